@@ -1,0 +1,98 @@
+import { Schema } from "effect"
+
+/** Crockford's alphabet, lower case: no i, l, o, u, so an id survives being read aloud. */
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+const UUID_BYTES = 16
+/** 128 bits in groups of five, the last one padded. */
+export const ENCODED_LENGTH = 26
+
+const pattern = (prefix: string) =>
+  // The `u` flag is what makes the pattern reach OpenAPI.
+  Schema.isPattern(new RegExp(`^${prefix}_[0-7][${ALPHABET}]{25}$`, "u"), {
+    message: `an id here looks like ${prefix}_ and ${ENCODED_LENGTH} characters`,
+  })
+
+export const EmailId = Schema.String.check(pattern("msg")).pipe(Schema.brand("EmailId")).annotate({ identifier: "EmailId" })
+export type EmailId = typeof EmailId.Type
+export const ApiKeyId = Schema.String.check(pattern("key")).pipe(Schema.brand("ApiKeyId")).annotate({ identifier: "ApiKeyId" })
+export type ApiKeyId = typeof ApiKeyId.Type
+export const DomainId = Schema.String.check(pattern("dom")).pipe(Schema.brand("DomainId")).annotate({ identifier: "DomainId" })
+export type DomainId = typeof DomainId.Type
+export const WebhookId = Schema.String.check(pattern("whk")).pipe(Schema.brand("WebhookId")).annotate({ identifier: "WebhookId" })
+export type WebhookId = typeof WebhookId.Type
+export const EventId = Schema.String.check(pattern("evt")).pipe(Schema.brand("EventId")).annotate({ identifier: "EventId" })
+export type EventId = typeof EventId.Type
+export const WebhookDeliveryId = Schema.String.check(pattern("whd")).pipe(Schema.brand("WebhookDeliveryId")).annotate({ identifier: "WebhookDeliveryId" })
+export type WebhookDeliveryId = typeof WebhookDeliveryId.Type
+export const SuppressionId = Schema.String.check(pattern("sup")).pipe(Schema.brand("SuppressionId")).annotate({ identifier: "SuppressionId" })
+export type SuppressionId = typeof SuppressionId.Type
+export const AccountId = Schema.String.check(pattern("acc")).pipe(Schema.brand("AccountId")).annotate({ identifier: "AccountId" })
+export type AccountId = typeof AccountId.Type
+export const UserId = Schema.String.check(pattern("usr")).pipe(Schema.brand("UserId")).annotate({ identifier: "UserId" })
+export type UserId = typeof UserId.Type
+export const RequestId = Schema.String.check(pattern("req")).pipe(Schema.brand("RequestId")).annotate({ identifier: "RequestId" })
+export type RequestId = typeof RequestId.Type
+
+export const PREFIXES = {
+  EmailId: "msg",
+  ApiKeyId: "key",
+  DomainId: "dom",
+  WebhookId: "whk",
+  EventId: "evt",
+  WebhookDeliveryId: "whd",
+  SuppressionId: "sup",
+  AccountId: "acc",
+  UserId: "usr",
+  RequestId: "req",
+} as const
+
+interface Ids {
+  readonly EmailId: EmailId
+  readonly ApiKeyId: ApiKeyId
+  readonly DomainId: DomainId
+  readonly WebhookId: WebhookId
+  readonly EventId: EventId
+  readonly WebhookDeliveryId: WebhookDeliveryId
+  readonly SuppressionId: SuppressionId
+  readonly AccountId: AccountId
+  readonly UserId: UserId
+  readonly RequestId: RequestId
+}
+
+/**
+ * A UUIDv7 in base32 behind its prefix: 48 bits of milliseconds, then random bits, so ids sort by time and an id is
+ * also a cursor. `random` is ten fresh bytes; time and randomness come from the caller.
+ */
+export const make = <Name extends keyof Ids>(name: Name, epochMillis: number, random: Uint8Array): Ids[Name] => {
+  const bytes = new Uint8Array(UUID_BYTES)
+  let rest = epochMillis
+  for (let i = 5; i >= 0; i--) {
+    bytes[i] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
+  bytes.set(random.subarray(0, 10), 6)
+  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
+  return `${PREFIXES[name]}_${base32(bytes)}` as Ids[Name]
+}
+
+const base32 = (bytes: Uint8Array): string => {
+  let out = ""
+  // 130 bits: two zero bits, then the 128 of the UUID.
+  let buffer = 0
+  let bits = 2
+  for (const byte of bytes) {
+    buffer = (buffer << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      out += ALPHABET[(buffer >>> bits) & 31]
+    }
+    buffer &= (1 << bits) - 1
+  }
+  return out
+}
+
+/** The lowest id of a millisecond, for ranges by time over ids. */
+export const lowest = (name: keyof Ids, epochMillis: number): string =>
+  make(name, epochMillis, new Uint8Array(10))
