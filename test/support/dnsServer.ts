@@ -1,0 +1,193 @@
+import { Effect, type Scope } from "effect"
+import * as packet from "dns-packet"
+import * as dgram from "node:dgram"
+import * as net from "node:net"
+
+/** One name's records, by type; what a type does not list is NODATA, a name that is not there is NXDOMAIN. */
+export interface Records {
+  readonly A?: ReadonlyArray<string>
+  readonly AAAA?: ReadonlyArray<string>
+  readonly CNAME?: string
+  readonly MX?: ReadonlyArray<readonly [preference: number, exchange: string]>
+  readonly NS?: ReadonlyArray<string>
+  readonly PTR?: ReadonlyArray<string>
+  /** A string is cut into pieces of 255; an array is taken as the pieces of one record. */
+  readonly TXT?: ReadonlyArray<string | ReadonlyArray<string>>
+}
+
+/** `timeout` says nothing; `truncate` answers over UDP with the TC bit and nothing else, so the asker comes by TCP. */
+export type Trouble = "SERVFAIL" | "REFUSED" | "NXDOMAIN" | "timeout" | "truncate"
+
+/** What a name answers: records, trouble, or a function of how often it was asked before (for rebinding). */
+export type Zone = Records | Trouble | ((asked: number, type: packet.RecordType) => Records | Trouble)
+
+export interface DnsServer {
+  readonly port: number
+  /** As `dns.Resolver.setServers` takes it. */
+  readonly server: string
+  readonly set: (name: string, zone: Zone) => void
+  readonly remove: (name: string) => void
+  readonly queries: ReadonlyArray<{ readonly name: string; readonly type: string; readonly over: "udp" | "tcp" }>
+}
+
+const HOST = "127.0.0.1"
+const UDP_WITHOUT_EDNS = 512
+const TXT_PIECE = 255
+const PORT_TRIES = 20
+
+/** A real DNS server on loopback, UDP and TCP on one port that the system chose, closed with the scope. */
+export const listen = (zones: Readonly<Record<string, Zone>> = {}): Effect.Effect<DnsServer, never, Scope.Scope> =>
+  Effect.acquireRelease(Effect.promise(() => open(zones)), (server) => Effect.promise(server.close))
+
+export const open = async (
+  initial: Readonly<Record<string, Zone>> = {},
+): Promise<DnsServer & { readonly close: () => Promise<void> }> => {
+  const zones = new Map<string, Zone>()
+  for (const [name, zone] of Object.entries(initial)) zones.set(name.toLowerCase(), zone)
+  const asked = new Map<string, number>()
+  const queries: Array<{ name: string; type: string; over: "udp" | "tcp" }> = []
+
+  const answer = (query: packet.DecodedPacket, over: "udp" | "tcp"): Buffer | undefined => {
+    const question = query.questions?.[0]
+    if (question === undefined) return undefined
+    const name = question.name.toLowerCase()
+    queries.push({ name, type: question.type, over })
+    const count = asked.get(name) ?? 0
+    asked.set(name, count + 1)
+    const found = lookUp(zones, name, question.type, count)
+    if (found === "timeout") return undefined
+    const reply = (flags: number, answers: Array<packet.Answer> = []) =>
+      packet.encode({
+        type: "response",
+        id: query.id ?? 0,
+        flags: packet.RECURSION_DESIRED | packet.RECURSION_AVAILABLE | packet.AUTHORITATIVE_ANSWER | flags,
+        questions: [question],
+        answers,
+      })
+    if (found === "SERVFAIL") return reply(2)
+    if (found === "NXDOMAIN") return reply(3)
+    if (found === "REFUSED") return reply(5)
+    if (found === "truncate") return reply(packet.TRUNCATED_RESPONSE)
+    const whole = reply(0, found.answers)
+    const room = query.additionals?.find((record) => record.type === "OPT")?.udpPayloadSize ?? UDP_WITHOUT_EDNS
+    if (over === "udp" && (found.truncate || whole.length > room)) return reply(packet.TRUNCATED_RESPONSE)
+    return whole
+  }
+
+  const { udp, tcp, port } = await bind()
+  const connections = new Set<net.Socket>()
+  udp.on("message", (message, from) => {
+    const response = answer(packet.decode(message), "udp")
+    if (response !== undefined) udp.send(response, from.port, from.address)
+  })
+  tcp.on("connection", (socket) => {
+    connections.add(socket)
+    socket.on("close", () => connections.delete(socket))
+    socket.on("error", () => {})
+    let pending = Buffer.alloc(0)
+    socket.on("data", (chunk) => {
+      pending = Buffer.concat([pending, chunk])
+      while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
+        const end = 2 + pending.readUInt16BE(0)
+        const response = answer(packet.decode(pending.subarray(2, end)), "tcp")
+        pending = pending.subarray(end)
+        if (response === undefined) continue
+        const length = Buffer.alloc(2)
+        length.writeUInt16BE(response.length)
+        socket.write(Buffer.concat([length, response]))
+      }
+    })
+  })
+
+  return {
+    port,
+    server: `${HOST}:${port}`,
+    set: (name, zone) => void zones.set(name.toLowerCase(), zone),
+    remove: (name) => void zones.delete(name.toLowerCase()),
+    queries,
+    close: async () => {
+      for (const socket of connections) socket.destroy()
+      await Promise.all([
+        new Promise<void>((resolve) => udp.close(() => resolve())),
+        new Promise<void>((resolve) => tcp.close(() => resolve())),
+      ])
+    },
+  }
+}
+
+const CHAIN = 8
+
+const lookUp = (
+  zones: ReadonlyMap<string, Zone>,
+  asked: string,
+  type: packet.RecordType,
+  count: number,
+): { readonly answers: Array<packet.Answer>; readonly truncate: boolean } | Exclude<Trouble, "truncate"> | "truncate" => {
+  const answers: Array<packet.Answer> = []
+  let name = asked
+  for (let hop = 0; hop < CHAIN; hop++) {
+    const zone = zones.get(name)
+    if (zone === undefined) {
+      if (answers.length > 0) return { answers, truncate: false }
+      // A name that only has names below it exists without records (RFC 8020).
+      return [...zones.keys()].some((other) => other.endsWith(`.${name}`)) ? { answers, truncate: false } : "NXDOMAIN"
+    }
+    const records = typeof zone === "function" ? zone(count, type) : zone
+    if (typeof records === "string") return records
+    if (records.CNAME !== undefined && type !== "CNAME") {
+      answers.push({ type: "CNAME", name, ttl: 1, data: records.CNAME })
+      name = records.CNAME.toLowerCase()
+      continue
+    }
+    answers.push(...encode(name, type, records))
+    return { answers, truncate: false }
+  }
+  return "SERVFAIL"
+}
+
+const encode = (name: string, type: packet.RecordType, records: Records): Array<packet.Answer> => {
+  switch (type) {
+    case "A":
+      return (records.A ?? []).map((data) => ({ type: "A", name, ttl: 1, data }))
+    case "AAAA":
+      return (records.AAAA ?? []).map((data) => ({ type: "AAAA", name, ttl: 1, data }))
+    case "CNAME":
+      return records.CNAME === undefined ? [] : [{ type: "CNAME", name, ttl: 1, data: records.CNAME }]
+    case "NS":
+      return (records.NS ?? []).map((data) => ({ type: "NS", name, ttl: 1, data }))
+    case "PTR":
+      return (records.PTR ?? []).map((data) => ({ type: "PTR", name, ttl: 1, data }))
+    case "MX":
+      return (records.MX ?? []).map(([preference, exchange]) => ({
+        type: "MX", name, ttl: 1, data: { preference, exchange },
+      }))
+    case "TXT":
+      return (records.TXT ?? []).map((text) => ({
+        type: "TXT", name, ttl: 1, data: typeof text === "string" ? pieces(text) : [...text],
+      }))
+    default:
+      return []
+  }
+}
+
+const pieces = (text: string): Array<string> => {
+  const out: Array<string> = []
+  for (let at = 0; at < text.length; at += TXT_PIECE) out.push(text.slice(at, at + TXT_PIECE))
+  return out.length === 0 ? [""] : out
+}
+
+const bind = async (): Promise<{ udp: dgram.Socket; tcp: net.Server; port: number }> => {
+  for (let attempt = 0; attempt < PORT_TRIES; attempt++) {
+    const udp = dgram.createSocket("udp4")
+    await new Promise<void>((resolve) => udp.bind(0, HOST, resolve))
+    const { port } = udp.address()
+    const tcp = net.createServer()
+    const free = await new Promise<boolean>((resolve) => {
+      tcp.once("error", () => resolve(false))
+      tcp.listen(port, HOST, () => resolve(true))
+    })
+    if (free) return { udp, tcp, port }
+    await new Promise<void>((resolve) => udp.close(() => resolve()))
+  }
+  throw new Error("no port is free for both UDP and TCP")
+}
