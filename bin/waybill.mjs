@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+import { join } from "node:path"
+import { root } from "./install.mjs"
+import { launch } from "./launch.mjs"
+
+/**
+ * One Ctrl-C arrives up to three times: from the terminal, which signals the whole process group, from npm, and from
+ * the launcher. What comes within this time is the same keystroke; what comes later is the second, which stops at once.
+ */
+const SAME_KEYSTROKE_MS = 300
+
+const stopOnSecondInterrupt = () => {
+  let first
+  process.on("SIGINT", () => {
+    first ??= performance.now()
+    if (performance.now() - first > SAME_KEYSTROKE_MS) process.exit(130)
+  })
+}
+
+await launch({
+  file: () => join(root, "apps", "server", "src", "main.ts"),
+  args: process.argv.slice(2),
+  dev: false,
+  before: stopOnSecondInterrupt,
+})
