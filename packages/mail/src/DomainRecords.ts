@@ -1,0 +1,66 @@
+/** What a customer publishes for a domain. Only DKIM decides whether it may send; the rest is advice. */
+export type Purpose = "dkim" | "return_path" | "spf" | "dmarc"
+
+export interface ExpectedRecord {
+  readonly purpose: Purpose
+  readonly type: "TXT" | "CNAME" | "MX"
+  /** Relative to the domain, as the forms of DNS providers want it. */
+  readonly host: string
+  readonly name: string
+  readonly value: string
+  readonly ttl: number
+  readonly required: boolean
+}
+
+export interface Selector {
+  readonly selector: string
+  readonly algorithm: "rsa" | "ed25519"
+  /** What stands after `p=`: base64 of the SubjectPublicKeyInfo for RSA (RFC 6376), of the bare key for Ed25519 (RFC 8463). */
+  readonly public_key: string
+  /** While keys rotate, the next one is published before anything depends on it. */
+  readonly required: boolean
+}
+
+/** How bounces find the way back: one CNAME to a name of ours, or an MX with an SPF of the customer's own. */
+export type ReturnPath =
+  | { readonly kind: "cname"; readonly label: string; readonly target: string }
+  | { readonly kind: "mx"; readonly label: string; readonly exchange: string; readonly spf: string }
+
+export interface Settings {
+  readonly return_path: ReturnPath | null
+}
+
+export const TTL_SECONDS = 3_600
+export const MX_PREFERENCE = 10
+
+export const expectedRecords = (
+  domain: string,
+  selectors: ReadonlyArray<Selector>,
+  settings: Settings,
+): ReadonlyArray<ExpectedRecord> => {
+  const record = (fields: Omit<ExpectedRecord, "name" | "ttl">): ExpectedRecord => ({
+    ...fields,
+    name: `${fields.host}.${domain}`,
+    ttl: TTL_SECONDS,
+  })
+  const keys = selectors.map((key) =>
+    record({
+      purpose: "dkim",
+      type: "TXT",
+      host: `${key.selector}._domainkey`,
+      value: `v=DKIM1; k=${key.algorithm}; p=${key.public_key}`,
+      required: key.required,
+    }))
+  const advice = record({ purpose: "dmarc", type: "TXT", host: "_dmarc", value: "v=DMARC1; p=none;", required: false })
+  return [...keys, ...returnPath(settings.return_path).map(record), advice]
+}
+
+const returnPath = (way: ReturnPath | null): ReadonlyArray<Omit<ExpectedRecord, "name" | "ttl">> => {
+  if (way === null) return []
+  const shared = { host: way.label, required: false }
+  if (way.kind === "cname") return [{ ...shared, purpose: "return_path", type: "CNAME", value: way.target }]
+  return [
+    { ...shared, purpose: "return_path", type: "MX", value: `${MX_PREFERENCE} ${way.exchange}` },
+    { ...shared, purpose: "spf", type: "TXT", value: way.spf },
+  ]
+}
