@@ -1,0 +1,87 @@
+const TAB = 9
+const LF = 10
+const CR = 13
+const SPACE = 32
+const CRLF = Buffer.from("\r\n")
+
+/** Where the body begins: after the first empty line. A message without one is all head (RFC 5322 §2.1). */
+export const splitAt = (bytes: Buffer): number => {
+  const end = bytes.indexOf("\r\n\r\n")
+  return end === -1 ? bytes.length : end + 4
+}
+
+export interface HeaderField {
+  readonly name: string
+  /** The whole field with its folds, without the last line end. */
+  readonly raw: Buffer
+}
+
+/** The fields in their order. A raw field keeps its octets, for addresses may be UTF-8. */
+export const fields = (head: Buffer): ReadonlyArray<HeaderField> => {
+  const list: Array<HeaderField> = []
+  let start = 0
+  while (start < head.length) {
+    let end = head.indexOf(CRLF, start)
+    if (end === -1) end = head.length
+    while (head[end + 2] === SPACE || head[end + 2] === TAB) {
+      const next = head.indexOf(CRLF, end + 2)
+      end = next === -1 ? head.length : next
+    }
+    const raw = head.subarray(start, end)
+    const colon = raw.indexOf(":")
+    if (colon > 0) list.push({ name: raw.toString("latin1", 0, colon).trim().toLowerCase(), raw })
+    start = end + 2
+  }
+  return list
+}
+
+/** RFC 6376 §3.4.2, without the line end. latin1 on both sides, so octets pass unchanged. */
+export const relaxedHeader = ({ name, raw }: HeaderField): string => {
+  const value = raw.toString("latin1", raw.indexOf(":") + 1)
+  // Not \s: in latin1 a no-break space is half of some UTF-8 character.
+  return `${name}:${value.replace(/\r\n/g, "").replace(/[ \t]+/g, " ").replace(/^ | $/g, "")}`
+}
+
+/**
+ * RFC 6376 §3.4.4. Nearly all that is composed here is canonical but for its last line ends, so the bytes are only
+ * copied when a look at them says so.
+ */
+export const relaxedBody = (body: Buffer): Buffer => {
+  let end = body.length
+  while (end >= 2 && body[end - 1] === LF && body[end - 2] === CR) end -= 2
+  // Lines of nothing but white space are empty once they are canonical.
+  const trailing = body[end - 1]
+  if (trailing === SPACE || trailing === TAB || needsChange(body, end)) return rewritten(body.subarray(0, end))
+  if (end === 0) return Buffer.alloc(0)
+  return end + 2 <= body.length ? body.subarray(0, end + 2) : Buffer.concat([body, CRLF])
+}
+
+const needsChange = (body: Buffer, end: number): boolean => {
+  let previous = 0
+  for (let i = 0; i < end; i++) {
+    const byte = body[i] ?? 0
+    if (byte === TAB || (previous === SPACE && (byte === SPACE || byte === CR))) return true
+    previous = byte
+  }
+  return false
+}
+
+const rewritten = (body: Buffer): Buffer => {
+  const out = Buffer.allocUnsafe(body.length + 2)
+  let at = 0
+  let space = false
+  for (const byte of body) {
+    if (byte === SPACE || byte === TAB) {
+      space = true
+      continue
+    }
+    if (space && byte !== CR) out[at++] = SPACE
+    space = false
+    out[at++] = byte
+  }
+  while (at >= 2 && out[at - 1] === LF && out[at - 2] === CR) at -= 2
+  if (at === 0) return Buffer.alloc(0)
+  out[at++] = CR
+  out[at++] = LF
+  return out.subarray(0, at)
+}
