@@ -1,0 +1,56 @@
+import { Result, Schema } from "effect"
+import * as Text from "./Text.ts"
+
+/** RFC 1035 §2.3.4, without the closing dot. */
+export const MAX_DOMAIN_OCTETS = 253
+export const MAX_LABEL_OCTETS = 63
+/** Longer than any name that fits after encoding; keeps a hostile string away from the IDNA tables. */
+const MAX_INPUT_CHARS = 1000
+
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+/** At least two labels, the last one not a number: what looks like an address of the network is not a name. */
+const NAME = new RegExp(`^(?:${LABEL}\\.)+(?![0-9]+$)${LABEL}$`, "u")
+
+/** A host name as DNS and SMTP carry it: lower case, IDNA-encoded, no closing dot. */
+export const DomainName = Schema.String.check(
+  Schema.isPattern(NAME, { message: "a domain name here looks like mail.example.org" }),
+  Schema.isMaxLength(MAX_DOMAIN_OCTETS),
+).pipe(Schema.brand("DomainName")).annotate({ identifier: "DomainName" })
+export type DomainName = typeof DomainName.Type
+
+// What the URL parser would read as syntax (":", "/", "@", "%", spaces) must never reach it.
+const UNICODE_NAME = /^[\p{L}\p{N}\p{M}\u00b7\u0375\u05f3\u05f4\u200c\u200d\u30fb.\u3002\uff0e\uff61-]+$/u
+const ASCII_NAME = /^[a-z0-9.-]+$/u
+
+export const parse = (text: string): Result.Result<DomainName, string> => {
+  if (text.length > MAX_INPUT_CHARS) return Result.fail(`is over ${MAX_DOMAIN_OCTETS} octets`)
+  const lower = text.toLowerCase()
+  const plain = ASCII_NAME.test(lower) && !lower.includes("xn--")
+  const name = plain ? lower : idna(lower)
+  if (name === undefined) return Result.fail("is not a domain name")
+  if (name.length > MAX_DOMAIN_OCTETS) return Result.fail(`is ${name.length} octets; a domain name has at most ${MAX_DOMAIN_OCTETS}`)
+  if (NAME.test(name)) return Result.succeed(name as DomainName)
+  return Result.fail(name.includes(".") ? "is not a domain name" : "needs a domain name of at least two labels, such as example.org")
+}
+
+/** The one IDNA implementation that Node and browsers share is their URL parser. */
+const idna = (name: string): string | undefined => {
+  if (!UNICODE_NAME.test(name)) return undefined
+  const url = URL.parse(`http://${name}`)
+  if (url === null || url.pathname !== "/" || url.port !== "") return undefined
+  return url.hostname
+}
+
+/** What people read: `xn--bcher-kva.example` is shown by clients as they like, the service itself keeps the encoded form. */
+export const FromText = Text.parsed(
+  DomainName,
+  { description: "A domain name; lower-cased and IDNA-encoded", examples: ["mail.example.org"] },
+  parse,
+  (name) => name,
+)
+
+/** RFC 2606 and RFC 6761: nobody can publish records under these, so mail from or to them stays on this machine. */
+const RESERVED = ["test", "example", "invalid", "localhost", "example.com", "example.net", "example.org"]
+
+export const isReserved = (name: string): boolean =>
+  RESERVED.some((reserved) => name === reserved || name.endsWith(`.${reserved}`))

@@ -1,0 +1,45 @@
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+
+/** A parser's verdict: the value, or what is wrong with the text, worded to follow the name of a field. */
+export type Parse<A> = (text: string) => Result.Result<A, string>
+
+/** A schema whose wire side is a documented string and whose inside is what a pure parser made of it. */
+export const parsed = <A>(
+  to: Schema.Codec<A, unknown>,
+  wire: { readonly description: string; readonly format?: string; readonly examples: ReadonlyArray<string> },
+  parse: Parse<A>,
+  format: (value: A) => string,
+) =>
+  Schema.String.annotate(wire).pipe(
+    Schema.decodeTo(
+      Schema.toType(to),
+      SchemaTransformation.transformEffect<A, string>({
+        decode: (text, options) =>
+          Result.match(parse(text), {
+            onSuccess: (value) => Effect.succeed(value),
+            onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message }, text, options)),
+          }),
+        encode: (value) => Effect.succeed(format(value)),
+      }),
+    ),
+  )
+
+/** C0 and C1 controls, DEL, and the two Unicode line separators: none of them may reach a header or an envelope. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u
+
+export const hasControl = (text: string): boolean => CONTROL.test(text)
+
+/** A lone half of a surrogate pair has no UTF-8 form and would be silently replaced on the wire. */
+export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
+
+/** Octets in UTF-8 without building them. */
+export const octets = (text: string): number => {
+  let size = 0
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    // Each half of a surrogate pair counts two, so a pair counts its four.
+    size += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
+  }
+  return size
+}

@@ -1,0 +1,96 @@
+import { DateTime, Result, Schema } from "effect"
+import * as Text from "./Text.ts"
+
+/**
+ * A moment as it stands in events, answers and tables: ISO 8601, UTC, milliseconds, `Z`. One fixed width, so text order
+ * is time order, nothing loses precision on its way through JSON, and folding a history never builds a date object.
+ */
+const CANONICAL = /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$/u
+
+export const Timestamp = Schema.String.check(
+  Schema.isPattern(CANONICAL, { message: "a time here looks like 2026-11-21T09:30:00.000Z" }),
+).pipe(Schema.brand("Timestamp")).annotate({ identifier: "Timestamp", format: "date-time" })
+export type Timestamp = typeof Timestamp.Type
+
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+/** The last millisecond that four digits of a year can name. */
+const MAX_EPOCH_MILLIS = 253_402_300_799_999
+/** The first moment of the year 0, which is the earliest that fits the fixed width. */
+const MIN_EPOCH_MILLIS = -62_167_219_200_000
+
+/** Clamped to the years 0000 to 9999, so that the width holds whatever is asked. */
+export const fromMillis = (epochMillis: number): Timestamp =>
+  DateTime.formatIso(
+    DateTime.makeUnsafe(Math.min(Math.max(Math.trunc(epochMillis), MIN_EPOCH_MILLIS), MAX_EPOCH_MILLIS)),
+  ) as Timestamp
+
+export const fromDateTime = (moment: DateTime.Utc): Timestamp => fromMillis(DateTime.toEpochMillis(moment))
+
+export const toMillis = (at: Timestamp): number => Date.parse(at)
+
+export const plus = (at: Timestamp, millis: number): Timestamp => fromMillis(toMillis(at) + millis)
+
+/** Milliseconds from `from` to `to`; negative when `to` is earlier. */
+export const between = (from: Timestamp, to: Timestamp): number => toMillis(to) - toMillis(from)
+
+export const isBefore = (a: Timestamp, b: Timestamp): boolean => a < b
+export const isAfter = (a: Timestamp, b: Timestamp): boolean => a > b
+export const latest = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? b : a)
+export const earliest = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? a : b)
+
+/** Seconds a client is told to wait: rounded up, and never 0, or it would come back too early. */
+export const secondsUntil = (now: Timestamp, then: Timestamp): number =>
+  Math.max(1, Math.ceil(between(now, then) / SECOND))
+
+const ISO_WITH_OFFSET =
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?:[Zz]|([+-])([0-9]{2}):?([0-9]{2}))$/
+
+/** What a client may write: ISO 8601 with an offset or `Z`. A local time without an offset names no moment. */
+export const parse = (text: string): Result.Result<Timestamp, string> => {
+  const match = ISO_WITH_OFFSET.exec(text)
+  if (match === null) return Result.fail("must be an ISO 8601 time with an offset or Z, such as 2026-11-21T09:30:00Z")
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as Parts
+  const fraction = Number((match[7] ?? "").slice(0, 3).padEnd(3, "0"))
+  const offset = (match[8] === "-" ? -1 : 1) * (Number(match[9] ?? 0) * HOUR + Number(match[10] ?? 0) * MINUTE)
+  const sane = month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month) &&
+    hour <= 23 && minute <= 59 && second <= 59 && Number(match[9] ?? 0) <= 23 && Number(match[10] ?? 0) <= 59
+  if (!sane) return Result.fail("names a day or an hour that does not exist")
+  const pad = (value: number, width = 2) => String(value).padStart(width, "0")
+  const local = Date.parse(
+    `${pad(year, 4)}-${pad(month)}-${pad(day)}T${pad(hour)}:${pad(minute)}:${pad(second)}.${pad(fraction, 3)}Z`,
+  )
+  return Result.succeed(fromMillis(local - offset))
+}
+
+type Parts = [year: number, month: number, day: number, hour: number, minute: number, second: number]
+
+const daysInMonth = (year: number, month: number): number => {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
+
+/** The same for a request's schema: any offset on the wire, the canonical form inside. */
+export const FromIso = Text.parsed(
+  Timestamp,
+  {
+    description: "ISO 8601 with an offset or Z; UTC with milliseconds in answers",
+    format: "date-time",
+    examples: ["2026-11-21T09:30:00Z"],
+  },
+  parse,
+  (at) => at,
+)
+
+/** First instant of the UTC month that holds `at`: the key under which monthly volume is counted. */
+export const monthOf = (at: Timestamp): Timestamp => `${at.slice(0, 7)}-01T00:00:00.000Z` as Timestamp
+
+export const nextMonth = (at: Timestamp): Timestamp => {
+  const year = Number(at.slice(0, 4))
+  const month = Number(at.slice(5, 7))
+  const [y, m] = month === 12 ? [year + 1, 1] : [year, month + 1]
+  return `${String(y).padStart(4, "0")}-${String(m).padStart(2, "0")}-01T00:00:00.000Z` as Timestamp
+}
