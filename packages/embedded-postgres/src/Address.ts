@@ -1,0 +1,68 @@
+import * as fs from "node:fs/promises"
+import * as net from "node:net"
+import * as path from "node:path"
+import * as Placement from "./Placement.ts"
+
+/** The kernel takes 107 bytes on Linux and 103 on macOS, and Postgres appends ".lock" beside it. */
+const SOCKET_PATH_MAX_BYTES = 100
+/** Only the end of the socket's name. */
+const SOCKET_PORT = 5432
+const LOOPBACK = "127.0.0.1"
+
+export type Address =
+  | { readonly _tag: "Socket"; readonly folder: string; readonly port: number; readonly temporary: boolean }
+  | { readonly _tag: "Loopback"; readonly port: number }
+
+/** Some file systems (shares, some container mounts) hold no sockets, and a path may be too long for one. */
+const holdsSockets = async (folder: string): Promise<boolean> => {
+  const socket = path.join(folder, `.s.PGSQL.${SOCKET_PORT}`)
+  if (Buffer.byteLength(socket) > SOCKET_PATH_MAX_BYTES) return false
+  const probe = path.join(folder, ".probe")
+  await fs.rm(probe, { force: true })
+  return await new Promise((resolve) => {
+    const server = net.createServer()
+    server.once("error", () => resolve(false))
+    server.listen(probe, () => server.close(() => resolve(true)))
+  })
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = net.createServer()
+    server.once("error", reject)
+    server.listen(0, LOOPBACK, () => {
+      const address = server.address()
+      server.close(() =>
+        address !== null && typeof address === "object" ? resolve(address.port) : reject(new Error("no free port")),
+      )
+    })
+  })
+
+export const choose = async (
+  place: Placement.Placement,
+  temporaryFolder: string,
+  loopback: boolean,
+): Promise<Address> => {
+  if (loopback) return { _tag: "Loopback", port: await freePort() }
+  const near = await Placement.privateFolder(path.join(place.home, "run"), place.owner)
+  if (await holdsSockets(near)) return { _tag: "Socket", folder: near, port: SOCKET_PORT, temporary: false }
+  const far = await fs.mkdtemp(path.join(temporaryFolder, "waybill-"))
+  await Placement.privateFolder(far, place.owner)
+  if (await holdsSockets(far)) return { _tag: "Socket", folder: far, port: SOCKET_PORT, temporary: true }
+  await fs.rm(far, { recursive: true, force: true })
+  return { _tag: "Loopback", port: await freePort() }
+}
+
+export const discard = async (address: Address): Promise<void> => {
+  if (address._tag === "Socket" && address.temporary) await fs.rm(address.folder, { recursive: true, force: true })
+}
+
+export const settings = (address: Address): Readonly<Record<string, string>> =>
+  address._tag === "Socket"
+    ? {
+        listen_addresses: "",
+        port: String(address.port),
+        unix_socket_directories: address.folder,
+        unix_socket_permissions: "0700",
+      }
+    : { listen_addresses: LOOPBACK, port: String(address.port), unix_socket_directories: "" }

@@ -1,0 +1,109 @@
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import * as Address from "./Address.ts"
+import * as Cluster from "./Cluster.ts"
+import { type EmbeddedPostgresError, notStarted, type ServerDied } from "./Failure.ts"
+import * as Holder from "./Holder.ts"
+import * as Password from "./Password.ts"
+import * as Placement from "./Placement.ts"
+import * as Server from "./Server.ts"
+import * as Settings from "./Settings.ts"
+
+export interface Options {
+  readonly dataDir: string
+  /** Over and above the defaults, by their Postgres names. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** A database for one run: nothing is synced to disk, and the folder is removed at the end, however that comes. */
+  readonly scratch?: boolean
+  /** For file systems that hold no sockets; without it the start finds out by itself. */
+  readonly loopback?: boolean
+}
+
+export interface Running {
+  /** The service's own role and database. The same text serves sql-pg, node-postgres and libpq. */
+  readonly url: Redacted.Redacted
+  /** The superuser, on the database `postgres`. */
+  readonly adminUrl: Redacted.Redacted
+  readonly pid: number
+  readonly socketDir: string | undefined
+  readonly logFile: string
+  /** Fails when the server ends without having been asked to. */
+  readonly died: Effect.Effect<never, ServerDied>
+}
+
+const LOG_FILE = "postgres.log"
+
+const url = (address: Address.Address, user: string, password: string, database: string) =>
+  Redacted.make(
+    address._tag === "Socket"
+      ? // An empty host is no valid URL for all parsers; the query's host is the one that all of them use.
+        `postgres://${user}:${password}@localhost:${address.port}/${database}?host=${encodeURIComponent(address.folder)}`
+      : `postgres://${user}:${password}@127.0.0.1:${address.port}/${database}`,
+  )
+
+const attempt = <A>(reason: string, body: () => Promise<A>): Effect.Effect<A, EmbeddedPostgresError> =>
+  Effect.tryPromise({ try: body, catch: notStarted(reason) })
+
+const cleanUp = (body: () => Promise<void>) => Effect.ignore(Effect.tryPromise(body))
+
+/** Starts the server of a folder, making the folder's cluster first if there is none. It stops with the scope. */
+export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgresError, Scope.Scope> = Effect.fn(
+  "EmbeddedPostgres.start",
+)(function* (options) {
+  const scratch = options.scratch ?? false
+  const place = yield* attempt("The data folder cannot be used.", () => Placement.find(options.dataDir))
+  if (scratch) {
+    yield* Effect.addFinalizer(() => cleanUp(() => removeAll(place)))
+  }
+  yield* Effect.acquireRelease(
+    attempt("The data folder cannot be locked.", () => Holder.acquire(place)),
+    cleanUp,
+  )
+  yield* attempt("A server left by an earlier run cannot be stopped.", () => Server.stopLeftover(place))
+  const password = yield* attempt("The password file cannot be used.", () => Password.ensure(place.folder))
+  yield* attempt("The cluster cannot be made.", () => Cluster.ensure(place, password, scratch))
+  const address = yield* Effect.acquireRelease(
+    attempt("There is no place for a socket.", () => Address.choose(place, os.tmpdir(), options.loopback ?? false)),
+    (address) => cleanUp(() => Address.discard(address)),
+  )
+  const compression = yield* attempt("The server cannot be run.", () =>
+    Cluster.accepts(place, "wal_compression", Settings.PREFERRED_WAL_COMPRESSION),
+  )
+  const logFile = path.join(place.folder, LOG_FILE)
+  const server = yield* Server.run(place, {
+    logFile,
+    args: Settings.asArguments({
+      ...Settings.SETTINGS,
+      ...(compression ? { wal_compression: Settings.PREFERRED_WAL_COMPRESSION } : {}),
+      ...(scratch ? Settings.SCRATCH_SETTINGS : {}),
+      ...options.settings,
+      ...Address.settings(address),
+    }),
+    leavings: [
+      ...(scratch ? folders(place) : []),
+      ...(address._tag === "Socket" && address.temporary ? [address.folder] : []),
+    ],
+  })
+  return {
+    url: url(address, Cluster.ROLE, password.text, Cluster.DATABASE),
+    adminUrl: url(address, Cluster.ADMIN, password.text, "postgres"),
+    pid: server.pid,
+    socketDir: address._tag === "Socket" ? address.folder : undefined,
+    logFile,
+    died: server.died,
+  }
+}, Effect.uninterruptible)
+
+export class EmbeddedPostgres extends Context.Service<EmbeddedPostgres, Running>()(
+  "@waybill/embedded-postgres/EmbeddedPostgres",
+) {
+  static readonly layer = (options: Options) => Layer.effect(EmbeddedPostgres, start(options))
+}
+
+const folders = (place: Placement.Placement) => [...new Set([place.folder, place.home])]
+
+const removeAll = async (place: Placement.Placement) => {
+  for (const folder of folders(place)) await fs.rm(folder, { recursive: true, force: true })
+}

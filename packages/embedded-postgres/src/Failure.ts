@@ -1,0 +1,40 @@
+import { Schema } from "effect"
+
+/** Another process has a server running, or starting, on this folder. */
+export class FolderHeld extends Schema.TaggedError<FolderHeld>()("FolderHeld", {
+  folder: Schema.String,
+  pid: Schema.Int,
+  command: Schema.String,
+}) {
+  override get message() {
+    const named = this.command === "" ? "" : ` (${this.command})`
+    return `${this.folder} is held by process ${this.pid}${named}. Stop that process, or choose another folder.`
+  }
+}
+
+/** The server could not be prepared or did not come up; `detail` holds what it said itself. */
+export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", {
+  reason: Schema.String,
+  detail: Schema.String,
+}) {
+  override get message() {
+    return this.detail === "" ? this.reason : `${this.reason}\n${this.detail}`
+  }
+}
+
+export type EmbeddedPostgresError = FolderHeld | NotStarted
+
+export const notStarted = (reason: string) => (cause: unknown) =>
+  cause instanceof FolderHeld || cause instanceof NotStarted
+    ? cause
+    : new NotStarted({ reason, detail: cause instanceof Error ? cause.message : String(cause) })
+
+/** The server ended while it was still in use. */
+export class ServerDied extends Schema.TaggedError<ServerDied>()("ServerDied", {
+  pid: Schema.Int,
+  detail: Schema.String,
+}) {
+  override get message() {
+    return `Postgres (process ${this.pid}) ended by itself.\n${this.detail}`
+  }
+}

@@ -1,0 +1,32 @@
+import { randomBytes } from "node:crypto"
+import * as fs from "node:fs/promises"
+import * as path from "node:path"
+
+const FILE = "password"
+const FILE_MODE = 0o600
+/** As many as a guess by brute force can never reach, in letters that need no escaping in a URL. */
+const RANDOM_BYTES = 24
+
+export interface Password {
+  readonly text: string
+  /** There was none: a cluster that is already there has to be told. */
+  readonly isNew: boolean
+}
+
+export const ensure = async (folder: string): Promise<Password> => {
+  const file = path.join(folder, FILE)
+  const known = await fs.readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return ""
+    throw cause
+  })
+  if (known.trim() !== "") {
+    await fs.chmod(file, FILE_MODE)
+    return { text: known.trim(), isNew: false }
+  }
+  const text = randomBytes(RANDOM_BYTES).toString("base64url")
+  const draft = `${file}.new`
+  await fs.rm(draft, { force: true })
+  await fs.writeFile(draft, `${text}\n`, { mode: FILE_MODE, flush: true })
+  await fs.rename(draft, file)
+  return { text, isNew: true }
+}

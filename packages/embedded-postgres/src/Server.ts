@@ -1,0 +1,158 @@
+import { Deferred, Effect, type Scope } from "effect"
+import type { ChildProcess } from "node:child_process"
+import * as fs from "node:fs/promises"
+import * as path from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import * as Cluster from "./Cluster.ts"
+import { type EmbeddedPostgresError, FolderHeld, NotStarted, notStarted, ServerDied } from "./Failure.ts"
+import * as Placement from "./Placement.ts"
+import * as Process from "./Process.ts"
+import * as Watchdog from "./Watchdog.ts"
+
+/** Reading the log of a crashed server again can take a while; a server that is merely started needs 50 ms. */
+const START_TIMEOUT_MS = 60_000
+/** The processes of a killed server notice within moments; until then its memory is in use and a start is refused. */
+const LEFTOVER_TIMEOUT_MS = 10_000
+const READY_POLL_MS = 5
+const GONE_POLL_MS = 10
+const RETRY_MS = 100
+const FAST_STOP_MS = 10_000
+const IMMEDIATE_STOP_MS = 3_000
+const LOG_MAX_BYTES = 10 * 1024 * 1024
+const LOG_TAIL_BYTES = 2_000
+/** What the server says while processes of its killed predecessor are still there. */
+const STILL_IN_USE = /pre-existing shared memory block|lock file "postmaster\.pid" already exists/u
+
+const isGone = async (pid: number, withinMs: number): Promise<boolean> => {
+  const deadline = performance.now() + withinMs
+  while ((await Process.find(pid)) !== undefined) {
+    if (performance.now() > deadline) return false
+    await pause(GONE_POLL_MS)
+  }
+  return true
+}
+
+/** Asks for a fast shutdown, then an immediate one, then stops asking: bounded, whatever the server is doing. */
+const stop = async (pid: number): Promise<void> => {
+  Process.signal(pid, "SIGINT")
+  if (await isGone(pid, FAST_STOP_MS)) return
+  Process.signal(pid, "SIGQUIT")
+  if (await isGone(pid, IMMEDIATE_STOP_MS)) return
+  Process.signal(pid, "SIGKILL")
+  await isGone(pid, IMMEDIATE_STOP_MS)
+}
+
+/** Called under the folder's lock: whoever runs a server of ours here has lost its parent. */
+export const stopLeftover = async (place: Placement.Placement): Promise<void> => {
+  const found = await Cluster.postmaster(place)
+  const alive = found === undefined ? undefined : await Process.find(found.pid)
+  // A file whose process is dead is the server's own affair: it also looks for processes that outlived that one.
+  if (alive === undefined) return
+  if (!alive.command.includes(Placement.cluster(place))) {
+    // The number was given to another program since, and the server would take that for itself.
+    return await fs.rm(path.join(Placement.cluster(place), "postmaster.pid"), { force: true })
+  }
+  if (!Cluster.isOurs(alive.command)) {
+    throw new FolderHeld({ folder: place.folder, pid: alive.pid, command: alive.command })
+  }
+  await stop(alive.pid)
+}
+
+const openLog = async (file: string): Promise<fs.FileHandle> => {
+  const size = await fs.stat(file).then((stat) => stat.size, () => 0)
+  if (size > LOG_MAX_BYTES) await fs.rename(file, `${file}.1`)
+  return await fs.open(file, "a", 0o600)
+}
+
+const tail = async (file: string, from: number): Promise<string> => {
+  const text = await fs.readFile(file).catch(() => Buffer.alloc(0))
+  return text.subarray(Math.max(from, text.length - LOG_TAIL_BYTES)).toString().trim()
+}
+
+interface Options {
+  readonly args: ReadonlyArray<string>
+  readonly logFile: string
+  /** What is removed when we are killed and cannot do it ourselves. */
+  readonly leavings: ReadonlyArray<string>
+}
+
+interface Launched {
+  readonly child: ChildProcess
+  readonly pid: number
+  readonly watchdog: Watchdog.Watchdog
+}
+
+const becomesReady = async (place: Placement.Placement, child: ChildProcess): Promise<boolean> => {
+  const deadline = performance.now() + START_TIMEOUT_MS
+  while (child.exitCode === null && child.signalCode === null) {
+    const postmaster = await Cluster.postmaster(place)
+    if (postmaster?.ready === true && postmaster.pid === child.pid) return true
+    if (performance.now() > deadline) return false
+    await pause(READY_POLL_MS)
+  }
+  return false
+}
+
+const launchOnce = async (place: Placement.Placement, options: Options): Promise<Launched> => {
+  const log = await openLog(options.logFile)
+  const logged = (await log.stat()).size
+  const watchdog = Watchdog.start(path.join(Placement.cluster(place), "postmaster.pid"), options.leavings)
+  const child = Cluster.launch(place, options.args, log.fd)
+  const refused = new Promise<string>((resolve) => child.once("error", (cause) => resolve(cause.message)))
+  await log.close()
+  const pid = child.pid
+  if (pid === undefined) {
+    watchdog.dismiss()
+    throw new NotStarted({ reason: "Postgres could not be run.", detail: await refused })
+  }
+  watchdog.guard(pid)
+  if (await becomesReady(place, child)) return { child, pid, watchdog }
+  await stop(pid)
+  watchdog.dismiss()
+  throw new NotStarted({ reason: "Postgres did not start.", detail: await tail(options.logFile, logged) })
+}
+
+const launch = async (place: Placement.Placement, options: Options): Promise<Launched> => {
+  const deadline = performance.now() + LEFTOVER_TIMEOUT_MS
+  for (;;) {
+    try {
+      return await launchOnce(place, options)
+    } catch (cause) {
+      const transient = cause instanceof NotStarted && STILL_IN_USE.test(cause.detail)
+      if (!transient || performance.now() > deadline) throw cause
+      await pause(RETRY_MS)
+    }
+  }
+}
+
+export interface Server {
+  readonly pid: number
+  readonly died: Effect.Effect<never, ServerDied>
+}
+
+export const run: (
+  place: Placement.Placement,
+  options: Options,
+) => Effect.Effect<Server, EmbeddedPostgresError, Scope.Scope> = Effect.fnUntraced(function* (place, options) {
+  const died = yield* Deferred.make<never, ServerDied>()
+  const { pid } = yield* Effect.acquireRelease(
+    Effect.tryPromise({ try: () => launch(place, options), catch: notStarted("Postgres could not be run.") }).pipe(
+      Effect.tap(({ child, pid }) =>
+        Effect.sync(() => {
+          const ended = async () =>
+            Deferred.doneUnsafe(died, Effect.fail(new ServerDied({ pid, detail: await tail(options.logFile, 0) })))
+          child.once("exit", () => void ended())
+          // A program that forgets to close its scope may still end; the watchdog then stops the server.
+          child.unref()
+        }),
+      ),
+    ),
+    ({ child, pid, watchdog }) =>
+      Effect.promise(async () => {
+        child.removeAllListeners("exit")
+        await stop(pid)
+        watchdog.dismiss()
+      }),
+  )
+  return { pid, died: Deferred.await(died) }
+})

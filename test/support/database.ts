@@ -1,0 +1,50 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import type { SqlClient, SqlError } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import { inject } from "vitest"
+import { onDatabase } from "./databaseUrl.ts"
+
+const POOL_CONNECTIONS = 10
+
+export interface Database {
+  readonly name: string
+  /** For pools of node-postgres, graphile-worker and child processes. */
+  readonly url: Redacted.Redacted
+  /** The superuser on the same database. */
+  readonly adminUrl: Redacted.Redacted
+}
+
+/** The database that the layer below made for this file. */
+export class Fresh extends Context.Service<Fresh, Database>()("test/Fresh") {}
+
+const administer = (statement: string): Effect.Effect<void, SqlError.SqlError> =>
+  PgClient.makeClient({ url: Redacted.make(inject("postgresUrl")) }).pipe(
+    Effect.flatMap((sql) => sql.unsafe(statement)),
+    Effect.asVoid,
+    Effect.scoped,
+    Effect.provide(Reactivity.layer),
+  )
+
+/** A migrated database of its own, copied from the template; gone with the scope, whoever is still connected. */
+export const freshDatabase: Effect.Effect<Database, SqlError.SqlError, Scope.Scope> = Effect.gen(function* () {
+  const name = `test_${randomBytes(8).toString("hex")}`
+  yield* Effect.acquireRelease(
+    administer(`CREATE DATABASE ${name} TEMPLATE ${inject("templateDatabase")}`),
+    () => Effect.orDie(administer(`DROP DATABASE ${name} WITH (FORCE)`)),
+  )
+  return {
+    name,
+    url: Redacted.make(onDatabase(inject("postgresUrl"), name)),
+    adminUrl: Redacted.make(onDatabase(inject("postgresAdminUrl"), name)),
+  }
+})
+
+export const layerOf = (database: Database): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
+  PgClient.layer({ url: database.url, maxConnections: POOL_CONNECTIONS })
+
+/** Once a file: `layer(Database.layerFresh, { excludeTestServices: true })("…", (it) => …)`. */
+export const layerFresh: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | Fresh, SqlError.SqlError> = Layer.unwrap(
+  Effect.map(Fresh, layerOf),
+).pipe(Layer.provideMerge(Layer.effect(Fresh, freshDatabase)))
