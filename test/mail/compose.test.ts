@@ -3,7 +3,7 @@ import * as Compose from "@waybill/mail/Compose"
 import type * as Message from "@waybill/mail/Message"
 import { Arbitrary, Effect, Result, Schema } from "effect"
 import PostalMime from "postal-mime"
-import { message } from "./composeMessage.ts"
+import { address, message } from "./composeMessage.ts"
 
 const composed = (value: Message.Message) => {
   const result = Compose.compose(value)
@@ -35,7 +35,7 @@ const space = (value: string) => value.replace(/\s+/gu, " ").trim()
 describe("what is composed is what is read", () => {
   it.effect.prop("subjects, names and bodies", { subject: Subject, name: Subject, text: Body, html: Body }, ({ html, name, subject, text }) =>
     Effect.gen(function*() {
-      const value = message({ subject, text, html: `<p>${html}</p>`, from: { address: "hi@acme.test", name } })
+      const value = message({ subject, text, html: `<p>${html}</p>`, from: { address: address("hi@acme.test"), name } })
       const email = yield* parse(value)
       assert.strictEqual(space(email.subject ?? ""), space(subject))
       assert.strictEqual(space(email.from?.name ?? ""), space(name))

@@ -6,7 +6,7 @@ import type * as Message from "@waybill/mail/Message"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import { createPublicKey, generateKeyPairSync } from "node:crypto"
-import { message } from "./composeMessage.ts"
+import { address, message } from "./composeMessage.ts"
 
 /** One pair of keys for the file: primes are slow. */
 class Keys extends Context.Service<Keys, { readonly rsa: Dkim.Key; readonly ed25519: Dkim.Key; readonly records: Record<string, string> }>()("test/Keys") {
@@ -55,13 +55,13 @@ const corpus: Record<string, Partial<Message.Message>> = {
   "dots and From": { text: ".\n..\nFrom me\n" },
   "UTF-8 everywhere": {
     subject: "Přílišžluťoučký kůň 🐎 日本語の長い件名がここにあります、折り返しが必要です",
-    from: { address: "hi@acme.test", name: "Ærø & Søn" },
+    from: { address: address("hi@acme.test"), name: "Ærø & Søn" },
     text: "Žluťoučký kůň 🐎",
     html: "<p>日本語</p>",
   },
-  "a UTF-8 local part": { to: [{ address: "žofie@example.org", name: "Žofie" }] },
+  "a UTF-8 local part": { to: [{ address: address("žofie@example.org"), name: "Žofie" }] },
   "long headers": { subject: "word ".repeat(300), headers: { "X-Long": "abc ".repeat(400), "List-Unsubscribe": `<https://a.test/${"u".repeat(800)}>` } },
-  "many recipients": { to: Array.from({ length: 50 }, (_, i) => ({ address: `person${i}@example.org`, name: `Pérson ${i}` })) },
+  "many recipients": { to: Array.from({ length: 50 }, (_, i) => ({ address: address(`person${i}@example.org`), name: `Pérson ${i}` })) },
   "unsubscribe": { unsubscribeUrl: "https://u.acme.test/1?x=%20" },
   "references and list headers": {
     headers: { "In-Reply-To": "<a@b>", References: "<a@b> <c@d>", "List-Id": "News <news.acme.test>", "Feedback-ID": "1:acme", "X-Empty": "" },

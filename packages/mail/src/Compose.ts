@@ -1,3 +1,4 @@
+import type { Address } from "@waybill/domain/Address"
 import type { EmailId } from "@waybill/domain/Id"
 import { DateTime, Result } from "effect"
 import { textFromHtml } from "./HtmlText.ts"
@@ -5,29 +6,24 @@ import * as MediaType from "./MediaType.ts"
 import * as Message from "./Message.ts"
 import * as MimeBody from "./MimeBody.ts"
 import * as MimeHeader from "./MimeHeader.ts"
-import * as WireAddress from "./WireAddress.ts"
 
 export interface Composed {
   readonly bytes: Uint8Array
   readonly messageId: string
-  /** Everyone, once each, domains in ASCII. */
-  readonly envelope: { readonly from: string; readonly to: ReadonlyArray<string> }
+  /** Everyone, once each. */
+  readonly envelope: { readonly from: Address; readonly to: ReadonlyArray<Address> }
   /** A local part is not ASCII: the next server must offer SMTPUTF8 (RFC 6531), or the mail cannot go there. */
   readonly smtpUtf8: boolean
 }
 
 /** `<id@domain of the sender>`, without the angle brackets. */
-export const messageId = (id: EmailId, fromAddress: string): string => `${id}@${WireAddress.domain(fromAddress)}`
+export const messageId = (id: EmailId, from: Address): string => `${id}${from.slice(from.lastIndexOf("@"))}`
 
 /** Pure and total: the same message gives the same bytes, so a retry is the same mail. */
 export const compose = (message: Message.Message): Result.Result<Composed, Message.NotComposable> => {
   const problem = Message.check(message)
   if (problem !== undefined) return Result.fail(problem)
-  const from = onWire(message.from)
-  const to = message.to.map(onWire)
-  const cc = (message.cc ?? []).map(onWire)
-  const bcc = (message.bcc ?? []).map(onWire)
-  const replyTo = (message.replyTo ?? []).map(onWire)
+  const { bcc = [], cc = [], from, replyTo = [], to } = message
   const recipients = [...new Set([...to, ...cc, ...bcc].map((mailbox) => mailbox.address))]
   const custom = Object.entries(message.headers ?? {})
   const id = messageId(message.id, message.from.address)
@@ -52,11 +48,9 @@ export const compose = (message: Message.Message): Result.Result<Composed, Messa
     bytes: concat(chunks),
     messageId: id,
     envelope: { from: from.address, to: recipients },
-    smtpUtf8: recipients.some(WireAddress.isUtf8) || headers.some((mailbox) => WireAddress.isUtf8(mailbox.address)),
+    smtpUtf8: recipients.some(isUtf8) || headers.some((mailbox) => isUtf8(mailbox.address)),
   })
 }
-
-const onWire = ({ address, name }: Message.Mailbox): Message.Mailbox => ({ address: WireAddress.make(address), name })
 
 type Part =
   | { readonly _tag: "Leaf"; readonly headers: string; readonly body: MimeBody.EncodedBody }
@@ -126,6 +120,9 @@ const write = (part: Part, chunks: Array<string | Buffer>): void => {
   }
   chunks.push(`\r\n--${part.boundary}--`)
 }
+
+/** Domains are A-labels by now, so only a local part can be. */
+const isUtf8 = (address: Address): boolean => !/^[\x00-\x7f]*$/.test(address)
 
 const endsInBreak = (chunk: string | Buffer): boolean =>
   typeof chunk === "string" ? chunk.endsWith("\r\n") : chunk.at(-1) === 10 && chunk.at(-2) === 13

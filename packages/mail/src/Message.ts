@@ -1,13 +1,8 @@
+import * as Address from "@waybill/domain/Address"
 import type { EmailId } from "@waybill/domain/Id"
-import { type DateTime, Schema } from "effect"
+import { type DateTime, Result, Schema } from "effect"
 import * as MediaType from "./MediaType.ts"
 import * as MimeHeader from "./MimeHeader.ts"
-import * as WireAddress from "./WireAddress.ts"
-
-export interface Mailbox {
-  readonly address: string
-  readonly name?: string | undefined
-}
 
 export interface Attachment {
   readonly filename: string
@@ -21,12 +16,12 @@ export interface Message {
   /** The email's id: Message-ID and boundaries are made of it, so composing again gives the same bytes. */
   readonly id: EmailId
   readonly createdAt: DateTime.Utc
-  readonly from: Mailbox
-  readonly to: ReadonlyArray<Mailbox>
-  readonly cc?: ReadonlyArray<Mailbox> | undefined
+  readonly from: Address.Mailbox
+  readonly to: ReadonlyArray<Address.Mailbox>
+  readonly cc?: ReadonlyArray<Address.Mailbox> | undefined
   /** Reaches the envelope and never the bytes. */
-  readonly bcc?: ReadonlyArray<Mailbox> | undefined
-  readonly replyTo?: ReadonlyArray<Mailbox> | undefined
+  readonly bcc?: ReadonlyArray<Address.Mailbox> | undefined
+  readonly replyTo?: ReadonlyArray<Address.Mailbox> | undefined
   readonly subject: string
   readonly html?: string | undefined
   readonly text?: string | undefined
@@ -70,9 +65,10 @@ const checkMailboxes = (message: Message): Refusal => {
   const { bcc = [], cc = [], replyTo = [], to } = message
   if (to.length + cc.length + bcc.length === 0) return refuse("to", "no_recipient")
   const fields = [["from", [message.from]], ["to", to], ["cc", cc], ["bcc", bcc], ["reply_to", replyTo]] as const
-  return first(fields, ([field, list]) => first<Mailbox>(list, ({ address, name = "" }) => {
+  return first(fields, ([field, list]) => first<Address.Mailbox>(list, ({ address, name = "" }) => {
     if (MimeHeader.breaksLine(address) || MimeHeader.breaksLine(name)) return refuse(field, "line_break")
-    return WireAddress.isAddress(address) ? undefined : refuse(field, "bad_address")
+    // Events are decoded by the brand's looser pattern; the wire asks the grammar itself.
+    return Result.getOrUndefined(Address.parseAddress(address)) === address ? undefined : refuse(field, "bad_address")
   }))
 }
 
