@@ -21,7 +21,7 @@ export const Address = Schema.String.check(
 export type Address = typeof Address.Type
 
 /** A parsed mailbox, as it stands in events. */
-export const MailboxObject = Schema.Struct({ address: Address, name: Schema.optionalKey(Schema.String) })
+export const MailboxObject = Schema.Struct({ address: Address, name: Schema.optionalKey(Text.Stored) })
 export type Mailbox = typeof MailboxObject.Type
 
 /**

@@ -27,6 +27,8 @@ export const parsed = <A>(
 /** C0 and C1 controls, DEL, and the two Unicode line separators: none of them may reach a header or an envelope. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/gu
 
 export const hasControl = (text: string): boolean => CONTROL.test(text)
 
@@ -43,3 +45,13 @@ export const octets = (text: string): number => {
   }
   return size
 }
+
+/** Free text in an event. Postgres' jsonb takes neither NUL nor half a surrogate pair, so an event never holds one. */
+export const Stored = Schema.String.check(
+  // oxlint-disable-next-line no-control-regex
+  Schema.isPattern(/^[^\u0000\p{Surrogate}]*$/u, { message: "must not contain NUL or half a surrogate pair" }),
+)
+
+/** Somebody else's words, made fit for an event and cut to `max` characters. */
+export const clip = (text: string, max: number): string =>
+  text.slice(0, max).toWellFormed().replaceAll(CONTROLS, " ").trim()

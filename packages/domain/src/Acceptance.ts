@@ -1,0 +1,156 @@
+import { Array, Result } from "effect"
+import * as Address from "./Address.ts"
+import type * as Content from "./Content.ts"
+import type * as DomainName from "./DomainName.ts"
+import * as DomainStatus from "./DomainStatus.ts"
+import type * as EmailEvent from "./EmailEvent.ts"
+import {
+  AllRecipientsSuppressed,
+  DomainNotAllowed,
+  DomainNotVerified,
+  MonthlyQuotaExceeded,
+  RecipientLimitExceeded,
+  ScheduledAtOutOfRange,
+} from "./EmailRefusal.ts"
+import type * as Id from "./Id.ts"
+import type * as Suppression from "./Suppression.ts"
+import * as Timestamp from "./Timestamp.ts"
+
+/** How far `scheduled_at` may lie in the past: clocks of clients go wrong by seconds, and the mail is then due at once. */
+export const MAX_SCHEDULE_PAST_MS = 60 * Timestamp.SECOND
+export const MAX_SCHEDULE_AHEAD_MS = 30 * Timestamp.DAY
+
+/** What a client asked for, parsed: everything here was decidable from the request alone. */
+export interface Command {
+  readonly from: Address.Mailbox
+  readonly to: ReadonlyArray<Address.Mailbox>
+  readonly cc: ReadonlyArray<Address.Mailbox>
+  readonly bcc: ReadonlyArray<Address.Mailbox>
+  readonly reply_to: ReadonlyArray<Address.Mailbox>
+  readonly subject: string
+  readonly headers: { readonly [name: string]: string }
+  readonly tags: ReadonlyArray<string>
+  readonly scheduled_at: Timestamp.Timestamp | null
+  readonly content: Content.Content
+  readonly size_bytes: number
+  readonly list_unsubscribe: boolean
+  readonly resend_of: Id.EmailId | null
+}
+
+/** What the server knows at this moment; read in the same flight that appends. */
+export interface Facts {
+  readonly now: Timestamp.Timestamp
+  readonly emailId: Id.EmailId
+  readonly messageId: string
+  /** The account's domain of the sender's address, if it has one by that name. */
+  readonly domain: { readonly id: Id.DomainId; readonly status: DomainStatus.Status } | undefined
+  /** `null` where a session of the dashboard sends. */
+  readonly key: { readonly id: Id.ApiKeyId; readonly domain: DomainName.DomainName | null } | null
+  readonly plan: { readonly name: string; readonly max_recipients: number }
+  /** Suppressed addresses among the recipients, by `Address.keyOf`. */
+  readonly suppressed: ReadonlyMap<string, Suppression.Reason>
+  /** Recipients accepted in this UTC month; `limit` is `null` where the plan has none. */
+  readonly quota: { readonly used: number; readonly limit: number | null }
+}
+
+export type Refusal =
+  | MonthlyQuotaExceeded
+  | DomainNotAllowed
+  | DomainNotVerified
+  | RecipientLimitExceeded
+  | ScheduledAtOutOfRange
+  | AllRecipientsSuppressed
+
+/** Unique by construction, since the id is, and readable in a bug report from the other side. */
+export const messageIdOf = (emailId: Id.EmailId, domain: DomainName.DomainName): string => `<${emailId}@${domain}>`
+
+export interface Recipients {
+  readonly to: ReadonlyArray<Address.Mailbox>
+  readonly cc: ReadonlyArray<Address.Mailbox>
+  readonly bcc: ReadonlyArray<Address.Mailbox>
+}
+
+/** Each address once over to, cc and bcc; the first mention wins, so nobody is shown in less than they were named. */
+export const deduplicate = (recipients: Recipients): Recipients => {
+  const seen = new Set<string>()
+  const fresh = ({ address }: Address.Mailbox): boolean => {
+    const key = Address.keyOf(address)
+    if (seen.has(key)) return false
+    seen.add(key)
+    return true
+  }
+  return { to: recipients.to.filter(fresh), cc: recipients.cc.filter(fresh), bcc: recipients.bcc.filter(fresh) }
+}
+
+/**
+ * Whether this message is taken, and what the history then says. The order of refusals is the contract's (§1): 429, 403,
+ * then 422. Recipients are counted after de-duplication, and the volume counts only those who are not suppressed.
+ */
+export const accept = (
+  facts: Facts,
+  command: Command,
+): Result.Result<Array.NonEmptyReadonlyArray<EmailEvent.Event>, Refusal> => {
+  const { now, emailId, messageId, domain, key, plan, quota } = facts
+  const name = Address.domainOf(command.from.address)
+  const recipients = deduplicate(command)
+  const all = [...recipients.to, ...recipients.cc, ...recipients.bcc]
+  const silenced = all.filter(({ address }) => facts.suppressed.has(Address.keyOf(address)))
+  const accepted = all.length - silenced.length
+
+  if (quota.limit !== null && accepted > 0 && quota.used + accepted > quota.limit)
+    return Result.fail(quotaExceeded(now, quota.used, quota.limit, accepted))
+  if (key !== null && key.domain !== null && key.domain !== name)
+    return Result.fail(new DomainNotAllowed({ domain: name, allowed: key.domain }))
+  if (domain === undefined || !DomainStatus.sends(domain.status))
+    return Result.fail(new DomainNotVerified({ domain: name, domain_status: domain?.status ?? null }))
+  if (all.length > plan.max_recipients)
+    return Result.fail(new RecipientLimitExceeded({ recipients: all.length, limit: plan.max_recipients, plan: plan.name }))
+  const outOfRange = command.scheduled_at === null ? undefined : checkSchedule(now, command.scheduled_at)
+  if (outOfRange !== undefined) return Result.fail(outOfRange)
+  if (accepted === 0) return Result.fail(new AllRecipientsSuppressed({ addresses: silenced.map(({ address }) => address) }))
+
+  const queued: EmailEvent.EmailQueued = {
+    _tag: "EmailQueued",
+    email_id: emailId,
+    message_id: messageId,
+    from: command.from,
+    ...recipients,
+    reply_to: command.reply_to,
+    subject: command.subject,
+    headers: command.headers,
+    tags: command.tags,
+    scheduled_at: command.scheduled_at,
+    domain: name,
+    domain_id: domain.id,
+    api_key_id: key?.id ?? null,
+    content: command.content,
+    size_bytes: command.size_bytes,
+    resend_of: command.resend_of,
+    list_unsubscribe: command.list_unsubscribe,
+    created_at: now,
+  }
+  return Result.succeed([
+    queued,
+    ...silenced.map(({ address }): EmailEvent.Event => ({
+      _tag: "EmailSuppressed",
+      recipient: address,
+      reason: facts.suppressed.get(Address.keyOf(address)) ?? "manual",
+      at: now,
+    })),
+  ])
+}
+
+export const checkSchedule = (
+  now: Timestamp.Timestamp,
+  scheduled_at: Timestamp.Timestamp,
+): ScheduledAtOutOfRange | undefined => {
+  const earliest = Timestamp.plus(now, -MAX_SCHEDULE_PAST_MS)
+  const latest = Timestamp.plus(now, MAX_SCHEDULE_AHEAD_MS)
+  const fits = scheduled_at >= earliest && scheduled_at <= latest
+  return fits ? undefined : new ScheduledAtOutOfRange({ scheduled_at, earliest, latest })
+}
+
+const quotaExceeded = (now: Timestamp.Timestamp, used: number, limit: number, recipients: number) => {
+  const resets_at = Timestamp.nextMonth(now)
+  return new MonthlyQuotaExceeded({ used, limit, recipients, resets_at, retry_after_s: Timestamp.secondsUntil(now, resets_at) })
+}

@@ -1,0 +1,28 @@
+import { Schema } from "effect"
+import * as Text from "./Text.ts"
+
+export const MAX_ATTACHMENTS = 20
+
+export const Sha256 = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "a SHA-256 here is 64 hexadecimal digits" }),
+).pipe(Schema.brand("Sha256"))
+export type Sha256 = typeof Sha256.Type
+
+/** What an event knows of a file: enough to show and to find it, never its bytes. */
+export const Attachment = Schema.Struct({
+  filename: Text.Stored,
+  content_type: Text.Stored,
+  size_bytes: Schema.Natural,
+  content_id: Schema.NullOr(Text.Stored),
+  sha256: Sha256,
+})
+export type Attachment = typeof Attachment.Type
+
+/** The body of a message lies in the content table under this hash, for as long as the account keeps content. */
+export const Content = Schema.Struct({
+  sha256: Sha256,
+  has_html: Schema.Boolean,
+  has_text: Schema.Boolean,
+  attachments: Schema.Array(Attachment),
+})
+export type Content = typeof Content.Type

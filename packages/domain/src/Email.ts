@@ -1,0 +1,91 @@
+import { Array, Result } from "effect"
+import * as Acceptance from "./Acceptance.ts"
+import type * as Address from "./Address.ts"
+import * as EmailEvent from "./EmailEvent.ts"
+import { type EmailNotFound, NotCancelable, NothingNew, NothingToResend, type ScheduledAtOutOfRange } from "./EmailRefusal.ts"
+import { type Decide, type Message, ofMessage, status } from "./EmailState.ts"
+import type * as EmailStatus from "./EmailStatus.ts"
+import type * as Timestamp from "./Timestamp.ts"
+
+export const stream = "email" as const
+
+export const Event = EmailEvent.Event
+export type Event = EmailEvent.Event
+
+export { evolve, initial, type Message, type State, status } from "./EmailState.ts"
+// What was learnt about recipients after acceptance.
+export {
+  failUnfinished,
+  record,
+  recordAttemptLost,
+  recordBounced,
+  recordClicked,
+  recordComplained,
+  recordDeferred,
+  recordDelivered,
+  recordFailed,
+  recordOpened,
+  recordSent,
+  suppress,
+} from "./EmailReport.ts"
+
+/** The acceptance of a message: for a single send, for each of a batch, and for a resend. */
+export const queue =
+  (facts: Acceptance.Facts, command: Acceptance.Command): Decide<Acceptance.Refusal | NothingNew> =>
+  (state) =>
+    state._tag === "Unborn" ? Acceptance.accept(facts, command) : Result.fail(new NothingNew())
+
+export const cancel = (now: Timestamp.Timestamp): Decide<NotCancelable | EmailNotFound> =>
+  ofMessage((message) =>
+    Result.map(whileQueued(message), () => Array.of<Event>({ _tag: "EmailCanceled", at: now })),
+  )
+
+export const reschedule = (
+  now: Timestamp.Timestamp,
+  scheduled_at: Timestamp.Timestamp,
+): Decide<NotCancelable | ScheduledAtOutOfRange | EmailNotFound> =>
+  ofMessage((message) =>
+    Result.flatMap(whileQueued(message), () => {
+      const outOfRange = Acceptance.checkSchedule(now, scheduled_at)
+      return outOfRange === undefined
+        ? Result.succeed(Array.of<Event>({ _tag: "EmailRescheduled", scheduled_at, at: now }))
+        : Result.fail(outOfRange)
+    }),
+  )
+
+const whileQueued = (message: Message): Result.Result<Message, NotCancelable> => {
+  const email_status = status(message)
+  return email_status === "queued" ? Result.succeed(message) : Result.fail(new NotCancelable({ email_status }))
+}
+
+/**
+ * The command that queues a copy for everybody this message has not reached. A recipient who is suppressed by now is
+ * sorted out by `queue`, like in any other send.
+ */
+export const resendCommand = (
+  message: Message,
+  scheduled_at: Timestamp.Timestamp | null = null,
+): Result.Result<Acceptance.Command, NothingToResend> => {
+  const reached = new Set<string>()
+  for (const { address, status } of message.recipients)
+    if (status === "delivered" || status === "complained" || status === "sent") reached.add(address)
+  if (reached.size === message.recipients.length) return Result.fail(new NothingToResend({ recipients: reached.size }))
+  const missing = ({ address }: Address.Mailbox) => !reached.has(address)
+  const { from, to, cc, bcc, reply_to, subject, headers, tags, content, size_bytes, list_unsubscribe, email_id } = message.accepted
+  return Result.succeed({
+    from,
+    to: to.filter(missing),
+    cc: cc.filter(missing),
+    bcc: bcc.filter(missing),
+    reply_to,
+    subject,
+    headers,
+    tags,
+    scheduled_at,
+    content,
+    size_bytes,
+    list_unsubscribe,
+    resend_of: email_id,
+  })
+}
+

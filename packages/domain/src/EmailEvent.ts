@@ -1,0 +1,60 @@
+import { Schema } from "effect"
+import * as Address from "./Address.ts"
+import * as Content from "./Content.ts"
+import * as DomainName from "./DomainName.ts"
+import * as Id from "./Id.ts"
+import * as Outcome from "./Outcome.ts"
+import * as Suppression from "./Suppression.ts"
+import * as Text from "./Text.ts"
+import * as Timestamp from "./Timestamp.ts"
+
+const at = Timestamp.Timestamp
+const recipient = Address.Address
+const mailboxes = Schema.Array(Address.MailboxObject)
+
+/** Accepted once a message, outcomes once a recipient. Bodies are not events: only their hash stands here. */
+export const Event = Schema.TaggedUnion({
+  EmailQueued: {
+    email_id: Id.EmailId,
+    message_id: Text.Stored,
+    from: Address.MailboxObject,
+    /** De-duplicated over to, cc and bcc; empty only in a resend whose unfinished recipients were all cc or bcc. */
+    to: mailboxes,
+    cc: mailboxes,
+    bcc: mailboxes,
+    reply_to: mailboxes,
+    subject: Text.Stored,
+    headers: Schema.Record(Text.Stored, Text.Stored),
+    tags: Schema.Array(Text.Stored),
+    scheduled_at: Schema.NullOr(Timestamp.Timestamp),
+    domain: DomainName.DomainName,
+    domain_id: Id.DomainId,
+    api_key_id: Schema.NullOr(Id.ApiKeyId),
+    content: Content.Content,
+    size_bytes: Schema.Natural,
+    resend_of: Schema.NullOr(Id.EmailId),
+    list_unsubscribe: Schema.Boolean,
+    created_at: Timestamp.Timestamp,
+  },
+  EmailSuppressed: { recipient, reason: Suppression.Reason, at },
+  EmailSent: { recipient, ...Outcome.fields, at },
+  EmailDelivered: { recipient, ...Outcome.fields, at },
+  EmailDeferred: { recipient, ...Outcome.fields, next_attempt_at: Timestamp.Timestamp, at },
+  EmailBounced: { recipient, bounce_type: Outcome.BounceType, ...Outcome.fields, at },
+  EmailFailed: { recipient, ...Outcome.fields, at },
+  EmailAttemptLost: { recipient, attempt: Schema.Natural, at },
+  EmailComplained: { recipient, feedback_type: Schema.NullOr(Text.Stored), at },
+  /** One body serves all recipients, so who opened it is known only where there was a single one. */
+  EmailOpened: { recipient: Schema.NullOr(recipient), user_agent: Schema.NullOr(Text.Stored), ip: Schema.NullOr(Text.Stored), at },
+  EmailClicked: {
+    recipient: Schema.NullOr(recipient),
+    url: Text.Stored,
+    user_agent: Schema.NullOr(Text.Stored),
+    ip: Schema.NullOr(Text.Stored),
+    at,
+  },
+  EmailCanceled: { at },
+  EmailRescheduled: { scheduled_at: Timestamp.Timestamp, at },
+})
+export type Event = typeof Event.Type
+export type EmailQueued = typeof Event.cases.EmailQueued.Type

@@ -1,0 +1,149 @@
+import { Schema } from "effect"
+import * as EmailStatus from "./EmailStatus.ts"
+import * as Timestamp from "./Timestamp.ts"
+import type { Detail } from "./Refusal.ts"
+
+export class EmailNotFound extends Schema.TaggedError<EmailNotFound>()("EmailNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "email_not_found"
+  override get message() {
+    return "No email with this id exists in this account."
+  }
+}
+
+export class DomainNotVerified extends Schema.TaggedError<DomainNotVerified>()("DomainNotVerified", {
+  domain: Schema.String,
+  /** `null` when the account has no such domain at all. */
+  domain_status: Schema.NullOr(Schema.String),
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "domain_not_verified"
+  override get message() {
+    return this.domain_status === null
+      ? `The domain ${this.domain} is not a domain of this account. Add it with POST /domains and publish its DKIM record.`
+      : `The domain ${this.domain} is ${this.domain_status}, not verified. Publish its DKIM record and verify it before sending.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: "from", message: `${this.domain} must be a verified domain of this account` }]
+  }
+}
+
+export class DomainNotAllowed extends Schema.TaggedError<DomainNotAllowed>()("DomainNotAllowed", {
+  domain: Schema.String,
+  allowed: Schema.String,
+}) {
+  readonly status = 403
+  readonly code = "forbidden"
+  readonly reason = "domain_not_allowed"
+  override get message() {
+    return `This API key sends from ${this.allowed} only, not from ${this.domain}.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: "from", message: `the key is limited to ${this.allowed}` }]
+  }
+}
+
+export class RecipientLimitExceeded extends Schema.TaggedError<RecipientLimitExceeded>()("RecipientLimitExceeded", {
+  recipients: Schema.Int,
+  limit: Schema.Int,
+  plan: Schema.String,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "recipient_limit_exceeded"
+  override get message() {
+    return `The ${this.plan} plan takes ${this.limit} recipients per request over to, cc and bcc; ${this.recipients} were given.`
+  }
+}
+
+export class ScheduledAtOutOfRange extends Schema.TaggedError<ScheduledAtOutOfRange>()("ScheduledAtOutOfRange", {
+  scheduled_at: Timestamp.Timestamp,
+  earliest: Timestamp.Timestamp,
+  latest: Timestamp.Timestamp,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "scheduled_at_out_of_range"
+  override get message() {
+    return `\`scheduled_at\` must lie between ${this.earliest} and ${this.latest}; ${this.scheduled_at} does not.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: "scheduled_at", message: "at most 60 seconds in the past and 30 days ahead" }]
+  }
+}
+
+export class AllRecipientsSuppressed extends Schema.TaggedError<AllRecipientsSuppressed>()("AllRecipientsSuppressed", {
+  addresses: Schema.Array(Schema.String),
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "all_recipients_suppressed"
+  override get message() {
+    const count = this.addresses.length
+    return count === 1
+      ? `The only recipient, ${this.addresses[0]}, is suppressed.`
+      : `All ${count} recipients are suppressed, so there is nobody to send to.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return this.addresses.map((address) => ({ path: "to", message: `${address} is suppressed` }))
+  }
+}
+
+export class MonthlyQuotaExceeded extends Schema.TaggedError<MonthlyQuotaExceeded>()("MonthlyQuotaExceeded", {
+  used: Schema.Int,
+  limit: Schema.Int,
+  recipients: Schema.Int,
+  resets_at: Timestamp.Timestamp,
+  retry_after_s: Schema.Int,
+}) {
+  readonly status = 429
+  readonly code = "rate_limited"
+  readonly reason = "monthly_quota"
+  override get message() {
+    return `${this.used} of the ${this.limit} emails of this month are used; ${this.recipients} more do not fit. ` +
+      `The next month begins at ${this.resets_at}.`
+  }
+}
+
+export class NotCancelable extends Schema.TaggedError<NotCancelable>()("NotCancelable", {
+  email_status: EmailStatus.Status,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "not_cancelable"
+  override get message() {
+    return `Only a queued email can be canceled or rescheduled; this one is ${this.email_status}.`
+  }
+}
+
+export class NothingToResend extends Schema.TaggedError<NothingToResend>()("NothingToResend", {
+  recipients: Schema.Int,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "nothing_to_resend"
+  override get message() {
+    return `All ${this.recipients} recipients of this email have received it.`
+  }
+}
+
+export class ContentExpired extends Schema.TaggedError<ContentExpired>()("ContentExpired", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "content_expired"
+  override get message() {
+    return "The content of this email is no longer kept, so it cannot be sent again."
+  }
+}
+
+/** A report that the history already holds. Its sender has nothing to mend, so it is never shown to a client. */
+export class NothingNew extends Schema.TaggedError<NothingNew>()("NothingNew", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "nothing_new"
+  override get message() {
+    return "The history already says so."
+  }
+}

@@ -1,0 +1,165 @@
+import { Array, Result } from "effect"
+import * as Address from "./Address.ts"
+import type { Event } from "./EmailEvent.ts"
+import { type EmailNotFound, NothingNew } from "./EmailRefusal.ts"
+import { type Decide, evolveOne, type Message, ofMessage } from "./EmailState.ts"
+import * as Outcome from "./Outcome.ts"
+import * as Recipient from "./Recipient.ts"
+import type * as Suppression from "./Suppression.ts"
+import * as Text from "./Text.ts"
+import type * as Timestamp from "./Timestamp.ts"
+
+/** Opens and clicks come from machines nobody controls; past this a message's history says no more about them. */
+export const MAX_TRACKED = 1000
+const MAX_USER_AGENT_CHARS = 512
+const MAX_URL_CHARS = 2048
+const MAX_IP_CHARS = 64
+const MAX_FEEDBACK_TYPE_CHARS = 64
+
+/**
+ * What happened to recipients, several at once. Whatever is no news any more (a report that came twice, an outcome for
+ * a recipient that is final) is left out; when nothing remains the answer is `NothingNew`.
+ */
+export const record = (
+  now: Timestamp.Timestamp,
+  outcomes: ReadonlyArray<Outcome.Outcome>,
+): Decide<NothingNew | EmailNotFound> =>
+  ofMessage((message) => {
+    let recipients = message.recipients
+    const events: Event[] = []
+    for (const outcome of outcomes) {
+      const recipient = find(recipients, outcome.recipient)
+      const event = recipient === undefined ? undefined : eventOf(now, recipient, outcome)
+      if (event === undefined) continue
+      events.push(event)
+      recipients = evolveOne(recipients, event)
+    }
+    return Array.isReadonlyArrayNonEmpty(events) ? Result.succeed(events) : Result.fail(new NothingNew())
+  })
+
+const find = (recipients: ReadonlyArray<Recipient.Recipient>, address: Address.Address) =>
+  recipients.find((each) => each.address === address) ??
+  recipients.find((each) => Address.keyOf(each.address) === Address.keyOf(address))
+
+/** The event an outcome is, or nothing when it is no news for this recipient. */
+const eventOf = (
+  at: Timestamp.Timestamp,
+  recipient: Recipient.Recipient,
+  outcome: Outcome.Outcome,
+): Recipient.Event | undefined => {
+  const { address, attempts } = recipient
+  if (outcome._tag === "AttemptLost") {
+    const news = Recipient.isUnfinished(recipient) && outcome.attempt > attempts
+    return news ? { _tag: "EmailAttemptLost", recipient: address, attempt: outcome.attempt, at } : undefined
+  }
+  const _tag = `Email${outcome._tag}` as const
+  if (!Recipient.accepts(recipient, _tag)) return undefined
+  if (outcome._tag === "Suppressed") return { _tag: "EmailSuppressed", recipient: address, reason: outcome.reason, at }
+  const words = Outcome.tidy(outcome.words, attempts)
+  switch (outcome._tag) {
+    case "Deferred":
+      // An attempt has one outcome: the same number again is the same report again.
+      return outcome.words.attempt !== null && outcome.words.attempt <= attempts
+        ? undefined
+        : { _tag: "EmailDeferred", recipient: address, ...words, next_attempt_at: outcome.next_attempt_at, at }
+    case "Bounced":
+      return { _tag: "EmailBounced", recipient: address, bounce_type: Outcome.bounceType(words.category), ...words, at }
+    case "Delivered":
+      return { _tag: "EmailDelivered", recipient: address, ...words, at }
+    case "Sent":
+      return { _tag: "EmailSent", recipient: address, ...words, at }
+    case "Failed":
+      return { _tag: "EmailFailed", recipient: address, ...words, at }
+  }
+}
+
+export const recordDelivered = (now: Timestamp.Timestamp, recipient: Address.Address, words: Outcome.Words) =>
+  record(now, [{ _tag: "Delivered", recipient, words }])
+
+export const recordSent = (now: Timestamp.Timestamp, recipient: Address.Address, words: Outcome.Words) =>
+  record(now, [{ _tag: "Sent", recipient, words }])
+
+export const recordDeferred = (
+  now: Timestamp.Timestamp,
+  recipient: Address.Address,
+  words: Outcome.Words,
+  next_attempt_at: Timestamp.Timestamp,
+) => record(now, [{ _tag: "Deferred", recipient, words, next_attempt_at }])
+
+export const recordBounced = (now: Timestamp.Timestamp, recipient: Address.Address, words: Outcome.Words) =>
+  record(now, [{ _tag: "Bounced", recipient, words }])
+
+export const recordFailed = (now: Timestamp.Timestamp, recipient: Address.Address, words: Outcome.Words) =>
+  record(now, [{ _tag: "Failed", recipient, words }])
+
+export const recordAttemptLost = (now: Timestamp.Timestamp, recipient: Address.Address, attempt: number) =>
+  record(now, [{ _tag: "AttemptLost", recipient, attempt }])
+
+/** A recipient found suppressed between acceptance and delivery. */
+export const suppress = (now: Timestamp.Timestamp, recipient: Address.Address, reason: Suppression.Reason) =>
+  record(now, [{ _tag: "Suppressed", recipient, reason }])
+
+/** Everybody who is still waiting fails for one cause that is not theirs: the domain was removed, the content expired. */
+export const failUnfinished = (now: Timestamp.Timestamp, category: string): Decide<NothingNew | EmailNotFound> =>
+  ofMessage((message) =>
+    record(
+      now,
+      message.recipients
+        .filter(Recipient.isUnfinished)
+        .map(({ address }) => ({ _tag: "Failed", recipient: address, words: { ...Outcome.SILENCE, category } })),
+    )(message),
+  )
+
+export const recordComplained = (
+  now: Timestamp.Timestamp,
+  recipient: Address.Address,
+  feedback_type: string | null,
+): Decide<NothingNew | EmailNotFound> =>
+  ofMessage((message) => {
+    const found = find(message.recipients, recipient)
+    if (found === undefined || !Recipient.accepts(found, "EmailComplained")) return Result.fail(new NothingNew())
+    const kept = clip(feedback_type, MAX_FEEDBACK_TYPE_CHARS)
+    return Result.succeed(Array.of<Event>({ _tag: "EmailComplained", recipient: found.address, feedback_type: kept, at: now }))
+  })
+
+/** Who looked, as far as their mail program says. */
+export interface Visitor {
+  readonly user_agent: string | null
+  readonly ip: string | null
+}
+
+export const recordOpened = (now: Timestamp.Timestamp, visitor: Visitor): Decide<NothingNew | EmailNotFound> =>
+  ofMessage((message) =>
+    message.opens >= MAX_TRACKED
+      ? Result.fail(new NothingNew())
+      : Result.succeed(Array.of<Event>({ _tag: "EmailOpened", recipient: onlyRecipient(message), ...seen(visitor), at: now })),
+  )
+
+export const recordClicked = (
+  now: Timestamp.Timestamp,
+  url: string,
+  visitor: Visitor,
+): Decide<NothingNew | EmailNotFound> =>
+  ofMessage((message) =>
+    message.clicks >= MAX_TRACKED
+      ? Result.fail(new NothingNew())
+      : Result.succeed(
+          Array.of<Event>({
+            _tag: "EmailClicked",
+            recipient: onlyRecipient(message),
+            url: Text.clip(url, MAX_URL_CHARS),
+            ...seen(visitor),
+            at: now,
+          }),
+        ),
+  )
+
+const onlyRecipient = ({ recipients }: Message): Address.Address | null =>
+  recipients.length === 1 ? (recipients[0]?.address ?? null) : null
+
+const seen = ({ user_agent, ip }: Visitor): Visitor => ({
+  user_agent: clip(user_agent, MAX_USER_AGENT_CHARS),
+  ip: clip(ip, MAX_IP_CHARS),
+})
+
+const clip = (text: string | null, max: number): string | null => (text === null ? null : Text.clip(text, max))

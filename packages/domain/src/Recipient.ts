@@ -1,0 +1,123 @@
+import type * as Address from "./Address.ts"
+import type * as EmailEvent from "./EmailEvent.ts"
+import type * as EmailStatus from "./EmailStatus.ts"
+import type * as Outcome from "./Outcome.ts"
+import type * as Suppression from "./Suppression.ts"
+import type * as Timestamp from "./Timestamp.ts"
+
+export type Kind = "to" | "cc" | "bcc"
+
+export interface Recipient {
+  readonly address: Address.Address
+  readonly kind: Kind
+  readonly status: EmailStatus.Status
+  readonly attempts: number
+  readonly last_event_at: Timestamp.Timestamp
+  readonly delivered_at: Timestamp.Timestamp | null
+  readonly next_attempt_at: Timestamp.Timestamp | null
+  /** What the other server said last; `null` until one spoke. */
+  readonly smtp: Omit<Outcome.Words, "attempt"> | null
+  readonly suppression: Suppression.Reason | null
+}
+
+/** The events that are about one recipient and may change its state. */
+export type Event = Extract<
+  EmailEvent.Event,
+  {
+    readonly _tag:
+      | "EmailSuppressed"
+      | "EmailSent"
+      | "EmailDelivered"
+      | "EmailDeferred"
+      | "EmailBounced"
+      | "EmailFailed"
+      | "EmailAttemptLost"
+      | "EmailComplained"
+  }
+>
+
+export const make = (address: Address.Address, kind: Kind, at: Timestamp.Timestamp): Recipient => ({
+  address,
+  kind,
+  status: "queued",
+  attempts: 0,
+  last_event_at: at,
+  delivered_at: null,
+  next_attempt_at: null,
+  smtp: null,
+  suppression: null,
+})
+
+const OPEN: ReadonlyArray<EmailStatus.Status> = ["queued", "deferred", "sent"]
+const UNCONFIRMED: ReadonlyArray<EmailStatus.Status> = ["queued", "deferred"]
+
+/**
+ * From which states each fact moves a recipient (contract §4). Delivered, bounced and complained form a ladder: each may
+ * only be climbed, so a report that overtakes the answer it is about leads to the same state as one that comes after it.
+ */
+const FROM: { readonly [Tag in Exclude<Event["_tag"], "EmailAttemptLost">]: ReadonlyArray<EmailStatus.Status> } = {
+  EmailSuppressed: UNCONFIRMED,
+  EmailSent: UNCONFIRMED,
+  EmailDeferred: UNCONFIRMED,
+  EmailFailed: UNCONFIRMED,
+  EmailDelivered: OPEN,
+  EmailBounced: [...OPEN, "delivered"],
+  EmailComplained: [...OPEN, "delivered", "bounced"],
+}
+
+const BECOMES: { readonly [Tag in keyof typeof FROM]: EmailStatus.Status } = {
+  EmailSuppressed: "suppressed",
+  EmailSent: "sent",
+  EmailDeferred: "deferred",
+  EmailFailed: "failed",
+  EmailDelivered: "delivered",
+  EmailBounced: "bounced",
+  EmailComplained: "complained",
+}
+
+/** Whether this fact is news for a recipient in that state; what is no news is not appended twice. */
+export const accepts = (recipient: Recipient, tag: keyof typeof FROM): boolean => FROM[tag].includes(recipient.status)
+
+/** Whether a cancelled or rescheduled message still means this recipient. */
+export const isUnfinished = (recipient: Recipient): boolean => UNCONFIRMED.includes(recipient.status)
+
+/** Total: an event that does not fit the state leaves the status alone, whatever a damaged history may hold. */
+export const evolve = (recipient: Recipient, event: Event): Recipient => {
+  const last_event_at = event.at > recipient.last_event_at ? event.at : recipient.last_event_at
+  if (event._tag === "EmailAttemptLost")
+    return { ...recipient, attempts: Math.max(recipient.attempts, event.attempt), last_event_at }
+  const moves = accepts(recipient, event._tag)
+  const status = moves ? BECOMES[event._tag] : recipient.status
+  const delivered_at =
+    event._tag === "EmailDelivered" && recipient.delivered_at === null && isReached(status) ? event.at : recipient.delivered_at
+  const next_attempt_at = !moves ? recipient.next_attempt_at : event._tag === "EmailDeferred" ? event.next_attempt_at : null
+  if (event._tag === "EmailSuppressed")
+    return { ...recipient, status, last_event_at, next_attempt_at, suppression: moves ? event.reason : recipient.suppression }
+  if (event._tag === "EmailComplained") return { ...recipient, status, last_event_at, next_attempt_at }
+  return {
+    ...recipient,
+    status,
+    last_event_at,
+    delivered_at,
+    next_attempt_at,
+    attempts: Math.max(recipient.attempts, event.attempt),
+    smtp: moves ? words(event) : recipient.smtp,
+  }
+}
+
+/** The ladder: on it, a delivery stays a fact even when a later report outranks it. */
+const isReached = (status: EmailStatus.Status): boolean =>
+  status === "delivered" || status === "bounced" || status === "complained"
+
+const words = (event: Outcome.Words): Omit<Outcome.Words, "attempt"> => ({
+  code: event.code,
+  enhanced_code: event.enhanced_code,
+  response: event.response,
+  mx: event.mx,
+  tls: event.tls,
+  duration_ms: event.duration_ms,
+  category: event.category,
+})
+
+export const cancel = (recipient: Recipient, at: Timestamp.Timestamp): Recipient =>
+  isUnfinished(recipient) ? { ...recipient, status: "canceled", next_attempt_at: null, last_event_at: at } : recipient
