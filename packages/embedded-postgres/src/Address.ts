@@ -7,6 +7,7 @@ import * as Placement from "./Placement.ts"
 const SOCKET_PATH_MAX_BYTES = 100
 /** Only the end of the socket's name. */
 const SOCKET_PORT = 5432
+const SOCKET_FOLDER = "run"
 const LOOPBACK = "127.0.0.1"
 
 export type Address =
@@ -18,7 +19,6 @@ const holdsSockets = async (folder: string): Promise<boolean> => {
   const socket = path.join(folder, `.s.PGSQL.${SOCKET_PORT}`)
   if (Buffer.byteLength(socket) > SOCKET_PATH_MAX_BYTES) return false
   const probe = path.join(folder, ".probe")
-  await fs.rm(probe, { force: true })
   return await new Promise((resolve) => {
     const server = net.createServer()
     server.once("error", () => resolve(false))
@@ -44,7 +44,9 @@ export const choose = async (
   loopback: boolean,
 ): Promise<Address> => {
   if (loopback) return { _tag: "Loopback", port: await freePort() }
-  const near = await Placement.privateFolder(path.join(place.home, "run"), place.owner)
+  // Nobody serves here now, so what lies there is left over; its lock file might name a number that is in use again.
+  await fs.rm(path.join(place.home, SOCKET_FOLDER), { recursive: true, force: true })
+  const near = await Placement.privateFolder(path.join(place.home, SOCKET_FOLDER), place.owner)
   if (await holdsSockets(near)) return { _tag: "Socket", folder: near, port: SOCKET_PORT, temporary: false }
   const far = await fs.mkdtemp(path.join(temporaryFolder, "waybill-"))
   await Placement.privateFolder(far, place.owner)

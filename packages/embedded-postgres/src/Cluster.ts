@@ -19,7 +19,7 @@ const STAGING = "cluster.new-"
 const asOwner = (place: Placement.Placement): SpawnOptions => ({
   // The folder we were started in may be closed to the one who serves.
   cwd: place.home,
-  env: { PATH: process.env["PATH"], TZ: "UTC", LC_ALL: "C" },
+  env: { TZ: "UTC", LC_ALL: "C" },
   ...(place.owner === undefined ? {} : { uid: place.owner.uid, gid: place.owner.gid }),
 })
 

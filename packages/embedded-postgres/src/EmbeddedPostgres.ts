@@ -17,6 +17,8 @@ export interface Options {
   readonly settings?: Readonly<Record<string, string>>
   /** A database for one run: nothing is synced to disk, and the folder is removed at the end, however that comes. */
   readonly scratch?: boolean
+  /** Where root keeps what the unprivileged user cannot reach in the folder; `/var/lib/waybill` by default. */
+  readonly rootHome?: string
   /** For file systems that hold no sockets; without it the start finds out by itself. */
   readonly loopback?: boolean
 }
@@ -53,7 +55,9 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
   "EmbeddedPostgres.start",
 )(function* (options) {
   const scratch = options.scratch ?? false
-  const place = yield* attempt("The data folder cannot be used.", () => Placement.find(options.dataDir))
+  const place = yield* attempt("The data folder cannot be used.", () => 
+    Placement.find(options.dataDir, options.rootHome ?? Placement.ROOT_HOME),
+  )
   if (scratch) {
     yield* Effect.addFinalizer(() => cleanUp(() => removeAll(place)))
   }
@@ -62,7 +66,7 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
     cleanUp,
   )
   yield* attempt("A server left by an earlier run cannot be stopped.", () => Server.stopLeftover(place))
-  const password = yield* attempt("The password file cannot be used.", () => Password.ensure(place.folder))
+  const password = yield* attempt("The password file cannot be used.", () => Password.ensure(place))
   yield* attempt("The cluster cannot be made.", () => Cluster.ensure(place, password, scratch))
   const address = yield* Effect.acquireRelease(
     attempt("There is no place for a socket.", () => Address.choose(place, os.tmpdir(), options.loopback ?? false)),

@@ -44,7 +44,8 @@ export const acquire = async (place: Placement): Promise<() => Promise<void>> =>
   const own = await Process.find(process.pid)
   const text = `${process.pid} ${own?.started ?? ""}\n`
   const draft = `${lock}.new.${process.pid}`
-  await fs.writeFile(draft, text, { mode: 0o600 })
+  // Readable by all: a lock that root left behind must not be a riddle to the folder's owner.
+  await fs.writeFile(draft, text, { mode: 0o644 })
   try {
     for (let round = 0; round < TAKEOVER_ROUNDS; round++) {
       const taken = await fs.link(draft, lock).then(
@@ -55,7 +56,10 @@ export const acquire = async (place: Placement): Promise<() => Promise<void>> =>
         },
       )
       if (taken) return () => fs.rm(lock, { force: true })
-      const found = await fs.readFile(lock, "utf8").catch(() => undefined)
+      const found = await fs.readFile(lock, "utf8").catch((cause: NodeJS.ErrnoException) => {
+        if (cause.code === "ENOENT") return undefined
+        throw cause
+      })
       if (found === undefined) continue
       await refuseIfAlive(place, found)
       await clear(lock, found)

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
+import * as Placement from "./Placement.ts"
 
 const FILE = "password"
 const FILE_MODE = 0o600
@@ -13,8 +14,8 @@ export interface Password {
   readonly isNew: boolean
 }
 
-export const ensure = async (folder: string): Promise<Password> => {
-  const file = path.join(folder, FILE)
+export const ensure = async (place: Placement.Placement): Promise<Password> => {
+  const file = path.join(place.folder, FILE)
   const known = await fs.readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return ""
     throw cause
@@ -27,6 +28,7 @@ export const ensure = async (folder: string): Promise<Password> => {
   const draft = `${file}.new`
   await fs.rm(draft, { force: true })
   await fs.writeFile(draft, `${text}\n`, { mode: FILE_MODE, flush: true })
+  await Placement.handOver(place, draft)
   await fs.rename(draft, file)
   return { text, isNew: true }
 }

@@ -1,14 +1,15 @@
-import { createHash } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as Binaries from "./Binaries.ts"
 import { NotStarted } from "./Failure.ts"
 
-/** `nobody`: Postgres refuses to run as root. */
+/** Postgres refuses to run as root, so root's server runs as this user, or as this number where nobody has the name. */
+const UNPRIVILEGED_NAME = "nobody"
 const UNPRIVILEGED_ID = 65_534
+/** User numbers are unsigned, and macOS writes the one of nobody as -2. */
+const unsigned = (text: string | undefined) => Number(text) >>> 0
 /** Where root keeps what an unprivileged user must be able to enter; it survives a reboot, and only root writes there. */
-const ROOT_HOME = "/var/lib/waybill"
-const FOLDER_HASH_LENGTH = 16
+export const ROOT_HOME = "/var/lib/waybill"
 /** Says where the data lies when it could not lie in the folder itself. */
 const LOCATION = "location"
 const PRIVATE_MODE = 0o700
@@ -69,12 +70,12 @@ const rootFolder = async (folder: string): Promise<string> => {
   return folder
 }
 
-const ownBinaries = async (folder: string): Promise<Binaries.Binaries> => {
+const mended = async (copies: string): Promise<Binaries.Binaries> => {
   const found = await Binaries.find()
   return Binaries.mend(found.folder).then(
     () => found,
     // The package belongs to somebody else, or to a read-only image.
-    () => Binaries.copyInto(found, folder),
+    () => Binaries.copyInto(found, copies),
   )
 }
 
@@ -89,16 +90,31 @@ const findAsUser = async (folder: string): Promise<Placement> => {
       detail: "Start it as that user, or choose another folder.",
     })
   }
-  return { folder, home: folder, owner: undefined, binaries: await ownBinaries(folder) }
+  return { folder, home: folder, owner: undefined, binaries: await mended(folder) }
+}
+
+/** Two first starts at once must agree, so the record appears whole and only once. */
+const record = async (file: string, home: string): Promise<string> => {
+  const draft = `${file}.${process.pid}`
+  await fs.writeFile(draft, `${home}\n`)
+  try {
+    await fs.link(draft, file)
+    return home
+  } catch {
+    await fs.rm(home, { recursive: true, force: true })
+    return (await fs.readFile(file, "utf8")).trim()
+  } finally {
+    await fs.rm(draft, { force: true })
+  }
 }
 
 /**
- * The folder itself where the one who serves can enter it, else one below ROOT_HOME, found again through a record in
- * the folder. What once has data stays where it is: a mode that changes must not look like an empty database.
+ * The folder itself where the one who serves can enter it, else a new one in root's home, found again through a record
+ * in the folder. What once has data stays where it is: a mode that changes must not look like an empty database.
  */
-const homeFor = async (folder: string, owner: Owner, hasCluster: boolean): Promise<string> => {
-  const record = path.join(folder, LOCATION)
-  const recorded = await fs.readFile(record, "utf8").catch(() => undefined)
+const homeFor = async (folder: string, owner: Owner, hasCluster: boolean, rootHome: string): Promise<string> => {
+  const file = path.join(folder, LOCATION)
+  const recorded = await fs.readFile(file, "utf8").catch(() => undefined)
   if (recorded !== undefined) return await rootFolder(recorded.trim())
   if (await enters(folder, owner)) return folder
   if (hasCluster) {
@@ -107,36 +123,52 @@ const homeFor = async (folder: string, owner: Owner, hasCluster: boolean): Promi
       detail: "Give the folders above it back their permission to pass (chmod o+x).",
     })
   }
-  const name = createHash("sha256").update(folder).digest("hex").slice(0, FOLDER_HASH_LENGTH)
-  const home = await rootFolder(path.join(await rootFolder(ROOT_HOME), name))
-  await fs.writeFile(record, `${home}\n`)
-  return home
+  const home = await fs.mkdtemp(path.join(await rootFolder(rootHome), "data-"))
+  await fs.chmod(home, PASSAGE_MODE)
+  return await record(file, home)
 }
 
-const findAsRoot = async (folder: string): Promise<Placement> => {
+const unprivileged = async (): Promise<Owner> => {
+  const users = await fs.readFile("/etc/passwd", "utf8").catch(() => "")
+  const [line] = users.split("\n").filter((user) => user.startsWith(`${UNPRIVILEGED_NAME}:`))
+  const [, , uid, gid] = line?.split(":") ?? []
+  return uid === undefined ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : { uid: unsigned(uid), gid: unsigned(gid) }
+}
+
+const findAsRoot = async (folder: string, rootHome: string): Promise<Placement> => {
   const existing = await existingCluster(folder)
+  // Data that somebody made before stays theirs, and they can have it back.
   const owner =
-    existing !== undefined && existing.uid !== 0
-      ? { uid: existing.uid, gid: existing.gid }
-      : { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID }
-  const home = await homeFor(folder, owner, existing !== undefined)
-  const found = await ownBinaries(folder)
+    existing !== undefined && existing.uid !== 0 ? { uid: existing.uid, gid: existing.gid } : await unprivileged()
+  const home = await homeFor(folder, owner, existing !== undefined, rootHome)
+  const found = await mended(home)
   const binaries = (await readsBinaries(found.folder, owner))
     ? found
-    : await Binaries.copyInto(found, await rootFolder(ROOT_HOME))
+    : await Binaries.copyInto(found, await rootFolder(rootHome))
   return { folder, home, owner, binaries }
 }
 
-export const find = async (dataFolder: string): Promise<Placement> => {
-  // The mode counts only when the folder is new: an existing one keeps what its owner chose.
-  await fs.mkdir(dataFolder, { recursive: true, mode: isRoot() ? PASSAGE_MODE : PRIVATE_MODE })
+export const find = async (dataFolder: string, rootHome: string): Promise<Placement> => {
+  const isNew = (await fs.mkdir(dataFolder, { recursive: true })) !== undefined
+  // An existing folder keeps the mode its owner chose.
+  if (isNew) await fs.chmod(dataFolder, isRoot() ? PASSAGE_MODE : PRIVATE_MODE)
   const folder = await fs.realpath(dataFolder)
-  return isRoot() ? await findAsRoot(folder) : await findAsUser(folder)
+  return isRoot() ? await findAsRoot(folder, rootHome) : await findAsUser(folder)
+}
+
+/** What root makes in somebody's folder is theirs, or they could not start there any more. */
+export const handOver = async (place: Placement, file: string): Promise<void> => {
+  if (!isRoot()) return
+  const { uid, gid } = await fs.stat(place.folder)
+  await fs.lchown(file, uid, gid)
 }
 
 /** A folder that only the one who serves may enter. */
 export const privateFolder = async (folder: string, owner: Owner | undefined): Promise<string> => {
   await fs.mkdir(folder, { recursive: true, mode: PRIVATE_MODE })
+  if (!(await fs.lstat(folder)).isDirectory()) {
+    throw new NotStarted({ reason: `${folder} must be a folder and not a link to one.`, detail: "" })
+  }
   await fs.chmod(folder, PRIVATE_MODE)
   if (owner !== undefined) await fs.chown(folder, owner.uid, owner.gid)
   return folder

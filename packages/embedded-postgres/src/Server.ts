@@ -12,10 +12,10 @@ import * as Watchdog from "./Watchdog.ts"
 /** Reading the log of a crashed server again can take a while; a server that is merely started needs 50 ms. */
 const START_TIMEOUT_MS = 60_000
 /** The processes of a killed server notice within moments; until then its memory is in use and a start is refused. */
-const LEFTOVER_TIMEOUT_MS = 10_000
+const LEFTOVER_RETRIES = 100
+const RETRY_MS = 100
 const READY_POLL_MS = 5
 const GONE_POLL_MS = 10
-const RETRY_MS = 100
 const FAST_STOP_MS = 10_000
 const IMMEDIATE_STOP_MS = 3_000
 const LOG_MAX_BYTES = 10 * 1024 * 1024
@@ -58,10 +58,12 @@ export const stopLeftover = async (place: Placement.Placement): Promise<void> =>
   await stop(alive.pid)
 }
 
-const openLog = async (file: string): Promise<fs.FileHandle> => {
+const openLog = async (place: Placement.Placement, file: string): Promise<fs.FileHandle> => {
   const size = await fs.stat(file).then((stat) => stat.size, () => 0)
   if (size > LOG_MAX_BYTES) await fs.rename(file, `${file}.1`)
-  return await fs.open(file, "a", 0o600)
+  const log = await fs.open(file, "a", 0o600)
+  await Placement.handOver(place, file)
+  return log
 }
 
 const tail = async (file: string, from: number): Promise<string> => {
@@ -80,50 +82,63 @@ interface Launched {
   readonly child: ChildProcess
   readonly pid: number
   readonly watchdog: Watchdog.Watchdog
+  /** Where in the log this server's own lines begin. */
+  readonly logged: number
 }
 
-const becomesReady = async (place: Placement.Placement, child: ChildProcess): Promise<boolean> => {
-  const deadline = performance.now() + START_TIMEOUT_MS
-  while (child.exitCode === null && child.signalCode === null) {
-    const postmaster = await Cluster.postmaster(place)
-    if (postmaster?.ready === true && postmaster.pid === child.pid) return true
-    if (performance.now() > deadline) return false
-    await pause(READY_POLL_MS)
-  }
-  return false
-}
+const runs = ({ child }: Launched) => child.exitCode === null && child.signalCode === null
 
-const launchOnce = async (place: Placement.Placement, options: Options): Promise<Launched> => {
-  const log = await openLog(options.logFile)
+const launch = async (place: Placement.Placement, options: Options): Promise<Launched> => {
+  const log = await openLog(place, options.logFile)
   const logged = (await log.stat()).size
   const watchdog = Watchdog.start(path.join(Placement.cluster(place), "postmaster.pid"), options.leavings)
   const child = Cluster.launch(place, options.args, log.fd)
   const refused = new Promise<string>((resolve) => child.once("error", (cause) => resolve(cause.message)))
   await log.close()
-  const pid = child.pid
-  if (pid === undefined) {
+  if (child.pid === undefined) {
     watchdog.dismiss()
     throw new NotStarted({ reason: "Postgres could not be run.", detail: await refused })
   }
-  watchdog.guard(pid)
-  if (await becomesReady(place, child)) return { child, pid, watchdog }
-  await stop(pid)
-  watchdog.dismiss()
-  throw new NotStarted({ reason: "Postgres did not start.", detail: await tail(options.logFile, logged) })
+  watchdog.guard(child.pid)
+  // A program that forgets to close its scope may still end; the watchdog then stops the server.
+  child.unref()
+  return { child, pid: child.pid, watchdog, logged }
 }
 
-const launch = async (place: Placement.Placement, options: Options): Promise<Launched> => {
-  const deadline = performance.now() + LEFTOVER_TIMEOUT_MS
-  for (;;) {
-    try {
-      return await launchOnce(place, options)
-    } catch (cause) {
-      const transient = cause instanceof NotStarted && STILL_IN_USE.test(cause.detail)
-      if (!transient || performance.now() > deadline) throw cause
-      await pause(RETRY_MS)
-    }
-  }
+/** A server that ended by itself has given its number back, and the number may be another program's by now. */
+const dismiss = async (launched: Launched): Promise<void> => {
+  if (runs(launched)) await stop(launched.pid)
+  launched.watchdog.dismiss()
 }
+
+const becomesReady = async (place: Placement.Placement, launched: Launched, signal: AbortSignal): Promise<boolean> => {
+  const deadline = performance.now() + START_TIMEOUT_MS
+  while (runs(launched) && !signal.aborted && performance.now() < deadline) {
+    const postmaster = await Cluster.postmaster(place)
+    if (postmaster?.ready === true && postmaster.pid === launched.pid) return true
+    await pause(READY_POLL_MS)
+  }
+  return false
+}
+
+/** Fails with what the server said when it does not come up. */
+const started = (place: Placement.Placement, options: Options) =>
+  Effect.gen(function* () {
+    const launched = yield* Effect.acquireRelease(
+      Effect.tryPromise({ try: () => launch(place, options), catch: notStarted("Postgres could not be run.") }),
+      (launched) => Effect.promise(() => dismiss(launched)),
+    )
+    const ready = yield* Effect.promise((signal) => becomesReady(place, launched, signal)).pipe(Effect.interruptible)
+    if (ready) return launched
+    yield* Effect.promise(() => dismiss(launched))
+    const detail = yield* Effect.promise(() => tail(options.logFile, launched.logged))
+    const error = new NotStarted({ reason: "Postgres did not start.", detail })
+    // Real time, whatever clock the caller lives by: it is another process that we wait for.
+    if (isTransient(error)) yield* Effect.promise(() => pause(RETRY_MS))
+    return yield* error
+  })
+
+const isTransient = (error: EmbeddedPostgresError) => error._tag === "NotStarted" && STILL_IN_USE.test(error.detail)
 
 export interface Server {
   readonly pid: number
@@ -134,25 +149,16 @@ export const run: (
   place: Placement.Placement,
   options: Options,
 ) => Effect.Effect<Server, EmbeddedPostgresError, Scope.Scope> = Effect.fnUntraced(function* (place, options) {
+  const launched = yield* Effect.retry(started(place, options), {
+    while: isTransient,
+    times: LEFTOVER_RETRIES,
+  })
   const died = yield* Deferred.make<never, ServerDied>()
-  const { pid } = yield* Effect.acquireRelease(
-    Effect.tryPromise({ try: () => launch(place, options), catch: notStarted("Postgres could not be run.") }).pipe(
-      Effect.tap(({ child, pid }) =>
-        Effect.sync(() => {
-          const ended = async () =>
-            Deferred.doneUnsafe(died, Effect.fail(new ServerDied({ pid, detail: await tail(options.logFile, 0) })))
-          child.once("exit", () => void ended())
-          // A program that forgets to close its scope may still end; the watchdog then stops the server.
-          child.unref()
-        }),
-      ),
-    ),
-    ({ child, pid, watchdog }) =>
-      Effect.promise(async () => {
-        child.removeAllListeners("exit")
-        await stop(pid)
-        watchdog.dismiss()
-      }),
-  )
-  return { pid, died: Deferred.await(died) }
+  const fail = async () => {
+    const detail = await tail(options.logFile, launched.logged)
+    Deferred.doneUnsafe(died, Effect.fail(new ServerDied({ pid: launched.pid, detail })))
+  }
+  launched.child.once("exit", () => void fail())
+  if (!runs(launched)) yield* Effect.promise(fail)
+  return { pid: launched.pid, died: Deferred.await(died) }
 })

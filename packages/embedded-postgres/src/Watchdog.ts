@@ -47,6 +47,8 @@ export const start = (postmasterFile: string, removeAfterwards: ReadonlyArray<st
   child.stdin.on("error", () => undefined)
   return {
     guard: (pid) => void child.stdin.write(`${pid}\n`),
-    dismiss: () => void child.stdin.end("done\n"),
+    dismiss: () => {
+      if (!child.stdin.writableEnded) child.stdin.end("done\n")
+    },
   }
 }

