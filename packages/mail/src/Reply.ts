@@ -1,0 +1,100 @@
+import type { Duration } from "effect"
+import * as ReplyHint from "./ReplyHint.ts"
+import { type Rule, rules } from "./ReplyRules.ts"
+
+/** Text beyond this says nothing new, and the rules must not be run over a novel. */
+export const REPLY_TEXT_LIMIT = 2000
+/** A full mailbox is suppressed once it has bounced this often within the window. */
+export const MAILBOX_FULL_BOUNCES = 3
+export const MAILBOX_FULL_WINDOW_DAYS = 30
+
+export const CLASSES = [
+  "invalid_recipient", "bad_domain", "mailbox_inactive", "mailbox_full", "greylisted", "throttled", "unavailable",
+  "blocked", "auth", "policy", "content", "too_large", "protocol",
+] as const
+export type Class = typeof CLASSES[number]
+
+export type Stage =
+  | "connect" | "greeting" | "ehlo" | "starttls" | "auth" | "mail" | "rcpt" | "data" | "body" | "end_of_data"
+
+export interface Reply {
+  readonly code: number
+  readonly enhancedCode: string | undefined
+  readonly text: string
+  readonly stage: Stage
+}
+
+export interface Verdict {
+  readonly class: Class
+  readonly action: "defer" | "bounce"
+  /** What a bounce of this kind does to the address; a deferral never does anything. */
+  readonly suppress: "now" | "after_repeats" | "never"
+  /** How long the server asks to be left alone, if it says. */
+  readonly hint: Duration.Duration | undefined
+  /** The row that decided, for the timeline and for doubts about it. */
+  readonly rule: string
+}
+
+type Effects = Pick<Verdict, "action" | "suppress">
+
+/** Only what is the address's own fault may suppress it; what is ours would take good addresses with it. */
+const EFFECTS: Readonly<Record<Class, Effects>> = {
+  invalid_recipient: { action: "bounce", suppress: "now" },
+  bad_domain: { action: "bounce", suppress: "now" },
+  mailbox_inactive: { action: "bounce", suppress: "now" },
+  mailbox_full: { action: "bounce", suppress: "after_repeats" },
+  greylisted: { action: "defer", suppress: "never" },
+  throttled: { action: "defer", suppress: "never" },
+  /** The other side is in trouble of its own. */
+  unavailable: { action: "defer", suppress: "never" },
+  blocked: { action: "bounce", suppress: "never" },
+  auth: { action: "bounce", suppress: "never" },
+  policy: { action: "bounce", suppress: "never" },
+  content: { action: "bounce", suppress: "never" },
+  too_large: { action: "bounce", suppress: "never" },
+  protocol: { action: "bounce", suppress: "never" },
+}
+
+/** What a refusal means. A 4xx is deferred whatever its words are; a 5xx is as final as its class. */
+export const classify = (reply: Reply): Verdict => {
+  const text = reply.text.slice(0, REPLY_TEXT_LIMIT)
+  const code = String(reply.code)
+  const rule = rules.find((candidate) => matches(candidate, reply, code, text)) ?? FALLBACK
+  const effects = EFFECTS[rule.class]
+  // A relay that refuses our login refuses the operator's configuration, not the mail.
+  const defers = effects.action === "defer" || reply.code < 500 || reply.stage === "auth"
+  return {
+    class: rule.class,
+    action: defers ? "defer" : "bounce",
+    suppress: defers ? "never" : effects.suppress,
+    hint: ReplyHint.find(text),
+    rule: rule.id,
+  }
+}
+
+/** A code outside 4xx and 5xx where neither was expected: the dialogue is out of step, so nothing is final. */
+const FALLBACK: Rule = { id: "out-of-step", class: "unavailable" }
+
+const matches = (rule: Rule, reply: Reply, code: string, text: string): boolean =>
+  (rule.code === undefined || code.startsWith(rule.code)) &&
+  (rule.stages === undefined || rule.stages.includes(reply.stage)) &&
+  (rule.enhanced === undefined || (reply.enhancedCode !== undefined && rule.enhanced.test(reply.enhancedCode))) &&
+  (rule.text === undefined || rule.text.test(text))
+
+const REPLY_LINE = /^(\d{3})(?:[ -]|$)(?:#?([245]\.\d{1,3}\.\d{1,3})\b[ :,-]*)?(.*)$/
+
+/** Reads a reply as it stands on the wire or in a report: its lines joined, code and enhanced code taken off. */
+export const parse = (raw: string, stage: Stage): Reply | undefined => {
+  let code: number | undefined
+  let enhancedCode: string | undefined
+  const texts: Array<string> = []
+  for (const line of raw.slice(0, REPLY_TEXT_LIMIT * 2).split(/\r?\n/)) {
+    const [, digits, enhanced, text] = REPLY_LINE.exec(line.trim()) ?? []
+    if (digits !== undefined && (code === undefined || Number(digits) === code)) {
+      code ??= Number(digits)
+      enhancedCode ??= enhanced
+      if (text !== undefined && text.trim() !== "") texts.push(text.trim())
+    } else if (line.trim() !== "") texts.push(line.trim())
+  }
+  return code === undefined || code < 200 || code > 599 ? undefined : { code, enhancedCode, text: texts.join(" "), stage }
+}

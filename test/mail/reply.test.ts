@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Reply from "@waybill/mail/Reply"
+import { rules } from "@waybill/mail/ReplyRules"
+import { Duration, Schema } from "effect"
+import { readFileSync } from "node:fs"
+
+const Stage = Schema.Literals(["connect", "greeting", "ehlo", "starttls", "auth", "mail", "rcpt", "data", "body", "end_of_data"])
+const Sample = Schema.Struct({
+  server: Schema.String,
+  stage: Stage,
+  reply: Schema.String,
+  class: Schema.Literals(Reply.CLASSES),
+  action: Schema.Literals(["defer", "bounce"]),
+  hint_seconds: Schema.optionalKey(Schema.Int),
+})
+const samples = Schema.decodeSync(Schema.fromJsonString(Schema.Array(Sample)))(
+  readFileSync(new URL("../fixtures/replies/samples.json", import.meta.url), "utf8"),
+)
+
+const verdict = (raw: string, stage: Reply.Stage = "rcpt") => {
+  const reply = Reply.parse(raw, stage)
+  return reply === undefined ? assert.fail(`not a reply: ${raw}`) : Reply.classify(reply)
+}
+
+describe("a reply in the words of", () => {
+  for (const sample of samples) {
+    it(`${sample.server} means ${sample.class}: ${sample.reply.slice(0, 60).replace(/\s+/g, " ")}`, () => {
+      const { action, class: found, hint, rule } = verdict(sample.reply, sample.stage)
+      assert.deepStrictEqual(
+        { class: found, action, hint_seconds: hint === undefined ? undefined : Duration.toSeconds(hint) },
+        { class: sample.class, action: sample.action, hint_seconds: sample.hint_seconds },
+        `decided by ${rule}`,
+      )
+    })
+  }
+})
+
+describe("the rules", () => {
+  it("each decide at least one sample", () => {
+    const deciding = new Set(samples.map((sample) => verdict(sample.reply, sample.stage).rule))
+    assert.deepStrictEqual(rules.map((rule) => rule.id).filter((id) => !deciding.has(id)), [])
+  })
+
+  it("have names of their own", () => {
+    assert.strictEqual(new Set(rules.map((rule) => rule.id)).size, rules.length)
+  })
+
+  it("take a bounded time over hostile text", () => {
+    const started = performance.now()
+    for (const text of ["a ".repeat(50_000), "mailbox ".repeat(20_000), `user ${"x".repeat(90_000)} unknown`, "1".repeat(90_000), "please try ".repeat(9000)]) {
+      verdict(`550 ${text}`)
+    }
+    assert.isBelow(performance.now() - started, 500)
+  })
+})
+
+describe("what a bounce does to the address", () => {
+  const suppress = (raw: string) => verdict(raw).suppress
+
+  it("suppresses only what is the address's own fault", () => {
+    const suppressing = samples.filter((sample) => verdict(sample.reply, sample.stage).suppress !== "never")
+    assert.deepStrictEqual(
+      [...new Set(suppressing.map((sample) => sample.class))].sort(),
+      ["bad_domain", "invalid_recipient", "mailbox_full", "mailbox_inactive"],
+    )
+  })
+
+  it("suppresses a full mailbox only after repeats, and nothing on a deferral", () => {
+    assert.strictEqual(suppress("552 5.2.2 mailbox full"), "after_repeats")
+    assert.strictEqual(suppress("452 4.2.2 mailbox full"), "never")
+    assert.strictEqual(suppress("450 4.1.1 user unknown"), "never")
+    assert.strictEqual(suppress("550 5.1.1 user unknown"), "now")
+  })
+
+  it("suppresses nothing where a refusal gives no reason", () => {
+    for (const raw of ["550", "550 no", "554 5.0.0 error", "553 sorry", "550 5.0.0 failed"]) assert.strictEqual(suppress(raw), "never", raw)
+  })
+})
+
+describe("a reply as it is on the wire", () => {
+  it("gives its code, its enhanced code and its joined text", () => {
+    assert.deepStrictEqual(Reply.parse("550-5.1.1 one\r\n550 5.1.1 two", "rcpt"), { code: 550, enhancedCode: "5.1.1", text: "one two", stage: "rcpt" })
+    assert.deepStrictEqual(Reply.parse("250 OK", "rcpt"), { code: 250, enhancedCode: undefined, text: "OK", stage: "rcpt" })
+    assert.deepStrictEqual(Reply.parse("421", "greeting"), { code: 421, enhancedCode: undefined, text: "", stage: "greeting" })
+  })
+
+  it("is nothing where no code stands", () => {
+    for (const raw of ["", "hello", "99 bottles", "700 no", "1234 five"]) assert.isUndefined(Reply.parse(raw, "rcpt"), raw)
+  })
+})
