@@ -12,10 +12,10 @@ export type Phase =
 
 /**
  * A string that starts with a digit is the reply (lines separated by "\n"). `drop` resets the connection, `close` ends
- * it politely, `hang` never says anything again. At the dot the message is stored by a 2xx reply, and by
+ * it politely, `hang` never says anything again, `stall` does not even read any more. At the dot the message is stored by a 2xx reply, and by
  * `store-then-drop` and `store-then-hang` without one: the window in which an answer is lost.
  */
-export type Action = `${number}${string}` | "drop" | "close" | "hang" | "store-then-drop" | "store-then-hang" | "broken-tls"
+export type Action = `${number}${string}` | "drop" | "close" | "hang" | "stall" | "store-then-drop" | "store-then-hang" | "broken-tls"
 
 export interface At {
   readonly phase: Phase
@@ -161,8 +161,9 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
   const act = (phase: Phase, line: string, index = 0): boolean => {
     const action = state.script?.({ phase, connection, transaction, index, line })
     if (action === undefined || action === "broken-tls" || action.startsWith("store-")) return false
-    if (action === "drop" || action === "close" || action === "hang") {
+    if (action === "drop" || action === "close" || action === "hang" || action === "stall") {
       hung = true
+      if (action === "stall") socket.pause()
       if (action === "drop") socket.resetAndDestroy()
       if (action === "close") socket.end()
     } else say(action)

@@ -1,0 +1,41 @@
+/**
+ * How hard a site may be pressed. A server that says "slow down" gets half the connections after a pause; the pause
+ * doubles while it goes on saying so. Mail that it takes afterwards wins the connections back one by one, and shortens
+ * the pause, so the rate settles just under what the server bears.
+ */
+export interface Cooldown {
+  readonly limit: number
+  /** Milliseconds of the clock; 0 when there was no pause. */
+  readonly paused_until: number
+  /** How long the next pause will be. */
+  readonly pause_ms: number
+  /** Messages taken since the last change. */
+  readonly taken: number
+}
+
+export const FIRST_PAUSE_MS = 60_000
+export const LONGEST_PAUSE_MS = 30 * 60_000
+/** Messages that a server takes without a complaint before one more connection is tried. */
+export const TAKEN_PER_STEP = 20
+
+export const start = (limit: number): Cooldown => ({ limit, paused_until: 0, pause_ms: FIRST_PAUSE_MS, taken: 0 })
+
+export const remaining = (cooldown: Cooldown, now: number): number => Math.max(0, cooldown.paused_until - now)
+
+/** Several connections hear the same complaint at once: within a pause it is one. */
+export const throttled = (cooldown: Cooldown, now: number): Cooldown =>
+  remaining(cooldown, now) > 0 ? cooldown : {
+    limit: Math.max(1, Math.floor(cooldown.limit / 2)),
+    paused_until: now + cooldown.pause_ms,
+    pause_ms: Math.min(LONGEST_PAUSE_MS, cooldown.pause_ms * 2),
+    taken: 0,
+  }
+
+export const accepted = (cooldown: Cooldown, most: number): Cooldown => {
+  if (cooldown.limit >= most && cooldown.paused_until === 0) return cooldown
+  if (cooldown.taken + 1 < TAKEN_PER_STEP) return { ...cooldown, taken: cooldown.taken + 1 }
+  const limit = Math.min(most, cooldown.limit + 1)
+  const pause_ms = Math.max(FIRST_PAUSE_MS, cooldown.pause_ms / 2)
+  const recovered = limit === most && pause_ms === FIRST_PAUSE_MS
+  return { limit, pause_ms, taken: 0, paused_until: recovered ? 0 : cooldown.paused_until }
+}

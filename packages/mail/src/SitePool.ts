@@ -1,0 +1,231 @@
+import { Clock, Deferred, Effect, Exit, Schema, type Scope } from "effect"
+import * as Cooldown from "./Cooldown.ts"
+import type { ConnectFailed, SmtpConnection } from "./SmtpConnection.ts"
+
+/** How long a connection may lie unused; servers tend to hang up after one to five minutes. */
+export const IDLE_MS = 20_000
+export const REAP_MS = 5_000
+/** How long a message waits for a connection to a busy site before it makes room for others. */
+export const WAIT_MS = 20_000
+/** Sites a process remembers; past it, those without connections and pauses are forgotten. */
+export const SITES = 10_000
+
+/** Whom the limits protect, and which servers a connection may be shared among. */
+export interface Site {
+  readonly key: string
+  /** Connections are taken over only within one route: two customers of one provider may have different servers. */
+  readonly route: string
+  readonly connections: number
+  readonly messages: number
+}
+
+/** The site asked for a pause, or all its connections are taken: nothing was tried. */
+export class Held extends Schema.TaggedError<Held>()("Held", {
+  site: Schema.String,
+  reason: Schema.Literals(["cooling_down", "busy"]),
+  retry_after_ms: Schema.Number,
+}) {
+  override get message() {
+    return this.reason === "busy"
+      ? `all connections to ${this.site} are taken`
+      : `${this.site} asked for a pause of ${Math.ceil(this.retry_after_ms / 1000)} s more`
+  }
+}
+
+export interface SitePool {
+  /**
+   * Runs on a connection of the pool, or a new one. `reused` tells that the server may have hung up unnoticed.
+   * Interruption drops the connection.
+   */
+  readonly use: <A>(
+    site: Site,
+    connect: Effect.Effect<SmtpConnection, ConnectFailed>,
+    run: (connection: SmtpConnection, reused: boolean) => Effect.Effect<A>,
+  ) => Effect.Effect<A, ConnectFailed | Held>
+  /** Says how long the site is left alone from now on. */
+  readonly throttled: (site: Site) => Effect.Effect<number>
+  readonly accepted: (site: Site) => Effect.Effect<void>
+  readonly stats: Effect.Effect<ReadonlyArray<{
+    readonly site: string
+    readonly busy: number
+    readonly idle: number
+    readonly limit: number
+    readonly paused_ms: number
+  }>>
+}
+
+interface Idle {
+  readonly connection: SmtpConnection
+  readonly route: string
+  readonly messages: number
+  readonly since: number
+}
+
+interface Seized {
+  readonly idle: Idle | undefined
+  /** Of another route, to make room. */
+  readonly evicted: Idle | undefined
+}
+
+interface State {
+  busy: number
+  readonly idle: Array<Idle>
+  readonly waiting: Set<Deferred.Deferred<void>>
+  cooldown: Cooldown.Cooldown
+}
+
+/** Closing the scope says QUIT on what is idle; what is in use belongs to whoever uses it. */
+export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: number } = {}): Effect.Effect<
+  SitePool,
+  never,
+  Scope.Scope
+> =>
+  Effect.gen(function*() {
+    const idle_ms = options.idle_ms ?? IDLE_MS
+    const wait_ms = options.wait_ms ?? WAIT_MS
+    const states = new Map<string, State>()
+    const scope = yield* Effect.scope
+    let open = true
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        open = false
+        const idle = [...states.values()].flatMap((state) => state.idle.splice(0))
+        return Effect.forEach(idle, ({ connection }) => connection.quit, { concurrency: "unbounded", discard: true })
+      }))
+
+    const stateOf = (site: Site): State => {
+      const known = states.get(site.key)
+      if (known !== undefined) return known
+      if (states.size >= SITES) forgetQuiet(states)
+      const state: State = { busy: 0, idle: [], waiting: new Set(), cooldown: Cooldown.start(site.connections) }
+      states.set(site.key, state)
+      return state
+    }
+    const leave = (connection: SmtpConnection) => Effect.asVoid(Effect.forkIn(connection.quit, scope))
+    const wake = (state: State, all = false) => {
+      for (const waiter of state.waiting) {
+        state.waiting.delete(waiter)
+        Deferred.doneUnsafe(waiter, Exit.void)
+        if (!all) return
+      }
+    }
+
+    /** Takes a place, with a connection on it if one of the route lies idle, if need be in place of another route's. */
+    const seize = (site: Site, state: State): Seized | undefined => {
+      for (let at = state.idle.length - 1; at >= 0; at--) {
+        const idle = state.idle[at]
+        if (idle === undefined || idle.route !== site.route) continue
+        state.idle.splice(at, 1)
+        if (!idle.connection.isUsable()) {
+          idle.connection.destroy()
+          continue
+        }
+        state.busy++
+        return { idle, evicted: undefined }
+      }
+      const full = state.busy + state.idle.length >= state.cooldown.limit
+      const evicted = full && state.busy < state.cooldown.limit ? state.idle.shift() : undefined
+      if (full && evicted === undefined) return undefined
+      state.busy++
+      return { idle: undefined, evicted }
+    }
+
+    const place = Effect.fnUntraced(function*(site: Site, state: State) {
+      const deadline = (yield* Clock.currentTimeMillis) + wait_ms
+      while (true) {
+        const now = yield* Clock.currentTimeMillis
+        const pause = Cooldown.remaining(state.cooldown, now)
+        if (pause > 0) return yield* new Held({ site: site.key, reason: "cooling_down", retry_after_ms: pause })
+        const seized = seize(site, state)
+        if (seized !== undefined) return seized
+        if (now >= deadline) return yield* new Held({ site: site.key, reason: "busy", retry_after_ms: wait_ms })
+        const waiter = Deferred.makeUnsafe<void>()
+        state.waiting.add(waiter)
+        yield* Deferred.await(waiter).pipe(
+          Effect.timeoutOption(deadline - now),
+          Effect.onInterrupt(() =>
+            Effect.sync(() => {
+              // Woken and interrupted at once: the place must go to the next.
+              if (!state.waiting.delete(waiter)) wake(state)
+            })),
+        )
+        state.waiting.delete(waiter)
+      }
+    })
+
+    const giveBack = Effect.fnUntraced(function*(site: Site, state: State, connection: SmtpConnection, messages: number) {
+      const now = yield* Clock.currentTimeMillis
+      state.busy--
+      const keeps = open && connection.isUsable() && messages < site.messages &&
+        state.busy + state.idle.length < state.cooldown.limit && Cooldown.remaining(state.cooldown, now) === 0
+      if (keeps) state.idle.push({ connection, route: site.route, messages, since: now })
+      else if (connection.isUsable() && open) yield* leave(connection)
+      else if (connection.isUsable()) yield* connection.quit
+      else connection.destroy()
+      wake(state)
+    })
+
+    const use: SitePool["use"] = (site, connect, run) =>
+      Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
+        const state = stateOf(site)
+        const seized = yield* restore(place(site, state))
+        if (seized.evicted !== undefined) yield* leave(seized.evicted.connection)
+        const connection = seized.idle?.connection ?? (yield* restore(connect).pipe(
+          Effect.onError(() => Effect.sync(() => {
+            state.busy--
+            wake(state)
+          })),
+        ))
+        return yield* restore(run(connection, seized.idle !== undefined)).pipe(
+          Effect.onExit((exit) => {
+            if (Exit.isFailure(exit)) connection.destroy()
+            return giveBack(site, state, connection, (seized.idle?.messages ?? 0) + 1)
+          }),
+        )
+      }))
+
+    const throttled = Effect.fnUntraced(function*(site: Site) {
+      const state = stateOf(site)
+      const now = yield* Clock.currentTimeMillis
+      state.cooldown = Cooldown.throttled(state.cooldown, now)
+      yield* Effect.forEach(state.idle.splice(0), ({ connection }) => leave(connection), { discard: true })
+      wake(state, true)
+      return Cooldown.remaining(state.cooldown, now)
+    })
+
+    const accepted = (site: Site) =>
+      Effect.sync(() => {
+        const state = stateOf(site)
+        state.cooldown = Cooldown.accepted(state.cooldown, site.connections)
+        wake(state)
+      })
+
+    const reap = Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      for (const state of states.values()) {
+        const stale = state.idle.filter((idle) => now - idle.since >= idle_ms || !idle.connection.isUsable())
+        for (const idle of stale) {
+          state.idle.splice(state.idle.indexOf(idle), 1)
+          yield* leave(idle.connection)
+        }
+        if (stale.length > 0) wake(state)
+      }
+    })
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(Math.min(REAP_MS, idle_ms)), reap)))
+
+    const stats = Effect.map(Clock.currentTimeMillis, (now) =>
+      [...states].map(([site, state]) => ({
+        site,
+        busy: state.busy,
+        idle: state.idle.length,
+        limit: state.cooldown.limit,
+        paused_ms: Cooldown.remaining(state.cooldown, now),
+      })))
+    return { use, throttled, accepted, stats }
+  })
+
+const forgetQuiet = (states: Map<string, State>): void => {
+  for (const [key, state] of states) {
+    if (state.busy === 0 && state.idle.length === 0 && state.waiting.size === 0 && state.cooldown.paused_until === 0) states.delete(key)
+  }
+}

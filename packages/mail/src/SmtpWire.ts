@@ -1,0 +1,216 @@
+import * as net from "node:net"
+import * as tls from "node:tls"
+
+/** A reply is a few lines; what goes on past this is not one. */
+export const REPLY_BYTES = 64 * 1024
+
+export type WireTrouble = "refused" | "unreachable" | "timeout" | "closed" | "tls" | "protocol"
+
+/** The connection is of no use any more. */
+export class WireError extends Error {
+  readonly trouble: WireTrouble
+  constructor(trouble: WireTrouble, message: string) {
+    super(message)
+    this.trouble = trouble
+  }
+}
+
+/** The lines of one reply, undecoded text behind the code kept as UTF-8 where it is UTF-8. */
+export interface WireReply {
+  readonly code: number
+  readonly lines: ReadonlyArray<string>
+}
+
+interface Waiter<A> {
+  readonly resolve: (value: A) => void
+  readonly reject: (error: WireError) => void
+  readonly timer: NodeJS.Timeout
+}
+
+/** Lines over a socket: what is written, the replies in order, and why it ended. Times are the socket's own. */
+export class SmtpWire {
+  #socket: net.Socket
+  #text = ""
+  #lines: Array<string> = []
+  #size = 0
+  #replies: Array<WireReply> = []
+  #reader: Waiter<WireReply> | undefined
+  #drain: Waiter<void> | undefined
+  #ended: WireError | undefined
+  #onEarly: (() => void) | undefined
+
+  private constructor(socket: net.Socket) {
+    this.#socket = socket
+    this.#attach(socket)
+  }
+
+  static connect(options: net.TcpNetConnectOpts, timeout_ms: number, signal: AbortSignal): Promise<SmtpWire> {
+    return new Promise((resolve, reject) => {
+      const socket = net.connect({ ...options, noDelay: true })
+      const fail = (error: WireError) => {
+        clearTimeout(timer)
+        socket.destroy()
+        reject(error)
+      }
+      const timer = setTimeout(() => fail(new WireError("timeout", "no connection in time")), timeout_ms)
+      const abort = () => fail(new WireError("closed", "given up"))
+      signal.addEventListener("abort", abort, { once: true })
+      socket.once("error", (error: NodeJS.ErrnoException) =>
+        fail(new WireError(error.code === "ECONNREFUSED" ? "refused" : "unreachable", error.code ?? error.message)))
+      socket.once("connect", () => {
+        clearTimeout(timer)
+        signal.removeEventListener("abort", abort)
+        socket.removeAllListeners("error")
+        resolve(new SmtpWire(socket))
+      })
+    })
+  }
+
+  /** False from the moment the other side went away, or said something nobody had asked for. */
+  get isQuiet(): boolean {
+    return this.#ended === undefined && this.#replies.length === 0 && this.#text === "" && this.#lines.length === 0
+  }
+
+  get protocol(): string | null {
+    return this.#socket instanceof tls.TLSSocket ? this.#socket.getProtocol() : null
+  }
+
+  /** The next reply. One that came before the end is still given. */
+  read(timeout_ms: number): Promise<WireReply> {
+    const reply = this.#replies.shift()
+    if (reply !== undefined) return Promise.resolve(reply)
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#end(new WireError("timeout", "no reply in time")), timeout_ms)
+      this.#reader = { resolve, reject, timer }
+    })
+  }
+
+  /** Whether a reply lies here unread: in the middle of a body it means that the server has made up its mind. */
+  get hasReply(): boolean {
+    return this.#replies.length > 0
+  }
+
+  /** Throws once the connection is lost, so that what was not handed over is never counted as said. */
+  write(data: string | Uint8Array): void {
+    if (this.#ended === undefined) this.#socket.write(data)
+    // A last word of the server that lies here unread is the better answer.
+    else if (!this.hasReply) throw this.#ended
+  }
+
+  /** Waits till the kernel has taken what was written, or a reply came early. */
+  flushed(timeout_ms: number): Promise<void> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    if (!this.#socket.writableNeedDrain || this.hasReply) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#end(new WireError("timeout", "the server stopped reading")), timeout_ms)
+      const done = () => {
+        clearTimeout(timer)
+        this.#drain = undefined
+        this.#onEarly = undefined
+        resolve()
+      }
+      this.#drain = { resolve: done, reject, timer }
+      this.#onEarly = done
+    })
+  }
+
+  upgrade(options: tls.ConnectionOptions, timeout_ms: number): Promise<void> {
+    // What came in the clear behind the answer to STARTTLS was put there by somebody in the middle (CVE-2011-0411).
+    if (!this.isQuiet) {
+      const error = this.#ended ?? new WireError("protocol", "data came in the clear behind the answer to STARTTLS")
+      this.destroy()
+      return Promise.reject(error)
+    }
+    const plain = this.#socket
+    plain.removeAllListeners()
+    return new Promise((resolve, reject) => {
+      const secure = tls.connect({ ...options, socket: plain })
+      const fail = (error: WireError) => {
+        clearTimeout(timer)
+        this.#ended ??= error
+        secure.destroy()
+        plain.destroy()
+        reject(error)
+      }
+      const timer = setTimeout(() => fail(new WireError("timeout", "no TLS handshake in time")), timeout_ms)
+      plain.on("error", () => {})
+      secure.once("error", (error: NodeJS.ErrnoException) => fail(new WireError("tls", error.message)))
+      secure.once("close", () => fail(new WireError("tls", "closed during the TLS handshake")))
+      secure.once("secureConnect", () => {
+        clearTimeout(timer)
+        secure.removeAllListeners("error")
+        secure.removeAllListeners("close")
+        this.#socket = secure
+        this.#attach(secure)
+        resolve()
+      })
+    })
+  }
+
+  /** Sends what is written, then goes. */
+  end(): void {
+    this.#ended ??= new WireError("closed", "closed here")
+    this.#socket.end()
+  }
+
+  destroy(): void {
+    this.#end(new WireError("closed", "closed here"))
+  }
+
+  #attach(socket: net.Socket): void {
+    socket.on("data", (chunk: Buffer) => this.#receive(chunk))
+    socket.on("drain", () => this.#drain?.resolve())
+    socket.on("error", (error: NodeJS.ErrnoException) => this.#end(new WireError("closed", error.code ?? error.message)))
+    // Half-closed is closed: a server that says no more answers no command.
+    socket.on("end", () => this.#end(new WireError("closed", "the server closed the connection")))
+    socket.on("close", () => this.#end(new WireError("closed", "the server closed the connection")))
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#ended !== undefined) return
+    // As bytes, for a character may be cut in two by a chunk.
+    this.#text += chunk.toString("latin1")
+    this.#size += chunk.length
+    for (let end = this.#text.indexOf("\n"); end >= 0; end = this.#text.indexOf("\n")) {
+      const line = this.#text.slice(0, end).replace(/\r$/u, "")
+      this.#text = this.#text.slice(end + 1)
+      if (!/^[2-5]\d\d(?:[ -]|$)/u.test(line)) {
+        return this.#end(new WireError("protocol", `not an SMTP reply: ${line.slice(0, 100)}`))
+      }
+      this.#lines.push(Buffer.from(line, "latin1").toString("utf8"))
+      if (line.charAt(3) === "-") continue
+      const reply: WireReply = { code: Number(line.slice(0, 3)), lines: this.#lines }
+      this.#lines = []
+      this.#size = this.#text.length
+      this.#deliver(reply)
+    }
+    if (this.#size > REPLY_BYTES) this.#end(new WireError("protocol", "a reply without end"))
+  }
+
+  #deliver(reply: WireReply): void {
+    const reader = this.#reader
+    if (reader === undefined) {
+      this.#replies.push(reply)
+      this.#onEarly?.()
+      return
+    }
+    this.#reader = undefined
+    clearTimeout(reader.timer)
+    reader.resolve(reply)
+  }
+
+  #end(error: WireError): void {
+    if (this.#ended === undefined) {
+      this.#ended = error
+      this.#socket.destroy()
+    }
+    for (const waiter of [this.#reader, this.#drain]) {
+      if (waiter === undefined) continue
+      clearTimeout(waiter.timer)
+      waiter.reject(this.#ended)
+    }
+    this.#reader = undefined
+    this.#drain = undefined
+  }
+}
