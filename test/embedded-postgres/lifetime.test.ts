@@ -4,7 +4,7 @@ import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import { end, folder, query, runs, serve, trial, until } from "./program.ts"
+import { end, folder, isLinux, query, runs, serve, trial, until } from "./program.ts"
 
 /** Nothing here has to outlive a power cut. */
 const settings = { fsync: "off" }
@@ -114,6 +114,15 @@ describe("a server", () => {
     }),
   )
 
+  it.live.skipIf(!isLinux)("is in a session of its own, so that Ctrl-C does not end it before its parent is done", () =>
+    Effect.gen(function* () {
+      const server = yield* EmbeddedPostgres.start({ dataDir: path.join(yield* folder, "data"), settings })
+      const stat = yield* Effect.promise(() => fs.readFile(`/proc/${server.pid}/stat`, "utf8"))
+      const [, , group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+      assert.deepStrictEqual([group, session], [String(server.pid), String(server.pid)])
+    }),
+  )
+
   it.live("reports its death to whoever asked to know", () =>
     Effect.gen(function* () {
       const server = yield* EmbeddedPostgres.start({ dataDir: path.join(yield* folder, "data"), settings })
@@ -198,7 +207,7 @@ describe("after a kill", () => {
     }),
   )
 
-  it.live("of parent and watchdog alike the next start ends the server that was left running", () =>
+  it.live.skipIf(!isLinux)("of parent and watchdog alike the next start ends the server that was left running", () =>
     Effect.gen(function* () {
       const dataDir = path.join(yield* folder, "data")
       const first = yield* serve({ dataDir, settings })

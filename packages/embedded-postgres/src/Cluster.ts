@@ -29,7 +29,9 @@ const run = (place: Placement.Placement, file: string, args: ReadonlyArray<strin
     let output = ""
     child.stdout?.on("data", (chunk) => (output += String(chunk)))
     child.stderr?.on("data", (chunk) => (output += String(chunk)))
-    child.once("error", reject)
+    // No GNU C library (Alpine), no permission to execute here (noexec), no such user in this container.
+    const reason = `${file} does not run on this system. Set DATABASE_URL to a server of your own.`
+    child.once("error", (cause) => reject(new NotStarted({ reason, detail: cause.message })))
     child.once("close", (code) => resolve({ code: code ?? 1, output }))
     // A program that fails at once closes its end first; its exit code tells more than our failed write.
     child.stdin?.on("error", () => undefined)

@@ -149,6 +149,12 @@ const findAsRoot = async (folder: string, rootHome: string): Promise<Placement> 
 }
 
 export const find = async (dataFolder: string, rootHome: string): Promise<Placement> => {
+  if (process.platform === "win32") {
+    throw new NotStarted({
+      reason: "The embedded Postgres does not run on Windows. Use WSL, or set DATABASE_URL to a server of your own.",
+      detail: "",
+    })
+  }
   const isNew = (await fs.mkdir(dataFolder, { recursive: true })) !== undefined
   // An existing folder keeps the mode its owner chose.
   if (isNew) await fs.chmod(dataFolder, isRoot() ? PASSAGE_MODE : PRIVATE_MODE)
