@@ -145,11 +145,13 @@ describe("a folder", () => {
   it.live("is refused while another process holds it, and the error names that process", () =>
     Effect.gen(function* () {
       const dataDir = path.join(yield* folder, "data")
-      const { child } = yield* serve({ dataDir, settings })
-      const error = yield* Effect.flip(EmbeddedPostgres.start({ dataDir, settings }))
+      const { answer, child } = yield* serve({ dataDir, settings })
+      // The scratch server would remove its folder at the end: only if it is its own.
+      const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings, scratch: true })))
       assert.strictEqual(error._tag, "FolderHeld")
       assert.include(error.message, `process ${child.pid}`)
       assert.include(error.message, "serve.ts")
+      assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
       yield* end(child, "SIGTERM")
       yield* EmbeddedPostgres.start({ dataDir, settings })
     }),

@@ -111,11 +111,8 @@ export const ensure = async (place: Placement.Placement, password: Password.Pass
 
 /** Whether this build accepts a setting; it answers in some 5 ms. */
 export const accepts = async (place: Placement.Placement, name: string, value: string): Promise<boolean> => {
-  const { code } = await run(place, Binaries.program(place.binaries, "postgres"), [
-    ...["-D", Placement.cluster(place)],
-    ...["-c", `${name}=${value}`],
-    ...["-C", name],
-  ])
+  const args = ["-D", Placement.cluster(place), "-c", `${name}=${value}`, "-C", name]
+  const { code } = await run(place, Binaries.program(place.binaries, "postgres"), args)
   return code === 0
 }
 

@@ -58,13 +58,12 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
   const place = yield* attempt("The data folder cannot be used.", () => 
     Placement.find(options.dataDir, options.rootHome ?? Placement.ROOT_HOME),
   )
-  if (scratch) {
-    yield* Effect.addFinalizer(() => cleanUp(() => removeAll(place)))
-  }
   yield* Effect.acquireRelease(
     attempt("The data folder cannot be locked.", () => Holder.acquire(place)),
     cleanUp,
   )
+  // Not before the folder is ours.
+  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => removeAll(place)))
   yield* attempt("A server left by an earlier run cannot be stopped.", () => Server.stopLeftover(place))
   const password = yield* attempt("The password file cannot be used.", () => Password.ensure(place))
   yield* attempt("The cluster cannot be made.", () => Cluster.ensure(place, password, scratch))

@@ -9,8 +9,8 @@ import * as Placement from "./Placement.ts"
 import * as Process from "./Process.ts"
 import * as Watchdog from "./Watchdog.ts"
 
-/** Reading the log of a crashed server again can take a while; a server that is merely started needs 50 ms. */
-const START_TIMEOUT_MS = 60_000
+/** A crashed server reads its log again, up to max_wal_size of it; one that is merely started needs 50 ms. */
+const START_TIMEOUT_MS = 300_000
 /** The processes of a killed server notice within moments; until then its memory is in use and a start is refused. */
 const LEFTOVER_RETRIES = 100
 const RETRY_MS = 100
@@ -107,6 +107,7 @@ const launch = async (place: Placement.Placement, options: Options): Promise<Lau
 
 /** A server that ended by itself has given its number back, and the number may be another program's by now. */
 const dismiss = async (launched: Launched): Promise<void> => {
+  launched.child.removeAllListeners("exit")
   if (runs(launched)) await stop(launched.pid)
   launched.watchdog.dismiss()
 }
