@@ -15,7 +15,10 @@ export type Phase =
  * it politely, `hang` never says anything again, `stall` does not even read any more. At the dot the message is stored by a 2xx reply, and by
  * `store-then-drop` and `store-then-hang` without one: the window in which an answer is lost.
  */
-export type Action = `${number}${string}` | "drop" | "close" | "hang" | "stall" | "store-then-drop" | "store-then-hang" | "broken-tls"
+export type Action = `${number}${string}` | "drop" | "close" | "hang" | "stall" | "store-then-drop" | "store-then-hang" | TlsTrouble
+
+/** At STARTTLS: garbage in place of a handshake, or a reply slipped in behind the 220. */
+type TlsTrouble = "broken-tls" | "injected-reply"
 
 export interface At {
   readonly phase: Phase
@@ -160,7 +163,7 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
   /** Whether the script took this over. */
   const act = (phase: Phase, line: string, index = 0): boolean => {
     const action = state.script?.({ phase, connection, transaction, index, line })
-    if (action === undefined || action === "broken-tls" || action.startsWith("store-")) return false
+    if (action === undefined || isTlsTrouble(action) || action.startsWith("store-")) return false
     if (action === "drop" || action === "close" || action === "hang" || action === "stall") {
       hung = true
       if (action === "stall") socket.pause()
@@ -251,10 +254,13 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
 
   const startTls = (line: string): void => {
     if (options.starttls === undefined) return say("502 5.5.1 no TLS")
-    if (state.script?.({ phase: "starttls", connection, transaction, index: 0, line }) === "broken-tls") {
+    const trouble = state.script?.({ phase: "starttls", connection, transaction, index: 0, line })
+    if (trouble === "injected-reply") return void socket.write("220 2.0.0 go\r\n250 2.0.0 fine\r\n")
+    if (trouble === "broken-tls") {
       say("220 2.0.0 go")
-      socket.write("this is no handshake\r\n")
-      return
+      // The client's hello comes first, so that the garbage is an answer to it.
+      socket.removeAllListeners("data")
+      return void socket.once("data", () => socket.end("this is no handshake\r\n"))
     }
     if (act("starttls", line)) return
     say("220 2.0.0 go")
@@ -346,6 +352,8 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
   } else attach(raw)
   if (!act("greeting", "")) say("220 sink.test ESMTP")
 }
+
+const isTlsTrouble = (action: Action): action is TlsTrouble => action === "broken-tls" || action === "injected-reply"
 
 const unstuffed = (bytes: Buffer): Buffer => Buffer.from(bytes.toString("latin1").replace(/^\./gmu, ""), "latin1")
 
