@@ -1,4 +1,5 @@
-import type { Redacted } from "effect"
+import * as Migrations from "@waybill/store/Migrations"
+import { Effect, type Redacted } from "effect"
 
 /** Brings the empty template database into the state every test's own database starts from. */
-export const prepareTemplate = async (_url: Redacted.Redacted): Promise<void> => {}
+export const prepareTemplate = (url: Redacted.Redacted): Promise<unknown> => Effect.runPromise(Migrations.migrate(url))

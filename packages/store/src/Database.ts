@@ -1,0 +1,41 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, type Redacted, Schedule } from "effect"
+
+/** Connections of one process to Postgres, beside graphile-worker's own few. */
+export const DEFAULT_CONNECTIONS = 10
+/** No statement of a request may hold a connection longer. */
+export const STATEMENT_TIMEOUT = "30s"
+export const IDLE_IN_TRANSACTION_TIMEOUT = "10s"
+const READY_TRIES = 50
+
+export interface Options {
+  readonly url: Redacted.Redacted
+  readonly connections?: number
+  readonly applicationName?: string
+}
+
+/** The connection pool, once the database answers. */
+export const layer = (options: Options) =>
+  Layer.effectDiscard(ready).pipe(
+    Layer.provideMerge(
+      PgClient.layer({
+        url: options.url,
+        applicationName: options.applicationName ?? "waybill",
+        maxConnections: options.connections ?? DEFAULT_CONNECTIONS,
+        minConnections: 1,
+        connectTimeout: "5 seconds",
+        idleTimeout: "60 seconds",
+        startupParameters: {
+          statement_timeout: STATEMENT_TIMEOUT,
+          idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,
+          // A generic plan does not know how few rows a LIMIT needs: it sorted the whole outbox.
+          plan_cache_mode: "force_custom_plan",
+        },
+      }),
+    ),
+  )
+
+/** Connections are made on demand, so a database that is not there yet shows only here. */
+export const ready = Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT 1`).pipe(
+  Effect.retry({ while: (error) => error.isRetryable, schedule: Schedule.spaced("200 millis"), times: READY_TRIES }),
+)

@@ -1,0 +1,115 @@
+import { PgClient } from "@effect/sql-pg"
+import type { Decide } from "@waybill/domain/Aggregate"
+import * as DomainEvent from "@waybill/domain/DomainEvent"
+import * as Id from "@waybill/domain/Id"
+import { Context, Effect, Layer, Result, type Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { type Consequences, live } from "./Consequences.ts"
+import * as GroupCommit from "./GroupCommit.ts"
+import type { FeedPage, FeedQuery, Ledger, StreamRef } from "./Ledger.ts"
+import * as MemoryLedger from "./MemoryLedger.ts"
+import * as PostgresLedger from "./PostgresLedger.ts"
+import type { ReadModel } from "./ReadModel.ts"
+import { readModels } from "./ReadModels.ts"
+import { type AnyAggregate, type AnyEvent, decode, fold, type Recorded, type Stored } from "./Recorded.ts"
+import type { Committed, IdempotencyKeyReused, LeaseLost, Unit } from "./Unit.ts"
+
+interface TypedAggregate<State, Event extends AnyEvent> extends AnyAggregate {
+  readonly initial: State
+  evolve(state: State, event: Event): State
+}
+
+export interface Loaded<State> {
+  readonly state: State
+  readonly version: number
+  readonly history: ReadonlyArray<Recorded>
+}
+
+/** Where facts are kept: the only way to append to the log. Trouble with the database is a defect, a refusal a value. */
+export class EventStore extends Context.Service<
+  EventStore,
+  {
+    readonly load: <State, Event extends AnyEvent>(
+      aggregate: TypedAggregate<State, Event>,
+      ref: StreamRef,
+    ) => Effect.Effect<Loaded<State>>
+    /** One decision about one stream: `store.commit(Email, ref, Email.cancel(now))`. Answers with the new state. */
+    readonly commit: <State, Event extends AnyEvent, E>(
+      aggregate: TypedAggregate<State, Event>,
+      ref: StreamRef,
+      decide: Decide<State, Event, E>,
+    ) => Effect.Effect<State, E>
+    /** Several streams, facts of other streams, an idempotency key, content, leases: all or nothing. */
+    readonly transact: <A, E>(unit: Unit<A, E>) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
+    /** The log in order; never skips, never repeats. */
+    readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage>
+  }
+>()("@waybill/store/EventStore") {
+  static readonly layer = (options: Options = {}) =>
+    Layer.effect(
+      EventStore,
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        return yield* make(PostgresLedger.make(sql, options.readModels ?? readModels), options)
+      }),
+    )
+
+  /** The same store over a log in memory, for tests that need no database. */
+  static readonly layerMemory = (options: Options = {}) =>
+    Layer.effect(
+      EventStore,
+      Effect.suspend(() => make(MemoryLedger.make(options.readModels ?? readModels), options)),
+    )
+}
+
+export interface Options {
+  readonly readModels?: ReadonlyArray<ReadModel>
+  readonly consequences?: Consequences
+  readonly flights?: number
+}
+
+const shapes = { schemaVersion: DomainEvent.schemaVersion, upcast: DomainEvent.upcast }
+
+const make = Effect.fnUntraced(function* (
+  ledger: Ledger,
+  options: Options,
+): Effect.fn.Return<EventStore["Service"], never, Scope.Scope> {
+  const group = yield* GroupCommit.make({
+    ledger,
+    shapes,
+    consequences: options.consequences ?? live,
+    nextEventId: (epochMillis) => Id.make("EventId", epochMillis, SecureRandom.randomBytesUnsafe(10)),
+    ...(options.flights === undefined ? {} : { flights: options.flights }),
+  })
+  return EventStore.of({
+    load: Effect.fn("EventStore.load")(function* (aggregate, ref) {
+      const stored = yield* Effect.orDie(ledger.streams([ref]))
+      const rows: ReadonlyArray<Stored> = stored.values().next().value ?? []
+      const history = rows.map((row) => decode(aggregate, shapes, row))
+      return { state: fold(aggregate, history) as never, version: history.length, history }
+    }),
+    commit: (aggregate, ref, decide) =>
+      group
+        .submit({
+          account_id: ref.account_id,
+          streams: [{ aggregate, id: ref.stream_id }],
+          decide: (view) => {
+            const state = view.state(aggregate, ref.stream_id)
+            return Result.map(decide(state), (events) => ({
+              append: [{ aggregate, id: ref.stream_id, events }],
+              answer: events.reduce((next, event) => aggregate.evolve(next, event), state),
+            }))
+          },
+        })
+        .pipe(
+          Effect.flatMap((committed) =>
+            committed._tag === "Committed" ? Effect.succeed(committed.answer) : Effect.die("replayed without a claim"),
+          ),
+          // A unit without a claim and without a lease is refused by its own decision only.
+          Effect.mapError((refusal) => refusal as Exclude<typeof refusal, IdempotencyKeyReused | LeaseLost>),
+          Effect.withSpan("EventStore.commit"),
+        ),
+    transact: (unit) => Effect.withSpan(group.submit(unit), "EventStore.transact"),
+    feed: (query) => Effect.orDie(ledger.feed(query)),
+  })
+})

@@ -1,0 +1,37 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import { type FeedPage, type FeedQuery, MAX_FEED_PAGE } from "./Ledger.ts"
+import type { Stored } from "./Recorded.ts"
+import { iso } from "./Iso.ts"
+import * as Watermark from "./Watermark.ts"
+
+/**
+ * How far the log is settled: nothing will ever be written at or below this position any more. The order of the two
+ * statements is the proof: a writer that this reader does not see among the promises allocates after `hi` was read.
+ */
+export const settled = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<bigint, SqlError.SqlError> {
+  const hi = (yield* Watermark.allocated(sql))[0]?.position ?? 0n
+  const lo = (yield* Watermark.lowest(sql))[0]?.position ?? null
+  return lo === null || lo > hi ? hi : lo
+})
+
+/** The log in order, never skipping, never repeating, also while others write. */
+export const read = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  query: FeedQuery,
+): Effect.fn.Return<FeedPage, SqlError.SqlError> {
+  const upTo = yield* settled(sql)
+  if (upTo <= query.after) return { events: [], upTo: query.after }
+  const limit = Math.min(query.limit ?? MAX_FEED_PAGE, MAX_FEED_PAGE)
+  const events = yield* sql<Stored>`
+    SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
+      ${iso(sql, "recorded_at")} AS recorded_at
+    FROM events
+    WHERE position > ${query.after}::bigint AND position <= ${upTo}::bigint
+      ${query.account_id === undefined ? sql.literal("") : sql`AND account_id = ${query.account_id}`}
+      ${query.types === undefined ? sql.literal("") : sql`AND type = ANY(${query.types}::text[])`}
+    ORDER BY position LIMIT ${limit}::int`
+  const last = events.at(-1)
+  return { events, upTo: events.length < limit || last === undefined ? upTo : last.position }
+})

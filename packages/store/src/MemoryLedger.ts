@@ -1,0 +1,122 @@
+import { Effect, Semaphore } from "effect"
+import {
+  type AccountFact,
+  claimKey,
+  type DomainFact,
+  type Facts,
+  type FeedPage,
+  type KeptAnswer,
+  type Ledger,
+  type LeaseFact,
+  MAX_FEED_PAGE,
+  type OutboxRow,
+  type Page,
+  refKey,
+  type SubscriptionFact,
+  TryAgain,
+  type Write,
+} from "./Ledger.ts"
+import { type ReadModel, rowsOf } from "./ReadModel.ts"
+import type { Stored } from "./Recorded.ts"
+
+type Row = Readonly<Record<string, unknown>>
+
+/** The log in memory: the same promises as Postgres, kept by one permit instead of by locks. */
+export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
+  const tables = new Map<string, Map<string, Row>>()
+  const log: Array<Stored> = []
+  const streams = new Map<string, Array<Stored>>()
+  const answers = new Map<string, KeptAnswer>()
+  const usage = new Map<string, number>()
+  const outbox = new Map<string, OutboxRow & Omit<LeaseFact, keyof OutboxRow>>()
+  const oneAtATime = Semaphore.makeUnsafe(1)
+
+  const write = (entry: Write): Effect.Effect<void, TryAgain> =>
+    Effect.suspend(() => {
+      const next = new Map<string, number>()
+      for (const event of entry.events) {
+        const key = refKey(event)
+        const expected = next.get(key) ?? (streams.get(key)?.length ?? 0) + 1
+        if (event.version !== expected) return Effect.fail(new TryAgain({ cause: `version ${event.version} is taken` }))
+        next.set(key, expected + 1)
+      }
+      for (const event of entry.events) {
+        const stored = { ...event, position: BigInt(log.length + 1) }
+        log.push(stored)
+        streams.set(refKey(event), [...(streams.get(refKey(event)) ?? []), stored])
+      }
+      for (const model of readModels) {
+        const table = tables.get(model.name) ?? new Map<string, Row>()
+        tables.set(model.name, table)
+        for (const row of rowsOf(model, entry.touched)) {
+          const fields = row as Row
+          table.set(model.key.map((column) => String(fields[column])).join(" "), fields)
+        }
+      }
+      for (const { account_id, delta, month } of entry.usage) {
+        const key = `${account_id} ${month}`
+        usage.set(key, Math.max(0, (usage.get(key) ?? 0) + delta))
+      }
+      for (const id of entry.outbox.release) {
+        const row = outbox.get(id)
+        if (row !== undefined) outbox.set(id, { ...row, lease_token: null, lease_until: null })
+      }
+      for (const id of entry.outbox.disarm) outbox.delete(id)
+      for (const row of entry.outbox.arm) outbox.set(row.id, { lease_token: null, lease_until: null, ...row })
+      return Effect.void
+    })
+
+  const rowsOfTable = (table: string): ReadonlyArray<Row> => [...(tables.get(table)?.values() ?? [])]
+  const facts: Facts = {
+    account: (account) => rowsOfTable("accounts").find((row) => row["account_id"] === account) as AccountFact | undefined,
+    domain: (account, name) =>
+      rowsOfTable("domains").find(
+        (row) => row["account_id"] === account && row["name"] === name && row["removed"] === false,
+      ) as DomainFact | undefined,
+    suppression: (account, address) =>
+      rowsOfTable("suppressions").find(
+        (row) => row["account_id"] === account && row["address"] === address && row["active"] === true,
+      )?.["reason"] as string | undefined,
+    used: (account, month) => usage.get(`${account} ${month}`) ?? 0,
+    outbox: (id) => outbox.get(id),
+    subscriptions: (account) =>
+      rowsOfTable("webhooks").filter(
+        (row) => row["account_id"] === account && row["enabled"] === true && row["removed"] === false,
+      ) as ReadonlyArray<object> as ReadonlyArray<SubscriptionFact>,
+  }
+
+  const page: Page = {
+    streams: (refs) => Effect.sync(() => new Map(refs.map((ref) => [refKey(ref), streams.get(refKey(ref)) ?? []]))),
+    facts: () => Effect.succeed(facts),
+    answers: (claims, now) =>
+      Effect.sync(() => {
+        const found = new Map<string, KeptAnswer>()
+        for (const claim of claims) {
+          const kept = answers.get(claimKey(claim))
+          if (kept !== undefined && kept.expires_at > now) found.set(claimKey(claim), kept)
+        }
+        return found
+      }),
+    keep: (kept) =>
+      Effect.sync(() => {
+        for (const answer of kept) answers.set(claimKey(answer), answer)
+        return new Set<string>()
+      }),
+    write,
+  }
+  return {
+    streams: page.streams,
+    feed: ({ account_id, after, limit = MAX_FEED_PAGE, types }) =>
+      Effect.sync((): FeedPage => {
+        const events = log
+          .filter((event) => event.position > after)
+          .filter((event) => account_id === undefined || event.account_id === account_id)
+          .filter((event) => types === undefined || types.includes(event.type))
+          .slice(0, limit)
+        const last = events.at(-1)
+        return { events, upTo: events.length < limit || last === undefined ? BigInt(log.length) : last.position }
+      }),
+    transaction: (body) => oneAtATime.withPermit(body(page)),
+    landed: (event) => Effect.sync(() => log.some(({ event_id }) => event_id === event.event_id)),
+  }
+}

@@ -1,0 +1,43 @@
+import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Result } from "effect"
+import { iso } from "./Iso.ts"
+import type { LeaseFact, OutboxRow } from "./Ledger.ts"
+
+/** The graphile task that drains each kind. */
+export const TASKS = {
+  delivery: "drain_deliveries",
+  webhook: "drain_webhooks",
+  domain_check: "check_domains",
+} as const satisfies Record<OutboxRow["kind"], string>
+
+/** Looks at rows and holds them until the commit, in the order of their ids. */
+export const hold = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql<LeaseFact>`
+  SELECT id, lease_token, attempt,
+    ${iso(sql, "lease_until")} AS lease_until
+  FROM outbox WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`
+
+export const release = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql`
+  UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL WHERE id = ANY(${ids}::text[])`
+
+export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql`
+  DELETE FROM outbox WHERE id = ANY(${ids}::text[])`
+
+/**
+ * New rows, or a new time for old ones; a lease under way is left alone. The wake-up is at most one job a kind and a
+ * commit: a notifying commit waits for all others, so there must be few of them.
+ */
+export const arm = Effect.fnUntraced(function* (sql: PgClient.PgClient, rows: ReadonlyArray<OutboxRow>, now: string) {
+  yield* sql`
+    INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload)
+    SELECT * FROM unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.account_id)}::text[],
+      ${rows.map((row) => row.kind)}::text[], ${rows.map((row) => row.stream_id)}::text[],
+      ${rows.map((row) => row.available_at)}::timestamptz[], ${rows.map((row) => row.attempt)}::int[],
+      ${Result.getOrThrow(PgTypes.array(rows.map((row) => row.payload), PgTypes.OID.jsonb))})
+    ON CONFLICT (id) DO UPDATE
+      SET available_at = excluded.available_at, attempt = excluded.attempt, payload = excluded.payload`
+  const due = new Set(rows.filter((row) => row.available_at <= now).map((row) => row.kind))
+  for (const kind of due) yield* wake(sql, kind)
+})
+
+export const wake = (sql: PgClient.PgClient, kind: OutboxRow["kind"]) => sql`
+  SELECT id FROM graphile_worker.add_job(${TASKS[kind]})`

@@ -1,0 +1,61 @@
+import type { PgClient } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
+import type { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { Touched } from "./Ledger.ts"
+import type { Recorded } from "./Recorded.ts"
+
+export interface Description<Row, State> {
+  /** The table, named by what it answers. */
+  readonly name: string
+  /** The kind of stream it folds. */
+  readonly stream: string
+  readonly key: ReadonlyArray<keyof Row & string>
+  /** What later events change. Without any, only the stream's first commit writes rows. */
+  readonly changes: ReadonlyArray<keyof Row & string>
+  /** The rows of one stream: a pure fold, the same for the commit that appends and for the operator who rebuilds. */
+  readonly rows: (history: ReadonlyArray<Recorded>, state: State) => ReadonlyArray<Row>
+}
+
+/** A table whose every row is a fold of one stream. */
+export interface ReadModel {
+  readonly name: string
+  readonly stream: string
+  readonly key: ReadonlyArray<string>
+  readonly isStatic: boolean
+  readonly rows: (history: ReadonlyArray<Recorded>, state: unknown) => ReadonlyArray<object>
+  /** One statement for all rows, into the live table or into one that a rebuild fills. */
+  readonly write: (
+    sql: PgClient.PgClient,
+    rows: ReadonlyArray<object>,
+    table?: string,
+  ) => Effect.Effect<unknown, SqlError.SqlError>
+}
+
+/** A row's fields bear the names of the table's columns, so one statement serves every table. */
+export const make = <Row extends object, State>(description: Description<Row, State>): ReadModel => {
+  const { changes, key, name } = description
+  const target = key.join(", ")
+  const action =
+    changes.length === 0
+      ? "DO NOTHING"
+      : `DO UPDATE SET ${changes.map((column) => `${column} = excluded.${column}`).join(", ")} WHERE t.version < excluded.version`
+  return {
+    name,
+    stream: description.stream,
+    key,
+    isStatic: changes.length === 0,
+    rows: (history, state) => description.rows(history, state as State),
+    write: (sql, rows, table = name) => sql`
+      INSERT INTO ${sql(table)} AS t
+      SELECT * FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)})
+      ON CONFLICT (${sql.literal(target)}) ${sql.literal(action)}`,
+  }
+}
+
+export const rowsOf = (model: ReadModel, touched: ReadonlyArray<Touched>): ReadonlyArray<object> =>
+  touched.flatMap((stream) =>
+    stream.aggregate.stream === model.stream && (!model.isStatic || stream.added === stream.history.length)
+      ? model.rows(stream.history, stream.state)
+      : [],
+  )

@@ -1,0 +1,91 @@
+import type { AccountId, EventId } from "@waybill/domain/Id"
+import { Schema } from "effect"
+import type { Provenance } from "./Provenance.ts"
+
+export interface Meta extends Provenance {
+  readonly schema_version: number
+}
+
+export interface AnyEvent {
+  readonly _tag: string
+}
+
+/** Any domain module that is a decider. `evolve` is a method here so that each module's own types fit. */
+export interface AnyAggregate {
+  readonly stream: string
+  readonly Event: Schema.Codec<AnyEvent, unknown>
+  readonly initial: unknown
+  evolve(state: unknown, event: AnyEvent): unknown
+}
+
+/** A fact with its place in the log. Times are ISO strings: a `Date` would round what the log keeps. */
+export interface Recorded<Event = AnyEvent> {
+  readonly position: bigint
+  readonly event_id: EventId
+  readonly account_id: AccountId
+  readonly stream_id: string
+  readonly stream: string
+  readonly version: number
+  readonly event: Event
+  readonly meta: Meta
+  readonly recorded_at: string
+}
+
+/** The same fact as its row holds it. */
+export interface Stored {
+  readonly position: bigint
+  readonly event_id: EventId
+  readonly account_id: AccountId
+  readonly stream_id: string
+  readonly stream: string
+  readonly version: number
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly meta: Meta
+  readonly recorded_at: string
+}
+
+/** What the domain says about the shapes of its events over time. */
+export interface Shapes {
+  readonly schemaVersion: (type: string) => number
+  readonly upcast: (
+    type: string,
+    schemaVersion: number,
+    data: Readonly<Record<string, unknown>>,
+  ) => Readonly<Record<string, unknown>>
+}
+
+interface Coder {
+  readonly encode: (event: AnyEvent) => unknown
+  readonly decode: (json: unknown) => AnyEvent
+}
+
+// Compiling a schema's coder costs far more than using it.
+const coders = new WeakMap<object, Coder>()
+
+const coderOf = (aggregate: AnyAggregate): Coder => {
+  const known = coders.get(aggregate.Event)
+  if (known !== undefined) return known
+  const json = Schema.toCodecJson(aggregate.Event)
+  const coder = { encode: Schema.encodeSync(json), decode: Schema.decodeUnknownSync(json) }
+  coders.set(aggregate.Event, coder)
+  return coder
+}
+
+export const encode = (aggregate: AnyAggregate, event: AnyEvent): Readonly<Record<string, unknown>> => {
+  const { _tag, ...data } = coderOf(aggregate).encode(event) as Record<string, unknown>
+  return data
+}
+
+/** Old facts are lifted to today's shape on the way in; the log itself is never rewritten. */
+export const decode = (aggregate: AnyAggregate, shapes: Shapes, stored: Stored): Recorded => {
+  const { type, data, ...place } = stored
+  const newest = shapes.upcast(type, stored.meta.schema_version, data)
+  return { ...place, event: coderOf(aggregate).decode({ _tag: type, ...newest }) }
+}
+
+export const fold = (aggregate: AnyAggregate, history: ReadonlyArray<Recorded>): unknown => {
+  let state = aggregate.initial
+  for (const recorded of history) state = aggregate.evolve(state, recorded.event)
+  return state
+}
