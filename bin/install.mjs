@@ -1,7 +1,7 @@
 // Plain JavaScript for Node 20, without a dependency: it runs before anything is installed.
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, readFileSync, realpathSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, realpathSync, rmSync, statSync, utimes, writeFileSync } from "node:fs"
 import { constants } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -48,11 +48,10 @@ export async function ensureNode() {
   if (name === undefined) {
     throw new Unavailable(`${own}. npm has none for ${system} on ${process.arch}: please install Node ${MIN_NODE_MAJOR}.`)
   }
-  const folder = join(runtime, "node_modules", name)
-  const binary = join(folder, "bin", process.platform === "win32" ? "node.exe" : "node")
-  const current = () => existsSync(binary) && json(join(folder, "package.json")).version === pins[name]
+  const binary = join(runtime, "node_modules", name, "bin", process.platform === "win32" ? "node.exe" : "node")
+  const current = () => account(runtime)?.[`node_modules/${name}`]?.version === pins[name] && existsSync(binary)
   if (current()) return binary
-  await guarded(current, () => npmCi(runtime, `Node ${pins[name]} (${own})`))
+  await guarded(current, () => npmInstall(runtime, `Node ${pins[name]} (${own})`))
   if (!current()) throw new Unavailable(`npm ended well but left no ${binary}. Is \`optional\` omitted in your npm settings?`)
   return binary
 }
@@ -72,16 +71,21 @@ export async function ensureModules(node, { dev }) {
   }
   if (current()) return
   await guarded(current, async () => {
-    await npmCi(root, existsSync(join(root, "node_modules")) ? "the packages of a newer lock file" : "packages", node)
+    await npmInstall(root, existsSync(join(root, "node_modules")) ? "the packages of a newer lock file" : "packages", node)
     writeStamp(stamp)
   })
 }
 
-/** npm leaves its own account of what it installed; a checkout installed by hand needs no second installation. */
+/** npm writes its own account of what it installed, and does so last: while it unpacks there is none. */
+function account(folder) {
+  const text = readOr(join(folder, "node_modules", ".package-lock.json"), "")
+  return text === "" ? undefined : JSON.parse(text).packages
+}
+
+/** A checkout installed by hand needs no second installation. */
 function agrees(lock, { dev }) {
-  const account = readOr(join(root, "node_modules", ".package-lock.json"), "")
-  if (account === "") return false
-  const installed = JSON.parse(account).packages
+  const installed = account(root)
+  if (installed === undefined) return false
   return Object.entries(lock.packages).every(([path, wanted]) => {
     if (path === "" || (wanted.dev === true && !dev)) return true
     const found = installed[path]
@@ -99,13 +103,13 @@ function writeStamp(stamp) {
   }
 }
 
-/** One installation at a time: `npm ci` begins by deleting what a second one is writing. */
+/** One installation at a time: two npm in one folder undo each other's work. */
 async function guarded(current, install) {
   for (let waiting = false; !takeGuard(); waiting = true) {
     if (!waiting) say("another command is installing; waiting for it")
     await new Promise((resolve) => setTimeout(resolve, GUARD_REFRESH_MS / 4))
   }
-  const refresh = setInterval(() => utimesSync(guardFile, new Date(), new Date()), GUARD_REFRESH_MS)
+  const refresh = setInterval(() => utimes(guardFile, new Date(), new Date(), () => {}), GUARD_REFRESH_MS)
   try {
     if (!current()) await install()
   } finally {
@@ -131,15 +135,19 @@ function takeGuard() {
   return false
 }
 
-/** Install scripts stay off whatever the npm: newer ones refuse them, and nothing here needs one. */
-const ciArguments = ["ci", "--ignore-scripts", "--include=dev", "--include=optional", "--no-audit", "--no-fund"]
+/**
+ * Not `npm ci`: it refuses a lock file that lacks a package for another system, and begins by deleting what a running
+ * service may still load. The lock file is obeyed and never written. Install scripts stay off whatever the npm, as
+ * newer ones refuse them anyway and nothing here needs one.
+ */
+const installArguments = ["install", "--no-save", "--ignore-scripts", "--include=dev", "--include=optional"]
 
-async function npmCi(folder, what, node = process.execPath) {
+async function npmInstall(folder, what, node = process.execPath) {
   const began = performance.now()
   say(`installing ${what}; this happens once`)
   const npm = findNpm()
   const command = npm.endsWith(".js") ? [node, npm] : [npm]
-  const child = spawn(command[0], [...command.slice(1), ...ciArguments, "--loglevel=error"], {
+  const child = spawn(command[0], [...command.slice(1), ...installArguments, "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
     shell: process.platform === "win32" && !npm.endsWith(".js"),
@@ -161,7 +169,7 @@ async function npmCi(folder, what, node = process.execPath) {
   }).finally(() => process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop))
   if (stopped) throw new Unavailable("the installation was stopped; the next command begins it again.", 128 + constants.signals[stopped])
   if (code !== 0) {
-    const lines = output.filter((line) => line.trim() !== "").slice(-MAX_NPM_OUTPUT_LINES)
+    const lines = output.filter((line) => line.trim() !== "").slice(0, MAX_NPM_OUTPUT_LINES)
     throw new Unavailable(`npm could not install: ${reason(lines.join("\n"))}\n\n${lines.join("\n")}`)
   }
   say(`installed in ${((performance.now() - began) / 1000).toFixed(0)} s`)
@@ -170,7 +178,6 @@ async function npmCi(folder, what, node = process.execPath) {
 const reasons = [
   [/EACCES|EPERM|EROFS/, "this user may not write in the checkout or in npm's cache."],
   [/ENOSPC/, "the disk is full."],
-  [/EUSAGE/, "package.json and package-lock.json disagree; run `npm install` and look at the difference."],
   [/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET/, "the package registry could not be reached."],
   [/E404|ETARGET|ENOVERSIONS/, "the registry that npm is set to has no such package."],
   [/EINTEGRITY/, "a package differs from the one in the lock file."],

@@ -1,13 +1,11 @@
 import { spawn } from "node:child_process"
 import module from "node:module"
-import { Socket } from "node:net"
 import { constants } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { ensureModules, ensureNode, root, Unavailable } from "./install.mjs"
 
-/** The file descriptor on which a child notices that its launcher is gone, however it went. */
-const LIFELINE_FD = 3
+const PARENT_WATCH_MS = 250
 
 /**
  * Runs a file on a Node that can: in this process when it can, else in a child that begins again with our own command
@@ -16,6 +14,7 @@ const LIFELINE_FD = 3
  * @param {{ file: () => string, args: string[], dev: boolean, before?: () => void }} options
  */
 export async function launch(options) {
+  stopWithParent()
   try {
     const node = await ensureNode()
     await ensureModules(node, options)
@@ -31,27 +30,36 @@ export async function launch(options) {
 async function runHere({ args, before, file }) {
   // Compiled code is kept beside the packages it came from.
   module.enableCompileCache?.(join(root, "node_modules", ".cache", "waybill"))
-  if (process.env.WAYBILL_LIFELINE === String(process.ppid)) holdLifeline()
-  delete process.env.WAYBILL_LIFELINE
   before?.()
   const main = file()
   process.argv = [process.execPath, main, ...args]
   await import(pathToFileURL(main).href)
 }
 
-function holdLifeline() {
-  const lifeline = new Socket({ fd: LIFELINE_FD })
-  lifeline.on("error", () => {}).on("close", () => process.kill(process.pid, "SIGTERM"))
-  lifeline.resume().unref()
+/**
+ * npm passes SIGTERM to the shell it started us in, and a shell dies of it without a word to us; a launcher may be
+ * killed outright. Only where one of them stands above us: a service put into the background outlives its terminal.
+ */
+function stopWithParent() {
+  const launcher = process.env.WAYBILL_LAUNCHER
+  if (launcher === undefined && process.env.npm_lifecycle_event === undefined) return
+  const parent = launcher === undefined ? process.ppid : Number(launcher)
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    process.kill(process.pid, "SIGTERM")
+  }, PARENT_WATCH_MS)
+  watch.unref()
+  delete process.env.WAYBILL_LAUNCHER
 }
 
 async function runChild(node) {
   const child = spawn(node, process.argv.slice(1), {
-    stdio: ["inherit", "inherit", "inherit", "pipe"],
+    stdio: "inherit",
     env: {
       ...process.env,
       PATH: [dirname(node), process.env.PATH].join(delimiter),
-      WAYBILL_LIFELINE: String(process.pid),
+      WAYBILL_LAUNCHER: String(process.pid),
     },
   })
   const forward = (signal) => child.kill(signal)
