@@ -1,12 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import * as StoreDatabase from "@waybill/store/Database"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import type { SqlClient, SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import { onDatabase } from "./databaseUrl.ts"
-
-const POOL_CONNECTIONS = 10
 
 export interface Database {
   readonly name: string
@@ -29,6 +28,8 @@ const administer = (statement: string): Effect.Effect<void, SqlError.SqlError> =
 
 /** A migrated database of its own, copied from the template; gone with the scope, whoever is still connected. */
 export const freshDatabase: Effect.Effect<Database, SqlError.SqlError, Scope.Scope> = Effect.gen(function* () {
+  const problem = inject("templateProblem")
+  if (problem !== "") return yield* Effect.die(new Error(problem))
   const name = `test_${randomBytes(8).toString("hex")}`
   yield* Effect.acquireRelease(
     administer(`CREATE DATABASE ${name} TEMPLATE ${inject("templateDatabase")}`),
@@ -41,8 +42,9 @@ export const freshDatabase: Effect.Effect<Database, SqlError.SqlError, Scope.Sco
   }
 })
 
+/** The service's own pool and session settings. */
 export const layerOf = (database: Database): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
-  PgClient.layer({ url: database.url, maxConnections: POOL_CONNECTIONS })
+  StoreDatabase.layer({ url: database.url })
 
 /** Once a file: `layer(Database.layerFresh, { excludeTestServices: true })("…", (it) => …)`. */
 export const layerFresh: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | Fresh, SqlError.SqlError> = Layer.unwrap(

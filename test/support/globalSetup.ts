@@ -16,6 +16,8 @@ declare module "vitest" {
     /** The superuser, or the same role where the server is not ours. */
     readonly postgresAdminUrl: string
     readonly templateDatabase: string
+    /** Why the template is not usable, if it is not: a bad migration must not fail the tests that need no database. */
+    readonly templateProblem: string
   }
 }
 
@@ -49,10 +51,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     // Several runs may share an outside server.
     const template = `waybill_template_${randomBytes(4).toString("hex")}`
     await execute(url, `CREATE DATABASE ${template}`)
-    await prepareTemplate(Redacted.make(onDatabase(url, template)))
+    const problem = await prepareTemplate(Redacted.make(onDatabase(url, template))).then(
+      () => "",
+      (cause) => String(cause),
+    )
     project.provide("postgresUrl", url)
     project.provide("postgresAdminUrl", server === undefined ? url : Redacted.value(server.adminUrl))
     project.provide("templateDatabase", template)
+    project.provide("templateProblem", problem)
     return async () => {
       if (server === undefined) await execute(url, `DROP DATABASE ${template} WITH (FORCE)`)
       await close()
