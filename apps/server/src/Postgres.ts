@@ -1,0 +1,43 @@
+import * as Embedded from "@waybill/embedded-postgres/EmbeddedPostgres"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { readFile, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { Settings } from "./Settings.ts"
+
+/** Where a running service tells the command line how to reach its embedded server. */
+const addressFile = (settings: Settings): string => join(settings.data, "database-url")
+const OWNER_ONLY = 0o600
+
+/** Where the log is: the operator's Postgres, or our own that lives as long as this process. */
+export class Postgres extends Context.Service<
+  Postgres,
+  {
+    readonly url: Redacted.Redacted
+    /** Fails when an embedded server ends by itself; never otherwise. */
+    readonly died: Effect.Effect<never, { readonly message: string }>
+  }
+>()("@waybill/server/Postgres") {
+  /** For the service: starts the embedded server, and fails when another process holds its folder. */
+  static readonly start = Effect.fnUntraced(function* (settings: Settings) {
+    if (Option.isSome(settings.databaseUrl)) return Postgres.of({ url: settings.databaseUrl.value, died: Effect.never })
+    const { died, url } = yield* Embedded.start({ dataDir: join(settings.data, "postgres") })
+    const file = addressFile(settings)
+    yield* Effect.acquireRelease(
+      Effect.promise(() => writeFile(file, Redacted.value(url), { mode: OWNER_ONLY })),
+      () => Effect.promise(() => rm(file, { force: true })),
+    )
+    return Postgres.of({ url, died })
+  })
+
+  /** For a command: the same, or the server of the service that runs on this folder already. */
+  static readonly reach = (settings: Settings) =>
+    Postgres.start(settings).pipe(
+      Effect.catchTag("FolderHeld", (held) =>
+        Effect.tryPromise({ try: () => readFile(addressFile(settings), "utf8"), catch: () => held }).pipe(
+          Effect.map((url) => Postgres.of({ url: Redacted.make(url), died: Effect.never })),
+        ),
+      ),
+    )
+
+  static readonly layer = (settings: Settings) => Layer.effect(Postgres, Postgres.reach(settings))
+}

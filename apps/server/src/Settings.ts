@@ -1,0 +1,193 @@
+import { Config, ConfigProvider, Data, Effect, LogLevel, Option, Redacted, Schema } from "effect"
+import { resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url))
+
+export const DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024
+export const LARGEST_MAX_BODY_BYTES = 40 * 1024 * 1024
+
+interface Setting<A> {
+  readonly name: string
+  readonly meaning: string
+  /** As a person would write it; `null` where there is none. */
+  readonly fallback: string | null
+  readonly secret: boolean
+  readonly config: Config.Config<A>
+}
+
+const setting = <A>(
+  name: string,
+  meaning: string,
+  fallback: string | null,
+  config: Config.Config<A>,
+  secret = false,
+): Setting<A> => ({ name, meaning, fallback, secret, config })
+
+const CommaList = (name: string) =>
+  Config.String(name).pipe(
+    Config.withDefault(""),
+    Config.map((text) =>
+      text
+        .split(",")
+        .map((part) => part.trim())
+        .filter((part) => part !== ""),
+    ),
+  )
+
+/** Every setting there is. `waybill config` and docs/configuration.md are written from this table. */
+export const TABLE = {
+  port: setting("PORT", "Port of the API, the documentation and the dashboard.", "3025", Config.Port("PORT").pipe(Config.withDefault(3025))),
+  host: setting("HOST", "Address to listen on.", "127.0.0.1", Config.String("HOST").pipe(Config.withDefault("127.0.0.1"))),
+  baseUrl: setting(
+    "BASE_URL",
+    "How clients reach the service, when that is not http://HOST:PORT (behind a proxy).",
+    null,
+    Config.option(Config.String("BASE_URL")),
+  ),
+  smtpPort: setting("SMTP_PORT", "Port of SMTP submission.", "2525", Config.Port("SMTP_PORT").pipe(Config.withDefault(2525))),
+  data: setting(
+    "WAYBILL_DATA",
+    "Folder of the embedded Postgres and of the instance's key.",
+    ".waybill in the checkout",
+    Config.String("WAYBILL_DATA").pipe(
+      Config.withDefault(".waybill"),
+      Config.map((path) => resolve(CHECKOUT, path)),
+    ),
+  ),
+  databaseUrl: setting(
+    "DATABASE_URL",
+    "A Postgres (15 to 18) to use instead of the embedded one.",
+    null,
+    Config.option(Config.Redacted("DATABASE_URL")),
+    true,
+  ),
+  databaseConnections: setting(
+    "DATABASE_CONNECTIONS",
+    "Connections of this process to Postgres.",
+    "10",
+    Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 500 })), "DATABASE_CONNECTIONS").pipe(
+      Config.withDefault(10),
+    ),
+  ),
+  instanceKey: setting(
+    "WAYBILL_INSTANCE_KEY",
+    "32 bytes in base64 that seal private keys and secrets; made in the data folder when absent.",
+    null,
+    Config.option(Config.Redacted("WAYBILL_INSTANCE_KEY")),
+    true,
+  ),
+  trustedProxies: setting(
+    "TRUSTED_PROXIES",
+    "Networks (CIDR, comma-separated) whose X-Forwarded-For is believed.",
+    "none",
+    CommaList("TRUSTED_PROXIES"),
+  ),
+  maxBodyBytes: setting(
+    "MAX_BODY_BYTES",
+    `Largest request body, up to ${LARGEST_MAX_BODY_BYTES}.`,
+    `${DEFAULT_MAX_BODY_BYTES}`,
+    Config.schema(
+      Schema.Int.check(Schema.isBetween({ minimum: 1024, maximum: LARGEST_MAX_BODY_BYTES })),
+      "MAX_BODY_BYTES",
+    ).pipe(Config.withDefault(DEFAULT_MAX_BODY_BYTES)),
+  ),
+  transport: setting(
+    "TRANSPORT",
+    "How mail leaves: capture keeps it for the inbox, relay hands it to SMTP_URL, direct asks the recipients' own servers.",
+    "capture",
+    Config.Literals(["capture", "relay", "direct"], "TRANSPORT").pipe(Config.withDefault("capture" as const)),
+  ),
+  smtpUrl: setting(
+    "SMTP_URL",
+    "The relay, as smtp://user:password@host:587 or smtps://…:465.",
+    null,
+    Config.option(Config.Redacted("SMTP_URL")),
+    true,
+  ),
+  ehloName: setting(
+    "EHLO_NAME",
+    "The name this host gives itself to other mail servers; its address should resolve back to it.",
+    "the host's name",
+    Config.option(Config.String("EHLO_NAME")),
+  ),
+  returnPathDomain: setting(
+    "RETURN_PATH_DOMAIN",
+    "Domain whose mail this instance receives, for bounces and complaints.",
+    "bounces.localhost",
+    Config.String("RETURN_PATH_DOMAIN").pipe(Config.withDefault("bounces.localhost")),
+  ),
+  dnsServers: setting(
+    "DNS_SERVERS",
+    "Resolvers to ask (host or host:port, comma-separated).",
+    "those of the system",
+    CommaList("DNS_SERVERS"),
+  ),
+  allowedNetworks: setting(
+    "ALLOWED_NETWORKS",
+    "Private networks (CIDR, comma-separated) that webhooks may reach, http included.",
+    "none",
+    CommaList("ALLOWED_NETWORKS"),
+  ),
+  logLevel: setting(
+    "LOG_LEVEL",
+    "Debug, Info, Warn or Error.",
+    "Info",
+    Config.LogLevel("LOG_LEVEL").pipe(Config.withDefault("Info" as LogLevel.LogLevel)),
+  ),
+} as const
+
+type Values<T> = { readonly [K in keyof T]: T[K] extends Setting<infer A> ? A : never }
+export type Settings = Values<typeof TABLE>
+
+export class SettingsWrong extends Data.TaggedError("SettingsWrong")<{ readonly problems: ReadonlyArray<string> }> {
+  override get message() {
+    return this.problems.join("\n")
+  }
+}
+
+/** All settings, or all that is wrong with them, each problem naming its variable. */
+export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function* () {
+  const problems: Array<string> = []
+  const values: Record<string, unknown> = {}
+  for (const [key, { config, fallback, meaning, name }] of Object.entries(TABLE) as ReadonlyArray<[string, Setting<unknown>]>) {
+    const read = yield* Effect.result(config)
+    if (read._tag === "Success") values[key] = read.success
+    else {
+      const otherwise = fallback === null ? "Leave it unset to do without." : `Default: ${fallback}.`
+      problems.push(`${name} is wrong: ${oneLine(read.failure.message)}. ${meaning} ${otherwise}`)
+    }
+  }
+  if (values["transport"] === "relay" && Option.isNone(values["smtpUrl"] as Option.Option<unknown>)) {
+    problems.push("SMTP_URL is missing: TRANSPORT=relay needs the relay's address, such as smtp://user:password@host:587.")
+  }
+  if (problems.length > 0) return yield* new SettingsWrong({ problems })
+  return values as unknown as Settings
+})
+
+/** The variable is named already, so the place inside the schema's words is left out. */
+const oneLine = (text: string): string =>
+  text
+    .replace(/\s+/g, " ")
+    .replace(/^SchemaError\((.*)\)$/u, "$1")
+    .replace(/ at \["[A-Z_]+"\]/u, "")
+    .trim()
+
+/** What is set in the environment, secrets left out; for `waybill config`. */
+export const describe = Effect.gen(function* () {
+  const provider = yield* ConfigProvider.ConfigProvider
+  return yield* Effect.forEach(Object.values(TABLE) as ReadonlyArray<Setting<unknown>>, (each) =>
+    Effect.map(Effect.result(Config.String(each.name).parse(provider)), (read) => ({
+      name: each.name,
+      value: read._tag === "Failure" ? null : each.secret ? "<set>" : read.success,
+      default: each.fallback,
+      meaning: each.meaning,
+    })),
+  )
+})
+
+export const urlOf = (settings: Settings): string =>
+  Option.getOrElse(settings.baseUrl, () => `http://${settings.host === "0.0.0.0" ? "127.0.0.1" : settings.host}:${settings.port}`)
+
+export const reveal = (secret: Option.Option<Redacted.Redacted>): string | undefined =>
+  Option.getOrUndefined(Option.map(secret, Redacted.value))

@@ -1,0 +1,96 @@
+import * as Account from "@waybill/domain/Account"
+import * as Id from "@waybill/domain/Id"
+import * as Plan from "@waybill/domain/Plan"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Accounts from "@waybill/store/Accounts"
+import { EventStore } from "@waybill/store/EventStore"
+import { DateTime, Effect, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
+import * as output from "./output.ts"
+import { withStore } from "./withStore.ts"
+
+const COLUMNS = ["id", "name", "plan", "created_at"]
+
+const id = Argument.String("account").pipe(
+  Argument.withDescription("The account's id, acc_…"),
+  Argument.withSchema(Id.AccountId),
+)
+const plan = Flag.Literals("plan", Plan.ALL)
+
+const now = Effect.map(DateTime.now, Timestamp.fromDateTime)
+
+const show = (account_id: string, json: boolean) =>
+  Effect.flatMap(Accounts.find(account_id), (found) =>
+    Option.isNone(found)
+      ? Effect.fail(new Account.AccountNotFound())
+      : output.printOne({ ...found.value }, { json }),
+  )
+
+/** A change that changes nothing is no failure at the command line. */
+const change = (account_id: Id.AccountId, decide: ReturnType<typeof Account.changePlan>) =>
+  EventStore.use((store) => store.commit(Account, { account_id, stream_id: account_id }, decide)).pipe(
+    Effect.catchTag("NothingNew", () => Effect.void),
+  )
+
+const create = Command.make(
+  "create",
+  { name: Argument.String("name"), plan: plan.pipe(Flag.withDefault("free" as const)), json: output.json },
+  Effect.fn(function* ({ json, name, plan }) {
+    const at = yield* now
+    const account_id = Id.make("AccountId", Timestamp.toMillis(at), SecureRandom.randomBytesUnsafe(10))
+    yield* change(account_id, Account.create(at, account_id, name, plan))
+    yield* show(account_id, json)
+  }),
+).pipe(Command.withDescription("Make an account"))
+
+const list = Command.make(
+  "list",
+  { json: output.json },
+  Effect.fn(function* ({ json }) {
+    yield* output.print(
+      (yield* Accounts.list()).map((account) => ({ ...account })),
+      { json, columns: COLUMNS },
+    )
+  }),
+).pipe(Command.withDescription("List the accounts"))
+
+const setPlan = Command.make(
+  "plan",
+  { id, plan: Argument.Literals("plan", Plan.ALL), json: output.json },
+  Effect.fn(function* ({ id, json, plan }) {
+    yield* change(id, Account.changePlan(yield* now, plan))
+    yield* show(id, json)
+  }),
+).pipe(Command.withDescription("Put an account on a plan"))
+
+const granted = (name: string, meaning: string) =>
+  Flag.Int(name).pipe(Flag.withDescription(`${meaning}; left out, the number of the plan`), Flag.optional)
+
+const limits = Command.make(
+  "limits",
+  {
+    id,
+    send: granted("send", "Sends a minute"),
+    logs: granted("logs", "Log reads a minute"),
+    other: granted("other", "Other requests a minute"),
+    monthly: granted("monthly", "Recipients a month"),
+    json: output.json,
+  },
+  Effect.fn(function* ({ id, json, logs, monthly, other, send }) {
+    const limits = yield* Schema.decodeUnknownEffect(Account.Limits)({
+      send: Option.getOrNull(send),
+      logs: Option.getOrNull(logs),
+      other: Option.getOrNull(other),
+      monthly_emails: Option.getOrNull(monthly),
+    })
+    yield* change(id, Account.changeLimits(yield* now, limits))
+    yield* show(id, json)
+  }),
+).pipe(Command.withDescription("Grant an account higher numbers, all at once"))
+
+export const accounts = Command.make("accounts").pipe(
+  Command.withDescription("Accounts, their plans and limits"),
+  Command.withSubcommands([create, list, setPlan, limits]),
+  Command.provide(withStore),
+)

@@ -1,0 +1,31 @@
+import * as Migrations from "@waybill/store/Migrations"
+import { Data, Effect, Layer } from "effect"
+import { Command, Flag } from "effect/cli"
+import { Postgres } from "../Postgres.ts"
+import * as Settings from "../Settings.ts"
+import * as output from "./output.ts"
+
+/** Exit code 3: the check found a difference. */
+class MigrationsPending extends Data.TaggedError("MigrationsPending")<{ readonly message: string }> {}
+
+export const migrate = Command.make(
+  "migrate",
+  {
+    check: Flag.Boolean("check").pipe(
+      Flag.withDescription("Change nothing; fail when migrations are pending"),
+      Flag.withDefault(false),
+    ),
+    json: output.json,
+  },
+  Effect.fn(function* ({ check, json }) {
+    const { url } = yield* Postgres
+    const { applied, pending } = yield* check ? Migrations.check(url) : Migrations.migrate(url)
+    yield* output.printOne({ applied, pending }, { json })
+    if (pending.length > 0) {
+      return yield* new MigrationsPending({ message: `${pending.length} pending: ${pending.join(", ")}` })
+    }
+  }),
+).pipe(
+  Command.withDescription("Bring the database's schema up to date"),
+  Command.provide(Layer.unwrap(Effect.map(Settings.load, Postgres.layer))),
+)

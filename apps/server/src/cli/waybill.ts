@@ -1,0 +1,10 @@
+import { Command } from "effect/cli"
+import { accounts } from "./accounts.ts"
+import { config } from "./config.ts"
+import { migrate } from "./migrate.ts"
+import { start } from "./start.ts"
+
+export const waybill = Command.make("waybill").pipe(
+  Command.withDescription("Transactional email whose truth is an event log on Postgres"),
+  Command.withSubcommands([start, migrate, config, accounts]),
+)

@@ -1,0 +1,36 @@
+import * as Database from "@waybill/store/Database"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Migrations from "@waybill/store/Migrations"
+import { Provenance } from "@waybill/store/Provenance"
+import { Effect, Layer } from "effect"
+import { userInfo } from "node:os"
+import { Postgres } from "../Postgres.ts"
+import * as Settings from "../Settings.ts"
+
+/** An operator's hand is written into the log like everybody else's. */
+const operator = Effect.sync(() => ({
+  actor: { type: "operator" as const, id: userInfo().username },
+  request_id: null,
+  correlation_id: null,
+  causation_id: null,
+  address: null,
+}))
+
+/** A command on the log: beside a running service, or on the embedded Postgres started just for it. */
+export const withStore = Layer.unwrap(
+  Effect.gen(function* () {
+    const settings = yield* Settings.load
+    const database = Layer.unwrap(
+      Effect.gen(function* () {
+        const { url } = yield* Postgres
+        yield* Migrations.migrate(url)
+        return Database.layer({ url, connections: 2, applicationName: "waybill cli" })
+      }),
+    )
+    return EventStore.layer().pipe(
+      Layer.provideMerge(database),
+      Layer.provideMerge(Postgres.layer(settings)),
+      Layer.merge(Layer.effect(Provenance, operator)),
+    )
+  }),
+)

@@ -1,0 +1,24 @@
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Cause, Console, Effect, Exit, Runtime } from "effect"
+import { Command } from "effect/cli"
+import { waybill } from "./cli/waybill.ts"
+import { VERSION } from "./Version.ts"
+
+const program = waybill.pipe(
+  Command.run({ version: VERSION }),
+  // What is the operator's to mend is said in words; only a bug shows its trace.
+  Effect.tapCause((cause) => {
+    const error = Cause.findErrorOption(cause)
+    if (error._tag === "None") return Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(Cause.pretty(cause))
+    return error.value._tag === "ShowHelp" ? Effect.void : Console.error(`waybill: ${error.value.message}`)
+  }),
+  Effect.provide(NodeServices.layer),
+)
+
+NodeRuntime.runMain(program, {
+  disableErrorReporting: true,
+  // A signal is how a service is asked to stop, so having stopped is success.
+  teardown: (exit, done) =>
+    Runtime.defaultTeardown(exit, (code) => done(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? 0 : code)),
+})

@@ -1,0 +1,60 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/Account"
+import { Effect, Option } from "effect"
+import * as ReadModel from "./ReadModel.ts"
+
+export interface AccountRecord {
+  readonly object: "account"
+  readonly id: string
+  readonly name: string
+  readonly plan: Account.Account["plan"]
+  readonly granted: Account.Limits
+  readonly limits: ReturnType<typeof Account.limitsOf>
+  readonly content_days: number
+  readonly created_at: string
+}
+
+export const readModel = ReadModel.make({
+  name: "accounts",
+  stream: Account.stream,
+  key: ["account_id"],
+  changes: ["version", "plan", "record"],
+  rows: (history, state: Account.State) => {
+    if (state._tag === "Unborn") return []
+    const { account_id, content_days, created_at, granted, name, plan } = state
+    const limits = Account.limitsOf(state)
+    const record: AccountRecord = {
+      object: "account",
+      id: account_id,
+      name,
+      plan,
+      granted,
+      limits,
+      content_days,
+      created_at,
+    }
+    return [{ account_id, version: history.length, plan, record }]
+  },
+})
+
+export const list = Effect.fn("Accounts.list")(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: AccountRecord }>`
+    SELECT record FROM accounts ORDER BY account_id`)
+  return rows.map((row) => row.record)
+})
+
+export const find = Effect.fn("Accounts.find")(function* (account_id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: AccountRecord }>`
+    SELECT record FROM accounts WHERE account_id = ${account_id}`)
+  return Option.fromUndefinedOr(rows[0]?.record)
+})
+
+/** Recipients accepted in a UTC month, canceled ones given back. */
+export const used = Effect.fn("Accounts.used")(function* (account_id: string, month: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly accepted: bigint }>`
+    SELECT accepted FROM monthly_usage WHERE account_id = ${account_id} AND month = ${month}`)
+  return Number(rows[0]?.accepted ?? 0n)
+})
