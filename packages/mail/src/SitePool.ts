@@ -61,14 +61,10 @@ interface Idle {
   readonly since: number
 }
 
-interface Seized {
-  readonly idle: Idle | undefined
-  /** Of another route, to make room. */
-  readonly evicted: Idle | undefined
-}
-
 interface State {
   busy: number
+  /** Saying QUIT: to the server they are connections still. */
+  leaving: number
   readonly idle: Array<Idle>
   readonly waiting: Set<Deferred.Deferred<void>>
   cooldown: Cooldown.Cooldown
@@ -97,11 +93,21 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
       const known = states.get(site.key)
       if (known !== undefined) return known
       if (states.size >= SITES) forgetQuiet(states)
-      const state: State = { busy: 0, idle: [], waiting: new Set(), cooldown: Cooldown.start(site.connections) }
+      const state: State = { busy: 0, leaving: 0, idle: [], waiting: new Set(), cooldown: Cooldown.start(site.connections) }
       states.set(site.key, state)
       return state
     }
-    const leave = (connection: SmtpConnection) => Effect.asVoid(Effect.forkIn(connection.quit, scope))
+    const leave = (state: State, connection: SmtpConnection) =>
+      Effect.suspend(() => {
+        state.leaving++
+        const left = Effect.sync(() => {
+          // The pool may be closed before QUIT is said.
+          connection.destroy()
+          state.leaving--
+          wake(state)
+        })
+        return Effect.asVoid(Effect.forkIn(Effect.ensuring(connection.quit, left), scope))
+      })
     const wake = (state: State, all = false) => {
       for (const waiter of state.waiting) {
         state.waiting.delete(waiter)
@@ -110,8 +116,10 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
       }
     }
 
-    /** Takes a place, with a connection on it if one of the route lies idle, if need be in place of another route's. */
-    const seize = (site: Site, state: State): Seized | undefined => {
+    const taken = (state: State) => state.busy + state.leaving + state.idle.length
+
+    /** Takes a place, with a connection on it if one of the route lies idle. */
+    const seize = (site: Site, state: State): { readonly idle: Idle | undefined } | undefined => {
       for (let at = state.idle.length - 1; at >= 0; at--) {
         const idle = state.idle[at]
         if (idle === undefined || idle.route !== site.route) continue
@@ -121,13 +129,11 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
           continue
         }
         state.busy++
-        return { idle, evicted: undefined }
+        return { idle }
       }
-      const full = state.busy + state.idle.length >= state.cooldown.limit
-      const evicted = full && state.busy < state.cooldown.limit ? state.idle.shift() : undefined
-      if (full && evicted === undefined) return undefined
+      if (taken(state) >= state.cooldown.limit) return undefined
       state.busy++
-      return { idle: undefined, evicted }
+      return { idle: undefined }
     }
 
     const place = Effect.fnUntraced(function*(site: Site, state: State) {
@@ -141,6 +147,9 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
         if (now >= deadline) return yield* new Held({ site: site.key, reason: "busy", retry_after_ms: wait_ms })
         const waiter = Deferred.makeUnsafe<void>()
         state.waiting.add(waiter)
+        // What lies idle for another route makes room, one connection for each that waits.
+        const oldest = state.leaving < state.waiting.size ? state.idle.shift() : undefined
+        if (oldest !== undefined) yield* leave(state, oldest.connection)
         yield* Deferred.await(waiter).pipe(
           Effect.timeoutOption(deadline - now),
           Effect.onInterrupt(() =>
@@ -157,9 +166,9 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
       const now = yield* Clock.currentTimeMillis
       state.busy--
       const keeps = open && connection.isUsable() && messages < site.messages &&
-        state.busy + state.idle.length < state.cooldown.limit && Cooldown.remaining(state.cooldown, now) === 0
+        taken(state) < state.cooldown.limit && Cooldown.remaining(state.cooldown, now) === 0
       if (keeps) state.idle.push({ connection, route: site.route, messages, since: now })
-      else if (connection.isUsable() && open) yield* leave(connection)
+      else if (connection.isUsable() && open) yield* leave(state, connection)
       else if (connection.isUsable()) yield* connection.quit
       else connection.destroy()
       wake(state)
@@ -169,7 +178,6 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
       Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
         const state = stateOf(site)
         const seized = yield* restore(place(site, state))
-        if (seized.evicted !== undefined) yield* leave(seized.evicted.connection)
         const connection = seized.idle?.connection ?? (yield* restore(connect).pipe(
           Effect.onError(() => Effect.sync(() => {
             state.busy--
@@ -188,7 +196,7 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
       const state = stateOf(site)
       const now = yield* Clock.currentTimeMillis
       state.cooldown = Cooldown.throttled(state.cooldown, now)
-      yield* Effect.forEach(state.idle.splice(0), ({ connection }) => leave(connection), { discard: true })
+      yield* Effect.forEach(state.idle.splice(0), ({ connection }) => leave(state, connection), { discard: true })
       wake(state, true)
       return Cooldown.remaining(state.cooldown, now)
     })
@@ -206,7 +214,7 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
         const stale = state.idle.filter((idle) => now - idle.since >= idle_ms || !idle.connection.isUsable())
         for (const idle of stale) {
           state.idle.splice(state.idle.indexOf(idle), 1)
-          yield* leave(idle.connection)
+          yield* leave(state, idle.connection)
         }
         if (stale.length > 0) wake(state)
       }
@@ -226,6 +234,6 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
 
 const forgetQuiet = (states: Map<string, State>): void => {
   for (const [key, state] of states) {
-    if (state.busy === 0 && state.idle.length === 0 && state.waiting.size === 0 && state.cooldown.paused_until === 0) states.delete(key)
+    if (state.busy + state.leaving + state.idle.length + state.waiting.size === 0 && state.cooldown.paused_until === 0) states.delete(key)
   }
 }

@@ -58,7 +58,7 @@ export interface Options extends Target {
 export class ConnectFailed extends Schema.TaggedError<ConnectFailed>()("ConnectFailed", {
   host: Schema.String,
   stage: Schema.Literals(["connect", "greeting", "ehlo", "starttls", "auth"]),
-  trouble: Schema.Literals(["refused", "unreachable", "timeout", "closed", "tls", "protocol", "reply"]),
+  trouble: Schema.Literals(["refused", "unreachable", "timeout", "closed", "tls", "protocol", "reply", "dns", "private"]),
   reply: Schema.NullOr(Schema.String),
   detail: Schema.String,
 }) {

@@ -149,8 +149,9 @@ export const answered = (recipient: string, hop: Hop, answer: Answer): Outcome =
  */
 export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed): Outcome => {
   const reply = replyOf(failure)
+  if (failure.trouble === "private") return failed(recipient, "private_address", failure.message)
   if (reply === undefined) {
-    const category = failure.trouble === "tls" ? "tls" : "connection"
+    const category = failure.trouble === "tls" || failure.trouble === "dns" ? failure.trouble : "connection"
     return deferred(recipient, hop, category, failure.message)
   }
   return { ...refused(recipient, hop, reply), status: "deferred", suppress: "never" }

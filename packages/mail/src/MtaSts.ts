@@ -1,0 +1,122 @@
+import { Cache, Clock, Context, Duration, Effect, Layer, Schema } from "effect"
+import * as Dns from "./Dns.ts"
+import * as TagList from "./TagList.ts"
+
+/** A domain's word on how its mail must be delivered (RFC 8461). */
+export interface Policy {
+  readonly mode: "enforce" | "testing" | "none"
+  /** Names of its servers; `*.example.org` stands for one label. */
+  readonly mx: ReadonlyArray<string>
+  readonly max_age_ms: number
+}
+
+export const POLICY_BYTES = 64 * 1024
+/** RFC 8461 §3.2: about a year. */
+export const MAX_AGE_SECONDS = 31_557_600
+export const MX_PATTERNS = 100
+/** How often a domain is asked anew, whether it has a policy or not, and how long a failing host is left alone (§3.3). */
+export const CHECK_MS = 300_000
+/** Domains a process remembers; the oldest is forgotten first. */
+export const DOMAINS = 10_000
+
+export class FetchFailed extends Schema.TaggedError<FetchFailed>()("FetchFailed", { reason: Schema.String }) {
+  override get message() {
+    return `the MTA-STS policy could not be fetched: ${this.reason}`
+  }
+}
+
+/** The text at `https://mta-sts.<domain>/.well-known/mta-sts.txt`, its certificate checked, no redirect followed. */
+export type Fetch = (domain: string) => Effect.Effect<string, FetchFailed>
+
+export class MtaSts extends Context.Service<MtaSts, {
+  /** The policy to hold to, if it is one to enforce. */
+  readonly enforced: (domain: string) => Effect.Effect<Policy | undefined>
+}>()("@waybill/mail/MtaSts") {
+  static readonly layer = (fetch: Fetch): Layer.Layer<MtaSts, never, Dns.Dns> =>
+    Layer.effect(MtaSts, Effect.gen(function*() {
+      const dns = yield* Dns.Dns
+      const held = new Map<string, Held>()
+      // Through a cache, so that of a thousand mails to one domain one asks and all wait for what it learns.
+      const checks = yield* Cache.make({
+        capacity: DOMAINS,
+        timeToLive: Duration.millis(CHECK_MS),
+        lookup: Effect.fnUntraced(function*(domain: string) {
+          const now = yield* Clock.currentTimeMillis
+          const next = yield* refresh(dns, fetch, domain, held.get(domain), now)
+          held.delete(domain)
+          const [oldest] = held.keys()
+          if (held.size >= DOMAINS && oldest !== undefined) held.delete(oldest)
+          if (next !== undefined) held.set(domain, next)
+          return next
+        }),
+      })
+      const enforced = Effect.fn("MtaSts.enforced")(function*(domain: string) {
+        const entry = yield* Cache.get(checks, domain)
+        const now = yield* Clock.currentTimeMillis
+        return entry !== undefined && entry.policy.mode === "enforce" && now < entry.expires_at ? entry.policy : undefined
+      })
+      return MtaSts.of({ enforced })
+    }))
+
+  static readonly layerTest = (policies: Readonly<Record<string, Policy>> = {}): Layer.Layer<MtaSts> =>
+    Layer.succeed(MtaSts, { enforced: (domain) => Effect.succeed(policies[domain]) })
+}
+
+interface Held {
+  readonly id: string
+  readonly policy: Policy
+  readonly expires_at: number
+}
+
+/**
+ * A policy once fetched holds till it expires, whatever DNS and the policy host do meanwhile: else whoever can suppress
+ * an answer could switch it off (§5.1).
+ */
+const refresh = Effect.fnUntraced(function*(
+  dns: Dns.Queries,
+  fetch: Fetch,
+  domain: string,
+  before: Held | undefined,
+  now: number,
+) {
+  const held = before !== undefined && now < before.expires_at ? before : undefined
+  const answer = yield* dns.txt(`_mta-sts.${domain}`)
+  const id = answer._tag === "Found" ? idOf(answer.records) : undefined
+  if (id === undefined || id === held?.id) return held
+  const policy = yield* fetch(domain).pipe(Effect.map(parse), Effect.orElseSucceed(() => undefined))
+  return policy === undefined ? held : { id, policy, expires_at: now + policy.max_age_ms } satisfies Held
+})
+
+/** More than one record is none (§3.1). */
+const idOf = (records: ReadonlyArray<string>): string | undefined => {
+  const [only, ...others] = records.filter((record) => /^v=STSv1\s*;/u.test(record))
+  if (only === undefined || others.length > 0) return undefined
+  const id = TagList.parse(only)?.get("id")
+  return id !== undefined && /^[A-Za-z0-9]{1,32}$/u.test(id) ? id : undefined
+}
+
+/** Undefined for what is no policy. Of a field given twice the first counts (§3.2). */
+export const parse = (text: string): Policy | undefined => {
+  if (text.length > POLICY_BYTES) return undefined
+  const fields = new Map<string, string>()
+  const mx: Array<string> = []
+  for (const line of text.split(/\r?\n/u)) {
+    if (line.trim() === "") continue
+    const [, name, value] = /^\s*([A-Za-z0-9][\w.-]{0,31})\s*:\s*(.*?)\s*$/u.exec(line) ?? []
+    if (name === undefined || value === undefined) return undefined
+    if (name === "mx") mx.push(value.toLowerCase().replace(/\.$/u, ""))
+    else if (!fields.has(name)) fields.set(name, value)
+  }
+  const mode = fields.get("mode")
+  const age = fields.get("max_age") ?? ""
+  if (fields.get("version") !== "STSv1" || !/^\d{1,10}$/u.test(age)) return undefined
+  if (mode !== "enforce" && mode !== "testing" && mode !== "none") return undefined
+  if (mode !== "none" && (mx.length === 0 || mx.length > MX_PATTERNS || !mx.every(isPattern))) return undefined
+  return { mode, mx, max_age_ms: Math.min(Number(age), MAX_AGE_SECONDS) * 1000 }
+}
+
+const isPattern = (pattern: string): boolean => /^(?:\*\.)?(?:[a-z0-9_-]{1,63}\.)*[a-z0-9-]{1,63}$/u.test(pattern)
+
+export const matches = (policy: Policy, host: string): boolean =>
+  policy.mx.some((pattern) =>
+    pattern.startsWith("*.") ? host.slice(host.indexOf(".") + 1) === pattern.slice(2) && host.includes(".") : host === pattern)

@@ -1,0 +1,73 @@
+import { Effect, Layer } from "effect"
+import * as https from "node:https"
+import * as Dns from "./Dns.ts"
+import * as MtaSts from "./MtaSts.ts"
+import type * as Network from "./Network.ts"
+import * as NetworkGuard from "./NetworkGuard.ts"
+
+/** RFC 8461 §3.3 suggests a minute; mail waits meanwhile, and a later attempt asks again. */
+export const FETCH_TIMEOUT_MS = 15_000
+
+export interface Options {
+  readonly allowed?: Network.Networks
+  readonly timeout_ms?: number
+  /** Tests run their policy host with a certificate and on a port of their own. */
+  readonly port?: number
+  readonly ca?: string | Buffer
+}
+
+/** Fetches from an address that was checked and pinned: the domain's owner names the host. */
+export const make = (options: Options = {}): Effect.Effect<MtaSts.Fetch, never, Dns.Dns> =>
+  Effect.map(Dns.Dns, (dns): MtaSts.Fetch => (domain) => {
+    const host = `mta-sts.${domain}`
+    return NetworkGuard.resolvePublic(host, options.allowed).pipe(
+      Effect.provideService(Dns.Dns, dns),
+      Effect.mapError((error) => new MtaSts.FetchFailed({ reason: error.message })),
+      Effect.flatMap(([address = ""]) => request(host, address, options)),
+    )
+  })
+
+export const layer = (options: Options = {}): Layer.Layer<MtaSts.MtaSts, never, Dns.Dns> =>
+  Layer.unwrap(Effect.map(make(options), MtaSts.MtaSts.layer))
+
+const request = (host: string, address: string, options: Options): Effect.Effect<string, MtaSts.FetchFailed> =>
+  Effect.callback((resume) => {
+    const fail = (reason: string) => {
+      request.destroy()
+      resume(Effect.fail(new MtaSts.FetchFailed({ reason })))
+    }
+    const timer = setTimeout(() => fail("no answer in time"), options.timeout_ms ?? FETCH_TIMEOUT_MS)
+    const request = https.request({
+      host: address,
+      servername: host,
+      port: options.port ?? 443,
+      path: "/.well-known/mta-sts.txt",
+      headers: { host, accept: "text/plain" },
+      agent: false,
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+    }, (response) => {
+      // A redirect is a failure: it would lead past the certificate that vouches for the domain (§3.3).
+      if (response.statusCode !== 200) return fail(`status ${response.statusCode}`)
+      if (!/^text\/plain\b/iu.test(response.headers["content-type"] ?? "")) return fail("not text/plain")
+      let text = ""
+      response.setEncoding("utf8")
+      response.on("data", (chunk: string) => {
+        text += chunk
+        if (text.length > MtaSts.POLICY_BYTES) fail("too long")
+      })
+      response.on("error", (error) => fail(error.message))
+      response.on("end", () => {
+        clearTimeout(timer)
+        resume(Effect.succeed(text))
+      })
+    })
+    request.on("error", (error) => {
+      clearTimeout(timer)
+      fail(error.message)
+    })
+    request.end()
+    return Effect.sync(() => {
+      clearTimeout(timer)
+      request.destroy()
+    })
+  })

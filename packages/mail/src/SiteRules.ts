@@ -1,0 +1,41 @@
+import type { Array } from "effect"
+import type { Site } from "./SitePool.ts"
+
+/** What a stranger's server is asked to bear before it has said anything about it. */
+export const DEFAULT_CONNECTIONS = 5
+export const DEFAULT_MESSAGES = 50
+
+/**
+ * Providers that receive for many domains count a sender's connections over all of them, so their limits are kept under
+ * one name. The numbers are cautious; a provider that wants fewer says so, and the pool follows.
+ */
+interface Rule {
+  /** How the names of its servers end. */
+  readonly suffix: string
+  readonly connections: number
+  readonly messages: number
+}
+
+export const RULES: ReadonlyArray<Rule> = [
+  { suffix: "google.com", connections: 10, messages: 50 },
+  { suffix: "googlemail.com", connections: 10, messages: 50 },
+  { suffix: "protection.outlook.com", connections: 10, messages: 50 },
+  { suffix: "yahoodns.net", connections: 5, messages: 20 },
+  { suffix: "icloud.com", connections: 5, messages: 30 },
+  { suffix: "gmx.net", connections: 3, messages: 30 },
+  { suffix: "web.de", connections: 3, messages: 30 },
+  { suffix: "t-online.de", connections: 3, messages: 30 },
+  { suffix: "orange.fr", connections: 2, messages: 50 },
+  { suffix: "free.fr", connections: 2, messages: 50 },
+  { suffix: "laposte.net", connections: 2, messages: 50 },
+]
+
+/** The site that a set of servers belongs to, judged by the first. */
+export const siteOf = (hosts: Array.NonEmptyReadonlyArray<string>): Site => {
+  const [first] = hosts
+  const route = hosts.toSorted().join(" ")
+  const rule = RULES.find(({ suffix }) => first === suffix || first.endsWith(`.${suffix}`))
+  return rule === undefined
+    ? { key: route, route, connections: DEFAULT_CONNECTIONS, messages: DEFAULT_MESSAGES }
+    : { key: rule.suffix, route, connections: rule.connections, messages: rule.messages }
+}

@@ -1,0 +1,174 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
+import type { RequestListener } from "node:http"
+import * as https from "node:https"
+import * as Dns from "@waybill/mail/Dns"
+import * as MtaSts from "@waybill/mail/MtaSts"
+import * as MtaStsFetch from "@waybill/mail/MtaStsFetch"
+import * as Network from "@waybill/mail/Network"
+import * as SmtpServer from "../support/smtpServer.ts"
+
+const POLICY = "version: STSv1\r\nmode: enforce\r\nmx: mx1.acme.test\r\nmx: *.acme.example\r\nmax_age: 604800\r\n"
+
+describe("a policy", () => {
+  it("is read field by field", () => {
+    assert.deepStrictEqual(MtaSts.parse(POLICY), {
+      mode: "enforce", mx: ["mx1.acme.test", "*.acme.example"], max_age_ms: 604_800_000,
+    })
+    assert.deepStrictEqual(MtaSts.parse("version:STSv1\nmode:none\nmax_age:1\nfuture: thing\n")?.mode, "none")
+  })
+  it("lives a year at most", () => {
+    assert.strictEqual(MtaSts.parse(POLICY.replace("604800", "9999999999"))?.max_age_ms, MtaSts.MAX_AGE_SECONDS * 1000)
+  })
+  const broken: Record<string, string> = {
+    "no version": POLICY.replace("version: STSv1\r\n", ""),
+    "another version": POLICY.replace("STSv1", "STSv2"),
+    "no mode": POLICY.replace("mode: enforce\r\n", ""),
+    "an unknown mode": POLICY.replace("enforce", "maybe"),
+    "no age": POLICY.replace("max_age: 604800\r\n", ""),
+    "an age that is no number": POLICY.replace("604800", "-1"),
+    "no server": POLICY.replace(/mx: .*\r\n/gu, ""),
+    "a server that is no name": POLICY.replace("mx1.acme.test", "mx1.acme.test, mx2"),
+    "HTML": "<!doctype html>\n<title>404</title>",
+    "too much": POLICY + "x: y\r\n".repeat(20_000),
+  }
+  for (const [name, text] of Object.entries(broken)) it(`is none with ${name}`, () => assert.isUndefined(MtaSts.parse(text)))
+
+  it("lists servers by name, a star for one label", () => {
+    const policy = MtaSts.parse(POLICY)
+    const listed = (host: string) => policy !== undefined && MtaSts.matches(policy, host)
+    assert.deepStrictEqual(
+      ["mx1.acme.test", "a.acme.example", "mx2.acme.test", "a.b.acme.example", "acme.example", "xacme.example"].map(listed),
+      [true, true, false, false, false, false],
+    )
+  })
+})
+
+describe("MtaSts.enforced", () => {
+  /** A world whose DNS and policy host can change. */
+  const world = Effect.gen(function*() {
+    const now: { txt: Dns.Answer<string>; policy: string | undefined; fetched: number } = {
+      txt: Dns.found(["v=STSv1; id=1;"]), policy: POLICY, fetched: 0,
+    }
+    const fetch: MtaSts.Fetch = () =>
+      Effect.suspend(() => {
+        now.fetched++
+        return now.policy === undefined
+          ? Effect.fail(new MtaSts.FetchFailed({ reason: "gone" }))
+          : Effect.succeed(now.policy)
+      })
+    const dns = Layer.effect(Dns.Dns, Effect.map(
+      Effect.provide(Effect.flatMap(Dns.Dns, Effect.succeed), Dns.Dns.layerTest({})),
+      (none) => Dns.Dns.of({ ...none, txt: () => Effect.sync(() => now.txt) }),
+    ))
+    const mtaSts = yield* Effect.provide(Effect.flatMap(MtaSts.MtaSts, Effect.succeed), MtaSts.MtaSts.layer(fetch).pipe(Layer.provide(dns)))
+    return { now, ask: Effect.map(mtaSts.enforced("acme.test"), (policy) => policy?.mode) }
+  })
+
+  it.effect("is fetched once for all mail of a while", () =>
+    Effect.gen(function*() {
+      const { ask, now } = yield* world
+      assert.deepStrictEqual(
+        yield* Effect.all(Array.from({ length: 20 }, () => ask), { concurrency: "unbounded" }),
+        Array.from({ length: 20 }, () => "enforce" as const),
+      )
+      yield* TestClock.adjust(MtaSts.CHECK_MS)
+      yield* ask
+      assert.strictEqual(now.fetched, 1)
+    }))
+
+  it.effect("holds when the record and the host vanish, till it expires", () =>
+    Effect.gen(function*() {
+      const { ask, now } = yield* world
+      yield* ask
+      now.policy = undefined
+      for (const txt of [Dns.notFound("NXDOMAIN"), Dns.unavailable("SERVFAIL"), Dns.found(["v=STSv1; id=2"])]) {
+        now.txt = txt
+        yield* TestClock.adjust(MtaSts.CHECK_MS)
+        assert.strictEqual(yield* ask, "enforce")
+      }
+      yield* TestClock.adjust("7 days")
+      assert.isUndefined(yield* ask)
+    }))
+
+  it.effect("changes with the id of the record", () =>
+    Effect.gen(function*() {
+      const { ask, now } = yield* world
+      yield* ask
+      now.policy = POLICY.replace("enforce", "testing")
+      yield* TestClock.adjust(MtaSts.CHECK_MS)
+      assert.strictEqual(yield* ask, "enforce")
+      now.txt = Dns.found(["v=STSv1; id=2"])
+      yield* TestClock.adjust(MtaSts.CHECK_MS)
+      assert.isUndefined(yield* ask)
+    }))
+
+  it.effect("is none without one record with an id", () =>
+    Effect.gen(function*() {
+      for (const txt of [[], ["v=STSv1;"], ["v=STSv1; id=1", "v=STSv1; id=2"], ["v=STSv1; id=not/one"], ["v=spf1 -all"]]) {
+        const { ask, now } = yield* world
+        now.txt = Dns.found(txt)
+        assert.isUndefined(yield* ask)
+        assert.strictEqual(now.fetched, 0)
+      }
+    }))
+})
+
+describe("MtaStsFetch over https", () => {
+  const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
+  const serve = (handler: RequestListener) =>
+    Effect.acquireRelease(
+      Effect.promise(() =>
+        new Promise<{ server: https.Server; port: number }>((resolve) => {
+          const server = https.createServer({ ...SmtpServer.certified }, handler)
+          server.listen(0, "127.0.0.1", () => {
+            const address = server.address()
+            resolve({ server, port: typeof address === "object" && address !== null ? address.port : 0 })
+          })
+        })),
+      ({ server }) =>
+        Effect.promise(() =>
+          new Promise<void>((resolve) => {
+            server.close(() => resolve())
+            server.closeAllConnections()
+          })),
+    )
+  const fetch = (port: number, options: MtaStsFetch.Options = {}, domain = "acme.test") =>
+    Effect.flatMap(
+      MtaStsFetch.make({ port, allowed, ca: SmtpServer.authority, timeout_ms: 300, ...options }),
+      (fetch) => Effect.result(fetch(domain)),
+    ).pipe(
+      Effect.map(Result.match({ onSuccess: (text) => text, onFailure: (failed) => `failed: ${failed.reason}` })),
+      Effect.provide(Dns.Dns.layerTest({ "mta-sts.acme.test": { A: ["127.0.0.1"] }, "mta-sts.other.test": { A: ["127.0.0.1"] } })),
+    )
+
+  it.effect("takes the text of the well-known path", () =>
+    Effect.gen(function*() {
+      const { port } = yield* serve((request, response) => {
+        response.setHeader("content-type", "text/plain; charset=utf-8")
+        response.end(`${request.headers.host} ${request.url}`)
+      })
+      assert.strictEqual(yield* fetch(port), "mta-sts.acme.test /.well-known/mta-sts.txt")
+    }))
+
+  it.effect("refuses redirects, other types, endless bodies, silence, wrong certificates and private addresses", () =>
+    Effect.gen(function*() {
+      const answers: Record<string, RequestListener> = {
+        "failed: status 301": (_, response) => response.writeHead(301, { location: "https://evil.test/" }).end(),
+        "failed: not text/plain": (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("x"),
+        "failed: too long": (_, response) => {
+          response.writeHead(200, { "content-type": "text/plain" }).write("x".repeat(MtaSts.POLICY_BYTES + 1))
+        },
+        "failed: no answer in time": () => {},
+      }
+      for (const [expected, handler] of Object.entries(answers)) {
+        const { port } = yield* serve(handler)
+        assert.strictEqual(yield* fetch(port), expected)
+      }
+      const { port } = yield* serve((_, response) => response.writeHead(200, { "content-type": "text/plain" }).end(POLICY))
+      assert.match(yield* fetch(port, {}, "other.test"), /^failed: .*altnames/u)
+      assert.match(yield* fetch(port, { ca: "" }), /^failed: .*(?:issuer|certificate)/u)
+      assert.match(yield* fetch(port, { allowed: [] }), /^failed: .*a loopback address/u)
+    }))
+})
