@@ -1,15 +1,94 @@
 import { Schema } from "effect"
+import * as Account from "./Account.ts"
+import * as ApiKey from "./ApiKey.ts"
+import * as Domain from "./Domain.ts"
 import * as Email from "./Email.ts"
+import * as PublicType from "./PublicType.ts"
 import * as Suppression from "./Suppression.ts"
+import type * as Timestamp from "./Timestamp.ts"
 import * as Upcast from "./Upcast.ts"
+import * as Webhook from "./Webhook.ts"
 
 /** Every decider of the service, by the kind of its streams. */
 export const aggregates = {
-  [Email.stream]: Email,
-  [Suppression.stream]: Suppression,
+  account: Account,
+  api_key: ApiKey,
+  domain: Domain,
+  email: Email,
+  suppression: Suppression,
+  webhook: Webhook,
 } as const
+export type StreamKind = keyof typeof aggregates
 
-export const DomainEvent = Schema.Union([Email.Event, Suppression.Event])
+export const DomainEvent = Schema.Union([
+  Account.Event,
+  ApiKey.Event,
+  Domain.Event,
+  Email.Event,
+  Suppression.Event,
+  Webhook.Event,
+])
 export type DomainEvent = typeof DomainEvent.Type
+export type Tag = DomainEvent["_tag"]
+
+/** The name each event bears outside: on webhooks, in timelines and feeds. Neither side of a row is ever renamed. */
+const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
+  EmailQueued: "email.queued",
+  EmailSent: "email.sent",
+  EmailDelivered: "email.delivered",
+  EmailDeferred: "email.delivery_delayed",
+  EmailBounced: "email.bounced",
+  EmailComplained: "email.complained",
+  EmailFailed: "email.failed",
+  EmailSuppressed: "email.suppressed",
+  EmailCanceled: "email.canceled",
+  EmailOpened: "email.opened",
+  EmailClicked: "email.clicked",
+  EmailAttemptLost: "email.attempt_lost",
+  EmailRescheduled: "email.rescheduled",
+  DomainAdded: "domain.created",
+  DomainChecked: "domain.checked",
+  DomainVerified: "domain.verified",
+  DomainDegraded: "domain.degraded",
+  DomainFailed: "domain.failed",
+  DkimRotated: "domain.dkim_rotated",
+  DkimActivated: "domain.dkim_activated",
+  DomainTransportChanged: "domain.transport_changed",
+  DomainRemoved: "domain.deleted",
+  KeyCreated: "api_key.created",
+  KeyRevoked: "api_key.revoked",
+  SuppressionAdded: "suppression.added",
+  SuppressionRemoved: "suppression.removed",
+  WebhookCreated: "webhook.created",
+  WebhookUpdated: "webhook.updated",
+  WebhookSecretRotated: "webhook.secret_rotated",
+  WebhookEnabled: "webhook.enabled",
+  WebhookDisabled: "webhook.disabled",
+  WebhookDeleted: "webhook.deleted",
+  AccountCreated: "account.created",
+  PlanChanged: "account.plan_changed",
+  LimitsChanged: "account.limits_changed",
+  RetentionChanged: "account.retention_changed",
+}
+
+export const TAGS = Object.keys(PUBLIC_TYPES) as ReadonlyArray<Tag>
+
+const KINDS: ReadonlyMap<string, StreamKind> = new Map(
+  Object.values(aggregates).flatMap(({ stream, Event }) => Object.keys(Event.cases).map((tag) => [tag, stream] as const)),
+)
+
+export const publicType = (tag: Tag): PublicType.PublicType => PUBLIC_TYPES[tag]
+
+/** Whether webhooks are called for this event; such events alone reach the outbox. */
+export const isWebhookEvent = (tag: Tag): boolean => PublicType.isWebhookType(PUBLIC_TYPES[tag])
+
+/** The tags behind a public type: what `?types=` of a feed selects. */
+export const tagsOf = (type: string): ReadonlyArray<Tag> => TAGS.filter((tag) => PUBLIC_TYPES[tag] === type)
+
+/** The kind of stream an event belongs to, `undefined` for a type of a newer release. */
+export const streamOf = (type: string): StreamKind | undefined => KINDS.get(type)
+
+export const occurredAt = (event: DomainEvent): Timestamp.Timestamp =>
+  event._tag === "EmailQueued" ? event.created_at : event.at
 
 export const { schemaVersion, upcast } = Upcast.make(Upcast.STEPS)

@@ -2,9 +2,10 @@ import { Array, Result } from "effect"
 import * as Acceptance from "./Acceptance.ts"
 import type * as Address from "./Address.ts"
 import * as EmailEvent from "./EmailEvent.ts"
-import { type EmailNotFound, NotCancelable, NothingNew, NothingToResend, type ScheduledAtOutOfRange } from "./EmailRefusal.ts"
+import { type EmailNotFound, NotCancelable, NothingToResend, type ScheduledAtOutOfRange } from "./EmailRefusal.ts"
 import { type Decide, type Message, ofMessage, status } from "./EmailState.ts"
 import type * as EmailStatus from "./EmailStatus.ts"
+import { NothingNew } from "./Refusal.ts"
 import type * as Timestamp from "./Timestamp.ts"
 
 export const stream = "email" as const

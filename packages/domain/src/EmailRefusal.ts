@@ -137,13 +137,3 @@ export class ContentExpired extends Schema.TaggedError<ContentExpired>()("Conten
     return "The content of this email is no longer kept, so it cannot be sent again."
   }
 }
-
-/** A report that the history already holds. Its sender has nothing to mend, so it is never shown to a client. */
-export class NothingNew extends Schema.TaggedError<NothingNew>()("NothingNew", {}) {
-  readonly status = 422
-  readonly code = "unprocessable"
-  readonly reason = "nothing_new"
-  override get message() {
-    return "The history already says so."
-  }
-}

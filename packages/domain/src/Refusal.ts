@@ -1,3 +1,5 @@
+import { Schema } from "effect"
+
 /** The seven codes of the specification; every refusal is one of them, its finer cause is the `reason`. */
 export type Code =
   | "invalid_request"
@@ -42,3 +44,13 @@ export const CODES: { readonly [S in Status]: Code } = {
 export const isRefusal = (error: unknown): error is Refusal =>
   typeof error === "object" && error !== null && "_tag" in error && "status" in error && "reason" in error &&
   "code" in error && CODES[error.status as Status] === error.code
+
+/** A fact that the history already holds. Whoever brought it has nothing to mend, so it is never shown to a client. */
+export class NothingNew extends Schema.TaggedError<NothingNew>()("NothingNew", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "nothing_new"
+  override get message() {
+    return "The history already says so."
+  }
+}

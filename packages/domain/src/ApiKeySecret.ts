@@ -1,0 +1,59 @@
+import type { Brand } from "effect"
+
+/**
+ * `wb_`, then 32 random bytes in base62, then 6 characters of checksum. The length is fixed: 256 bits need at most 43
+ * digits of base 62, 32 bits of CRC at most 6, both padded with `0`. The checksum lets a client library refuse a key that
+ * was cut or mistyped before it costs a request, and lets a secret scanner tell a key from noise. CRC-32 is enough for
+ * that: it guards against accidents, while the 256 random bits guard the account.
+ */
+export const MARK = "wb_"
+export const RANDOM_BYTES = 32
+export const BODY_CHARS = 43
+export const CHECKSUM_CHARS = 6
+export const KEY_CHARS = MARK.length + BODY_CHARS + CHECKSUM_CHARS
+/** How much of a key is kept readable, to tell keys apart in lists. */
+export const PREFIX_CHARS = 10
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+/** Only types are imported here: the client package takes this file into browsers as it is. */
+export type ApiKeySecret = string & Brand.Brand<"ApiKeySecret">
+
+/** The key made of 32 fresh random bytes, which the caller brings. */
+export const encode = (random: Uint8Array): ApiKeySecret => {
+  const body = base62(bigint(random.subarray(0, RANDOM_BYTES)), BODY_CHARS)
+  return `${MARK}${body}${checksum(body)}` as ApiKeySecret
+}
+
+/** Whether a text can be a key at all; says nothing about whether it was ever issued. */
+export const isWellFormed = (text: string): text is ApiKeySecret => {
+  if (text.length !== KEY_CHARS || !text.startsWith(MARK)) return false
+  const body = text.slice(MARK.length, MARK.length + BODY_CHARS)
+  return checksum(body) === text.slice(MARK.length + BODY_CHARS)
+}
+
+export const prefixOf = (secret: ApiKeySecret): string => secret.slice(0, PREFIX_CHARS)
+
+const bigint = (bytes: Uint8Array): bigint => {
+  let value = 0n
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte)
+  return value
+}
+
+const base62 = (value: bigint, width: number): string => {
+  let digits = ""
+  for (let rest = value; rest > 0n; rest /= 62n) digits = (DIGITS[Number(rest % 62n)] ?? "") + digits
+  return digits.padStart(width, "0")
+}
+
+const checksum = (body: string): string => base62(BigInt(crc32(body)), CHECKSUM_CHARS)
+
+/** CRC-32 as of IEEE 802.3, bit by bit: 43 characters are not worth a table. */
+const crc32 = (text: string): number => {
+  let crc = 0xffffffff
+  for (let i = 0; i < text.length; i++) {
+    crc ^= text.charCodeAt(i) & 0xff
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  return (crc ^ 0xffffffff) >>> 0
+}

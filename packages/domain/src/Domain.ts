@@ -1,0 +1,239 @@
+import { Array, Result, Schema } from "effect"
+import type * as Aggregate from "./Aggregate.ts"
+import { DkimKey } from "./DkimKey.ts"
+import * as DnsFinding from "./DnsFinding.ts"
+import * as DomainName from "./DomainName.ts"
+import { DomainAlreadyExists, DomainNotFound } from "./DomainRefusal.ts"
+import * as DomainSchedule from "./DomainSchedule.ts"
+import * as DomainStatus from "./DomainStatus.ts"
+import * as Id from "./Id.ts"
+import { NothingNew } from "./Refusal.ts"
+import * as Timestamp from "./Timestamp.ts"
+
+export const stream = "domain" as const
+
+/** Where this domain's mail goes, if not where the instance's mail goes. */
+export const TransportChoice = Schema.NullOr(Schema.Literals(["capture", "relay", "direct"]))
+export type TransportChoice = typeof TransportChoice.Type
+
+const at = Timestamp.Timestamp
+const named = { domain_id: Id.DomainId, name: DomainName.DomainName }
+
+/**
+ * Every check is a fact, also one that found nothing new: "last checked" and "next check" are then a fold like the rest.
+ * Backoff bounds it to some eighty facts in the first three days and one a day after.
+ */
+export const Event = Schema.TaggedUnion({
+  DomainAdded: { ...named, dkim: DkimKey, transport: TransportChoice, next_check_at: at, at },
+  DomainChecked: { records: Schema.Array(DnsFinding.DnsFinding), next_check_at: Schema.NullOr(at), at },
+  /** `reserved`: a name under which nobody can publish, taken on trust while mail stays on this machine. */
+  DomainVerified: { ...named, method: Schema.Literals(["dns", "reserved"]), at },
+  DomainDegraded: { ...named, at },
+  DomainFailed: { ...named, at },
+  DkimRotated: { dkim: DkimKey, next_check_at: at, at },
+  DkimActivated: { selector: DkimKey.fields.selector, at },
+  DomainTransportChanged: { transport: TransportChoice, at },
+  DomainRemoved: { ...named, at },
+})
+export type Event = typeof Event.Type
+
+export interface Domain {
+  readonly _tag: "Domain"
+  readonly domain_id: Id.DomainId
+  readonly name: DomainName.DomainName
+  readonly status: DomainStatus.Status
+  /** The key that signs. */
+  readonly dkim: DkimKey
+  /** The key that will sign once DNS shows it; until then the old one goes on signing. */
+  readonly next_dkim: DkimKey | null
+  readonly rotations: number
+  readonly transport: TransportChoice
+  readonly records: ReadonlyArray<DnsFinding.DnsFinding>
+  /** Checks since the wait for DNS began, which set the pace of the next. */
+  readonly checks: number
+  readonly created_at: Timestamp.Timestamp
+  /** When it first was verified. */
+  readonly verified_at: Timestamp.Timestamp | null
+  readonly last_checked_at: Timestamp.Timestamp | null
+  readonly next_check_at: Timestamp.Timestamp | null
+  /** Since when it has been in its present status. */
+  readonly since: Timestamp.Timestamp
+}
+
+export type State = { readonly _tag: "Unborn" } | Domain | { readonly _tag: "Removed" }
+
+export const initial: State = { _tag: "Unborn" }
+
+export const evolve = (state: State, event: Event): State => {
+  if (event._tag === "DomainAdded") return state._tag === "Unborn" ? born(event) : state
+  if (state._tag !== "Domain") return state
+  switch (event._tag) {
+    case "DomainChecked":
+      return {
+        ...state,
+        records: event.records,
+        checks: state.checks + 1,
+        last_checked_at: event.at,
+        next_check_at: event.next_check_at,
+      }
+    case "DomainVerified":
+      return { ...state, status: "verified", since: event.at, verified_at: state.verified_at ?? event.at }
+    case "DomainDegraded":
+      return { ...state, status: "degraded", since: event.at }
+    case "DomainFailed":
+      return { ...state, status: "failed", since: event.at }
+    case "DkimRotated": {
+      const next = { ...state, rotations: state.rotations + 1, checks: 0, next_check_at: event.next_check_at }
+      // A key that no mail was signed with yet is simply replaced.
+      return DomainStatus.sends(state.status) ? { ...next, next_dkim: event.dkim } : { ...next, dkim: event.dkim, next_dkim: null }
+    }
+    case "DkimActivated":
+      return state.next_dkim?.selector === event.selector ? { ...state, dkim: state.next_dkim, next_dkim: null } : state
+    case "DomainTransportChanged":
+      return { ...state, transport: event.transport }
+    case "DomainRemoved":
+      return { _tag: "Removed" }
+  }
+}
+
+const born = (added: typeof Event.cases.DomainAdded.Type): Domain => ({
+  _tag: "Domain",
+  domain_id: added.domain_id,
+  name: added.name,
+  status: "pending",
+  dkim: added.dkim,
+  next_dkim: null,
+  rotations: 0,
+  transport: added.transport,
+  records: [],
+  checks: 0,
+  created_at: added.at,
+  verified_at: null,
+  last_checked_at: null,
+  next_check_at: added.next_check_at,
+  since: added.at,
+})
+
+/** `wb1` first, then one higher at each rotation, so that a selector never means two keys. */
+export const nextSelector = (domain: Domain | null): string => `wb${domain === null ? 1 : domain.rotations + 2}`
+
+/** The keys whose records the owner should publish now, the one that signs first. */
+export const publishedKeys = ({ dkim, next_dkim }: Domain): ReadonlyArray<DkimKey> =>
+  next_dkim === null ? [dkim] : [dkim, next_dkim]
+
+type Decide<Error> = Aggregate.Decide<State, Event, Error>
+
+const ofDomain =
+  <Error>(
+    decide: (domain: Domain) => Result.Result<Array.NonEmptyReadonlyArray<Event>, Error>,
+  ): Decide<Error | DomainNotFound> =>
+  (state) =>
+    state._tag === "Domain" ? decide(state) : Result.fail(new DomainNotFound())
+
+export interface Addition {
+  readonly now: Timestamp.Timestamp
+  readonly domainId: Id.DomainId
+  readonly name: DomainName.DomainName
+  readonly dkim: DkimKey
+  readonly transport: TransportChoice
+  /** Whether the account has a domain of this name already. */
+  readonly taken: boolean
+  /** Whether this domain's mail stays on this machine, its own choice of a transport included. */
+  readonly captured: boolean
+}
+
+export const add =
+  ({ now, domainId, name, dkim, transport, taken, captured }: Addition): Decide<DomainAlreadyExists | NothingNew> =>
+  (state) => {
+    if (taken) return Result.fail(new DomainAlreadyExists({ domain: name }))
+    if (state._tag !== "Unborn") return Result.fail(new NothingNew())
+    const ids = { domain_id: domainId, name }
+    const trusted = captured && DomainName.isReserved(name)
+    const next_check_at = trusted ? Timestamp.plus(now, DomainSchedule.DAILY_MS) : DomainSchedule.whilePending(now, now, 0)
+    const added: Event = { _tag: "DomainAdded", ...ids, dkim, transport, next_check_at, at: now }
+    return Result.succeed(trusted ? [added, { _tag: "DomainVerified", ...ids, method: "reserved", at: now }] : [added])
+  }
+
+/**
+ * What a look into DNS means. Only a conclusive answer about the signing key moves a domain; trouble of DNS itself is
+ * recorded and changes nothing. A check that repeats what is known within a minute is not recorded again.
+ */
+export const recordCheck = (
+  now: Timestamp.Timestamp,
+  findings: ReadonlyArray<DnsFinding.DnsFinding>,
+): Decide<NothingNew | DomainNotFound> =>
+  ofDomain((domain) => {
+    const records = DnsFinding.tidy(findings)
+    return checked(domain, records, consequences(domain, records, now), now)
+  })
+
+/**
+ * A reserved name on a transport that keeps mail here needs no DNS. Takes the place of `recordCheck` for such a domain,
+ * when its owner asks and when it is due, so that a change to a real transport is noticed like any other.
+ */
+export const verifyReserved = (now: Timestamp.Timestamp): Decide<NothingNew | DomainNotFound> =>
+  ofDomain((domain) => {
+    const { domain_id, name, next_dkim } = domain
+    if (!DomainName.isReserved(name)) return Result.fail(new NothingNew())
+    const facts: Event[] = []
+    if (next_dkim !== null) facts.push({ _tag: "DkimActivated", selector: next_dkim.selector, at: now })
+    if (domain.status !== "verified") facts.push({ _tag: "DomainVerified", domain_id, name, method: "reserved", at: now })
+    return checked(domain, [], facts, now)
+  })
+
+const checked = (
+  domain: Domain,
+  records: ReadonlyArray<DnsFinding.DnsFinding>,
+  facts: ReadonlyArray<Event>,
+  now: Timestamp.Timestamp,
+): Result.Result<Array.NonEmptyReadonlyArray<Event>, NothingNew> => {
+  const repeats = facts.length === 0 && DnsFinding.same(records, domain.records) && !DomainSchedule.isDue(domain, now)
+  if (repeats) return Result.fail(new NothingNew())
+  const then = facts.reduce<State>(evolve, { ...domain, checks: domain.checks + 1 })
+  const next_check_at = then._tag === "Domain" ? DomainSchedule.next(then, now) : null
+  return Result.succeed([{ _tag: "DomainChecked", records, next_check_at, at: now }, ...facts])
+}
+
+const consequences = (
+  domain: Domain,
+  records: ReadonlyArray<DnsFinding.DnsFinding>,
+  now: Timestamp.Timestamp,
+): ReadonlyArray<Event> => {
+  const ids = { domain_id: domain.domain_id, name: domain.name }
+  const facts: Event[] = []
+  const next = domain.next_dkim
+  const rotated = next !== null && DnsFinding.ofSelector(records, next.selector) === "verified"
+  if (rotated) facts.push({ _tag: "DkimActivated", selector: next.selector, at: now })
+  const found = rotated ? "verified" : DnsFinding.ofSelector(records, domain.dkim.selector)
+  if (found === "unavailable") return facts
+  if (found === "verified") {
+    // Nobody owns a reserved name, so whatever a resolver says about one proves nothing.
+    if (domain.status !== "verified" && !DomainName.isReserved(domain.name))
+      facts.push({ _tag: "DomainVerified", ...ids, method: "dns", at: now })
+    return facts
+  }
+  if (domain.status === "verified") facts.push({ _tag: "DomainDegraded", ...ids, at: now })
+  else if (domain.status !== "failed" && now >= DomainSchedule.deadline(domain))
+    facts.push({ _tag: "DomainFailed", ...ids, at: now })
+  return facts
+}
+
+export const rotateDkim = (now: Timestamp.Timestamp, dkim: DkimKey): Decide<DomainNotFound> =>
+  ofDomain(() =>
+    Result.succeed(
+      Array.of<Event>({ _tag: "DkimRotated", dkim, next_check_at: DomainSchedule.whilePending(now, now, 0), at: now }),
+    ),
+  )
+
+export const chooseTransport = (
+  now: Timestamp.Timestamp,
+  transport: TransportChoice,
+): Decide<NothingNew | DomainNotFound> =>
+  ofDomain((domain) =>
+    domain.transport === transport
+      ? Result.fail(new NothingNew())
+      : Result.succeed(Array.of<Event>({ _tag: "DomainTransportChanged", transport, at: now })),
+  )
+
+export const remove = (now: Timestamp.Timestamp): Decide<DomainNotFound> =>
+  ofDomain(({ domain_id, name }) => Result.succeed(Array.of<Event>({ _tag: "DomainRemoved", domain_id, name, at: now })))

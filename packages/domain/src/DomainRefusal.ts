@@ -1,0 +1,21 @@
+import { Schema } from "effect"
+
+export class DomainNotFound extends Schema.TaggedError<DomainNotFound>()("DomainNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "domain_not_found"
+  override get message() {
+    return "No domain with this name or id exists in this account."
+  }
+}
+
+export class DomainAlreadyExists extends Schema.TaggedError<DomainAlreadyExists>()("DomainAlreadyExists", {
+  domain: Schema.String,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "domain_already_exists"
+  override get message() {
+    return `This account already has the domain ${this.domain}.`
+  }
+}

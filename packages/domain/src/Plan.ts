@@ -1,0 +1,23 @@
+import { Schema } from "effect"
+
+export const Plan = Schema.Literals(["free", "starter", "growth", "business"]).annotate({ identifier: "Plan" })
+export type Plan = typeof Plan.Type
+
+export const ALL = Plan.literals
+
+export interface Terms {
+  /** As customers read it. */
+  readonly name: string
+  /** Recipients accepted per UTC month; `null` is unlimited. */
+  readonly monthly_emails: number | null
+  /** Over to, cc and bcc of one message. */
+  readonly max_recipients: number
+}
+
+/** The table of the specification. */
+export const TERMS: { readonly [P in Plan]: Terms } = {
+  free: { name: "Free", monthly_emails: 3_000, max_recipients: 10 },
+  starter: { name: "Starter", monthly_emails: 50_000, max_recipients: 50 },
+  growth: { name: "Growth", monthly_emails: 500_000, max_recipients: 50 },
+  business: { name: "Business", monthly_emails: null, max_recipients: 100 },
+}

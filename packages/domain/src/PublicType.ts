@@ -1,0 +1,51 @@
+import { Schema } from "effect"
+
+/** The types a webhook can subscribe to (contract §8). */
+export const WebhookType = Schema.Literals([
+  "email.queued",
+  "email.sent",
+  "email.delivered",
+  "email.delivery_delayed",
+  "email.bounced",
+  "email.complained",
+  "email.failed",
+  "email.suppressed",
+  "email.canceled",
+  "email.opened",
+  "email.clicked",
+  "domain.created",
+  "domain.verified",
+  "domain.degraded",
+  "domain.failed",
+  "domain.deleted",
+  "suppression.added",
+  "suppression.removed",
+  "api_key.created",
+  "api_key.revoked",
+  "webhook.disabled",
+]).annotate({ identifier: "WebhookType" })
+export type WebhookType = typeof WebhookType.Type
+
+/** Facts that the timeline and `GET /events` show, but no webhook is called for. */
+export type QuietType =
+  | "email.attempt_lost"
+  | "email.rescheduled"
+  | "domain.checked"
+  | "domain.dkim_rotated"
+  | "domain.dkim_activated"
+  | "domain.transport_changed"
+  | "webhook.created"
+  | "webhook.updated"
+  | "webhook.secret_rotated"
+  | "webhook.enabled"
+  | "webhook.deleted"
+  | "account.created"
+  | "account.plan_changed"
+  | "account.limits_changed"
+  | "account.retention_changed"
+
+export type PublicType = WebhookType | QuietType
+
+const WEBHOOK_TYPES: ReadonlySet<string> = new Set(WebhookType.literals)
+
+export const isWebhookType = (type: string): type is WebhookType => WEBHOOK_TYPES.has(type)

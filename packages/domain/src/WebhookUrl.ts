@@ -1,0 +1,75 @@
+import { Result, Schema } from "effect"
+import * as Network from "./Network.ts"
+import * as Text from "./Text.ts"
+
+export const MAX_URL_CHARS = 2048
+
+/** The setting that a refusal names: networks of the operator's own to which webhooks may go, also over plain http. */
+export const ALLOW_SETTING = "WEBHOOK_ALLOW_NETWORKS"
+
+/** Absolute, http or https, without credentials or fragment, in the canonical spelling of the URL standard. */
+export const WebhookUrl = Schema.String.pipe(Schema.brand("WebhookUrl")).annotate({ identifier: "WebhookUrl" })
+export type WebhookUrl = typeof WebhookUrl.Type
+
+/** What the request alone decides; `1.2.3` and `0x7f000001` become here the addresses that they mean. */
+export const parse: Text.Parse<WebhookUrl> = (text) => {
+  if (text.length > MAX_URL_CHARS) return Result.fail(`is ${text.length} characters; at most ${MAX_URL_CHARS} are allowed`)
+  if (Text.hasControl(text)) return Result.fail("must not contain control characters")
+  const url = URL.parse(text)
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return Result.fail("must be an https or http URL")
+  if (url.username !== "" || url.password !== "") return Result.fail("must not contain a user name or a password")
+  if (url.hash !== "") return Result.fail("must not contain a fragment")
+  if (url.port === "0") return Result.fail("must not name port 0")
+  return Result.succeed(url.href as WebhookUrl)
+}
+
+export const FromText = Text.parsed(
+  WebhookUrl,
+  {
+    description: `An https URL, or http to a network that the operator allows (${ALLOW_SETTING})`,
+    format: "uri",
+    examples: ["https://example.org/hooks/waybill"],
+  },
+  parse,
+  (url) => url,
+)
+
+export class UrlNotAllowed extends Schema.TaggedError<UrlNotAllowed>()("UrlNotAllowed", {
+  url: Schema.String,
+  why: Schema.String,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "url_not_allowed"
+  override get message() {
+    return `${this.url} is not allowed: ${this.why}. An operator can allow a network with ${ALLOW_SETTING}.`
+  }
+}
+
+/**
+ * What the operator's settings decide, when a webhook is made. A name is not resolved here: what it points to is
+ * checked, and pinned, at every dispatch, because DNS may answer otherwise by then.
+ */
+export const check = (
+  url: WebhookUrl,
+  allowed: ReadonlyArray<Network.Network>,
+): Result.Result<WebhookUrl, UrlNotAllowed> => {
+  const { protocol, hostname } = new URL(url)
+  const refuse = (why: string) => Result.fail(new UrlNotAllowed({ url, why }))
+  const literal = literalOf(hostname)
+  if (literal !== undefined && Network.contains(allowed, literal)) return Result.succeed(url)
+  if (literal !== undefined && Network.isInward(literal)) return refuse(`${literal} is not a public address`)
+  const host = hostname.replace(/\.$/u, "")
+  const local = host === "localhost" || host.endsWith(".localhost")
+  if (local && !LOOPBACK.some((ip) => Network.contains(allowed, ip))) return refuse(`${host} is this machine itself`)
+  if (protocol === "https:") return Result.succeed(url)
+  // Over plain http only a name may still turn out to lie in an allowed network.
+  return literal === undefined && allowed.length > 0 ? Result.succeed(url) : refuse("plain http leaves the payload readable on its way")
+}
+
+const LOOPBACK = ["127.0.0.1", "::1"]
+
+const literalOf = (hostname: string): string | undefined => {
+  const text = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname
+  return Network.parseIp(text) === undefined ? undefined : text
+}
