@@ -1,0 +1,68 @@
+import { answered, type Fact, judge, type Parts, RECIPIENTS_LIMIT } from "./ReportFact.ts"
+import * as Fields from "./ReportFields.ts"
+
+/** RFC 3464, and RFC 6533 for internationalised mail. */
+const DELIVERY_STATUS = /^message\/(?:global-)?delivery-status$/
+const RETURNED_HEAD = /^(?:message\/rfc822|message\/global|text\/rfc822-headers|message\/(?:global|rfc822)-headers|text\/rfc822)$/
+
+const KINDS: Readonly<Record<string, Fact["kind"]>> = {
+  failed: "bounce",
+  delayed: "delayed",
+  delivered: "delivered",
+  // Handed to a server that will not report: as much as anyone will ever know.
+  relayed: "delivered",
+  expanded: "delivered",
+}
+
+/** Undefined where the message carries no delivery status. */
+export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
+  const statuses = parts.ofType(DELIVERY_STATUS)
+  if (statuses.length === 0) return undefined
+  const originalMessageId = Fields.messageId(returned(parts)) ?? answered(parts)
+  const facts: Array<Fact> = []
+  for (const status of statuses) {
+    const groups = Fields.blocks(status)
+    // The first group is about the message, but not every server keeps the empty line after it.
+    const message: Fields.Fields = groups[0] ?? new Map()
+    for (const group of groups) {
+      const fact = recipientFact(group, message, originalMessageId)
+      if (fact !== undefined && facts.length < RECIPIENTS_LIMIT) facts.push(fact)
+    }
+  }
+  return facts
+}
+
+/** The head of the message that came back, wherever the server put it. */
+export const returned = (parts: Parts): Fields.Fields =>
+  Fields.head(parts.ofType(RETURNED_HEAD)[0]?.slice(0, RETURNED_HEAD_LIMIT) ?? "")
+
+const RETURNED_HEAD_LIMIT = 64 * 1024
+
+const recipientFact = (
+  group: Fields.Fields,
+  message: Fields.Fields,
+  originalMessageId: string | undefined,
+): Fact | undefined => {
+  const final = Fields.address(Fields.first(group, "final-recipient"))
+  const originalRecipient = Fields.address(Fields.first(group, "original-recipient", "x-actual-recipient"))
+  const action = Fields.first(group, "action")?.toLowerCase().split(/[\s(;]/)[0]
+  if (action === undefined || (final === undefined && originalRecipient === undefined)) return undefined
+  const kind = KINDS[action]
+  if (kind === undefined) return undefined
+  const diagnostic = Fields.diagnostic(Fields.first(group, "diagnostic-code"))
+  // A server's own words are closer to the cause than the number that another has put on top.
+  const status = Fields.status(Fields.first(group, "status"))
+  return {
+    kind,
+    recipient: final ?? originalRecipient,
+    originalRecipient,
+    action,
+    status,
+    diagnostic,
+    reportingMta: Fields.host(Fields.first(message, "reporting-mta")),
+    remoteMta: Fields.host(Fields.first(group, "remote-mta")),
+    originalMessageId: originalMessageId,
+    envelopeId: Fields.xtext(Fields.first(message, "original-envelope-id")),
+    verdict: kind === "bounce" ? judge(diagnostic, status) : undefined,
+  }
+}

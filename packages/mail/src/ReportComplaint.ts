@@ -1,0 +1,55 @@
+import type { Fact, Parts } from "./ReportFact.ts"
+import { returned } from "./ReportBounce.ts"
+import * as Fields from "./ReportFields.ts"
+
+const FEEDBACK_REPORT = /^message\/feedback-report$/
+/** What a recipient says by the button; the other types are about forged or wrongly filtered mail. */
+const COMPLAINTS: ReadonlySet<string> = new Set(["abuse", "fraud", "virus", "other", "opt-out", "opt-out-list", "miscategorized"])
+/** Microsoft's older form: the message, attached, under this subject and without a report. */
+const JUNK_SUBJECT = /^complaint about message from \S+/i
+
+/** Undefined where the message is no feedback at all, and empty where it is one that nobody complains in. */
+export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
+  const [report] = parts.ofType(FEEDBACK_REPORT)
+  const original = returned(parts)
+  if (report === undefined) {
+    return JUNK_SUBJECT.test(parts.email.subject ?? "") && original.size > 0
+      ? [fact(hotmailRecipient(original), "abuse", original, new Map())]
+      : undefined
+  }
+  const fields = Fields.block(report.replace(/(?:\r?\n[ \t]*)+(?=\r?\n)/g, ""))
+  const type = Fields.first(fields, "feedback-type")?.toLowerCase()
+  if (type === undefined || !COMPLAINTS.has(type)) return []
+  const named = (fields.get("original-rcpt-to") ?? []).map((value) => Fields.address(value))
+    .filter((address) => address !== undefined)
+  const recipients = named.length > 0 ? named : [hotmailRecipient(original)]
+  return recipients.map((recipient) => fact(recipient, type, original, fields))
+}
+
+/**
+ * The field that Microsoft adds, else a lone To. Of several nobody knows who complained, and a redacted one is nobody.
+ */
+const hotmailRecipient = (original: Fields.Fields): string | undefined => {
+  const noted = Fields.address(Fields.first(original, "x-hmxmroriginalrecipient"))
+  const to = Fields.first(original, "to")
+  return noted ?? (to === undefined || /,.*@/.test(to.replace(/"[^"]*"/g, "")) ? undefined : Fields.address(to))
+}
+
+const fact = (
+  recipient: string | undefined,
+  type: string,
+  original: Fields.Fields,
+  fields: Fields.Fields,
+): Fact => ({
+  kind: "complaint",
+  recipient,
+  originalRecipient: undefined,
+  action: type,
+  status: undefined,
+  diagnostic: Fields.diagnostic(Fields.first(fields, "user-agent")),
+  reportingMta: Fields.host(Fields.first(fields, "reporting-mta")),
+  remoteMta: undefined,
+  originalMessageId: Fields.messageId(original),
+  envelopeId: Fields.xtext(Fields.first(fields, "original-envelope-id")),
+  verdict: undefined,
+})
