@@ -13,12 +13,10 @@ CREATE TABLE domains (
   name text COLLATE "C" NOT NULL,
   status text COLLATE "C" NOT NULL,
   removed boolean NOT NULL,
-  next_check_at timestamptz,
-  record jsonb NOT NULL,
+  record jsonb,
   PRIMARY KEY (account_id, id)
 );
 CREATE UNIQUE INDEX domains_by_name ON domains (account_id, name) WHERE NOT removed;
-CREATE INDEX domains_by_next_check ON domains (next_check_at) WHERE NOT removed AND next_check_at IS NOT NULL;
 
 CREATE TABLE api_keys (
   account_id text COLLATE "C" NOT NULL,
@@ -50,7 +48,7 @@ CREATE TABLE webhooks (
   enabled boolean NOT NULL,
   removed boolean NOT NULL,
   events text[] NOT NULL,
-  record jsonb NOT NULL,
+  record jsonb,
   PRIMARY KEY (account_id, id)
 );
 

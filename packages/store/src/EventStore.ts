@@ -79,6 +79,7 @@ const make = Effect.fnUntraced(function* (
     shapes,
     consequences: options.consequences ?? live,
     nextEventId: (epochMillis) => Id.make("EventId", epochMillis, SecureRandom.randomBytesUnsafe(10)),
+    nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, SecureRandom.randomBytesUnsafe(10)),
     ...(options.flights === undefined ? {} : { flights: options.flights }),
   })
   return EventStore.of({

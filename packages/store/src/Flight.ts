@@ -1,4 +1,4 @@
-import type { AccountId, EventId } from "@waybill/domain/Id"
+import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/Id"
 import { Clock, DateTime, type Deferred, Effect, Exit, Result } from "effect"
 import type { Consequences } from "./Consequences.ts"
 import {
@@ -32,6 +32,7 @@ export interface Rules {
   readonly shapes: Shapes
   readonly consequences: Consequences
   readonly nextEventId: (epochMillis: number) => EventId
+  readonly nextDeliveryId: (epochMillis: number) => WebhookDeliveryId
 }
 
 type Verdict = Exit.Exit<Committed<unknown>, unknown>
@@ -71,13 +72,14 @@ export const attempt = Effect.fnUntraced(function* (
     if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken meanwhile" })
   }
   if (flight.events.length > 0) {
-    const { arm, disarm } = rules.consequences.outbox(flight.touched, facts, now)
+    const { arm, deliveries, disarm } = rules.consequences.work(flight.touched, facts, now, () => rules.nextDeliveryId(nowMillis))
     yield* page.write({
       touched: flight.touched,
       events: flight.events,
       content: flight.content,
       usage: [...flight.usage.values()].filter((entry) => entry.delta !== 0),
       outbox: { arm, disarm, release: flight.released },
+      deliveries,
       now,
     })
   }

@@ -1,4 +1,4 @@
-import type { AccountId } from "@waybill/domain/Id"
+import type { AccountId, WebhookDeliveryId } from "@waybill/domain/Id"
 import { Data, type Effect } from "effect"
 import type { AnyAggregate, Recorded, Stored } from "./Recorded.ts"
 
@@ -81,6 +81,18 @@ export interface OutboxRow {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
+/** That a webhook is to be told of an event. Written with the event, so that it cannot be lost. */
+export interface WebhookDelivery {
+  readonly account_id: AccountId
+  readonly id: WebhookDeliveryId
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly event_type: string
+  readonly stream_id: string
+  readonly stream_version: number
+  readonly created_at: string
+}
+
 /** A stream as this flight leaves it: the whole history, of which the last `added` events are new. */
 export interface Touched extends StreamRef {
   readonly aggregate: AnyAggregate
@@ -100,6 +112,7 @@ export interface Write {
     /** Rows whose lease ends with this commit, because its holder settles them. */
     readonly release: ReadonlyArray<string>
   }
+  readonly deliveries: ReadonlyArray<WebhookDelivery>
   readonly now: string
 }
 

@@ -27,6 +27,7 @@ import * as Outbox from "./Outbox.ts"
 import { type ReadModel, rowsOf } from "./ReadModel.ts"
 import type { Stored } from "./Recorded.ts"
 import * as Watermark from "./Watermark.ts"
+import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 
 
 
@@ -211,6 +212,7 @@ const writeAll = Effect.fnUntraced(function* (
         ${usage.map((entry) => entry.delta)}::bigint[]) AS d(account_id, month, delta)
       WHERE u.account_id = d.account_id AND u.month = d.month`
   }
+  if (write.deliveries.length > 0) yield* WebhookDeliveries.insert(sql, write.deliveries)
   if (outbox.release.length > 0) yield* Outbox.release(sql, outbox.release)
   if (outbox.disarm.length > 0) yield* Outbox.disarm(sql, outbox.disarm)
   if (outbox.arm.length > 0) yield* Outbox.arm(sql, outbox.arm, write.now)

@@ -1,11 +1,17 @@
 import * as Accounts from "./Accounts.ts"
+import * as ApiKeys from "./ApiKeys.ts"
+import * as Domains from "./Domains.ts"
 import * as EmailLog from "./EmailLog.ts"
 import type { ReadModel } from "./ReadModel.ts"
 import * as Suppressions from "./Suppressions.ts"
+import * as Webhooks from "./Webhooks.ts"
 
 /** Every read model that a commit writes, in the order in which their tables are locked. */
 export const readModels: ReadonlyArray<ReadModel> = [
   Accounts.readModel,
+  ApiKeys.readModel,
+  Domains.readModel,
+  Webhooks.readModel,
   Suppressions.readModel,
   EmailLog.readModel,
   EmailLog.terms,

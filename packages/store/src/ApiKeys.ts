@@ -1,0 +1,86 @@
+import { PgClient } from "@effect/sql-pg"
+import * as ApiKey from "@waybill/domain/ApiKey"
+import type * as Timestamp from "@waybill/domain/Timestamp"
+import { Effect, Option } from "effect"
+import { iso } from "./Iso.ts"
+import * as ReadModel from "./ReadModel.ts"
+
+export const readModel = ReadModel.make({
+  name: "api_keys",
+  stream: ApiKey.stream,
+  key: ["account_id", "id"],
+  changes: ["version", "revoked_at", "record"],
+  rows: ([first, ...rest], state: ApiKey.State) => {
+    if (first === undefined || state._tag === "Unborn") return []
+    const { created, revoked_at } = state
+    const { allowed_ips, at, created_by, domain, expires_at, hash, key_id, name, prefix, scopes } = created
+    return [
+      {
+        account_id: first.account_id,
+        id: key_id,
+        version: rest.length + 1,
+        hash,
+        scopes,
+        domain,
+        allowed_ips,
+        expires_at,
+        revoked_at,
+        record: {
+          object: "api_key",
+          id: key_id,
+          name,
+          prefix,
+          scopes,
+          domain,
+          allowed_ips,
+          created_at: at,
+          created_by,
+          expires_at,
+          revoked_at,
+        } satisfies Kept,
+      },
+    ]
+  },
+})
+
+/** What a row can say of itself; the rest depends on the hour and on who has called. */
+interface Kept {
+  readonly object: "api_key"
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  readonly scopes: ReadonlyArray<string>
+  readonly domain: string | null
+  readonly allowed_ips: ReadonlyArray<string>
+  readonly created_at: Timestamp.Timestamp
+  readonly created_by: string | null
+  readonly expires_at: Timestamp.Timestamp | null
+  readonly revoked_at: Timestamp.Timestamp | null
+}
+
+export interface ApiKeyRecord extends Kept {
+  readonly status: ApiKey.Status
+  readonly last_used_at: string | null
+}
+
+const select = Effect.fnUntraced(function* (now: Timestamp.Timestamp, account_id: string, id: string | null) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: Kept; readonly last_used_at: string | null }>`
+    SELECT k.record, ${iso(sql, "u.last_used_at")} AS last_used_at
+    FROM api_keys k LEFT JOIN api_key_uses u ON u.account_id = k.account_id AND u.key_id = k.id
+    WHERE k.account_id = ${account_id} ${id === null ? sql.literal("") : sql`AND k.id = ${id}`}
+    ORDER BY k.id DESC`)
+  return rows.map(
+    ({ last_used_at, record }): ApiKeyRecord => ({ ...record, status: ApiKey.status(record, now), last_used_at }),
+  )
+})
+
+/** All keys of an account, revoked ones too, newest first. */
+export const list = (now: Timestamp.Timestamp, account_id: string) =>
+  Effect.withSpan(select(now, account_id, null), "ApiKeys.list")
+
+export const find = (now: Timestamp.Timestamp, account_id: string, id: string) =>
+  Effect.withSpan(
+    Effect.map(select(now, account_id, id), (rows) => Option.fromUndefinedOr(rows[0])),
+    "ApiKeys.find",
+  )

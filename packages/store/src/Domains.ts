@@ -1,0 +1,48 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Domain from "@waybill/domain/Domain"
+import { Effect, Option } from "effect"
+import * as ReadModel from "./ReadModel.ts"
+
+/** What the log knows of a domain; which records its owner is to publish follows from it and the instance's settings. */
+export type DomainRecord = Omit<Domain.Domain, "_tag">
+
+interface Row {
+  readonly account_id: string
+  readonly id: string
+  readonly version: number
+  readonly name: string
+  readonly status: string
+  readonly removed: boolean
+  readonly record: DomainRecord | null
+}
+
+export const readModel = ReadModel.make({
+  name: "domains",
+  stream: Domain.stream,
+  key: ["account_id", "id"],
+  changes: ["version", "status", "removed", "record"],
+  rows: ([first, ...rest], state: Domain.State): ReadonlyArray<Row> => {
+    const added = first?.event as Domain.Event | undefined
+    if (first === undefined || added?._tag !== "DomainAdded" || state._tag === "Unborn") return []
+    const place = { account_id: first.account_id, id: first.stream_id, version: rest.length + 1, name: added.name }
+    if (state._tag === "Removed") return [{ ...place, status: "removed", removed: true, record: null }]
+    const { _tag, ...record } = state
+    return [{ ...place, status: state.status, removed: false, record }]
+  },
+})
+
+export const list = Effect.fn("Domains.list")(function* (account_id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: DomainRecord }>`
+    SELECT record FROM domains WHERE account_id = ${account_id} AND NOT removed ORDER BY name`)
+  return rows.map((row) => row.record)
+})
+
+/** By id, or by name as DNS carries it. */
+export const find = Effect.fn("Domains.find")(function* (account_id: string, nameOrId: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: DomainRecord }>`
+    SELECT record FROM domains
+    WHERE account_id = ${account_id} AND (id = ${nameOrId} OR name = ${nameOrId}) AND NOT removed`)
+  return Option.fromUndefinedOr(rows[0]?.record)
+})

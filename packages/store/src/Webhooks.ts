@@ -1,0 +1,65 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Webhook from "@waybill/domain/Webhook"
+import { Effect, Option } from "effect"
+import * as ReadModel from "./ReadModel.ts"
+
+export interface WebhookRecord {
+  readonly object: "webhook"
+  readonly id: string
+  readonly url: string
+  readonly events: ReadonlyArray<string>
+  readonly description: string | null
+  readonly enabled: boolean
+  readonly disabled_reason: Webhook.DisabledReason | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+interface Row {
+  readonly account_id: string
+  readonly id: string
+  readonly version: number
+  readonly enabled: boolean
+  readonly removed: boolean
+  readonly events: ReadonlyArray<string>
+  readonly record: WebhookRecord | null
+}
+
+export const readModel = ReadModel.make({
+  name: "webhooks",
+  stream: Webhook.stream,
+  key: ["account_id", "id"],
+  changes: ["version", "enabled", "removed", "events", "record"],
+  rows: ([first, ...rest], state: Webhook.State): ReadonlyArray<Row> => {
+    if (first === undefined || state._tag === "Unborn") return []
+    const place = { account_id: first.account_id, id: first.stream_id, version: rest.length + 1 }
+    if (state._tag === "Deleted") return [{ ...place, enabled: false, removed: true, events: [], record: null }]
+    const { created_at, description, disabled_reason, enabled, events, updated_at, url, webhook_id } = state
+    const record: WebhookRecord = {
+      object: "webhook",
+      id: webhook_id,
+      url,
+      events,
+      description,
+      enabled,
+      disabled_reason,
+      created_at,
+      updated_at,
+    }
+    return [{ ...place, enabled, removed: false, events, record }]
+  },
+})
+
+export const list = Effect.fn("Webhooks.list")(function* (account_id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: WebhookRecord }>`
+    SELECT record FROM webhooks WHERE account_id = ${account_id} AND NOT removed ORDER BY id DESC`)
+  return rows.map((row) => row.record)
+})
+
+export const find = Effect.fn("Webhooks.find")(function* (account_id: string, id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: WebhookRecord }>`
+    SELECT record FROM webhooks WHERE account_id = ${account_id} AND id = ${id} AND NOT removed`)
+  return Option.fromUndefinedOr(rows[0]?.record)
+})
