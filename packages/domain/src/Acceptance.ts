@@ -14,8 +14,11 @@ import {
 } from "./EmailRefusal.ts"
 import type * as Id from "./Id.ts"
 import type * as Suppression from "./Suppression.ts"
+import * as Tag from "./Tag.ts"
 import * as Timestamp from "./Timestamp.ts"
 
+/** Addresses in `to`: a bound of the request itself, whatever the plan (specification, Other limits). */
+export const MAX_TO = 50
 /** How far `scheduled_at` may lie in the past: clocks of clients go wrong by seconds, and the mail is then due at once. */
 export const MAX_SCHEDULE_PAST_MS = 60 * Timestamp.SECOND
 export const MAX_SCHEDULE_AHEAD_MS = 30 * Timestamp.DAY
@@ -118,7 +121,7 @@ export const accept = (
     reply_to: command.reply_to,
     subject: command.subject,
     headers: command.headers,
-    tags: command.tags,
+    tags: Tag.distinct(command.tags),
     scheduled_at: command.scheduled_at,
     domain: name,
     domain_id: domain.id,

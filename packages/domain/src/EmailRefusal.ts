@@ -125,7 +125,7 @@ export class NothingToResend extends Schema.TaggedError<NothingToResend>()("Noth
   readonly code = "unprocessable"
   readonly reason = "nothing_to_resend"
   override get message() {
-    return `All ${this.recipients} recipients of this email have received it.`
+    return `Nobody is left to send to: ${this.recipients} of ${this.recipients} recipients have this email.`
   }
 }
 

@@ -5,7 +5,7 @@ import type { EmailQueued, Event } from "./EmailEvent.ts"
 import { EmailNotFound } from "./EmailRefusal.ts"
 import * as EmailStatus from "./EmailStatus.ts"
 import * as Recipient from "./Recipient.ts"
-import type * as Timestamp from "./Timestamp.ts"
+import * as Timestamp from "./Timestamp.ts"
 
 export type State = { readonly _tag: "Unborn" } | Message
 
@@ -27,7 +27,7 @@ export const status = (message: Message): EmailStatus.Status => EmailStatus.ofRe
 export const evolve = (state: State, event: Event): State => {
   if (event._tag === "EmailQueued") return state._tag === "Unborn" ? born(event) : state
   if (state._tag === "Unborn") return state
-  const updated_at = event.at > state.updated_at ? event.at : state.updated_at
+  const updated_at = Timestamp.latest(state.updated_at, event.at)
   switch (event._tag) {
     case "EmailCanceled":
       return { ...state, updated_at, recipients: state.recipients.map((each) => Recipient.cancel(each, event.at)) }

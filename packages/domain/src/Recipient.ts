@@ -3,7 +3,7 @@ import type * as EmailEvent from "./EmailEvent.ts"
 import type * as EmailStatus from "./EmailStatus.ts"
 import type * as Outcome from "./Outcome.ts"
 import type * as Suppression from "./Suppression.ts"
-import type * as Timestamp from "./Timestamp.ts"
+import * as Timestamp from "./Timestamp.ts"
 
 export type Kind = "to" | "cc" | "bcc"
 
@@ -83,7 +83,7 @@ export const isUnfinished = (recipient: Recipient): boolean => UNCONFIRMED.inclu
 
 /** Total: an event that does not fit the state leaves the status alone, whatever a damaged history may hold. */
 export const evolve = (recipient: Recipient, event: Event): Recipient => {
-  const last_event_at = event.at > recipient.last_event_at ? event.at : recipient.last_event_at
+  const last_event_at = Timestamp.latest(recipient.last_event_at, event.at)
   if (event._tag === "EmailAttemptLost")
     return { ...recipient, attempts: Math.max(recipient.attempts, event.attempt), last_event_at }
   const moves = accepts(recipient, event._tag)
@@ -120,4 +120,6 @@ const words = (event: Outcome.Words): Omit<Outcome.Words, "attempt"> => ({
 })
 
 export const cancel = (recipient: Recipient, at: Timestamp.Timestamp): Recipient =>
-  isUnfinished(recipient) ? { ...recipient, status: "canceled", next_attempt_at: null, last_event_at: at } : recipient
+  isUnfinished(recipient)
+    ? { ...recipient, status: "canceled", next_attempt_at: null, last_event_at: Timestamp.latest(recipient.last_event_at, at) }
+    : recipient

@@ -1,0 +1,257 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Acceptance from "@waybill/domain/Acceptance"
+import * as Email from "@waybill/domain/Email"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { Result } from "effect"
+import { given, happened } from "../support/givenWhenThen.ts"
+import { after, ana, bob, command, cyd, facts, HASH, id, mailbox, NOW, queued, toThree, words } from "./examples.ts"
+
+const { SECOND, DAY } = Timestamp
+const send = (over: Partial<Acceptance.Facts>, wanted: Partial<Acceptance.Command> = {}) =>
+  given(Email).when(Email.queue(facts(over), command(wanted)))
+const many = (count: number, from = 0) => Array.from({ length: count }, (_, i) => mailbox(`r${from + i}@example.org`))
+
+describe("accepting an email", () => {
+  it("keeps everything but the body", () => {
+    send({}).appends({
+      _tag: "EmailQueued",
+      email_id: id("EmailId"),
+      message_id: `<${id("EmailId")}@acme.test>`,
+      from: mailbox("Acme <hi@acme.test>"),
+      to: [mailbox("ana@example.org")],
+      cc: [],
+      bcc: [],
+      reply_to: [],
+      subject: "Your receipt",
+      headers: { "X-Order": "17" },
+      tags: ["receipt"],
+      scheduled_at: null,
+      domain: "acme.test" as never,
+      domain_id: id("DomainId"),
+      api_key_id: id("ApiKeyId"),
+      content: { sha256: HASH, has_html: true, has_text: true, attachments: [] },
+      size_bytes: 1234,
+      resend_of: null,
+      list_unsubscribe: false,
+      created_at: NOW,
+    })
+  })
+
+  it("leaves the key open when a session of the dashboard sends", () => {
+    send({ key: null }).leads((email) => {
+      assert(email._tag === "Message")
+      assert.isNull(email.accepted.api_key_id)
+    })
+  })
+
+  it("names each recipient once, in the first of to, cc and bcc that has it", () => {
+    const wanted = {
+      to: [mailbox("Ana <Ana@Example.org>"), mailbox("ana@example.org")],
+      cc: [mailbox("ANA@example.org"), mailbox("bob@example.org")],
+      bcc: [mailbox("bob@EXAMPLE.ORG"), mailbox("cyd@example.net")],
+    }
+    send({}, wanted).leads((email) => {
+      assert(email._tag === "Message")
+      assert.deepStrictEqual(
+        email.recipients.map(({ address, kind }) => [address, kind]),
+        [["Ana@example.org", "to"], ["bob@example.org", "cc"], ["cyd@example.net", "bcc"]],
+      )
+    })
+  })
+
+  it("says at once which recipients are suppressed, and why", () => {
+    const wanted = { cc: [mailbox("Bob@example.org")] }
+    const result = send({ suppressed: new Map([["bob@example.org", "complaint"]]) }, wanted)
+    result.appendsOnly("EmailQueued", "EmailSuppressed")
+    result.leads((email) => {
+      assert(email._tag === "Message")
+      assert.deepStrictEqual(
+        email.recipients.map(({ status, suppression }) => [status, suppression]),
+        [["queued", null], ["suppressed", "complaint"]],
+      )
+      assert.strictEqual(Email.status(email), "queued")
+    })
+  })
+
+  it("counts a tag given twice once", () => {
+    send({}, { tags: ["a", "b", "a"] }).leads((email) => {
+      assert(email._tag === "Message")
+      assert.deepStrictEqual(email.accepted.tags, ["a", "b"])
+    })
+  })
+
+  it("appends nothing a second time under the same id", () => {
+    given(Email, queued()).when(Email.queue(facts(), command())).refuses({ status: 422, reason: "nothing_new" })
+  })
+})
+
+describe("refusing an email", () => {
+  const suppressed = new Map([["ana@example.org", "hard_bounce" as const]])
+  const limited = { id: id("ApiKeyId"), domain: "other.test" as never }
+
+  it.for<[string, Partial<Acceptance.Facts>, Partial<Acceptance.Command>, number, string, string]>([
+    [
+      "without a domain", { domain: undefined }, {}, 422, "domain_not_verified",
+      "The domain acme.test is not a domain of this account. Add it with POST /domains and publish its DKIM record.",
+    ],
+    [
+      "from a pending domain", { domain: { id: id("DomainId"), status: "pending" } }, {}, 422, "domain_not_verified",
+      "The domain acme.test is pending, not verified. Publish its DKIM record and verify it before sending.",
+    ],
+    [
+      "from a failed domain", { domain: { id: id("DomainId"), status: "failed" } }, {}, 422, "domain_not_verified",
+      "The domain acme.test is failed, not verified. Publish its DKIM record and verify it before sending.",
+    ],
+    [
+      "from a domain its key may not use", { key: limited }, {}, 403, "domain_not_allowed",
+      "This API key sends from other.test only, not from acme.test.",
+    ],
+    [
+      "to more recipients than the plan takes", { plan: { name: "Free", max_recipients: 10 } },
+      { to: many(5), cc: many(3, 5), bcc: many(3, 8) }, 422, "recipient_limit_exceeded",
+      "The Free plan takes 10 recipients per request over to, cc and bcc; 11 were given.",
+    ],
+    [
+      "scheduled over a minute ago", {}, { scheduled_at: after(-60 * SECOND - 1) }, 422, "scheduled_at_out_of_range",
+      "`scheduled_at` must lie between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
+        "2026-11-21T08:58:59.999Z does not.",
+    ],
+    [
+      "scheduled over 30 days ahead", {}, { scheduled_at: after(30 * DAY + 1) }, 422, "scheduled_at_out_of_range",
+      "`scheduled_at` must lie between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
+        "2026-12-21T09:00:00.001Z does not.",
+    ],
+    [
+      "to nobody but the suppressed", { suppressed }, {}, 422, "all_recipients_suppressed",
+      "The only recipient, ana@example.org, is suppressed.",
+    ],
+    [
+      "over the monthly volume", { quota: { used: 3000, limit: 3000 } }, {}, 429, "monthly_quota",
+      "3000 of the 3000 emails of this month are used; 1 more do not fit. The next month begins at 2026-12-01T00:00:00.000Z.",
+    ],
+  ])("happens %s", ([, known, wanted, status, reason, message]) => {
+    send(known, wanted).refuses({ status, reason, message } as never)
+  })
+
+  it("tells when the month ends", () => {
+    const refusal = send({ quota: { used: 3000, limit: 3000 } }).refuses({ status: 429, reason: "monthly_quota" })
+    assert(refusal._tag === "MonthlyQuotaExceeded")
+    assert.strictEqual(refusal.retry_after_s, 9 * 86_400 + 15 * 3600)
+    assert.strictEqual(refusal.code, "rate_limited")
+  })
+
+  it("follows the contract's order: 429, then 403, then 422", () => {
+    const all = { quota: { used: 1, limit: 1 }, key: limited, domain: undefined }
+    send(all).refuses({ status: 429, reason: "monthly_quota" })
+    send({ ...all, quota: { used: 0, limit: null } }).refuses({ status: 403, reason: "domain_not_allowed" })
+    send({ domain: undefined, plan: { name: "Free", max_recipients: 0 } }).refuses({ status: 422, reason: "domain_not_verified" })
+  })
+})
+
+describe("the edges of acceptance", () => {
+  it("let a degraded domain send", () => {
+    send({ domain: { id: id("DomainId"), status: "degraded" } }).appendsOnly("EmailQueued")
+  })
+  it("let a key send from the domain it is limited to", () => {
+    send({ key: { id: id("ApiKeyId"), domain: "acme.test" as never } }).appendsOnly("EmailQueued")
+  })
+  it("take exactly the plan's number of recipients, counted after de-duplication", () => {
+    const wanted = { to: [...many(10), ...many(10)] }
+    send({ plan: { name: "Free", max_recipients: 10 } }, wanted).appendsOnly("EmailQueued")
+  })
+  it("take a time exactly 60 seconds ago and exactly 30 days ahead", () => {
+    send({}, { scheduled_at: after(-60 * SECOND) }).appendsOnly("EmailQueued")
+    send({}, { scheduled_at: after(30 * DAY) }).appendsOnly("EmailQueued")
+  })
+  it("take the last email of the month and not one more", () => {
+    send({ quota: { used: 2998, limit: 3000 } }, { to: many(2) }).appendsOnly("EmailQueued")
+    send({ quota: { used: 2999, limit: 3000 } }, { to: many(2) }).refuses({ status: 429, reason: "monthly_quota" })
+  })
+  it("count only recipients that are not suppressed", () => {
+    const suppressed = new Map([["r0@example.org", "manual" as const]])
+    send({ quota: { used: 2999, limit: 3000 }, suppressed }, { to: many(2) }).appendsOnly("EmailQueued", "EmailSuppressed")
+  })
+  it("know no month on an unlimited plan", () => {
+    send({ quota: { used: 10_000_000, limit: null } }).appendsOnly("EmailQueued")
+  })
+})
+
+describe("canceling", () => {
+  it("stops everybody who has not had the mail", () => {
+    const history = happened(Email, [toThree()], Email.recordDelivered(after(1), ana, words()))
+    const canceled = given(Email, ...history).when(Email.cancel(after(2)))
+    canceled.appends({ _tag: "EmailCanceled", at: after(2) })
+    canceled.leads((email) => {
+      assert(email._tag === "Message")
+      assert.deepStrictEqual(email.recipients.map(({ status }) => status), ["delivered", "canceled", "canceled"])
+      assert.strictEqual(Email.status(email), "delivered")
+    })
+  })
+
+  it("is refused for an email that does not exist", () => {
+    given(Email).when(Email.cancel(NOW)).refuses({ status: 404, reason: "email_not_found" })
+  })
+
+  it.for([
+    ["delivered", Email.recordDelivered(after(1), ana, words())],
+    ["deferred", Email.recordDeferred(after(1), ana, words(), after(2))],
+    ["bounced", Email.recordBounced(after(1), ana, words())],
+    ["failed", Email.recordFailed(after(1), ana, words())],
+    ["suppressed", Email.suppress(after(1), ana, "manual")],
+    ["sent", Email.recordSent(after(1), ana, words())],
+    ["canceled", Email.cancel(after(1))],
+  ] as const)("is refused once it is %s", ([status, decision]) => {
+    const history = happened(Email, [queued()], decision)
+    for (const late of [Email.cancel(after(3)), Email.reschedule(after(3), after(DAY))])
+      given(Email, ...history).when(late).refuses({
+        status: 422,
+        reason: "not_cancelable",
+        message: `Only a queued email can be canceled or rescheduled; this one is ${status}.`,
+      })
+  })
+})
+
+describe("rescheduling", () => {
+  it("moves a queued email", () => {
+    const moved = given(Email, queued({ scheduled_at: after(DAY) })).when(Email.reschedule(after(1), after(2 * DAY)))
+    moved.appends({ _tag: "EmailRescheduled", scheduled_at: after(2 * DAY), at: after(1) })
+    moved.leads((email) => {
+      assert(email._tag === "Message")
+      assert.strictEqual(email.scheduled_at, after(2 * DAY))
+      assert.strictEqual(email.accepted.scheduled_at, after(DAY))
+    })
+  })
+  it("keeps to the range of a first schedule", () => {
+    given(Email, queued()).when(Email.reschedule(NOW, after(31 * DAY))).refuses({ status: 422, reason: "scheduled_at_out_of_range" })
+  })
+})
+
+describe("resending", () => {
+  const messageOf = (...history: ReadonlyArray<Email.Event>) => {
+    const { state } = given(Email, ...history)
+    assert(state._tag === "Message")
+    return state
+  }
+
+  it("is a new email to everybody the first one has not reached", () => {
+    const history = happened(
+      Email,
+      [toThree()],
+      Email.recordDelivered(after(1), bob, words()),
+      Email.recordFailed(after(1), cyd, words()),
+    )
+    const again = Result.getOrThrow(Email.resendCommand(messageOf(...history)))
+    assert.deepStrictEqual([again.to, again.cc, again.bcc], [[{ address: ana }], [], [{ address: cyd }]])
+    assert.strictEqual(again.resend_of, id("EmailId"))
+    const second = given(Email).when(Email.queue(facts({ emailId: id("EmailId", 2) }), again))
+    second.appendsOnly("EmailQueued")
+  })
+
+  it("is refused when all have it", () => {
+    const history = happened(Email, [queued()], Email.recordDelivered(after(1), ana, words()))
+    const verdict = Email.resendCommand(messageOf(...history))
+    assert(Result.isFailure(verdict))
+    assert.strictEqual(verdict.failure.reason, "nothing_to_resend")
+    assert.strictEqual(verdict.failure.message, "Nobody is left to send to: 1 of 1 recipients have this email.")
+  })
+})

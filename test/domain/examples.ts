@@ -1,0 +1,90 @@
+import * as Acceptance from "@waybill/domain/Acceptance"
+import * as Address from "@waybill/domain/Address"
+import { Sha256 } from "@waybill/domain/Content"
+import type * as DkimKey from "@waybill/domain/DkimKey"
+import * as DomainName from "@waybill/domain/DomainName"
+import * as Email from "@waybill/domain/Email"
+import * as Id from "@waybill/domain/Id"
+import * as Outcome from "@waybill/domain/Outcome"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { Result } from "effect"
+
+export const NOW = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
+
+/** A moment so many milliseconds after `NOW`. */
+export const after = (millis: number): Timestamp.Timestamp => Timestamp.plus(NOW, millis)
+
+/** The n-th id of its kind; the same one at every run. */
+export const id = <Name extends keyof typeof Id.PREFIXES>(name: Name, n = 1) =>
+  Id.make(name, Timestamp.toMillis(NOW), Uint8Array.from({ length: 10 }, (_, i) => (i === 9 ? n : 0)))
+
+export const mailbox = (text: string): Address.Mailbox => Result.getOrThrow(Address.parse(text))
+export const address = (text: string): Address.Address => Result.getOrThrow(Address.parseAddress(text))
+export const domainName = (text: string) => Result.getOrThrow(DomainName.parse(text))
+
+export const ana = address("ana@example.org")
+export const bob = address("bob@example.org")
+export const cyd = address("cyd@example.net")
+
+export const HASH = Sha256.make("0123456789abcdef".repeat(4))
+
+export const command = (over: Partial<Acceptance.Command> = {}): Acceptance.Command => ({
+  from: mailbox("Acme <hi@acme.test>"),
+  to: [mailbox("ana@example.org")],
+  cc: [],
+  bcc: [],
+  reply_to: [],
+  subject: "Your receipt",
+  headers: { "X-Order": "17" },
+  tags: ["receipt"],
+  scheduled_at: null,
+  content: { sha256: HASH, has_html: true, has_text: true, attachments: [] },
+  size_bytes: 1234,
+  list_unsubscribe: false,
+  resend_of: null,
+  ...over,
+})
+
+export const facts = (over: Partial<Acceptance.Facts> = {}): Acceptance.Facts => ({
+  now: NOW,
+  emailId: id("EmailId"),
+  messageId: Acceptance.messageIdOf(id("EmailId"), domainName("acme.test")),
+  domain: { id: id("DomainId"), status: "verified" },
+  key: { id: id("ApiKeyId"), domain: null },
+  plan: { name: "Starter", max_recipients: 50 },
+  suppressed: new Map(),
+  quota: { used: 0, limit: 50_000 },
+  ...over,
+})
+
+/** The first event of a message to Ana, Bob (cc) and Cyd (bcc). */
+export const toThree = (): Email.Event =>
+  queued({ to: [mailbox("ana@example.org")], cc: [mailbox("bob@example.org")], bcc: [mailbox("cyd@example.net")] })
+
+export const queued = (over: Partial<Acceptance.Command> = {}): Email.Event =>
+  Result.getOrThrow(Email.queue(facts(), command(over))(Email.initial))[0]
+
+export const words = (over: Partial<Outcome.Words> = {}): Outcome.Words => ({
+  code: 250,
+  enhanced_code: "2.0.0",
+  response: "OK queued as 9F2",
+  mx: "mx1.example.org",
+  tls: "TLSv1.3",
+  duration_ms: 120,
+  category: null,
+  attempt: 1,
+  ...over,
+})
+
+export const noSuchUser = (over: Partial<Outcome.Words> = {}): Outcome.Words =>
+  words({ code: 550, enhanced_code: "5.1.1", response: "No such user", category: "invalid_recipient", ...over })
+
+export const busy = (over: Partial<Outcome.Words> = {}): Outcome.Words =>
+  words({ code: 451, enhanced_code: "4.3.0", response: "Try again later", category: "throttled", ...over })
+
+export const dkimKey = (selector = "wb1"): DkimKey.DkimKey => ({
+  selector,
+  algorithm: "rsa",
+  public_key: "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA",
+  key_ref: `dkim/${selector}`,
+})

@@ -1,0 +1,75 @@
+import { assert } from "@effect/vitest"
+import { type Aggregate, type Decide, fold } from "@waybill/domain/Aggregate"
+import type { Refusal } from "@waybill/domain/Refusal"
+import { Array, Result, Schema } from "effect"
+
+interface Tagged {
+  readonly _tag: string
+}
+
+/**
+ * A decider told as a sentence: given this history, when that is decided, it appends these events or refuses for that
+ * reason. What it appends must also survive the journey through JSON, as the log will send it.
+ */
+export const given = <State, Event extends Tagged>(
+  aggregate: Aggregate<State, Event>,
+  ...history: ReadonlyArray<Event>
+) => {
+  const before = fold(aggregate, history)
+  return {
+    state: before,
+    when: <Error extends Refusal>(decide: Decide<State, Event, Error>) => {
+      const verdict = decide(before)
+      const events = Result.isSuccess(verdict) ? verdict.success : []
+      return {
+        appends: (...expected: Array.NonEmptyReadonlyArray<Event>) => {
+          if (Result.isFailure(verdict)) assert.fail(`refused: ${verdict.failure.message}`)
+          assert.deepStrictEqual(events, expected)
+          assert.deepStrictEqual(throughJson(aggregate, events), expected)
+        },
+        /** Only which events, for tests that care about nothing else. */
+        appendsOnly: (...tags: ReadonlyArray<Event["_tag"]>) => {
+          if (Result.isFailure(verdict)) assert.fail(`refused: ${verdict.failure.message}`)
+          assert.deepStrictEqual<ReadonlyArray<string>>(events.map(({ _tag }) => _tag), tags)
+          assert.deepStrictEqual(throughJson(aggregate, events), events)
+        },
+        refuses: (expected: Pick<Refusal, "status" | "reason"> & { readonly message?: string }): Error => {
+          if (Result.isSuccess(verdict)) return assert.fail(`appended ${events.map(({ _tag }) => _tag).join(", ")}`)
+          const { status, reason, message } = verdict.failure
+          assert.deepStrictEqual({ status, reason }, { status: expected.status, reason: expected.reason })
+          if (expected.message !== undefined) assert.strictEqual(message, expected.message)
+          return verdict.failure
+        },
+        /** What the history folds to once the decision is appended. */
+        leads: (look: (after: State) => void) => {
+          if (Result.isFailure(verdict)) assert.fail(`refused: ${verdict.failure.message}`)
+          look(fold(aggregate, events, before))
+        },
+      }
+    },
+  }
+}
+
+const throughJson = <State, Event extends Tagged>(
+  { Event }: Aggregate<State, Event>,
+  events: ReadonlyArray<Event>,
+): ReadonlyArray<Event> => {
+  const codec = Schema.toCodecJson(Schema.Array(Event))
+  const text = JSON.stringify(Schema.encodeSync(codec)(events))
+  return Schema.decodeUnknownSync(codec)(JSON.parse(text))
+}
+
+/** Folds a history through decisions, each of which must be taken. */
+export const happened = <State, Event extends Tagged>(
+  aggregate: Aggregate<State, Event>,
+  history: ReadonlyArray<Event>,
+  ...decisions: ReadonlyArray<Decide<State, Event, Refusal>>
+): ReadonlyArray<Event> => {
+  const events = [...history]
+  for (const decide of decisions) {
+    const verdict = decide(fold(aggregate, events))
+    if (Result.isFailure(verdict)) return assert.fail(`refused: ${verdict.failure.message}`)
+    events.push(...verdict.success)
+  }
+  return events
+}
