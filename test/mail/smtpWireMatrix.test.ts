@@ -80,11 +80,11 @@ for (const pipelining of [true, false]) {
         assert.deepStrictEqual(kinds, all("deferred connection"))
       }))
 
-    it.effect("a 421 at the second recipient stands for all, for DATA was never said", () =>
+    it.effect("a 421 at the second recipient stands for all, for the message was never sent", () =>
       Effect.gen(function*() {
         const { outcomes, server } = yield* given(at("rcpt", "421 4.7.0 enough", 1))
         assert.deepStrictEqual(outcomes.map((outcome) => `${outcome.status} ${outcome.code}`), all("deferred 421"))
-        assert.isFalse(server.lines.includes("DATA"))
+        assert.deepStrictEqual(server.mails, [])
       }))
 
     it.effect("an answer lost after the message was stored is told apart", () =>
@@ -131,7 +131,7 @@ for (const pipelining of [true, false]) {
         assert.deepStrictEqual(server.mails.map((mail) => mail.to), [to.filter((_, i) => i % 5 !== 1 && i % 5 !== 3)])
       }))
 
-    it.effect("when nobody is accepted DATA is not said and the connection serves the next", () =>
+    it.effect("when nobody is accepted nothing is sent and the connection serves the next", () =>
       Effect.gen(function*() {
         let refusals = 3
         const server = yield* SmtpServer.listen({
@@ -147,9 +147,21 @@ for (const pipelining of [true, false]) {
           all("delivered"),
         ])
         assert.deepStrictEqual(server.lines.filter((line) => !line.startsWith("RCPT") && !line.startsWith("MAIL")), [
-          "EHLO waybill.test", "RSET", "DATA", "QUIT",
+          "EHLO waybill.test", ...(pipelining ? ["DATA"] : []), "RSET", "DATA", "QUIT",
         ])
+        assert.strictEqual(server.mails.length, 1)
         assert.strictEqual(server.connections().opened, 1)
+      }))
+
+    it.effect("a server that wants data for nobody gets none, not even an empty message", () =>
+      Effect.gen(function*() {
+        for (const phase of ["mail", "rcpt"] as const) {
+          const { kinds, server } = yield* given((now) =>
+            now.phase === phase ? "550 5.1.1 no such user" : now.phase === "data" ? "354 go on" : undefined)
+          assert.deepStrictEqual(kinds, all("bounced invalid_recipient"))
+          assert.deepStrictEqual(server.mails, [])
+          assert.isFalse(server.lines.includes("."))
+        }
       }))
 
     it.effect("recipients beyond what a server takes at once follow in a second transaction", () =>
@@ -161,6 +173,21 @@ for (const pipelining of [true, false]) {
       }))
   })
 }
+
+describe("one bounced recipient never harms another", () => {
+  const suppressed = (phase: SmtpServer.Phase, to: ReadonlyArray<string>) =>
+    Effect.gen(function*() {
+      const server = yield* SmtpServer.listen({ script: at(phase, "550 5.1.1 no such user") })
+      return (yield* deliver(server, outgoing(), to)).map((outcome) => outcome.suppress)
+    })
+  it.effect("an answer suppresses only whom alone it can be about", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* suppressed("rcpt", TO), ["now", "never", "never"])
+      assert.deepStrictEqual(yield* suppressed("dot", TO), ["never", "never", "never"])
+      assert.deepStrictEqual(yield* suppressed("dot", TO.slice(0, 1)), ["now"])
+      assert.deepStrictEqual(yield* suppressed("mail", TO.slice(0, 1)), ["never"])
+    }))
+})
 
 describe("a session that does not come to be", () => {
   it.effect("is never final for the recipients, even with a 5xx", () =>

@@ -36,7 +36,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
     const ca = options.ca === undefined ? {} : { ca: options.ca }
     return yield* SmtpConnection.open({ ...target, tls: { mode, verify: policy !== undefined, ...ca } }).pipe(
       Effect.catch((failure) => {
-        if (failure.stage === "connect" && failure.trouble === "timeout") silent.add(address, now + SILENT_MS, now)
+        if (failure.trouble === "timeout" && (failure.stage === "connect" || failure.stage === "greeting")) silent.add(address, now + SILENT_MS, now)
         if (mode !== "opportunistic" || failure.stage !== "starttls") return Effect.fail(failure)
         // RFC 7435: TLS that does not work is no reason to keep mail that would have gone in the clear.
         brokenTls.add(host, now + BROKEN_TLS_MS, now)

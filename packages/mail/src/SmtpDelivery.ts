@@ -81,7 +81,8 @@ const deliverPart = Effect.fnUntraced(function*(
     for (const [i, recipient] of left.entries()) {
       const answer = answers[i]
       if (answer === undefined) continue
-      outcomes.set(recipient, paced(Transport.answered(recipient, hop, answer), answer, pause))
+      const outcome = Transport.answered(recipient, hop, answer, left.length > 1)
+      outcomes.set(recipient, paced(outcome, answer, pause))
       if (round < ROUNDS && worthAnother(answer, answers)) again.push(recipient)
     }
     // A session that had lain idle may have been closed long since: that says nothing about the server.

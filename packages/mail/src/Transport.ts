@@ -130,18 +130,25 @@ export const failed = (recipient: string, category: Category, response: string):
   response: cut(response),
 })
 
-export const answered = (recipient: string, hop: Hop, answer: Answer): Outcome => {
+/** `shared` when the answer may have been caused by another recipient of the same transaction. */
+export const answered = (recipient: string, hop: Hop, answer: Answer, shared: boolean): Outcome => {
   switch (answer._tag) {
     case "Accepted":
       return accepted(recipient, hop, answer.reply, answer.confirms ? "sent" : "delivered")
     case "Refused":
-      return refused(recipient, hop, answer.reply)
+      return blameless(refused(recipient, hop, answer.reply), answer.reply, shared)
     case "Lost":
       return answer.ambiguous
         ? deferred(recipient, hop, "lost_answer", `no answer after the end of the message: ${answer.detail}`)
         : deferred(recipient, hop, "connection", `connection lost at ${answer.stage}: ${answer.detail}`)
   }
 }
+
+/** Only an answer to RCPT is about one recipient: one to MAIL is about the sender, one to the data about all of them. */
+const blameless = (outcome: Outcome, reply: Reply.Reply, shared: boolean): Outcome =>
+  reply.stage === "rcpt" || (!shared && (reply.stage === "data" || reply.stage === "end_of_data"))
+    ? outcome
+    : { ...outcome, suppress: "never" }
 
 /**
  * No session came to be. Even a 5xx in its place says nothing about the message or its recipient, so it is never final:
