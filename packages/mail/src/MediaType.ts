@@ -12,9 +12,9 @@ export const isMediaType = (value: string): boolean =>
 
 /** What the end of a file name says, for the types that mail carries often; all else is bytes. */
 export const fromFilename = (filename: string): string =>
-  BY_EXTENSION[filename.slice(filename.lastIndexOf(".") + 1).toLowerCase()] ?? UNKNOWN
+  BY_EXTENSION.get(filename.slice(filename.lastIndexOf(".") + 1).toLowerCase()) ?? UNKNOWN
 
-const BY_EXTENSION: Readonly<Record<string, string>> = {
+const BY_EXTENSION: ReadonlyMap<string, string> = new Map(Object.entries({
   avif: "image/avif",
   bmp: "image/bmp",
   csv: "text/csv",
@@ -56,4 +56,4 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
   xml: "application/xml",
   zip: "application/zip",
-}
+}))
