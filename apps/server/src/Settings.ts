@@ -123,11 +123,11 @@ export const TABLE = {
     "those of the system",
     CommaList("DNS_SERVERS"),
   ),
-  allowedNetworks: setting(
-    "ALLOWED_NETWORKS",
+  webhookAllowNetworks: setting(
+    "WEBHOOK_ALLOW_NETWORKS",
     "Private networks (CIDR, comma-separated) that webhooks may reach, http included.",
     "none",
-    CommaList("ALLOWED_NETWORKS"),
+    CommaList("WEBHOOK_ALLOW_NETWORKS"),
   ),
   logLevel: setting(
     "LOG_LEVEL",

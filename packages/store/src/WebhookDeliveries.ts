@@ -1,5 +1,44 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Option } from "effect"
+import { iso } from "./Iso.ts"
 import type { WebhookDelivery } from "./Ledger.ts"
+import * as Outbox from "./Outbox.ts"
+import type { Meta } from "./Recorded.ts"
+
+/** Events that one range replay takes at most; the next begins where it ended. */
+export const MAX_REPLAY_EVENTS = 10_000
+/** Attempts kept in a delivery's history: all of the retry table, and as many replays again. */
+export const MAX_HISTORY = 32
+/** The type of a call that only tries the endpoint out; it stands in no stream. */
+export const TEST_TYPE = "webhook.test"
+
+/** One call as it went: what was sent, what came back. */
+export interface Attempt {
+  readonly at: string
+  readonly url: string
+  readonly address: string | null
+  readonly request_headers: Readonly<Record<string, string>>
+  readonly status: number | null
+  readonly response_headers: Readonly<Record<string, string>>
+  /** The first 4 KB. */
+  readonly response_body: string | null
+  readonly duration_ms: number
+  readonly error: string | null
+}
+
+export interface DeliveryRecord {
+  readonly object: "webhook_delivery"
+  readonly id: string
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly event_type: string
+  readonly status: "pending" | "delivered" | "failed"
+  readonly attempts: number
+  readonly created_at: string
+  readonly next_attempt_at: string | null
+  readonly delivered_at: string | null
+  readonly history: ReadonlyArray<Attempt>
+}
 
 export const insert = (sql: PgClient.PgClient, deliveries: ReadonlyArray<WebhookDelivery>) => sql`
   INSERT INTO webhook_deliveries
@@ -7,3 +46,209 @@ export const insert = (sql: PgClient.PgClient, deliveries: ReadonlyArray<Webhook
   SELECT account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, created_at
   FROM jsonb_populate_recordset(NULL::webhook_deliveries, ${PgTypes.jsonb(deliveries)})
   ON CONFLICT (account_id, webhook_id, event_id) DO NOTHING`
+
+const columns = (sql: PgClient.PgClient) => sql`
+  'webhook_delivery' AS object, id, webhook_id, event_id, event_type, status, attempts, history,
+  ${iso(sql, "created_at")} AS created_at, ${iso(sql, "next_attempt_at")} AS next_attempt_at,
+  ${iso(sql, "delivered_at")} AS delivered_at`
+
+export interface ListQuery {
+  readonly account_id: string
+  readonly webhook_id: string
+  readonly limit: number
+  /** The id of the last one seen; newest first. */
+  readonly after?: string
+  readonly status?: DeliveryRecord["status"]
+}
+
+export const list = Effect.fn("WebhookDeliveries.list")(function* (query: ListQuery) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<DeliveryRecord>`
+    SELECT ${columns(sql)} FROM webhook_deliveries
+    WHERE account_id = ${query.account_id} AND webhook_id = ${query.webhook_id}
+      ${query.after === undefined ? sql.literal("") : sql`AND id < ${query.after}`}
+      ${query.status === undefined ? sql.literal("") : sql`AND status = ${query.status}`}
+    ORDER BY id DESC LIMIT ${query.limit}::int`)
+})
+
+export const find = Effect.fn("WebhookDeliveries.find")(function* (account_id: string, webhook_id: string, id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<DeliveryRecord>`
+    SELECT ${columns(sql)} FROM webhook_deliveries
+    WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}`)
+  return Option.fromUndefinedOr(rows[0])
+})
+
+/** Calls the endpoint once more with the same event, from the first attempt on. */
+export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
+  account_id: string,
+  webhook_id: string,
+  id: string,
+  now: string,
+) {
+  const sql = yield* PgClient.PgClient
+  const again = Effect.gen(function* () {
+    const rows = yield* sql<DeliveryRecord>`
+      UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = ${now}::timestamptz
+      WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}
+      RETURNING ${columns(sql)}`
+    if (rows.length > 0) yield* Outbox.arm(sql, [call(account_id, webhook_id, id, now)], now)
+    return Option.fromUndefinedOr(rows[0])
+  })
+  return yield* Effect.orDie(sql.withTransaction(again))
+})
+
+export interface Range {
+  readonly account_id: string
+  readonly webhook_id: string
+  readonly created_after: string
+  readonly created_before: string
+  /** Tags of events, as the log names them, with the type each is told by. */
+  readonly types: ReadonlyArray<{ readonly tag: string; readonly type: string }>
+  /** Fresh ids for events that this webhook was never told of, as many as may be needed. */
+  readonly ids: ReadonlyArray<string>
+  readonly now: string
+}
+
+/** Replays a stretch of the account's history, also to a webhook younger than the events. */
+export const replayRange = Effect.fn("WebhookDeliveries.replayRange")(function* (range: Range) {
+  const sql = yield* PgClient.PgClient
+  const { account_id, created_after, created_before, ids, now, types, webhook_id } = range
+  const again = sql<{ readonly id: string }>`
+    WITH chosen AS (
+      SELECT e.event_id, e.stream_id, e.version, t.type, row_number() OVER (ORDER BY e.position) AS n
+      FROM events e
+      JOIN unnest(${types.map(({ tag }) => tag)}::text[], ${types.map(({ type }) => type)}::text[]) AS t(tag, type)
+        ON e.type = t.tag
+      WHERE e.account_id = ${account_id} AND e.recorded_at >= ${created_after}::timestamptz
+        AND e.recorded_at < ${created_before}::timestamptz
+      ORDER BY e.position LIMIT ${ids.length}::int
+    ), told AS (
+      INSERT INTO webhook_deliveries AS d
+        (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, next_attempt_at)
+      SELECT ${account_id}, i.id, ${webhook_id}, c.event_id, c.type, c.stream_id, c.version, ${now}::timestamptz,
+        ${now}::timestamptz
+      FROM chosen c JOIN unnest(${ids}::text[]) WITH ORDINALITY AS i(id, n) ON i.n = c.n
+      ON CONFLICT (account_id, webhook_id, event_id)
+        DO UPDATE SET status = 'pending', next_attempt_at = excluded.next_attempt_at
+      RETURNING d.id
+    ), armed AS (
+      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload)
+      SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}' FROM told
+      ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0
+    )
+    SELECT id FROM told`
+  const told = yield* Effect.orDie(
+    sql.withTransaction(Effect.tap(again, (rows) => (rows.length > 0 ? Effect.asVoid(Outbox.wake(sql, "webhook")) : Effect.void))),
+  )
+  return told.length
+})
+
+/** A call with a made-up event, to see whether the endpoint is there and checks signatures. */
+export const test = Effect.fn("WebhookDeliveries.test")(function* (delivery: WebhookDelivery) {
+  const sql = yield* PgClient.PgClient
+  const { account_id, created_at, id, webhook_id } = delivery
+  yield* Effect.orDie(
+    sql.withTransaction(
+      Effect.andThen(
+        insert(sql, [delivery]),
+        Outbox.arm(sql, [call(account_id, webhook_id, id, created_at)], created_at),
+      ),
+    ),
+  )
+})
+
+const call = (account_id: string, webhook_id: string, id: string, now: string) => ({
+  id,
+  account_id: account_id as WebhookDelivery["account_id"],
+  kind: "webhook" as const,
+  stream_id: webhook_id,
+  available_at: now,
+  attempt: 0,
+  payload: {},
+})
+
+/** All that a dispatch needs, read in one go for many. */
+export interface Dispatch {
+  readonly account_id: string
+  readonly id: string
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly event_type: string
+  readonly created_at: string
+  readonly attempts: number
+  readonly webhook: Readonly<Record<string, unknown>> | null
+  readonly event: {
+    readonly position: string
+    readonly stream: string
+    readonly stream_id: string
+    readonly type: string
+    readonly data: Readonly<Record<string, unknown>>
+    readonly meta: Meta
+    readonly recorded_at: string
+  } | null
+  readonly email: Readonly<Record<string, unknown>> | null
+}
+
+export const dispatches = (sql: PgClient.PgClient, account_ids: ReadonlyArray<string>, ids: ReadonlyArray<string>) => sql<Dispatch>`
+  SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.attempts, ${iso(sql, "d.created_at")} AS created_at,
+    CASE WHEN w.enabled AND NOT w.removed THEN w.record END AS webhook, l.record AS email,
+    CASE WHEN e.position IS NOT NULL THEN jsonb_build_object('position', e.position::text, 'stream', e.stream,
+      'stream_id', e.stream_id, 'type', e.type, 'data', e.data, 'meta', e.meta,
+      'recorded_at', ${iso(sql, "e.recorded_at")}) END AS event
+  FROM unnest(${account_ids}::text[], ${ids}::text[]) AS wanted(account_id, id)
+  JOIN webhook_deliveries d USING (account_id, id)
+  LEFT JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id
+  LEFT JOIN events e ON e.account_id = d.account_id AND e.stream_id = d.stream_id AND e.version = d.stream_version
+  LEFT JOIN email_log l ON l.account_id = d.account_id AND l.id = d.stream_id`
+
+export interface Settled {
+  readonly account_id: string
+  readonly id: string
+  readonly status: DeliveryRecord["status"]
+  readonly next_attempt_at: string | null
+  readonly delivered_at: string | null
+  readonly attempt: Attempt
+  /** The lease under which the call was made. */
+  readonly token: string
+}
+
+/**
+ * Writes down how calls went and re-arms or removes their outbox rows, in one statement and only where the lease still
+ * holds: what a stale holder saw is dropped, the call that replaced it will tell.
+ */
+export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<{ readonly id: string }>`
+  WITH seen AS (
+    SELECT * FROM jsonb_to_recordset(${PgTypes.jsonb(settled)}) AS s(account_id text, id text, status text,
+      next_attempt_at timestamptz, delivered_at timestamptz, attempt jsonb, token text)
+  ), held AS (
+    SELECT o.id FROM outbox o JOIN seen s ON s.id = o.id AND s.token = o.lease_token ORDER BY o.id FOR UPDATE OF o
+  ), done AS (
+    DELETE FROM outbox o USING seen s WHERE o.id = s.id AND s.next_attempt_at IS NULL AND o.id IN (SELECT id FROM held)
+  ), later AS (
+    UPDATE outbox o SET available_at = s.next_attempt_at, attempt = o.attempt + 1, lease_token = NULL,
+      lease_until = NULL, lease_owner = NULL
+    FROM seen s WHERE o.id = s.id AND s.next_attempt_at IS NOT NULL AND o.id IN (SELECT id FROM held)
+  )
+  UPDATE webhook_deliveries d
+  SET status = s.status, attempts = d.attempts + 1, next_attempt_at = s.next_attempt_at,
+    delivered_at = coalesce(s.delivered_at, d.delivered_at),
+    history = (CASE WHEN jsonb_array_length(d.history) >= ${MAX_HISTORY}::int THEN d.history - 0 ELSE d.history END)
+      || jsonb_build_array(s.attempt)
+  FROM seen s
+  WHERE d.account_id = s.account_id AND d.id = s.id AND s.id IN (SELECT id FROM held)
+  RETURNING d.id`
+
+/** The first failure after the last success, over all deliveries of a webhook; null while it works. */
+export const failingSince = Effect.fn("WebhookDeliveries.failingSince")(function* (
+  account_id: string,
+  webhook_id: string,
+) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly since: string | null }>`
+    SELECT ${iso(sql, "min(created_at)")} AS since FROM webhook_deliveries
+    WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND status <> 'delivered' AND attempts > 0
+      AND created_at > coalesce((SELECT max(delivered_at) FROM webhook_deliveries
+        WHERE account_id = ${account_id} AND webhook_id = ${webhook_id}), '-infinity')`)
+  return rows[0]?.since ?? null
+})

@@ -1,12 +1,11 @@
 import * as Account from "@waybill/domain/Account"
 import * as Id from "@waybill/domain/Id"
 import * as Plan from "@waybill/domain/Plan"
-import * as Timestamp from "@waybill/domain/Timestamp"
 import * as Accounts from "@waybill/store/Accounts"
 import { EventStore } from "@waybill/store/EventStore"
-import { DateTime, Effect, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { SecureRandom } from "effect/crypto"
+import { newId, now } from "../fresh.ts"
 import * as output from "./output.ts"
 import { withStore } from "./withStore.ts"
 
@@ -17,8 +16,6 @@ const id = Argument.String("account").pipe(
   Argument.withSchema(Id.AccountId),
 )
 const plan = Flag.Literals("plan", Plan.ALL)
-
-const now = Effect.map(DateTime.now, Timestamp.fromDateTime)
 
 const show = (account_id: string, json: boolean) =>
   Effect.flatMap(Accounts.find(account_id), (found) =>
@@ -38,7 +35,7 @@ const create = Command.make(
   { name: Argument.String("name"), plan: plan.pipe(Flag.withDefault("free" as const)), json: output.json },
   Effect.fn(function* ({ json, name, plan }) {
     const at = yield* now
-    const account_id = Id.make("AccountId", Timestamp.toMillis(at), SecureRandom.randomBytesUnsafe(10))
+    const account_id = yield* newId("AccountId")
     yield* change(account_id, Account.create(at, account_id, name, plan))
     yield* show(account_id, json)
   }),

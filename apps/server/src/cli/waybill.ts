@@ -1,10 +1,11 @@
 import { Command } from "effect/cli"
 import { accounts } from "./accounts.ts"
 import { config } from "./config.ts"
+import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
 import { start } from "./start.ts"
 
 export const waybill = Command.make("waybill").pipe(
   Command.withDescription("Transactional email whose truth is an event log on Postgres"),
-  Command.withSubcommands([start, migrate, config, accounts]),
+  Command.withSubcommands([start, migrate, config, accounts, keys]),
 )

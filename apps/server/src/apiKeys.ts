@@ -1,0 +1,27 @@
+import * as ApiKey from "@waybill/domain/ApiKey"
+import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
+import * as Content from "@waybill/domain/Content"
+import type { AccountId } from "@waybill/domain/Id"
+import { EventStore } from "@waybill/store/EventStore"
+import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { createHash } from "node:crypto"
+import { newId, now } from "./fresh.ts"
+
+/** What is kept of a key. */
+export const hashOf = (secret: string): Content.Sha256 =>
+  Content.Sha256.make(createHash("sha256").update(secret).digest("hex"))
+
+/** The only moment at which a key's secret exists outside its owner's hands. */
+export const createApiKey = Effect.fn("createApiKey")(function* (
+  account_id: AccountId,
+  createdBy: string | null,
+  command: ApiKey.Command,
+) {
+  const store = yield* EventStore
+  const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
+  const keyId = yield* newId("ApiKeyId")
+  const facts = { now: yield* now, keyId, secret, hash: hashOf(secret), createdBy }
+  yield* store.commit(ApiKey, { account_id, stream_id: keyId }, ApiKey.create(facts, command))
+  return { keyId, secret }
+})
