@@ -8,8 +8,8 @@ export const MAX_LABEL_OCTETS = 63
 const MAX_INPUT_CHARS = 1000
 
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-/** At least two labels, the last one not a number: what looks like an address of the network is not a name. */
-const NAME = new RegExp(`^(?:${LABEL}\\.)+(?![0-9]+$)${LABEL}$`, "u")
+/** At least two labels, the last one not a number in any notation: what reads as an IP address is not a name. */
+const NAME = new RegExp(`^(?:${LABEL}\\.)+(?!(?:[0-9]+|0x[0-9a-f]*)$)${LABEL}$`, "u")
 
 /** A host name as DNS and SMTP carry it: lower case, IDNA-encoded, no closing dot. */
 export const DomainName = Schema.String.check(
