@@ -1,11 +1,11 @@
-import { Clock, Deferred, Effect, Exit, Schema, type Scope } from "effect"
+import { Clock, Effect, Exit, Schema, type Scope } from "effect"
 import * as Cooldown from "./Cooldown.ts"
 import type { ConnectFailed, SmtpConnection } from "./SmtpConnection.ts"
 
 /** How long a connection may lie unused; servers tend to hang up after one to five minutes. */
 export const IDLE_MS = 20_000
 export const REAP_MS = 5_000
-/** How long a message waits for a connection to a busy site before it makes room for others. */
+/** How long a message waits for a connection to a busy site, give or take a look round, before it makes room for others. */
 export const WAIT_MS = 20_000
 /** Sites a process remembers; past it, those without connections and pauses are forgotten. */
 export const SITES = 10_000
@@ -66,7 +66,8 @@ interface State {
   /** Saying QUIT: to the server they are connections still. */
   leaving: number
   readonly idle: Array<Idle>
-  readonly waiting: Set<Deferred.Deferred<void>>
+  /** Those who wait for a place, the first first, with the time at which they give up. */
+  readonly waiting: Map<() => void, number>
   cooldown: Cooldown.Cooldown
 }
 
@@ -93,7 +94,7 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
       const known = states.get(site.key)
       if (known !== undefined) return known
       if (states.size >= SITES) forgetQuiet(states)
-      const state: State = { busy: 0, leaving: 0, idle: [], waiting: new Set(), cooldown: Cooldown.start(site.connections) }
+      const state: State = { busy: 0, leaving: 0, idle: [], waiting: new Map(), cooldown: Cooldown.start(site.connections) }
       states.set(site.key, state)
       return state
     }
@@ -109,9 +110,9 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
         return Effect.asVoid(Effect.forkIn(Effect.ensuring(connection.quit, left), scope))
       })
     const wake = (state: State, all = false) => {
-      for (const waiter of state.waiting) {
-        state.waiting.delete(waiter)
-        Deferred.doneUnsafe(waiter, Exit.void)
+      for (const resume of state.waiting.keys()) {
+        state.waiting.delete(resume)
+        resume()
         if (!all) return
       }
     }
@@ -145,20 +146,19 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
         const seized = seize(site, state)
         if (seized !== undefined) return seized
         if (now >= deadline) return yield* new Held({ site: site.key, reason: "busy", retry_after_ms: wait_ms })
-        const waiter = Deferred.makeUnsafe<void>()
-        state.waiting.add(waiter)
         // What lies idle for another route makes room, one connection for each that waits.
-        const oldest = state.leaving < state.waiting.size ? state.idle.shift() : undefined
+        const oldest = state.leaving <= state.waiting.size ? state.idle.shift() : undefined
         if (oldest !== undefined) yield* leave(state, oldest.connection)
-        yield* Deferred.await(waiter).pipe(
-          Effect.timeoutOption(deadline - now),
-          Effect.onInterrupt(() =>
-            Effect.sync(() => {
-              // Woken and interrupted at once: the place must go to the next.
-              if (!state.waiting.delete(waiter)) wake(state)
-            })),
-        )
-        state.waiting.delete(waiter)
+        yield* Effect.callback<void>((resume) => {
+          const woken = () => resume(Effect.void)
+          // A place may have come free since it was looked for.
+          if (taken(state) < state.cooldown.limit) return woken()
+          state.waiting.set(woken, deadline)
+          return Effect.sync(() => {
+            // Woken and interrupted at once: the place must go to the next.
+            if (!state.waiting.delete(woken)) wake(state)
+          })
+        })
       }
     })
 
@@ -216,7 +216,11 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
           state.idle.splice(state.idle.indexOf(idle), 1)
           yield* leave(state, idle.connection)
         }
-        if (stale.length > 0) wake(state)
+        for (const [resume, deadline] of state.waiting) {
+          if (now < deadline) continue
+          state.waiting.delete(resume)
+          resume()
+        }
       }
     })
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(Math.min(REAP_MS, idle_ms)), reap)))
