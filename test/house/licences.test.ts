@@ -1,0 +1,50 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+
+interface Locked {
+  readonly version?: string
+  readonly license?: string
+  readonly link?: boolean
+  readonly dev?: boolean
+}
+
+/** Licences that ask for nothing but their own text beside the code. */
+const allowed = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "ISC",
+  "MIT",
+  "MIT-0",
+  "Python-2.0",
+])
+
+const isAllowed = (expression: string): boolean =>
+  expression
+    .replaceAll(/[()]/g, "")
+    .split(" OR ")
+    .some((choice) => choice.split(" AND ").every((licence) => allowed.has(licence.trim())))
+
+const locked = (file: string): ReadonlyArray<readonly [path: string, entry: Locked]> =>
+  Object.entries((JSON.parse(readFileSync(file, "utf8")) as { readonly packages: Record<string, Locked> }).packages)
+
+describe("licences", () => {
+  it("every package that runs in production has a permissive licence", () => {
+    const production = [...locked("package-lock.json"), ...locked("runtime/package-lock.json")].filter(
+      ([path, entry]) => path.startsWith("node_modules/") && entry.link !== true && entry.dev !== true,
+    )
+    assert.isAbove(production.length, 20)
+    assert.deepStrictEqual(
+      production.filter(([, entry]) => !isAllowed(entry.license ?? "none")).map(([path, entry]) => [path, entry.license]),
+      [],
+    )
+  })
+
+  it("an expression is allowed when one of its choices is, and refused when any of its parts is not", () => {
+    assert.deepStrictEqual(
+      ["(MIT OR GPL-3.0)", "MIT AND ISC", "MIT AND GPL-3.0", "EUPL-1.2", "none"].map(isAllowed),
+      [true, true, false, false, false],
+    )
+  })
+})

