@@ -40,6 +40,10 @@ CREATE TABLE outbox (
   kind text COLLATE "C" NOT NULL CHECK (kind IN ('delivery', 'webhook', 'domain_check')),
   stream_id text COLLATE "C" NOT NULL,
   available_at timestamptz NOT NULL,
+  -- Its time has come. A claim looks among these alone, so that a million scheduled rows cost it nothing.
+  ready boolean NOT NULL DEFAULT false,
+  -- A site asked for a pause: whatever the log says is due, nothing is tried before.
+  held_until timestamptz,
   attempt integer NOT NULL DEFAULT 0 CHECK (attempt >= 0),
   lease_token text COLLATE "C",
   lease_until timestamptz,
@@ -47,7 +51,9 @@ CREATE TABLE outbox (
   payload jsonb NOT NULL,
   CHECK ((lease_token IS NULL) = (lease_until IS NULL))
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX outbox_ready ON outbox (kind, available_at) WHERE lease_token IS NULL;
+-- Account by account: a claim hops from one to the next, and nobody's backlog stands before another's mail.
+CREATE INDEX outbox_ready ON outbox (kind, account_id, available_at) WHERE ready AND lease_token IS NULL;
+CREATE INDEX outbox_waiting ON outbox (available_at) WHERE NOT ready AND lease_token IS NULL;
 CREATE INDEX outbox_leased ON outbox (lease_until) WHERE lease_token IS NOT NULL;
 CREATE INDEX outbox_by_stream ON outbox (account_id, stream_id);
 

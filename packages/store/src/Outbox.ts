@@ -23,18 +23,20 @@ export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sq
   DELETE FROM outbox WHERE id = ANY(${ids}::text[])`
 
 /**
- * New rows, or a new time for old ones; a lease under way is left alone. The wake-up is at most one job a kind and a
- * commit: a notifying commit waits for all others, so there must be few of them.
+ * New rows, or a new time for old ones; a lease under way is left alone, and so is a pause that a site asked for. The
+ * wake-up is at most one job a kind and a commit: a notifying commit waits for all others, so there must be few of them.
  */
 export const arm = Effect.fnUntraced(function* (sql: PgClient.PgClient, rows: ReadonlyArray<OutboxRow>, now: string) {
   yield* sql`
-    INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload)
-    SELECT * FROM unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.account_id)}::text[],
+    INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload, ready)
+    SELECT *, available_at <= ${now}::timestamptz FROM unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.account_id)}::text[],
       ${rows.map((row) => row.kind)}::text[], ${rows.map((row) => row.stream_id)}::text[],
       ${rows.map((row) => row.available_at)}::timestamptz[], ${rows.map((row) => row.attempt)}::int[],
       ${Result.getOrThrow(PgTypes.array(rows.map((row) => row.payload), PgTypes.OID.jsonb))})
+      AS new(id, account_id, kind, stream_id, available_at, attempt, payload)
     ON CONFLICT (id) DO UPDATE
-      SET available_at = excluded.available_at, attempt = excluded.attempt, payload = excluded.payload`
+      SET available_at = greatest(excluded.available_at, o.held_until), attempt = excluded.attempt,
+        payload = excluded.payload, ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz`
   const due = new Set(rows.filter((row) => row.available_at <= now).map((row) => row.kind))
   for (const kind of due) yield* wake(sql, kind)
 })
