@@ -9,11 +9,19 @@ import * as DnsServer from "../support/dnsServer.ts"
 const KEY = `MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A${"aZ09+/".repeat(55)}IDAQAB`
 const DKIM = `v=DKIM1; k=rsa; p=${KEY}`
 const key = (selector: string, required = true): DomainRecords.Selector => ({
-  selector, algorithm: "rsa", public_key: KEY, required,
+  selector,
+  algorithm: "rsa",
+  public_key: KEY,
+  required,
 })
 const CNAME: DomainRecords.Settings = { return_path: { kind: "cname", label: "bounce", target: "return.waybill.test" } }
 const MX: DomainRecords.Settings = {
-  return_path: { kind: "mx", label: "bounce", exchange: "mx.waybill.test", spf: "v=spf1 include:spf.waybill.test -all" },
+  return_path: {
+    kind: "mx",
+    label: "bounce",
+    exchange: "mx.waybill.test",
+    spf: "v=spf1 include:spf.waybill.test -all",
+  },
 }
 const NONE: DomainRecords.Settings = { return_path: null }
 
@@ -30,19 +38,39 @@ describe("expectedRecords", () => {
   it("asks for the key, a return path and a policy", () => {
     assert.deepStrictEqual(DomainRecords.expectedRecords("acme.test", [key("wb1"), key("wb2", false)], CNAME), [
       {
-        purpose: "dkim", type: "TXT", host: "wb1._domainkey", name: "wb1._domainkey.acme.test", value: DKIM, ttl: 3600,
+        purpose: "dkim",
+        type: "TXT",
+        host: "wb1._domainkey",
+        name: "wb1._domainkey.acme.test",
+        value: DKIM,
+        ttl: 3600,
         required: true,
       },
       {
-        purpose: "dkim", type: "TXT", host: "wb2._domainkey", name: "wb2._domainkey.acme.test", value: DKIM, ttl: 3600,
+        purpose: "dkim",
+        type: "TXT",
+        host: "wb2._domainkey",
+        name: "wb2._domainkey.acme.test",
+        value: DKIM,
+        ttl: 3600,
         required: false,
       },
       {
-        purpose: "return_path", type: "CNAME", host: "bounce", name: "bounce.acme.test", value: "return.waybill.test",
-        ttl: 3600, required: false,
+        purpose: "return_path",
+        type: "CNAME",
+        host: "bounce",
+        name: "bounce.acme.test",
+        value: "return.waybill.test",
+        ttl: 3600,
+        required: false,
       },
       {
-        purpose: "dmarc", type: "TXT", host: "_dmarc", name: "_dmarc.acme.test", value: "v=DMARC1; p=none;", ttl: 3600,
+        purpose: "dmarc",
+        type: "TXT",
+        host: "_dmarc",
+        name: "_dmarc.acme.test",
+        value: "v=DMARC1; p=none;",
+        ttl: 3600,
         required: false,
       },
     ])
@@ -50,11 +78,14 @@ describe("expectedRecords", () => {
 
   it("asks for MX and SPF where the customer wants no CNAME", () => {
     const records = DomainRecords.expectedRecords("acme.test", [], MX)
-    assert.deepStrictEqual(records.map((record) => [record.purpose, record.type, record.name, record.value]), [
-      ["return_path", "MX", "bounce.acme.test", "10 mx.waybill.test"],
-      ["spf", "TXT", "bounce.acme.test", "v=spf1 include:spf.waybill.test -all"],
-      ["dmarc", "TXT", "_dmarc.acme.test", "v=DMARC1; p=none;"],
-    ])
+    assert.deepStrictEqual(
+      records.map((record) => [record.purpose, record.type, record.name, record.value]),
+      [
+        ["return_path", "MX", "bounce.acme.test", "10 mx.waybill.test"],
+        ["spf", "TXT", "bounce.acme.test", "v=spf1 include:spf.waybill.test -all"],
+        ["dmarc", "TXT", "_dmarc.acme.test", "v=DMARC1; p=none;"],
+      ],
+    )
   })
 })
 
@@ -70,20 +101,22 @@ describe("a DKIM record is verified", () => {
   }
   for (const [how, text] of Object.entries(same)) {
     it.effect(how, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const report = yield* check({ "wb1._domainkey.acme.test": { TXT: [text] } })
         assert.deepStrictEqual(of(report, "dkim"), ["verified", null])
         assert.strictEqual(report.verdict, "verified")
-      }))
+      }),
+    )
   }
   it.effect("through a CNAME to where the key is kept", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const report = yield* check({
         "wb1._domainkey.acme.test": { CNAME: "wb1.keys.waybill.test" },
         "wb1.keys.waybill.test": { TXT: [DKIM] },
       })
       assert.strictEqual(report.verdict, "verified")
-    }))
+    }),
+  )
 })
 
 describe("the classic mistakes have words", () => {
@@ -112,50 +145,64 @@ describe("the classic mistakes have words", () => {
   ]
   for (const [name, zones, words] of cases) {
     it.effect(name, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const report = yield* check(zones)
         const [status, error] = of(report, "dkim")
         assert.strictEqual(status, "mismatch")
         assert.match(error ?? "", words)
         assert.strictEqual(report.verdict, "missing")
-      }))
+      }),
+    )
   }
 
   it.effect("nothing there is said as DNS says it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       assert.deepStrictEqual(of(yield* check({}), "dkim"), ["missing", "NXDOMAIN"])
       assert.deepStrictEqual(of(yield* check({ "wb1._domainkey.acme.test": {} }), "dkim"), ["missing", "NODATA"])
-    }))
+    }),
+  )
 })
 
 describe("the return path", () => {
-  const cname = (zones: Record<string, Dns.Zone>) => Effect.map(check(zones, CNAME), (report) => of(report, "return_path"))
+  const cname = (zones: Record<string, Dns.Zone>) =>
+    Effect.map(check(zones, CNAME), (report) => of(report, "return_path"))
   it.effect("a CNAME is compared as a name", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* cname({ "bounce.acme.test": { CNAME: "Return.Waybill.test." } }), ["verified", null])
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* cname({ "bounce.acme.test": { CNAME: "Return.Waybill.test." } }), [
+        "verified",
+        null,
+      ])
       assert.match(String(yield* cname({ "bounce.acme.test": { CNAME: "other.test" } })), /leads to other\.test/u)
       assert.match(String(yield* cname({ "bounce.acme.test.acme.test": { CNAME: "return.waybill.test" } })), /doubled/u)
       assert.match(String(yield* cname({ "bounce.acme.test": { A: ["192.0.2.1"] } })), /proxying/u)
       assert.deepStrictEqual(yield* cname({}), ["missing", "NXDOMAIN"])
-    }))
+    }),
+  )
 
   const mx = (zone: Dns.Zone) =>
-    Effect.map(check({ "bounce.acme.test": zone }, MX), (report) => [...of(report, "return_path"), ...of(report, "spf")])
+    Effect.map(check({ "bounce.acme.test": zone }, MX), (report) => [
+      ...of(report, "return_path"),
+      ...of(report, "spf"),
+    ])
   const ours = { preference: 5, exchange: "mx.waybill.test" }
   it.effect("MX and SPF are judged by what they do", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* mx({ MX: [ours], TXT: ["v=spf1 ip4:192.0.2.0/24 +include:SPF.waybill.test ~all", "other"] }),
         ["verified", null, "verified", null],
       )
-      assert.match(String(yield* mx({ MX: [ours, { preference: 1, exchange: "mx.acme.test" }] })), /astray to mx\.acme\.test/u)
+      assert.match(
+        String(yield* mx({ MX: [ours, { preference: 1, exchange: "mx.acme.test" }] })),
+        /astray to mx\.acme\.test/u,
+      )
       assert.match(String(yield* mx({ MX: [{ preference: 1, exchange: "mx.acme.test" }] })), /no MX here leads/u)
       const spf = (...TXT: ReadonlyArray<string>) => Effect.map(mx({ MX: [ours], TXT }), (all) => String(all[3]))
       assert.match(yield* spf("v=spf1 include:spf.waybill.test -all", "v=spf1 -all"), /^2 SPF records/u)
       assert.match(yield* spf("v=spf1 -all"), /^include:spf\.waybill\.test is missing/u)
       assert.match(yield* spf("v=spf1 -all include:spf.waybill.test"), /after all/u)
       assert.match(yield* spf("spf1 include:spf.waybill.test"), /begins with v=spf1/u)
-    }))
+    }),
+  )
 })
 
 describe("DMARC", () => {
@@ -165,50 +212,64 @@ describe("DMARC", () => {
       Effect.provide(Dns.Dns.layerTest(zones)),
     )
   it.effect("any policy will do, also that of the domain above", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const policy = { "_dmarc.acme.test": { TXT: ["v=DMARC1;p=reject; rua=mailto:a@acme.test"] } }
       assert.deepStrictEqual(yield* dmarc(policy), ["verified", null])
       assert.deepStrictEqual(yield* dmarc(policy, "mail.eu.acme.test"), ["verified", null])
       assert.deepStrictEqual(yield* dmarc({}), ["missing", "NXDOMAIN"])
       assert.match(String(yield* dmarc({ "_dmarc.acme.test": { TXT: ["v=DMARC1;"] } })), /policy/u)
-      assert.match(String(yield* dmarc({ "_dmarc.acme.test": { TXT: ["v=DMARC1; p=none", "v=DMARC1; p=reject"] } })), /^mismatch,2/u)
-    }))
+      assert.match(
+        String(yield* dmarc({ "_dmarc.acme.test": { TXT: ["v=DMARC1; p=none", "v=DMARC1; p=reject"] } })),
+        /^mismatch,2/u,
+      )
+    }),
+  )
 })
 
 describe("the verdict", () => {
   it.effect("advice never decides", () =>
-    Effect.gen(function*() {
-      const report = yield* check({ "wb1._domainkey.acme.test": { TXT: [DKIM] } }, CNAME, [key("wb1"), key("wb2", false)])
+    Effect.gen(function* () {
+      const report = yield* check({ "wb1._domainkey.acme.test": { TXT: [DKIM] } }, CNAME, [
+        key("wb1"),
+        key("wb2", false),
+      ])
       assert.strictEqual(report.verdict, "verified")
-      assert.deepStrictEqual(report.records.map((record) => record.status), ["verified", "missing", "missing", "missing"])
-    }))
+      assert.deepStrictEqual(
+        report.records.map((record) => record.status),
+        ["verified", "missing", "missing", "missing"],
+      )
+    }),
+  )
 
   it.effect("a resolver in trouble says nothing about the domain", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const report = yield* check({ "wb1._domainkey.acme.test": "SERVFAIL" })
       assert.deepStrictEqual(of(report, "dkim"), ["unavailable", "SERVFAIL"])
       assert.strictEqual(report.verdict, "unavailable")
-    }))
+    }),
+  )
 
   it.effect("one key in trouble does not hide that another is gone", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const report = yield* check({ "wb1._domainkey.acme.test": "TIMEOUT" }, NONE, [key("wb1"), key("wb2")])
       assert.strictEqual(report.verdict, "missing")
-    }))
+    }),
+  )
 
   it.effect("keeps a bounded part of what strangers publish", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const report = yield* check({
         "wb1._domainkey.acme.test": { TXT: Array.from({ length: 40 }, (_, i) => `v=DKIM1; p=${i}${"A".repeat(3000)}`) },
       })
       const found = report.records[0]?.found ?? []
       assert.strictEqual(found.length, DomainCheck.FOUND_RECORDS)
       assert.isTrue(found.every((text) => text.length <= DomainCheck.FOUND_CHARACTERS))
-    }))
+    }),
+  )
 })
 
 it.effect("a domain is checked at its own servers over the wire", () =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const own = yield* DnsServer.listen({
       "wb1._domainkey.acme.test": { TXT: [DKIM] },
       "_dmarc.acme.test": "timeout",
@@ -222,15 +283,25 @@ it.effect("a domain is checked at its own servers over the wire", () =>
     const report = yield* DomainCheck.check(
       "acme.test",
       DomainRecords.expectedRecords("acme.test", [key("wb1")], CNAME),
-    ).pipe(Effect.provide(Dns.Dns.layer({
-      servers: [resolver.server],
-      authoritative_port: own.port,
-      allowed: Result.getOrThrow(Network.parseAll(["127.0.0.0/8"])),
-      query_timeout_ms: 150,
-      query_tries: 1,
-    })))
+    ).pipe(
+      Effect.provide(
+        Dns.Dns.layer({
+          servers: [resolver.server],
+          authoritative_port: own.port,
+          allowed: Result.getOrThrow(Network.parseAll(["127.0.0.0/8"])),
+          query_timeout_ms: 150,
+          query_tries: 1,
+        }),
+      ),
+    )
     assert.strictEqual(report.verdict, "verified")
-    assert.deepStrictEqual(report.records.map((record) => [record.status, record.error]), [
-      ["verified", null], ["verified", null], ["unavailable", "SERVFAIL"],
-    ])
-  }))
+    assert.deepStrictEqual(
+      report.records.map((record) => [record.status, record.error]),
+      [
+        ["verified", null],
+        ["verified", null],
+        ["unavailable", "SERVFAIL"],
+      ],
+    )
+  }),
+)

@@ -14,7 +14,9 @@ const POLICY = "version: STSv1\r\nmode: enforce\r\nmx: mx1.acme.test\r\nmx: *.ac
 describe("a policy", () => {
   it("is read field by field", () => {
     assert.deepStrictEqual(MtaSts.parse(POLICY), {
-      mode: "enforce", mx: ["mx1.acme.test", "*.acme.example"], max_age_ms: 604_800_000,
+      mode: "enforce",
+      mx: ["mx1.acme.test", "*.acme.example"],
+      max_age_ms: 604_800_000,
     })
     assert.deepStrictEqual(MtaSts.parse("version:STSv1\nmode:none\nmax_age:1\nfuture: thing\n")?.mode, "none")
   })
@@ -30,16 +32,19 @@ describe("a policy", () => {
     "an age that is no number": POLICY.replace("604800", "-1"),
     "no server": POLICY.replace(/mx: .*\r\n/gu, ""),
     "a server that is no name": POLICY.replace("mx1.acme.test", "mx1.acme.test, mx2"),
-    "HTML": "<!doctype html>\n<title>404</title>",
+    HTML: "<!doctype html>\n<title>404</title>",
     "too much": POLICY + "x: y\r\n".repeat(20_000),
   }
-  for (const [name, text] of Object.entries(broken)) it(`is none with ${name}`, () => assert.isUndefined(MtaSts.parse(text)))
+  for (const [name, text] of Object.entries(broken))
+    it(`is none with ${name}`, () => assert.isUndefined(MtaSts.parse(text)))
 
   it("lists servers by name, a star for one label", () => {
     const policy = MtaSts.parse(POLICY)
     const listed = (host: string) => policy !== undefined && MtaSts.matches(policy, host)
     assert.deepStrictEqual(
-      ["mx1.acme.test", "a.acme.example", "mx2.acme.test", "a.b.acme.example", "acme.example", "xacme.example"].map(listed),
+      ["mx1.acme.test", "a.acme.example", "mx2.acme.test", "a.b.acme.example", "acme.example", "xacme.example"].map(
+        listed,
+      ),
       [true, true, false, false, false, false],
     )
   })
@@ -47,9 +52,11 @@ describe("a policy", () => {
 
 describe("MtaSts.enforced", () => {
   /** A world whose DNS and policy host can change. */
-  const world = Effect.gen(function*() {
+  const world = Effect.gen(function* () {
     const now: { txt: Dns.Answer<string>; policy: string | undefined; fetched: number } = {
-      txt: Dns.found(["v=STSv1; id=1;"]), policy: POLICY, fetched: 0,
+      txt: Dns.found(["v=STSv1; id=1;"]),
+      policy: POLICY,
+      fetched: 0,
     }
     const fetch: MtaSts.Fetch = () =>
       Effect.suspend(() => {
@@ -58,28 +65,37 @@ describe("MtaSts.enforced", () => {
           ? Effect.fail(new MtaSts.FetchFailed({ reason: "gone" }))
           : Effect.succeed(now.policy)
       })
-    const dns = Layer.effect(Dns.Dns, Effect.map(
-      Effect.provide(Effect.flatMap(Dns.Dns, Effect.succeed), Dns.Dns.layerTest({})),
-      (none) => Dns.Dns.of({ ...none, txt: () => Effect.sync(() => now.txt) }),
-    ))
-    const mtaSts = yield* Effect.provide(Effect.flatMap(MtaSts.MtaSts, Effect.succeed), MtaSts.MtaSts.layer(fetch).pipe(Layer.provide(dns)))
+    const dns = Layer.effect(
+      Dns.Dns,
+      Effect.map(Effect.provide(Effect.flatMap(Dns.Dns, Effect.succeed), Dns.Dns.layerTest({})), (none) =>
+        Dns.Dns.of({ ...none, txt: () => Effect.sync(() => now.txt) }),
+      ),
+    )
+    const mtaSts = yield* Effect.provide(
+      Effect.flatMap(MtaSts.MtaSts, Effect.succeed),
+      MtaSts.MtaSts.layer(fetch).pipe(Layer.provide(dns)),
+    )
     return { now, ask: Effect.map(mtaSts.enforced("acme.test"), (policy) => policy?.mode) }
   })
 
   it.effect("is fetched once for all mail of a while", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { ask, now } = yield* world
       assert.deepStrictEqual(
-        yield* Effect.all(Array.from({ length: 20 }, () => ask), { concurrency: "unbounded" }),
+        yield* Effect.all(
+          Array.from({ length: 20 }, () => ask),
+          { concurrency: "unbounded" },
+        ),
         Array.from({ length: 20 }, () => "enforce" as const),
       )
       yield* TestClock.adjust(MtaSts.CHECK_MS)
       yield* ask
       assert.strictEqual(now.fetched, 1)
-    }))
+    }),
+  )
 
   it.effect("holds when the record and the host vanish, till it expires", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { ask, now } = yield* world
       yield* ask
       now.policy = undefined
@@ -90,10 +106,11 @@ describe("MtaSts.enforced", () => {
       }
       yield* TestClock.adjust("7 days")
       assert.isUndefined(yield* ask)
-    }))
+    }),
+  )
 
   it.effect("changes with the id of the record", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { ask, now } = yield* world
       yield* ask
       now.policy = POLICY.replace("enforce", "testing")
@@ -102,37 +119,49 @@ describe("MtaSts.enforced", () => {
       now.txt = Dns.found(["v=STSv1; id=2"])
       yield* TestClock.adjust(MtaSts.CHECK_MS)
       assert.isUndefined(yield* ask)
-    }))
+    }),
+  )
 
   it.effect("is none without one record with an id", () =>
-    Effect.gen(function*() {
-      for (const txt of [[], ["v=STSv1;"], ["v=STSv1; id=1", "v=STSv1; id=2"], ["v=STSv1; id=not/one"], ["v=spf1 -all"]]) {
+    Effect.gen(function* () {
+      for (const txt of [
+        [],
+        ["v=STSv1;"],
+        ["v=STSv1; id=1", "v=STSv1; id=2"],
+        ["v=STSv1; id=not/one"],
+        ["v=spf1 -all"],
+      ]) {
         const { ask, now } = yield* world
         now.txt = Dns.found(txt)
         assert.isUndefined(yield* ask)
         assert.strictEqual(now.fetched, 0)
       }
-    }))
+    }),
+  )
 })
 
 describe("MtaStsFetch over https", () => {
   const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
   const serve = (handler: RequestListener) =>
     Effect.acquireRelease(
-      Effect.promise(() =>
-        new Promise<{ server: https.Server; port: number }>((resolve) => {
-          const server = https.createServer({ ...SmtpServer.certified }, handler)
-          server.listen(0, "127.0.0.1", () => {
-            const address = server.address()
-            resolve({ server, port: typeof address === "object" && address !== null ? address.port : 0 })
-          })
-        })),
+      Effect.promise(
+        () =>
+          new Promise<{ server: https.Server; port: number }>((resolve) => {
+            const server = https.createServer({ ...SmtpServer.certified }, handler)
+            server.listen(0, "127.0.0.1", () => {
+              const address = server.address()
+              resolve({ server, port: typeof address === "object" && address !== null ? address.port : 0 })
+            })
+          }),
+      ),
       ({ server }) =>
-        Effect.promise(() =>
-          new Promise<void>((resolve) => {
-            server.close(() => resolve())
-            server.closeAllConnections()
-          })),
+        Effect.promise(
+          () =>
+            new Promise<void>((resolve) => {
+              server.close(() => resolve())
+              server.closeAllConnections()
+            }),
+        ),
     )
   const fetch = (port: number, options: MtaStsFetch.Options = {}, domain = "acme.test") =>
     Effect.flatMap(
@@ -140,20 +169,23 @@ describe("MtaStsFetch over https", () => {
       (fetch) => Effect.result(fetch(domain)),
     ).pipe(
       Effect.map(Result.match({ onSuccess: (text) => text, onFailure: (failed) => `failed: ${failed.reason}` })),
-      Effect.provide(Dns.Dns.layerTest({ "mta-sts.acme.test": { A: ["127.0.0.1"] }, "mta-sts.other.test": { A: ["127.0.0.1"] } })),
+      Effect.provide(
+        Dns.Dns.layerTest({ "mta-sts.acme.test": { A: ["127.0.0.1"] }, "mta-sts.other.test": { A: ["127.0.0.1"] } }),
+      ),
     )
 
   it.effect("takes the text of the well-known path", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { port } = yield* serve((request, response) => {
         response.setHeader("content-type", "text/plain; charset=utf-8")
         response.end(`${request.headers.host} ${request.url}`)
       })
       assert.strictEqual(yield* fetch(port), "mta-sts.acme.test /.well-known/mta-sts.txt")
-    }))
+    }),
+  )
 
   it.effect("refuses redirects, other types, endless bodies, silence, wrong certificates and private addresses", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const answers: Record<string, RequestListener> = {
         "failed: status 301": (_, response) => response.writeHead(301, { location: "https://evil.test/" }).end(),
         "failed: not text/plain": (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("x"),
@@ -166,9 +198,12 @@ describe("MtaStsFetch over https", () => {
         const { port } = yield* serve(handler)
         assert.strictEqual(yield* fetch(port), expected)
       }
-      const { port } = yield* serve((_, response) => response.writeHead(200, { "content-type": "text/plain" }).end(POLICY))
+      const { port } = yield* serve((_, response) =>
+        response.writeHead(200, { "content-type": "text/plain" }).end(POLICY),
+      )
       assert.match(yield* fetch(port, {}, "other.test"), /^failed: .*altnames/u)
       assert.match(yield* fetch(port, { ca: "" }), /^failed: .*(?:issuer|certificate)/u)
       assert.match(yield* fetch(port, { allowed: [] }), /^failed: .*a loopback address/u)
-    }))
+    }),
+  )
 })

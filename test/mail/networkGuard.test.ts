@@ -67,9 +67,23 @@ describe("an address is refused", () => {
 
 describe("an address is public", () => {
   const open = [
-    "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.1",
-    "169.253.255.255", "172.15.255.255", "172.32.0.0", "192.167.255.255", "223.255.255.255", "2606:4700::1111",
-    "2a00:1450:4001::5", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8",
+    "1.1.1.1",
+    "8.8.8.8",
+    "9.255.255.255",
+    "11.0.0.0",
+    "100.63.255.255",
+    "100.128.0.0",
+    "126.255.255.255",
+    "128.0.0.1",
+    "169.253.255.255",
+    "172.15.255.255",
+    "172.32.0.0",
+    "192.167.255.255",
+    "223.255.255.255",
+    "2606:4700::1111",
+    "2a00:1450:4001::5",
+    "::ffff:8.8.8.8",
+    "64:ff9b::8.8.8.8",
   ]
   for (const address of open) it(address, () => assert.isTrue(Network.isReachable(address)))
 })
@@ -93,8 +107,18 @@ describe("networks an operator allows", () => {
 
 describe("a literal host is read as the address it stands for", () => {
   const loopback = [
-    "127.0.0.1", "127.0.0.1.", "127.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1", "017700000001",
-    "１２７.０.０.１", "①②⑦.⓪.⓪.①", "127.0x0.0.1", "%31%32%37.0.0.1",
+    "127.0.0.1",
+    "127.0.0.1.",
+    "127.1",
+    "2130706433",
+    "0x7f000001",
+    "0x7f.0.0.1",
+    "0177.0.0.1",
+    "017700000001",
+    "１２７.０.０.１",
+    "①②⑦.⓪.⓪.①",
+    "127.0x0.0.1",
+    "%31%32%37.0.0.1",
   ]
   for (const host of loopback) {
     it(host, () => {
@@ -121,10 +145,11 @@ describe("a literal host is read as the address it stands for", () => {
 })
 
 describe("resolvePublic", () => {
-  const resolve = (host: string, allowed: Network.Networks = []) => Effect.result(NetworkGuard.resolvePublic(host, allowed))
+  const resolve = (host: string, allowed: Network.Networks = []) =>
+    Effect.result(NetworkGuard.resolvePublic(host, allowed))
 
   it.effect("gives addresses to connect to, never a private one", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       assert.deepStrictEqual(yield* resolve("mixed.test"), Result.succeed(["8.8.8.8", "2606:4700::1111"]))
       assert.deepStrictEqual(yield* resolve("9.9.9.9"), Result.succeed(["9.9.9.9"]))
       const inner = yield* Effect.flip(NetworkGuard.resolvePublic("inner.test"))
@@ -133,21 +158,29 @@ describe("resolvePublic", () => {
       assert.strictEqual((yield* Effect.flip(NetworkGuard.resolvePublic("none.test")))._tag, "NameNotFound")
       assert.strictEqual((yield* Effect.flip(NetworkGuard.resolvePublic("sick.test")))._tag, "NameUnavailable")
       assert.strictEqual((yield* Effect.flip(NetworkGuard.resolvePublic("0x7f.1")))._tag, "AddressRefused")
-    }).pipe(Effect.provide(Dns.Dns.layerTest({
-      "mixed.test": { A: ["10.0.0.1", "8.8.8.8"], AAAA: ["::1", "2606:4700::1111"] },
-      "inner.test": { A: ["10.0.0.1"] },
-      "sick.test": "SERVFAIL",
-    }))))
+    }).pipe(
+      Effect.provide(
+        Dns.Dns.layerTest({
+          "mixed.test": { A: ["10.0.0.1", "8.8.8.8"], AAAA: ["::1", "2606:4700::1111"] },
+          "inner.test": { A: ["10.0.0.1"] },
+          "sick.test": "SERVFAIL",
+        }),
+      ),
+    ),
+  )
 
-  it.effect("a name that turns private between two look-ups is refused at the second, and its first answer is pinned", () =>
-    Effect.gen(function*() {
-      const server = yield* DnsServer.listen({
-        "rebind.test": (asked, type) => (type === "A" ? { A: [asked < 2 ? "8.8.8.8" : "127.0.0.1"] } : {}),
-      })
-      const [first, second] = yield* Effect.all([resolve("rebind.test"), resolve("rebind.test")]).pipe(
-        Effect.provide(Dns.Dns.layer({ servers: [server.server] })),
-      )
-      assert.deepStrictEqual(first, Result.succeed(["8.8.8.8"]))
-      assert.isTrue(Result.isFailure(second) && second.failure._tag === "AddressRefused")
-    }))
+  it.effect(
+    "a name that turns private between two look-ups is refused at the second, and its first answer is pinned",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* DnsServer.listen({
+          "rebind.test": (asked, type) => (type === "A" ? { A: [asked < 2 ? "8.8.8.8" : "127.0.0.1"] } : {}),
+        })
+        const [first, second] = yield* Effect.all([resolve("rebind.test"), resolve("rebind.test")]).pipe(
+          Effect.provide(Dns.Dns.layer({ servers: [server.server] })),
+        )
+        assert.deepStrictEqual(first, Result.succeed(["8.8.8.8"]))
+        assert.isTrue(Result.isFailure(second) && second.failure._tag === "AddressRefused")
+      }),
+  )
 })

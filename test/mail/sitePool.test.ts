@@ -10,7 +10,11 @@ import * as SmtpServer from "../support/smtpServer.ts"
 import { outgoing, relayTo, short } from "./outgoing.ts"
 
 const site = (fields: Partial<SitePool.Site> = {}): SitePool.Site => ({
-  key: "example.test", route: "mx.example.test", connections: 3, messages: 4, ...fields,
+  key: "example.test",
+  route: "mx.example.test",
+  connections: 3,
+  messages: 4,
+  ...fields,
 })
 
 /** Connections that only count themselves. */
@@ -43,7 +47,7 @@ const bench = () => {
 
 describe("SitePool", () => {
   it.effect("uses a connection again till it has carried its messages", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
       const reused: Array<boolean> = []
@@ -53,10 +57,11 @@ describe("SitePool", () => {
       assert.deepStrictEqual(reused, [false, true, true, true, false, true])
       yield* Effect.yieldNow
       assert.deepStrictEqual([counts.opened, counts.quit], [2, 1])
-    }))
+    }),
+  )
 
   it.effect("never opens more than the site bears, and lets the others wait their turn", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
       const done = yield* Effect.forEach(
@@ -67,22 +72,26 @@ describe("SitePool", () => {
       yield* TestClock.adjust("7 seconds")
       assert.strictEqual((yield* Fiber.join(done)).length, 20)
       assert.strictEqual(counts.most, 3)
-    }))
+    }),
+  )
 
   it.effect("a site without a free connection holds mail back after a while", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { connect } = bench()
       const pool = yield* SitePool.make()
       yield* Effect.forkChild(pool.use(site({ connections: 1 }), connect, () => Effect.never))
       yield* Effect.yieldNow
-      const waiting = yield* Effect.forkChild(Effect.flip(pool.use(site({ connections: 1 }), connect, () => Effect.void)))
+      const waiting = yield* Effect.forkChild(
+        Effect.flip(pool.use(site({ connections: 1 }), connect, () => Effect.void)),
+      )
       yield* TestClock.adjust(SitePool.WAIT_MS)
       const held = yield* Fiber.join(waiting)
       assert.strictEqual(held._tag === "Held" ? held.reason : held._tag, "busy")
-    }))
+    }),
+  )
 
   it.effect("a connection serves its own route, and makes room for another one", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
       const one = site({ connections: 1 })
@@ -90,19 +99,21 @@ describe("SitePool", () => {
       const use = (at: SitePool.Site) => pool.use(at, connect, (_, reused) => Effect.succeed(reused))
       assert.deepStrictEqual(yield* Effect.all([use(one), use(one), use(other), use(one)]), [false, true, false, false])
       assert.deepStrictEqual([counts.most, counts.open], [1, 1])
-    }))
+    }),
+  )
 
   it.effect("a connection that died while idle is not handed out", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { connect, hangUp } = bench()
       const pool = yield* SitePool.make()
       yield* pool.use(site(), connect, () => Effect.void)
       hangUp()
       assert.isFalse(yield* pool.use(site(), connect, (_, reused) => Effect.succeed(reused)))
-    }))
+    }),
+  )
 
   it.effect("idle connections are closed after a while", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
       yield* pool.use(site(), connect, () => Effect.void)
@@ -110,10 +121,11 @@ describe("SitePool", () => {
       assert.strictEqual(counts.open, 1)
       yield* TestClock.adjust(SitePool.REAP_MS)
       assert.deepStrictEqual([counts.open, counts.quit], [0, 1])
-    }))
+    }),
+  )
 
   it.effect("a failed connect, a defect and an interruption give the place back", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
       const only = site({ connections: 1 })
@@ -128,10 +140,11 @@ describe("SitePool", () => {
       yield* Fiber.interrupt(opening)
       assert.strictEqual(yield* pool.use(only, connect, () => Effect.succeed("served")), "served")
       assert.deepStrictEqual(counts, { opened: 3, quit: 0, destroyed: 2, open: 1, most: 1 })
-    }))
+    }),
+  )
 
   it.effect("one who waits and is interrupted leaves the place to the next", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { connect } = bench()
       const pool = yield* SitePool.make()
       const only = site({ connections: 1 })
@@ -144,10 +157,11 @@ describe("SitePool", () => {
       yield* Fiber.interrupt(first)
       yield* Deferred.succeed(gate, undefined)
       assert.strictEqual(yield* Fiber.join(second), "second")
-    }))
+    }),
+  )
 
   it.effect("closing says QUIT on everything idle", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { connect, counts } = bench()
       const scope = yield* Scope.make()
       const pool = yield* Scope.provide(SitePool.make(), scope)
@@ -160,29 +174,32 @@ describe("SitePool", () => {
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.join(running)
       assert.deepStrictEqual([counts.quit, counts.open], [2, 0])
-    }))
+    }),
+  )
 })
 
 describe("a site that asks for a pause", () => {
   it.effect("gets it from everybody, those who wait included, and half the connections after", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { connect, counts } = bench()
       const pool = yield* SitePool.make()
       const at = site({ connections: 4 })
       const gate = yield* Deferred.make<void>()
-      const running = yield* Effect.forkChild(Effect.all(
-        Array.from({ length: 4 }, () => pool.use(at, connect, () => Deferred.await(gate))),
-        { concurrency: "unbounded" },
-      ))
+      const running = yield* Effect.forkChild(
+        Effect.all(
+          Array.from({ length: 4 }, () => pool.use(at, connect, () => Deferred.await(gate))),
+          { concurrency: "unbounded" },
+        ),
+      )
       yield* Effect.yieldNow
       const waiting = yield* Effect.forkChild(Effect.flip(pool.use(at, connect, () => Effect.void)))
       yield* Effect.yieldNow
       assert.strictEqual(yield* pool.throttled(at), 60_000)
       const held = yield* Fiber.join(waiting)
-      assert.deepStrictEqual(
-        held._tag === "Held" ? [held.reason, held.retry_after_ms] : held._tag,
-        ["cooling_down", 60_000],
-      )
+      assert.deepStrictEqual(held._tag === "Held" ? [held.reason, held.retry_after_ms] : held._tag, [
+        "cooling_down",
+        60_000,
+      ])
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.join(running)
       yield* Effect.yieldNow
@@ -192,10 +209,11 @@ describe("a site that asks for a pause", () => {
       yield* TestClock.adjust("1 second")
       yield* pool.use(at, connect, () => Effect.void)
       assert.strictEqual((yield* pool.stats)[0]?.limit, 2)
-    }))
+    }),
+  )
 
   it.effect("doubles the pause while it complains, up to half an hour; complaints within one count once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const pool = yield* SitePool.make()
       const at = site({ connections: 5 })
       const pauses: Array<number> = []
@@ -207,10 +225,11 @@ describe("a site that asks for a pause", () => {
       }
       assert.deepStrictEqual(pauses, [1, 2, 4, 8, 16, 30, 30])
       assert.strictEqual((yield* pool.stats)[0]?.limit, 1)
-    }))
+    }),
+  )
 
   it.effect("wins its connections back by mail it takes", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const pool = yield* SitePool.make()
       const at = site({ connections: 4 })
       yield* TestClock.adjust(yield* pool.throttled(at))
@@ -222,10 +241,11 @@ describe("a site that asks for a pause", () => {
       }
       assert.deepStrictEqual(limits, [2, 3, 4])
       assert.strictEqual(yield* pool.throttled(at), Cooldown.FIRST_PAUSE_MS)
-    }))
+    }),
+  )
 
   it.effect("and everything arrives once in the end without one attempt burnt", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       // A server that bears two connections and closes the door on more.
       let open = 0
       const counted = new Set<number>()
@@ -240,7 +260,7 @@ describe("a site that asks for a pause", () => {
           return undefined
         },
       })
-      const rounds = yield* Effect.gen(function*() {
+      const rounds = yield* Effect.gen(function* () {
         const transport = yield* Transport.Transport
         let left = Array.from({ length: 200 }, (_, i) => i)
         let rounds = 0
@@ -263,40 +283,42 @@ describe("a site that asks for a pause", () => {
       assert.isBelow(rounds, 12)
       assert.strictEqual(new Set(server.mails.flatMap((mail) => mail.to)).size, 200)
       assert.strictEqual(server.mails.length, 200)
-    }))
+    }),
+  )
 })
 
 describe("over real connections", () => {
   it.effect("a server that hung up on an idle connection costs nothing", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* SmtpServer.listen({
         // The second transaction of a connection finds it closed.
         script: ({ phase, transaction }) => (phase === "mail" && transaction === 1 ? "drop" : undefined),
       })
       const outcomes = yield* Transport.Transport.use((transport) =>
-        Effect.forEach([1, 2, 3], () => transport.deliver(outgoing(), ["ana@example.test"]))).pipe(
-          Effect.provide(RelayTransport.layer(relayTo(server), { name: "waybill.test" })),
-        )
+        Effect.forEach([1, 2, 3], () => transport.deliver(outgoing(), ["ana@example.test"])),
+      ).pipe(Effect.provide(RelayTransport.layer(relayTo(server), { name: "waybill.test" })))
       assert.deepStrictEqual(outcomes.flat().map(short), ["delivered", "delivered", "delivered"])
       assert.strictEqual(server.mails.length, 3)
-    }))
+    }),
+  )
 
   it.effect("none is left when the transport is gone, idle, in use or opening", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* SmtpServer.listen({
         script: ({ connection, phase }) =>
           (connection === 1 && phase === "mail") || (connection === 2 && phase === "greeting") ? "hang" : undefined,
       })
       const scope = yield* Scope.make()
       const deliver = Transport.Transport.use((transport) => transport.deliver(outgoing(), ["ana@example.test"]))
-      yield* Effect.gen(function*() {
+      yield* Effect.gen(function* () {
         const fibers = [yield* Effect.forkIn(deliver, scope), yield* Effect.forkIn(deliver, scope)]
         fibers.push(yield* Effect.forkIn(deliver, scope))
         yield* eventually(() => server.connections().opened === 3 && server.mails.length === 1)
         for (const fiber of fibers) yield* Fiber.interrupt(fiber)
       }).pipe(Effect.provide(RelayTransport.layer(relayTo(server), { name: "waybill.test" })))
       yield* eventually(() => server.connections().open === 0)
-    }))
+    }),
+  )
 })
 
 /** Waits on the event loop, for what happens in sockets has no clock of ours. */

@@ -1,74 +1,35 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as DirectTransport from "@waybill/mail/DirectTransport"
 import * as Dns from "@waybill/mail/Dns"
-import * as MtaSts from "@waybill/mail/MtaSts"
 import * as MxRoute from "@waybill/mail/MxRoute"
-import * as Network from "@waybill/mail/Network"
 import * as SiteRules from "@waybill/mail/SiteRules"
-import * as Transport from "@waybill/mail/Transport"
-import * as DnsServer from "../support/dnsServer.ts"
-import * as SmtpServer from "../support/smtpServer.ts"
-import { IMPATIENT, outgoing, short } from "./outgoing.ts"
-
-const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
-const MX1 = "127.0.0.1"
-const MX2 = "127.0.0.2"
-
-/** The port that is free on one address may be taken on the other. */
-const listenTwice = Effect.fnUntraced(function*(first: SmtpServer.Options | "absent", second: SmtpServer.Options) {
-  const mx2 = yield* SmtpServer.listen({ ...second, host: MX2 })
-  const mx1 = first === "absent"
-    ? undefined
-    : yield* SmtpServer.listen({ ...first, host: MX1, port: mx2.port }).pipe(
-      Effect.catchDefect(() => Effect.fail("taken" as const)),
-    )
-  return { mx1, mx2 }
-})
-
-/** acme.test has two servers, on two addresses of loopback and one port. */
-const pair = Effect.fnUntraced(function*(first: SmtpServer.Options | "absent", second: SmtpServer.Options = {}) {
-  const { mx1, mx2 } = yield* listenTwice(first, second).pipe(Effect.retry({ times: 5 }))
-  const dns = yield* DnsServer.listen({
-    "acme.test": { MX: [[10, "mx1.acme.test"], [20, "mx2.acme.test"]] },
-    "mx1.acme.test": { A: [MX1] },
-    "mx2.acme.test": { A: [MX2] },
-  })
-  return { mx1, mx2, dns, port: mx2.port }
-})
-
-const using = <A>(
-  { dns, port }: { readonly dns: DnsServer.DnsServer; readonly port: number },
-  run: (deliver: (to: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Transport.Outcome>>) => Effect.Effect<A>,
-  options: Partial<DirectTransport.Options> = {},
-  policies: Record<string, MtaSts.Policy> = {},
-) =>
-  Transport.Transport.use((transport) => run((to) => transport.deliver(outgoing(), to))).pipe(
-    Effect.provide(
-      DirectTransport.layer({ name: "waybill.test", port, allowed, ca: SmtpServer.authority, timeouts: IMPATIENT, ...options })
-        .pipe(
-          Layer.provide(MtaSts.MtaSts.layerTest(policies)),
-          Layer.provide(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms: 200, query_tries: 1 })),
-        ),
-    ),
-  )
+import type * as SmtpServer from "../support/smtpServer.ts"
+import { MX2, pair, using } from "./mxPair.ts"
+import { short } from "./outgoing.ts"
 
 describe("a pair of servers", () => {
   it.effect("the better one gets the mail", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const world = yield* pair({})
       const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]))
       assert.deepStrictEqual([outcome?.status, outcome?.mx], ["delivered", "mx1.acme.test"])
-      assert.deepStrictEqual(world.mx1?.mails.map((mail) => [mail.from, mail.to]), [["b-1@bounce.acme.test", ["ana@acme.test"]]])
+      assert.deepStrictEqual(
+        world.mx1?.mails.map((mail) => [mail.from, mail.to]),
+        [["b-1@bounce.acme.test", ["ana@acme.test"]]],
+      )
       assert.strictEqual(world.mx2.connections().opened, 0)
-    }))
+    }),
+  )
 
   const troubles: Record<string, SmtpServer.Options | "absent"> = {
     "is not there": "absent",
     "drops the connection": { script: ({ phase }) => (phase === "connect" ? "drop" : undefined) },
     "is silent": { script: ({ phase }) => (phase === "greeting" ? "hang" : undefined) },
-    "refuses at the greeting with 5xx": { script: ({ phase }) => (phase === "greeting" ? "554 5.3.2 no service" : undefined) },
+    "refuses at the greeting with 5xx": {
+      script: ({ phase }) => (phase === "greeting" ? "554 5.3.2 no service" : undefined),
+    },
     "closes with 421": { script: ({ phase }) => (phase === "greeting" ? "421 4.3.2 closing" : undefined) },
     "refuses EHLO": { script: ({ phase }) => (phase === "ehlo" ? "421 4.3.2 closing" : undefined) },
     "drops at MAIL": { script: ({ phase }) => (phase === "mail" ? "drop" : undefined) },
@@ -77,39 +38,53 @@ describe("a pair of servers", () => {
   }
   for (const [name, options] of Object.entries(troubles)) {
     it.effect(`the second gets it when the first ${name}`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const world = yield* pair(options)
         const outcomes = yield* using(world, (deliver) => deliver(["ana@acme.test", "ben@acme.test"]))
-        assert.deepStrictEqual(outcomes.map((outcome) => [outcome.status, outcome.mx, outcome.recipient]), [
-          ["delivered", "mx2.acme.test", "ana@acme.test"],
-          ["delivered", "mx2.acme.test", "ben@acme.test"],
-        ])
-        assert.deepStrictEqual(world.mx2.mails.map((mail) => mail.to), [["ana@acme.test", "ben@acme.test"]])
-      }))
+        assert.deepStrictEqual(
+          outcomes.map((outcome) => [outcome.status, outcome.mx, outcome.recipient]),
+          [
+            ["delivered", "mx2.acme.test", "ana@acme.test"],
+            ["delivered", "mx2.acme.test", "ben@acme.test"],
+          ],
+        )
+        assert.deepStrictEqual(
+          world.mx2.mails.map((mail) => mail.to),
+          [["ana@acme.test", "ben@acme.test"]],
+        )
+      }),
+    )
   }
 
   it.effect("a lost answer is not tried at the second: the first may have the message", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const world = yield* pair({ script: ({ phase }) => (phase === "dot" ? "store-then-drop" : undefined) })
       const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]))
       assert.strictEqual(short(outcome), "deferred lost_answer")
       assert.strictEqual(world.mx2.mails.length, 0)
-    }))
+    }),
+  )
 
   it.effect("what the first says of a recipient is not asked again of the second", () =>
-    Effect.gen(function*() {
-      const world = yield* pair({ script: ({ index, phase }) => (phase === "rcpt" && index === 0 ? "550 5.1.1 no such user" : undefined) })
+    Effect.gen(function* () {
+      const world = yield* pair({
+        script: ({ index, phase }) => (phase === "rcpt" && index === 0 ? "550 5.1.1 no such user" : undefined),
+      })
       const outcomes = yield* using(world, (deliver) => deliver(["ana@acme.test", "ben@acme.test"]))
       assert.deepStrictEqual(outcomes.map(short), ["bounced invalid_recipient", "delivered"])
       assert.strictEqual(world.mx2.connections().opened, 0)
-    }))
+    }),
+  )
 
   it.effect("when both are gone the mail is deferred", () =>
-    Effect.gen(function*() {
-      const world = yield* pair("absent", { script: ({ phase }) => (phase === "greeting" ? "450 4.3.2 not now" : undefined) })
+    Effect.gen(function* () {
+      const world = yield* pair("absent", {
+        script: ({ phase }) => (phase === "greeting" ? "450 4.3.2 not now" : undefined),
+      })
       const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]))
       assert.deepStrictEqual([outcome?.status, outcome?.code, outcome?.mx], ["deferred", 450, "mx2.acme.test"])
-    }))
+    }),
+  )
 })
 
 describe("the way to a domain", () => {
@@ -118,7 +93,7 @@ describe("the way to a domain", () => {
   const mx = (preference: number, exchange: string): Dns.Mx => ({ preference, exchange })
 
   it.effect("is its MX records by preference, equal ones in any order", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const zones = { "a.test": { MX: [mx(20, "c.test"), mx(10, "x.test"), mx(10, "y.test"), mx(30, "")] } }
       const firsts = new Set<string>()
       for (let i = 0; i < 50; i++) {
@@ -128,45 +103,75 @@ describe("the way to a domain", () => {
         firsts.add(hosts[0] ?? "")
       }
       assert.strictEqual(firsts.size, 2)
-    }))
+    }),
+  )
 
   const cases: ReadonlyArray<readonly [string, Record<string, Dns.Zone>, string]> = [
     ["the domain itself without MX", { "a.test": { A: ["192.0.2.1"] } }, "Hosts a.test"],
     ["nowhere with a null MX", { "a.test": { MX: [mx(0, "")], A: ["192.0.2.1"] } }, "Nowhere 5.1.10"],
     ["nowhere when the domain is not", {}, "Nowhere 5.1.2"],
     ["nowhere without any address", { "a.test": { TXT: ["x"] } }, "Nowhere 5.1.2"],
-    ["nowhere when MX names only addresses", { "a.test": { MX: [mx(1, "10.0.0.1"), mx(2, "2130706433")] } }, "Nowhere 5.4.4"],
+    [
+      "nowhere when MX names only addresses",
+      { "a.test": { MX: [mx(1, "10.0.0.1"), mx(2, "2130706433")] } },
+      "Nowhere 5.4.4",
+    ],
     ["unknown while DNS fails", { "a.test": "SERVFAIL" }, "Unknown"],
     ["unknown while DNS is silent", { "a.test": "TIMEOUT" }, "Unknown"],
   ]
   for (const [name, zones, expected] of cases) {
     it.effect(name, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const route = yield* find(zones)
-        const found = route._tag === "Hosts" ? `Hosts ${route.hosts}` : route._tag === "Nowhere" ? `Nowhere ${route.enhanced_code}` : route._tag
+        const found =
+          route._tag === "Hosts"
+            ? `Hosts ${route.hosts}`
+            : route._tag === "Nowhere"
+              ? `Nowhere ${route.enhanced_code}`
+              : route._tag
         assert.strictEqual(found, expected)
-      }))
+      }),
+    )
   }
 
   it.effect("DNS in trouble defers, a domain that takes no mail bounces", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const world = yield* pair({})
       world.dns.set("sick.test", "SERVFAIL")
       world.dns.set("silent.test", "timeout")
       world.dns.set("null.test", { MX: [[0, "."]] })
       world.dns.set("lost.test", { MX: [[10, "mx.lost.test"]] })
       world.dns.set("mx.lost.test", "SERVFAIL")
-      const to = ["a@sick.test", "a@silent.test", "a@null.test", "a@gone.test", "a@lost.test", "a@[127.0.0.1]", "a@127.0.0.1", "a@"]
+      const to = [
+        "a@sick.test",
+        "a@silent.test",
+        "a@null.test",
+        "a@gone.test",
+        "a@lost.test",
+        "a@[127.0.0.1]",
+        "a@127.0.0.1",
+        "a@",
+      ]
       const outcomes = yield* using(world, (deliver) => deliver(to))
       assert.deepStrictEqual(outcomes.map(short), [
-        "deferred dns", "deferred dns", "bounced bad_domain", "bounced bad_domain", "deferred dns", "failed bad_domain",
-        "failed bad_domain", "failed bad_domain",
+        "deferred dns",
+        "deferred dns",
+        "bounced bad_domain",
+        "bounced bad_domain",
+        "deferred dns",
+        "failed bad_domain",
+        "failed bad_domain",
+        "failed bad_domain",
       ])
-      assert.deepStrictEqual(outcomes.map((outcome) => outcome.recipient), to)
-    }))
+      assert.deepStrictEqual(
+        outcomes.map((outcome) => outcome.recipient),
+        to,
+      )
+    }),
+  )
 
   it.effect("each domain gets a transaction of its own, with its recipients alone", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const world = yield* pair({})
       world.dns.set("b.test", { MX: [[10, "mx1.acme.test"]] })
       world.dns.set("xn--bcher-kva.test", { MX: [[10, "mx1.acme.test"]] })
@@ -177,54 +182,65 @@ describe("the way to a domain", () => {
         world.mx1?.mails.map((mail) => mail.to).toSorted((one, other) => String(one).localeCompare(String(other))),
         [["1@acme.test", "3@ACME.test"], ["2@b.test", "5@b.test"], ["4@bücher.test"]],
       )
-    }))
+    }),
+  )
 
   it.effect("is asked for once a minute", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const world = yield* pair({})
       yield* using(world, (deliver) =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           yield* deliver(["ana@acme.test"])
           yield* deliver(["ben@acme.test"])
           yield* TestClock.adjust(DirectTransport.ROUTE_TTL_MS)
           yield* deliver(["cy@acme.test"])
-        }))
+        }),
+      )
       assert.strictEqual(world.dns.queries.filter((query) => query.type === "MX").length, 2)
-    }))
+    }),
+  )
 
   it.effect("has several addresses, and the one that works is found", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const world = yield* pair({})
       world.dns.set("many.test", { MX: [[10, "mx.many.test"]] })
       world.dns.set("mx.many.test", { A: ["127.0.0.3", MX2], AAAA: ["fd00::1"] })
       const [outcome] = yield* using(world, (deliver) => deliver(["ana@many.test"]))
       assert.deepStrictEqual([outcome?.status, outcome?.mx], ["delivered", "mx.many.test"])
       assert.strictEqual(world.mx2.mails.length, 1)
-    }))
+    }),
+  )
 })
 
 describe("a site in trouble", () => {
   it.effect("that closes every door with 421 is left alone, at no attempt's cost", () =>
-    Effect.gen(function*() {
-      const busy: SmtpServer.Options = { script: ({ phase }) => (phase === "greeting" ? "421 4.7.0 try again later" : undefined) }
+    Effect.gen(function* () {
+      const busy: SmtpServer.Options = {
+        script: ({ phase }) => (phase === "greeting" ? "421 4.7.0 try again later" : undefined),
+      }
       const world = yield* pair(busy, busy)
       const [first, second, third] = yield* using(world, (deliver) =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           const first = yield* deliver(["ana@acme.test"])
           const second = yield* deliver(["ben@acme.test"])
           world.mx1?.setScript(undefined)
           yield* TestClock.adjust("1 minute")
           return [...first, ...second, ...(yield* deliver(["ana@acme.test"]))]
-        }))
+        }),
+      )
       assert.deepStrictEqual([first?.code, first?.no_attempt, first?.retry_after_ms], [421, true, 60_000])
-      assert.deepStrictEqual([second?.category, second?.no_attempt, second?.retry_after_ms], ["cooling_down", true, 60_000])
+      assert.deepStrictEqual(
+        [second?.category, second?.no_attempt, second?.retry_after_ms],
+        ["cooling_down", true, 60_000],
+      )
       assert.strictEqual(third?.status, "delivered")
-    }))
+    }),
+  )
 })
 
 describe("a private address", () => {
   it.effect("is never connected to, whatever name leads there", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const world = yield* pair({})
       world.dns.set("mapped.test", { MX: [[10, "six.mapped.test"]] })
       world.dns.set("six.mapped.test", { AAAA: ["::ffff:127.0.0.1"] })
@@ -233,103 +249,27 @@ describe("a private address", () => {
       world.dns.set("localhost.inner.test", { A: ["169.254.169.254", "10.0.0.1"], AAAA: ["fd00::1"] })
       const to = ["a@acme.test", "a@mapped.test", "a@implicit.test", "a@inner.test"]
       const outcomes = yield* using(world, (deliver) => deliver(to), { allowed: [] })
-      assert.deepStrictEqual(outcomes.map(short), to.map(() => "failed private_address"))
-      assert.deepStrictEqual(outcomes.map((outcome) => outcome.suppress), to.map(() => "never"))
+      assert.deepStrictEqual(
+        outcomes.map(short),
+        to.map(() => "failed private_address"),
+      )
+      assert.deepStrictEqual(
+        outcomes.map((outcome) => outcome.suppress),
+        to.map(() => "never"),
+      )
       assert.strictEqual(world.mx1?.connections().opened, 0)
       assert.strictEqual(world.mx2.connections().opened, 0)
-    }))
+    }),
+  )
 
   it.effect("beside a public server that is down, the mail waits", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const world = yield* pair({})
       world.dns.set("mx1.acme.test", { A: ["10.0.0.1"] })
       world.dns.set("mx2.acme.test", "SERVFAIL")
       assert.strictEqual(short((yield* using(world, (deliver) => deliver(["a@acme.test"])))[0]), "deferred dns")
-    }))
-})
-
-describe("TLS between strangers", () => {
-  it.effect("is used where it is offered, whoever issued the certificate", () =>
-    Effect.gen(function*() {
-      const world = yield* pair({ starttls: SmtpServer.selfSigned })
-      const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]))
-      assert.deepStrictEqual([outcome?.status, outcome?.tls], ["delivered", "TLSv1.3"])
-    }))
-
-  it.effect("that fails gives way to none, and is not tried again for an hour", () =>
-    Effect.gen(function*() {
-      const world = yield* pair({
-        starttls: SmtpServer.selfSigned,
-        script: ({ phase }) => (phase === "starttls" ? "broken-tls" : undefined),
-      })
-      const outcomes = yield* using(world, (deliver) =>
-        Effect.gen(function*() {
-          const first = yield* deliver(["ana@acme.test"])
-          yield* TestClock.adjust("30 minutes")
-          const second = yield* deliver(["ben@acme.test"])
-          yield* TestClock.adjust("31 minutes")
-          return [...first, ...second, ...(yield* deliver(["cy@acme.test"]))]
-        }))
-      assert.deepStrictEqual(outcomes.map((outcome) => [outcome.status, outcome.tls, outcome.mx]), [
-        ["delivered", null, "mx1.acme.test"], ["delivered", null, "mx1.acme.test"], ["delivered", null, "mx1.acme.test"],
-      ])
-      assert.strictEqual(world.mx1?.lines.filter((line) => line === "STARTTLS").length, 2)
-    }))
-
-  it.effect("below 1.2 counts as none", () =>
-    Effect.gen(function*() {
-      const world = yield* pair({
-        starttls: { ...SmtpServer.selfSigned, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" },
-      })
-      const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]))
-      assert.deepStrictEqual([outcome?.status, outcome?.tls], ["delivered", null])
-    }))
-})
-
-describe("a domain with an MTA-STS policy to enforce", () => {
-  const policy = (...mx: ReadonlyArray<string>): Record<string, MtaSts.Policy> => ({
-    "acme.test": { mode: "enforce", mx, max_age_ms: 1 },
-  })
-  it.effect("gets mail over TLS with a certificate that holds", () =>
-    Effect.gen(function*() {
-      const world = yield* pair({ starttls: SmtpServer.certified })
-      const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]), {}, policy("mx1.acme.test"))
-      assert.deepStrictEqual([outcome?.status, outcome?.tls], ["delivered", "TLSv1.3"])
-    }))
-
-  const refusals: ReadonlyArray<readonly [string, SmtpServer.Options, string]> = [
-    ["does not offer TLS", {}, "mx1.acme.test"],
-    ["has a certificate of somebody else", { starttls: SmtpServer.selfSigned }, "mx1.acme.test"],
-    ["breaks off TLS", {
-      starttls: SmtpServer.certified, script: ({ phase }) => (phase === "starttls" ? "broken-tls" : undefined),
-    }, "mx1.acme.test"],
-    ["is not listed", { starttls: SmtpServer.certified }, "other.acme.test"],
-  ]
-  for (const [name, options, listed] of refusals) {
-    it.effect(`gets none from a server that ${name}`, () =>
-      Effect.gen(function*() {
-        const world = yield* pair(options)
-        const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]), {}, policy(listed))
-        assert.strictEqual(short(outcome), "deferred tls", String(outcome?.response))
-        assert.deepStrictEqual([...(world.mx1?.mails ?? []), ...world.mx2.mails], [])
-      }))
-  }
-
-  it.effect("goes on to the listed one", () =>
-    Effect.gen(function*() {
-      const world = yield* pair({}, { starttls: SmtpServer.certified })
-      const [outcome] = yield* using(world, (deliver) => deliver(["ana@acme.test"]), {}, policy("*.acme.test"))
-      assert.deepStrictEqual([outcome?.status, outcome?.mx, outcome?.tls], ["delivered", "mx2.acme.test", "TLSv1.3"])
-    }))
-
-  it.effect("never rides on a session that was opened without checks", () =>
-    Effect.gen(function*() {
-      const world = yield* pair({ starttls: SmtpServer.selfSigned })
-      world.dns.set("b.test", { MX: [[10, "mx1.acme.test"], [20, "mx2.acme.test"]] })
-      const outcomes = yield* using(world, (deliver) =>
-        Effect.all([deliver(["ana@b.test"]), deliver(["ana@acme.test"])]), {}, policy("mx1.acme.test"))
-      assert.deepStrictEqual(outcomes.flat().map(short), ["delivered", "deferred tls"])
-    }))
+    }),
+  )
 })
 
 describe("the site of a domain", () => {
@@ -342,6 +282,9 @@ describe("the site of a domain", () => {
     const one = SiteRules.siteOf(["a.mail.protection.outlook.com"])
     const other = SiteRules.siteOf(["b.mail.protection.outlook.com"])
     assert.notStrictEqual(one.route, other.route)
-    assert.deepStrictEqual([SiteRules.siteOf(["mx.acme.test"]).connections, SiteRules.siteOf(["mx.acme.test"]).messages], [5, 50])
+    assert.deepStrictEqual(
+      [SiteRules.siteOf(["mx.acme.test"]).connections, SiteRules.siteOf(["mx.acme.test"]).messages],
+      [5, 50],
+    )
   })
 })

@@ -37,7 +37,10 @@ const PORT_TRIES = 20
 
 /** A real DNS server on loopback, UDP and TCP on one port that the system chose, closed with the scope. */
 export const listen = (zones: Readonly<Record<string, Zone>> = {}): Effect.Effect<DnsServer, never, Scope.Scope> =>
-  Effect.acquireRelease(Effect.promise(() => open(zones)), (server) => Effect.promise(server.close))
+  Effect.acquireRelease(
+    Effect.promise(() => open(zones)),
+    (server) => Effect.promise(server.close),
+  )
 
 export const open = async (
   initial: Readonly<Record<string, Zone>> = {},
@@ -122,7 +125,10 @@ const lookUp = (
   asked: string,
   type: packet.RecordType,
   count: number,
-): { readonly answers: Array<packet.Answer>; readonly truncate: boolean } | Exclude<Trouble, "truncate"> | "truncate" => {
+):
+  | { readonly answers: Array<packet.Answer>; readonly truncate: boolean }
+  | Exclude<Trouble, "truncate">
+  | "truncate" => {
   const answers: Array<packet.Answer> = []
   let name = asked
   for (let hop = 0; hop < CHAIN; hop++) {
@@ -159,11 +165,17 @@ const encode = (name: string, type: packet.RecordType, records: Records): Array<
       return (records.PTR ?? []).map((data) => ({ type: "PTR", name, ttl: 1, data }))
     case "MX":
       return (records.MX ?? []).map(([preference, exchange]) => ({
-        type: "MX", name, ttl: 1, data: { preference, exchange },
+        type: "MX",
+        name,
+        ttl: 1,
+        data: { preference, exchange },
       }))
     case "TXT":
       return (records.TXT ?? []).map((text) => ({
-        type: "TXT", name, ttl: 1, data: typeof text === "string" ? pieces(text) : [...text],
+        type: "TXT",
+        name,
+        ttl: 1,
+        data: typeof text === "string" ? pieces(text) : [...text],
       }))
     default:
       return []

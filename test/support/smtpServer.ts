@@ -8,14 +8,33 @@ import * as tls from "node:tls"
  * misbehave at any point of the dialogue.
  */
 export type Phase =
-  | "connect" | "greeting" | "ehlo" | "starttls" | "auth" | "mail" | "rcpt" | "data" | "body" | "dot" | "rset" | "quit"
+  | "connect"
+  | "greeting"
+  | "ehlo"
+  | "starttls"
+  | "auth"
+  | "mail"
+  | "rcpt"
+  | "data"
+  | "body"
+  | "dot"
+  | "rset"
+  | "quit"
 
 /**
  * A string that starts with a digit is the reply (lines separated by "\n"). `drop` resets the connection, `close` ends
  * it politely, `hang` never says anything again, `stall` does not even read any more. At the dot the message is stored by a 2xx reply, and by
  * `store-then-drop` and `store-then-hang` without one: the window in which an answer is lost.
  */
-export type Action = `${number}${string}` | "drop" | "close" | "hang" | "stall" | "store-then-drop" | "store-then-hang" | TlsTrouble
+export type Action =
+  | `${number}${string}`
+  | "drop"
+  | "close"
+  | "hang"
+  | "stall"
+  | "store-then-drop"
+  | "store-then-hang"
+  | TlsTrouble
 
 /** At STARTTLS: garbage in place of a handshake, or a reply slipped in behind the 220. */
 type TlsTrouble = "broken-tls" | "injected-reply"
@@ -81,7 +100,10 @@ export const selfSigned: tls.SecureContextOptions = { key: read("selfsigned.key"
 export const authority: Buffer = read("ca.pem")
 
 export const listen = (options: Options = {}): Effect.Effect<SmtpServer, never, Scope.Scope> =>
-  Effect.acquireRelease(Effect.promise(() => open(options)), (server) => Effect.promise(server.close))
+  Effect.acquireRelease(
+    Effect.promise(() => open(options)),
+    (server) => Effect.promise(server.close),
+  )
 
 export const open = async (options: Options = {}): Promise<SmtpServer & { readonly close: () => Promise<void> }> => {
   const host = options.host ?? "127.0.0.1"
@@ -153,10 +175,12 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
   const say = (reply: string): void => {
     const lines = reply.split("\n")
     const code = reply.slice(0, 3)
-    socket.write(lines
-      .map((line, i) => (i === 0 ? line : `${code} ${line}`))
-      .map((line, i) => (i < lines.length - 1 ? `${line.slice(0, 3)}-${line.slice(4)}` : line))
-      .join("\r\n") + "\r\n")
+    socket.write(
+      lines
+        .map((line, i) => (i === 0 ? line : `${code} ${line}`))
+        .map((line, i) => (i < lines.length - 1 ? `${line.slice(0, 3)}-${line.slice(4)}` : line))
+        .join("\r\n") + "\r\n",
+    )
     // RFC 5321 §3.8: after a 421 the server closes.
     if (code === "421") socket.end()
   }
@@ -184,7 +208,15 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
     state.counts.set(messageId, (state.counts.get(messageId) ?? 0) + 1)
     const kept = options.keep_bytes === false ? Buffer.alloc(0) : unstuffed(bytes)
     state.mails.push({
-      from: from ?? "", to, mail_line: mailLine, rcpt_lines: rcptLines, bytes: kept, messageId, helo, tls: secure, user,
+      from: from ?? "",
+      to,
+      mail_line: mailLine,
+      rcpt_lines: rcptLines,
+      bytes: kept,
+      messageId,
+      helo,
+      tls: secure,
+      user,
       connection,
     })
   }
@@ -311,7 +343,7 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
     body = undefined
     const action = state.script?.({ phase: "dot", connection, transaction, index: 0, line: "." })
     if (action === undefined || action.startsWith("2") || action.startsWith("store-")) store(message)
-    if (action === "store-then-drop") return void (hung = true, socket.resetAndDestroy())
+    if (action === "store-then-drop") return void ((hung = true), socket.resetAndDestroy())
     if (action === "store-then-hang") return void (hung = true)
     if (!act("dot", ".")) say(`250 2.0.0 OK queued as ${state.mails.length}`)
     reset()
@@ -356,13 +388,3 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
 const isTlsTrouble = (action: Action): action is TlsTrouble => action === "broken-tls" || action === "injected-reply"
 
 const unstuffed = (bytes: Buffer): Buffer => Buffer.from(bytes.toString("latin1").replace(/^\./gmu, ""), "latin1")
-
-/** As a program of its own it is a counting sink: prints its port, and its counts as JSON when it is told to stop. */
-if (import.meta.main) {
-  const server = await open({ keep_bytes: false, port: Number(process.argv[2] ?? 0) })
-  process.stdout.write(`${server.port}\n`)
-  process.on("SIGTERM", () => {
-    process.stdout.write(`${JSON.stringify(Object.fromEntries(server.counts))}\n`)
-    void server.close().then(() => process.exit(0))
-  })
-}

@@ -20,7 +20,10 @@ export const DEFERRED_ATTEMPTS = 2
 export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.Layer<Transport.Transport> =>
   Layer.succeed(Transport.Transport, {
     kind: "capture",
-    deliver: Effect.fn("CaptureTransport.deliver")(function*(message: OutgoingMessage, recipients: ReadonlyArray<string>) {
+    deliver: Effect.fn("CaptureTransport.deliver")(function* (
+      message: OutgoingMessage,
+      recipients: ReadonlyArray<string>,
+    ) {
       const outcomes = yield* Effect.forEach(recipients, (recipient) => simulate(message, recipient), {
         concurrency: "unbounded",
       })
@@ -30,10 +33,7 @@ export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.
     }),
   })
 
-const simulate = Effect.fnUntraced(function*(
-  message: OutgoingMessage,
-  recipient: string,
-): Effect.fn.Return<Outcome> {
+const simulate = Effect.fnUntraced(function* (message: OutgoingMessage, recipient: string): Effect.fn.Return<Outcome> {
   const began = yield* Clock.currentTimeMillis
   const role = simulated(recipient)
   if (role === "slow") yield* Effect.sleep(SLOW_MS)
@@ -58,4 +58,9 @@ const simulated = (recipient: string): string | undefined =>
 const HOP = { mx: "capture", tls: null }
 const OK = { code: 250, enhancedCode: "2.0.0", stage: "end_of_data" } as const
 const NO_USER = { code: 550, enhancedCode: "5.1.1", text: "no such user here (simulated)", stage: "rcpt" } as const
-const TRY_LATER = { code: 451, enhancedCode: "4.3.0", text: "temporarily out of order (simulated)", stage: "rcpt" } as const
+const TRY_LATER = {
+  code: 451,
+  enhancedCode: "4.3.0",
+  text: "temporarily out of order (simulated)",
+  stage: "rcpt",
+} as const

@@ -24,12 +24,14 @@ export const remaining = (cooldown: Cooldown, now: number): number => Math.max(0
 
 /** Several connections hear the same complaint at once: within a pause it is one. */
 export const throttled = (cooldown: Cooldown, now: number): Cooldown =>
-  remaining(cooldown, now) > 0 ? cooldown : {
-    limit: Math.max(1, Math.floor(cooldown.limit / 2)),
-    paused_until: now + cooldown.pause_ms,
-    pause_ms: Math.min(LONGEST_PAUSE_MS, cooldown.pause_ms * 2),
-    taken: 0,
-  }
+  remaining(cooldown, now) > 0
+    ? cooldown
+    : {
+        limit: Math.max(1, Math.floor(cooldown.limit / 2)),
+        paused_until: now + cooldown.pause_ms,
+        pause_ms: Math.min(LONGEST_PAUSE_MS, cooldown.pause_ms * 2),
+        taken: 0,
+      }
 
 export const accepted = (cooldown: Cooldown, most: number): Cooldown => {
   if (cooldown.limit >= most && cooldown.paused_until === 0) return cooldown

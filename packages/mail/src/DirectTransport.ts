@@ -32,57 +32,64 @@ export interface Options {
 
 /** Delivers to the servers of each recipient's domain. */
 export const layer = (options: Options): Layer.Layer<Transport.Transport, never, Dns.Dns | MtaSts.MtaSts> =>
-  Layer.effect(Transport.Transport, Effect.gen(function*() {
-    const dns = yield* Dns.Dns
-    const mtaSts = yield* MtaSts.MtaSts
-    const pool = yield* SitePool.make()
-    const walk = MxWalk.make(dns, { ...options, port: options.port ?? SMTP_PORT })
-    const routes = yield* Cache.makeWith((domain: string) => MxRoute.find(dns, domain), {
-      capacity: ROUTES,
-      timeToLive: (exit) =>
-        Exit.isSuccess(exit) && exit.value._tag !== "Unknown" ? Duration.millis(ROUTE_TTL_MS) : Duration.zero,
-    })
+  Layer.effect(
+    Transport.Transport,
+    Effect.gen(function* () {
+      const dns = yield* Dns.Dns
+      const mtaSts = yield* MtaSts.MtaSts
+      const pool = yield* SitePool.make()
+      const walk = MxWalk.make(dns, { ...options, port: options.port ?? SMTP_PORT })
+      const routes = yield* Cache.makeWith((domain: string) => MxRoute.find(dns, domain), {
+        capacity: ROUTES,
+        timeToLive: (exit) =>
+          Exit.isSuccess(exit) && exit.value._tag !== "Unknown" ? Duration.millis(ROUTE_TTL_MS) : Duration.zero,
+      })
 
-    const toDomain = Effect.fnUntraced(function*(
-      message: OutgoingMessage,
-      domain: string,
-      recipients: ReadonlyArray<string>,
-    ): Effect.fn.Return<ReadonlyArray<Outcome>> {
-      const began = yield* Clock.currentTimeMillis
-      const route = yield* Cache.get(routes, domain)
-      if (route._tag !== "Hosts") {
-        const hop = { ...Transport.NOWHERE, duration_ms: (yield* Clock.currentTimeMillis) - began }
-        return recipients.map((recipient) => unrouted(recipient, hop, route))
-      }
-      const policy = yield* mtaSts.enforced(domain)
-      const site = SiteRules.siteOf(route.hosts)
-      const way: SmtpDelivery.Way = {
-        // A session opened without the policy's checks must not carry mail of a domain that has one.
-        site: policy === undefined ? site : { ...site, route: `${site.route} mta-sts ${domain}` },
-        connect: (avoid) => walk(route.hosts, policy, avoid),
-        confirms: false,
-      }
-      return yield* SmtpDelivery.deliver(pool, way, message, recipients)
-    })
+      const toDomain = Effect.fnUntraced(function* (
+        message: OutgoingMessage,
+        domain: string,
+        recipients: ReadonlyArray<string>,
+      ): Effect.fn.Return<ReadonlyArray<Outcome>> {
+        const began = yield* Clock.currentTimeMillis
+        const route = yield* Cache.get(routes, domain)
+        if (route._tag !== "Hosts") {
+          const hop = { ...Transport.NOWHERE, duration_ms: (yield* Clock.currentTimeMillis) - began }
+          return recipients.map((recipient) => unrouted(recipient, hop, route))
+        }
+        const policy = yield* mtaSts.enforced(domain)
+        const site = SiteRules.siteOf(route.hosts)
+        const way: SmtpDelivery.Way = {
+          // A session opened without the policy's checks must not carry mail of a domain that has one.
+          site: policy === undefined ? site : { ...site, route: `${site.route} mta-sts ${domain}` },
+          connect: (avoid) => walk(route.hosts, policy, avoid),
+          confirms: false,
+        }
+        return yield* SmtpDelivery.deliver(pool, way, message, recipients)
+      })
 
-    const deliver = Effect.fn("DirectTransport.deliver")(function*(
-      message: OutgoingMessage,
-      recipients: ReadonlyArray<string>,
-    ) {
-      // One domain a transaction, even where two share their servers: some of those refuse a mixture.
-      const groups = Map.groupBy(recipients, domainOf)
-      const outcomes = new Map<string, Outcome>()
-      yield* Effect.forEach(groups, ([domain, group]) =>
-        Effect.map(
-          domain === undefined ? Effect.succeed(group.map(undeliverable)) : toDomain(message, domain, group),
-          (results) => {
-            for (const outcome of results) outcomes.set(outcome.recipient, outcome)
-          },
-        ), { concurrency: DOMAINS_AT_ONCE, discard: true })
-      return recipients.map((recipient) => outcomes.get(recipient) ?? undeliverable(recipient))
-    })
-    return Transport.Transport.of({ kind: "direct", deliver })
-  }))
+      const deliver = Effect.fn("DirectTransport.deliver")(function* (
+        message: OutgoingMessage,
+        recipients: ReadonlyArray<string>,
+      ) {
+        // One domain a transaction, even where two share their servers: some of those refuse a mixture.
+        const groups = Map.groupBy(recipients, domainOf)
+        const outcomes = new Map<string, Outcome>()
+        yield* Effect.forEach(
+          groups,
+          ([domain, group]) =>
+            Effect.map(
+              domain === undefined ? Effect.succeed(group.map(undeliverable)) : toDomain(message, domain, group),
+              (results) => {
+                for (const outcome of results) outcomes.set(outcome.recipient, outcome)
+              },
+            ),
+          { concurrency: DOMAINS_AT_ONCE, discard: true },
+        )
+        return recipients.map((recipient) => outcomes.get(recipient) ?? undeliverable(recipient))
+      })
+      return Transport.Transport.of({ kind: "direct", deliver })
+    }),
+  )
 
 /** The domain as DNS knows it; undefined for an address literal and what no name can be. */
 const domainOf = (recipient: string): string | undefined => {

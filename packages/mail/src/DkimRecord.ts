@@ -25,7 +25,7 @@ export const isKey = (expected: string, text: string): boolean =>
 
 /** Marks left by copying from a zone file, a terminal or a key file. */
 const pasted = (text: string): string | undefined => {
-  if (text.includes("\"")) return "quotation marks were pasted into the value; enter it without them"
+  if (text.includes('"')) return "quotation marks were pasted into the value; enter it without them"
   if (text.includes("\\")) return "backslashes were pasted into the value; enter the semicolons plain"
   if (text.includes("-----BEGIN")) return "the lines of a PEM file were pasted; p= takes only what stands between them"
   return /^(?:\S+\s+)?(?:IN\s+)?TXT\s/u.test(text)
@@ -51,7 +51,8 @@ const tagMistake = (expected: string, text: string): string | undefined => {
 /** Tags that would make verifiers turn down what we sign (RFC 6376 §3.6.1). */
 const restriction = (tags: TagList.TagList): string | undefined => {
   const hashes = tags.get("h")
-  if (hashes !== undefined && !list(hashes).includes("sha256")) return `h=${hashes} excludes sha256, which signs your mail`
+  if (hashes !== undefined && !list(hashes).includes("sha256"))
+    return `h=${hashes} excludes sha256, which signs your mail`
   const services = tags.get("s")
   if (services !== undefined && !list(services).some((service) => service === "*" || service === "email")) {
     return `s=${services} excludes email`

@@ -61,19 +61,25 @@ export interface Config {
   readonly allowed?: Network.Networks
 }
 
-export class Dns extends Context.Service<Dns, Queries & {
-  /** Asks the domain's own name servers, past every cache, and the resolver where they do not answer. */
-  readonly authoritative: (domain: string) => Effect.Effect<Queries>
-}>()("@waybill/mail/Dns") {
+export class Dns extends Context.Service<
+  Dns,
+  Queries & {
+    /** Asks the domain's own name servers, past every cache, and the resolver where they do not answer. */
+    readonly authoritative: (domain: string) => Effect.Effect<Queries>
+  }
+>()("@waybill/mail/Dns") {
   static readonly layer = (config: Config = {}): Layer.Layer<Dns> =>
-    Layer.effect(Dns, Effect.gen(function*() {
-      const resolver = yield* Effect.acquireRelease(
-        Effect.sync(() => open(config, config.servers)),
-        (resolver) => Effect.sync(() => resolver.cancel()),
-      )
-      const queries = fromResolver(resolver)
-      return Dns.of({ ...queries, authoritative: authoritative(config, queries) })
-    }))
+    Layer.effect(
+      Dns,
+      Effect.gen(function* () {
+        const resolver = yield* Effect.acquireRelease(
+          Effect.sync(() => open(config, config.servers)),
+          (resolver) => Effect.sync(() => resolver.cancel()),
+        )
+        const queries = fromResolver(resolver)
+        return Dns.of({ ...queries, authoritative: authoritative(config, queries) })
+      }),
+    )
 
   /** Names as data; an entry that is a word is what the server would answer instead. */
   static readonly layerTest = (zones: Readonly<Record<string, Zone>>): Layer.Layer<Dns> => {
@@ -104,10 +110,15 @@ const fromResolver = (resolver: dns.promises.Resolver): Queries => {
   const names = (records: ReadonlyArray<string>) => records.map(normal)
   return {
     txt: ask((name) => resolver.resolveTxt(name).then((records) => records.map((pieces) => pieces.join("")))),
-    mx: ask((name) => resolver.resolveMx(name).then((records) =>
-      records
-        .map((record): Mx => ({ preference: record.priority, exchange: normal(record.exchange) }))
-        .toSorted((one, other) => one.preference - other.preference))),
+    mx: ask((name) =>
+      resolver
+        .resolveMx(name)
+        .then((records) =>
+          records
+            .map((record): Mx => ({ preference: record.priority, exchange: normal(record.exchange) }))
+            .toSorted((one, other) => one.preference - other.preference),
+        ),
+    ),
     a: ask((name) => resolver.resolve4(name)),
     aaaa: ask((name) => resolver.resolve6(name)),
     cname: ask((name) => resolver.resolveCname(name).then(names)),
@@ -116,17 +127,19 @@ const fromResolver = (resolver: dns.promises.Resolver): Queries => {
   }
 }
 
-const ask = <A>(query: (name: string) => Promise<ReadonlyArray<A>>) => (name: string): Effect.Effect<Answer<A>> =>
-  Effect.tryPromise({ try: () => query(name), catch: (cause) => cause }).pipe(
-    Effect.match({
-      onSuccess: (records) => (records.length === 0 ? notFound("NODATA") : found(records)),
-      onFailure: (cause) => refusal(cause),
-    }),
-    Effect.timeoutOrElse({
-      duration: LOOKUP_TIMEOUT_MS,
-      orElse: () => Effect.succeed<Answer<A>>(unavailable("TIMEOUT")),
-    }),
-  )
+const ask =
+  <A>(query: (name: string) => Promise<ReadonlyArray<A>>) =>
+  (name: string): Effect.Effect<Answer<A>> =>
+    Effect.tryPromise({ try: () => query(name), catch: (cause) => cause }).pipe(
+      Effect.match({
+        onSuccess: (records) => (records.length === 0 ? notFound("NODATA") : found(records)),
+        onFailure: (cause) => refusal(cause),
+      }),
+      Effect.timeoutOrElse({
+        duration: LOOKUP_TIMEOUT_MS,
+        orElse: () => Effect.succeed<Answer<A>>(unavailable("TIMEOUT")),
+      }),
+    )
 
 /** Codes of node:dns. A name that DNS cannot even carry is a name that does not exist. */
 const refusal = (cause: unknown): NotFound | Unavailable => {
@@ -155,33 +168,37 @@ const refusal = (cause: unknown): NotFound | Unavailable => {
   }
 }
 
-const authoritative = (config: Config, resolver: Queries) => Effect.fn("Dns.authoritative")(function*(domain: string) {
-  const servers = yield* nameServers(config, resolver, domain)
-  if (servers.length === 0) return resolver
-  const own = fromResolver(open(config, servers))
-  // A name server answers a CNAME that leaves its zone with the CNAME alone: only the resolver can follow it.
-  const leaves = (name: string) => Effect.map(own.cname(name), (answer) => answer._tag === "Found")
-  const orResolver = <A>(mine: (name: string) => Effect.Effect<Answer<A>>, theirs: typeof mine) => (name: string) =>
-    Effect.flatMap(mine(name), (answer) => {
-      if (answer._tag === "Unavailable") return theirs(name)
-      if (answer._tag === "Found") return Effect.succeed(answer)
-      return Effect.flatMap(leaves(name), (away) => (away ? theirs(name) : Effect.succeed(answer)))
-    })
-  return {
-    txt: orResolver(own.txt, resolver.txt),
-    mx: orResolver(own.mx, resolver.mx),
-    a: orResolver(own.a, resolver.a),
-    aaaa: orResolver(own.aaaa, resolver.aaaa),
-    cname: (name: string) =>
-      Effect.flatMap(own.cname(name), (answer) =>
-        answer._tag === "Unavailable" ? resolver.cname(name) : Effect.succeed(answer)),
-    ns: orResolver(own.ns, resolver.ns),
-    ptr: resolver.ptr,
-  } satisfies Queries
-})
+const authoritative = (config: Config, resolver: Queries) =>
+  Effect.fn("Dns.authoritative")(function* (domain: string) {
+    const servers = yield* nameServers(config, resolver, domain)
+    if (servers.length === 0) return resolver
+    const own = fromResolver(open(config, servers))
+    // A name server answers a CNAME that leaves its zone with the CNAME alone: only the resolver can follow it.
+    const leaves = (name: string) => Effect.map(own.cname(name), (answer) => answer._tag === "Found")
+    const orResolver =
+      <A>(mine: (name: string) => Effect.Effect<Answer<A>>, theirs: typeof mine) =>
+      (name: string) =>
+        Effect.flatMap(mine(name), (answer) => {
+          if (answer._tag === "Unavailable") return theirs(name)
+          if (answer._tag === "Found") return Effect.succeed(answer)
+          return Effect.flatMap(leaves(name), (away) => (away ? theirs(name) : Effect.succeed(answer)))
+        })
+    return {
+      txt: orResolver(own.txt, resolver.txt),
+      mx: orResolver(own.mx, resolver.mx),
+      a: orResolver(own.a, resolver.a),
+      aaaa: orResolver(own.aaaa, resolver.aaaa),
+      cname: (name: string) =>
+        Effect.flatMap(own.cname(name), (answer) =>
+          answer._tag === "Unavailable" ? resolver.cname(name) : Effect.succeed(answer),
+        ),
+      ns: orResolver(own.ns, resolver.ns),
+      ptr: resolver.ptr,
+    } satisfies Queries
+  })
 
 /** The addresses of the servers of the zone the name lies in: the closest ancestor with NS records, above no TLD. */
-const nameServers = Effect.fnUntraced(function*(config: Config, resolver: Queries, domain: string) {
+const nameServers = Effect.fnUntraced(function* (config: Config, resolver: Queries, domain: string) {
   const labels = domain.split(".")
   for (let from = 0; from <= labels.length - 2; from++) {
     const zone = yield* resolver.ns(labels.slice(from).join("."))

@@ -27,7 +27,10 @@ export interface Report {
 export const FOUND_RECORDS = 10
 export const FOUND_CHARACTERS = 1_024
 
-export const check = Effect.fn("DomainCheck.check")(function*(domain: string, expected: ReadonlyArray<ExpectedRecord>) {
+export const check = Effect.fn("DomainCheck.check")(function* (
+  domain: string,
+  expected: ReadonlyArray<ExpectedRecord>,
+) {
   const dns = yield* Dns.Dns
   const queries = yield* dns.authoritative(domain)
   const records = yield* Effect.forEach(
@@ -59,7 +62,7 @@ const judge = (queries: Dns.Queries, domain: string, record: ExpectedRecord): Ef
   }
 }
 
-const dkim = Effect.fnUntraced(function*(queries: Dns.Queries, domain: string, record: ExpectedRecord) {
+const dkim = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
   const answer = yield* queries.txt(record.name)
   if (answer._tag === "Unavailable") return unknown(answer)
   if (answer._tag === "Found") {
@@ -76,7 +79,7 @@ const dkim = Effect.fnUntraced(function*(queries: Dns.Queries, domain: string, r
 })
 
 /** Where forms of DNS providers make people put the key instead. */
-const misplacedKey = Effect.fnUntraced(function*(queries: Dns.Queries, domain: string, record: ExpectedRecord) {
+const misplacedKey = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
   const places = [
     {
       name: `${record.name}.${domain}`,
@@ -97,7 +100,7 @@ const misplacedKey = Effect.fnUntraced(function*(queries: Dns.Queries, domain: s
   return undefined
 })
 
-const spf = Effect.fnUntraced(function*(queries: Dns.Queries, record: ExpectedRecord) {
+const spf = Effect.fnUntraced(function* (queries: Dns.Queries, record: ExpectedRecord) {
   const answer = yield* queries.txt(record.name)
   if (answer._tag === "Unavailable") return unknown(answer)
   if (answer._tag === "NotFound") return missing(answer)
@@ -105,7 +108,7 @@ const spf = Effect.fnUntraced(function*(queries: Dns.Queries, record: ExpectedRe
   return mistake === undefined ? verified(answer.records) : mismatch(answer.records, mistake)
 })
 
-const returnCname = Effect.fnUntraced(function*(queries: Dns.Queries, domain: string, record: ExpectedRecord) {
+const returnCname = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
   const answer = yield* queries.cname(record.name)
   if (answer._tag === "Unavailable") return unknown(answer)
   if (answer._tag === "Found") {
@@ -120,11 +123,14 @@ const returnCname = Effect.fnUntraced(function*(queries: Dns.Queries, domain: st
   }
   const address = yield* Dns.addresses(queries, record.name)
   return address._tag === "Found"
-    ? mismatch(address.records, "addresses answer where a CNAME belongs; switch proxying or flattening off for this name")
+    ? mismatch(
+        address.records,
+        "addresses answer where a CNAME belongs; switch proxying or flattening off for this name",
+      )
     : missing(answer)
 })
 
-const returnMx = Effect.fnUntraced(function*(queries: Dns.Queries, record: ExpectedRecord) {
+const returnMx = Effect.fnUntraced(function* (queries: Dns.Queries, record: ExpectedRecord) {
   const answer = yield* queries.mx(record.name)
   if (answer._tag === "Unavailable") return unknown(answer)
   if (answer._tag === "NotFound") return missing(answer)
@@ -138,7 +144,7 @@ const returnMx = Effect.fnUntraced(function*(queries: Dns.Queries, record: Expec
 })
 
 /** A domain without a policy of its own has that of the closest domain above it (RFC 7489 §6.6.3, as a tree walk). */
-const dmarc = Effect.fnUntraced(function*(queries: Dns.Queries, domain: string, record: ExpectedRecord) {
+const dmarc = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
   const own = yield* queries.txt(record.name)
   if (own._tag === "Unavailable") return unknown(own)
   const labels = domain.split(".")

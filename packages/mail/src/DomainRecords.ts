@@ -50,7 +50,8 @@ export const expectedRecords = (
       host: `${key.selector}._domainkey`,
       value: `v=DKIM1; k=${key.algorithm}; p=${key.public_key}`,
       required: key.required,
-    }))
+    }),
+  )
   const advice = record({ purpose: "dmarc", type: "TXT", host: "_dmarc", value: "v=DMARC1; p=none;", required: false })
   return [...keys, ...returnPath(settings.return_path).map(record), advice]
 }

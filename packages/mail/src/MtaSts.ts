@@ -28,35 +28,43 @@ export class FetchFailed extends Schema.TaggedError<FetchFailed>()("FetchFailed"
 /** The text at `https://mta-sts.<domain>/.well-known/mta-sts.txt`, its certificate checked, no redirect followed. */
 export type Fetch = (domain: string) => Effect.Effect<string, FetchFailed>
 
-export class MtaSts extends Context.Service<MtaSts, {
-  /** The policy to hold to, if it is one to enforce. */
-  readonly enforced: (domain: string) => Effect.Effect<Policy | undefined>
-}>()("@waybill/mail/MtaSts") {
+export class MtaSts extends Context.Service<
+  MtaSts,
+  {
+    /** The policy to hold to, if it is one to enforce. */
+    readonly enforced: (domain: string) => Effect.Effect<Policy | undefined>
+  }
+>()("@waybill/mail/MtaSts") {
   static readonly layer = (fetch: Fetch): Layer.Layer<MtaSts, never, Dns.Dns> =>
-    Layer.effect(MtaSts, Effect.gen(function*() {
-      const dns = yield* Dns.Dns
-      const held = new Map<string, Held>()
-      // Through a cache, so that of a thousand mails to one domain one asks and all wait for what it learns.
-      const checks = yield* Cache.make({
-        capacity: DOMAINS,
-        timeToLive: Duration.millis(CHECK_MS),
-        lookup: Effect.fnUntraced(function*(domain: string) {
+    Layer.effect(
+      MtaSts,
+      Effect.gen(function* () {
+        const dns = yield* Dns.Dns
+        const held = new Map<string, Held>()
+        // Through a cache, so that of a thousand mails to one domain one asks and all wait for what it learns.
+        const checks = yield* Cache.make({
+          capacity: DOMAINS,
+          timeToLive: Duration.millis(CHECK_MS),
+          lookup: Effect.fnUntraced(function* (domain: string) {
+            const now = yield* Clock.currentTimeMillis
+            const next = yield* refresh(dns, fetch, domain, held.get(domain), now)
+            held.delete(domain)
+            const [oldest] = held.keys()
+            if (held.size >= DOMAINS && oldest !== undefined) held.delete(oldest)
+            if (next !== undefined) held.set(domain, next)
+            return next
+          }),
+        })
+        const enforced = Effect.fn("MtaSts.enforced")(function* (domain: string) {
+          const entry = yield* Cache.get(checks, domain)
           const now = yield* Clock.currentTimeMillis
-          const next = yield* refresh(dns, fetch, domain, held.get(domain), now)
-          held.delete(domain)
-          const [oldest] = held.keys()
-          if (held.size >= DOMAINS && oldest !== undefined) held.delete(oldest)
-          if (next !== undefined) held.set(domain, next)
-          return next
-        }),
-      })
-      const enforced = Effect.fn("MtaSts.enforced")(function*(domain: string) {
-        const entry = yield* Cache.get(checks, domain)
-        const now = yield* Clock.currentTimeMillis
-        return entry !== undefined && entry.policy.mode === "enforce" && now < entry.expires_at ? entry.policy : undefined
-      })
-      return MtaSts.of({ enforced })
-    }))
+          return entry !== undefined && entry.policy.mode === "enforce" && now < entry.expires_at
+            ? entry.policy
+            : undefined
+        })
+        return MtaSts.of({ enforced })
+      }),
+    )
 
   static readonly layerTest = (policies: Readonly<Record<string, Policy>> = {}): Layer.Layer<MtaSts> =>
     Layer.succeed(MtaSts, { enforced: (domain) => Effect.succeed(policies[domain]) })
@@ -72,7 +80,7 @@ interface Held {
  * A policy once fetched holds till it expires, whatever DNS and the policy host do meanwhile: else whoever can suppress
  * an answer could switch it off (§5.1).
  */
-const refresh = Effect.fnUntraced(function*(
+const refresh = Effect.fnUntraced(function* (
   dns: Dns.Queries,
   fetch: Fetch,
   domain: string,
@@ -83,8 +91,11 @@ const refresh = Effect.fnUntraced(function*(
   const answer = yield* dns.txt(`_mta-sts.${domain}`)
   const id = answer._tag === "Found" ? idOf(answer.records) : undefined
   if (id === undefined || id === held?.id) return held
-  const policy = yield* fetch(domain).pipe(Effect.map(parse), Effect.orElseSucceed(() => undefined))
-  return policy === undefined ? held : { id, policy, expires_at: now + policy.max_age_ms } satisfies Held
+  const policy = yield* fetch(domain).pipe(
+    Effect.map(parse),
+    Effect.orElseSucceed(() => undefined),
+  )
+  return policy === undefined ? held : ({ id, policy, expires_at: now + policy.max_age_ms } satisfies Held)
 })
 
 /** More than one record is none (§3.1). */
@@ -119,4 +130,7 @@ const isPattern = (pattern: string): boolean => /^(?:\*\.)?(?:[a-z0-9_-]{1,63}\.
 
 export const matches = (policy: Policy, host: string): boolean =>
   policy.mx.some((pattern) =>
-    pattern.startsWith("*.") ? host.slice(host.indexOf(".") + 1) === pattern.slice(2) && host.includes(".") : host === pattern)
+    pattern.startsWith("*.")
+      ? host.slice(host.indexOf(".") + 1) === pattern.slice(2) && host.includes(".")
+      : host === pattern,
+  )

@@ -37,30 +37,33 @@ const request = (host: string, address: string, options: Options): Effect.Effect
       resume(Effect.fail(new MtaSts.FetchFailed({ reason })))
     }
     const timer = setTimeout(() => fail("no answer in time"), options.timeout_ms ?? FETCH_TIMEOUT_MS)
-    const request = https.request({
-      host: address,
-      servername: host,
-      port: options.port ?? 443,
-      path: "/.well-known/mta-sts.txt",
-      headers: { host, accept: "text/plain" },
-      agent: false,
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
-    }, (response) => {
-      // A redirect is a failure: it would lead past the certificate that vouches for the domain (§3.3).
-      if (response.statusCode !== 200) return fail(`status ${response.statusCode}`)
-      if (!/^text\/plain\b/iu.test(response.headers["content-type"] ?? "")) return fail("not text/plain")
-      let text = ""
-      response.setEncoding("utf8")
-      response.on("data", (chunk: string) => {
-        text += chunk
-        if (text.length > MtaSts.POLICY_BYTES) fail("too long")
-      })
-      response.on("error", (error) => fail(error.message))
-      response.on("end", () => {
-        clearTimeout(timer)
-        resume(Effect.succeed(text))
-      })
-    })
+    const request = https.request(
+      {
+        host: address,
+        servername: host,
+        port: options.port ?? 443,
+        path: "/.well-known/mta-sts.txt",
+        headers: { host, accept: "text/plain" },
+        agent: false,
+        ...(options.ca === undefined ? {} : { ca: options.ca }),
+      },
+      (response) => {
+        // A redirect is a failure: it would lead past the certificate that vouches for the domain (§3.3).
+        if (response.statusCode !== 200) return fail(`status ${response.statusCode}`)
+        if (!/^text\/plain\b/iu.test(response.headers["content-type"] ?? "")) return fail("not text/plain")
+        let text = ""
+        response.setEncoding("utf8")
+        response.on("data", (chunk: string) => {
+          text += chunk
+          if (text.length > MtaSts.POLICY_BYTES) fail("too long")
+        })
+        response.on("error", (error) => fail(error.message))
+        response.on("end", () => {
+          clearTimeout(timer)
+          resume(Effect.succeed(text))
+        })
+      },
+    )
     request.on("error", (error) => {
       clearTimeout(timer)
       fail(error.message)

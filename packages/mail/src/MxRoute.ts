@@ -11,16 +11,14 @@ export type MxRoute =
   | { readonly _tag: "Nowhere"; readonly reason: string; readonly enhanced_code: string }
   | { readonly _tag: "Unknown"; readonly reason: string }
 
-export const find = Effect.fn("MxRoute.find")(function*(
-  dns: Dns.Queries,
-  domain: string,
-): Effect.fn.Return<MxRoute> {
+export const find = Effect.fn("MxRoute.find")(function* (dns: Dns.Queries, domain: string): Effect.fn.Return<MxRoute> {
   const answer = yield* dns.mx(domain)
   if (answer._tag === "Unavailable") return { _tag: "Unknown", reason: `MX of ${domain}: ${answer.reason}` }
   if (answer._tag === "NotFound") return yield* implicit(dns, domain)
   const named = answer.records.filter((record) => record.exchange !== "")
   // RFC 7505: a single "." says that this domain takes no mail.
-  if (named.length === 0) return { _tag: "Nowhere", reason: `${domain} takes no mail (null MX)`, enhanced_code: "5.1.10" }
+  if (named.length === 0)
+    return { _tag: "Nowhere", reason: `${domain} takes no mail (null MX)`, enhanced_code: "5.1.10" }
   // RFC 1035 §3.3.9 wants a name; an address there is a mistake nobody may rely on.
   const hosts = (yield* inOrder(named)).filter((host) => Network.literal(host) === undefined).slice(0, MX_HOSTS)
   return Array.isReadonlyArrayNonEmpty(hosts)
@@ -29,20 +27,26 @@ export const find = Effect.fn("MxRoute.find")(function*(
 })
 
 /** Without MX records the domain is its own server (RFC 5321 §5.1). */
-const implicit = Effect.fnUntraced(function*(dns: Dns.Queries, domain: string): Effect.fn.Return<MxRoute> {
+const implicit = Effect.fnUntraced(function* (dns: Dns.Queries, domain: string): Effect.fn.Return<MxRoute> {
   const answer = yield* Dns.addresses(dns, domain)
   switch (answer._tag) {
     case "Found":
       return { _tag: "Hosts", hosts: [domain] }
     case "NotFound":
-      return { _tag: "Nowhere", reason: `${domain} has neither MX nor address (${answer.reason})`, enhanced_code: "5.1.2" }
+      return {
+        _tag: "Nowhere",
+        reason: `${domain} has neither MX nor address (${answer.reason})`,
+        enhanced_code: "5.1.2",
+      }
     case "Unavailable":
       return { _tag: "Unknown", reason: `addresses of ${domain}: ${answer.reason}` }
   }
 })
 
 /** Equal preferences share the load (§5.1). */
-const inOrder = Effect.fnUntraced(function*(records: ReadonlyArray<Dns.Mx>) {
+const inOrder = Effect.fnUntraced(function* (records: ReadonlyArray<Dns.Mx>) {
   const shuffled = yield* Random.shuffle(records)
-  return [...new Set([...shuffled].toSorted((one, other) => one.preference - other.preference).map((mx) => mx.exchange))]
+  return [
+    ...new Set([...shuffled].toSorted((one, other) => one.preference - other.preference).map((mx) => mx.exchange)),
+  ]
 })

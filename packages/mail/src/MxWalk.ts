@@ -29,14 +29,15 @@ export const make = (dns: Dns.Queries, options: Options) => {
   const brokenTls = new Memory()
   const silent = new Memory()
 
-  const open = Effect.fnUntraced(function*(host: string, address: string, policy: MtaSts.Policy | undefined) {
+  const open = Effect.fnUntraced(function* (host: string, address: string, policy: MtaSts.Policy | undefined) {
     const now = yield* Clock.currentTimeMillis
     const target = { host, address, port: options.port, name: options.name, timeouts: options.timeouts }
     const mode = policy !== undefined ? "required" : brokenTls.has(host, now) ? "none" : "opportunistic"
     const ca = options.ca === undefined ? {} : { ca: options.ca }
     return yield* SmtpConnection.open({ ...target, tls: { mode, verify: policy !== undefined, ...ca } }).pipe(
       Effect.catch((failure) => {
-        if (failure.trouble === "timeout" && (failure.stage === "connect" || failure.stage === "greeting")) silent.add(address, now + SILENT_MS, now)
+        if (failure.trouble === "timeout" && (failure.stage === "connect" || failure.stage === "greeting"))
+          silent.add(address, now + SILENT_MS, now)
         if (mode !== "opportunistic" || failure.stage !== "starttls") return Effect.fail(failure)
         // RFC 7435: TLS that does not work is no reason to keep mail that would have gone in the clear.
         brokenTls.add(host, now + BROKEN_TLS_MS, now)
@@ -45,7 +46,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
     )
   })
 
-  const walk = Effect.fn("MxWalk.open")(function*(
+  const walk = Effect.fn("MxWalk.open")(function* (
     hosts: ReadonlyArray<string>,
     policy: MtaSts.Policy | undefined,
     avoid: ReadonlySet<string>,
@@ -80,7 +81,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
 }
 
 /** The addresses of a server that mail may be delivered to. */
-const reachable = Effect.fnUntraced(function*(dns: Dns.Queries, host: string, allowed: Network.Networks | undefined) {
+const reachable = Effect.fnUntraced(function* (dns: Dns.Queries, host: string, allowed: Network.Networks | undefined) {
   const answer = yield* Dns.addresses(dns, host)
   if (answer._tag === "Unavailable") return yield* failure(host, "dns", `addresses: ${answer.reason}`)
   if (answer._tag === "NotFound") return yield* failure(host, "dns", `no address (${answer.reason})`)

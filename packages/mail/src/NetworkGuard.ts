@@ -54,17 +54,18 @@ export const checkHost = (
  * The addresses of a host that may be connected to. Connect to one of these and never to the name: between two
  * look-ups the owner of a name can change what it stands for.
  */
-export const resolvePublic = Effect.fn("NetworkGuard.resolvePublic")(
-  function*(host: string, allowed: Network.Networks = []) {
-    const known = yield* Effect.fromResult(checkHost(host, allowed))
-    if (known !== undefined) return known
-    const answer = yield* Dns.addresses(yield* Dns.Dns, host)
-    if (answer._tag === "NotFound") return yield* new NameNotFound({ host, reason: answer.reason })
-    if (answer._tag === "Unavailable") return yield* new NameUnavailable({ host, reason: answer.reason })
-    const reachable = answer.records.filter((address) => Network.isReachable(address, allowed))
-    return reachable.length > 0 ? reachable : yield* refused(host, answer.records)
-  },
-)
+export const resolvePublic = Effect.fn("NetworkGuard.resolvePublic")(function* (
+  host: string,
+  allowed: Network.Networks = [],
+) {
+  const known = yield* Effect.fromResult(checkHost(host, allowed))
+  if (known !== undefined) return known
+  const answer = yield* Dns.addresses(yield* Dns.Dns, host)
+  if (answer._tag === "NotFound") return yield* new NameNotFound({ host, reason: answer.reason })
+  if (answer._tag === "Unavailable") return yield* new NameUnavailable({ host, reason: answer.reason })
+  const reachable = answer.records.filter((address) => Network.isReachable(address, allowed))
+  return reachable.length > 0 ? reachable : yield* refused(host, answer.records)
+})
 
 /** RFC 6761 §6.3: the whole tree below localhost is loopback. */
 const isLocalhost = (host: string): boolean => /^(?:.+\.)?localhost\.?$/iu.test(host)

@@ -70,7 +70,8 @@ export const config: Config.Config<Relay> = Config.Redacted("SMTP_URL").pipe(
   Config.mapEffect((url) =>
     Effect.fromResult(parse(Redacted.value(url))).pipe(
       Effect.mapError((bad) => new Config.ConfigError(new ConfigProvider.SourceError({ message: bad.message }))),
-    )),
+    ),
+  ),
 )
 
 export interface Options {
@@ -81,28 +82,31 @@ export interface Options {
 }
 
 export const layer = (relay: Relay, options: Options): Layer.Layer<Transport.Transport> =>
-  Layer.effect(Transport.Transport, Effect.gen(function*() {
-    const pool = yield* SitePool.make()
-    const key = `relay ${relay.host}:${relay.port}`
-    const connect = SmtpConnection.open({
-      host: relay.host,
-      address: relay.host,
-      port: relay.port,
-      name: options.name,
-      tls: options.ca === undefined ? relay.tls : { ...relay.tls, ca: options.ca },
-      login: relay.login,
-      timeouts: options.timeouts,
-    })
-    const way: SmtpDelivery.Way = {
-      site: { key, route: key, connections: relay.connections, messages: RELAY_MESSAGES },
-      connect: (avoid) => (avoid.size > 0 ? undefined : connect),
-      confirms: relay.confirm === "dsn",
-    }
-    return Transport.Transport.of({
-      kind: "relay",
-      deliver: (message, recipients) => SmtpDelivery.deliver(pool, way, message, recipients),
-    })
-  }))
+  Layer.effect(
+    Transport.Transport,
+    Effect.gen(function* () {
+      const pool = yield* SitePool.make()
+      const key = `relay ${relay.host}:${relay.port}`
+      const connect = SmtpConnection.open({
+        host: relay.host,
+        address: relay.host,
+        port: relay.port,
+        name: options.name,
+        tls: options.ca === undefined ? relay.tls : { ...relay.tls, ca: options.ca },
+        login: relay.login,
+        timeouts: options.timeouts,
+      })
+      const way: SmtpDelivery.Way = {
+        site: { key, route: key, connections: relay.connections, messages: RELAY_MESSAGES },
+        connect: (avoid) => (avoid.size > 0 ? undefined : connect),
+        confirms: relay.confirm === "dsn",
+      }
+      return Transport.Transport.of({
+        kind: "relay",
+        deliver: (message, recipients) => SmtpDelivery.deliver(pool, way, message, recipients),
+      })
+    }),
+  )
 
 const isLoopback = (host: string): boolean =>
   host === "localhost" || Network.refusedRange(Network.literal(host) ?? "") === "loopback"

@@ -45,13 +45,15 @@ export interface SitePool {
   /** Says how long the site is left alone from now on. */
   readonly throttled: (site: Site) => Effect.Effect<number>
   readonly accepted: (site: Site) => Effect.Effect<void>
-  readonly stats: Effect.Effect<ReadonlyArray<{
-    readonly site: string
-    readonly busy: number
-    readonly idle: number
-    readonly limit: number
-    readonly paused_ms: number
-  }>>
+  readonly stats: Effect.Effect<
+    ReadonlyArray<{
+      readonly site: string
+      readonly busy: number
+      readonly idle: number
+      readonly limit: number
+      readonly paused_ms: number
+    }>
+  >
 }
 
 interface Idle {
@@ -72,12 +74,10 @@ interface State {
 }
 
 /** Closing the scope says QUIT on what is idle; what is in use belongs to whoever uses it. */
-export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: number } = {}): Effect.Effect<
-  SitePool,
-  never,
-  Scope.Scope
-> =>
-  Effect.gen(function*() {
+export const make = (
+  options: { readonly idle_ms?: number; readonly wait_ms?: number } = {},
+): Effect.Effect<SitePool, never, Scope.Scope> =>
+  Effect.gen(function* () {
     const idle_ms = options.idle_ms ?? IDLE_MS
     const wait_ms = options.wait_ms ?? WAIT_MS
     const states = new Map<string, State>()
@@ -88,13 +88,20 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
         open = false
         const idle = [...states.values()].flatMap((state) => state.idle.splice(0))
         return Effect.forEach(idle, ({ connection }) => connection.quit, { concurrency: "unbounded", discard: true })
-      }))
+      }),
+    )
 
     const stateOf = (site: Site): State => {
       const known = states.get(site.key)
       if (known !== undefined) return known
       if (states.size >= SITES) forgetQuiet(states)
-      const state: State = { busy: 0, leaving: 0, idle: [], waiting: new Map(), cooldown: Cooldown.start(site.connections) }
+      const state: State = {
+        busy: 0,
+        leaving: 0,
+        idle: [],
+        waiting: new Map(),
+        cooldown: Cooldown.start(site.connections),
+      }
       states.set(site.key, state)
       return state
     }
@@ -137,7 +144,7 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
       return { idle: undefined }
     }
 
-    const place = Effect.fnUntraced(function*(site: Site, state: State) {
+    const place = Effect.fnUntraced(function* (site: Site, state: State) {
       const deadline = (yield* Clock.currentTimeMillis) + wait_ms
       while (true) {
         const now = yield* Clock.currentTimeMillis
@@ -162,11 +169,20 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
       }
     })
 
-    const giveBack = Effect.fnUntraced(function*(site: Site, state: State, connection: SmtpConnection, messages: number) {
+    const giveBack = Effect.fnUntraced(function* (
+      site: Site,
+      state: State,
+      connection: SmtpConnection,
+      messages: number,
+    ) {
       const now = yield* Clock.currentTimeMillis
       state.busy--
-      const keeps = open && connection.isUsable() && messages < site.messages &&
-        taken(state) < state.cooldown.limit && Cooldown.remaining(state.cooldown, now) === 0
+      const keeps =
+        open &&
+        connection.isUsable() &&
+        messages < site.messages &&
+        taken(state) < state.cooldown.limit &&
+        Cooldown.remaining(state.cooldown, now) === 0
       if (keeps) state.idle.push({ connection, route: site.route, messages, since: now })
       else if (connection.isUsable() && open) yield* leave(state, connection)
       else if (connection.isUsable()) yield* connection.quit
@@ -175,24 +191,30 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
     })
 
     const use: SitePool["use"] = (site, connect, run) =>
-      Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
-        const state = stateOf(site)
-        const seized = yield* restore(place(site, state))
-        const connection = seized.idle?.connection ?? (yield* restore(connect).pipe(
-          Effect.onError(() => Effect.sync(() => {
-            state.busy--
-            wake(state)
-          })),
-        ))
-        return yield* restore(run(connection, seized.idle !== undefined)).pipe(
-          Effect.onExit((exit) => {
-            if (Exit.isFailure(exit)) connection.destroy()
-            return giveBack(site, state, connection, (seized.idle?.messages ?? 0) + 1)
-          }),
-        )
-      }))
+      Effect.uninterruptibleMask(
+        Effect.fnUntraced(function* (restore) {
+          const state = stateOf(site)
+          const seized = yield* restore(place(site, state))
+          const connection =
+            seized.idle?.connection ??
+            (yield* restore(connect).pipe(
+              Effect.onError(() =>
+                Effect.sync(() => {
+                  state.busy--
+                  wake(state)
+                }),
+              ),
+            ))
+          return yield* restore(run(connection, seized.idle !== undefined)).pipe(
+            Effect.onExit((exit) => {
+              if (Exit.isFailure(exit)) connection.destroy()
+              return giveBack(site, state, connection, (seized.idle?.messages ?? 0) + 1)
+            }),
+          )
+        }),
+      )
 
-    const throttled = Effect.fnUntraced(function*(site: Site) {
+    const throttled = Effect.fnUntraced(function* (site: Site) {
       const state = stateOf(site)
       const now = yield* Clock.currentTimeMillis
       state.cooldown = Cooldown.throttled(state.cooldown, now)
@@ -208,7 +230,7 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
         wake(state)
       })
 
-    const reap = Effect.gen(function*() {
+    const reap = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       for (const state of states.values()) {
         const stale = state.idle.filter((idle) => now - idle.since >= idle_ms || !idle.connection.isUsable())
@@ -232,12 +254,14 @@ export const make = (options: { readonly idle_ms?: number; readonly wait_ms?: nu
         idle: state.idle.length,
         limit: state.cooldown.limit,
         paused_ms: Cooldown.remaining(state.cooldown, now),
-      })))
+      })),
+    )
     return { use, throttled, accepted, stats }
   })
 
 const forgetQuiet = (states: Map<string, State>): void => {
   for (const [key, state] of states) {
-    if (state.busy + state.leaving + state.idle.length + state.waiting.size === 0 && state.cooldown.paused_until === 0) states.delete(key)
+    if (state.busy + state.leaving + state.idle.length + state.waiting.size === 0 && state.cooldown.paused_until === 0)
+      states.delete(key)
   }
 }

@@ -58,7 +58,17 @@ export interface Options extends Target {
 export class ConnectFailed extends Schema.TaggedError<ConnectFailed>()("ConnectFailed", {
   host: Schema.String,
   stage: Schema.Literals(["connect", "greeting", "ehlo", "starttls", "auth"]),
-  trouble: Schema.Literals(["refused", "unreachable", "timeout", "closed", "tls", "protocol", "reply", "dns", "private"]),
+  trouble: Schema.Literals([
+    "refused",
+    "unreachable",
+    "timeout",
+    "closed",
+    "tls",
+    "protocol",
+    "reply",
+    "dns",
+    "private",
+  ]),
   reply: Schema.NullOr(Schema.String),
   detail: Schema.String,
 }) {
@@ -115,7 +125,13 @@ type Stage = ConnectFailed["stage"]
 const handshake = async (options: Options, timeouts: Timeouts, signal: AbortSignal): Promise<Session> => {
   let stage: Stage = "connect"
   const failed = (trouble: ConnectFailed["trouble"], detail: string, reply: WireReply | null = null) =>
-    new ConnectFailed({ host: options.host, stage, trouble, detail, reply: reply === null ? null : reply.lines.join("\n") })
+    new ConnectFailed({
+      host: options.host,
+      stage,
+      trouble,
+      detail,
+      reply: reply === null ? null : reply.lines.join("\n"),
+    })
   let wire: SmtpWire | undefined
   const abort = () => wire?.destroy()
   try {

@@ -21,7 +21,7 @@ export interface Way {
 }
 
 /** Delivers to recipients that share a way. */
-export const deliver = Effect.fn("SmtpDelivery.deliver")(function*(
+export const deliver = Effect.fn("SmtpDelivery.deliver")(function* (
   pool: SitePool,
   way: Way,
   message: OutgoingMessage,
@@ -36,8 +36,10 @@ export const deliver = Effect.fn("SmtpDelivery.deliver")(function*(
     const part = recipients.slice(at, at + RECIPIENTS_PER_TRANSACTION)
     yield* deliverPart(pool, way, message, body.success, part, outcomes)
   }
-  return recipients.map((recipient) =>
-    outcomes.get(recipient) ?? Transport.deferred(recipient, Transport.NOWHERE, "connection", "not tried"))
+  return recipients.map(
+    (recipient) =>
+      outcomes.get(recipient) ?? Transport.deferred(recipient, Transport.NOWHERE, "connection", "not tried"),
+  )
 })
 
 interface Round {
@@ -47,7 +49,7 @@ interface Round {
   readonly answers: ReadonlyArray<Answer>
 }
 
-const deliverPart = Effect.fnUntraced(function*(
+const deliverPart = Effect.fnUntraced(function* (
   pool: SitePool,
   way: Way,
   message: OutgoingMessage,
@@ -62,15 +64,22 @@ const deliverPart = Effect.fnUntraced(function*(
     if (connect === undefined) return
     const began = yield* Clock.currentTimeMillis
     const transaction = {
-      from: message.mailFrom, to: left, body, utf8: message.smtpUtf8, dsn: way.confirms ? message.emailId : undefined,
+      from: message.mailFrom,
+      to: left,
+      body,
+      utf8: message.smtpUtf8,
+      dsn: way.confirms ? message.emailId : undefined,
     }
-    const result = yield* Effect.result(pool.use(way.site, connect, (connection, reused) =>
-      Effect.gen(function*() {
-        const answers = yield* connection.send(transaction)
-        const duration_ms = (yield* Clock.currentTimeMillis) - began
-        const hop = { mx: connection.target.host, tls: connection.tls, duration_ms }
-        return { hop, reused, answers, address: connection.target.address } satisfies Round
-      })))
+    const result = yield* Effect.result(
+      pool.use(way.site, connect, (connection, reused) =>
+        Effect.gen(function* () {
+          const answers = yield* connection.send(transaction)
+          const duration_ms = (yield* Clock.currentTimeMillis) - began
+          const hop = { mx: connection.target.host, tls: connection.tls, duration_ms }
+          return { hop, reused, answers, address: connection.target.address } satisfies Round
+        }),
+      ),
+    )
     if (Result.isFailure(result)) {
       const duration_ms = (yield* Clock.currentTimeMillis) - began
       return yield* unsent(pool, way, left, result.failure, duration_ms, outcomes)
@@ -93,7 +102,7 @@ const deliverPart = Effect.fnUntraced(function*(
 })
 
 /** No transaction took place. What an earlier round has said of a recipient is not replaced by less. */
-const unsent = Effect.fnUntraced(function*(
+const unsent = Effect.fnUntraced(function* (
   pool: SitePool,
   way: Way,
   recipients: ReadonlyArray<string>,
@@ -115,7 +124,7 @@ const unsent = Effect.fnUntraced(function*(
 })
 
 /** Tells the pool how the site bears it; gives the pause when it asked for one. */
-const heard = Effect.fnUntraced(function*(pool: SitePool, way: Way, answers: ReadonlyArray<Answer>) {
+const heard = Effect.fnUntraced(function* (pool: SitePool, way: Way, answers: ReadonlyArray<Answer>) {
   if (answers.some((answer) => answer._tag === "Refused" && slowsDown(answer.reply))) {
     return yield* pool.throttled(way.site)
   }
@@ -144,5 +153,8 @@ const held = (outcome: Outcome, pause: number): Outcome => ({
 const worthAnother = (answer: Answer, all: ReadonlyArray<Answer>): boolean =>
   answer._tag === "Lost"
     ? !answer.ambiguous
-    : answer._tag === "Refused" && answer.reply.code === 452 && /^4\.5\.3$/u.test(answer.reply.enhancedCode ?? "4.5.3") &&
-      /recipient/iu.test(answer.reply.text) && all.some((other) => other._tag === "Accepted")
+    : answer._tag === "Refused" &&
+      answer.reply.code === 452 &&
+      /^4\.5\.3$/u.test(answer.reply.enhancedCode ?? "4.5.3") &&
+      /recipient/iu.test(answer.reply.text) &&
+      all.some((other) => other._tag === "Accepted")

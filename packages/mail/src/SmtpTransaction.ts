@@ -57,8 +57,9 @@ export const send = async (
   } finally {
     signal.removeEventListener("abort", abort)
   }
-  return transaction.to.map((_, i) =>
-    run.answers.get(i) ?? { _tag: "Lost", stage: run.stage, detail: "no answer", ambiguous: run.ended })
+  return transaction.to.map(
+    (_, i) => run.answers.get(i) ?? { _tag: "Lost", stage: run.stage, detail: "no answer", ambiguous: run.ended },
+  )
 }
 
 interface Run {
@@ -181,8 +182,9 @@ const rcptLine = (session: Session, transaction: Transaction, address: string): 
 
 /** RFC 3461 §4. */
 const xtext = (text: string): string =>
-  Buffer.from(text).toString("latin1").replace(/[^!-*,-<>-~]/gu, (character) =>
-    `+${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)
+  Buffer.from(text)
+    .toString("latin1")
+    .replace(/[^!-*,-<>-~]/gu, (character) => `+${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)
 
 /** What can be known before a word is said. */
 const unsupported = ({ extensions }: Session, { body, from, to, utf8 }: Transaction): Reply.Reply | undefined => {

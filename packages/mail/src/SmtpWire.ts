@@ -56,7 +56,8 @@ export class SmtpWire {
       const abort = () => fail(new WireError("closed", "given up"))
       signal.addEventListener("abort", abort, { once: true })
       socket.once("error", (error: NodeJS.ErrnoException) =>
-        fail(new WireError(error.code === "ECONNREFUSED" ? "refused" : "unreachable", error.code ?? error.message)))
+        fail(new WireError(error.code === "ECONNREFUSED" ? "refused" : "unreachable", error.code ?? error.message)),
+      )
       socket.once("connect", () => {
         clearTimeout(timer)
         signal.removeEventListener("abort", abort)
@@ -161,7 +162,9 @@ export class SmtpWire {
   #attach(socket: net.Socket): void {
     socket.on("data", (chunk: Buffer) => this.#receive(chunk))
     socket.on("drain", () => this.#drain?.resolve())
-    socket.on("error", (error: NodeJS.ErrnoException) => this.#end(new WireError("closed", error.code ?? error.message)))
+    socket.on("error", (error: NodeJS.ErrnoException) =>
+      this.#end(new WireError("closed", error.code ?? error.message)),
+    )
     // Half-closed is closed: a server that says no more answers no command.
     socket.on("end", () => this.#end(new WireError("closed", "the server closed the connection")))
     socket.on("close", () => this.#end(new WireError("closed", "the server closed the connection")))

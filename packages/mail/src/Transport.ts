@@ -48,16 +48,19 @@ export interface Outcome {
   readonly then: "complained" | null
 }
 
-export class Transport extends Context.Service<Transport, {
-  readonly kind: "capture" | "relay" | "direct"
-  /**
-   * One outcome a recipient, in their order. Never fails: whatever the other side does is an outcome.
-   */
-  readonly deliver: (
-    message: OutgoingMessage,
-    recipients: ReadonlyArray<string>,
-  ) => Effect.Effect<ReadonlyArray<Outcome>>
-}>()("@waybill/mail/Transport") {}
+export class Transport extends Context.Service<
+  Transport,
+  {
+    readonly kind: "capture" | "relay" | "direct"
+    /**
+     * One outcome a recipient, in their order. Never fails: whatever the other side does is an outcome.
+     */
+    readonly deliver: (
+      message: OutgoingMessage,
+      recipients: ReadonlyArray<string>,
+    ) => Effect.Effect<ReadonlyArray<Outcome>>
+  }
+>()("@waybill/mail/Transport") {}
 
 /** Where and how a message was handed over. */
 export interface Hop {
@@ -68,20 +71,21 @@ export interface Hop {
 
 export const NOWHERE: Hop = { mx: null, tls: null, duration_ms: 0 }
 
-const base = (recipient: string, hop: Hop) => ({
-  recipient,
-  code: null,
-  enhanced_code: null,
-  response: null,
-  mx: hop.mx,
-  tls: hop.tls,
-  duration_ms: hop.duration_ms,
-  category: null,
-  suppress: "never",
-  retry_after_ms: null,
-  no_attempt: false,
-  then: null,
-} as const)
+const base = (recipient: string, hop: Hop) =>
+  ({
+    recipient,
+    code: null,
+    enhanced_code: null,
+    response: null,
+    mx: hop.mx,
+    tls: hop.tls,
+    duration_ms: hop.duration_ms,
+    category: null,
+    suppress: "never",
+    retry_after_ms: null,
+    no_attempt: false,
+    then: null,
+  }) as const
 
 const words = (reply: Reply.Reply) => ({
   code: reply.code,

@@ -1,0 +1,66 @@
+import { Effect, Layer, Result } from "effect"
+import * as DirectTransport from "@waybill/mail/DirectTransport"
+import * as Dns from "@waybill/mail/Dns"
+import * as MtaSts from "@waybill/mail/MtaSts"
+import * as Network from "@waybill/mail/Network"
+import * as Transport from "@waybill/mail/Transport"
+import * as DnsServer from "../support/dnsServer.ts"
+import * as SmtpServer from "../support/smtpServer.ts"
+import { IMPATIENT, outgoing } from "./outgoing.ts"
+
+const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
+const MX1 = "127.0.0.1"
+export const MX2 = "127.0.0.2"
+
+/** The port that is free on one address may be taken on the other. */
+const listenTwice = Effect.fnUntraced(function* (first: SmtpServer.Options | "absent", second: SmtpServer.Options) {
+  const mx2 = yield* SmtpServer.listen({ ...second, host: MX2 })
+  const mx1 =
+    first === "absent"
+      ? undefined
+      : yield* SmtpServer.listen({ ...first, host: MX1, port: mx2.port }).pipe(
+          Effect.catchDefect(() => Effect.fail("taken" as const)),
+        )
+  return { mx1, mx2 }
+})
+
+/** acme.test has two servers, on two addresses of loopback and one port. */
+export const pair = Effect.fnUntraced(function* (
+  first: SmtpServer.Options | "absent",
+  second: SmtpServer.Options = {},
+) {
+  const { mx1, mx2 } = yield* listenTwice(first, second).pipe(Effect.retry({ times: 5 }))
+  const dns = yield* DnsServer.listen({
+    "acme.test": {
+      MX: [
+        [10, "mx1.acme.test"],
+        [20, "mx2.acme.test"],
+      ],
+    },
+    "mx1.acme.test": { A: [MX1] },
+    "mx2.acme.test": { A: [MX2] },
+  })
+  return { mx1, mx2, dns, port: mx2.port }
+})
+
+export const using = <A>(
+  { dns, port }: { readonly dns: DnsServer.DnsServer; readonly port: number },
+  run: (deliver: (to: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Transport.Outcome>>) => Effect.Effect<A>,
+  options: Partial<DirectTransport.Options> = {},
+  policies: Record<string, MtaSts.Policy> = {},
+) =>
+  Transport.Transport.use((transport) => run((to) => transport.deliver(outgoing(), to))).pipe(
+    Effect.provide(
+      DirectTransport.layer({
+        name: "waybill.test",
+        port,
+        allowed,
+        ca: SmtpServer.authority,
+        timeouts: IMPATIENT,
+        ...options,
+      }).pipe(
+        Layer.provide(MtaSts.MtaSts.layerTest(policies)),
+        Layer.provide(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms: 200, query_tries: 1 })),
+      ),
+    ),
+  )

@@ -1,0 +1,12 @@
+import * as SmtpServer from "./smtpServer.ts"
+
+/**
+ * A counting sink as a program of its own: `node smtpSink.ts [port]` prints its port, and when told to stop (SIGTERM)
+ * how often each Message-ID was stored, as JSON.
+ */
+const server = await SmtpServer.open({ keep_bytes: false, port: Number(process.argv[2] ?? 0) })
+process.stdout.write(`${server.port}\n`)
+process.on("SIGTERM", () => {
+  process.stdout.write(`${JSON.stringify(Object.fromEntries(server.counts))}\n`)
+  void server.close().then(() => process.exit(0))
+})
