@@ -20,89 +20,167 @@ const Line = Schema.String.check(Schema.makeFilter((value) => value.isWellFormed
 const Text = Schema.String.check(Schema.makeFilter((value) => value.isWellFormed() && !value.includes("\0")))
 /** Scraps that have broken MIME writers, to be mixed by the generator. */
 const Scrap = Schema.Literals([
-  "Receipt ", "=?utf-8?Q?x?=", "=", "ü", "日本語 ", "👩‍👩‍👧 ", "\"", "\\", "  ", "x".repeat(80), "é".repeat(90), "\t", ", ", "<a@b.c>", ";",
-  "--=_", "From ", ".", "(c)", "a ".repeat(50), "%41", "'", "`", "$&",
+  "Receipt ",
+  "=?utf-8?Q?x?=",
+  "=",
+  "ü",
+  "日本語 ",
+  "👩‍👩‍👧 ",
+  '"',
+  "\\",
+  "  ",
+  "x".repeat(80),
+  "é".repeat(90),
+  "\t",
+  ", ",
+  "<a@b.c>",
+  ";",
+  "--=_",
+  "From ",
+  ".",
+  "(c)",
+  "a ".repeat(50),
+  "%41",
+  "'",
+  "`",
+  "$&",
 ])
 const Subject = Schema.Union([Line, Schema.Array(Scrap)]).pipe((schema) =>
-  Arbitrary.map(Arbitrary.schema(schema), (value) => (typeof value === "string" ? value : value.join(""))))
-const Body = Schema.Union([Text, Schema.Array(Schema.Union([Scrap, Schema.Literals(["\n", "\r\n", "\r", "\n\n", " \n"])]))]).pipe(
-  (schema) => Arbitrary.map(Arbitrary.schema(schema), (value) => (typeof value === "string" ? value : value.join(""))))
-const Bytes = Arbitrary.map(Arbitrary.schema(Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))), (list) =>
-  Uint8Array.from(list))
+  Arbitrary.map(Arbitrary.schema(schema), (value) => (typeof value === "string" ? value : value.join(""))),
+)
+const Body = Schema.Union([
+  Text,
+  Schema.Array(Schema.Union([Scrap, Schema.Literals(["\n", "\r\n", "\r", "\n\n", " \n"])])),
+]).pipe((schema) =>
+  Arbitrary.map(Arbitrary.schema(schema), (value) => (typeof value === "string" ? value : value.join(""))),
+)
+const Bytes = Arbitrary.map(
+  Arbitrary.schema(Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))),
+  (list) => Uint8Array.from(list),
+)
 
 const space = (value: string) => value.replace(/\s+/gu, " ").trim()
 
 describe("what is composed is what is read", () => {
-  it.effect.prop("subjects, names and bodies", { subject: Subject, name: Subject, text: Body, html: Body }, ({ html, name, subject, text }) =>
-    Effect.gen(function*() {
-      const value = message({ subject, text, html: `<p>${html}</p>`, from: { address: address("hi@acme.test"), name } })
-      const email = yield* parse(value)
-      assert.strictEqual(space(email.subject ?? ""), space(subject))
-      assert.strictEqual(space(email.from?.name ?? ""), space(name))
-      assert.strictEqual(email.from?.address, "hi@acme.test")
-      assert.strictEqual(lines(email.text), lines(text))
-      assert.strictEqual(lines(email.html), lines(`<p>${html}</p>`))
-    }), { arbitrary: { runs: 400 } })
+  it.effect.prop(
+    "subjects, names and bodies",
+    { subject: Subject, name: Subject, text: Body, html: Body },
+    ({ html, name, subject, text }) =>
+      Effect.gen(function* () {
+        const value = message({
+          subject,
+          text,
+          html: `<p>${html}</p>`,
+          from: { address: address("hi@acme.test"), name },
+        })
+        const email = yield* parse(value)
+        assert.strictEqual(space(email.subject ?? ""), space(subject))
+        assert.strictEqual(space(email.from?.name ?? ""), space(name))
+        assert.strictEqual(email.from?.address, "hi@acme.test")
+        assert.strictEqual(lines(email.text), lines(text))
+        assert.strictEqual(lines(email.html), lines(`<p>${html}</p>`))
+      }),
+    { arbitrary: { runs: 400 } },
+  )
 })
 
 describe("every message", () => {
-  const Files = Arbitrary.array(Arbitrary.all({ filename: Subject, content: Bytes, inline: Arbitrary.schema(Schema.Boolean) }), { maxLength: 4 })
+  const Files = Arbitrary.array(
+    Arbitrary.all({ filename: Subject, content: Bytes, inline: Arbitrary.schema(Schema.Boolean) }),
+    { maxLength: 4 },
+  )
   const Name = Arbitrary.schema(Schema.UndefinedOr(Line))
   const People = Arbitrary.array(Name, { maxLength: 8 })
 
-  it.effect.prop("keeps its attachments, byte for byte, and their names", { files: Files, html: Body }, ({ files, html }) =>
-    Effect.gen(function*() {
-      const attachments = files.map((file, index) => ({
-        // postal-mime decodes encoded words once more in a name that RFC 2231 has carried.
-        filename: `${index} ${file.filename.replaceAll("=?", "")}`.trim(),
-        content: file.content,
-        contentType: "application/x-test",
-        contentId: file.inline ? `part${index}@acme` : undefined,
-      }))
-      const email = yield* parse(message({ html, attachments }))
-      const found = email.attachments.map(({ content, contentId, disposition, filename }) => ({ content, contentId, disposition, filename }))
-      const expected = attachments.map((file) => ({
-        content: file.content.buffer,
-        contentId: file.contentId === undefined ? undefined : `<${file.contentId}>`,
-        disposition: file.contentId === undefined ? "attachment" : "inline",
-        filename: file.filename,
-      }))
-      const sorted = [...expected.filter((file) => file.disposition === "inline"), ...expected.filter((file) => file.disposition !== "inline")]
-      assert.deepStrictEqual(found, sorted)
-    }), { arbitrary: { runs: 200 } })
+  it.effect.prop(
+    "keeps its attachments, byte for byte, and their names",
+    { files: Files, html: Body },
+    ({ files, html }) =>
+      Effect.gen(function* () {
+        const attachments = files.map((file, index) => ({
+          // postal-mime decodes encoded words once more in a name that RFC 2231 has carried.
+          filename: `${index} ${file.filename.replaceAll("=?", "")}`.trim(),
+          content: file.content,
+          contentType: "application/x-test",
+          contentId: file.inline ? `part${index}@acme` : undefined,
+        }))
+        const email = yield* parse(message({ html, attachments }))
+        const found = email.attachments.map(({ content, contentId, disposition, filename }) => ({
+          content,
+          contentId,
+          disposition,
+          filename,
+        }))
+        const expected = attachments.map((file) => ({
+          content: file.content.buffer,
+          contentId: file.contentId === undefined ? undefined : `<${file.contentId}>`,
+          disposition: file.contentId === undefined ? "attachment" : "inline",
+          filename: file.filename,
+        }))
+        const sorted = [
+          ...expected.filter((file) => file.disposition === "inline"),
+          ...expected.filter((file) => file.disposition !== "inline"),
+        ]
+        assert.deepStrictEqual(found, sorted)
+      }),
+    { arbitrary: { runs: 200 } },
+  )
 
-  it.effect.prop("keeps its people, and shows no bcc", { to: People, cc: People, bcc: People }, ({ bcc, cc, to }) => Effect.gen(function*() {
-    const people = (kind: string, names: ReadonlyArray<string | undefined>) =>
-      names.map((name, index) => ({ address: address(`${kind}${index}@example.org`), ...(name === undefined ? {} : { name }) }))
-    const value = message({ to: [...people("to", to), { address: address("last@example.org") }], cc: people("cc", cc), bcc: people("secret", bcc) })
-    const email = yield* parse(value)
-    const shown = (list: ReadonlyArray<{ readonly address?: string | undefined; readonly name?: string | undefined }> | undefined) =>
-      (list ?? []).map((entry) => [entry.address, space(entry.name ?? "")])
-    assert.deepStrictEqual(shown(email.to), shown(value.to))
-    assert.deepStrictEqual(shown(email.cc), shown(value.cc))
-    assert.notInclude(raw(value), "secret")
-    assert.deepStrictEqual(composed(value).envelope, {
-      from: value.from.address,
-      to: [...value.to, ...value.cc ?? [], ...value.bcc ?? []].map((mailbox) => mailbox.address),
-    })
-  }), { arbitrary: { runs: 200 } })
+  it.effect.prop(
+    "keeps its people, and shows no bcc",
+    { to: People, cc: People, bcc: People },
+    ({ bcc, cc, to }) =>
+      Effect.gen(function* () {
+        const people = (kind: string, names: ReadonlyArray<string | undefined>) =>
+          names.map((name, index) => ({
+            address: address(`${kind}${index}@example.org`),
+            ...(name === undefined ? {} : { name }),
+          }))
+        const value = message({
+          to: [...people("to", to), { address: address("last@example.org") }],
+          cc: people("cc", cc),
+          bcc: people("secret", bcc),
+        })
+        const email = yield* parse(value)
+        const shown = (
+          list:
+            | ReadonlyArray<{ readonly address?: string | undefined; readonly name?: string | undefined }>
+            | undefined,
+        ) => (list ?? []).map((entry) => [entry.address, space(entry.name ?? "")])
+        assert.deepStrictEqual(shown(email.to), shown(value.to))
+        assert.deepStrictEqual(shown(email.cc), shown(value.cc))
+        assert.notInclude(raw(value), "secret")
+        assert.deepStrictEqual(composed(value).envelope, {
+          from: value.from.address,
+          to: [...value.to, ...(value.cc ?? []), ...(value.bcc ?? [])].map((mailbox) => mailbox.address),
+        })
+      }),
+    { arbitrary: { runs: 200 } },
+  )
 
-  it.effect.prop("is lines of 7-bit octets that no server need touch", { subject: Subject, name: Subject, text: Body, html: Body, filename: Subject }, (input) =>
-    Effect.sync(() => {
-      const bytes = composed(message({
-        subject: input.subject,
-        text: input.text,
-        html: input.html,
-        replyTo: [{ address: address("re@acme.test"), name: input.name }],
-        headers: { "X-Note": input.subject.replace(/[^ \t]{900,}/g, "") },
-        attachments: [{ filename: input.filename, content: new Uint8Array(300) }],
-      })).bytes
-      const octets = Buffer.from(bytes).toString("latin1")
-      assert.match(octets, /^[\x00-\x7f]*\r\n$/)
-      assert.notMatch(octets, /\r(?!\n)|(?<!\r)\n/)
-      for (const line of octets.split("\r\n")) assert.isAtMost(line.length, 998)
-      assert.notMatch(octets, /^(?:\.|From )/m)
-    }), { arbitrary: { runs: 300 } })
+  it.effect.prop(
+    "is lines of 7-bit octets that no server need touch",
+    { subject: Subject, name: Subject, text: Body, html: Body, filename: Subject },
+    (input) =>
+      Effect.sync(() => {
+        const bytes = composed(
+          message({
+            subject: input.subject,
+            text: input.text,
+            html: input.html,
+            replyTo: [{ address: address("re@acme.test"), name: input.name }],
+            headers: { "X-Note": input.subject.replace(/[^ \t]{900,}/g, "") },
+            attachments: [{ filename: input.filename, content: new Uint8Array(300) }],
+          }),
+        ).bytes
+        const octets = Buffer.from(bytes).toString("latin1")
+        assert.match(octets, /^\p{ASCII}*\r\n$/u)
+        assert.notMatch(octets, /\r(?!\n)|(?<!\r)\n/)
+        for (const line of octets.split("\r\n")) assert.isAtMost(line.length, 998)
+        assert.notMatch(octets, /^(?:\.|From )/m)
+      }),
+    { arbitrary: { runs: 300 } },
+  )
 
   it("is the same mail when it is composed again", () => {
     const value = message({ html: "<p>ü</p>", attachments: [{ filename: "a.txt", content: Buffer.from("x") }] })
@@ -112,24 +190,37 @@ describe("every message", () => {
   it("does not end at its own boundary, wherever that stands in the text", () => {
     const boundaries = ["mix", "alt", "rel"].map((kind) => `--=_${message().id}_${kind}`)
     const text = `${boundaries.join("\n")}\n${boundaries.map((line) => `${line}--`).join("\n")}\n`
-    return Effect.runPromise(Effect.map(parse(message({
-      text,
-      html: text,
-      attachments: [{ filename: "inner.eml", contentType: "message/rfc822", content: Buffer.from(`Subject: x\n\n${text}`) }],
-    })), (email) => {
-      assert.strictEqual(lines(email.text), lines(text))
-      assert.strictEqual(lines(email.html), lines(text))
-      assert.strictEqual(email.attachments.length, 1)
-    }))
+    return Effect.runPromise(
+      Effect.map(
+        parse(
+          message({
+            text,
+            html: text,
+            attachments: [
+              { filename: "inner.eml", contentType: "message/rfc822", content: Buffer.from(`Subject: x\n\n${text}`) },
+            ],
+          }),
+        ),
+        (email) => {
+          assert.strictEqual(lines(email.text), lines(text))
+          assert.strictEqual(lines(email.html), lines(text))
+          assert.strictEqual(email.attachments.length, 1)
+        },
+      ),
+    )
   })
 })
 
 describe("a text part", () => {
-  it.effect("is derived where only HTML is given", () => Effect.gen(function*() {
-    const { text: _, ...rest } = message({ html: "<h1>Hello</h1><p>Pay <a href='https://acme.test/1'>here</a> &amp; now</p><img src=x>" })
-    const email = yield* parse(rest)
-    assert.strictEqual(lines(email.text), "Hello\n\nPay here [https://acme.test/1] & now")
-  }))
+  it.effect("is derived where only HTML is given", () =>
+    Effect.gen(function* () {
+      const { text: _, ...rest } = message({
+        html: "<h1>Hello</h1><p>Pay <a href='https://acme.test/1'>here</a> &amp; now</p><img src=x>",
+      })
+      const email = yield* parse(rest)
+      assert.strictEqual(lines(email.text), "Hello\n\nPay here [https://acme.test/1] & now")
+    }),
+  )
 
   it("is left out where an empty one stands beside HTML", () => {
     assert.notInclude(raw(message({ text: "", html: "<p>x</p>" })), "text/plain")
@@ -157,7 +248,8 @@ describe("headers", () => {
   it("fold so that unfolding gives the value back", () => {
     const value = `${"word  ".repeat(40)}\tend`
     assert.strictEqual(header(message({ headers: { "X-Long": value } }), "X-Long"), value)
-    for (const line of raw(message({ headers: { "X-Long": value }, subject: value })).split("\r\n")) assert.isAtMost(line.length, 78)
+    for (const line of raw(message({ headers: { "X-Long": value }, subject: value })).split("\r\n"))
+      assert.isAtMost(line.length, 78)
   })
 
   it("carry one-click unsubscribing on request, and leave a customer's own alone", () => {
@@ -193,7 +285,9 @@ describe("headers", () => {
 
 describe("a file's type", () => {
   const type = (fields: Partial<Message.Attachment>) =>
-    /Content-Type: ((?:application|image|message)\/[^;\r]+)/.exec(raw(message({ attachments: [{ filename: "f", content: Buffer.from("x"), ...fields }] })))?.[1]
+    /Content-Type: ((?:application|image|message)\/[^;\r]+)/.exec(
+      raw(message({ attachments: [{ filename: "f", content: Buffer.from("x"), ...fields }] })),
+    )?.[1]
 
   it("is what is declared, else what the name says, else bytes", () => {
     assert.strictEqual(type({ contentType: "image/x-own" }), "image/x-own")
@@ -203,8 +297,14 @@ describe("a file's type", () => {
   })
 
   it("is a message only where that needs no encoding", () => {
-    assert.strictEqual(type({ contentType: "message/rfc822", content: Buffer.from("Subject: x\n\ny") }), "message/rfc822")
-    assert.strictEqual(type({ contentType: "message/rfc822", content: Buffer.from("Subject: ü\n\ny") }), "application/octet-stream")
+    assert.strictEqual(
+      type({ contentType: "message/rfc822", content: Buffer.from("Subject: x\n\ny") }),
+      "message/rfc822",
+    )
+    assert.strictEqual(
+      type({ contentType: "message/rfc822", content: Buffer.from("Subject: ü\n\ny") }),
+      "application/octet-stream",
+    )
     assert.strictEqual(type({ contentType: "multipart/mixed" }), "application/octet-stream")
   })
 })

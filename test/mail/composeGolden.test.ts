@@ -11,11 +11,19 @@ describe("the bytes of a message that may be under way when a release is install
     it(`are still those of ${name}.eml`, () => {
       const result = Compose.compose(value)
       if (Result.isFailure(result)) return assert.fail(result.failure.message)
-      assert.strictEqual(Buffer.from(result.success.bytes).toString(), readFileSync(new URL(`${name}.eml`, fixtures)).toString())
+      assert.strictEqual(
+        Buffer.from(result.success.bytes).toString(),
+        readFileSync(new URL(`${name}.eml`, fixtures)).toString(),
+      )
     })
   }
 
   it("are all compared", () => {
-    assert.deepStrictEqual(readdirSync(fixtures).sort(), Object.keys(golden).map((name) => `${name}.eml`).sort())
+    assert.deepStrictEqual(
+      readdirSync(fixtures).sort(),
+      Object.keys(golden)
+        .map((name) => `${name}.eml`)
+        .sort(),
+    )
   })
 })

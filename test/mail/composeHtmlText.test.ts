@@ -31,7 +31,8 @@ describe("text from HTML", () => {
 
   it("takes a bounded time over hostile HTML", () => {
     const started = performance.now()
-    for (const piece of ["<div>", "<table><tr><td>", "<ul><li>", "</p>", "<a href=x>", "<", "&", "<!--", "<p "]) textFromHtml(piece.repeat(1_000_000 / piece.length))
+    for (const piece of ["<div>", "<table><tr><td>", "<ul><li>", "</p>", "<a href=x>", "<", "&", "<!--", "<p "])
+      textFromHtml(piece.repeat(1_000_000 / piece.length))
     assert.isBelow(performance.now() - started, 10_000)
   })
 })

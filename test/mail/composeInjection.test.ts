@@ -27,9 +27,18 @@ describe("a line break or NUL", () => {
       assert.strictEqual(refusal({ replyTo: [{ address: address("a@b.test"), name: evil }] }), "reply_to: line_break")
       assert.strictEqual(refusal({ headers: { "X-A": evil } }), "headers.X-A: line_break")
       assert.match(refusal({ headers: { [`X-A${text}`]: "v" } }), /^headers\..*: line_break$/)
-      assert.strictEqual(refusal({ attachments: [{ filename: evil, content: new Uint8Array() }] }), "attachments.filename: line_break")
-      assert.strictEqual(refusal({ attachments: [{ filename: "f", contentType: `text/plain${text}`, content: new Uint8Array() }] }), "attachments.content_type: bad_content_type")
-      assert.strictEqual(refusal({ html: "x", attachments: [{ filename: "f", contentId: evil, content: new Uint8Array() }] }), "attachments.content_id: bad_content_id")
+      assert.strictEqual(
+        refusal({ attachments: [{ filename: evil, content: new Uint8Array() }] }),
+        "attachments.filename: line_break",
+      )
+      assert.strictEqual(
+        refusal({ attachments: [{ filename: "f", contentType: `text/plain${text}`, content: new Uint8Array() }] }),
+        "attachments.content_type: bad_content_type",
+      )
+      assert.strictEqual(
+        refusal({ html: "x", attachments: [{ filename: "f", contentId: evil, content: new Uint8Array() }] }),
+        "attachments.content_id: bad_content_id",
+      )
       assert.strictEqual(refusal({ unsubscribeUrl: `https://a.test/${text}` }), "unsubscribe_url: bad_unsubscribe_url")
     })
   }
@@ -37,7 +46,21 @@ describe("a line break or NUL", () => {
 
 describe("a header", () => {
   it("that the service owns is refused in any case", () => {
-    for (const name of ["From", "to", "CC", "bcc", "Subject", "date", "message-id", "DKIM-Signature", "Return-Path", "received", "MIME-Version", "Content-Type", "content-anything"]) {
+    for (const name of [
+      "From",
+      "to",
+      "CC",
+      "bcc",
+      "Subject",
+      "date",
+      "message-id",
+      "DKIM-Signature",
+      "Return-Path",
+      "received",
+      "MIME-Version",
+      "Content-Type",
+      "content-anything",
+    ]) {
       assert.strictEqual(refusal({ headers: { [name]: "x" } }), `headers.${name}: header_owned`)
     }
   })
@@ -49,8 +72,14 @@ describe("a header", () => {
   })
 
   it("that may stand once and would stand twice is refused", () => {
-    assert.strictEqual(refusal({ headers: { "Reply-To": "a@b.test" }, replyTo: [{ address: address("a@b.test") }] }), "headers.Reply-To: header_repeated")
-    assert.strictEqual(refusal({ headers: { References: "<a@b>", references: "<c@d>" } }), "headers.references: header_repeated")
+    assert.strictEqual(
+      refusal({ headers: { "Reply-To": "a@b.test" }, replyTo: [{ address: address("a@b.test") }] }),
+      "headers.Reply-To: header_repeated",
+    )
+    assert.strictEqual(
+      refusal({ headers: { References: "<a@b>", references: "<c@d>" } }),
+      "headers.references: header_repeated",
+    )
     assert.strictEqual(refusal({ headers: { "Reply-To": "a@b.test" } }), "composed")
   })
 
@@ -59,15 +88,35 @@ describe("a header", () => {
     assert.strictEqual(refusal({ headers: { "X-A": "x".repeat(900) } }), "composed")
     assert.strictEqual(refusal({ headers: { "X-A": "x ".repeat(900) } }), "composed")
     assert.strictEqual(refusal({ subject: "x".repeat(2000) }), "composed")
-    assert.strictEqual(refusal({ unsubscribeUrl: `https://a.test/${"x".repeat(900)}` }), "unsubscribe_url: unbroken_run")
+    assert.strictEqual(
+      refusal({ unsubscribeUrl: `https://a.test/${"x".repeat(900)}` }),
+      "unsubscribe_url: unbroken_run",
+    )
   })
 })
 
 describe("an address", () => {
   it("that would read as another, or as two, is refused", () => {
     const bad = [
-      "", "a", "@b.test", "a@", "a@b.test, evil@x.test", "a@b.test>", "<a@b.test", "a@b.test>, <evil@x.test", "a b@c.test", "a@b.test\t",
-      "\"a\"@b.test", "a@b.test;", "(x)a@b.test", "@x.test:a@b.test", "a@[192.0.2.1]", "a..b@c.test", "a@B.test", "a@bücher.example", "a@b.test (c)",
+      "",
+      "a",
+      "@b.test",
+      "a@",
+      "a@b.test, evil@x.test",
+      "a@b.test>",
+      "<a@b.test",
+      "a@b.test>, <evil@x.test",
+      "a b@c.test",
+      "a@b.test\t",
+      '"a"@b.test',
+      "a@b.test;",
+      "(x)a@b.test",
+      "@x.test:a@b.test",
+      "a@[192.0.2.1]",
+      "a..b@c.test",
+      "a@B.test",
+      "a@bücher.example",
+      "a@b.test (c)",
     ]
     for (const text of bad) assert.strictEqual(refusal({ to: [{ address: unchecked(text) }] }), "to: bad_address", text)
   })
@@ -80,38 +129,102 @@ describe("an address", () => {
 
 describe("a file", () => {
   it("of a type that is none is refused", () => {
-    for (const contentType of ["", "text", "text/", "/plain", "text/plain;", "text/plain; x", "text/plain, text/html", "text/pl ain", "text/plain; a=\"b", `a/${"b".repeat(400)}`]) {
-      assert.strictEqual(refusal({ attachments: [{ filename: "f", contentType, content: new Uint8Array() }] }), "attachments.content_type: bad_content_type", contentType)
+    for (const contentType of [
+      "",
+      "text",
+      "text/",
+      "/plain",
+      "text/plain;",
+      "text/plain; x",
+      "text/plain, text/html",
+      "text/pl ain",
+      'text/plain; a="b',
+      `a/${"b".repeat(400)}`,
+    ]) {
+      assert.strictEqual(
+        refusal({ attachments: [{ filename: "f", contentType, content: new Uint8Array() }] }),
+        "attachments.content_type: bad_content_type",
+        contentType,
+      )
     }
-    for (const contentType of ["text/plain", "text/plain; charset=utf-8", "text/calendar; method=REQUEST; charset=\"utf-8\"", "application/vnd.a+b"]) {
-      assert.strictEqual(refusal({ attachments: [{ filename: "f", contentType, content: new Uint8Array() }] }), "composed", contentType)
+    for (const contentType of [
+      "text/plain",
+      "text/plain; charset=utf-8",
+      'text/calendar; method=REQUEST; charset="utf-8"',
+      "application/vnd.a+b",
+    ]) {
+      assert.strictEqual(
+        refusal({ attachments: [{ filename: "f", contentType, content: new Uint8Array() }] }),
+        "composed",
+        contentType,
+      )
     }
   })
 })
 
 describe("whatever comes in", () => {
-  const Nasty = Schema.Array(Schema.Union([
-    Schema.Literals(["\r\n", "\n", "\r", "\0", "Bcc: evil@x.test", "Content-Type: text/html", ",", "<evil@x.test>", "\"", "\\", ":", ";", "=?utf-8?B?DQpCY2M6IGV2aWxAeC50ZXN0?=", "\u2028", "\u0085", "é", " "]),
-    Schema.String,
-  ]))
+  const Nasty = Schema.Array(
+    Schema.Union([
+      Schema.Literals([
+        "\r\n",
+        "\n",
+        "\r",
+        "\0",
+        "Bcc: evil@x.test",
+        "Content-Type: text/html",
+        ",",
+        "<evil@x.test>",
+        '"',
+        "\\",
+        ":",
+        ";",
+        "=?utf-8?B?DQpCY2M6IGV2aWxAeC50ZXN0?=",
+        "\u2028",
+        "\u0085",
+        "é",
+        " ",
+      ]),
+      Schema.String,
+    ]),
+  )
 
-  it.effect.prop("reaches the envelope's recipients and shows the fields it was given", { parts: Nasty, place: Schema.Literals(["subject", "name", "header", "filename", "text"]) }, ({ parts, place }) =>
-    Effect.gen(function*() {
-      const text = parts.join("").toWellFormed()
-      const result = Compose.compose(message({
-        ...(place === "subject" ? { subject: text } : {}),
-        ...(place === "text" ? { text } : {}),
-        ...(place === "name" ? { to: [{ address: address("ana@example.org"), name: text }] } : {}),
-        ...(place === "header" ? { headers: { "X-Note": text } } : {}),
-        ...(place === "filename" ? { attachments: [{ filename: text, content: new Uint8Array() }] } : {}),
-      }))
-      if (Result.isFailure(result)) return
-      const email = yield* Effect.promise(() => PostalMime.parse(result.success.bytes))
-      assert.deepStrictEqual(result.success.envelope.to, [address("ana@example.org")])
-      assert.deepStrictEqual(email.to?.map((entry) => entry.address), ["ana@example.org"])
-      const names = email.headers.map((header) => header.key)
-      assert.deepStrictEqual(names.filter((name) => name !== "x-note"), [
-        "date", "from", "to", "subject", "message-id", "mime-version", "content-type", ...(place === "filename" ? [] : ["content-transfer-encoding"]),
-      ])
-    }), { arbitrary: { runs: 500 } })
+  it.effect.prop(
+    "reaches the envelope's recipients and shows the fields it was given",
+    { parts: Nasty, place: Schema.Literals(["subject", "name", "header", "filename", "text"]) },
+    ({ parts, place }) =>
+      Effect.gen(function* () {
+        const text = parts.join("").toWellFormed()
+        const result = Compose.compose(
+          message({
+            ...(place === "subject" ? { subject: text } : {}),
+            ...(place === "text" ? { text } : {}),
+            ...(place === "name" ? { to: [{ address: address("ana@example.org"), name: text }] } : {}),
+            ...(place === "header" ? { headers: { "X-Note": text } } : {}),
+            ...(place === "filename" ? { attachments: [{ filename: text, content: new Uint8Array() }] } : {}),
+          }),
+        )
+        if (Result.isFailure(result)) return
+        const email = yield* Effect.promise(() => PostalMime.parse(result.success.bytes))
+        assert.deepStrictEqual(result.success.envelope.to, [address("ana@example.org")])
+        assert.deepStrictEqual(
+          email.to?.map((entry) => entry.address),
+          ["ana@example.org"],
+        )
+        const names = email.headers.map((header) => header.key)
+        assert.deepStrictEqual(
+          names.filter((name) => name !== "x-note"),
+          [
+            "date",
+            "from",
+            "to",
+            "subject",
+            "message-id",
+            "mime-version",
+            "content-type",
+            ...(place === "filename" ? [] : ["content-transfer-encoding"]),
+          ],
+        )
+      }),
+    { arbitrary: { runs: 500 } },
+  )
 })

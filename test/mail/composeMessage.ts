@@ -27,7 +27,7 @@ export const golden: Readonly<Record<string, Message.Message>> = {
     headers: { "X-Order": "42", "Auto-Submitted": "auto-generated" },
   }),
   everything: message({
-    from: { address: address("hi@acme.test"), name: "Ærø \"Søn\"" },
+    from: { address: address("hi@acme.test"), name: 'Ærø "Søn"' },
     to: [
       { address: address("ana@example.org"), name: "Novák, Ana" },
       { address: address("žofie@bücher.example"), name: "Žofie" },
@@ -37,7 +37,7 @@ export const golden: Readonly<Record<string, Message.Message>> = {
     replyTo: [{ address: address("help@acme.test"), name: "Help" }],
     subject: "Příliš žluťoučký kůň úpěl ďábelské ódy, a to je dlouhý předmět 🐎",
     text: "日本語\n.\nFrom the team \n",
-    html: "<p>日本語 <img src=\"cid:logo\"></p>",
+    html: '<p>日本語 <img src="cid:logo"></p>',
     attachments: [
       { filename: "logo.png", contentId: "<logo>", content: Uint8Array.from({ length: 100 }, (_, i) => i) },
       { filename: "Účtenka č. 1.pdf", content: Buffer.from("%PDF-") },

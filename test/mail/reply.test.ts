@@ -4,7 +4,18 @@ import { rules } from "@waybill/mail/ReplyRules"
 import { Duration, Schema } from "effect"
 import { readFileSync } from "node:fs"
 
-const Stage = Schema.Literals(["connect", "greeting", "ehlo", "starttls", "auth", "mail", "rcpt", "data", "body", "end_of_data"])
+const Stage = Schema.Literals([
+  "connect",
+  "greeting",
+  "ehlo",
+  "starttls",
+  "auth",
+  "mail",
+  "rcpt",
+  "data",
+  "body",
+  "end_of_data",
+])
 const Sample = Schema.Struct({
   server: Schema.String,
   stage: Stage,
@@ -38,7 +49,10 @@ describe("a reply in the words of", () => {
 describe("the rules", () => {
   it("each decide at least one sample", () => {
     const deciding = new Set(samples.map((sample) => verdict(sample.reply, sample.stage).rule))
-    assert.deepStrictEqual(rules.map((rule) => rule.id).filter((id) => !deciding.has(id)), [])
+    assert.deepStrictEqual(
+      rules.map((rule) => rule.id).filter((id) => !deciding.has(id)),
+      [],
+    )
   })
 
   it("have names of their own", () => {
@@ -47,7 +61,13 @@ describe("the rules", () => {
 
   it("take a bounded time over hostile text", () => {
     const started = performance.now()
-    for (const text of ["a ".repeat(50_000), "mailbox ".repeat(20_000), `user ${"x".repeat(90_000)} unknown`, "1".repeat(90_000), "please try ".repeat(9000)]) {
+    for (const text of [
+      "a ".repeat(50_000),
+      "mailbox ".repeat(20_000),
+      `user ${"x".repeat(90_000)} unknown`,
+      "1".repeat(90_000),
+      "please try ".repeat(9000),
+    ]) {
       verdict(`550 ${text}`)
     }
     assert.isBelow(performance.now() - started, 500)
@@ -59,10 +79,12 @@ describe("what a bounce does to the address", () => {
 
   it("suppresses only what is the address's own fault", () => {
     const suppressing = samples.filter((sample) => verdict(sample.reply, sample.stage).suppress !== "never")
-    assert.deepStrictEqual(
-      [...new Set(suppressing.map((sample) => sample.class))].sort(),
-      ["bad_domain", "invalid_recipient", "mailbox_full", "mailbox_inactive"],
-    )
+    assert.deepStrictEqual([...new Set(suppressing.map((sample) => sample.class))].sort(), [
+      "bad_domain",
+      "invalid_recipient",
+      "mailbox_full",
+      "mailbox_inactive",
+    ])
   })
 
   it("suppresses a full mailbox only after repeats, and nothing on a deferral", () => {
@@ -73,18 +95,35 @@ describe("what a bounce does to the address", () => {
   })
 
   it("suppresses nothing where a refusal gives no reason", () => {
-    for (const raw of ["550", "550 no", "554 5.0.0 error", "553 sorry", "550 5.0.0 failed"]) assert.strictEqual(suppress(raw), "never", raw)
+    for (const raw of ["550", "550 no", "554 5.0.0 error", "553 sorry", "550 5.0.0 failed"])
+      assert.strictEqual(suppress(raw), "never", raw)
   })
 })
 
 describe("a reply as it is on the wire", () => {
   it("gives its code, its enhanced code and its joined text", () => {
-    assert.deepStrictEqual(Reply.parse("550-5.1.1 one\r\n550 5.1.1 two", "rcpt"), { code: 550, enhancedCode: "5.1.1", text: "one two", stage: "rcpt" })
-    assert.deepStrictEqual(Reply.parse("250 OK", "rcpt"), { code: 250, enhancedCode: undefined, text: "OK", stage: "rcpt" })
-    assert.deepStrictEqual(Reply.parse("421", "greeting"), { code: 421, enhancedCode: undefined, text: "", stage: "greeting" })
+    assert.deepStrictEqual(Reply.parse("550-5.1.1 one\r\n550 5.1.1 two", "rcpt"), {
+      code: 550,
+      enhancedCode: "5.1.1",
+      text: "one two",
+      stage: "rcpt",
+    })
+    assert.deepStrictEqual(Reply.parse("250 OK", "rcpt"), {
+      code: 250,
+      enhancedCode: undefined,
+      text: "OK",
+      stage: "rcpt",
+    })
+    assert.deepStrictEqual(Reply.parse("421", "greeting"), {
+      code: 421,
+      enhancedCode: undefined,
+      text: "",
+      stage: "greeting",
+    })
   })
 
   it("is nothing where no code stands", () => {
-    for (const raw of ["", "hello", "99 bottles", "700 no", "1234 five"]) assert.isUndefined(Reply.parse(raw, "rcpt"), raw)
+    for (const raw of ["", "hello", "99 bottles", "700 no", "1234 five"])
+      assert.isUndefined(Reply.parse(raw, "rcpt"), raw)
   })
 })

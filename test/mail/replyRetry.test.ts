@@ -3,8 +3,10 @@ import * as ReplyHint from "@waybill/mail/ReplyHint"
 import * as Retry from "@waybill/mail/Retry"
 import { Duration, Schema } from "effect"
 
-const seconds = (wait: Duration.Duration | "expired") => (wait === "expired" ? assert.fail("expired") : Duration.toSeconds(wait))
-const next = (attempt: number, random = 0.5, hint?: Duration.Duration) => Retry.nextAttempt(attempt, "unavailable", hint, random)
+const seconds = (wait: Duration.Duration | "expired") =>
+  wait === "expired" ? assert.fail("expired") : Duration.toSeconds(wait)
+const next = (attempt: number, random = 0.5, hint?: Duration.Duration) =>
+  Retry.nextAttempt(attempt, "unavailable", hint, random)
 
 describe("the next attempt", () => {
   it("waits longer each time, then expires after the tenth", () => {
@@ -22,10 +24,14 @@ describe("the next attempt", () => {
     assert.isAtMost(ratio, 1.1501)
   })
 
-  it.prop("never comes before a greylist or a hint allows", { random: Random, attempt: Attempt, hint: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 14_400 })) }, ({ attempt, hint, random }) => {
-    assert.isAtLeast(seconds(Retry.nextAttempt(attempt, "greylisted", undefined, random)), 300)
-    assert.isAtLeast(seconds(next(attempt, random, Duration.seconds(hint))), hint)
-  })
+  it.prop(
+    "never comes before a greylist or a hint allows",
+    { random: Random, attempt: Attempt, hint: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 14_400 })) },
+    ({ attempt, hint, random }) => {
+      assert.isAtLeast(seconds(Retry.nextAttempt(attempt, "greylisted", undefined, random)), 300)
+      assert.isAtLeast(seconds(next(attempt, random, Duration.seconds(hint))), hint)
+    },
+  )
 
   it("does not come sooner because a hint says so, or a chatty server would use up all attempts", () => {
     assert.strictEqual(seconds(next(6, 0.5, Duration.seconds(30))), 14_400)

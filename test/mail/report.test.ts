@@ -12,7 +12,9 @@ const Answer = Schema.Union([
   Schema.Struct({ refused: Schema.String }),
   Schema.Array(Schema.Record(Schema.String, Schema.String)),
 ])
-const answers = Schema.decodeSync(Schema.fromJsonString(Schema.Record(Schema.String, Answer)))(file("answers.json").toString())
+const answers = Schema.decodeSync(Schema.fromJsonString(Schema.Record(Schema.String, Answer)))(
+  file("answers.json").toString(),
+)
 
 /** A fact as the fixtures write it: what is undefined is absent, and of the verdict stand its class and its effect. */
 const written = ({ verdict, ...fact }: Fact): Record<string, string> => ({
@@ -22,86 +24,148 @@ const written = ({ verdict, ...fact }: Fact): Record<string, string> => ({
 
 const answer = (bytes: Uint8Array) =>
   Effect.map(Effect.result(Report.parse(bytes)), (result) =>
-    Result.isFailure(result) ? { refused: result.failure.reason } : result.success.map(written))
+    Result.isFailure(result) ? { refused: result.failure.reason } : result.success.map(written),
+  )
 
 describe("a report", () => {
   for (const [name, expected] of Object.entries(answers)) {
-    it.effect(`${name} says ${Array.isArray(expected) ? expected.map((fact) => fact["kind"]).join(", ") : "nothing"}`, () =>
-      Effect.gen(function*() {
-        assert.deepStrictEqual(yield* answer(file(`${name}.eml`)), expected)
-      }))
+    it.effect(
+      `${name} says ${Array.isArray(expected) ? expected.map((fact) => fact["kind"]).join(", ") : "nothing"}`,
+      () =>
+        Effect.gen(function* () {
+          assert.deepStrictEqual(yield* answer(file(`${name}.eml`)), expected)
+        }),
+    )
   }
 
   it("has an answer for each file", () => {
-    assert.deepStrictEqual(readdirSync(fixtures).filter((name) => name.endsWith(".eml")).sort(), Object.keys(answers).map((name) => `${name}.eml`).sort())
+    assert.deepStrictEqual(
+      readdirSync(fixtures)
+        .filter((name) => name.endsWith(".eml"))
+        .sort(),
+      Object.keys(answers)
+        .map((name) => `${name}.eml`)
+        .sort(),
+    )
   })
 
-  it.effect("reads the same with bare LF", () => Effect.gen(function*() {
-    for (const [name, expected] of Object.entries(answers)) {
-      assert.deepStrictEqual(yield* answer(Buffer.from(file(`${name}.eml`).toString("latin1").replaceAll("\r\n", "\n"), "latin1")), expected, name)
-    }
-  }))
+  it.effect("reads the same with bare LF", () =>
+    Effect.gen(function* () {
+      for (const [name, expected] of Object.entries(answers)) {
+        assert.deepStrictEqual(
+          yield* answer(Buffer.from(file(`${name}.eml`).toString("latin1").replaceAll("\r\n", "\n"), "latin1")),
+          expected,
+          name,
+        )
+      }
+    }),
+  )
 
-  it.effect("never fails in any other way, wherever it is cut or damaged", () => Effect.gen(function*() {
-    for (const name of Object.keys(answers)) {
-      const whole = file(`${name}.eml`)
-      for (let end = 0; end < whole.length; end += 97) yield* answer(whole.subarray(0, end))
-      const damaged = Buffer.from(whole)
-      for (let at = 13; at < damaged.length; at += 61) damaged[at] = (at * 31) & 255
-      yield* answer(damaged)
-    }
-  }))
+  it.effect("never fails in any other way, wherever it is cut or damaged", () =>
+    Effect.gen(function* () {
+      for (const name of Object.keys(answers)) {
+        const whole = file(`${name}.eml`)
+        for (let end = 0; end < whole.length; end += 97) yield* answer(whole.subarray(0, end))
+        const damaged = Buffer.from(whole)
+        for (let at = 13; at < damaged.length; at += 61) damaged[at] = (at * 31) & 255
+        yield* answer(damaged)
+      }
+    }),
+  )
 })
 
-const dsn = (recipients: number, returned: string) => Buffer.from(
-  "From: MAILER-DAEMON@x.test\r\nContent-Type: multipart/report; boundary=b\r\n\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n" +
-  "Reporting-MTA: dns; x.test\r\n\r\n" +
-  Array.from({ length: recipients }, (_, i) => `Final-Recipient: rfc822; r${i}@x.test\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n`).join("") +
-  `--b\r\nContent-Type: message/rfc822\r\n\r\n${returned}\r\n--b--\r\n`)
+const dsn = (recipients: number, returned: string) =>
+  Buffer.from(
+    "From: MAILER-DAEMON@x.test\r\nContent-Type: multipart/report; boundary=b\r\n\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n" +
+      "Reporting-MTA: dns; x.test\r\n\r\n" +
+      Array.from(
+        { length: recipients },
+        (_, i) => `Final-Recipient: rfc822; r${i}@x.test\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n`,
+      ).join("") +
+      `--b\r\nContent-Type: message/rfc822\r\n\r\n${returned}\r\n--b--\r\n`,
+  )
 
 describe("a hostile report", () => {
-  const quickly = <A, E>(effect: Effect.Effect<A, E>) => Effect.gen(function*() {
-    const started = performance.now()
-    const result = yield* effect
-    // Minutes without the limits; the machine may be busy.
-    assert.isBelow(performance.now() - started, 10_000)
-    return result
-  })
+  const quickly = <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.gen(function* () {
+      const started = performance.now()
+      const result = yield* effect
+      // Minutes without the limits; the machine may be busy.
+      assert.isBelow(performance.now() - started, 10_000)
+      return result
+    })
 
-  it.effect("that is huge is read up to the limit, where its facts stand", () => quickly(Effect.gen(function*() {
-    const facts = yield* Report.parse(dsn(1, `Message-ID: <a@b>\r\n\r\n${"x".repeat(70)}\r\n`.repeat(400_000)))
-    assert.deepStrictEqual(facts.map((fact) => [fact.recipient, fact.originalMessageId]), [["r0@x.test", "a@b"]])
-  })))
+  it.effect("that is huge is read up to the limit, where its facts stand", () =>
+    quickly(
+      Effect.gen(function* () {
+        const facts = yield* Report.parse(dsn(1, `Message-ID: <a@b>\r\n\r\n${"x".repeat(70)}\r\n`.repeat(400_000)))
+        assert.deepStrictEqual(
+          facts.map((fact) => [fact.recipient, fact.originalMessageId]),
+          [["r0@x.test", "a@b"]],
+        )
+      }),
+    ),
+  )
 
-  it.effect("that names thousands gives as many facts as the limit", () => quickly(Effect.gen(function*() {
-    assert.strictEqual((yield* Report.parse(dsn(5000, ""))).length, ReportFact.RECIPIENTS_LIMIT)
-  })))
+  it.effect("that names thousands gives as many facts as the limit", () =>
+    quickly(
+      Effect.gen(function* () {
+        assert.strictEqual((yield* Report.parse(dsn(5000, ""))).length, ReportFact.RECIPIENTS_LIMIT)
+      }),
+    ),
+  )
 
-  it.effect("of many parts is refused before it is parsed", () => quickly(Effect.gen(function*() {
-    const bomb = Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${"--b\r\n\r\n".repeat(200_000)}`)
-    assert.deepStrictEqual(yield* answer(bomb), { refused: "too_many_parts" })
-  })))
+  it.effect("of many parts is refused before it is parsed", () =>
+    quickly(
+      Effect.gen(function* () {
+        const bomb = Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${"--b\r\n\r\n".repeat(200_000)}`)
+        assert.deepStrictEqual(yield* answer(bomb), { refused: "too_many_parts" })
+      }),
+    ),
+  )
 
-  it.effect("of deep nesting is refused", () => quickly(Effect.gen(function*() {
-    let nested = ""
-    for (let i = 0; i < 500; i++) nested += `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`
-    assert.deepStrictEqual(yield* answer(Buffer.from(nested)), { refused: "unreadable" })
-  })))
+  it.effect("of deep nesting is refused", () =>
+    quickly(
+      Effect.gen(function* () {
+        let nested = ""
+        for (let i = 0; i < 500; i++) nested += `Content-Type: multipart/mixed; boundary=b${i}\r\n\r\n--b${i}\r\n`
+        assert.deepStrictEqual(yield* answer(Buffer.from(nested)), { refused: "unreadable" })
+      }),
+    ),
+  )
 
-  it.effect("of endless headers is refused", () => quickly(Effect.gen(function*() {
-    assert.deepStrictEqual(yield* answer(Buffer.from(`Subject: ${"x".repeat(400_000)}\r\n\r\n`)), { refused: "unreadable" })
-  })))
+  it.effect("of endless headers is refused", () =>
+    quickly(
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* answer(Buffer.from(`Subject: ${"x".repeat(400_000)}\r\n\r\n`)), {
+          refused: "unreadable",
+        })
+      }),
+    ),
+  )
 
-  it.effect("of awkward prose takes a bounded time", () => quickly(Effect.gen(function*() {
-    const openings = [
-      "This message was created automatically by mail delivery software\n", "Hi. This is the qmail-send program\n",
-      "Delivery to the following recipient failed permanently:\n", "Your message did not reach some or all of the intended recipients\n",
-      "--- The following addresses had permanent fatal errors ---\n", "undeliverable\n",
-    ]
-    for (const opening of openings) {
-      for (const filler of ["  a@b.c\n", "   \n", "<a@b.c> ", "<a@b.c>:\nx\n", "a".repeat(50), "@", " 4 5 "]) {
-        yield* answer(Buffer.from(`From: MAILER-DAEMON@x.test\r\n\r\n${opening}${filler.repeat(1_500_000 / filler.length)}`))
-      }
-    }
-  })).pipe(Effect.asVoid), 30_000)
+  it.effect(
+    "of awkward prose takes a bounded time",
+    () =>
+      quickly(
+        Effect.gen(function* () {
+          const openings = [
+            "This message was created automatically by mail delivery software\n",
+            "Hi. This is the qmail-send program\n",
+            "Delivery to the following recipient failed permanently:\n",
+            "Your message did not reach some or all of the intended recipients\n",
+            "--- The following addresses had permanent fatal errors ---\n",
+            "undeliverable\n",
+          ]
+          for (const opening of openings) {
+            for (const filler of ["  a@b.c\n", "   \n", "<a@b.c> ", "<a@b.c>:\nx\n", "a".repeat(50), "@", " 4 5 "]) {
+              yield* answer(
+                Buffer.from(`From: MAILER-DAEMON@x.test\r\n\r\n${opening}${filler.repeat(1_500_000 / filler.length)}`),
+              )
+            }
+          }
+        }),
+      ).pipe(Effect.asVoid),
+    30_000,
+  )
 })

@@ -54,7 +54,12 @@ export const compose = (message: Message.Message): Result.Result<Composed, Messa
 
 type Part =
   | { readonly _tag: "Leaf"; readonly headers: string; readonly body: MimeBody.EncodedBody }
-  | { readonly _tag: "Multipart"; readonly type: string; readonly boundary: string; readonly parts: ReadonlyArray<Part> }
+  | {
+      readonly _tag: "Multipart"
+      readonly type: string
+      readonly boundary: string
+      readonly parts: ReadonlyArray<Part>
+    }
 
 const body = (message: Message.Message): Part => {
   const stem = `=_${message.id}`
@@ -68,10 +73,12 @@ const body = (message: Message.Message): Part => {
   // An empty text beside HTML is a customer's way to ask for no text part.
   if (text !== "" || message.html === undefined) texts.push(textPart("plain", text, stem))
   if (message.html !== undefined) {
-    texts.push(multipart(`related; type="text/html"`, `${stem}_rel`, [
-      textPart("html", message.html, stem),
-      ...inline.map((file) => filePart(file, "inline", stem)),
-    ]))
+    texts.push(
+      multipart(`related; type="text/html"`, `${stem}_rel`, [
+        textPart("html", message.html, stem),
+        ...inline.map((file) => filePart(file, "inline", stem)),
+      ]),
+    )
   }
   return multipart("mixed", `${stem}_mix`, [
     multipart("alternative", `${stem}_alt`, texts),
@@ -102,9 +109,10 @@ const filePart = (file: Message.Attachment, disposition: "inline" | "attachment"
     headers:
       `Content-Type: ${type}${MimeHeader.legacyName(file.filename)}\r\n` +
       `Content-Disposition: ${disposition}${MimeHeader.parameter("filename", file.filename)}${contentId}`,
-    body: message === undefined
-      ? { encoding: "base64", content: MimeBody.base64Lines(file.content) }
-      : { encoding: "7bit", content: message },
+    body:
+      message === undefined
+        ? { encoding: "base64", content: MimeBody.base64Lines(file.content) }
+        : { encoding: "7bit", content: message },
   }
 }
 
@@ -122,7 +130,7 @@ const write = (part: Part, chunks: Array<string | Buffer>): void => {
 }
 
 /** Domains are A-labels by now, so only a local part can be. */
-const isUtf8 = (address: Address): boolean => !/^[\x00-\x7f]*$/.test(address)
+const isUtf8 = (address: Address): boolean => !/^\p{ASCII}*$/u.test(address)
 
 const endsInBreak = (chunk: string | Buffer): boolean =>
   typeof chunk === "string" ? chunk.endsWith("\r\n") : chunk.at(-1) === 10 && chunk.at(-2) === 13
@@ -133,7 +141,10 @@ const concat = (chunks: ReadonlyArray<string | Buffer>): Uint8Array =>
     ? Buffer.from(chunks.join(""))
     : Buffer.concat(chunks.map((chunk) => (typeof chunk === "string" ? Buffer.from(chunk) : chunk)))
 
-const unsubscribe = ({ unsubscribeUrl }: Message.Message, custom: ReadonlyArray<readonly [string, string]>): Array<string> =>
+const unsubscribe = (
+  { unsubscribeUrl }: Message.Message,
+  custom: ReadonlyArray<readonly [string, string]>,
+): Array<string> =>
   // The customer's own header is a decision already taken.
   unsubscribeUrl === undefined || custom.some(([name]) => name.toLowerCase() === "list-unsubscribe")
     ? []

@@ -14,8 +14,21 @@ const LINE_LENGTH = 76
  * RFC 8058 §4 wants them covered.
  */
 const OVERSIGNED = [
-  "From", "Sender", "Reply-To", "To", "Cc", "Subject", "Date", "Message-ID", "In-Reply-To", "References",
-  "MIME-Version", "Content-Type", "Content-Transfer-Encoding", "List-Unsubscribe", "List-Unsubscribe-Post",
+  "From",
+  "Sender",
+  "Reply-To",
+  "To",
+  "Cc",
+  "Subject",
+  "Date",
+  "Message-ID",
+  "In-Reply-To",
+  "References",
+  "MIME-Version",
+  "Content-Type",
+  "Content-Transfer-Encoding",
+  "List-Unsubscribe",
+  "List-Unsubscribe-Post",
 ]
 /** Signed as often as they occur: relays and lists may rightly add their own. */
 const SIGNED_WHERE_PRESENT = ["List-Id", "List-Help", "List-Archive", "Feedback-ID", "Auto-Submitted", "Precedence"]
@@ -51,7 +64,9 @@ export const sign = (bytes: Uint8Array, keys: ReadonlyArray<Key>): Effect.Effect
     const domain = keys[0]?.domain ?? ""
     if (keys.length === 0) return new SigningFailed({ reason: "no_key", domain })
     if (!fields.some((field) => field.name === "from")) return new SigningFailed({ reason: "no_from", domain })
-    const bodyHash = createHash("sha256").update(Canonical.relaxedBody(message.subarray(bodyAt))).digest("base64")
+    const bodyHash = createHash("sha256")
+      .update(Canonical.relaxedBody(message.subarray(bodyAt)))
+      .digest("base64")
     const signed = select(fields)
     return Effect.map(
       Effect.forEach(keys, (key) => signature(key, signed, bodyHash), { concurrency: "unbounded" }),
@@ -81,7 +96,7 @@ const select = (fields: ReadonlyArray<Canonical.HeaderField>): Signed => {
   return { names: foldList(names), canonical }
 }
 
-const signature = Effect.fnUntraced(function*(
+const signature = Effect.fnUntraced(function* (
   key: Key,
   signed: Signed,
   bodyHash: string,
@@ -117,15 +132,17 @@ const parsed = (key: Key): Effect.Effect<KeyObject, SigningFailed> => {
     try: () => createPrivateKey({ key: Buffer.from(Redacted.value(key.privateKey)), format: "der", type: "pkcs8" }),
     // The cause may quote the key.
     catch: () => refuse("bad_key"),
-  }).pipe(Effect.flatMap((privateKey) => {
-    if (privateKey.asymmetricKeyType !== key.algorithm) return refuse("key_type")
-    const bits = privateKey.asymmetricKeyDetails?.modulusLength
-    if (bits !== undefined && bits < MIN_RSA_BITS) return refuse("weak_key")
-    const [oldest] = parsedKeys.keys()
-    if (parsedKeys.size >= PARSED_KEY_LIMIT && oldest !== undefined) parsedKeys.delete(oldest)
-    parsedKeys.set(key.id, privateKey)
-    return Effect.succeed(privateKey)
-  }))
+  }).pipe(
+    Effect.flatMap((privateKey) => {
+      if (privateKey.asymmetricKeyType !== key.algorithm) return refuse("key_type")
+      const bits = privateKey.asymmetricKeyDetails?.modulusLength
+      if (bits !== undefined && bits < MIN_RSA_BITS) return refuse("weak_key")
+      const [oldest] = parsedKeys.keys()
+      if (parsedKeys.size >= PARSED_KEY_LIMIT && oldest !== undefined) parsedKeys.delete(oldest)
+      parsedKeys.set(key.id, privateKey)
+      return Effect.succeed(privateKey)
+    }),
+  )
 }
 
 const foldList = (names: ReadonlyArray<string>): string => {
@@ -143,4 +160,5 @@ const foldList = (names: ReadonlyArray<string>): string => {
   return out
 }
 
-const foldValue = (value: string): string => value.replace(/.{1,72}/g, (piece, at) => (at === 0 ? piece : `\r\n ${piece}`))
+const foldValue = (value: string): string =>
+  value.replace(/.{1,72}/g, (piece, at) => (at === 0 ? piece : `\r\n ${piece}`))

@@ -39,7 +39,10 @@ export const fields = (head: Buffer): ReadonlyArray<HeaderField> => {
 export const relaxedHeader = ({ name, raw }: HeaderField): string => {
   const value = raw.toString("latin1", raw.indexOf(":") + 1)
   // Not \s: in latin1 a no-break space is half of some UTF-8 character.
-  return `${name}:${value.replace(/\r\n/g, "").replace(/[ \t]+/g, " ").replace(/^ | $/g, "")}`
+  return `${name}:${value
+    .replace(/\r\n/g, "")
+    .replace(/[ \t]+/g, " ")
+    .replace(/^ | $/g, "")}`
 }
 
 /**

@@ -17,12 +17,14 @@ export interface KeyPair {
 /** On the thread pool: the search for primes takes tens of milliseconds. */
 export const generateRsa: Effect.Effect<KeyPair> = Effect.callback((resume) => {
   generateKeyPair("rsa", { modulusLength: RSA_BITS }, (error, _publicKey, privateKey) =>
-    resume(error === null ? Effect.succeed(pair("rsa", privateKey)) : Effect.die(error)))
+    resume(error === null ? Effect.succeed(pair("rsa", privateKey)) : Effect.die(error)),
+  )
 })
 
 export const generateEd25519: Effect.Effect<KeyPair> = Effect.callback((resume) => {
   generateKeyPair("ed25519", {}, (error, _publicKey, privateKey) =>
-    resume(error === null ? Effect.succeed(pair("ed25519", privateKey)) : Effect.die(error)))
+    resume(error === null ? Effect.succeed(pair("ed25519", privateKey)) : Effect.die(error)),
+  )
 })
 
 const pair = (algorithm: Algorithm, privateKey: KeyObject): KeyPair => ({

@@ -35,8 +35,16 @@ export class NotComposable extends Schema.TaggedError<NotComposable>()("NotCompo
   /** The field at fault, as it is named in a request. */
   field: Schema.String,
   reason: Schema.Literals([
-    "line_break", "bad_address", "bad_header_name", "header_owned", "header_repeated", "unbroken_run",
-    "bad_content_type", "bad_content_id", "bad_unsubscribe_url", "no_recipient",
+    "line_break",
+    "bad_address",
+    "bad_header_name",
+    "header_owned",
+    "header_repeated",
+    "unbroken_run",
+    "bad_content_type",
+    "bad_content_id",
+    "bad_unsubscribe_url",
+    "no_recipient",
   ]),
 }) {
   override get message() {
@@ -44,14 +52,16 @@ export class NotComposable extends Schema.TaggedError<NotComposable>()("NotCompo
   }
 }
 
-
 type Refusal = NotComposable | undefined
 const refuse = (field: string, reason: NotComposable["reason"]): NotComposable => new NotComposable({ field, reason })
 
 /** Everything that could break a line, forge a header or exceed one is refused here, so writing is total. */
 export const check = (message: Message): Refusal =>
-  checkMailboxes(message) ?? (MimeHeader.breaksLine(message.subject) ? refuse("subject", "line_break") : undefined) ??
-  checkHeaders(message) ?? checkUnsubscribe(message.unsubscribeUrl) ?? first(message.attachments ?? [], checkAttachment)
+  checkMailboxes(message) ??
+  (MimeHeader.breaksLine(message.subject) ? refuse("subject", "line_break") : undefined) ??
+  checkHeaders(message) ??
+  checkUnsubscribe(message.unsubscribeUrl) ??
+  first(message.attachments ?? [], checkAttachment)
 
 const first = <A>(items: Iterable<A>, f: (item: A) => Refusal): Refusal => {
   for (const item of items) {
@@ -64,12 +74,20 @@ const first = <A>(items: Iterable<A>, f: (item: A) => Refusal): Refusal => {
 const checkMailboxes = (message: Message): Refusal => {
   const { bcc = [], cc = [], replyTo = [], to } = message
   if (to.length + cc.length + bcc.length === 0) return refuse("to", "no_recipient")
-  const fields = [["from", [message.from]], ["to", to], ["cc", cc], ["bcc", bcc], ["reply_to", replyTo]] as const
-  return first(fields, ([field, list]) => first<Address.Mailbox>(list, ({ address, name = "" }) => {
-    if (MimeHeader.breaksLine(address) || MimeHeader.breaksLine(name)) return refuse(field, "line_break")
-    // Events are decoded by the brand's looser pattern; the wire asks the grammar itself.
-    return Result.getOrUndefined(Address.parseAddress(address)) === address ? undefined : refuse(field, "bad_address")
-  }))
+  const fields = [
+    ["from", [message.from]],
+    ["to", to],
+    ["cc", cc],
+    ["bcc", bcc],
+    ["reply_to", replyTo],
+  ] as const
+  return first(fields, ([field, list]) =>
+    first<Address.Mailbox>(list, ({ address, name = "" }) => {
+      if (MimeHeader.breaksLine(address) || MimeHeader.breaksLine(name)) return refuse(field, "line_break")
+      // Events are decoded by the brand's looser pattern; the wire asks the grammar itself.
+      return Result.getOrUndefined(Address.parseAddress(address)) === address ? undefined : refuse(field, "bad_address")
+    }),
+  )
 }
 
 const checkHeaders = (message: Message): Refusal => {

@@ -27,7 +27,13 @@ export const isName = (name: string): boolean => HEADER_NAME.test(name) && name.
 
 /** RFC 5322 §3.6: these may stand once in a message. */
 export const SINGLE: ReadonlySet<string> = new Set([
-  "sender", "reply-to", "in-reply-to", "references", "list-unsubscribe", "list-unsubscribe-post", "list-id",
+  "sender",
+  "reply-to",
+  "in-reply-to",
+  "references",
+  "list-unsubscribe",
+  "list-unsubscribe-post",
+  "list-id",
 ])
 
 /** What the service writes itself; a customer's header of that name would be a second one, or a lie. */
@@ -36,7 +42,16 @@ export const isOwned = (name: string): boolean => {
   return OWNED.has(lower) || lower.startsWith("content-")
 }
 const OWNED: ReadonlySet<string> = new Set([
-  "from", "to", "cc", "bcc", "subject", "date", "message-id", "dkim-signature", "return-path", "received",
+  "from",
+  "to",
+  "cc",
+  "bcc",
+  "subject",
+  "date",
+  "message-id",
+  "dkim-signature",
+  "return-path",
+  "received",
   "mime-version",
 ])
 
@@ -174,7 +189,7 @@ export const encodeWords = (value: string, column: number): string => {
   return out + words.join("\r\n ")
 }
 
-const qLength = (char: string): number => char === " " || Q_SAFE.test(char) ? 1 : 3 * Buffer.byteLength(char)
+const qLength = (char: string): number => (char === " " || Q_SAFE.test(char) ? 1 : 3 * Buffer.byteLength(char))
 
 const qEncode = (value: string): string => {
   let out = ""
@@ -216,7 +231,7 @@ const isPlainParameter = (value: string): boolean =>
   isPlain(value) && value.length <= QUOTED_LENGTH_LIMIT && value === value.trim() && !value.includes("\t")
 
 const percentEncode = (char: string): string => {
-  if (/^[\w.\-]$/.test(char)) return char
+  if (/^[\w.-]$/.test(char)) return char
   let out = ""
   for (const byte of UTF8.encode(char)) out += `%${hex(byte)}`
   return out

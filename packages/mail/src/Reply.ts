@@ -9,13 +9,33 @@ export const MAILBOX_FULL_BOUNCES = 3
 export const MAILBOX_FULL_WINDOW_DAYS = 30
 
 export const CLASSES = [
-  "invalid_recipient", "bad_domain", "mailbox_inactive", "mailbox_full", "greylisted", "throttled", "unavailable",
-  "blocked", "auth", "policy", "content", "too_large", "protocol",
+  "invalid_recipient",
+  "bad_domain",
+  "mailbox_inactive",
+  "mailbox_full",
+  "greylisted",
+  "throttled",
+  "unavailable",
+  "blocked",
+  "auth",
+  "policy",
+  "content",
+  "too_large",
+  "protocol",
 ] as const
-export type Class = typeof CLASSES[number]
+export type Class = (typeof CLASSES)[number]
 
 export type Stage =
-  | "connect" | "greeting" | "ehlo" | "starttls" | "auth" | "mail" | "rcpt" | "data" | "body" | "end_of_data"
+  | "connect"
+  | "greeting"
+  | "ehlo"
+  | "starttls"
+  | "auth"
+  | "mail"
+  | "rcpt"
+  | "data"
+  | "body"
+  | "end_of_data"
 
 export interface Reply {
   readonly code: number
@@ -57,7 +77,8 @@ const EFFECTS: Readonly<Record<Class, Effects>> = {
 
 /** What a refusal means. A 4xx is deferred whatever its words are; a 5xx is as final as its class. */
 export const classify = (reply: Reply): Verdict => {
-  const text = reply.text.slice(0, REPLY_TEXT_LIMIT)
+  // An address may say anything: <spam@virus.example> is no verdict on content.
+  const text = reply.text.slice(0, REPLY_TEXT_LIMIT).replace(ADDRESS, "address")
   const code = String(reply.code)
   const rule = rules.find((candidate) => matches(candidate, reply, code, text)) ?? FALLBACK
   const effects = EFFECTS[rule.class]
@@ -71,6 +92,8 @@ export const classify = (reply: Reply): Verdict => {
     rule: rule.id,
   }
 }
+
+const ADDRESS = /[^\s<>"'()]{1,64}@[^\s<>"'():;,]{1,255}/g
 
 /** A code outside 4xx and 5xx where neither was expected: the dialogue is out of step, so nothing is final. */
 const FALLBACK: Rule = { id: "out-of-step", class: "unavailable" }
@@ -96,5 +119,7 @@ export const parse = (raw: string, stage: Stage): Reply | undefined => {
       if (text !== undefined && text.trim() !== "") texts.push(text.trim())
     } else if (line.trim() !== "") texts.push(line.trim())
   }
-  return code === undefined || code < 200 || code > 599 ? undefined : { code, enhancedCode, text: texts.join(" "), stage }
+  return code === undefined || code < 200 || code > 599
+    ? undefined
+    : { code, enhancedCode, text: texts.join(" "), stage }
 }

@@ -8,7 +8,8 @@ const AMOUNT =
   /(?:try(?:ing)?(?: it)? again|retry(?:ing)?|re-?send|re-?deliver\w*|come back|wait|delayed|deferred|gr[ea]y-?listed|greylisting\b.{0,40}?|please)(?: \w+){0,4}?(?: (?:in|after|for|at least)|(?<=wait))(?: (?:about|approximately|at least|another|~))? ?(\d{1,5})\s?(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)\b/i
 const CLOCK = /(?:again|retry|back|wait|delayed|for|in|after) (\d{1,2}):(\d{2}):(\d{2})\b/i
 /** "300 seconds" beside a word of waiting, in whatever order. */
-const REVERSED = /(\d{1,5})\s?(s|secs?|seconds?|mins?|minutes?|hrs?|hours?)\b.{0,20}(?:before (?:re-?trying|trying)|then (?:retry|try))/i
+const REVERSED =
+  /(\d{1,5})\s?(s|secs?|seconds?|mins?|minutes?|hrs?|hours?)\b.{0,20}(?:before (?:re-?trying|trying)|then (?:retry|try))/i
 
 export const find = (text: string): Duration.Duration | undefined => {
   const clock = CLOCK.exec(text)

@@ -16,7 +16,14 @@ export const REPORT_DEPTH_LIMIT = 20
 export const REPORT_HEADERS_LIMIT = 256 * 1024
 
 export class NotAReport extends Schema.TaggedError<NotAReport>()("NotAReport", {
-  reason: Schema.Literals(["unreadable", "too_many_parts", "auto_reply", "read_receipt", "not_a_complaint", "unrecognized"]),
+  reason: Schema.Literals([
+    "unreadable",
+    "too_many_parts",
+    "auto_reply",
+    "read_receipt",
+    "not_a_complaint",
+    "unrecognized",
+  ]),
 }) {
   override get message() {
     return `The message is no report: ${this.reason}`
@@ -24,7 +31,7 @@ export class NotAReport extends Schema.TaggedError<NotAReport>()("NotAReport", {
 }
 
 /** The facts of a bounce, delay, receipt or complaint. */
-export const parse = Effect.fnUntraced(function*(
+export const parse = Effect.fnUntraced(function* (
   bytes: Uint8Array,
 ): Effect.fn.Return<ReadonlyArray<Fact>, NotAReport> {
   const read = shortened(bytes)
@@ -47,12 +54,11 @@ export const parse = Effect.fnUntraced(function*(
   const facts = ReportComplaint.read(parts) ?? ReportBounce.read(parts)
   if (facts !== undefined && facts.length > 0) return facts.slice(0, RECIPIENTS_LIMIT)
   if (parts.ofType(/^message\/feedback-report$/).length > 0) return yield* new NotAReport({ reason: "not_a_complaint" })
-  if (parts.ofType(/^message\/disposition-notification$/).length > 0) return yield* new NotAReport({ reason: "read_receipt" })
+  if (parts.ofType(/^message\/disposition-notification$/).length > 0)
+    return yield* new NotAReport({ reason: "read_receipt" })
   if (isAutoReply(email)) return yield* new NotAReport({ reason: "auto_reply" })
   const legacy = ReportLegacy.read(parts)
-  return legacy.length > 0
-    ? legacy.slice(0, RECIPIENTS_LIMIT)
-    : yield* new NotAReport({ reason: "unrecognized" })
+  return legacy.length > 0 ? legacy.slice(0, RECIPIENTS_LIMIT) : yield* new NotAReport({ reason: "unrecognized" })
 })
 
 const decoded = ({ content }: Attachment): string =>
@@ -72,7 +78,8 @@ const LF = 10
 
 const possibleParts = (buffer: Buffer): number => {
   let count = 0
-  for (let at = buffer.indexOf("\n--"); at !== -1 && count <= REPORT_PARTS_LIMIT; at = buffer.indexOf("\n--", at + 3)) count++
+  for (let at = buffer.indexOf("\n--"); at !== -1 && count <= REPORT_PARTS_LIMIT; at = buffer.indexOf("\n--", at + 3))
+    count++
   return count
 }
 
@@ -81,10 +88,17 @@ const possibleParts = (buffer: Buffer): number => {
  * comes from one, or names who failed, is not taken for a person.
  */
 const isAutoReply = (email: Email): boolean => {
-  const has = (name: string, pattern: RegExp) => email.headers.some(({ key, value }) => key === name && pattern.test(value.trim()))
+  const has = (name: string, pattern: RegExp) =>
+    email.headers.some(({ key, value }) => key === name && pattern.test(value.trim()))
   if (has("x-failed-recipients", /@/) || /^(?:mailer-daemon|postmaster)@/i.test(email.from?.address ?? "")) return false
-  return has("auto-submitted", /^auto-replied/i) || has("x-autoreply", /./) || has("x-autorespond", /./) ||
-    has("x-vacation", /./) || has("precedence", /auto_?reply/i) || AUTO_REPLY_SUBJECT.test(email.subject ?? "")
+  return (
+    has("auto-submitted", /^auto-replied/i) ||
+    has("x-autoreply", /./) ||
+    has("x-autorespond", /./) ||
+    has("x-vacation", /./) ||
+    has("precedence", /auto_?reply/i) ||
+    AUTO_REPLY_SUBJECT.test(email.subject ?? "")
+  )
 }
 
 const AUTO_REPLY_SUBJECT = /^(?:out of (?:the )?office|auto(?:matic)?[- ]?reply|abwesenheit|absence)\b/i

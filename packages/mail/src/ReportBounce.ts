@@ -3,7 +3,8 @@ import * as Fields from "./ReportFields.ts"
 
 /** RFC 3464, and RFC 6533 for internationalised mail. */
 const DELIVERY_STATUS = /^message\/(?:global-)?delivery-status$/
-const RETURNED_HEAD = /^(?:message\/rfc822|message\/global|text\/rfc822-headers|message\/(?:global|rfc822)-headers|text\/rfc822)$/
+const RETURNED_HEAD =
+  /^(?:message\/rfc822|message\/global|text\/rfc822-headers|message\/(?:global|rfc822)-headers|text\/rfc822)$/
 
 const KINDS: Readonly<Record<string, Fact["kind"]>> = {
   failed: "bounce",
@@ -45,7 +46,9 @@ const recipientFact = (
 ): Fact | undefined => {
   const final = Fields.address(Fields.first(group, "final-recipient"))
   const originalRecipient = Fields.address(Fields.first(group, "original-recipient", "x-actual-recipient"))
-  const action = Fields.first(group, "action")?.toLowerCase().split(/[\s(;]/)[0]
+  const action = Fields.first(group, "action")
+    ?.toLowerCase()
+    .split(/[\s(;]/)[0]
   if (action === undefined || (final === undefined && originalRecipient === undefined)) return undefined
   const kind = KINDS[action]
   if (kind === undefined) return undefined

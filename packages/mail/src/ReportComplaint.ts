@@ -4,7 +4,15 @@ import * as Fields from "./ReportFields.ts"
 
 const FEEDBACK_REPORT = /^message\/feedback-report$/
 /** What a recipient says by the button; the other types are about forged or wrongly filtered mail. */
-const COMPLAINTS: ReadonlySet<string> = new Set(["abuse", "fraud", "virus", "other", "opt-out", "opt-out-list", "miscategorized"])
+const COMPLAINTS: ReadonlySet<string> = new Set([
+  "abuse",
+  "fraud",
+  "virus",
+  "other",
+  "opt-out",
+  "opt-out-list",
+  "miscategorized",
+])
 /** Microsoft's older form: the message, attached, under this subject and without a report. */
 const JUNK_SUBJECT = /^complaint about message from \S+/i
 
@@ -20,7 +28,8 @@ export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
   const fields = Fields.block(report.replace(/(?:\r?\n[ \t]*)+(?=\r?\n)/g, ""))
   const type = Fields.first(fields, "feedback-type")?.toLowerCase()
   if (type === undefined || !COMPLAINTS.has(type)) return []
-  const named = (fields.get("original-rcpt-to") ?? []).map((value) => Fields.address(value))
+  const named = (fields.get("original-rcpt-to") ?? [])
+    .map((value) => Fields.address(value))
     .filter((address) => address !== undefined)
   const recipients = named.length > 0 ? named : [hotmailRecipient(original)]
   return recipients.map((recipient) => fact(recipient, type, original, fields))
@@ -35,12 +44,7 @@ const hotmailRecipient = (original: Fields.Fields): string | undefined => {
   return noted ?? (to === undefined || /,.*@/.test(to.replace(/"[^"]*"/g, "")) ? undefined : Fields.address(to))
 }
 
-const fact = (
-  recipient: string | undefined,
-  type: string,
-  original: Fields.Fields,
-  fields: Fields.Fields,
-): Fact => ({
+const fact = (recipient: string | undefined, type: string, original: Fields.Fields, fields: Fields.Fields): Fact => ({
   kind: "complaint",
   recipient,
   originalRecipient: undefined,

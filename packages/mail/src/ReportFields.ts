@@ -1,3 +1,5 @@
+import * as Text from "@waybill/domain/Text"
+
 /** Fields read of one block, and characters of one value: reports are small, and what is larger is hostile. */
 const FIELDS_LIMIT = 200
 const VALUE_LENGTH_LIMIT = 4096
@@ -41,7 +43,13 @@ export const block = (text: string): Fields => {
     const name = colon > 0 ? line.slice(0, colon).trim().toLowerCase() : ""
     if (!/^[!-9;-~]{1,76}$/.test(name) || fields.size >= FIELDS_LIMIT) continue
     last = fields.get(name) ?? []
-    if (last.length < FIELDS_LIMIT) last.push(line.slice(colon + 1).trim().slice(0, VALUE_LENGTH_LIMIT))
+    if (last.length < FIELDS_LIMIT)
+      last.push(
+        line
+          .slice(colon + 1)
+          .trim()
+          .slice(0, VALUE_LENGTH_LIMIT),
+      )
     fields.set(name, last)
   }
   return fields
@@ -61,8 +69,11 @@ export const address = (value: string | undefined): string | undefined => {
   const [, type = "", rest = value] = /^\s*([A-Za-z0-9-]+)\s*;(.*)$/s.exec(value) ?? []
   const decoded = /^utf-8$/i.test(type) ? utf8Address(rest) : rest
   const [, bracketed] = /<([^<>]*)>/.exec(decoded) ?? []
-  const found = (bracketed ?? decoded).trim().replace(/^(?:smtp|rfc822|mailto)[:;]/i, "").trim()
-  return found.length <= ADDRESS_LENGTH_LIMIT && /^[^\s@<>"\0-\x1f][^\s<>\0-\x1f]*@[^\s@<>"\0-\x1f]+$/.test(found)
+  const found = (bracketed ?? decoded)
+    .trim()
+    .replace(/^(?:smtp|rfc822|mailto)[:;]/i, "")
+    .trim()
+  return found.length <= ADDRESS_LENGTH_LIMIT && !Text.hasControl(found) && /^[^\s@<>"][^\s<>]*@[^\s@<>"]+$/.test(found)
     ? found
     : undefined
 }
@@ -87,14 +98,23 @@ export const messageId = (fields: Fields): string | undefined => {
 
 /** The name behind `dns;`, without what Google adds to it in prose. */
 export const host = (value: string | undefined): string | undefined => {
-  const name = value?.replace(/^\s*[A-Za-z0-9-]+\s*;/, "").trim().split(/[\s(]/)[0]?.replace(/\.$/, "")
+  const name = value
+    ?.replace(/^\s*[A-Za-z0-9-]+\s*;/, "")
+    .trim()
+    .split(/[\s(]/)[0]
+    ?.replace(/\.$/, "")
   return name === "" ? undefined : name?.slice(0, HOST_LENGTH_LIMIT)
 }
 
 /** A server's words without their type, in one line. */
 export const diagnostic = (value: string | undefined): string | undefined => {
-  const text = value?.replace(/^\s*(?:smtp|x-[\w-]+|unix|lmtp)\s*;/i, "").replace(/^[\s:]+/, "").replace(/\s+/g, " ").trim()
+  const text = value
+    ?.replace(/^\s*(?:smtp|x-[\w-]+|unix|lmtp)\s*;/i, "")
+    .replace(/^[\s:]+/, "")
+    .replace(/\s+/g, " ")
+    .trim()
   return text === undefined || text === "" ? undefined : text.slice(0, DIAGNOSTIC_LENGTH_LIMIT)
 }
 
-export const status = (value: string | undefined): string | undefined => /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(value ?? "")?.[0]
+export const status = (value: string | undefined): string | undefined =>
+  /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(value ?? "")?.[0]

@@ -20,21 +20,35 @@ const PROSE: ReadonlyArray<Prose> = [
   // Exim, whose text may name the sender too, in the same manner but before
   { after: /address(?:\(?es\)?)? (?:failed|to which.{0,60} is):?$/, recipient: new RegExp(`^ {1,6}<?${ADDRESS}>?`) },
   // qmail, and Yahoo after it
-  { after: /qmail-send program|^Sorry, we were unable to deliver your message/, recipient: new RegExp(`^<${ADDRESS}>:`) },
+  {
+    after: /qmail-send program|^Sorry, we were unable to deliver your message/,
+    recipient: new RegExp(`^<${ADDRESS}>:`),
+  },
   // Google before 2015
-  { after: /^Delivery to the following recipients? (?:has )?(?:been )?failed permanently/, recipient: new RegExp(`^ {2,}${ADDRESS}$`) },
+  {
+    after: /^Delivery to the following recipients? (?:has )?(?:been )?failed permanently/,
+    recipient: new RegExp(`^ {2,}${ADDRESS}$`),
+  },
   // Exchange 2003 and its kin
-  { after: /following recipient\(s\) (?:cannot|could not) be reached/, recipient: new RegExp(`^\\s+'?<?${ADDRESS}>?'?(?: on .*)?$`) },
+  {
+    after: /following recipient\(s\) (?:cannot|could not) be reached/,
+    recipient: new RegExp(`^\\s+'?<?${ADDRESS}>?'?(?: on .*)?$`),
+  },
   // sendmail's transcript, and whoever copied it
   { after: /- The following addresses had .{0,40}errors -/, recipient: new RegExp(`^<?${ADDRESS}>?$`) },
   // anything that puts the server's answer behind the address
-  { after: /undeliver|(?:could not|not|cannot) be delivered|deliver\w* (?:has )?failed|returned to (?:its |the )?sender/i, recipient: new RegExp(`<${ADDRESS}>.{0,200}\\b[45]\\d\\d[ -]`) },
+  {
+    after:
+      /undeliver|(?:could not|not|cannot) be delivered|deliver\w* (?:has )?failed|returned to (?:its |the )?sender/i,
+    recipient: new RegExp(`<${ADDRESS}>.{0,200}\\b[45]\\d\\d[ -]`),
+  },
 ]
 
 const RETURNED =
   /^(?:-{2,} ?(?:below this line|this is a copy|original message|the body of)|Original message headers:|Return-Path: <|Received: )/i
 const ANSWER = /^\s*[45]\d\d[ -]/
-const DELAYED = /\bdelayed\b|warning: (?:message|could not send)|not yet been delivered|will (?:continue to )?(?:be )?retr/i
+const DELAYED =
+  /\bdelayed\b|warning: (?:message|could not send)|not yet been delivered|will (?:continue to )?(?:be )?retr/i
 
 /** Exim names the recipients in a header whatever its administrator has made of the text. */
 export const read = (parts: Parts): ReadonlyArray<Fact> => {
@@ -44,7 +58,10 @@ export const read = (parts: Parts): ReadonlyArray<Fact> => {
   const original = cut === -1 ? new Map<string, ReadonlyArray<string>>() : Fields.block(lines.slice(cut).join("\n"))
   const delayed = DELAYED.test(parts.email.subject ?? "") || text.some((line) => DELAYED.test(line))
   const said = prose(text)
-  const failed = header(parts, "x-failed-recipients")?.split(",").map((value) => Fields.address(value)) ?? []
+  const failed =
+    header(parts, "x-failed-recipients")
+      ?.split(",")
+      .map((value) => Fields.address(value)) ?? []
   for (const address of failed) if (address !== undefined && !said.has(address)) said.set(address, undefined)
   return [...said].map(([recipient, words]) => {
     const diagnostic = Fields.diagnostic(words)
@@ -85,7 +102,12 @@ const prose = (lines: ReadonlyArray<string>): Map<string, string | undefined> =>
 /** What follows the address, on its line and on those below, up to an empty one or the next address. */
 const words = (lines: ReadonlyArray<string>, at: number, address: string, recipient: RegExp): string | undefined => {
   const line = lines[at] ?? ""
-  const found = [line.slice(line.indexOf(address) + address.length).replace(/^[\s>:']+/, "").replace(/^on \d.*$/, "")]
+  const found = [
+    line
+      .slice(line.indexOf(address) + address.length)
+      .replace(/^[\s>:']+/, "")
+      .replace(/^on \d.*$/, ""),
+  ]
   for (const next of lines.slice(at + 1, at + 1 + WORDS_LINES_LIMIT)) {
     if (next.trim() === "" || recipient.test(next)) break
     found.push(next.trim())
