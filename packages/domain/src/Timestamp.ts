@@ -5,7 +5,12 @@ import * as Text from "./Text.ts"
  * A moment as it stands in events, answers and tables: ISO 8601, UTC, milliseconds, `Z`. One fixed width, so text order
  * is time order, nothing loses precision on its way through JSON, and folding a history never builds a date object.
  */
-const CANONICAL = /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$/u
+const LONG_MONTHS = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
+const SHORT_MONTHS = "(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+const FEBRUARY = "02-(?:0[1-9]|1[0-9]|2[0-8])"
+const LEAP_YEAR = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
+const DAY_OF_YEAR = `(?:[0-9]{4}-(?:${LONG_MONTHS}|${SHORT_MONTHS}|${FEBRUARY})|${LEAP_YEAR}-02-29)`
+const CANONICAL = new RegExp(`^${DAY_OF_YEAR}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\\.[0-9]{3}Z$`, "u")
 
 export const Timestamp = Schema.String.check(
   Schema.isPattern(CANONICAL, { message: "a time here looks like 2026-11-21T09:30:00.000Z" }),

@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Account from "@waybill/domain/Account"
+import * as RateLimit from "@waybill/domain/RateLimit"
+import { Schema } from "effect"
+import { given, happened } from "../support/givenWhenThen.ts"
+import { after, id, NOW } from "./examples.ts"
+
+const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const
+const created = () => happened(Account, [], Account.create(NOW, id("AccountId"), "Acme", "free"))
+const folded = (history: ReadonlyArray<Account.Event>): Account.Account => {
+  const { state } = given(Account, ...history)
+  assert(state._tag === "Account")
+  return state
+}
+
+describe("an account", () => {
+  it("begins with the numbers of its plan and 30 days of content", () => {
+    given(Account).when(Account.create(NOW, id("AccountId"), "Acme", "free")).appends({
+      _tag: "AccountCreated", account_id: id("AccountId"), name: "Acme", plan: "free", at: NOW,
+    })
+    assert.deepStrictEqual(Account.limitsOf(folded(created())), {
+      monthly_emails: 3_000, max_recipients: 10, send_per_minute: 1_000, logs_per_minute: 60, other_per_minute: 120,
+    })
+    assert.strictEqual(folded(created()).content_days, 30)
+  })
+  it("is created once", () => {
+    given(Account, ...created()).when(Account.create(NOW, id("AccountId"), "Acme", "free")).refuses(NOTHING_NEW)
+  })
+
+  it.for([
+    ["free", 3_000, 10],
+    ["starter", 50_000, 50],
+    ["growth", 500_000, 50],
+    ["business", null, 100],
+  ] as const)("on the %s plan takes %s emails a month and %s recipients a message", ([plan, monthly_emails, max_recipients]) => {
+    const history = happened(Account, [], Account.create(NOW, id("AccountId"), "Acme", plan))
+    const limits = Account.limitsOf(folded(history))
+    assert.deepStrictEqual([limits.monthly_emails, limits.max_recipients], [monthly_emails, max_recipients])
+  })
+
+  it("changes its plan, its granted limits and its retention", () => {
+    const granted = { ...Account.NONE_GRANTED, send: 5_000, monthly_emails: 9_000 }
+    const history = happened(
+      Account, created(), Account.changePlan(after(1), "growth"), Account.changeLimits(after(2), granted), Account.changeRetention(after(3), 0),
+    )
+    assert.deepStrictEqual(Account.limitsOf(folded(history)), {
+      monthly_emails: 9_000, max_recipients: 50, send_per_minute: 5_000, logs_per_minute: 60, other_per_minute: 120,
+    })
+    assert.strictEqual(folded(history).content_days, 0)
+    for (const same of [Account.changePlan(after(4), "growth"), Account.changeLimits(after(4), granted), Account.changeRetention(after(4), 0)]) {
+      given(Account, ...history).when(same).refuses(NOTHING_NEW)
+      given(Account).when(same).refuses({ status: 404, reason: "account_not_found" })
+    }
+    given(Account, ...history).when(Account.changeLimits(after(5), Account.NONE_GRANTED)).appends({
+      _tag: "LimitsChanged", limits: Account.NONE_GRANTED, at: after(5),
+    })
+  })
+  it("keeps content from 0 to 365 days", () => {
+    const accepts = Schema.is(Account.RetentionDays)
+    assert.deepStrictEqual([0, 365, -1, 366, 1.5].map((days) => accepts(days)), [true, true, false, false, false])
+  })
+})
+
+describe("a rate window", () => {
+  const at = 1_763_715_659_999
+  it("is aligned to the minute", () => {
+    assert.strictEqual(RateLimit.windowStart(at), 1_763_715_600_000)
+    assert.strictEqual(RateLimit.windowEnd(at), 1_763_715_660_000)
+    assert.strictEqual(RateLimit.windowStart(1_763_715_660_000), 1_763_715_660_000)
+  })
+  it("says what is left and when it resets", () => {
+    assert.deepStrictEqual(RateLimit.standing(60, 59, at), { limit: 60, remaining: 1, reset_s: 1_763_715_660 })
+    assert.deepStrictEqual(RateLimit.standing(60, 75, at), { limit: 60, remaining: 0, reset_s: 1_763_715_660 })
+  })
+  it("tells to wait until its end, at least a second", () => {
+    assert.strictEqual(RateLimit.retryAfterSeconds(at), 1)
+    assert.strictEqual(RateLimit.retryAfterSeconds(1_763_715_600_000), 60)
+    assert.strictEqual(RateLimit.retryAfterSeconds(1_763_715_600_001), 60)
+  })
+  it("that is full is refused in these words", () => {
+    const { status, code, reason, message } = new RateLimit.RequestRateExceeded({ bucket: "logs", limit: 60, retry_after_s: 12 })
+    assert.deepStrictEqual([status, code, reason], [429, "rate_limited", "request_rate"])
+    assert.strictEqual(message, "60 requests a minute are allowed here; the next window begins in 12 s.")
+  })
+})
