@@ -1,0 +1,85 @@
+import * as ApiKey from "@waybill/domain/ApiKey"
+import * as DomainName from "@waybill/domain/DomainName"
+import * as Id from "@waybill/domain/Id"
+import * as Network from "@waybill/domain/Network"
+import * as Scope from "@waybill/domain/Scope"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import * as ApiError from "./ApiError.ts"
+import { Authorization } from "./Authorization.ts"
+import { about } from "./Endpoint.ts"
+import * as Idempotency from "./Idempotency.ts"
+import { optional } from "./Optional.ts"
+import * as Page from "./Page.ts"
+import * as Rules from "./Rules.ts"
+import { Validation } from "./Validation.ts"
+
+const at = Timestamp.Timestamp
+
+const fields = {
+  object: Schema.Literal("api_key"),
+  id: Id.ApiKeyId,
+  name: Schema.String,
+  prefix: Schema.String.annotate({ description: "The first ten characters of the key", examples: ["wb_4Ko2xQa"] }),
+  scopes: Schema.Array(Scope.Scope),
+  domain: Schema.NullOr(Schema.String).annotate({ description: "The one domain it may send from" }),
+  allowed_ips: Schema.Array(Schema.String).annotate({ description: "Empty: from everywhere" }),
+  status: ApiKey.Status,
+  created_at: at,
+  created_by: Schema.NullOr(Schema.String),
+  last_used_at: Schema.NullOr(at),
+  expires_at: Schema.NullOr(at),
+  revoked_at: Schema.NullOr(at),
+}
+
+export const Key = Schema.Struct(fields).annotate({ identifier: "ApiKey" })
+export type Key = typeof Key.Type
+
+export const CreatedKey = Schema.Struct({
+  ...fields,
+  key: Schema.String.annotate({ description: "The key itself. It is shown here and never again." }),
+}).annotate({ identifier: "CreatedApiKey" })
+
+export const Revoked = Schema.Struct({
+  object: Schema.Literal("api_key"),
+  id: Id.ApiKeyId,
+  revoked: Schema.Literal(true),
+  revoked_at: at,
+}).annotate({ identifier: "ApiKeyRevoked" })
+
+
+const Name = Schema.String.check(Rules.chars(ApiKey.MAX_NAME_CHARS, 1), Rules.oneLine)
+
+const Creation = Schema.Struct({
+  name: Name,
+  scopes: Schema.Array(Scope.Scope).check(Rules.items(1, Scope.ALL.length, "scopes")),
+  domain: optional(DomainName.FromText, "Limits the key to sending from this domain"),
+  allowed_ips: optional(
+    Schema.Array(Network.FromText).check(Rules.items(0, ApiKey.MAX_ALLOWED_IPS, "networks")),
+    "Limits the key to these addresses and networks",
+  ),
+  expires_at: optional(Timestamp.FromIso, "From then on the key is refused"),
+}).annotate({ identifier: "ApiKeyCreation" })
+
+const params = { key_id: Id.ApiKeyId }
+
+export class ApiKeys extends HttpApiGroup.make("apiKeys")
+  .add(
+    HttpApiEndpoint.get("list", "/api-keys", { success: Page.of(Key) }).annotateMerge(
+      about("List API keys", "admin", "All keys of the account, revoked ones too, newest first."),
+    ),
+    HttpApiEndpoint.get("get", "/api-keys/:key_id", { params, success: Key }).annotateMerge(about("Get an API key", "admin", "Its record; the key itself is not kept.")),
+    HttpApiEndpoint.post("create", "/api-keys", {
+      headers: Idempotency.headers,
+      payload: Creation,
+      success: Idempotency.replayable(CreatedKey.pipe(HttpApiSchema.status(201))),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(about("Create an API key", "admin", "The only answer that holds the key. A lost one cannot be recovered, only revoked and replaced.")),
+    HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", { params, success: Revoked }).annotateMerge(
+      about("Revoke an API key", "admin", "At once, on every node, and for good. A second time gives the first `revoked_at`. A key may revoke itself."),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(OpenApi.annotations({ title: "API keys", description: "Who may call, from where, and for what." })) {}

@@ -1,0 +1,35 @@
+import * as Id from "@waybill/domain/Id"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authorization } from "./Authorization.ts"
+import { about } from "./Endpoint.ts"
+import { Actor } from "./EventRecord.ts"
+import * as Page from "./Page.ts"
+import { Validation } from "./Validation.ts"
+
+export const AuditEntry = Schema.Struct({
+  object: Schema.Literal("audit_entry"),
+  id: Id.EventId,
+  type: Schema.String.annotate({ description: "What was done", examples: ["api_key.revoked"] }),
+  stream: Schema.String.annotate({ examples: ["api_key"] }),
+  stream_id: Schema.String.annotate({ description: "To what" }),
+  occurred_at: Timestamp.Timestamp,
+  actor: Actor,
+  address: Schema.NullOr(Schema.String).annotate({ description: "From where" }),
+  request_id: Schema.NullOr(Schema.String),
+}).annotate({ identifier: "AuditEntry" })
+export type AuditEntry = typeof AuditEntry.Type
+
+export class Audit extends HttpApiGroup.make("audit")
+  .add(
+    HttpApiEndpoint.get("list", "/audit", {
+      query: { limit: Page.limit(), after: Schema.optionalKey(Id.EventId) },
+      success: Page.of(AuditEntry),
+    }).annotateMerge(
+      about("Read who did what", "admin", "What keys, users and operators did to keys, domains, webhooks, suppressions and the account, newest first. Sending is in the logs."),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(OpenApi.annotations({ title: "Audit", description: "Who did what, and from where." })) {}

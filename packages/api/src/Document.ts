@@ -1,0 +1,101 @@
+import { MAX_KEY_CHARS } from "./Idempotency.ts"
+import { DEFAULT_LIMIT, MAX_LIMIT } from "./Page.ts"
+
+type Json = { [key: string]: unknown }
+
+const integer = (description: string) => ({ description, schema: { type: "integer" }, required: true })
+
+const HEADERS = {
+  RateLimitLimit: integer("Requests allowed in this window"),
+  RateLimitRemaining: integer("Requests left in this window"),
+  RateLimitReset: integer("When this window ends, as a Unix timestamp"),
+  RequestId: { description: "Names this request; say it when asking for help", schema: { type: "string" }, required: true },
+  RetryAfter: integer("Seconds to wait"),
+  IdempotentReplayed: { description: "Present when this is the kept answer to an earlier request", schema: { type: "string", const: "true" } },
+}
+
+const EVERY_ANSWER = {
+  "X-RateLimit-Limit": "RateLimitLimit",
+  "X-RateLimit-Remaining": "RateLimitRemaining",
+  "X-RateLimit-Reset": "RateLimitReset",
+  "X-Request-Id": "RequestId",
+} as const
+
+const MESSAGE = {
+  from: "Acme <hello@acme.test>",
+  to: ["ana@example.org"],
+  subject: "Your receipt",
+  html: "<p>Thank you, Ana.</p>",
+  tags: ["receipt"],
+}
+
+const ERROR = {
+  error: {
+    code: "invalid_request",
+    message: "`to` takes 1 to 50 addresses; 51 were given.",
+    reason: "validation_failed",
+    request_id: "req_01kakz5xq8e4vb2m0r7c3d9h1t",
+    details: [{ path: "to", message: "takes 1 to 50 addresses; 51 were given" }],
+  },
+}
+
+/**
+ * What schemas cannot say: the headers of every answer, that numbers in a query are numbers, that unknown fields are
+ * ignored on both sides, and what the items of a batch are (each is judged by itself, so its schema takes anything).
+ */
+export const finish = (document: Record<string, unknown>): Record<string, unknown> => {
+  for (const [path, operations] of Object.entries(document["paths"] as Record<string, Record<string, Json>>))
+    for (const operation of Object.values(operations)) {
+      const responses = operation["responses"] as Record<string, Json>
+      // Only a path with an id in it can name something that is not there.
+      if (!path.includes("{")) delete responses["404"]
+      for (const response of Object.values(responses)) finishResponse(response)
+      for (const parameter of (operation["parameters"] ?? []) as ReadonlyArray<Json>) finishParameter(parameter, operation)
+    }
+  const parts = document["components"] as { schemas: Record<string, Json>; headers?: unknown }
+  parts.headers = HEADERS
+  const { Batch, EmailMessage, Error } = parts.schemas
+  if (EmailMessage !== undefined) EmailMessage["examples"] = [MESSAGE]
+  if (Error !== undefined) Error["examples"] = [ERROR]
+  const properties = Batch?.["properties"] as { emails: Json } | undefined
+  if (properties !== undefined) properties.emails["items"] = { $ref: "#/components/schemas/EmailMessage" }
+  return rename(document) as Record<string, unknown>
+}
+
+const finishResponse = (response: Json): void => {
+  const own = Object.keys((response["headers"] ?? {}) as Json)
+  const headers: Json = {}
+  for (const [name, component] of Object.entries(EVERY_ANSWER)) headers[name] = headerRef(component)
+  if (own.includes("retry-after")) headers["Retry-After"] = headerRef("RetryAfter")
+  if (own.includes("idempotent-replayed")) headers["Idempotent-Replayed"] = headerRef("IdempotentReplayed")
+  response["headers"] = headers
+}
+
+const headerRef = (name: keyof typeof HEADERS): Json => ({ $ref: `#/components/headers/${name}` })
+
+const finishParameter = (parameter: Json, operation: Json): void => {
+  const whole = (schema: Json) => (parameter["schema"] = { type: "integer", ...schema })
+  if (parameter["name"] === "limit") {
+    const feed = operation["operationId"] === "events.list"
+    whole(feed ? { minimum: 1, maximum: 1_000, default: 100 } : { minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })
+  }
+  if (parameter["name"] === "after_position") whole({ minimum: 0, default: 0 })
+  if (parameter["name"] === "idempotency-key") {
+    parameter["name"] = "Idempotency-Key"
+    Object.assign(parameter["schema"] as Json, { minLength: 1, maxLength: MAX_KEY_CHARS })
+  }
+}
+
+/** `…Encoded` is a word of the schemas' library; outside, it is what a request may hold. */
+const rename = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(rename)
+  if (typeof node !== "object" || node === null) return node
+  const renamed: Json = {}
+  for (const [key, value] of Object.entries(node)) {
+    // Unknown fields are ignored in requests, and answers grow.
+    if (key === "additionalProperties" && value === false) continue
+    renamed[key.replace(/Encoded$/u, "Input")] =
+      key === "$ref" && typeof value === "string" ? value.replace(/Encoded$/u, "Input") : rename(value)
+  }
+  return renamed
+}

@@ -1,0 +1,98 @@
+import * as DnsFinding from "@waybill/domain/DnsFinding"
+import * as DomainName from "@waybill/domain/DomainName"
+import * as DomainStatus from "@waybill/domain/DomainStatus"
+import * as Id from "@waybill/domain/Id"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import * as ApiError from "./ApiError.ts"
+import { Authorization } from "./Authorization.ts"
+import { about } from "./Endpoint.ts"
+import * as Idempotency from "./Idempotency.ts"
+import * as Page from "./Page.ts"
+import { Validation } from "./Validation.ts"
+
+/** A record to publish, and what DNS answered when it was last asked. */
+export const DomainRecord = Schema.Struct({
+  purpose: DnsFinding.Purpose,
+  type: Schema.Literals(["TXT", "CNAME", "MX"]),
+  host: Schema.String.annotate({ description: "Relative to the domain, as the forms of DNS providers want it", examples: ["wb1._domainkey"] }),
+  name: Schema.String.annotate({ examples: ["wb1._domainkey.acme.test"] }),
+  value: Schema.String,
+  ttl: Schema.Natural,
+  required: Schema.Boolean.annotate({ description: "Only DKIM is required to send; the rest is advice" }),
+  status: Schema.Literals(["not_checked", ...DnsFinding.Status.literals]),
+  found: Schema.Array(Schema.String),
+  error: Schema.NullOr(Schema.String).annotate({ description: "The classic mistake it looks like, or DNS's own word" }),
+}).annotate({ identifier: "DnsRecord" })
+
+export const Domain = Schema.Struct({
+  object: Schema.Literal("domain"),
+  id: Id.DomainId,
+  name: DomainName.DomainName,
+  status: DomainStatus.Status,
+  created_at: Timestamp.Timestamp,
+  verified_at: Schema.NullOr(Timestamp.Timestamp),
+  last_checked_at: Schema.NullOr(Timestamp.Timestamp),
+  next_check_at: Schema.NullOr(Timestamp.Timestamp),
+  records: Schema.Array(DomainRecord),
+}).annotate({ identifier: "Domain" })
+export type Domain = typeof Domain.Type
+
+export const Deleted = Schema.Struct({
+  object: Schema.Literal("domain"),
+  id: Id.DomainId,
+  name: DomainName.DomainName,
+  deleted: Schema.Literal(true),
+}).annotate({ identifier: "DomainDeleted" })
+
+const Addition = Schema.Struct({
+  name: Schema.optionalKey(DomainName.FromText),
+  domain: Schema.optionalKey(DomainName.FromText),
+})
+  .check(
+    Schema.makeFilter(({ domain, name }) =>
+      (name ?? domain) === undefined
+        ? { path: ["name"], issue: "is required" }
+        : name === undefined || domain === undefined || name === domain || { path: ["domain"], issue: "is another spelling of `name` and names another domain" },
+    ),
+  )
+  .annotate({ identifier: "DomainAddition", description: "`domain` is an alias of `name`; one of them is required" })
+
+/** In a path: the name, or the id. */
+export const Reference = Schema.Union([Id.DomainId, DomainName.FromText]).annotate({
+  description: "The name of the domain, or its id",
+})
+
+const params = { domain: Reference }
+const headers = Idempotency.headers
+
+export class Domains extends HttpApiGroup.make("domains")
+  .add(
+    HttpApiEndpoint.get("list", "/domains", { success: Page.of(Domain) }).annotateMerge(
+      about("List domains", "domains:read", "All domains of the account, newest first."),
+    ),
+    HttpApiEndpoint.get("get", "/domains/:domain", { params, success: Domain }).annotateMerge(
+      about("Get a domain", "domains:read", "The records to publish, and what DNS answered when it was last asked."),
+    ),
+    HttpApiEndpoint.post("add", "/domains", {
+      headers,
+      payload: Addition,
+      success: Idempotency.replayable(Domain.pipe(HttpApiSchema.status(201))),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about("Add a domain", "domains:write", "Makes a DKIM key and says which records to publish. The domain is checked by itself until it verifies, for 72 hours."),
+    ),
+    HttpApiEndpoint.post("verify", "/domains/:domain/verify", { params, headers, success: Idempotency.replayable(Domain) }).annotateMerge(
+      about("Verify a domain now", "domains:write", "Asks the domain's own name servers, and answers with what they said."),
+    ),
+    HttpApiEndpoint.post("rotateDkim", "/domains/:domain/dkim/rotate", { params, headers, success: Idempotency.replayable(Domain) }).annotateMerge(
+      about("Rotate a domain's DKIM key", "domains:write", "Makes a new key under a new selector. The old one signs until DNS shows the new record."),
+    ),
+    HttpApiEndpoint.delete("remove", "/domains/:domain", { params, success: Deleted }).annotateMerge(
+      about("Remove a domain", "domains:write", "Mail that is still queued from it fails with reason `domain_removed`."),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(OpenApi.annotations({ title: "Domains", description: "The domains that an account sends from." })) {}

@@ -1,0 +1,116 @@
+import * as Address from "@waybill/domain/Address"
+import { MAX_ATTACHMENTS } from "@waybill/domain/Content"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { MessageHeaders } from "./MessageHeaders.ts"
+import { optional } from "./Optional.ts"
+import * as Rules from "./Rules.ts"
+
+export const MAX_TO = 50
+/** More than any plan sends to at once; the plan's own number is the account's matter, and a 422. */
+export const MAX_COPIES = 1_000
+export const MAX_REPLY_TO = 50
+/** The longest line of RFC 5322 §2.1.1. */
+export const MAX_SUBJECT_CHARS = 998
+export const MAX_TAGS = 5
+export const MAX_TAG_CHARS = 64
+export const MAX_FILENAME_CHARS = 255
+
+const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+type Mailboxes = ReadonlyArray<Address.Mailbox>
+
+/** One address or several on the wire, always several inside; every one that is wrong is named. */
+const mailboxes = <S extends Schema.Codec<string | ReadonlyArray<string> | null, unknown>>(
+  wire: S,
+  minimum: 0 | 1,
+  maximum: number,
+  description: string,
+) =>
+  wire.annotate({ description, examples: [["ana@example.org", "Bo <bo@example.org>"]] }).pipe(
+    Schema.decodeTo(
+      Schema.Array(Schema.toType(Address.MailboxObject)),
+      SchemaTransformation.transformEffect<Mailboxes, string | ReadonlyArray<string> | null>({
+        decode: (given) => parseMailboxes(wire, given, minimum, maximum),
+        encode: (list) => Effect.succeed(list.map(Address.format)),
+      }),
+    ),
+  )
+
+const parseMailboxes = (
+  { ast }: Schema.Top,
+  given: string | ReadonlyArray<string> | null,
+  minimum: number,
+  maximum: number,
+): Effect.Effect<Mailboxes, SchemaIssue.Issue> => {
+  const texts = given === null ? [] : typeof given === "string" ? [given] : given
+  const count = texts.length
+  if (count < minimum || count > maximum)
+    return Effect.fail(new SchemaIssue.InvalidValue({ message: Rules.counted(minimum, maximum, "addresses", count) }))
+  const parsed: Array<Address.Mailbox> = []
+  const issues: Array<SchemaIssue.Issue> = []
+  for (const [nth, text] of texts.entries()) {
+    const mailbox = Address.parse(text)
+    if (Result.isSuccess(mailbox)) parsed.push(mailbox.success)
+    else {
+      const issue = new SchemaIssue.InvalidValue({ message: mailbox.failure })
+      issues.push(typeof given === "string" ? issue : new SchemaIssue.Pointer([nth], issue))
+    }
+  }
+  const [first, ...rest] = issues
+  return first === undefined ? Effect.succeed(parsed) : Effect.fail(new SchemaIssue.Composite(ast, [first, ...rest]))
+}
+
+const others = (maximum: number, description: string) =>
+  mailboxes(Schema.NullOr(OneOrMany), 0, maximum, description).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/u
+const isBase64 = (text: string): boolean => text.length % 4 === 0 && BASE64.test(text)
+
+/** RFC 6838 §4.2 names and simple parameters, so that nothing in it can end a line or a quote. */
+const MEDIA_TYPE =
+  /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?: ?; ?[A-Za-z0-9-]{1,40}=(?:[\w!#$&^.+-]{1,80}|"[ !#-[\]-~]{0,80}"))*$/u
+const MAX_MEDIA_TYPE_CHARS = 300
+const CONTENT_ID = /^(?:[!-;=?-~]{1,200}|<[!-;=?-~]{1,200}>)$/u
+
+export const Attachment = Schema.Struct({
+  filename: Schema.String.check(Rules.chars(MAX_FILENAME_CHARS, 1), Rules.oneLine).annotate({ examples: ["receipt.pdf"] }),
+  content: Schema.String.check(Schema.makeFilter((text: string) => isBase64(text) || "must be base64, padded"))
+    .annotate({ description: "The bytes, in base64", contentEncoding: "base64", examples: ["JVBERi0xLjQK"] }),
+  content_type: optional(
+    Schema.String.check(
+      Schema.makeFilter((text: string) =>
+        (text.length <= MAX_MEDIA_TYPE_CHARS && MEDIA_TYPE.test(text)) || "must be a media type, such as application/pdf"),
+    ),
+    "Told from the end of the file name when absent",
+  ),
+  content_id: optional(
+    Schema.String.check(
+      Schema.isPattern(CONTENT_ID, { message: "must be 1 to 200 printable ASCII characters without spaces and angle brackets" }),
+    ),
+    "Shows the file inside the HTML, which names it as `cid:…`",
+  ),
+}).annotate({ identifier: "Attachment" })
+export type Attachment = typeof Attachment.Type
+
+export const ScheduledAt = Timestamp.FromIso
+
+/** A message to send (contract §3). Everything that is checked here is decidable from the request alone. */
+export const EmailMessage = Schema.Struct({
+  from: Address.Mailbox.annotate({ description: "Its domain must be a verified domain of the account" }),
+  to: mailboxes(OneOrMany, 1, MAX_TO, `1 to ${MAX_TO} addresses, \`a@b.c\` or \`Name <a@b.c>\`; one may stand without an array`),
+  subject: Schema.String.check(Rules.chars(MAX_SUBJECT_CHARS), Rules.oneLine).annotate({ examples: ["Your receipt"] }),
+  html: optional(Schema.String, "With HTML alone, a text part is derived from it"),
+  text: optional(Schema.String, "Plain text for readers without HTML; recommended"),
+  cc: others(MAX_COPIES, "Seen by all; counts as a recipient"),
+  bcc: others(MAX_COPIES, "Seen by nobody; counts as a recipient"),
+  reply_to: others(MAX_REPLY_TO, "Where answers go"),
+  headers: optional(MessageHeaders, "Headers of your own, without those that the service writes"),
+  tags: optional(
+    Schema.Array(Schema.String.check(Rules.chars(MAX_TAG_CHARS, 1), Rules.oneLine)).check(Rules.items(0, MAX_TAGS, "tags")),
+    "What to filter the logs by",
+  ),
+  scheduled_at: optional(ScheduledAt, "When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`"),
+  attachments: optional(Schema.Array(Attachment).check(Rules.items(0, MAX_ATTACHMENTS, "attachments")), "Files, at most 20"),
+  list_unsubscribe: optional(Schema.Boolean, "Adds one-click unsubscribe headers (RFC 8058)"),
+}).annotate({ identifier: "EmailMessage" })
+export type EmailMessage = typeof EmailMessage.Type

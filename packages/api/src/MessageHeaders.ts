@@ -1,0 +1,71 @@
+import * as Text from "@waybill/domain/Text"
+import { Schema, SchemaIssue } from "effect"
+import * as Rules from "./Rules.ts"
+
+export const MAX_HEADERS = 50
+export const MAX_NAME_CHARS = 76
+/** A run that cannot be folded must stay under the 998 octets of RFC 5322 §2.1.1, its name included. */
+export const MAX_UNBROKEN_OCTETS = 900
+export const MAX_VALUE_CHARS = 10_000
+
+/** What the service writes itself; a customer's header of that name would be a second one, or a lie. */
+const OWNED: ReadonlySet<string> = new Set([
+  "from", "to", "cc", "bcc", "subject", "date", "message-id", "dkim-signature", "return-path", "received", "mime-version",
+])
+const isOwned = (lower: string): boolean => OWNED.has(lower) || lower.startsWith("content-")
+
+/** RFC 5322 §3.6: these may stand once in a message, so two spellings of one are refused. */
+const SINGLE: ReadonlySet<string> = new Set([
+  "sender", "reply-to", "in-reply-to", "references", "list-unsubscribe", "list-unsubscribe-post", "list-id",
+])
+const NAME = /^[!-9;-~]+$/u
+
+type Problem = { readonly path: ReadonlyArray<PropertyKey>; readonly issue: string }
+
+const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<Problem> => {
+  const found: Array<Problem> = []
+  const names = Object.keys(headers)
+  if (names.length > MAX_HEADERS) found.push({ path: [], issue: Rules.counted(0, MAX_HEADERS, "headers", names.length) })
+  const seen = new Set<string>()
+  for (const name of names) {
+    const lower = name.toLowerCase()
+    const wrong = nameProblem(name, lower) ?? valueProblem(headers[name] ?? "") ?? (SINGLE.has(lower) && seen.has(lower) ? "stands there twice" : undefined)
+    if (wrong !== undefined) found.push({ path: [printable(name)], issue: wrong })
+    seen.add(lower)
+  }
+  return found
+}
+
+const nameProblem = (name: string, lower: string): string | undefined => {
+  if (name.length > MAX_NAME_CHARS) return `is a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`
+  const broken = Rules.problem(name)
+  if (broken !== undefined) return `is a name that ${broken}`
+  if (!NAME.test(name)) return "is not a header name: printable ASCII without spaces and colons"
+  return isOwned(lower) ? "is written by the service and cannot be set" : undefined
+}
+
+const valueProblem = (value: string): string | undefined => {
+  if (value.length > MAX_VALUE_CHARS) return `is ${value.length} characters; at most ${MAX_VALUE_CHARS} are allowed`
+  const broken = Rules.problem(value)
+  if (broken !== undefined) return broken
+  for (const run of value.split(/[ \t]+/u))
+    if (run.length > MAX_UNBROKEN_OCTETS / 4 && Text.octets(run) > MAX_UNBROKEN_OCTETS)
+      return `has a run of ${Text.octets(run)} octets without a space; at most ${MAX_UNBROKEN_OCTETS} can be written`
+  return undefined
+}
+
+/** A name that could break a line must not break one in our answer either. */
+const printable = (name: string): string => name.slice(0, MAX_NAME_CHARS).replaceAll(/[^!-9;-~]/gu, "?")
+
+export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
+  .check(
+    Schema.makeFilter<{ readonly [name: string]: string }>((headers) => {
+      const found = problems(headers)
+      return found.length === 0 ? undefined : found.map(({ path, issue }) => new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message: issue })))
+    }, { toJsonSchema: () => ({ maxProperties: MAX_HEADERS }) }),
+  )
+  .annotate({
+    description:
+      "Headers of your own. Those that the service writes (From, To, Cc, Bcc, Subject, Date, Message-ID, DKIM-Signature, Return-Path, Received, Content-*, MIME-Version) are refused.",
+    examples: [{ "X-Order": "7041", "List-Id": "receipts.acme.test" }],
+  })

@@ -1,0 +1,56 @@
+import type { Detail } from "@waybill/domain/Refusal"
+import { Data } from "effect"
+
+/** What can be refused before any domain is asked: the reasons here are the edge's own. */
+export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
+  readonly reason: "validation_failed" | "malformed_json" | "malformed_request" | "payload_too_large" | "unsupported_media_type" | "request_timeout"
+  readonly details: ReadonlyArray<Detail>
+}> {
+  readonly status = 400
+  readonly code = "invalid_request"
+  override get message() {
+    const [first, ...more] = this.details
+    if (first === undefined) return "The request is not valid."
+    const said = first.path === "" ? `The body ${first.message}` : `\`${first.path}\` ${first.message}`
+    return more.length === 0 ? `${said}.` : `${said} (and ${more.length} more, see details).`
+  }
+}
+
+export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{ readonly method: string; readonly path: string }> {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "route_not_found"
+  override get message() {
+    return `There is no ${this.method} ${this.path}.`
+  }
+}
+
+const WORDS = {
+  missing: "No API key was sent. Put one into the header: Authorization: Bearer <key>.",
+  malformed: "The Authorization header does not hold a complete API key.",
+  unknown: "This API key does not exist.",
+  expired: "This API key has expired.",
+  revoked: "This API key has been revoked.",
+  address_not_allowed: "This API key is not allowed from this address.",
+} as const
+
+export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly why: keyof typeof WORDS }> {
+  readonly status = 401
+  readonly code = "unauthorized"
+  get reason() {
+    return this.why === "missing" ? "api_key_missing" : "api_key_invalid"
+  }
+  override get message() {
+    return WORDS[this.why]
+  }
+}
+
+/** The cause of a 500 is logged under the request's id and never shown. */
+export class InternalError extends Data.TaggedError("InternalError")<{}> {
+  readonly status = 500
+  readonly code = "internal_error"
+  readonly reason = "internal_error"
+  override get message() {
+    return "Something went wrong on our side. It is logged under this request's id."
+  }
+}

@@ -1,0 +1,43 @@
+import { Schema } from "effect"
+
+/** How many, with the number that was given in the refusal and the bounds in OpenAPI. */
+export const items = (minimum: number, maximum: number, noun: string) =>
+  Schema.makeFilter<ReadonlyArray<unknown>>(
+    (list) => (list.length >= minimum && list.length <= maximum) || counted(minimum, maximum, noun, list.length),
+    {
+      toJsonSchema: () => (minimum === 0 ? { maxItems: maximum } : { minItems: minimum, maxItems: maximum }),
+      arbitraryConstraint: { minLength: minimum, maxLength: maximum },
+      // Counted even when an element is wrong, so that both are told at once.
+      "~structural": true,
+    },
+  )
+
+export const counted = (minimum: number, maximum: number, noun: string, given: number): string =>
+  `takes ${minimum === 0 ? "at most" : `${minimum} to`} ${maximum} ${noun}; ${given} ${given === 1 ? "was" : "were"} given`
+
+/** Characters as JavaScript counts them. */
+export const chars = (maximum: number, minimum: 0 | 1 = 0) =>
+  Schema.makeFilter<string>(
+    (text) =>
+      text.length > maximum
+        ? `is ${text.length} characters; at most ${maximum} are allowed`
+        : text.length >= minimum || "must not be empty",
+    {
+      toJsonSchema: () => (minimum === 0 ? { maxLength: maximum } : { minLength: minimum, maxLength: maximum }),
+      arbitraryConstraint: { minLength: minimum, maxLength: maximum },
+    },
+  )
+
+const BREAK = /[\r\n\0]/u
+// Half a surrogate pair has no UTF-8 form; `u` makes a whole pair no match.
+const HALF = /\p{Surrogate}/u
+
+/** What would begin another header or the body, or cannot be written at all. */
+export const problem = (text: string): string | undefined =>
+  BREAK.test(text)
+    ? "must not contain CR, LF or NUL"
+    : HALF.test(text)
+      ? "must not contain half a surrogate pair"
+      : undefined
+
+export const oneLine = Schema.makeFilter<string>((text) => problem(text) ?? true)

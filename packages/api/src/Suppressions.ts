@@ -1,0 +1,58 @@
+import * as Address from "@waybill/domain/Address"
+import * as Id from "@waybill/domain/Id"
+import * as Suppression from "@waybill/domain/Suppression"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import * as ApiError from "./ApiError.ts"
+import { Authorization } from "./Authorization.ts"
+import { about } from "./Endpoint.ts"
+import * as Idempotency from "./Idempotency.ts"
+import { optional } from "./Optional.ts"
+import * as Page from "./Page.ts"
+import { Validation } from "./Validation.ts"
+
+export const SuppressionRecord = Schema.Struct({
+  object: Schema.Literal("suppression"),
+  id: Id.SuppressionId,
+  email: Schema.String,
+  reason: Suppression.Reason,
+  email_id: Schema.NullOr(Id.EmailId).annotate({ description: "The message that caused it" }),
+  created_at: Timestamp.Timestamp,
+}).annotate({ identifier: "Suppression" })
+export type SuppressionRecord = typeof SuppressionRecord.Type
+
+export const Removed = Schema.Struct({
+  object: Schema.Literal("suppression"),
+  id: Id.SuppressionId,
+  email: Schema.String,
+  deleted: Schema.Literal(true),
+}).annotate({ identifier: "SuppressionRemoved" })
+
+const params = { email: Address.FromText }
+
+export class Suppressions extends HttpApiGroup.make("suppressions")
+  .add(
+    HttpApiEndpoint.get("list", "/suppressions", {
+      query: { limit: Page.limit(), after: Schema.optionalKey(Id.SuppressionId) },
+      success: Page.of(SuppressionRecord),
+    }).annotateMerge(about("List suppressions", "email:logs:read", "Addresses that get no more mail, newest first.")),
+    HttpApiEndpoint.get("get", "/suppressions/:email", { params, success: SuppressionRecord }).annotateMerge(
+      about("Get a suppression", "email:logs:read", "Whether an address is suppressed, and why."),
+    ),
+    HttpApiEndpoint.post("add", "/suppressions", {
+      headers: Idempotency.headers,
+      payload: Schema.Struct({
+        email: Address.FromText,
+        reason: optional(Suppression.Reason, "`manual` unless said otherwise"),
+      }).annotate({ identifier: "SuppressionAddition" }),
+      success: Idempotency.replayable(SuppressionRecord.pipe(HttpApiSchema.status(201))),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(about("Suppress an address", "admin", "From then on it gets the state `suppressed` instead of mail.")),
+    HttpApiEndpoint.delete("remove", "/suppressions/:email", { params, success: Removed }).annotateMerge(
+      about("Lift a suppression", "admin", "The address gets mail again."),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(OpenApi.annotations({ title: "Suppressions", description: "Addresses that bounced, complained or asked for no more." })) {}
