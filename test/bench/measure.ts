@@ -1,0 +1,235 @@
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as Migrations from "@waybill/store/Migrations"
+import { Effect, Redacted, type Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import pg from "pg"
+import { onDatabase } from "../support/databaseUrl.ts"
+
+/** One of those that are compared. `run` works for about so long and answers with what it did. */
+export interface Contender {
+  readonly name: string
+  readonly run: (millis: number) => Promise<Load>
+}
+export interface Load {
+  readonly done: number
+  readonly millis: number
+  /** Of each operation, in milliseconds; empty where only the rate is of interest. */
+  readonly latencies: ReadonlyArray<number>
+}
+
+export interface Result {
+  readonly name: string
+  /** Median, least and most operations a second over the rounds. */
+  readonly perSecond: Spread
+  /** Of all operations of all rounds. */
+  readonly p50Millis: number
+  readonly p99Millis: number
+}
+export interface Spread {
+  readonly median: number
+  readonly least: number
+  readonly most: number
+}
+
+export interface RoundsOptions {
+  readonly rounds: number
+  readonly millis: number
+  /** Before the first round, for compilers and caches; not counted. */
+  readonly warmUpMillis: number
+}
+
+/** Round by round, each contender in turn, so that what else the machine does strikes all of them alike. */
+export const rounds = async (
+  contenders: ReadonlyArray<Contender>,
+  options: RoundsOptions,
+): Promise<ReadonlyArray<Result>> => {
+  const loads = new Map<string, Array<Load>>(contenders.map(({ name }) => [name, []]))
+  for (const { run } of contenders) await run(options.warmUpMillis)
+  for (let round = 0; round < options.rounds; round++) {
+    // Nobody is always the one that cleans up after the same neighbour.
+    const turn = round % 2 === 0 ? contenders : contenders.toReversed()
+    for (const { name, run } of turn) loads.get(name)?.push(await run(options.millis))
+  }
+  return contenders.map(({ name }) => {
+    const all = loads.get(name) ?? []
+    const latencies = all.flatMap((load) => load.latencies)
+    return {
+      name,
+      perSecond: spread(all.map(({ done, millis }) => (done * 1000) / millis)),
+      p50Millis: quantile(latencies, 0.5),
+      p99Millis: quantile(latencies, 0.99),
+    }
+  })
+}
+
+/** So many loops of one operation after another, until the time is over. Works for fibers and promises alike. */
+export const hammer = async (
+  loops: number,
+  millis: number,
+  operation: (loop: number) => Promise<unknown>,
+): Promise<Load> => {
+  const latencies: Array<number> = []
+  const began = performance.now()
+  const end = began + millis
+  const loop = async (nth: number) => {
+    for (let now = performance.now(); now < end; ) {
+      await operation(nth)
+      const after = performance.now()
+      latencies.push(after - now)
+      now = after
+    }
+  }
+  await Promise.all(Array.from({ length: loops }, (_, nth) => loop(nth)))
+  return { done: latencies.length, millis: performance.now() - began, latencies }
+}
+
+/** The same with fibers, for what is an effect: no promise stands between the operations. */
+export const hammerEffect = <E>(
+  loops: number,
+  millis: number,
+  operation: (loop: number) => Effect.Effect<unknown, E>,
+): Effect.Effect<Load, E> =>
+  Effect.suspend(() => {
+    const latencies: Array<number> = []
+    const began = performance.now()
+    const end = began + millis
+    const loop = Effect.fnUntraced(function* (nth: number) {
+      for (let now = performance.now(); now < end; ) {
+        yield* operation(nth)
+        const after = performance.now()
+        latencies.push(after - now)
+        now = after
+      }
+    })
+    return Effect.forEach(Array.from({ length: loops }, (_, nth) => nth), loop, {
+      concurrency: "unbounded",
+      discard: true,
+    }).pipe(Effect.map(() => ({ done: latencies.length, millis: performance.now() - began, latencies })))
+  })
+
+export const quantile = (values: ReadonlyArray<number>, share: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+export const median = (values: ReadonlyArray<number>): number => quantile(values, 0.5)
+export const spread = (values: ReadonlyArray<number>): Spread => ({
+  median: median(values),
+  least: Math.min(...values),
+  most: Math.max(...values),
+})
+
+/** Columns as wide as their widest cell; numbers to the right. */
+export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (cells: ReadonlyArray<string>) =>
+    cells.map((cell, n) => (n === 0 ? cell.padEnd(widths[n] ?? 0) : cell.padStart(widths[n] ?? 0))).join("  ")
+  return [line(head), widths.map((width) => "-".repeat(width)).join("  "), ...rows.map(line)].join("\n")
+}
+
+export const rate = (value: number): string => Math.round(value).toLocaleString("en-US")
+export const millis = (value: number): string => value.toFixed(value < 10 ? 2 : 1)
+export const times = (value: number): string => `${value.toFixed(1)}x`
+
+/** Results of one setting, each also as a multiple of the one named. */
+export const resultsTable = (results: ReadonlyArray<Result>, against?: string): string => {
+  const base = results.find(({ name }) => name === against)?.perSecond.median
+  return table(
+    ["", "a second", "least", "most", ...(base === undefined ? [] : [`against ${against}`]), "p50 ms", "p99 ms"],
+    results.map(({ name, p50Millis, p99Millis, perSecond }) => [
+      name,
+      rate(perSecond.median),
+      rate(perSecond.least),
+      rate(perSecond.most),
+      ...(base === undefined ? [] : [times(perSecond.median / base)]),
+      millis(p50Millis),
+      millis(p99Millis),
+    ]),
+  )
+}
+
+/**
+ * A server for this run only. Unlike the tests' own it waits for the disk at every commit, as a service's does: what
+ * is measured without that is the measure of nothing.
+ */
+export const temporaryServer = (
+  settings: Readonly<Record<string, string>> = {},
+): Effect.Effect<EmbeddedPostgres.Running, unknown, Scope.Scope> =>
+  Effect.gen(function* () {
+    const folder = yield* Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-bench-")))
+    // As root the server runs as somebody else, who must be able to pass through.
+    yield* Effect.promise(() => fs.chmod(folder, 0o711))
+    return yield* EmbeddedPostgres.start({
+      dataDir: folder,
+      scratch: true,
+      settings: { fsync: "on", full_page_writes: "on", ...settings },
+    })
+  })
+
+/** A migrated database of its own on that server. */
+export const freshDatabase = async (server: EmbeddedPostgres.Running): Promise<Redacted.Redacted> => {
+  const name = `bench_${randomBytes(6).toString("hex")}`
+  const url = Redacted.value(server.url)
+  await execute(url, `CREATE DATABASE ${name}`)
+  const fresh = Redacted.make(onDatabase(url, name))
+  await Effect.runPromise(Migrations.migrate(fresh))
+  return fresh
+}
+
+export const execute = async (url: string, ...statements: ReadonlyArray<string>): Promise<ReadonlyArray<unknown>> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const rows: Array<unknown> = []
+    for (const statement of statements) rows.push(...(await client.query(statement)).rows)
+    return rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** A disk in a cloud answers a flush in about this time; a local one is quicker and would flatter what flushes often. */
+export const CLOUD_COMMIT_MICROS = 2000
+
+/** Every commit waits so long before its flush, from the next statement on, in every session. */
+export const setCommitDelay = (server: EmbeddedPostgres.Running, micros: number): Promise<unknown> =>
+  execute(
+    Redacted.value(server.adminUrl),
+    `ALTER SYSTEM SET commit_delay = ${micros}`,
+    "ALTER SYSTEM SET commit_siblings = 0",
+    "SELECT pg_reload_conf()",
+  )
+
+export interface Environment {
+  readonly cpu: string
+  readonly cores: number
+  readonly loadAverage: number
+  readonly system: string
+  readonly node: string
+  readonly postgres: string
+}
+
+export const environment = async (server: EmbeddedPostgres.Running): Promise<Environment> => {
+  const [row] = await execute(Redacted.value(server.url), "SHOW server_version")
+  return {
+    cpu: os.cpus()[0]?.model.trim() ?? "unknown",
+    cores: os.availableParallelism(),
+    loadAverage: Number(os.loadavg()[0]?.toFixed(2)),
+    system: `${os.platform()} ${os.release()}`,
+    node: process.version,
+    postgres: String(Object.values(row ?? {})[0]),
+  }
+}
+
+export const describe = (found: Environment): string =>
+  `${found.cores} cores (${found.cpu}), load ${found.loadAverage} before, ${found.system}, ` +
+  `Node ${found.node}, PostgreSQL ${found.postgres}; load and server share the machine.`
+
+export const wantsJson = (): boolean => process.argv.includes("--json")
+
+/** The whole answer of a benchmark: JSON for a script, else text for a person. */
+export const answer = (json: unknown, text: string): void => {
+  process.stdout.write(wantsJson() ? `${JSON.stringify(json, undefined, 2)}\n` : `${text}\n`)
+}

@@ -1,0 +1,116 @@
+// Single commits from 64 fibers: grouped, one transaction each, and through emmett-postgresql, on one server.
+import * as Email from "@waybill/domain/Email"
+import * as Id from "@waybill/domain/Id"
+import type { Consequences } from "@waybill/store/Consequences"
+import * as Database from "@waybill/store/Database"
+import { EventStore, type Options } from "@waybill/store/EventStore"
+import { Context, Effect, Exit, Layer, Redacted, Result, Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import pg from "pg"
+import * as Measure from "./measure.ts"
+import { emmett } from "./store/emmett.ts"
+import { message } from "./store/message.ts"
+import { single } from "./store/single.ts"
+
+const FIBERS = 64
+const ROUNDS = 5
+const ROUND_MILLIS = 700
+const WARM_UP_MILLIS = 400
+
+const account_id = Id.make("AccountId", Date.now(), randomBytes(10))
+
+const none: Consequences = { work: () => ({ arm: [], disarm: [], deliveries: [] }), usage: () => [] }
+
+const WHOLE = "grouped"
+const WHOLE_SINGLE = "one transaction each"
+const BARE = "grouped, events only"
+const BARE_SINGLE = "one transaction each, events only"
+const EMMETT = "emmett-postgresql, events only"
+
+/** The store's own way, as a request handler uses it. */
+const grouped = (name: string, url: Redacted.Redacted, options: Options): Effect.Effect<Measure.Contender, unknown, Scope.Scope> =>
+  Effect.gen(function* () {
+    const services = yield* Layer.build(EventStore.layer(options).pipe(Layer.provide(Database.layer({ url }))))
+    const store = Context.get(services, EventStore)
+    const send = Effect.suspend(() => {
+      const { event, id } = message()
+      return store.transact({
+        account_id,
+        streams: [{ aggregate: Email, id, fresh: true }],
+        decide: () => Result.succeed({ append: [{ aggregate: Email, id, events: [event] }], answer: id }),
+      })
+    })
+    return { name, run: (millis) => Effect.runPromise(Measure.hammerEffect(FIBERS, millis, () => send)) }
+  })
+
+const contenders = Effect.gen(function* () {
+  const server = yield* Measure.temporaryServer()
+  const fresh = Effect.promise(() => Measure.freshDatabase(server))
+  const url = yield* fresh
+  const pool = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const pool = new pg.Pool({ connectionString: Redacted.value(url), max: Database.DEFAULT_CONNECTIONS })
+      // The server is stopped while connections lie idle.
+      pool.on("error", () => {})
+      return pool
+    }),
+    (pool) => Effect.promise(() => pool.end()),
+  )
+  const other = yield* Effect.acquireRelease(
+    Effect.flatMap(fresh, (url) => Effect.promise(() => emmett(Redacted.value(url), Database.DEFAULT_CONNECTIONS))),
+    ({ close }) => Effect.promise(close),
+  )
+  const byPromise = (name: string, operation: () => Promise<void>): Measure.Contender => ({
+    name,
+    run: (millis) => Measure.hammer(FIBERS, millis, operation),
+  })
+  return {
+    server,
+    all: [
+      yield* grouped(WHOLE, url, {}),
+      byPromise(WHOLE_SINGLE, single(pool, account_id, { whole: true })),
+      yield* grouped(BARE, url, { readModels: [], consequences: none }),
+      byPromise(BARE_SINGLE, single(pool, account_id, { whole: false })),
+      byPromise(EMMETT, other.append),
+    ],
+  }
+})
+
+const scope = Scope.makeUnsafe()
+try {
+  const { all, server } = await Effect.runPromise(Scope.provide(contenders, scope))
+  const environment = await Measure.environment(server)
+  const settings = []
+  for (const commit_delay of [0, Measure.CLOUD_COMMIT_MICROS]) {
+    await Measure.setCommitDelay(server, commit_delay)
+    const results = await Measure.rounds(all, { rounds: ROUNDS, millis: ROUND_MILLIS, warmUpMillis: WARM_UP_MILLIS })
+    settings.push({ commit_delay, results })
+  }
+  const rateOf = (results: ReadonlyArray<Measure.Result>, name: string) =>
+    results.find((result) => result.name === name)?.perSecond.median ?? Number.NaN
+  const summary = settings.map(({ commit_delay, results }) => ({
+    commit_delay,
+    against_single: rateOf(results, WHOLE) / rateOf(results, WHOLE_SINGLE),
+    events_only_against_single: rateOf(results, BARE) / rateOf(results, BARE_SINGLE),
+    against_emmett: rateOf(results, WHOLE) / rateOf(results, EMMETT),
+    events_only_against_emmett: rateOf(results, BARE) / rateOf(results, EMMETT),
+  }))
+  Measure.answer(
+    { fibers: FIBERS, connections: Database.DEFAULT_CONNECTIONS, rounds: ROUNDS, environment, settings, summary },
+    [
+      `Single commits of ${FIBERS} fibers, ${Database.DEFAULT_CONNECTIONS} connections each, ${ROUNDS} rounds.`,
+      Measure.describe(environment),
+      ...settings.flatMap(({ commit_delay, results }, n) => [
+        "",
+        commit_delay === 0 ? "The disk as it is:" : `Every commit ${commit_delay / 1000} ms, as on a cloud's disk:`,
+        Measure.resultsTable(results, WHOLE_SINGLE),
+        `Against one transaction each ${Measure.times(summary[n]?.against_single ?? 0)}` +
+          ` (events only ${Measure.times(summary[n]?.events_only_against_single ?? 0)});` +
+          ` against emmett ${Measure.times(summary[n]?.against_emmett ?? 0)}` +
+          ` (events only ${Measure.times(summary[n]?.events_only_against_emmett ?? 0)}).`,
+      ]),
+    ].join("\n"),
+  )
+} finally {
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+}

@@ -1,0 +1,32 @@
+import { getPostgreSQLEventStore } from "@event-driven-io/emmett-postgresql"
+import { system } from "@waybill/store/Provenance"
+import pg from "pg"
+import { message } from "./message.ts"
+
+export interface Emmett {
+  readonly append: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** The same event with the same data to a stream of its own, expected to be new; nothing beside the event. */
+export const emmett = async (url: string, connections: number): Promise<Emmett> => {
+  const pool = new pg.Pool({ connectionString: url, max: connections })
+  // The server is stopped while connections lie idle.
+  pool.on("error", () => {})
+  const store = getPostgreSQLEventStore(url, { connectionOptions: { pool } })
+  await store.schema.migrate()
+  return {
+    append: async () => {
+      const { data, id } = message()
+      await store.appendToStream(
+        `email-${id}`,
+        [{ type: "EmailQueued", data, metadata: { ...system, schema_version: 1 } }],
+        { expectedStreamVersion: "STREAM_DOES_NOT_EXIST" },
+      )
+    },
+    close: async () => {
+      await store.close()
+      await pool.end()
+    },
+  }
+}

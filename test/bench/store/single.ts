@@ -1,0 +1,97 @@
+import * as Address from "@waybill/domain/Address"
+import * as Email from "@waybill/domain/Email"
+import * as Id from "@waybill/domain/Id"
+import * as EmailLog from "@waybill/store/EmailLog"
+import { system } from "@waybill/store/Provenance"
+import { randomBytes } from "node:crypto"
+import type pg from "pg"
+import { message } from "./message.ts"
+
+export interface Work {
+  /** Log row, search terms, outbox row and wake-up beside the event. */
+  readonly whole: boolean
+}
+
+/**
+ * What a careful hand writes without an event store: one transaction a commit, the same statements with the same
+ * effect, each prepared once a connection, values and not arrays. Nothing is built that is not sent.
+ */
+export const single =
+  (pool: pg.Pool, account_id: Id.AccountId, work: Work) =>
+  async (): Promise<void> => {
+    const { data, event, id } = message()
+    const now = new Date().toISOString()
+    const event_id = Id.make("EventId", Date.now(), randomBytes(10))
+    const meta = JSON.stringify({ ...system, schema_version: 1 })
+    const client = await pool.connect()
+    try {
+      await client.query("BEGIN")
+      await client.query(PUBLISH)
+      await client.query({ ...SUBSCRIPTIONS, values: [account_id] })
+      await client.query({ ...EVENT, values: [account_id, id, event_id, JSON.stringify(data), meta, now] })
+      if (work.whole) await consequences(client, account_id, id, Email.evolve(Email.initial, event), now)
+      await client.query("COMMIT")
+    } catch (cause) {
+      await client.query("ROLLBACK")
+      throw cause
+    } finally {
+      client.release()
+    }
+  }
+
+const consequences = async (
+  client: pg.PoolClient,
+  account_id: Id.AccountId,
+  id: Id.EmailId,
+  state: Email.State,
+  now: string,
+): Promise<void> => {
+  if (state._tag !== "Message") throw new Error("the first event makes a message")
+  const { accepted, recipients } = state
+  const terms = [
+    ...recipients.map(({ address }) => EmailLog.recipientTerm(address)),
+    ...accepted.tags.map(EmailLog.tagTerm),
+  ]
+  const record = JSON.stringify(EmailLog.record(state, 1))
+  const from = Address.keyOf(accepted.from.address)
+  await client.query({
+    ...LOG,
+    values: [account_id, id, Email.status(state), accepted.domain, from, accepted.subject, record],
+  })
+  await client.query({ ...TERMS, values: [account_id, terms, id] })
+  await client.query({ ...OUTBOX, values: [id, account_id, now] })
+  await client.query(WAKE)
+}
+
+const PUBLISH = {
+  name: "publish",
+  text: `SELECT 1 FROM (SELECT pg_advisory_xact_lock_shared((22338::bigint << 48)
+    | CASE WHEN is_called THEN last_value ELSE last_value - 1 END) FROM event_position) AS promise`,
+}
+const SUBSCRIPTIONS = {
+  name: "subscriptions",
+  text: "SELECT account_id, id, events FROM webhooks WHERE account_id = $1 AND enabled AND NOT removed ORDER BY id",
+}
+const EVENT = {
+  name: "event",
+  text: `INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    VALUES ($1, $2, 1, 'email', 'EmailQueued', $3, $4, $5, $6)`,
+}
+const LOG = {
+  name: "log",
+  text: `INSERT INTO email_log AS t (account_id, id, version, status, domain, from_address, subject, record)
+    VALUES ($1, $2, 1, $3, $4, $5, $6, $7) ON CONFLICT (account_id, id) DO UPDATE
+    SET version = excluded.version, status = excluded.status, record = excluded.record
+    WHERE t.version < excluded.version`,
+}
+const TERMS = {
+  name: "terms",
+  text: `INSERT INTO email_log_terms (account_id, term, email_id) SELECT $1, unnest($2::text[]), $3
+    ON CONFLICT DO NOTHING`,
+}
+const OUTBOX = {
+  name: "outbox",
+  text: `INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload)
+    VALUES ($1, $2, 'delivery', $1, $3, 0, '{}') ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at`,
+}
+const WAKE = { name: "wake", text: "SELECT id FROM graphile_worker.add_job('drain_deliveries')" }
