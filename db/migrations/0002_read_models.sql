@@ -48,6 +48,8 @@ CREATE TABLE webhooks (
   enabled boolean NOT NULL,
   removed boolean NOT NULL,
   events text[] NOT NULL,
+  -- Names of the sealed secrets that sign a call; no part of the record, which clients see.
+  signing jsonb,
   record jsonb,
   PRIMARY KEY (account_id, id)
 );

@@ -34,23 +34,33 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
   const queue = yield* Queue.bounded<Entry>(MAX_UNITS_WAITING)
 
-  const takeFlight = Effect.gen(function* () {
-    const entries: Array<Entry> = [yield* Queue.take(queue)]
-    let bytes = entries[0]?.unit.bytes ?? 0
-    while (entries.length < MAX_UNITS_IN_FLIGHT && bytes < MAX_BYTES_IN_FLIGHT) {
+  const takeFlight = (waiting: { left: Entry | undefined }) => Effect.gen(function* () {
+    const first = waiting.left ?? (yield* Queue.take(queue))
+    waiting.left = undefined
+    const entries = [first]
+    let bytes = first.unit.bytes ?? 0
+    while (!fliesAlone(first) && entries.length < MAX_UNITS_IN_FLIGHT && bytes < MAX_BYTES_IN_FLIGHT) {
       const next = yield* Queue.poll(queue)
       if (Option.isNone(next)) break
+      if (fliesAlone(next.value)) {
+        waiting.left = next.value
+        break
+      }
       entries.push(next.value)
       bytes += next.value.unit.bytes ?? 0
     }
     return entries
   })
 
-  const loop = takeFlight.pipe(
-    Effect.flatMap((entries) => fly(options, entries)),
-    Effect.catchCause((cause) => Effect.logError("a flight failed outside its own accounting", cause)),
-    Effect.forever,
-  )
+  const loop = Effect.suspend(() => {
+    // Polled for a flight that it could not join, so it is first in the next.
+    const waiting: { left: Entry | undefined } = { left: undefined }
+    return takeFlight(waiting).pipe(
+      Effect.flatMap((entries) => fly(options, entries)),
+      Effect.catchCause((cause) => Effect.logError("a flight failed outside its own accounting", cause)),
+      Effect.forever,
+    )
+  })
   yield* Effect.forEach(
     Array.from({ length: options.flights ?? 1 }),
     () => Effect.forkScoped(loop, { startImmediately: true }),
@@ -72,12 +82,20 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
+/** Who is told of an account's events changes between flights, never inside one. */
+const fliesAlone = ({ unit }: Entry): boolean => unit.streams.some(({ aggregate }) => aggregate.stream === "webhook")
+
+const scopeOf = (entries: ReadonlyArray<Entry>) => ({
+  accounts: [...new Set(entries.map(({ unit }) => unit.account_id))],
+  alone: entries.some(fliesAlone),
+})
+
 /** Flies the entries, splitting and retrying until each has its verdict. */
 const fly = (options: Options, entries: ReadonlyArray<Entry>, tries = 1): Effect.Effect<void> =>
   Effect.suspend(() => {
     let attempted: Attempt | undefined
     return options.ledger
-      .transaction((page) =>
+      .transaction(scopeOf(entries), (page) =>
         Effect.map(attempt(options, page, entries), (done) => {
           attempted = done
           return done

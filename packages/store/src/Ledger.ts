@@ -140,6 +140,16 @@ export class Poisoned extends Data.TaggedError("Poisoned")<{ readonly cause: unk
 export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{ readonly cause: unknown }> {}
 export type LedgerError = TryAgain | Poisoned | OutcomeUnknown
 
+/**
+ * Whose events a transaction appends. A flight that changes who is told of an account's events flies `alone`: no event of
+ * the account is appended between its reading of the subscriptions and its commit, so that each event is told to exactly
+ * those webhooks that stand before it in the log.
+ */
+export interface Scope {
+  readonly accounts: ReadonlyArray<string>
+  readonly alone: boolean
+}
+
 /** One transaction on the log. */
 export interface Page {
   readonly streams: (
@@ -158,7 +168,7 @@ export interface Page {
 export interface Ledger {
   readonly streams: Page["streams"]
   readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, LedgerError>
-  readonly transaction: <A>(body: (page: Page) => Effect.Effect<A, LedgerError>) => Effect.Effect<A, LedgerError>
+  readonly transaction: <A>(scope: Scope, body: (page: Page) => Effect.Effect<A, LedgerError>) => Effect.Effect<A, LedgerError>
   /** After an unknown outcome: is this very event in the log? */
   readonly landed: (event: Stored) => Effect.Effect<boolean, LedgerError>
 }

@@ -116,7 +116,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
         const last = events.at(-1)
         return { events, upTo: events.length < limit || last === undefined ? BigInt(log.length) : last.position }
       }),
-    transaction: (body) => oneAtATime.withPermit(body(page)),
+    transaction: (_scope, body) => oneAtATime.withPermit(body(page)),
     landed: (event) => Effect.sync(() => log.some(({ event_id }) => event_id === event.event_id)),
   }
 }

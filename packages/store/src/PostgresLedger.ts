@@ -16,6 +16,7 @@ import {
   type Page,
   Poisoned,
   refKey,
+  type Scope,
   type StreamRef,
   type SubscriptionFact,
   TryAgain,
@@ -46,7 +47,7 @@ export const make = (sql: PgClient.PgClient, readModels: ReadonlyArray<ReadModel
   return {
     streams: page.streams,
     feed: (query) => mend(Feed.read(sql, query)),
-    transaction: (body) => mend(sql.withTransaction(Effect.andThen(Watermark.publish(sql), body(page)))),
+    transaction: (scope, body) => mend(sql.withTransaction(Effect.andThen(enter(sql, scope), body(page)))),
     landed: (event) =>
       mend(
         Effect.map(
@@ -56,6 +57,20 @@ export const make = (sql: PgClient.PgClient, readModels: ReadonlyArray<ReadModel
         ),
       ),
   }
+}
+
+/** Flights of an account share it; one that flies alone waits for them, and they for it. In the order of the key. */
+const ACCOUNT_LOCKS = 0x5742_4143
+
+const enter = (sql: PgClient.PgClient, { accounts, alone }: Scope) => {
+  const lock = sql.literal(alone ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared")
+  return Effect.andThen(
+    sql`SELECT count(taken) AS entered FROM (
+      SELECT ${lock}(${ACCOUNT_LOCKS}::int, key)::text AS taken FROM (
+        SELECT DISTINCT hashtext(account_id) AS key FROM unnest(${accounts}::text[]) AS a(account_id) ORDER BY 1
+      ) AS keys) AS locks`,
+    Watermark.publish(sql),
+  )
 }
 
 const loadStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: ReadonlyArray<StreamRef>) {

@@ -4,6 +4,7 @@ import { iso } from "./Iso.ts"
 import type { WebhookDelivery } from "./Ledger.ts"
 import * as Outbox from "./Outbox.ts"
 import type { Meta } from "./Recorded.ts"
+import type { Signing } from "./Webhooks.ts"
 
 /** Events that one range replay takes at most; the next begins where it ended. */
 export const MAX_REPLAY_EVENTS = 10_000
@@ -133,9 +134,9 @@ export const replayRange = Effect.fn("WebhookDeliveries.replayRange")(function* 
         DO UPDATE SET status = 'pending', next_attempt_at = excluded.next_attempt_at
       RETURNING d.id
     ), armed AS (
-      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload)
-      SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}' FROM told
-      ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0
+      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload, ready)
+      SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}', true FROM told
+      ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0, ready = true
     )
     SELECT id FROM told`
   const told = yield* Effect.orDie(
@@ -177,7 +178,8 @@ export interface Dispatch {
   readonly event_type: string
   readonly created_at: string
   readonly attempts: number
-  readonly webhook: Readonly<Record<string, unknown>> | null
+  /** Null where the webhook is switched off or gone. */
+  readonly webhook: { readonly url: string; readonly signing: Signing } | null
   readonly event: {
     readonly position: string
     readonly stream: string
@@ -192,7 +194,8 @@ export interface Dispatch {
 
 export const dispatches = (sql: PgClient.PgClient, account_ids: ReadonlyArray<string>, ids: ReadonlyArray<string>) => sql<Dispatch>`
   SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.attempts, ${iso(sql, "d.created_at")} AS created_at,
-    CASE WHEN w.enabled AND NOT w.removed THEN w.record END AS webhook, l.record AS email,
+    CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing) END
+      AS webhook, l.record AS email,
     CASE WHEN e.position IS NOT NULL THEN jsonb_build_object('position', e.position::text, 'stream', e.stream,
       'stream_id', e.stream_id, 'type', e.type, 'data', e.data, 'meta', e.meta,
       'recorded_at', ${iso(sql, "e.recorded_at")}) END AS event
@@ -226,7 +229,7 @@ export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) 
   ), done AS (
     DELETE FROM outbox o USING seen s WHERE o.id = s.id AND s.next_attempt_at IS NULL AND o.id IN (SELECT id FROM held)
   ), later AS (
-    UPDATE outbox o SET available_at = s.next_attempt_at, attempt = o.attempt + 1, lease_token = NULL,
+    UPDATE outbox o SET available_at = s.next_attempt_at, ready = false, attempt = o.attempt + 1, lease_token = NULL,
       lease_until = NULL, lease_owner = NULL
     FROM seen s WHERE o.id = s.id AND s.next_attempt_at IS NOT NULL AND o.id IN (SELECT id FROM held)
   )

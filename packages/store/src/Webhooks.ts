@@ -22,18 +22,21 @@ interface Row {
   readonly enabled: boolean
   readonly removed: boolean
   readonly events: ReadonlyArray<string>
+  readonly signing: Signing | null
   readonly record: WebhookRecord | null
 }
+
+export type Signing = Pick<Webhook.Webhook, "secret_ref" | "previous">
 
 export const readModel = ReadModel.make({
   name: "webhooks",
   stream: Webhook.stream,
   key: ["account_id", "id"],
-  changes: ["version", "enabled", "removed", "events", "record"],
+  changes: ["version", "enabled", "removed", "events", "signing", "record"],
   rows: ([first, ...rest], state: Webhook.State): ReadonlyArray<Row> => {
     if (first === undefined || state._tag === "Unborn") return []
     const place = { account_id: first.account_id, id: first.stream_id, version: rest.length + 1 }
-    if (state._tag === "Deleted") return [{ ...place, enabled: false, removed: true, events: [], record: null }]
+    if (state._tag === "Deleted") return [{ ...place, enabled: false, removed: true, events: [], signing: null, record: null }]
     const { created_at, description, disabled_reason, enabled, events, updated_at, url, webhook_id } = state
     const record: WebhookRecord = {
       object: "webhook",
@@ -46,7 +49,8 @@ export const readModel = ReadModel.make({
       created_at,
       updated_at,
     }
-    return [{ ...place, enabled, removed: false, events, record }]
+    const signing = { secret_ref: state.secret_ref, previous: state.previous }
+    return [{ ...place, enabled, removed: false, events, signing, record }]
   },
 })
 
