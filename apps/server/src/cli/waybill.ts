@@ -1,5 +1,6 @@
 import { Command } from "effect/cli"
 import { accounts } from "./accounts.ts"
+import { audit } from "./audit.ts"
 import { config } from "./config.ts"
 import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
@@ -7,5 +8,5 @@ import { start } from "./start.ts"
 
 export const waybill = Command.make("waybill").pipe(
   Command.withDescription("Transactional email whose truth is an event log on Postgres"),
-  Command.withSubcommands([start, migrate, config, accounts, keys]),
+  Command.withSubcommands([start, migrate, config, accounts, keys, audit]),
 )

@@ -1,0 +1,41 @@
+import * as Conservation from "@waybill/store/Conservation"
+import { Data, Effect } from "effect"
+import { Command } from "effect/cli"
+import * as output from "./output.ts"
+import { withStore } from "./withStore.ts"
+
+class OutOfBalance extends Data.TaggedError("OutOfBalance")<{ readonly message: string }> {}
+
+const webhooks = Command.make(
+  "webhooks",
+  { json: output.json },
+  Effect.fn(function* ({ json }) {
+    const balances = yield* Conservation.webhooks()
+    yield* output.print(
+      balances.map((each) => ({ ...each })),
+      { json, columns: ["account_id", "webhook_id", "events", "deliveries", "missing"] },
+    )
+    const wrong = balances.filter(({ deliveries, events }) => deliveries !== events)
+    if (wrong.length > 0) return yield* new OutOfBalance({ message: `${wrong.length} webhooks were not told every event` })
+  }),
+).pipe(Command.withDescription("Prove that every matching event has its webhook delivery"))
+
+const emails = Command.make(
+  "emails",
+  { json: output.json },
+  Effect.fn(function* ({ json }) {
+    const balances = yield* Conservation.emails()
+    yield* output.print(
+      balances.map((each) => ({ ...each })),
+      { json, columns: ["account_id", "day", "accepted", "final", "in_flight", "astray"] },
+    )
+    const wrong = balances.filter((each) => each.accepted !== each.final + each.in_flight || each.astray > 0)
+    if (wrong.length > 0) return yield* new OutOfBalance({ message: `${wrong.length} days do not add up` })
+  }),
+).pipe(Command.withDescription("Prove that every accepted recipient is final or in flight"))
+
+export const audit = Command.make("audit").pipe(
+  Command.withDescription("Count the log against what follows from it"),
+  Command.withSubcommands([webhooks, emails]),
+  Command.provide(withStore),
+)

@@ -1,0 +1,113 @@
+import { PgClient } from "@effect/sql-pg"
+import * as DomainEvent from "@waybill/domain/DomainEvent"
+import * as Webhook from "@waybill/domain/Webhook"
+import { Effect } from "effect"
+import type { Stored } from "./Recorded.ts"
+
+/** What the log says a webhook was to be told, and what was written down to be told. */
+export interface WebhookBalance {
+  readonly account_id: string
+  readonly webhook_id: string
+  readonly events: number
+  readonly deliveries: number
+  readonly missing: ReadonlyArray<string>
+}
+
+interface Stretch {
+  readonly from: bigint
+  readonly to: bigint | null
+  readonly tags: ReadonlyArray<string>
+}
+
+/** For every webhook: each matching event of its enabled time has exactly one delivery. */
+export const webhooks = Effect.fn("Conservation.webhooks")(function* () {
+  const sql = yield* PgClient.PgClient
+  const histories = yield* Effect.orDie(sql<Stored>`
+    SELECT account_id, stream_id, position, type, data FROM events WHERE stream = ${Webhook.stream} ORDER BY position`)
+  const byWebhook = Map.groupBy(histories, (event) => `${event.account_id} ${event.stream_id}`)
+  return yield* Effect.forEach(byWebhook.values(), (history) => balanceOf(sql, history))
+})
+
+const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: ReadonlyArray<Stored>) {
+  const [first] = history
+  const account_id = first?.account_id ?? ""
+  const webhook_id = first?.stream_id ?? ""
+  const stretches = subscribed(history)
+  const rows = yield* Effect.orDie(sql<{ readonly event_id: string; readonly told: bigint }>`
+    SELECT e.event_id, count(d.id) AS told
+    FROM jsonb_to_recordset(${sql.json(stretches.map((each) => ({ ...each, from: `${each.from}`, to: each.to === null ? null : `${each.to}` })))})
+      AS s("from" bigint, "to" bigint, tags text[])
+    JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position < s."to")
+      AND e.type = ANY(s.tags)
+    LEFT JOIN webhook_deliveries d
+      ON d.account_id = e.account_id AND d.webhook_id = ${webhook_id} AND d.event_id = e.event_id
+    GROUP BY e.event_id`)
+  return {
+    account_id,
+    webhook_id,
+    events: rows.length,
+    deliveries: rows.reduce((sum, { told }) => sum + Number(told), 0),
+    missing: rows.flatMap(({ event_id, told }) => (told === 0n ? [event_id] : [])),
+  } satisfies WebhookBalance
+})
+
+/** The stretches of the log in which a webhook listened, and to what. */
+const subscribed = (history: ReadonlyArray<Stored>): ReadonlyArray<Stretch> => {
+  const stretches: Array<Stretch> = []
+  let state: Webhook.State = Webhook.initial
+  let open: { readonly from: bigint; readonly tags: ReadonlyArray<string> } | undefined
+  for (const { data, position, type } of history) {
+    state = Webhook.evolve(state, { _tag: type, ...data } as Webhook.Event)
+    if (open !== undefined) stretches.push({ ...open, to: position })
+    const webhook = state
+    open =
+      webhook._tag === "Webhook" && webhook.enabled
+        ? { from: position, tags: DomainEvent.TAGS.filter((tag) => Webhook.matches(webhook, DomainEvent.publicType(tag))) }
+        : undefined
+  }
+  if (open !== undefined) stretches.push({ ...open, to: null })
+  return stretches
+}
+
+/** Of an account's day: what was accepted, and where it is. */
+export interface EmailBalance {
+  readonly account_id: string
+  readonly day: string
+  readonly accepted: number
+  readonly final: number
+  readonly in_flight: number
+  /** Messages that wait for a delivery without a row in the outbox, or the other way round. */
+  readonly astray: number
+}
+
+/** Accepted recipients, counted from the log, are those that the log records show as final or in flight. */
+export const emails = Effect.fn("Conservation.emails")(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly [K in keyof EmailBalance]: EmailBalance[K] | bigint }>`
+    WITH accepted AS (
+      SELECT account_id, left(data ->> 'created_at', 10) AS day, stream_id,
+        jsonb_array_length(data -> 'to') + jsonb_array_length(data -> 'cc') + jsonb_array_length(data -> 'bcc') AS n
+      FROM events WHERE type = 'EmailQueued'
+    ), shown AS (
+      SELECT l.account_id, l.id,
+        count(*) FILTER (WHERE r ->> 'status' IN ('queued', 'deferred', 'sent')) AS in_flight,
+        count(*) FILTER (WHERE r ->> 'status' IN ('queued', 'deferred')) AS waiting,
+        count(*) AS n
+      FROM email_log l, jsonb_array_elements(l.record -> 'recipients') AS r GROUP BY 1, 2
+    )
+    SELECT a.account_id, a.day, sum(a.n) AS accepted, coalesce(sum(s.n - s.in_flight), 0) AS final,
+      coalesce(sum(s.in_flight), 0) AS in_flight,
+      count(*) FILTER (WHERE (coalesce(s.waiting, 0) > 0) <> (o.id IS NOT NULL)) AS astray
+    FROM accepted a
+    LEFT JOIN shown s ON s.account_id = a.account_id AND s.id = a.stream_id
+    LEFT JOIN outbox o ON o.id = a.stream_id AND o.kind = 'delivery'
+    GROUP BY 1, 2 ORDER BY 1, 2`)
+  return rows.map((row) => ({
+    account_id: String(row.account_id),
+    day: String(row.day),
+    accepted: Number(row.accepted),
+    final: Number(row.final),
+    in_flight: Number(row.in_flight),
+    astray: Number(row.astray),
+  }))
+})
