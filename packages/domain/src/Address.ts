@@ -10,13 +10,15 @@ export const MAX_NAME_CHARS = 256
 /** Checked before anything else looks at the text. */
 export const MAX_MAILBOX_CHARS = 1000
 
+const SHAPE = /^[!#-'*+\--9=?A-Z^-~\u00a1-\ud7ff\ue000-\uffff\u{10000}-\u{10ffff}]+@[a-z0-9][a-z0-9.-]*[a-z0-9]$/u
+
 /**
  * `local@domain`: the domain lower-case and IDNA-encoded, the local part as its owner wrote it (NFC). The schema only
  * repeats the shape, because events are decoded in bulk; `parse` is where the grammar is enforced.
  */
 export const Address = Schema.String.check(
   Schema.isMaxLength(MAX_ADDRESS_OCTETS),
-  Schema.isPattern(/^[^@\s<>,;:"()[\]\\]+@[a-z0-9][a-z0-9.-]*[a-z0-9]$/u, { message: "an address here looks like ana@example.org" }),
+  Schema.isPattern(SHAPE, { message: "an address here looks like ana@example.org" }),
 ).pipe(Schema.brand("Address")).annotate({ identifier: "Address" })
 export type Address = typeof Address.Type
 

@@ -48,7 +48,7 @@ const unmapped = (ip: Ip): Ip =>
   ip.length === 16 && MAPPED_PREFIX.every((byte, i) => ip[i] === byte) ? ip.subarray(12) : ip
 
 /** An address or a block in CIDR notation, as `parse` accepted it; the host bits of a block are zero. */
-export const Network = Schema.String.pipe(Schema.brand("Network")).annotate({ identifier: "Network" })
+export const Network = Schema.String.check(Schema.isPattern(/^[0-9a-f:./]+$/u)).pipe(Schema.brand("Network")).annotate({ identifier: "Network" })
 export type Network = typeof Network.Type
 
 export const parse: Text.Parse<Network> = (text) =>

@@ -11,12 +11,12 @@ const MAX_CATEGORY_CHARS = 64
 
 /** The fields of a server's words, as they stand in every outcome event. */
 export const fields = {
-  code: Schema.NullOr(Schema.Int),
+  code: Schema.NullOr(Schema.Natural),
   enhanced_code: Schema.NullOr(Text.Stored),
   response: Schema.NullOr(Text.Stored.check(Schema.isMaxLength(MAX_RESPONSE_CHARS))),
   mx: Schema.NullOr(Text.Stored),
   tls: Schema.NullOr(Text.Stored),
-  duration_ms: Schema.NullOr(Schema.Int),
+  duration_ms: Schema.NullOr(Schema.Natural),
   category: Schema.NullOr(Text.Stored),
   attempt: Schema.Natural,
 }
@@ -62,7 +62,7 @@ export type Outcome =
 
 /** Clipped to what an event may hold; a server's words are nobody's promise. */
 export const tidy = (words: Words, attemptsSoFar: number) => ({
-  code: words.code === null ? null : Math.trunc(words.code),
+  code: words.code === null ? null : Math.max(0, Math.trunc(words.code)),
   enhanced_code: short(words.enhanced_code, MAX_CATEGORY_CHARS),
   response: short(words.response, MAX_RESPONSE_CHARS),
   mx: short(words.mx, MAX_HOST_CHARS),

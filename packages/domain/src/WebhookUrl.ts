@@ -8,7 +8,7 @@ export const MAX_URL_CHARS = 2048
 export const ALLOW_SETTING = "WEBHOOK_ALLOW_NETWORKS"
 
 /** Absolute, http or https, without credentials or fragment, in the canonical spelling of the URL standard. */
-export const WebhookUrl = Schema.String.pipe(Schema.brand("WebhookUrl")).annotate({ identifier: "WebhookUrl" })
+export const WebhookUrl = Schema.String.check(Schema.isPattern(/^https?:\/\/[!-~]+$/u)).pipe(Schema.brand("WebhookUrl")).annotate({ identifier: "WebhookUrl" })
 export type WebhookUrl = typeof WebhookUrl.Type
 
 /** What the request alone decides; `1.2.3` and `0x7f000001` become here the addresses that they mean. */

@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Aggregate from "@waybill/domain/Aggregate"
+import * as DomainEvent from "@waybill/domain/DomainEvent"
+import * as PublicType from "@waybill/domain/PublicType"
+import * as Upcast from "@waybill/domain/Upcast"
+import { Arbitrary, Schema } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+
+const folder = new URL("../fixtures/events/", import.meta.url)
+const kinds = Object.values(DomainEvent.aggregates)
+const codec = Schema.toCodecJson(DomainEvent.DomainEvent)
+const decode = Schema.decodeUnknownSync(codec)
+const encode = Schema.encodeSync(codec)
+
+/** `data` is what a row of that version holds; `reads_as` is what it means today, when that is something else. */
+const Golden = Schema.Struct({
+  data: Schema.Record(Schema.String, Schema.Unknown),
+  reads_as: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+})
+const golden = (tag: string, version: number) =>
+  Schema.decodeUnknownSync(Golden)(JSON.parse(readFileSync(new URL(`${tag}.v${version}.json`, folder), "utf8")))
+
+const versions = DomainEvent.TAGS.flatMap((tag) =>
+  Array.from({ length: DomainEvent.schemaVersion(tag) }, (_, i) => [tag, i + 1] as const),
+)
+
+describe("the golden events", () => {
+  it("are one for each type and version, and no more", () => {
+    const wanted = versions.map(([tag, version]) => `${tag}.v${version}.json`)
+    assert.deepStrictEqual(readdirSync(folder).toSorted(), wanted.toSorted())
+  })
+
+  it.for(versions)("%s of version %i is still read, and as the same fact", ([tag, version]) => {
+    const { data, reads_as } = golden(tag, version)
+    const newest = DomainEvent.upcast(tag, version, data)
+    const event = decode({ ...newest, _tag: tag })
+    assert.deepStrictEqual<unknown>(encode(event), { ...(reads_as ?? data), _tag: tag })
+    // Nothing of what was written is lost in reading.
+    assert.deepStrictEqual<unknown>(JSON.parse(JSON.stringify(event)), { ...(reads_as ?? data), _tag: tag })
+  })
+})
+
+describe("the union of all events", () => {
+  it("holds each aggregate's events once", () => {
+    const tags = kinds.flatMap(({ Event }) => Object.keys(Event.cases))
+    assert.strictEqual(new Set(tags).size, tags.length)
+    assert.deepStrictEqual(tags.toSorted(), [...DomainEvent.TAGS].toSorted())
+  })
+
+  it("knows each stream by its own name", () => {
+    for (const [name, { stream, Event }] of Object.entries(DomainEvent.aggregates)) {
+      assert.strictEqual(stream, name)
+      for (const tag of Object.keys(Event.cases)) assert.strictEqual<string | undefined>(DomainEvent.streamOf(tag), name)
+    }
+    assert.isUndefined(DomainEvent.streamOf("EmailTeleported"))
+    assert.isUndefined(DomainEvent.streamOf("toString"))
+  })
+
+  it("calls webhooks for every type a webhook can subscribe to, each behind exactly one event", () => {
+    for (const type of PublicType.WebhookType.literals) assert.strictEqual(DomainEvent.tagsOf(type).length, 1, type)
+    const called = DomainEvent.TAGS.filter(DomainEvent.isWebhookEvent).map(DomainEvent.publicType)
+    assert.deepStrictEqual<ReadonlyArray<string>>(called.toSorted(), [...PublicType.WebhookType.literals].toSorted())
+  })
+
+  it("gives every event a public type of its own", () => {
+    const types = DomainEvent.TAGS.map(DomainEvent.publicType)
+    assert.strictEqual(new Set(types).size, types.length)
+    assert.strictEqual(DomainEvent.publicType("EmailDeferred"), "email.delivery_delayed")
+    assert.strictEqual(DomainEvent.publicType("EmailAttemptLost"), "email.attempt_lost")
+    assert.strictEqual(DomainEvent.publicType("KeyCreated"), "api_key.created")
+    assert.strictEqual(DomainEvent.publicType("DomainRemoved"), "domain.deleted")
+    assert.isFalse(DomainEvent.isWebhookEvent("EmailAttemptLost"))
+  })
+
+  for (const { stream, Event } of kinds)
+    it.prop(`survives JSON: any ${stream} event`, { event: Arbitrary.schema<Schema.Codec<DomainEvent.DomainEvent, unknown>>(Event) }, ({ event }) => {
+      const text = JSON.stringify(encode(event))
+      assert.deepStrictEqual(decode(JSON.parse(text)), event)
+      assert.isFalse(text.includes("\\u0000") || /\\ud[89a-f]/u.test(text), "jsonb takes neither NUL nor half a surrogate pair")
+      assert.match(DomainEvent.occurredAt(event), /^\d{4}-/u)
+    }, { arbitrary: { runs: 200 } })
+
+  for (const aggregate of kinds)
+    it.prop(`folds in any order without throwing: ${aggregate.stream} events`, {
+      events: Arbitrary.array(Arbitrary.schema<Schema.Codec<DomainEvent.DomainEvent, unknown>>(aggregate.Event), { maxLength: 10 }),
+    }, ({ events }) => {
+      const decider = aggregate as unknown as Aggregate.Aggregate<{ readonly _tag: string }, DomainEvent.DomainEvent>
+      const once = Aggregate.fold(decider, events)
+      assert.isString(once._tag)
+      assert.deepStrictEqual(Aggregate.fold(decider, events), once)
+    }, { arbitrary: { runs: 200 } })
+})
+
+describe("an event of an older release", () => {
+  const { schemaVersion, upcast } = Upcast.make({
+    ShipmentBooked: [
+      (data) => ({ ...data, to: [data["to"]] }),
+      ({ weight, ...data }) => ({ ...data, weight_grams: typeof weight === "number" ? weight * 1000 : null }),
+    ],
+  })
+
+  it("is brought step by step to the newest shape", () => {
+    assert.strictEqual(schemaVersion("ShipmentBooked"), 3)
+    assert.deepStrictEqual(upcast("ShipmentBooked", 1, { to: "ana", weight: 2 }), { to: ["ana"], weight_grams: 2000 })
+    assert.deepStrictEqual(upcast("ShipmentBooked", 2, { to: ["ana"] }), { to: ["ana"], weight_grams: null })
+  })
+  it("of the newest version, or of a newer node's, passes as it is", () => {
+    const data = { to: ["ana"], weight_grams: 1 }
+    for (const version of [3, 4, 99]) assert.strictEqual(upcast("ShipmentBooked", version, data), data)
+  })
+  it("of a type that never changed, or that nobody knows, is at version 1", () => {
+    const data = { a: 1 }
+    for (const type of ["ShipmentLost", "toString", "__proto__", ""]) {
+      assert.strictEqual(schemaVersion(type), 1)
+      assert.strictEqual(upcast(type, 1, data), data)
+    }
+  })
+  it("has steps only for types that exist", () => {
+    for (const type of Object.keys(Upcast.STEPS)) assert.isDefined(DomainEvent.streamOf(type))
+  })
+})
