@@ -1,10 +1,11 @@
 import { Data, Effect, Redacted } from "effect"
 import { runMigrations } from "graphile-worker"
 import { readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
 
-const FOLDER = fileURLToPath(new URL("../../../db/migrations/", import.meta.url))
+export const FOLDER = fileURLToPath(new URL("../../../db/migrations/", import.meta.url))
 /** Any number, as long as it is ours: nodes that start together take turns. */
 const ADVISORY_LOCK = 0x5742_0001
 /** PostgreSQL 15 is the oldest that is tried. */
@@ -21,32 +22,33 @@ export interface Status {
 }
 
 /** Brings the schema up to date. Safe when several nodes start at once, and when one of them is older. */
-export const migrate = (url: Redacted.Redacted): Effect.Effect<Status, MigrationFailed> =>
+export const migrate = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<Status, MigrationFailed> =>
   withClient(url, async (client) => {
     await client.query("SELECT pg_advisory_lock($1)", [ADVISORY_LOCK])
     await refuseOldServer(client)
     await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
       name text COLLATE "C" PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)
-    const { pending } = await compare(client)
+    const { pending } = await compare(client, folder)
     for (const name of pending) {
-      const text = await readFile(`${FOLDER}${name}`, "utf8")
+      const text = await readFile(join(folder, name), "utf8")
       try {
         // Sent as one simple query, so that a file may hold any statements; it is applied whole or not at all.
         await client.query(`BEGIN;\n${text}\n;INSERT INTO schema_migrations (name) VALUES ('${name}');COMMIT`)
       } catch (cause) {
-        await client.query("ROLLBACK")
+        await client.query("ROLLBACK").catch(() => {})
         throw new MigrationFailed({ message: `the migration ${name} failed: ${messageOf(cause)}`, cause })
       }
     }
     await migrateGraphile(url)
-    return compare(client)
+    return compare(client, folder)
   })
 
 /** What is applied and what is not, changing nothing. */
-export const check = (url: Redacted.Redacted): Effect.Effect<Status, MigrationFailed> => withClient(url, compare)
+export const check = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<Status, MigrationFailed> =>
+  withClient(url, (client) => compare(client, folder))
 
-const compare = async (client: pg.Client): Promise<Status> => {
-  const known = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).sort()
+const compare = async (client: pg.Client, folder: string): Promise<Status> => {
+  const known = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()
   const present = await client.query<{ readonly there: boolean }>(
     "SELECT to_regclass('schema_migrations') IS NOT NULL AS there",
   )

@@ -1,0 +1,291 @@
+-- What the migrations make of an empty database, for people to read and for a test to compare.
+-- Written by `npm run schema`; never edited, never executed.
+
+CREATE SEQUENCE event_position AS bigint START 1 INCREMENT 1 CACHE 1 OWNED BY events."position";
+
+CREATE SEQUENCE process_number AS integer START 1 INCREMENT 1 CACHE 1 CYCLE OWNED BY processes.number;
+
+CREATE TABLE accounts (
+  account_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  plan text COLLATE "C" NOT NULL,
+  record jsonb NOT NULL,
+  CONSTRAINT accounts_pkey PRIMARY KEY (account_id)
+);
+
+CREATE TABLE api_key_uses (
+  account_id text COLLATE "C" NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  last_used_at timestamp with time zone NOT NULL,
+  CONSTRAINT api_key_uses_pkey PRIMARY KEY (account_id, key_id)
+);
+
+CREATE TABLE api_keys (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  scopes text[] NOT NULL,
+  domain text COLLATE "C",
+  allowed_ips text[] NOT NULL,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  record jsonb NOT NULL,
+  CONSTRAINT api_keys_pkey PRIMARY KEY (account_id, id)
+);
+
+CREATE TABLE content (
+  account_id text COLLATE "C" NOT NULL,
+  sha256 text COLLATE "C" NOT NULL,
+  bytes bytea NOT NULL,
+  expires_on date NOT NULL,
+  CONSTRAINT content_pkey PRIMARY KEY (account_id, sha256)
+);
+
+CREATE TABLE domains (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  removed boolean NOT NULL,
+  record jsonb,
+  CONSTRAINT domains_pkey PRIMARY KEY (account_id, id)
+);
+
+CREATE TABLE email_log (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  from_address text COLLATE "C" NOT NULL,
+  subject text NOT NULL,
+  record jsonb NOT NULL,
+  CONSTRAINT email_log_pkey PRIMARY KEY (account_id, id)
+);
+
+CREATE TABLE email_log_terms (
+  account_id text COLLATE "C" NOT NULL,
+  term text COLLATE "C" NOT NULL,
+  email_id text COLLATE "C" NOT NULL,
+  CONSTRAINT email_log_terms_pkey PRIMARY KEY (account_id, term, email_id)
+);
+
+CREATE TABLE events (
+  "position" bigint NOT NULL DEFAULT nextval('event_position'::regclass),
+  account_id text COLLATE "C" NOT NULL,
+  stream_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  stream text COLLATE "C" NOT NULL,
+  type text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  data jsonb NOT NULL,
+  meta jsonb NOT NULL,
+  recorded_at timestamp with time zone NOT NULL,
+  CONSTRAINT events_pkey PRIMARY KEY (account_id, stream_id, version),
+  CONSTRAINT events_version_check CHECK ((version >= 1))
+);
+
+CREATE TABLE idempotency_keys (
+  account_id text COLLATE "C" NOT NULL,
+  route text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  fingerprint text COLLATE "C" NOT NULL,
+  answer bytea NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (account_id, route, key)
+);
+
+CREATE TABLE monthly_usage (
+  account_id text COLLATE "C" NOT NULL,
+  month text COLLATE "C" NOT NULL,
+  accepted bigint NOT NULL,
+  CONSTRAINT monthly_usage_pkey PRIMARY KEY (account_id, month),
+  CONSTRAINT monthly_usage_month_check CHECK ((month ~ '^\d{4}-\d{2}$'::text))
+) WITH (fillfactor=50);
+
+CREATE TABLE outbox (
+  id text COLLATE "C" NOT NULL,
+  account_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  stream_id text COLLATE "C" NOT NULL,
+  available_at timestamp with time zone NOT NULL,
+  ready boolean NOT NULL DEFAULT false,
+  held_until timestamp with time zone,
+  attempt integer NOT NULL DEFAULT 0,
+  lease_token text COLLATE "C",
+  lease_until timestamp with time zone,
+  lease_owner text COLLATE "C",
+  payload jsonb NOT NULL,
+  CONSTRAINT outbox_pkey PRIMARY KEY (id),
+  CONSTRAINT outbox_attempt_check CHECK ((attempt >= 0)),
+  CONSTRAINT outbox_check CHECK (((lease_token IS NULL) = (lease_until IS NULL))),
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['delivery'::text, 'webhook'::text, 'domain_check'::text])))
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500, autovacuum_vacuum_cost_delay=0);
+
+CREATE TABLE processes (
+  id text COLLATE "C" NOT NULL,
+  number integer NOT NULL,
+  worker_ids text[] NOT NULL,
+  started_at timestamp with time zone NOT NULL DEFAULT now(),
+  beat_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT processes_pkey PRIMARY KEY (id)
+);
+
+CREATE UNLOGGED TABLE rate_windows (
+  bucket text COLLATE "C" NOT NULL,
+  window_start timestamp with time zone NOT NULL,
+  count integer NOT NULL,
+  CONSTRAINT rate_windows_pkey PRIMARY KEY (bucket, window_start),
+  CONSTRAINT rate_windows_count_check CHECK ((count >= 1))
+) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
+
+CREATE TABLE sandbox_messages (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  recipients text[] COLLATE "C" NOT NULL,
+  subject text NOT NULL,
+  mail_from text NOT NULL,
+  size_bytes integer NOT NULL,
+  bytes bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT sandbox_messages_pkey PRIMARY KEY (account_id, id)
+);
+
+CREATE TABLE schema_migrations (
+  name text COLLATE "C" NOT NULL,
+  applied_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT schema_migrations_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE secrets (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  purpose text COLLATE "C" NOT NULL,
+  key_id text COLLATE "C" NOT NULL,
+  nonce bytea NOT NULL,
+  ciphertext bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone,
+  CONSTRAINT secrets_pkey PRIMARY KEY (account_id, id, purpose),
+  CONSTRAINT secrets_ciphertext_check CHECK ((octet_length(ciphertext) >= 16)),
+  CONSTRAINT secrets_nonce_check CHECK ((octet_length(nonce) = 12))
+);
+
+CREATE TABLE suppressions (
+  account_id text COLLATE "C" NOT NULL,
+  address text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  reason text COLLATE "C" NOT NULL,
+  active boolean NOT NULL,
+  record jsonb NOT NULL,
+  CONSTRAINT suppressions_pkey PRIMARY KEY (account_id, address)
+);
+
+CREATE TABLE users (
+  id text COLLATE "C" NOT NULL,
+  account_id text COLLATE "C" NOT NULL,
+  email text COLLATE "C" NOT NULL,
+  role text COLLATE "C" NOT NULL,
+  password_hash text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT users_pkey PRIMARY KEY (id),
+  CONSTRAINT users_email_key UNIQUE (email),
+  CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'member'::text, 'viewer'::text])))
+);
+
+CREATE TABLE webhook_deliveries (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  webhook_id text COLLATE "C" NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  event_type text COLLATE "C" NOT NULL,
+  stream_id text COLLATE "C" NOT NULL,
+  stream_version integer NOT NULL,
+  status text COLLATE "C" NOT NULL DEFAULT 'pending'::text,
+  attempts integer NOT NULL DEFAULT 0,
+  created_at timestamp with time zone NOT NULL,
+  next_attempt_at timestamp with time zone,
+  delivered_at timestamp with time zone,
+  history jsonb NOT NULL DEFAULT '[]'::jsonb,
+  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (account_id, id),
+  CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+);
+
+CREATE TABLE webhooks (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  enabled boolean NOT NULL,
+  removed boolean NOT NULL,
+  events text[] NOT NULL,
+  signing jsonb,
+  record jsonb,
+  CONSTRAINT webhooks_pkey PRIMARY KEY (account_id, id)
+);
+
+CREATE UNIQUE INDEX api_keys_by_hash ON api_keys USING btree (hash);
+
+CREATE INDEX content_by_expiry ON content USING btree (expires_on);
+
+CREATE UNIQUE INDEX domains_by_name ON domains USING btree (account_id, name) WHERE (NOT removed);
+
+CREATE INDEX email_log_by_domain ON email_log USING btree (account_id, domain, id);
+
+CREATE INDEX email_log_by_from ON email_log USING btree (account_id, from_address, id);
+
+CREATE INDEX email_log_by_status ON email_log USING btree (account_id, status, id);
+
+CREATE INDEX events_by_account_position ON events USING btree (account_id, "position");
+
+CREATE UNIQUE INDEX events_by_position ON events USING btree ("position");
+
+CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires_at);
+
+CREATE INDEX outbox_by_stream ON outbox USING btree (account_id, stream_id);
+
+CREATE INDEX outbox_leased ON outbox USING btree (lease_until) WHERE (lease_token IS NOT NULL);
+
+CREATE INDEX outbox_ready ON outbox USING btree (kind, account_id, available_at) WHERE (ready AND (lease_token IS NULL));
+
+CREATE INDEX outbox_waiting ON outbox USING btree (available_at) WHERE ((NOT ready) AND (lease_token IS NULL));
+
+CREATE INDEX sandbox_messages_by_expiry ON sandbox_messages USING btree (expires_at);
+
+CREATE INDEX secrets_by_expiry ON secrets USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX secrets_by_key ON secrets USING btree (key_id);
+
+CREATE UNIQUE INDEX suppressions_by_id ON suppressions USING btree (account_id, id) WHERE active;
+
+CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries USING btree (account_id, webhook_id, id);
+
+CREATE UNIQUE INDEX webhook_deliveries_once ON webhook_deliveries USING btree (account_id, webhook_id, event_id);
+
+CREATE OR REPLACE FUNCTION address_is_allowed(address text, blocks text[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  entry text;
+  block inet;
+BEGIN
+  FOREACH entry IN ARRAY blocks LOOP
+    BEGIN
+      block := entry::inet;
+      IF block <<= inet '::ffff:0:0/96' THEN
+        block := set_masklen(regexp_replace(host(block), '^::ffff:', '')::inet, masklen(block) - 96);
+      END IF;
+      IF address::inet <<= block THEN
+        RETURN true;
+      END IF;
+    EXCEPTION WHEN data_exception THEN
+      CONTINUE;
+    END;
+  END LOOP;
+  RETURN false;
+END $function$;
