@@ -46,15 +46,14 @@ export interface Claimed {
  * Takes rows that are ready, an equal share for each account that has some. The database's clock alone decides about
  * leases, so that clocks of nodes may differ.
  */
-export const claim = Effect.fn("Leases.claim")(function* (query: ClaimQuery): Effect.fn.Return<
-  Claimed,
-  never,
-  PgClient.PgClient
-> {
+export const claim = Effect.fn("Leases.claim")(function* (
+  query: ClaimQuery,
+): Effect.fn.Return<Claimed, never, PgClient.PgClient> {
   const sql = yield* PgClient.PgClient
   const most = MAX_CLAIM + query.without.size
   const first = yield* Effect.orDie(accountsReady(sql, query.kind, query.after, most))
-  const rest = query.after === "" || first.length >= most ? [] : yield* Effect.orDie(accountsReady(sql, query.kind, "", most))
+  const rest =
+    query.after === "" || first.length >= most ? [] : yield* Effect.orDie(accountsReady(sql, query.kind, "", most))
   const found = [...new Set([...first, ...rest].map(({ account_id }) => account_id))]
   const welcome = found.filter((account) => !query.without.has(account))
   const otherwise = welcome.length < found.length ? "later" : "no"
@@ -150,6 +149,12 @@ export const hold = Effect.fn("Leases.hold")(function* (row: Held, until: string
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     UPDATE outbox SET held_until = ${until}::timestamptz WHERE id = ${row.id} AND lease_token = ${row.token}`)
+})
+
+/** The log says that nobody waits for it any more. */
+export const drop = Effect.fn("Leases.drop")(function* (row: Held) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM outbox WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
 /** Makes ready what is due, and wakes who works on it. */

@@ -41,7 +41,9 @@ export const load = Effect.fn("Pending.load")(function* (rows: ReadonlyArray<Lea
   const streams = yield* Effect.orDie(PostgresLedger.make(sql, []).streams(refs))
   const messages = new Map<string, Email.Message>()
   for (const row of rows) {
-    const history = (streams.get(refKey(row as { account_id: AccountId; stream_id: string })) ?? []).map((stored) => decode(Email, DomainEvent, stored))
+    const history = (streams.get(refKey(row as { account_id: AccountId; stream_id: string })) ?? []).map((stored) =>
+      decode(Email, DomainEvent, stored),
+    )
     const state = fold(Email, history) as Email.State
     if (state._tag === "Message") messages.set(row.id, state)
   }

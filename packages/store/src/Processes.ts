@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Context, Duration, Effect, Layer, type Redacted, Schedule } from "effect"
+import { Context, Duration, Effect, Latch, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Reactivity from "effect/reactivity/Reactivity"
 
@@ -46,13 +46,19 @@ const make = <R>(options: Options<R>) =>
     const shared = yield* PgClient.PgClient
     const context = yield* Effect.context<R>()
     let workerIds: ReadonlyArray<string> = []
+    const firstSeen = yield* Latch.make()
     let seen = false
 
     const session = Effect.gen(function* () {
-      const sql = yield* PgClient.makeClient({ url: options.url, applicationName: "waybill process", connectTimeout: BEAT_TIMEOUT })
+      const sql = yield* PgClient.makeClient({
+        url: options.url,
+        applicationName: "waybill process",
+        connectTimeout: BEAT_TIMEOUT,
+      })
       const number = yield* register(sql, id, workerIds)
       yield* Effect.addFinalizer(() => Effect.sync(() => (seen = false)))
       seen = true
+      firstSeen.openUnsafe()
       yield* Effect.forever(
         Effect.gen(function* () {
           yield* Effect.timeout(beat(sql, id, number, workerIds), BEAT_TIMEOUT)
@@ -72,17 +78,16 @@ const make = <R>(options: Options<R>) =>
     }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
 
     const living = session.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("the session that shows this process alive broke; opening another", cause)),
+      Effect.catchCause((cause) =>
+        Effect.logWarning("the session that shows this process alive broke; opening another", cause),
+      ),
       Effect.andThen(Effect.sleep(RECONNECT_EVERY)),
       Effect.forever,
     )
     yield* Effect.acquireRelease(Effect.void, () => leave(shared, id))
     yield* Effect.forkScoped(living)
     // A process that others cannot see would claim work that they then take from it.
-    yield* Effect.retry(
-      Effect.suspend(() => (seen ? Effect.void : Effect.fail("not yet"))),
-      Schedule.spaced("10 millis"),
-    )
+    yield* firstSeen.await
     return Processes.of({
       id,
       isSeen: () => seen,
@@ -96,7 +101,8 @@ const make = <R>(options: Options<R>) =>
 
 /** First the lock, then the row: a row without its lock reads as a death. */
 const register = Effect.fnUntraced(function* (sql: PgClient.PgClient, id: string, workerIds: ReadonlyArray<string>) {
-  const number = (yield* sql<{ readonly number: number }>`SELECT nextval('process_number')::int AS number`)[0]?.number ?? 0
+  const number =
+    (yield* sql<{ readonly number: number }>`SELECT nextval('process_number')::int AS number`)[0]?.number ?? 0
   yield* sql`SELECT 1 AS locked FROM (SELECT pg_advisory_lock(${LOCK_CLASS}::int, ${number}::int)) AS done`
   yield* sql`
     INSERT INTO processes (id, number, worker_ids) VALUES (${id}, ${number}::int, ${workerIds}::text[])

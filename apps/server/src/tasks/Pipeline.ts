@@ -1,0 +1,186 @@
+import { PgClient } from "@effect/sql-pg"
+import type { EventStore } from "@waybill/store/EventStore"
+import type { OutboxRow } from "@waybill/store/Ledger"
+import * as Leases from "@waybill/store/Leases"
+import * as Outbox from "@waybill/store/Outbox"
+import { Processes } from "@waybill/store/Processes"
+import * as Reclaim from "@waybill/store/Reclaim"
+import { Cause, Clock, DateTime, Duration, Effect, FiberSet, Queue, type Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as Flights from "./Flights.ts"
+
+/** Rows that one process works on at once. What waits for a slow server must not keep others from theirs. */
+export const MAX_IN_FLIGHT = 400
+/** While work is under way, a claim waits this long for more room, so that it takes many rows and not one. */
+export const CLAIM_PACE = Duration.millis(10)
+/** Of the 30 seconds that a service is given to stop. */
+export const STOP_WITHIN = Duration.seconds(25)
+/** Work that broke on a bug of ours before anything was sent is looked at again after this. */
+export const BROKEN_PAUSE = Duration.minutes(5)
+/** A backlog calls other processes this often. */
+const CALL_EVERY = Duration.seconds(1)
+const TROUBLE_PAUSE = Duration.seconds(1)
+const TOKEN_BYTES = 16
+
+/** A row under way. Whoever works on it settles it: by a commit with its lease, by a pause, or by giving it back. */
+export interface Job {
+  readonly row: Leases.Leased
+  /** To be asked right before anything leaves this machine: false when it is to be given back instead. */
+  readonly start: () => boolean
+  /** The outcome is known and on its way into the log, where the lease is checked. */
+  readonly settle: () => void
+}
+
+export interface Options<R> {
+  readonly kind: OutboxRow["kind"]
+  readonly inFlight?: number
+  readonly stopWithin?: Duration.Duration
+  /** One effect a job, in their order. What they have in common is read here. */
+  readonly prepare: (jobs: ReadonlyArray<Job>) => Effect.Effect<ReadonlyArray<Effect.Effect<void, never, R>>, never, R>
+}
+
+export interface Pipeline {
+  /** There may be work. */
+  readonly kick: Effect.Effect<void>
+  readonly inFlight: () => number
+}
+
+/** Claims rows, works on all of them at once, and settles each by itself. Closing the scope stops it with care. */
+export const make = <R>(
+  options: Options<R>,
+): Effect.Effect<Pipeline, never, R | PgClient.PgClient | Processes | EventStore | Scope.Scope> =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const processes = yield* Processes
+    const context = yield* Effect.context<R | PgClient.PgClient | EventStore>()
+    const most = options.inFlight ?? MAX_IN_FLIGHT
+    const flights = Flights.make()
+    const signals = yield* Queue.sliding<"kick" | "room">(1)
+    const fibers = yield* FiberSet.make<void>()
+    let stopping = false
+    let hungry = false
+    let after = ""
+    let calledAt = 0
+
+    const jobOf = (flight: Flights.Flight): Job => ({
+      row: flight.row,
+      start: () => {
+        if (stopping) return false
+        flight.phase = "started"
+        return true
+      },
+      settle: () => {
+        flight.phase = "settling"
+      },
+    })
+
+    const land = (flight: Flights.Flight) => {
+      flights.remove(flight)
+      if (hungry) Queue.offerUnsafe(signals, "room")
+    }
+
+    /** A bug: what was sent is left to its lease, so that the log tells of a lost attempt and not of none. */
+    const broken = (flight: Flights.Flight, cause: Cause.Cause<never>) =>
+      Effect.gen(function* () {
+        if (Cause.hasInterruptsOnly(cause)) return
+        yield* Effect.logError("work on a row broke", { id: flight.row.id, phase: flight.phase }, cause)
+        if (flight.phase !== "claimed") return
+        const until = DateTime.addDuration(yield* DateTime.now, BROKEN_PAUSE)
+        yield* Leases.postpone(flight.row, DateTime.formatIso(until))
+      })
+
+    const fly = (flight: Flights.Flight, work: Effect.Effect<void, never, R>) =>
+      FiberSet.run(
+        fibers,
+        work.pipe(
+          Effect.catchCause((cause) => broken(flight, cause)),
+          Effect.provideContext(context),
+          Effect.ensuring(Effect.sync(() => land(flight))),
+        ),
+      ).pipe(Effect.tap((fiber) => Effect.sync(() => (flight.fiber = fiber))))
+
+    const launch = (batch: ReadonlyArray<Flights.Flight>): Effect.Effect<void, never, R | PgClient.PgClient> =>
+      options.prepare(batch.map(jobOf)).pipe(
+        Effect.flatMap((works) =>
+          Effect.forEach(batch, (flight, i) => fly(flight, works[i] ?? Effect.void), { discard: true }),
+        ),
+        // One row that cannot be read must not hold up those it was claimed with.
+        Effect.catchCause((cause) =>
+          batch.length > 1
+            ? Effect.forEach(batch, (flight) => launch([flight]), { discard: true })
+            : Effect.forEach(batch, (flight) => fly(flight, Effect.failCause(cause)), { discard: true }),
+        ),
+      )
+
+    const claim = Effect.gen(function* () {
+      const free = most - flights.size()
+      if (free <= 0) return "later" as const
+      const claimed = yield* Leases.claim({
+        kind: options.kind,
+        owner: processes.id,
+        token: Buffer.from(SecureRandom.randomBytesUnsafe(TOKEN_BYTES)).toString("hex"),
+        limit: free,
+        // An account may have as many under way as there is room left: however slow the servers are that one account
+        // writes to, there is always room for the next.
+        without: flights.accountsWithAtLeast(free),
+        after,
+      })
+      after = claimed.after
+      const now = yield* Clock.currentTimeMillis
+      const batch = claimed.rows.map((row) => flights.add(row, now))
+      if (batch.length > 0) yield* FiberSet.run(fibers, Effect.provideContext(launch(batch), context))
+      return claimed.more
+    })
+
+    const work = Effect.gen(function* () {
+      const signal = yield* Queue.take(signals)
+      if (signal === "room" && flights.size() > 0) yield* Effect.sleep(CLAIM_PACE)
+      hungry = false
+      let more: Leases.Claimed["more"] = "now"
+      while (more === "now" && !stopping && processes.isSeen()) {
+        more = yield* claim
+        if (more === "now") yield* call
+      }
+      hungry = more !== "no"
+      // Rows may have landed while nobody was hungry; and without a session no claim was made at all.
+      if (hungry && flights.size() < most / 2) yield* retryLater
+    })
+
+    const retryLater = FiberSet.run(
+      fibers,
+      Effect.andThen(
+        Effect.sleep(CLAIM_PACE),
+        Effect.sync(() => void Queue.offerUnsafe(signals, "room")),
+      ),
+    )
+
+    const call = Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      if (now - calledAt < Duration.toMillis(CALL_EVERY)) return
+      calledAt = now
+      yield* Effect.orDie(Outbox.wake(sql, options.kind))
+    })
+
+    yield* work.pipe(
+      Effect.catchCause((cause) =>
+        Effect.logError("claiming work failed", cause).pipe(
+          Effect.andThen(Effect.sleep(TROUBLE_PAUSE)),
+          Effect.andThen(Effect.sync(() => Queue.offerUnsafe(signals, "kick"))),
+        ),
+      ),
+      Effect.forever,
+      Effect.forkScoped,
+    )
+    yield* Effect.forkScoped(Flights.keepLeases(flights))
+    yield* Effect.addFinalizer(() =>
+      Effect.gen(function* () {
+        stopping = true
+        yield* Effect.timeoutOption(flights.empty, options.stopWithin ?? STOP_WITHIN)
+        // Whoever has not answered by now keeps his answer: the log says that the attempt was lost.
+        const left = flights.all()
+        yield* Effect.forEach(left, Flights.abort, { discard: true })
+        yield* Reclaim.reclaim(left.map((flight) => flight.row))
+      }).pipe(Effect.provideContext(context)),
+    )
+    return { kick: Effect.sync(() => void Queue.offerUnsafe(signals, "kick")), inFlight: flights.size }
+  })

@@ -1,0 +1,63 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Content from "@waybill/store/Content"
+import * as Idempotency from "@waybill/store/Idempotency"
+import * as Leases from "@waybill/store/Leases"
+import { Processes } from "@waybill/store/Processes"
+import * as Reclaim from "@waybill/store/Reclaim"
+import * as Sandbox from "@waybill/store/Sandbox"
+import { Secrets } from "@waybill/store/Secrets"
+import { Duration, Effect, Layer, type Redacted, Schedule } from "effect"
+import { drainDeliveries, type Options as DeliveryOptions } from "./drainDeliveries.ts"
+import { runTasks, type Tasks } from "./Graphile.ts"
+import { SigningKeys } from "./SigningKeys.ts"
+
+/** How often a look is taken at what has come due: scheduled mail leaves within this, whatever waits behind it. */
+export const RISE_EVERY = Duration.millis(500)
+/** Leases that nobody renews are rare: their process would have to be alive and have lost them. */
+export const EXPIRED_EVERY = Duration.seconds(10)
+
+export interface Options<E, R> {
+  readonly url: Redacted.Redacted
+  readonly delivery: DeliveryOptions
+  /** The tasks of others, built in the worker's scope: pipelines of their own, checks, tidying up. */
+  readonly also?: Effect.Effect<Tasks<R>, E, R>
+}
+
+/** Everything that works in the background of one process. */
+export const layer = <E = never, R = never>(options: Options<E, R>) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const deliveries = yield* drainDeliveries(options.delivery)
+      const also: Tasks<R> = options.also === undefined ? {} : yield* options.also
+      yield* every(RISE_EVERY, riseAll)
+      yield* every(EXPIRED_EVERY, Effect.flatMap(Leases.expired(), Reclaim.reclaim))
+      const tasks: Tasks<R | PgClient.PgClient | Secrets> = {
+        // The clock is the backstop of the wake-ups.
+        drain_deliveries: { run: deliveries.kick, cron: "* * * * *" },
+        expire_sandbox: { run: Sandbox.expire(), cron: "7 * * * *" },
+        expire_content: { run: Content.expire(), cron: "17 * * * *" },
+        expire_idempotency_keys: { run: Idempotency.expire(), cron: "27 * * * *" },
+        sweep_secrets: { run: Effect.flatMap(Secrets, ({ sweep }) => sweep), cron: "37 3 * * *" },
+        ...also,
+      }
+      yield* runTasks(options.url, tasks)
+    }),
+  ).pipe(
+    Layer.provide(SigningKeys.layer),
+    Layer.provide(
+      Processes.layer({
+        url: options.url,
+        reclaim: (process) => Effect.flatMap(Leases.ofOwner(process), Reclaim.reclaim),
+      }),
+    ),
+  )
+
+/** As long as a look finds as much as it can take, the next follows at once. */
+const riseAll = Effect.repeat(Leases.rise(), { while: (rows) => rows === Leases.MAX_RISEN })
+
+const every = <R>(pause: Duration.Duration, look: Effect.Effect<unknown, never, R>) =>
+  look.pipe(
+    Effect.catchCause((cause) => Effect.logWarning("a look at the outbox failed", cause)),
+    Effect.repeat(Schedule.spaced(pause)),
+    Effect.forkScoped,
+  )

@@ -1,0 +1,151 @@
+import * as Address from "@waybill/domain/Address"
+import * as Outcome from "@waybill/domain/Outcome"
+import * as Recipient from "@waybill/domain/Recipient"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Transport from "@waybill/mail/Transport"
+import * as Leases from "@waybill/store/Leases"
+import * as Pending from "@waybill/store/Pending"
+import * as Sandbox from "@waybill/store/Sandbox"
+import { DateTime, Duration, Effect, Random, Result } from "effect"
+import { type Attempted, judge, type Judgement, MAX_ATTEMPTS, type Policy } from "./judge.ts"
+import { mailFrom, outgoing, type Sender, type Unsendable } from "./outgoing.ts"
+import type { Job } from "./Pipeline.ts"
+import { settle } from "./settle.ts"
+import { SigningKeys } from "./SigningKeys.ts"
+import { Transports } from "./Transports.ts"
+
+/** However slow a server is: an attempt that has come to nothing by now is one whose answer was lost. */
+export const ATTEMPT_LIMIT = Duration.minutes(10)
+
+export interface Options extends Sender {
+  readonly nextAttempt: Policy["nextAttempt"]
+}
+
+/** One message: whoever is due, as things stand now, and what came of it. */
+export const deliver = Effect.fn("deliver")(function* (
+  job: Job,
+  pending: Pending.Pending | undefined,
+  options: Options,
+) {
+  const now = Timestamp.fromDateTime(yield* DateTime.now)
+  const { row } = job
+  if (pending === undefined)
+    return yield* Effect.die(new Error(`the outbox names a message that is not in the log: ${row.id}`))
+  const { domain, message, suppressed } = pending
+  const waiting = message.recipients.filter(Recipient.isUnfinished)
+  const due = Pending.due(message, now)
+  if (waiting.length === 0) return yield* Leases.drop(row)
+  if (domain === null) return yield* settle(job, message, without(waiting, "domain_removed"))
+  if (due.length === 0) return yield* Leases.postpone(row, next(waiting, message.scheduled_at ?? now))
+
+  const silenced = due.flatMap(({ address }): ReadonlyArray<Outcome.Outcome> => {
+    const reason = suppressed.get(Address.keyOf(address))
+    return reason === undefined ? [] : [{ _tag: "Suppressed", recipient: address, reason }]
+  })
+  const tried = due.filter(({ address }) => !suppressed.has(Address.keyOf(address)))
+  const spent = without(
+    tried.filter(({ attempts }) => attempts >= MAX_ATTEMPTS),
+    "expired",
+  ).outcomes
+  const fresh = tried.filter(({ attempts }) => attempts < MAX_ATTEMPTS)
+  const known: Judgement = { ...NOTHING, outcomes: [...silenced, ...spent] }
+  if (fresh.length === 0) return yield* settle(job, message, known)
+
+  const attempted = yield* Effect.result(attempt(job, pending, fresh, options))
+  if (Result.isFailure(attempted)) {
+    if (attempted.failure === "not started") return yield* Leases.giveBack([row])
+    const { category, message: response } = attempted.failure
+    return yield* settle(job, message, merge(known, without(fresh, category, response)))
+  }
+  const others = waiting.filter((recipient) => !due.includes(recipient))
+  const random = yield* Random.next
+  const judged = judge(Timestamp.fromDateTime(yield* DateTime.now), attempted.success, others, {
+    nextAttempt: options.nextAttempt,
+    random,
+  })
+  yield* settle(job, message, merge(judged, known))
+})
+
+const NOTHING: Judgement = { outcomes: [], complained: [], suppress: [], doubtful: [], held_until: null }
+
+const merge = (one: Judgement, other: Judgement): Judgement => ({
+  ...one,
+  outcomes: [...one.outcomes, ...other.outcomes],
+})
+
+/** They fail for a cause that is not theirs. */
+const without = (
+  recipients: ReadonlyArray<Recipient.Recipient>,
+  category: string,
+  response: string | null = null,
+): Judgement => ({
+  ...NOTHING,
+  outcomes: recipients.map(({ address }) => ({
+    _tag: "Failed",
+    recipient: address,
+    words: { ...Outcome.SILENCE, category, response },
+  })),
+})
+
+const next = (waiting: ReadonlyArray<Recipient.Recipient>, first: Timestamp.Timestamp): Timestamp.Timestamp =>
+  waiting.map(({ next_attempt_at }) => next_attempt_at ?? first).reduce(Timestamp.earliest)
+
+/** Over the wire, in as few transactions as their numbers of attempts allow. */
+const attempt = Effect.fnUntraced(function* (
+  job: Job,
+  { domain, message }: Pending.Pending,
+  recipients: ReadonlyArray<Recipient.Recipient>,
+  options: Options,
+) {
+  const all = (category: string, response: string) =>
+    recipients.map((recipient): Attempted => ({ recipient, outcome: trouble(recipient, category, response) }))
+  const { row } = job
+  const { choose } = yield* Transports
+  const transport = choose(domain?.transport ?? null)
+  if (transport === undefined) return all("not_configured", `this instance has no transport "${domain?.transport}"`)
+  const keys = domain === null ? [] : yield* (yield* SigningKeys).of(row.account_id, domain)
+  // What stays on this machine may go without; what leaves it, never.
+  if (keys.length === 0 && transport.kind !== "capture")
+    return all("signing", "the domain's DKIM key could not be opened")
+  const made = yield* Effect.result(outgoing(row.account_id, message, options, keys))
+  if (Result.isFailure(made)) {
+    if (made.failure._tag === "SigningFailed") return all("signing", made.failure.message)
+    return yield* Effect.fail<Unsendable | "not started">(made.failure)
+  }
+  if (!job.start()) return yield* Effect.fail<Unsendable | "not started">("not started")
+  const groups = Map.groupBy(recipients, ({ attempts }) => attempts)
+  const outcomes = yield* Effect.forEach(
+    groups,
+    ([attempts, group]) => {
+      const addresses = group.map(({ address }) => address)
+      const mail = {
+        ...made.success,
+        emailId: message.accepted.email_id,
+        mailFrom: mailFrom(options, message, addresses),
+        attempt: attempts + 1,
+      }
+      return transport.deliver(mail, addresses).pipe(
+        Effect.provideService(Sandbox.Mail, { account_id: row.account_id, subject: message.accepted.subject }),
+        Effect.timeoutOrElse({ duration: ATTEMPT_LIMIT, orElse: () => Effect.succeed(addresses.map(gaveUp)) }),
+        Effect.map((outcomes) =>
+          group.map((recipient, i) => ({ recipient, outcome: outcomes[i] ?? gaveUp(recipient.address) })),
+        ),
+      )
+    },
+    { concurrency: "unbounded" },
+  )
+  return outcomes.flat()
+})
+
+const gaveUp = (address: string): Transport.Outcome =>
+  Transport.deferred(
+    address,
+    Transport.NOWHERE,
+    "lost_answer",
+    `no answer within ${Duration.toMinutes(ATTEMPT_LIMIT)} minutes`,
+  )
+
+const trouble = ({ address }: Recipient.Recipient, category: string, response: string): Transport.Outcome => ({
+  ...Transport.deferred(address, Transport.NOWHERE, "unavailable", response),
+  category: category as Transport.Category,
+})

@@ -1,0 +1,72 @@
+import type { PgClient } from "@effect/sql-pg"
+import type * as Email from "@waybill/domain/Email"
+import * as Compose from "@waybill/mail/Compose"
+import * as Dkim from "@waybill/mail/Dkim"
+import type { OutgoingMessage } from "@waybill/mail/Transport"
+import * as ReturnPath from "@waybill/mail/ReturnPath"
+import * as Content from "@waybill/store/Content"
+import { Data, DateTime, Effect, Option, Result } from "effect"
+
+/** The index of the return path where one transaction carries several recipients: the report names them. */
+export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1
+
+export interface Sender {
+  readonly returnPath: { readonly secretKey: Uint8Array; readonly domain: string }
+  /** The https address of one-click unsubscription, where the instance has one. */
+  readonly unsubscribeUrl?: (message: Email.Message) => string
+}
+
+/** It will never be possible to send this. */
+export class Unsendable extends Data.TaggedError("Unsendable")<{
+  readonly category: "content_expired" | "not_composable"
+  readonly message: string
+}> {}
+
+/** The message as it goes onto the wire, but for its attempt and its return path: composed and signed once, for all. */
+export const outgoing = Effect.fn("outgoing")(function* (
+  account_id: string,
+  message: Email.Message,
+  sender: Sender,
+  keys: ReadonlyArray<Dkim.Key>,
+): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Dkim.SigningFailed, PgClient.PgClient> {
+  const { accepted } = message
+  const content = yield* Content.whole(account_id, accepted.content)
+  if (Option.isNone(content)) {
+    return yield* new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" })
+  }
+  const { attachments, html, text } = content.value
+  const composed = Compose.compose({
+    id: accepted.email_id,
+    createdAt: DateTime.makeUnsafe(accepted.created_at),
+    from: accepted.from,
+    to: accepted.to,
+    cc: accepted.cc,
+    bcc: accepted.bcc,
+    replyTo: accepted.reply_to,
+    subject: accepted.subject,
+    html: html ?? undefined,
+    text: text ?? undefined,
+    headers: accepted.headers,
+    attachments: attachments.map(({ bytes, content_id, content_type, filename }) => ({
+      filename,
+      content: bytes,
+      contentType: content_type,
+      contentId: content_id ?? undefined,
+    })),
+    unsubscribeUrl: accepted.list_unsubscribe ? sender.unsubscribeUrl?.(message) : undefined,
+  })
+  if (Result.isFailure(composed)) {
+    return yield* new Unsendable({ category: "not_composable", message: composed.failure.message })
+  }
+  const { bytes, smtpUtf8 } = composed.success
+  return { bytes: keys.length === 0 ? bytes : yield* Dkim.sign(bytes, keys), smtpUtf8 }
+})
+
+/** Where reports about these recipients come back to. */
+export const mailFrom = ({ returnPath }: Sender, message: Email.Message, recipients: ReadonlyArray<string>): string => {
+  const place = message.recipients.findIndex(({ address }) => address === recipients[0])
+  return ReturnPath.make(returnPath.secretKey, returnPath.domain, {
+    emailId: message.accepted.email_id,
+    recipientIndex: recipients.length === 1 && place >= 0 && place < WHOLE_MESSAGE ? place : WHOLE_MESSAGE,
+  })
+}

@@ -1,0 +1,119 @@
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Duration, Effect, Option } from "effect"
+import { iso } from "./Iso.ts"
+
+/** How long captured mail is kept. */
+export const KEPT = Duration.days(7)
+export const MAX_PAGE = 100
+/** A test suite that waits looks this often. */
+export const LOOK_EVERY = Duration.millis(100)
+export const MAX_WAIT = Duration.seconds(60)
+/** Rows that one statement of the expiry removes. */
+export const EXPIRY_BATCH = 1_000
+
+/** Whose mail is being delivered: a transport knows envelopes and bytes alone. */
+export const Mail = Context.Reference<{ readonly account_id: string; readonly subject: string } | undefined>(
+  "@waybill/store/Sandbox/Mail",
+  { defaultValue: () => undefined },
+)
+
+interface Captured {
+  readonly message: { readonly emailId: string; readonly mailFrom: string; readonly bytes: Uint8Array }
+  readonly recipients: ReadonlyArray<string>
+}
+
+/** For the capture transport. Another attempt at the same message adds its recipients to the mail that is there. */
+export const keeper = Effect.map(PgClient.PgClient, (sql) =>
+  Effect.fn("Sandbox.keep")(function* ({ message, recipients }: Captured) {
+    const mail = yield* Mail
+    if (mail === undefined) return yield* Effect.die(new Error("captured mail of nobody's"))
+    yield* Effect.orDie(sql`
+        INSERT INTO sandbox_messages AS m (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
+        VALUES (${mail.account_id}, ${message.emailId}, ${recipients}::text[], ${mail.subject}, ${message.mailFrom},
+          ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(secs => ${Duration.toSeconds(KEPT)}::float8))
+        ON CONFLICT (account_id, id) DO UPDATE SET recipients = m.recipients ||
+          ARRAY(SELECT r FROM unnest(excluded.recipients) AS r WHERE r <> ALL(m.recipients))`)
+  }),
+)
+
+export interface SandboxRecord {
+  readonly object: "sandbox_message"
+  /** That of the email. */
+  readonly id: string
+  readonly recipients: ReadonlyArray<string>
+  readonly subject: string
+  readonly mail_from: string
+  readonly size_bytes: number
+  readonly created_at: string
+  readonly expires_at: string
+}
+
+export interface Query {
+  readonly account_id: string
+  readonly limit: number
+  /** The id of the last one seen; ids sort by time, newest first. */
+  readonly after?: string
+  /** Mail to this address alone. */
+  readonly to?: string
+}
+
+export const list = Effect.fn("Sandbox.list")(function* (query: Query) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<SandboxRecord>`
+    SELECT ${columns(sql)} FROM sandbox_messages
+    WHERE account_id = ${query.account_id}
+      ${query.after === undefined ? sql.literal("") : sql`AND id < ${query.after}`}
+      ${
+        query.to === undefined
+          ? sql.literal("")
+          : sql`AND EXISTS (SELECT FROM unnest(recipients) AS r WHERE lower(r) = ${query.to.toLowerCase()})`
+      }
+    ORDER BY id DESC LIMIT ${Math.min(query.limit, MAX_PAGE)}::int`)
+})
+
+export interface Whole extends SandboxRecord {
+  readonly bytes: Uint8Array
+}
+
+export const find = Effect.fn("Sandbox.find")(function* (account_id: string, id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<Whole>`
+    SELECT ${columns(sql)}, bytes FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`)
+  return Option.fromUndefinedOr(rows[0])
+})
+
+/** One, or all of them. Answers how many there were. */
+export const remove = Effect.fn("Sandbox.remove")(function* (account_id: string, id?: string) {
+  const sql = yield* PgClient.PgClient
+  const gone = yield* Effect.orDie(sql`
+    DELETE FROM sandbox_messages WHERE account_id = ${account_id}
+      ${id === undefined ? sql.literal("") : sql`AND id = ${id}`} RETURNING id`)
+  return gone.length
+})
+
+/** The same list, as soon as it is not empty; or empty, when nothing has come in all that time. */
+export const wait = Effect.fn("Sandbox.wait")(function* (query: Query, within: Duration.Duration) {
+  const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.min(within, MAX_WAIT))
+  while (true) {
+    const found = yield* list(query)
+    if (found.length > 0 || (yield* Clock.currentTimeMillis) >= until) return found
+    yield* Effect.sleep(LOOK_EVERY)
+  }
+})
+
+/** For cron. */
+export const expire = Effect.fn("Sandbox.expire")(function* () {
+  const sql = yield* PgClient.PgClient
+  let removed = 0
+  for (let done = -1; done !== 0; removed += done) {
+    done = (yield* Effect.orDie(sql`
+      DELETE FROM sandbox_messages WHERE (account_id, id) IN (
+        SELECT account_id, id FROM sandbox_messages WHERE expires_at < now() LIMIT ${EXPIRY_BATCH}::int) RETURNING id`))
+      .length
+  }
+  return removed
+})
+
+const columns = (sql: PgClient.PgClient) => sql`
+  'sandbox_message' AS object, id, recipients, subject, mail_from, size_bytes,
+  ${iso(sql, "created_at")} AS created_at, ${iso(sql, "expires_at")} AS expires_at`
