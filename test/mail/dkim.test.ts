@@ -121,6 +121,7 @@ layer(Keys.layer)("an independent judge", (it) => {
         "\t\r\n",
         "a\r\n \r\n",
         "a \r\n\r\n",
+        "a \r\nb\r\n",
         " a\r\n",
         "a\tb\r\n",
         "\r\n\r\na  \r\n \r\n",
@@ -134,6 +135,16 @@ layer(Keys.layer)("an independent judge", (it) => {
           JSON.stringify(body),
         )
       }
+    }),
+  )
+
+  it.effect("passes repeated headers, whose lowest is signed first", () =>
+    Effect.gen(function* () {
+      const { rsa } = yield* Keys
+      const bytes = Buffer.from(
+        "From: a@acme.test\r\nFeedback-ID: 1\r\nfeedback-id: 2\r\nList-Id: <a>\r\nList-ID: <b>\r\n\r\nx",
+      )
+      assert.deepStrictEqual(yield* results(yield* Dkim.sign(bytes, [rsa])), ["rsa-sha256 pass"])
     }),
   )
 

@@ -89,6 +89,7 @@ export const custom = (name: string, value: string): string => {
 
 /** Breaks before white space and keeps it, so unfolding gives the same value back (RFC 5322 §2.2.3). */
 export const fold = (name: string, value: string): string => {
+  if (value === "") return `${name}:`
   const line = `${name}: ${value}`
   if (line.length <= LINE_LENGTH) return line
   let out = `${name}:`
