@@ -3,30 +3,32 @@ import * as Timestamp from "@waybill/domain/Timestamp"
 import { Schema } from "effect"
 
 const at = Timestamp.Timestamp
+const headers = Schema.Record(Schema.String, Schema.String)
 
-/** One call, and how it ended. */
+/** One call as it went: what was sent, what came back. */
 const Attempt = Schema.Struct({
-  number: Schema.Natural,
   at,
-  status_code: Schema.NullOr(Schema.Int),
+  url: Schema.String,
+  address: Schema.NullOr(Schema.String).annotate({ description: "The address the name was pinned to" }),
+  request_headers: headers,
+  status: Schema.NullOr(Schema.Int),
+  response_headers: headers,
+  response_body: Schema.NullOr(Schema.String).annotate({ description: "The first 4 KB" }),
+  duration_ms: Schema.Natural,
   error: Schema.NullOr(Schema.String).annotate({ description: "Why there was no answer" }),
-  duration_ms: Schema.NullOr(Schema.Natural),
-  response: Schema.NullOr(Schema.String).annotate({ description: "The first 4 KB of the answer" }),
 }).annotate({ identifier: "WebhookAttempt" })
 
 const fields = {
   object: Schema.Literal("webhook_delivery"),
   id: Id.WebhookDeliveryId,
   webhook_id: Id.WebhookId,
-  event_id: Schema.NullOr(Id.EventId).annotate({ description: "The event it is about; also the `webhook-id` header" }),
-  type: Schema.String.annotate({ examples: ["email.delivered"] }),
+  event_id: Id.EventId,
+  event_type: Schema.String.annotate({ examples: ["email.delivered"] }),
   status: Schema.Literals(["pending", "delivered", "failed"]),
   attempts: Schema.Natural,
   created_at: at,
-  last_attempt_at: Schema.NullOr(at),
   next_attempt_at: Schema.NullOr(at),
   delivered_at: Schema.NullOr(at),
-  last_status_code: Schema.NullOr(Schema.Int),
 }
 
 export const Delivery = Schema.Struct(fields).annotate({ identifier: "WebhookDelivery" })
@@ -34,8 +36,7 @@ export type Delivery = typeof Delivery.Type
 
 export const DeliveryDetail = Schema.Struct({
   ...fields,
-  payload: Schema.NullOr(Schema.Record(Schema.String, Schema.Json)).annotate({ description: "The body that is sent" }),
-  log: Schema.Array(Attempt),
+  history: Schema.Array(Attempt).annotate({ description: "Every attempt, oldest first" }),
 }).annotate({ identifier: "WebhookDeliveryDetail" })
 export type DeliveryDetail = typeof DeliveryDetail.Type
 
@@ -43,4 +44,5 @@ export const Replay = Schema.Struct({
   object: Schema.Literal("webhook_replay"),
   webhook_id: Id.WebhookId,
   queued: Schema.Natural.annotate({ description: "How many calls were queued" }),
+  has_more: Schema.Boolean.annotate({ description: "More events lie in the range than one replay takes; begin the next where this one ended" }),
 }).annotate({ identifier: "WebhookReplay" })

@@ -1,0 +1,75 @@
+import { InvalidRequest, NoSuchRoute } from "@waybill/api/RequestRefusal"
+import type { Detail } from "@waybill/domain/Refusal"
+import { Validation } from "@waybill/api/Validation"
+import * as Violations from "@waybill/api/Violations"
+import { ByteSize, Effect, Layer } from "effect"
+import { HttpIncomingMessage, HttpServerError, HttpServerRequest } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import { isUtf8 } from "node:buffer"
+import * as JsonShape from "./JsonShape.ts"
+
+/** Bodies are read and checked before any schema sees them; what schemas then find is said in plain words. */
+export const layer = (maxBodyBytes: number) =>
+  Layer.succeed(Validation, (handler, { endpoint }) => {
+    const checked =
+      endpoint.payload.size === 0
+        ? handler
+        : Effect.andThen(readBody, handler).pipe(
+            Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
+          )
+    return explained(checked)
+  })
+
+type Refused = NoSuchRoute | InvalidRequest
+
+const explained = <A, E, R>(handler: Effect.Effect<A, E, R>) =>
+  Effect.catch(handler, (error): Effect.Effect<never, E | Refused, HttpServerRequest.HttpServerRequest> =>
+    HttpApiError.HttpApiSchemaError.is(error) ? explain(error) : Effect.fail(error),
+  )
+
+const refuse = (reason: InvalidRequest["reason"], message: string) =>
+  new InvalidRequest({ reason, details: [{ path: "", message }] })
+
+const readBody = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const type = (request.headers["content-type"] ?? "application/json").split(";", 1)[0]?.trim() ?? ""
+  if (type.toLowerCase() !== "application/json") return yield* refuse("unsupported_media_type", "must be sent as application/json")
+  const encoding = request.headers["content-encoding"] ?? "identity"
+  if (encoding !== "identity") return yield* refuse("unsupported_media_type", "must be sent without Content-Encoding")
+  // Read once: what follows finds it in the request's own cache.
+  const bytes = Buffer.from(yield* Effect.catch(request.arrayBuffer, (error) => unreadable(error)))
+  if (!isUtf8(bytes)) return yield* refuse("malformed_json", "is not UTF-8")
+  const tooMuch = JsonShape.problem(bytes)
+  if (tooMuch !== undefined) return yield* refuse("payload_too_large", tooMuch)
+})
+
+const unreadable = (error: HttpServerError.HttpServerError) =>
+  error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
+    ? refuse("payload_too_large", "is larger than this service takes")
+    : refuse("malformed_request", "ended before it was complete")
+
+const explain = (
+  error: HttpApiError.HttpApiSchemaError,
+): Effect.Effect<never, Refused, HttpServerRequest.HttpServerRequest> => {
+  switch (error.kind) {
+    case "Params":
+      // An id that can be none leads nowhere, like any other path.
+      return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) =>
+        Effect.fail(new NoSuchRoute({ method, path: url.split("?", 1)[0] ?? url })),
+      )
+    case "Body":
+    case "ResponseHeaders":
+      return Effect.die(error)
+    default:
+      return Effect.fail(invalid(error))
+  }
+}
+
+const invalid = ({ cause, kind }: HttpApiError.HttpApiSchemaError): InvalidRequest => {
+  // Only JSON.parse speaks about the whole body without saying what it should have been.
+  if (kind === "Payload" && cause.issue._tag === "InvalidValue") return refuse("malformed_json", "is not valid JSON")
+  const details = Violations.fromIssue(cause.issue)
+  return new InvalidRequest({ reason: "validation_failed", details: kind === "Headers" ? details.map(spell) : details })
+}
+
+const spell = ({ message, path }: Detail) => ({ path: path === "idempotency-key" ? "Idempotency-Key" : path, message })
