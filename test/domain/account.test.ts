@@ -15,16 +15,28 @@ const folded = (history: ReadonlyArray<Account.Event>): Account.Account => {
 
 describe("an account", () => {
   it("begins with the numbers of its plan and 30 days of content", () => {
-    given(Account).when(Account.create(NOW, id("AccountId"), "Acme", "free")).appends({
-      _tag: "AccountCreated", account_id: id("AccountId"), name: "Acme", plan: "free", at: NOW,
-    })
+    given(Account)
+      .when(Account.create(NOW, id("AccountId"), "Acme", "free"))
+      .appends({
+        _tag: "AccountCreated",
+        account_id: id("AccountId"),
+        name: "Acme",
+        plan: "free",
+        at: NOW,
+      })
     assert.deepStrictEqual(Account.limitsOf(folded(created())), {
-      monthly_emails: 3_000, max_recipients: 10, send_per_minute: 1_000, logs_per_minute: 60, other_per_minute: 120,
+      monthly_emails: 3_000,
+      max_recipients: 10,
+      send_per_minute: 1_000,
+      logs_per_minute: 60,
+      other_per_minute: 120,
     })
     assert.strictEqual(folded(created()).content_days, 30)
   })
   it("is created once", () => {
-    given(Account, ...created()).when(Account.create(NOW, id("AccountId"), "Acme", "free")).refuses(NOTHING_NEW)
+    given(Account, ...created())
+      .when(Account.create(NOW, id("AccountId"), "Acme", "free"))
+      .refuses(NOTHING_NEW)
   })
 
   it.for([
@@ -32,32 +44,56 @@ describe("an account", () => {
     ["starter", 50_000, 50],
     ["growth", 500_000, 50],
     ["business", null, 100],
-  ] as const)("on the %s plan takes %s emails a month and %s recipients a message", ([plan, monthly_emails, max_recipients]) => {
-    const history = happened(Account, [], Account.create(NOW, id("AccountId"), "Acme", plan))
-    const limits = Account.limitsOf(folded(history))
-    assert.deepStrictEqual([limits.monthly_emails, limits.max_recipients], [monthly_emails, max_recipients])
-  })
+  ] as const)(
+    "on the %s plan takes %s emails a month and %s recipients a message",
+    ([plan, monthly_emails, max_recipients]) => {
+      const history = happened(Account, [], Account.create(NOW, id("AccountId"), "Acme", plan))
+      const limits = Account.limitsOf(folded(history))
+      assert.deepStrictEqual([limits.monthly_emails, limits.max_recipients], [monthly_emails, max_recipients])
+    },
+  )
 
   it("changes its plan, its granted limits and its retention", () => {
     const granted = { ...Account.NONE_GRANTED, send: 5_000, monthly_emails: 9_000 }
     const history = happened(
-      Account, created(), Account.changePlan(after(1), "growth"), Account.changeLimits(after(2), granted), Account.changeRetention(after(3), 0),
+      Account,
+      created(),
+      Account.changePlan(after(1), "growth"),
+      Account.changeLimits(after(2), granted),
+      Account.changeRetention(after(3), 0),
     )
     assert.deepStrictEqual(Account.limitsOf(folded(history)), {
-      monthly_emails: 9_000, max_recipients: 50, send_per_minute: 5_000, logs_per_minute: 60, other_per_minute: 120,
+      monthly_emails: 9_000,
+      max_recipients: 50,
+      send_per_minute: 5_000,
+      logs_per_minute: 60,
+      other_per_minute: 120,
     })
     assert.strictEqual(folded(history).content_days, 0)
-    for (const same of [Account.changePlan(after(4), "growth"), Account.changeLimits(after(4), granted), Account.changeRetention(after(4), 0)]) {
-      given(Account, ...history).when(same).refuses(NOTHING_NEW)
+    for (const same of [
+      Account.changePlan(after(4), "growth"),
+      Account.changeLimits(after(4), granted),
+      Account.changeRetention(after(4), 0),
+    ]) {
+      given(Account, ...history)
+        .when(same)
+        .refuses(NOTHING_NEW)
       given(Account).when(same).refuses({ status: 404, reason: "account_not_found" })
     }
-    given(Account, ...history).when(Account.changeLimits(after(5), Account.NONE_GRANTED)).appends({
-      _tag: "LimitsChanged", limits: Account.NONE_GRANTED, at: after(5),
-    })
+    given(Account, ...history)
+      .when(Account.changeLimits(after(5), Account.NONE_GRANTED))
+      .appends({
+        _tag: "LimitsChanged",
+        limits: Account.NONE_GRANTED,
+        at: after(5),
+      })
   })
   it("keeps content from 0 to 365 days", () => {
     const accepts = Schema.is(Account.RetentionDays)
-    assert.deepStrictEqual([0, 365, -1, 366, 1.5].map((days) => accepts(days)), [true, true, false, false, false])
+    assert.deepStrictEqual(
+      [0, 365, -1, 366, 1.5].map((days) => accepts(days)),
+      [true, true, false, false, false],
+    )
   })
 })
 
@@ -78,7 +114,11 @@ describe("a rate window", () => {
     assert.strictEqual(RateLimit.retryAfterSeconds(1_763_715_600_001), 60)
   })
   it("that is full is refused in these words", () => {
-    const { status, code, reason, message } = new RateLimit.RequestRateExceeded({ bucket: "logs", limit: 60, retry_after_s: 12 })
+    const { status, code, reason, message } = new RateLimit.RequestRateExceeded({
+      bucket: "logs",
+      limit: 60,
+      retry_after_s: 12,
+    })
     assert.deepStrictEqual([status, code, reason], [429, "rate_limited", "request_rate"])
     assert.strictEqual(message, "60 requests a minute are allowed here; the next window begins in 12 s.")
   })

@@ -12,33 +12,61 @@ const secret = ApiKeySecret.encode(new Uint8Array(32).fill(7))
 const facts: ApiKey.Facts = { now: NOW, keyId: id("ApiKeyId"), secret, hash: HASH, createdBy: id("UserId") }
 const network = Result.getOrThrow(Network.parse("203.0.113.0/24"))
 const command = (over: Partial<ApiKey.Command> = {}): ApiKey.Command => ({
-  name: "Shop", scopes: ["email:send"], domain: null, allowed_ips: [], expires_at: null, ...over,
+  name: "Shop",
+  scopes: ["email:send"],
+  domain: null,
+  allowed_ips: [],
+  expires_at: null,
+  ...over,
 })
 const created = (over: Partial<ApiKey.Command> = {}) => happened(ApiKey, [], ApiKey.create(facts, command(over)))
 
 describe("an API key", () => {
   it("is created with its hash, never with itself", () => {
-    const wanted = command({ scopes: ["admin", "email:send", "admin"], domain: domainName("acme.test"), allowed_ips: [network], expires_at: after(1) })
+    const wanted = command({
+      scopes: ["admin", "email:send", "admin"],
+      domain: domainName("acme.test"),
+      allowed_ips: [network],
+      expires_at: after(1),
+    })
     const made = given(ApiKey).when(ApiKey.create(facts, wanted))
     made.appends({
-      _tag: "KeyCreated", key_id: id("ApiKeyId"), name: "Shop", prefix: secret.slice(0, 10), hash: HASH, scopes: ["email:send", "admin"],
-      domain: domainName("acme.test"), allowed_ips: [network], expires_at: after(1), created_by: id("UserId"), at: NOW,
+      _tag: "KeyCreated",
+      key_id: id("ApiKeyId"),
+      name: "Shop",
+      prefix: secret.slice(0, 10),
+      hash: HASH,
+      scopes: ["email:send", "admin"],
+      domain: domainName("acme.test"),
+      allowed_ips: [network],
+      expires_at: after(1),
+      created_by: id("UserId"),
+      at: NOW,
     })
     made.leads((key) => assert.notInclude(JSON.stringify(key), secret))
   })
   it("does not expire before it exists", () => {
-    given(ApiKey).when(ApiKey.create(facts, command({ expires_at: NOW }))).refuses({
-      status: 422, reason: "expires_at_out_of_range",
-      message: "`expires_at` must lie in the future; 2026-11-21T09:00:00.000Z is before 2026-11-21T09:00:00.000Z.",
-    })
+    given(ApiKey)
+      .when(ApiKey.create(facts, command({ expires_at: NOW })))
+      .refuses({
+        status: 422,
+        reason: "expires_at_out_of_range",
+        message: "`expires_at` must lie in the future; 2026-11-21T09:00:00.000Z is before 2026-11-21T09:00:00.000Z.",
+      })
   })
   it("is created once", () => {
-    given(ApiKey, ...created()).when(ApiKey.create(facts, command())).refuses({ status: 422, reason: "nothing_new" })
+    given(ApiKey, ...created())
+      .when(ApiKey.create(facts, command()))
+      .refuses({ status: 422, reason: "nothing_new" })
   })
   it("is revoked for good, and says when, however often it is asked", () => {
-    given(ApiKey, ...created()).when(ApiKey.revoke(after(1))).appends({ _tag: "KeyRevoked", at: after(1) })
+    given(ApiKey, ...created())
+      .when(ApiKey.revoke(after(1)))
+      .appends({ _tag: "KeyRevoked", at: after(1) })
     const revoked = happened(ApiKey, created(), ApiKey.revoke(after(1)))
-    const again = given(ApiKey, ...revoked).when(ApiKey.revoke(after(2))).refuses({ status: 422, reason: "already_revoked" })
+    const again = given(ApiKey, ...revoked)
+      .when(ApiKey.revoke(after(2)))
+      .refuses({ status: 422, reason: "already_revoked" })
     assert(again._tag === "AlreadyRevoked")
     assert.strictEqual(again.revoked_at, after(1))
     assert.strictEqual(again.message, `This API key was revoked at ${after(1)}.`)
@@ -62,7 +90,10 @@ describe("an API key", () => {
   })
   it("has a name of one line", () => {
     const accepts = Schema.is(ApiKey.Name)
-    assert.deepStrictEqual(["a", "a".repeat(100), "", "a".repeat(101), "a\nb"].map((name) => accepts(name)), [true, true, false, false, false])
+    assert.deepStrictEqual(
+      ["a", "a".repeat(100), "", "a".repeat(101), "a\nb"].map((name) => accepts(name)),
+      [true, true, false, false, false],
+    )
   })
 })
 
@@ -86,23 +117,38 @@ describe("the text of a key", () => {
     const body = secret.slice(3, 46)
     assert.match(secret, /^wb_[0-9A-Za-z]{49}$/u)
     let value = 0
-    for (const digit of secret.slice(46)) value = value * 62 + "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".indexOf(digit)
+    for (const digit of secret.slice(46))
+      value = value * 62 + "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".indexOf(digit)
     assert.strictEqual(value, crc32(body))
   })
   it("is padded and fits at both ends of the numbers", () => {
     assert.strictEqual(ApiKeySecret.encode(new Uint8Array(32)).slice(0, 46), `wb_${"0".repeat(43)}`)
     assert.strictEqual(ApiKeySecret.encode(new Uint8Array(32).fill(255)).length, ApiKeySecret.KEY_CHARS)
   })
-  it.for(["", "wb_", secret.slice(0, -1), `${secret}0`, ` ${secret}`, secret.replace("wb_", "xx_"), secret.toLowerCase(), "wb_".padEnd(52, "0")])(
-    "is not %j",
-    (text) => assert.isFalse(ApiKeySecret.isWellFormed(text)),
-  )
-  const bytes = Arbitrary.array(Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))), { minLength: 32, maxLength: 32 })
+  it.for([
+    "",
+    "wb_",
+    secret.slice(0, -1),
+    `${secret}0`,
+    ` ${secret}`,
+    secret.replace("wb_", "xx_"),
+    secret.toLowerCase(),
+    "wb_".padEnd(52, "0"),
+  ])("is not %j", (text) => assert.isFalse(ApiKeySecret.isWellFormed(text)))
+  const bytes = Arbitrary.array(Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))), {
+    minLength: 32,
+    maxLength: 32,
+  })
   const where = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 3, maximum: 51 })))
-  it.prop("tells any single mistyped character", { bytes, where }, ({ bytes, where }) => {
-    const key = ApiKeySecret.encode(Uint8Array.from(bytes))
-    assert.isTrue(ApiKeySecret.isWellFormed(key))
-    const other = key[where] === "x" ? "y" : "x"
-    assert.isFalse(ApiKeySecret.isWellFormed(key.slice(0, where) + other + key.slice(where + 1)))
-  }, { arbitrary: { runs: 200 } })
+  it.prop(
+    "tells any single mistyped character",
+    { bytes, where },
+    ({ bytes, where }) => {
+      const key = ApiKeySecret.encode(Uint8Array.from(bytes))
+      assert.isTrue(ApiKeySecret.isWellFormed(key))
+      const other = key[where] === "x" ? "y" : "x"
+      assert.isFalse(ApiKeySecret.isWellFormed(key.slice(0, where) + other + key.slice(where + 1)))
+    },
+    { arbitrary: { runs: 200 } },
+  )
 })

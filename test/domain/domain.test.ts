@@ -32,7 +32,8 @@ const check = (at: Timestamp.Timestamp, status: DnsFinding.Status) => Domain.rec
 
 const pending = () => happened(Domain, [], Domain.add(addition()))
 const verified = () => happened(Domain, pending(), check(after(MINUTE), "verified"))
-const reserved = (captured: boolean) => happened(Domain, [], Domain.add(addition({ name: domainName("acme.test"), captured })))
+const reserved = (captured: boolean) =>
+  happened(Domain, [], Domain.add(addition({ name: domainName("acme.test"), captured })))
 
 const folded = (history: ReadonlyArray<Domain.Event>): Domain.Domain => {
   const { state } = given(Domain, ...history)
@@ -42,35 +43,59 @@ const folded = (history: ReadonlyArray<Domain.Event>): Domain.Domain => {
 
 describe("adding a domain", () => {
   it("leaves it pending, with a first look into DNS after a minute", () => {
-    given(Domain).when(Domain.add(addition())).appends({
-      _tag: "DomainAdded", ...ids, dkim: dkimKey(), transport: null, next_check_at: after(MINUTE), at: NOW,
-    })
+    given(Domain)
+      .when(Domain.add(addition()))
+      .appends({
+        _tag: "DomainAdded",
+        ...ids,
+        dkim: dkimKey(),
+        transport: null,
+        next_check_at: after(MINUTE),
+        at: NOW,
+      })
     assert.strictEqual(folded(pending()).status, "pending")
   })
   it("is refused when the account has it", () => {
-    given(Domain).when(Domain.add(addition({ taken: true }))).refuses({
-      status: 422, reason: "domain_already_exists", message: "This account already has the domain acme.com.",
-    })
+    given(Domain)
+      .when(Domain.add(addition({ taken: true })))
+      .refuses({
+        status: 422,
+        reason: "domain_already_exists",
+        message: "This account already has the domain acme.com.",
+      })
   })
   it("appends nothing a second time under the same id", () => {
-    given(Domain, ...pending()).when(Domain.add(addition())).refuses(NOTHING_NEW)
+    given(Domain, ...pending())
+      .when(Domain.add(addition()))
+      .refuses(NOTHING_NEW)
   })
   it("verifies a reserved name at once while mail stays on this machine", () => {
     const added = given(Domain).when(Domain.add(addition({ name: domainName("acme.test"), captured: true })))
     added.appendsOnly("DomainAdded", "DomainVerified")
   })
   it("leaves a reserved name pending on a real transport, and a real name on any", () => {
-    given(Domain).when(Domain.add(addition({ name: domainName("acme.test") }))).appendsOnly("DomainAdded")
-    given(Domain).when(Domain.add(addition({ captured: true }))).appendsOnly("DomainAdded")
+    given(Domain)
+      .when(Domain.add(addition({ name: domainName("acme.test") })))
+      .appendsOnly("DomainAdded")
+    given(Domain)
+      .when(Domain.add(addition({ captured: true })))
+      .appendsOnly("DomainAdded")
   })
 })
 
 describe("a look into DNS", () => {
   it("verifies a domain whose key is published", () => {
-    given(Domain, ...pending()).when(check(after(MINUTE), "verified")).appends(
-      { _tag: "DomainChecked", records: [finding("verified")], next_check_at: after(MINUTE + DAY), at: after(MINUTE) },
-      { _tag: "DomainVerified", ...ids, method: "dns", at: after(MINUTE) },
-    )
+    given(Domain, ...pending())
+      .when(check(after(MINUTE), "verified"))
+      .appends(
+        {
+          _tag: "DomainChecked",
+          records: [finding("verified")],
+          next_check_at: after(MINUTE + DAY),
+          at: after(MINUTE),
+        },
+        { _tag: "DomainVerified", ...ids, method: "dns", at: after(MINUTE) },
+      )
   })
 
   it.for<[string, ReadonlyArray<Domain.Event>, DnsFinding.Status, number, ReadonlyArray<Domain.Event["_tag"]>]>([
@@ -83,15 +108,23 @@ describe("a look into DNS", () => {
     ["leaves a verified domain verified", verified(), "verified", DAY, []],
     ["never verifies a reserved name", reserved(false), "verified", DAY, []],
   ])("%s", ([, history, status, later, consequences]) => {
-    given(Domain, ...history).when(check(after(later), status)).appendsOnly("DomainChecked", ...consequences)
+    given(Domain, ...history)
+      .when(check(after(later), status))
+      .appendsOnly("DomainChecked", ...consequences)
   })
 
   it("lets a degraded domain send for 72 hours, then fails it", () => {
     const degraded = happened(Domain, verified(), check(after(DAY), "missing"))
     assert.strictEqual(folded(degraded).status, "degraded")
-    given(Domain, ...degraded).when(check(after(DAY + 72 * HOUR - 1), "missing")).appendsOnly("DomainChecked")
-    given(Domain, ...degraded).when(check(after(DAY + 72 * HOUR), "missing")).appendsOnly("DomainChecked", "DomainFailed")
-    given(Domain, ...degraded).when(check(after(DAY + 72 * HOUR), "unavailable")).appendsOnly("DomainChecked")
+    given(Domain, ...degraded)
+      .when(check(after(DAY + 72 * HOUR - 1), "missing"))
+      .appendsOnly("DomainChecked")
+    given(Domain, ...degraded)
+      .when(check(after(DAY + 72 * HOUR), "missing"))
+      .appendsOnly("DomainChecked", "DomainFailed")
+    given(Domain, ...degraded)
+      .when(check(after(DAY + 72 * HOUR), "unavailable"))
+      .appendsOnly("DomainChecked")
   })
 
   it("brings a degraded or a failed domain back, with the day it first was verified", () => {
@@ -105,9 +138,15 @@ describe("a look into DNS", () => {
 
   it("is no news within a minute of one that said the same", () => {
     const looked = happened(Domain, pending(), check(after(MINUTE), "missing"))
-    given(Domain, ...looked).when(check(after(2 * MINUTE - 1), "missing")).refuses(NOTHING_NEW)
-    given(Domain, ...looked).when(check(after(2 * MINUTE - 1), "mismatch")).appendsOnly("DomainChecked")
-    given(Domain, ...looked).when(check(after(2 * MINUTE), "missing")).appendsOnly("DomainChecked")
+    given(Domain, ...looked)
+      .when(check(after(2 * MINUTE - 1), "missing"))
+      .refuses(NOTHING_NEW)
+    given(Domain, ...looked)
+      .when(check(after(2 * MINUTE - 1), "mismatch"))
+      .appendsOnly("DomainChecked")
+    given(Domain, ...looked)
+      .when(check(after(2 * MINUTE), "missing"))
+      .appendsOnly("DomainChecked")
   })
 
   it("keeps what DNS answered, within bounds", () => {
@@ -121,7 +160,9 @@ describe("a look into DNS", () => {
 
   it("of a domain that is gone is refused", () => {
     for (const history of [[], happened(Domain, pending(), Domain.remove(NOW))])
-      given(Domain, ...history).when(check(NOW, "verified")).refuses({ status: 404, reason: "domain_not_found" })
+      given(Domain, ...history)
+        .when(check(NOW, "verified"))
+        .refuses({ status: 404, reason: "domain_not_found" })
   })
 })
 
@@ -159,15 +200,21 @@ describe("a reserved name", () => {
   it("is verified on a transport that keeps mail here, and looked after daily", () => {
     const known = happened(Domain, reserved(false), Domain.verifyReserved(after(DAY)))
     assert.deepStrictEqual([folded(known).status, folded(known).next_check_at], ["verified", after(2 * DAY)])
-    given(Domain, ...known).when(Domain.verifyReserved(after(DAY + 1))).refuses(NOTHING_NEW)
-    given(Domain, ...known).when(Domain.verifyReserved(after(2 * DAY))).appendsOnly("DomainChecked")
+    given(Domain, ...known)
+      .when(Domain.verifyReserved(after(DAY + 1)))
+      .refuses(NOTHING_NEW)
+    given(Domain, ...known)
+      .when(Domain.verifyReserved(after(2 * DAY)))
+      .appendsOnly("DomainChecked")
   })
   it("degrades when the transport became a real one", () => {
     const moved = given(Domain, ...reserved(true)).when(Domain.recordCheck(after(DAY), [finding("missing")]))
     moved.appendsOnly("DomainChecked", "DomainDegraded")
   })
   it("is the only kind that is taken on trust", () => {
-    given(Domain, ...pending()).when(Domain.verifyReserved(NOW)).refuses(NOTHING_NEW)
+    given(Domain, ...pending())
+      .when(Domain.verifyReserved(NOW))
+      .refuses(NOTHING_NEW)
   })
 })
 
@@ -177,7 +224,10 @@ describe("rotating the DKIM key", () => {
   it("signs with the old key until DNS shows the new one", () => {
     const domain = folded(rotated())
     assert.deepStrictEqual([domain.dkim.selector, domain.next_dkim?.selector], ["wb1", "wb2"])
-    assert.deepStrictEqual(Domain.publishedKeys(domain).map(({ selector }) => selector), ["wb1", "wb2"])
+    assert.deepStrictEqual(
+      Domain.publishedKeys(domain).map(({ selector }) => selector),
+      ["wb1", "wb2"],
+    )
     const looked = given(Domain, ...rotated()).when(
       Domain.recordCheck(after(2 * HOUR), [finding("verified"), finding("verified", "wb2")]),
     )
@@ -208,7 +258,11 @@ describe("rotating the DKIM key", () => {
   })
   it("is looked for soon, then hourly for three days", () => {
     assert.strictEqual(folded(rotated()).next_check_at, after(HOUR + MINUTE))
-    const looked = happened(Domain, rotated(), Domain.recordCheck(after(2 * HOUR), [finding("verified"), finding("missing", "wb2")]))
+    const looked = happened(
+      Domain,
+      rotated(),
+      Domain.recordCheck(after(2 * HOUR), [finding("verified"), finding("missing", "wb2")]),
+    )
     assert.strictEqual(folded(looked).next_check_at, after(3 * HOUR))
     assert.strictEqual(DomainSchedule.next({ ...folded(looked), checks: 72 }, NOW), after(DAY))
   })
@@ -218,13 +272,23 @@ describe("the rest of a domain's life", () => {
   it("may choose its own transport, and says so once", () => {
     const chosen = happened(Domain, pending(), Domain.chooseTransport(after(1), "relay"))
     assert.strictEqual(folded(chosen).transport, "relay")
-    given(Domain, ...chosen).when(Domain.chooseTransport(after(2), "relay")).refuses(NOTHING_NEW)
-    given(Domain, ...chosen).when(Domain.chooseTransport(after(2), null)).appendsOnly("DomainTransportChanged")
+    given(Domain, ...chosen)
+      .when(Domain.chooseTransport(after(2), "relay"))
+      .refuses(NOTHING_NEW)
+    given(Domain, ...chosen)
+      .when(Domain.chooseTransport(after(2), null))
+      .appendsOnly("DomainTransportChanged")
   })
   it("ends with its removal", () => {
-    given(Domain, ...verified()).when(Domain.remove(after(1))).appends({ _tag: "DomainRemoved", ...ids, at: after(1) })
+    given(Domain, ...verified())
+      .when(Domain.remove(after(1)))
+      .appends({ _tag: "DomainRemoved", ...ids, at: after(1) })
     const removed = happened(Domain, verified(), Domain.remove(after(1)))
-    given(Domain, ...removed).when(Domain.remove(after(2))).refuses({ status: 404, reason: "domain_not_found" })
-    given(Domain, ...removed).when(Domain.rotateDkim(after(2), dkimKey("wb2"))).refuses({ status: 404, reason: "domain_not_found" })
+    given(Domain, ...removed)
+      .when(Domain.remove(after(2)))
+      .refuses({ status: 404, reason: "domain_not_found" })
+    given(Domain, ...removed)
+      .when(Domain.rotateDkim(after(2), dkimKey("wb2")))
+      .refuses({ status: 404, reason: "domain_not_found" })
   })
 })

@@ -50,7 +50,8 @@ describe("the union of all events", () => {
   it("knows each stream by its own name", () => {
     for (const [name, { stream, Event }] of Object.entries(DomainEvent.aggregates)) {
       assert.strictEqual(stream, name)
-      for (const tag of Object.keys(Event.cases)) assert.strictEqual<string | undefined>(DomainEvent.streamOf(tag), name)
+      for (const tag of Object.keys(Event.cases))
+        assert.strictEqual<string | undefined>(DomainEvent.streamOf(tag), name)
     }
     assert.isUndefined(DomainEvent.streamOf("EmailTeleported"))
     assert.isUndefined(DomainEvent.streamOf("toString"))
@@ -73,22 +74,37 @@ describe("the union of all events", () => {
   })
 
   for (const { stream, Event } of kinds)
-    it.prop(`survives JSON: any ${stream} event`, { event: Arbitrary.schema<Schema.Codec<DomainEvent.DomainEvent, unknown>>(Event) }, ({ event }) => {
-      const text = JSON.stringify(encode(event))
-      assert.deepStrictEqual(decode(JSON.parse(text)), event)
-      assert.isFalse(text.includes("\\u0000") || /\\ud[89a-f]/u.test(text), "jsonb takes neither NUL nor half a surrogate pair")
-      assert.match(DomainEvent.occurredAt(event), /^\d{4}-/u)
-    }, { arbitrary: { runs: 200 } })
+    it.prop(
+      `survives JSON: any ${stream} event`,
+      { event: Arbitrary.schema<Schema.Codec<DomainEvent.DomainEvent, unknown>>(Event) },
+      ({ event }) => {
+        const text = JSON.stringify(encode(event))
+        assert.deepStrictEqual(decode(JSON.parse(text)), event)
+        assert.isFalse(
+          text.includes("\\u0000") || /\\ud[89a-f]/u.test(text),
+          "jsonb takes neither NUL nor half a surrogate pair",
+        )
+        assert.match(DomainEvent.occurredAt(event), /^\d{4}-/u)
+      },
+      { arbitrary: { runs: 200 } },
+    )
 
   for (const aggregate of kinds)
-    it.prop(`folds in any order without throwing: ${aggregate.stream} events`, {
-      events: Arbitrary.array(Arbitrary.schema<Schema.Codec<DomainEvent.DomainEvent, unknown>>(aggregate.Event), { maxLength: 10 }),
-    }, ({ events }) => {
-      const decider = aggregate as unknown as Aggregate.Aggregate<{ readonly _tag: string }, DomainEvent.DomainEvent>
-      const once = Aggregate.fold(decider, events)
-      assert.isString(once._tag)
-      assert.deepStrictEqual(Aggregate.fold(decider, events), once)
-    }, { arbitrary: { runs: 200 } })
+    it.prop(
+      `folds in any order without throwing: ${aggregate.stream} events`,
+      {
+        events: Arbitrary.array(Arbitrary.schema<Schema.Codec<DomainEvent.DomainEvent, unknown>>(aggregate.Event), {
+          maxLength: 10,
+        }),
+      },
+      ({ events }) => {
+        const decider = aggregate as unknown as Aggregate.Aggregate<{ readonly _tag: string }, DomainEvent.DomainEvent>
+        const once = Aggregate.fold(decider, events)
+        assert.isString(once._tag)
+        assert.deepStrictEqual(Aggregate.fold(decider, events), once)
+      },
+      { arbitrary: { runs: 200 } },
+    )
 })
 
 describe("an event of an older release", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Acceptance from "@waybill/domain/Acceptance"
+import type * as Acceptance from "@waybill/domain/Acceptance"
 import * as Email from "@waybill/domain/Email"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { Result } from "effect"
@@ -7,13 +7,13 @@ import { given, happened } from "../support/givenWhenThen.ts"
 import { after, ana, bob, command, cyd, facts, HASH, id, mailbox, NOW, queued, toThree, words } from "./examples.ts"
 
 const { SECOND, DAY } = Timestamp
-const send = (over: Partial<Acceptance.Facts>, wanted: Partial<Acceptance.Command> = {}) =>
+const givenRequest = (over: Partial<Acceptance.Facts>, wanted: Partial<Acceptance.Command> = {}) =>
   given(Email).when(Email.queue(facts(over), command(wanted)))
 const many = (count: number, from = 0) => Array.from({ length: count }, (_, i) => mailbox(`r${from + i}@example.org`))
 
 describe("accepting an email", () => {
   it("keeps everything but the body", () => {
-    send({}).appends({
+    givenRequest({}).appends({
       _tag: "EmailQueued",
       email_id: id("EmailId"),
       message_id: `<${id("EmailId")}@acme.test>`,
@@ -38,7 +38,7 @@ describe("accepting an email", () => {
   })
 
   it("leaves the key open when a session of the dashboard sends", () => {
-    send({ key: null }).leads((email) => {
+    givenRequest({ key: null }).leads((email) => {
       assert(email._tag === "Message")
       assert.isNull(email.accepted.api_key_id)
     })
@@ -50,31 +50,38 @@ describe("accepting an email", () => {
       cc: [mailbox("ANA@example.org"), mailbox("bob@example.org")],
       bcc: [mailbox("bob@EXAMPLE.ORG"), mailbox("cyd@example.net")],
     }
-    send({}, wanted).leads((email) => {
+    givenRequest({}, wanted).leads((email) => {
       assert(email._tag === "Message")
       assert.deepStrictEqual(
         email.recipients.map(({ address, kind }) => [address, kind]),
-        [["Ana@example.org", "to"], ["bob@example.org", "cc"], ["cyd@example.net", "bcc"]],
+        [
+          ["Ana@example.org", "to"],
+          ["bob@example.org", "cc"],
+          ["cyd@example.net", "bcc"],
+        ],
       )
     })
   })
 
   it("says at once which recipients are suppressed, and why", () => {
     const wanted = { cc: [mailbox("Bob@example.org")] }
-    const result = send({ suppressed: new Map([["bob@example.org", "complaint"]]) }, wanted)
+    const result = givenRequest({ suppressed: new Map([["bob@example.org", "complaint"]]) }, wanted)
     result.appendsOnly("EmailQueued", "EmailSuppressed")
     result.leads((email) => {
       assert(email._tag === "Message")
       assert.deepStrictEqual(
         email.recipients.map(({ status, suppression }) => [status, suppression]),
-        [["queued", null], ["suppressed", "complaint"]],
+        [
+          ["queued", null],
+          ["suppressed", "complaint"],
+        ],
       )
       assert.strictEqual(Email.status(email), "queued")
     })
   })
 
   it("counts a tag given twice once", () => {
-    send({}, { tags: ["a", "b", "a"] }).leads((email) => {
+    givenRequest({}, { tags: ["a", "b", "a"] }).leads((email) => {
       assert(email._tag === "Message")
       assert.deepStrictEqual(email.accepted.tags, ["a", "b"])
     })
@@ -91,50 +98,88 @@ describe("refusing an email", () => {
 
   it.for<[string, Partial<Acceptance.Facts>, Partial<Acceptance.Command>, number, string, string]>([
     [
-      "without a domain", { domain: undefined }, {}, 422, "domain_not_verified",
+      "without a domain",
+      { domain: undefined },
+      {},
+      422,
+      "domain_not_verified",
       "The domain acme.test is not a domain of this account. Add it with POST /domains and publish its DKIM record.",
     ],
     [
-      "from a pending domain", { domain: { id: id("DomainId"), status: "pending" } }, {}, 422, "domain_not_verified",
+      "from a pending domain",
+      { domain: { id: id("DomainId"), status: "pending" } },
+      {},
+      422,
+      "domain_not_verified",
       "The domain acme.test is pending, not verified. Publish its DKIM record and verify it before sending.",
     ],
     [
-      "from a failed domain", { domain: { id: id("DomainId"), status: "failed" } }, {}, 422, "domain_not_verified",
+      "from a failed domain",
+      { domain: { id: id("DomainId"), status: "failed" } },
+      {},
+      422,
+      "domain_not_verified",
       "The domain acme.test is failed, not verified. Publish its DKIM record and verify it before sending.",
     ],
     [
-      "from a domain its key may not use", { key: limited }, {}, 403, "domain_not_allowed",
+      "from a domain its key may not use",
+      { key: limited },
+      {},
+      403,
+      "domain_not_allowed",
       "This API key sends from other.test only, not from acme.test.",
     ],
     [
-      "to more recipients than the plan takes", { plan: { name: "Free", max_recipients: 10 } },
-      { to: many(5), cc: many(3, 5), bcc: many(3, 8) }, 422, "recipient_limit_exceeded",
+      "to more recipients than the plan takes",
+      { plan: { name: "Free", max_recipients: 10 } },
+      { to: many(5), cc: many(3, 5), bcc: many(3, 8) },
+      422,
+      "recipient_limit_exceeded",
       "The Free plan takes 10 recipients per request over to, cc and bcc; 11 were given.",
     ],
     [
-      "scheduled over a minute ago", {}, { scheduled_at: after(-60 * SECOND - 1) }, 422, "scheduled_at_out_of_range",
+      "scheduled over a minute ago",
+      {},
+      { scheduled_at: after(-60 * SECOND - 1) },
+      422,
+      "scheduled_at_out_of_range",
       "`scheduled_at` must lie between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
         "2026-11-21T08:58:59.999Z does not.",
     ],
     [
-      "scheduled over 30 days ahead", {}, { scheduled_at: after(30 * DAY + 1) }, 422, "scheduled_at_out_of_range",
+      "scheduled over 30 days ahead",
+      {},
+      { scheduled_at: after(30 * DAY + 1) },
+      422,
+      "scheduled_at_out_of_range",
       "`scheduled_at` must lie between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
         "2026-12-21T09:00:00.001Z does not.",
     ],
     [
-      "to nobody but the suppressed", { suppressed }, {}, 422, "all_recipients_suppressed",
+      "to nobody but the suppressed",
+      { suppressed },
+      {},
+      422,
+      "all_recipients_suppressed",
       "The only recipient, ana@example.org, is suppressed.",
     ],
     [
-      "over the monthly volume", { quota: { used: 3000, limit: 3000 } }, {}, 429, "monthly_quota",
+      "over the monthly volume",
+      { quota: { used: 3000, limit: 3000 } },
+      {},
+      429,
+      "monthly_quota",
       "3000 of the 3000 emails of this month are used; 1 more do not fit. The next month begins at 2026-12-01T00:00:00.000Z.",
     ],
   ])("happens %s", ([, known, wanted, status, reason, message]) => {
-    send(known, wanted).refuses({ status, reason, message } as never)
+    givenRequest(known, wanted).refuses({ status, reason, message } as never)
   })
 
   it("tells when the month ends", () => {
-    const refusal = send({ quota: { used: 3000, limit: 3000 } }).refuses({ status: 429, reason: "monthly_quota" })
+    const refusal = givenRequest({ quota: { used: 3000, limit: 3000 } }).refuses({
+      status: 429,
+      reason: "monthly_quota",
+    })
     assert(refusal._tag === "MonthlyQuotaExceeded")
     assert.strictEqual(refusal.retry_after_s, 9 * 86_400 + 15 * 3600)
     assert.strictEqual(refusal.code, "rate_limited")
@@ -142,37 +187,46 @@ describe("refusing an email", () => {
 
   it("follows the contract's order: 429, then 403, then 422", () => {
     const all = { quota: { used: 1, limit: 1 }, key: limited, domain: undefined }
-    send(all).refuses({ status: 429, reason: "monthly_quota" })
-    send({ ...all, quota: { used: 0, limit: null } }).refuses({ status: 403, reason: "domain_not_allowed" })
-    send({ domain: undefined, plan: { name: "Free", max_recipients: 0 } }).refuses({ status: 422, reason: "domain_not_verified" })
+    givenRequest(all).refuses({ status: 429, reason: "monthly_quota" })
+    givenRequest({ ...all, quota: { used: 0, limit: null } }).refuses({ status: 403, reason: "domain_not_allowed" })
+    givenRequest({ domain: undefined, plan: { name: "Free", max_recipients: 0 } }).refuses({
+      status: 422,
+      reason: "domain_not_verified",
+    })
   })
 })
 
 describe("the edges of acceptance", () => {
   it("let a degraded domain send", () => {
-    send({ domain: { id: id("DomainId"), status: "degraded" } }).appendsOnly("EmailQueued")
+    givenRequest({ domain: { id: id("DomainId"), status: "degraded" } }).appendsOnly("EmailQueued")
   })
   it("let a key send from the domain it is limited to", () => {
-    send({ key: { id: id("ApiKeyId"), domain: "acme.test" as never } }).appendsOnly("EmailQueued")
+    givenRequest({ key: { id: id("ApiKeyId"), domain: "acme.test" as never } }).appendsOnly("EmailQueued")
   })
   it("take exactly the plan's number of recipients, counted after de-duplication", () => {
     const wanted = { to: [...many(10), ...many(10)] }
-    send({ plan: { name: "Free", max_recipients: 10 } }, wanted).appendsOnly("EmailQueued")
+    givenRequest({ plan: { name: "Free", max_recipients: 10 } }, wanted).appendsOnly("EmailQueued")
   })
   it("take a time exactly 60 seconds ago and exactly 30 days ahead", () => {
-    send({}, { scheduled_at: after(-60 * SECOND) }).appendsOnly("EmailQueued")
-    send({}, { scheduled_at: after(30 * DAY) }).appendsOnly("EmailQueued")
+    givenRequest({}, { scheduled_at: after(-60 * SECOND) }).appendsOnly("EmailQueued")
+    givenRequest({}, { scheduled_at: after(30 * DAY) }).appendsOnly("EmailQueued")
   })
   it("take the last email of the month and not one more", () => {
-    send({ quota: { used: 2998, limit: 3000 } }, { to: many(2) }).appendsOnly("EmailQueued")
-    send({ quota: { used: 2999, limit: 3000 } }, { to: many(2) }).refuses({ status: 429, reason: "monthly_quota" })
+    givenRequest({ quota: { used: 2998, limit: 3000 } }, { to: many(2) }).appendsOnly("EmailQueued")
+    givenRequest({ quota: { used: 2999, limit: 3000 } }, { to: many(2) }).refuses({
+      status: 429,
+      reason: "monthly_quota",
+    })
   })
   it("count only recipients that are not suppressed", () => {
     const suppressed = new Map([["r0@example.org", "manual" as const]])
-    send({ quota: { used: 2999, limit: 3000 }, suppressed }, { to: many(2) }).appendsOnly("EmailQueued", "EmailSuppressed")
+    givenRequest({ quota: { used: 2999, limit: 3000 }, suppressed }, { to: many(2) }).appendsOnly(
+      "EmailQueued",
+      "EmailSuppressed",
+    )
   })
   it("know no month on an unlimited plan", () => {
-    send({ quota: { used: 10_000_000, limit: null } }).appendsOnly("EmailQueued")
+    givenRequest({ quota: { used: 10_000_000, limit: null } }).appendsOnly("EmailQueued")
   })
 })
 
@@ -183,7 +237,10 @@ describe("canceling", () => {
     canceled.appends({ _tag: "EmailCanceled", at: after(2) })
     canceled.leads((email) => {
       assert(email._tag === "Message")
-      assert.deepStrictEqual(email.recipients.map(({ status }) => status), ["delivered", "canceled", "canceled"])
+      assert.deepStrictEqual(
+        email.recipients.map(({ status }) => status),
+        ["delivered", "canceled", "canceled"],
+      )
       assert.strictEqual(Email.status(email), "delivered")
     })
   })
@@ -203,11 +260,13 @@ describe("canceling", () => {
   ] as const)("is refused once it is %s", ([status, decision]) => {
     const history = happened(Email, [queued()], decision)
     for (const late of [Email.cancel(after(3)), Email.reschedule(after(3), after(DAY))])
-      given(Email, ...history).when(late).refuses({
-        status: 422,
-        reason: "not_cancelable",
-        message: `Only a queued email can be canceled or rescheduled; this one is ${status}.`,
-      })
+      given(Email, ...history)
+        .when(late)
+        .refuses({
+          status: 422,
+          reason: "not_cancelable",
+          message: `Only a queued email can be canceled or rescheduled; this one is ${status}.`,
+        })
   })
 })
 
@@ -222,7 +281,9 @@ describe("rescheduling", () => {
     })
   })
   it("keeps to the range of a first schedule", () => {
-    given(Email, queued()).when(Email.reschedule(NOW, after(31 * DAY))).refuses({ status: 422, reason: "scheduled_at_out_of_range" })
+    given(Email, queued())
+      .when(Email.reschedule(NOW, after(31 * DAY)))
+      .refuses({ status: 422, reason: "scheduled_at_out_of_range" })
   })
 })
 

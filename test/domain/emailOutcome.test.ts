@@ -15,30 +15,34 @@ const statusesOf = (events: ReadonlyArray<Email.Event>) => {
 
 describe("an outcome", () => {
   it("keeps the server's words", () => {
-    given(Email, queued()).when(Email.recordDelivered(after(5), ana, words())).appends({
-      _tag: "EmailDelivered",
-      recipient: ana,
-      code: 250,
-      enhanced_code: "2.0.0",
-      response: "OK queued as 9F2",
-      mx: "mx1.example.org",
-      tls: "TLSv1.3",
-      duration_ms: 120,
-      category: null,
-      attempt: 1,
-      at: after(5),
-    })
+    given(Email, queued())
+      .when(Email.recordDelivered(after(5), ana, words()))
+      .appends({
+        _tag: "EmailDelivered",
+        recipient: ana,
+        code: 250,
+        enhanced_code: "2.0.0",
+        response: "OK queued as 9F2",
+        mx: "mx1.example.org",
+        tls: "TLSv1.3",
+        duration_ms: 120,
+        category: null,
+        attempt: 1,
+        at: after(5),
+      })
   })
 
   it("cuts a long answer and what no event can hold", () => {
     const response = `a\u0000b\r\nc ${"x".repeat(600)}`
-    given(Email, queued()).when(Email.recordDelivered(NOW, ana, words({ response, duration_ms: 1.6 }))).leads((email) => {
-      assert(email._tag === "Message")
-      const smtp = email.recipients[0]?.smtp
-      assert.isAtMost(smtp?.response?.length ?? 0, 512)
-      assert.match(smtp?.response ?? "", /^a b c xxx/u)
-      assert.strictEqual(smtp?.duration_ms, 2)
-    })
+    given(Email, queued())
+      .when(Email.recordDelivered(NOW, ana, words({ response, duration_ms: 1.6 })))
+      .leads((email) => {
+        assert(email._tag === "Message")
+        const smtp = email.recipients[0]?.smtp
+        assert.isAtMost(smtp?.response?.length ?? 0, 512)
+        assert.match(smtp?.response ?? "", /^a b c xxx/u)
+        assert.strictEqual(smtp?.duration_ms, 2)
+      })
   })
 
   it("is recorded for several recipients at once, each in its own event", () => {
@@ -57,35 +61,49 @@ describe("an outcome", () => {
 
   it("is appended once, however often it is reported", () => {
     const twice: Outcome = { _tag: "Delivered", recipient: ana, words: words() }
-    given(Email, queued()).when(Email.record(NOW, [twice, twice])).appendsOnly("EmailDelivered")
+    given(Email, queued())
+      .when(Email.record(NOW, [twice, twice]))
+      .appendsOnly("EmailDelivered")
     const history = happened(Email, [queued()], Email.record(NOW, [twice]))
-    given(Email, ...history).when(Email.record(after(1), [twice])).refuses(NOTHING_NEW)
+    given(Email, ...history)
+      .when(Email.record(after(1), [twice]))
+      .refuses(NOTHING_NEW)
   })
 
   it("of an attempt that was deferred already is no news, the next attempt's is", () => {
     const history = happened(Email, [queued()], Email.recordDeferred(NOW, ana, busy(), after(60_000)))
-    given(Email, ...history).when(Email.recordDeferred(after(1), ana, busy(), after(60_000))).refuses(NOTHING_NEW)
-    given(Email, ...history).when(Email.recordDeferred(after(1), ana, busy({ attempt: 2 }), after(90_000))).appendsOnly("EmailDeferred")
+    given(Email, ...history)
+      .when(Email.recordDeferred(after(1), ana, busy(), after(60_000)))
+      .refuses(NOTHING_NEW)
+    given(Email, ...history)
+      .when(Email.recordDeferred(after(1), ana, busy({ attempt: 2 }), after(90_000)))
+      .appendsOnly("EmailDeferred")
   })
 
   it("without an attempt, such as a pause that a site asked for, counts none", () => {
-    given(Email, queued()).when(Email.recordDeferred(NOW, ana, busy({ attempt: null }), after(60_000))).leads((email) => {
-      assert(email._tag === "Message")
-      assert.strictEqual(email.recipients[0]?.status, "deferred")
-      assert.strictEqual(email.recipients[0]?.attempts, 0)
-    })
+    given(Email, queued())
+      .when(Email.recordDeferred(NOW, ana, busy({ attempt: null }), after(60_000)))
+      .leads((email) => {
+        assert(email._tag === "Message")
+        assert.strictEqual(email.recipients[0]?.status, "deferred")
+        assert.strictEqual(email.recipients[0]?.attempts, 0)
+      })
   })
 
   it("finds its recipient whatever the case a report writes it in", () => {
     const history = [queued({ to: [mailbox("Ana.Long@example.org")] })]
-    given(Email, ...history).when(Email.recordBounced(NOW, address("ana.long@EXAMPLE.org"), noSuchUser())).leads((email) => {
-      assert(email._tag === "Message")
-      assert.strictEqual(Email.status(email), "bounced")
-    })
+    given(Email, ...history)
+      .when(Email.recordBounced(NOW, address("ana.long@EXAMPLE.org"), noSuchUser()))
+      .leads((email) => {
+        assert(email._tag === "Message")
+        assert.strictEqual(Email.status(email), "bounced")
+      })
   })
 
   it("for somebody the email never went to is no news", () => {
-    given(Email, queued()).when(Email.recordDelivered(NOW, bob, words())).refuses(NOTHING_NEW)
+    given(Email, queued())
+      .when(Email.recordDelivered(NOW, bob, words()))
+      .refuses(NOTHING_NEW)
   })
 
   it("for an email that does not exist is refused", () => {
@@ -94,7 +112,8 @@ describe("an outcome", () => {
       Email.recordComplained(NOW, ana, null),
       Email.recordOpened(NOW, { user_agent: null, ip: null }),
       Email.failUnfinished(NOW, "domain_removed"),
-    ]) given(Email).when(decide).refuses({ status: 404, reason: "email_not_found" })
+    ])
+      given(Email).when(decide).refuses({ status: 404, reason: "email_not_found" })
   })
 })
 
@@ -118,7 +137,12 @@ describe("which states may follow which", () => {
     failed: happened(Email, [queued()], Email.recordFailed(NOW, ana, words())),
     suppressed: happened(Email, [queued()], Email.suppress(NOW, ana, "complaint")),
     canceled: happened(Email, [queued()], Email.cancel(NOW)),
-    complained: happened(Email, [queued()], Email.recordDelivered(NOW, ana, words()), Email.recordComplained(NOW, ana, "abuse")),
+    complained: happened(
+      Email,
+      [queued()],
+      Email.recordDelivered(NOW, ana, words()),
+      Email.recordComplained(NOW, ana, "abuse"),
+    ),
   }
   const allowed: { readonly [S in Status]: ReadonlyArray<keyof typeof to> } = {
     queued: ["deferred", "sent", "delivered", "bounced", "failed", "suppressed", "complained"],
@@ -172,7 +196,8 @@ describe("late facts", () => {
       assert(event?._tag === "EmailBounced")
       return event.bounce_type
     }
-    for (const category of ["invalid_recipient", "bad_domain", "mailbox_inactive"]) assert.strictEqual(typeOf(category), "hard")
+    for (const category of ["invalid_recipient", "bad_domain", "mailbox_inactive"])
+      assert.strictEqual(typeOf(category), "hard")
     for (const category of ["mailbox_full", "blocked", "auth", "policy", "content", "too_large", "protocol", null])
       assert.strictEqual(typeOf(category), "soft")
   })
@@ -189,29 +214,43 @@ describe("a lost attempt", () => {
   })
   it("is told once", () => {
     const history = happened(Email, [queued()], Email.recordAttemptLost(after(1), ana, 1))
-    given(Email, ...history).when(Email.recordAttemptLost(after(2), ana, 1)).refuses(NOTHING_NEW)
-    given(Email, ...history).when(Email.recordAttemptLost(after(2), ana, 2)).appendsOnly("EmailAttemptLost")
+    given(Email, ...history)
+      .when(Email.recordAttemptLost(after(2), ana, 1))
+      .refuses(NOTHING_NEW)
+    given(Email, ...history)
+      .when(Email.recordAttemptLost(after(2), ana, 2))
+      .appendsOnly("EmailAttemptLost")
   })
   it("does not close the door to its outcome", () => {
     const history = happened(Email, [queued()], Email.recordAttemptLost(after(1), ana, 1))
-    given(Email, ...history).when(Email.recordDelivered(after(2), ana, words())).appendsOnly("EmailDelivered")
+    given(Email, ...history)
+      .when(Email.recordDelivered(after(2), ana, words()))
+      .appendsOnly("EmailDelivered")
   })
 })
 
 describe("giving up", () => {
   it("fails whoever is waiting and nobody else", () => {
     const history = happened(Email, [toThree()], Email.recordDelivered(NOW, ana, words()))
-    given(Email, ...history).when(Email.failUnfinished(after(1), "domain_removed")).leads((email) => {
-      assert(email._tag === "Message")
-      assert.deepStrictEqual(
-        email.recipients.map(({ status, smtp }) => [status, smtp?.category]),
-        [["delivered", null], ["failed", "domain_removed"], ["failed", "domain_removed"]],
-      )
-    })
+    given(Email, ...history)
+      .when(Email.failUnfinished(after(1), "domain_removed"))
+      .leads((email) => {
+        assert(email._tag === "Message")
+        assert.deepStrictEqual(
+          email.recipients.map(({ status, smtp }) => [status, smtp?.category]),
+          [
+            ["delivered", null],
+            ["failed", "domain_removed"],
+            ["failed", "domain_removed"],
+          ],
+        )
+      })
   })
   it("has nothing to do once all is final", () => {
     const history = happened(Email, [queued()], Email.recordDelivered(NOW, ana, words()))
-    given(Email, ...history).when(Email.failUnfinished(after(1), "domain_removed")).refuses(NOTHING_NEW)
+    given(Email, ...history)
+      .when(Email.failUnfinished(after(1), "domain_removed"))
+      .refuses(NOTHING_NEW)
   })
 })
 
@@ -220,25 +259,51 @@ describe("opens and clicks", () => {
   const click = Email.recordClicked(after(1), "https://acme.test/r?x=1", visitor)
 
   it("are counted and never a status", () => {
-    const history = happened(Email, [queued()], Email.recordDelivered(NOW, ana, words()), Email.recordOpened(after(1), visitor), click)
+    const history = happened(
+      Email,
+      [queued()],
+      Email.recordDelivered(NOW, ana, words()),
+      Email.recordOpened(after(1), visitor),
+      click,
+    )
     const { state } = given(Email, ...history)
     assert(state._tag === "Message")
     assert.deepStrictEqual([state.opens, state.clicks, Email.status(state)], [1, 1, "delivered"])
   })
   it("name the recipient where there is only one", () => {
-    given(Email, queued()).when(click).appends({
-      _tag: "EmailClicked", recipient: ana, url: "https://acme.test/r?x=1", user_agent: "Mozilla/5.0", ip: "203.0.113.9", at: after(1),
-    })
-    given(Email, toThree()).when(click).appends({
-      _tag: "EmailClicked", recipient: null, url: "https://acme.test/r?x=1", user_agent: "Mozilla/5.0", ip: "203.0.113.9", at: after(1),
-    })
+    given(Email, queued())
+      .when(click)
+      .appends({
+        _tag: "EmailClicked",
+        recipient: ana,
+        url: "https://acme.test/r?x=1",
+        user_agent: "Mozilla/5.0",
+        ip: "203.0.113.9",
+        at: after(1),
+      })
+    given(Email, toThree())
+      .when(click)
+      .appends({
+        _tag: "EmailClicked",
+        recipient: null,
+        url: "https://acme.test/r?x=1",
+        user_agent: "Mozilla/5.0",
+        ip: "203.0.113.9",
+        at: after(1),
+      })
   })
   it("end where a machine would go on for ever", () => {
     const opened: Email.Event = { _tag: "EmailOpened", recipient: ana, user_agent: null, ip: null, at: NOW }
     const clicked: Email.Event = { _tag: "EmailClicked", recipient: ana, url: "", user_agent: null, ip: null, at: NOW }
     const thousand = <A>(event: A) => Array.from({ length: 1000 }, () => event)
-    given(Email, queued(), ...thousand(opened).slice(1)).when(Email.recordOpened(NOW, visitor)).appendsOnly("EmailOpened")
-    given(Email, queued(), ...thousand(opened)).when(Email.recordOpened(NOW, visitor)).refuses(NOTHING_NEW)
-    given(Email, queued(), ...thousand(clicked)).when(click).refuses(NOTHING_NEW)
+    given(Email, queued(), ...thousand(opened).slice(1))
+      .when(Email.recordOpened(NOW, visitor))
+      .appendsOnly("EmailOpened")
+    given(Email, queued(), ...thousand(opened))
+      .when(Email.recordOpened(NOW, visitor))
+      .refuses(NOTHING_NEW)
+    given(Email, queued(), ...thousand(clicked))
+      .when(click)
+      .refuses(NOTHING_NEW)
   })
 })

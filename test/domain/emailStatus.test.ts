@@ -6,7 +6,8 @@ import * as EmailStatus from "@waybill/domain/EmailStatus"
 import { Arbitrary, Schema } from "effect"
 import { ana, bob, cyd, toThree } from "./examples.ts"
 
-const of = (...statuses: ReadonlyArray<EmailStatus.Status>) => EmailStatus.ofRecipients(statuses.map((status) => ({ status })))
+const of = (...statuses: ReadonlyArray<EmailStatus.Status>) =>
+  EmailStatus.ofRecipients(statuses.map((status) => ({ status })))
 
 describe("the status of a message", () => {
   it.for<[EmailStatus.Status, ...ReadonlyArray<EmailStatus.Status>]>([
@@ -24,7 +25,8 @@ describe("the status of a message", () => {
   it.prop(
     "depends on its recipients' states alone, not on their order",
     { statuses: Arbitrary.array(Arbitrary.schema(EmailStatus.Status), { minLength: 1, maxLength: 6 }) },
-    ({ statuses }) => of(...statuses) === of(...statuses.toReversed()) && of(...statuses) === of(...statuses.toSorted()),
+    ({ statuses }) =>
+      of(...statuses) === of(...statuses.toReversed()) && of(...statuses) === of(...statuses.toSorted()),
   )
 
   it.prop(
@@ -45,9 +47,13 @@ const AnyButQueued = Schema.Union(Object.values(others))
 
 /** Events that may or may not fit together, but speak of recipients the message has. */
 const histories = Arbitrary.map(
-  Arbitrary.array(Arbitrary.all([Arbitrary.schema(AnyButQueued), Arbitrary.schema(Schema.Literals([0, 1, 2]))]), { maxLength: 12 }),
+  Arbitrary.array(Arbitrary.all([Arbitrary.schema(AnyButQueued), Arbitrary.schema(Schema.Literals([0, 1, 2]))]), {
+    maxLength: 12,
+  }),
   (pairs): ReadonlyArray<Email.Event> =>
-    pairs.map(([event, who]) => ("recipient" in event ? { ...event, recipient: people[who] ?? ana } : event) as Email.Event),
+    pairs.map(
+      ([event, who]) => ("recipient" in event ? { ...event, recipient: people[who] ?? ana } : event) as Email.Event,
+    ),
 )
 
 const fold = (events: ReadonlyArray<Email.Event>): Email.Message => {
@@ -59,42 +65,70 @@ const fold = (events: ReadonlyArray<Email.Event>): Email.Message => {
 describe("over any history", () => {
   const RUNS = { arbitrary: { runs: 500 } }
 
-  it.prop("folding never throws and keeps every recipient", { events: histories }, ({ events }) => {
-    assert.deepStrictEqual(fold(events).recipients.map(({ address }) => address), people)
-  }, RUNS)
+  it.prop(
+    "folding never throws and keeps every recipient",
+    { events: histories },
+    ({ events }) => {
+      assert.deepStrictEqual(
+        fold(events).recipients.map(({ address }) => address),
+        people,
+      )
+    },
+    RUNS,
+  )
 
-  it.prop("nothing at all happens before a message is queued", { events: histories }, ({ events }) => {
-    assert.strictEqual(Aggregate.fold<Email.State, Email.Event>(Email, events), Email.initial)
-  }, RUNS)
+  it.prop(
+    "nothing at all happens before a message is queued",
+    { events: histories },
+    ({ events }) => {
+      assert.strictEqual(Aggregate.fold<Email.State, Email.Event>(Email, events), Email.initial)
+    },
+    RUNS,
+  )
 
-  it.prop("no final recipient becomes unfinished again", { events: histories }, ({ events }) => {
-    let before = fold([]).recipients
-    for (let length = 1; length <= events.length; length++) {
-      const now = fold(events.slice(0, length)).recipients
-      before.forEach(({ status }, i) => {
-        if (EmailStatus.isFinal(status)) assert.isTrue(EmailStatus.isFinal(now[i]?.status ?? "queued"))
+  it.prop(
+    "no final recipient becomes unfinished again",
+    { events: histories },
+    ({ events }) => {
+      let before = fold([]).recipients
+      for (let length = 1; length <= events.length; length++) {
+        const now = fold(events.slice(0, length)).recipients
+        before.forEach(({ status }, i) => {
+          if (EmailStatus.isFinal(status)) assert.isTrue(EmailStatus.isFinal(now[i]?.status ?? "queued"))
+        })
+        before = now
+      }
+    },
+    RUNS,
+  )
+
+  it.prop(
+    "attempts never shrink and the last event is never earlier than the one before",
+    { events: histories },
+    ({ events }) => {
+      const whole = fold(events)
+      const part = fold(events.slice(0, Math.floor(events.length / 2)))
+      part.recipients.forEach((recipient, i) => {
+        assert.isAtMost(recipient.attempts, whole.recipients[i]?.attempts ?? -1)
+        assert.isTrue(recipient.last_event_at <= (whole.recipients[i]?.last_event_at ?? ""))
       })
-      before = now
-    }
-  }, RUNS)
-
-  it.prop("attempts never shrink and the last event is never earlier than the one before", { events: histories }, ({ events }) => {
-    const whole = fold(events)
-    const part = fold(events.slice(0, Math.floor(events.length / 2)))
-    part.recipients.forEach((recipient, i) => {
-      assert.isAtMost(recipient.attempts, whole.recipients[i]?.attempts ?? -1)
-      assert.isTrue(recipient.last_event_at <= (whole.recipients[i]?.last_event_at ?? ""))
-    })
-    assert.isTrue(part.updated_at <= whole.updated_at)
-  }, RUNS)
+      assert.isTrue(part.updated_at <= whole.updated_at)
+    },
+    RUNS,
+  )
 
   const ladder = Arbitrary.schema(Schema.Union([others.EmailDelivered, others.EmailBounced, others.EmailComplained]))
-  it.prop("the order of a delivery and of what was learnt later makes no difference", {
-    facts: Arbitrary.array(Arbitrary.all([ladder, Arbitrary.schema(Schema.Literals([0, 1, 2]))]), { maxLength: 6 }),
-  }, ({ facts }) => {
-    const events = facts.map(([event, who]) => ({ ...event, recipient: people[who] ?? ana }) as Email.Event)
-    const statuses = (order: ReadonlyArray<Email.Event>) => fold(order).recipients.map(({ status }) => status)
-    assert.deepStrictEqual(statuses(events.toReversed()), statuses(events))
-    assert.deepStrictEqual(statuses(events.toSorted((a, b) => a._tag.localeCompare(b._tag))), statuses(events))
-  }, RUNS)
+  it.prop(
+    "the order of a delivery and of what was learnt later makes no difference",
+    {
+      facts: Arbitrary.array(Arbitrary.all([ladder, Arbitrary.schema(Schema.Literals([0, 1, 2]))]), { maxLength: 6 }),
+    },
+    ({ facts }) => {
+      const events = facts.map(([event, who]) => ({ ...event, recipient: people[who] ?? ana }) as Email.Event)
+      const statuses = (order: ReadonlyArray<Email.Event>) => fold(order).recipients.map(({ status }) => status)
+      assert.deepStrictEqual(statuses(events.toReversed()), statuses(events))
+      assert.deepStrictEqual(statuses(events.toSorted((a, b) => a._tag.localeCompare(b._tag))), statuses(events))
+    },
+    RUNS,
+  )
 })

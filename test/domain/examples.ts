@@ -5,7 +5,7 @@ import type * as DkimKey from "@waybill/domain/DkimKey"
 import * as DomainName from "@waybill/domain/DomainName"
 import * as Email from "@waybill/domain/Email"
 import * as Id from "@waybill/domain/Id"
-import * as Outcome from "@waybill/domain/Outcome"
+import type * as Outcome from "@waybill/domain/Outcome"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { Result } from "effect"
 
@@ -16,7 +16,11 @@ export const after = (millis: number): Timestamp.Timestamp => Timestamp.plus(NOW
 
 /** The n-th id of its kind; the same one at every run. */
 export const id = <Name extends keyof typeof Id.PREFIXES>(name: Name, n = 1) =>
-  Id.make(name, Timestamp.toMillis(NOW), Uint8Array.from({ length: 10 }, (_, i) => (i === 9 ? n : 0)))
+  Id.make(
+    name,
+    Timestamp.toMillis(NOW),
+    Uint8Array.from({ length: 10 }, (_, i) => (i === 9 ? n : 0)),
+  )
 
 export const mailbox = (text: string): Address.Mailbox => Result.getOrThrow(Address.parse(text))
 export const address = (text: string): Address.Address => Result.getOrThrow(Address.parseAddress(text))

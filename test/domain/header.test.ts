@@ -9,14 +9,32 @@ const problem = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: unk
 }
 
 describe("a custom header", () => {
-  it.for(["X-Order", "List-Unsubscribe", "List-Unsubscribe-Post", "Reply-To", "In-Reply-To", "x!#$%&'*+.^_`|~1"])("may be %s", (name) =>
-    assert.strictEqual(problem(Header.Name, name), "none"))
+  it.for(["X-Order", "List-Unsubscribe", "List-Unsubscribe-Post", "Reply-To", "In-Reply-To", "x!#$%&'*+.^_`|~1"])(
+    "may be %s",
+    (name) => assert.strictEqual(problem(Header.Name, name), "none"),
+  )
   it.for([
-    "From", "TO", "cc", "Bcc", "Subject", "Date", "Message-ID", "message-id", "DKIM-Signature", "Return-Path", "Received", "Content-Type",
-    "content-transfer-encoding", "Content-", "MIME-Version",
-  ])("may not be %s, which the service owns", (name) => assert.match(problem(Header.Name, name), /is set by the service/u))
+    "From",
+    "TO",
+    "cc",
+    "Bcc",
+    "Subject",
+    "Date",
+    "Message-ID",
+    "message-id",
+    "DKIM-Signature",
+    "Return-Path",
+    "Received",
+    "Content-Type",
+    "content-transfer-encoding",
+    "Content-",
+    "MIME-Version",
+  ])("may not be %s, which the service owns", (name) =>
+    assert.match(problem(Header.Name, name), /is set by the service/u),
+  )
   it.for(["", "X Order", "X:Order", "X-Ördér", "X\r\nBcc", "X\u0000", "\tX"])("may not be %j", (name) =>
-    assert.match(problem(Header.Name, name), /printable ASCII/u))
+    assert.match(problem(Header.Name, name), /printable ASCII/u),
+  )
   it("may not have a name of 101 characters", () => assert.match(problem(Header.Name, "x".repeat(101)), /100/u))
   it.for(["a\r\nBcc: x@y.zz", "a\nb", "a\rb", "a\u0000b"])("may not hold %j", (value) => {
     assert.match(problem(Header.Value, value), /CR, LF or NUL/u)
@@ -47,8 +65,9 @@ describe("a subject", () => {
 
 describe("a tag", () => {
   it("has 1 to 64 characters of a line", () => {
-    assert.deepStrictEqual(["a", "ä".repeat(64), "", "a".repeat(65), "a\nb", "\ud800"].map((tag) => Schema.is(Tag.Tag)(tag)), [
-      true, true, false, false, false, false,
-    ])
+    assert.deepStrictEqual(
+      ["a", "ä".repeat(64), "", "a".repeat(65), "a\nb", "\ud800"].map((tag) => Schema.is(Tag.Tag)(tag)),
+      [true, true, false, false, false, false],
+    )
   })
 })

@@ -13,7 +13,11 @@ const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const
 const url = Result.getOrThrow(WebhookUrl.parse("https://example.org/hook"))
 const inward = Result.getOrThrow(WebhookUrl.parse("https://10.0.0.1/hook"))
 const creation: Webhook.Creation = { now: NOW, webhookId: id("WebhookId"), secretRef: "webhook/1", allowedNetworks: [] }
-const settings: Webhook.Settings = { url, events: ["email.delivered", "email.bounced", "email.delivered"], description: null }
+const settings: Webhook.Settings = {
+  url,
+  events: ["email.delivered", "email.bounced", "email.delivered"],
+  description: null,
+}
 
 const created = (enabled = true) => happened(Webhook, [], Webhook.create(creation, settings, enabled))
 const folded = (history: ReadonlyArray<Webhook.Event>): Webhook.Webhook => {
@@ -22,21 +26,37 @@ const folded = (history: ReadonlyArray<Webhook.Event>): Webhook.Webhook => {
   return state
 }
 const disabled = (cause: Webhook.DisabledReason, at: Timestamp.Timestamp): Webhook.Event => ({
-  _tag: "WebhookDisabled", webhook_id: id("WebhookId"), url, cause, at,
+  _tag: "WebhookDisabled",
+  webhook_id: id("WebhookId"),
+  url,
+  cause,
+  at,
 })
 
 describe("a webhook", () => {
   it("is created with each type once and without its secret", () => {
-    given(Webhook).when(Webhook.create(creation, settings, true)).appends({
-      _tag: "WebhookCreated", webhook_id: id("WebhookId"), url, events: ["email.delivered", "email.bounced"], description: null, enabled: true,
-      secret_ref: "webhook/1", at: NOW,
-    })
+    given(Webhook)
+      .when(Webhook.create(creation, settings, true))
+      .appends({
+        _tag: "WebhookCreated",
+        webhook_id: id("WebhookId"),
+        url,
+        events: ["email.delivered", "email.bounced"],
+        description: null,
+        enabled: true,
+        secret_ref: "webhook/1",
+        at: NOW,
+      })
   })
   it("is not created for an address that leads inwards", () => {
-    given(Webhook).when(Webhook.create(creation, { ...settings, url: inward }, true)).refuses({ status: 422, reason: "url_not_allowed" })
+    given(Webhook)
+      .when(Webhook.create(creation, { ...settings, url: inward }, true))
+      .refuses({ status: 422, reason: "url_not_allowed" })
   })
   it("is created once", () => {
-    given(Webhook, ...created()).when(Webhook.create(creation, settings, true)).refuses(NOTHING_NEW)
+    given(Webhook, ...created())
+      .when(Webhook.create(creation, settings, true))
+      .refuses(NOTHING_NEW)
   })
   it("may begin disabled", () => {
     assert.deepStrictEqual([folded(created(false)).enabled, folded(created(false)).disabled_reason], [false, "manual"])
@@ -45,31 +65,60 @@ describe("a webhook", () => {
 
 describe("changing a webhook", () => {
   it("keeps what the request does not name", () => {
-    given(Webhook, ...created()).when(Webhook.update(after(1), { events: ["*", "email.sent"] }, [])).appends({
-      _tag: "WebhookUpdated", url, events: ["*"], description: null, at: after(1),
-    })
-    given(Webhook, ...created()).when(Webhook.update(after(1), { description: "ours" }, [])).appends({
-      _tag: "WebhookUpdated", url, events: ["email.delivered", "email.bounced"], description: "ours", at: after(1),
-    })
+    given(Webhook, ...created())
+      .when(Webhook.update(after(1), { events: ["*", "email.sent"] }, []))
+      .appends({
+        _tag: "WebhookUpdated",
+        url,
+        events: ["*"],
+        description: null,
+        at: after(1),
+      })
+    given(Webhook, ...created())
+      .when(Webhook.update(after(1), { description: "ours" }, []))
+      .appends({
+        _tag: "WebhookUpdated",
+        url,
+        events: ["email.delivered", "email.bounced"],
+        description: "ours",
+        at: after(1),
+      })
   })
   it("switches it off and on again", () => {
-    given(Webhook, ...created()).when(Webhook.update(after(1), { enabled: false }, [])).appends(disabled("manual", after(1)))
+    given(Webhook, ...created())
+      .when(Webhook.update(after(1), { enabled: false }, []))
+      .appends(disabled("manual", after(1)))
     const off = happened(Webhook, created(), Webhook.update(after(1), { enabled: false }, []))
-    given(Webhook, ...off).when(Webhook.update(after(2), { enabled: true }, [])).appends({ _tag: "WebhookEnabled", at: after(2) })
+    given(Webhook, ...off)
+      .when(Webhook.update(after(2), { enabled: true }, []))
+      .appends({ _tag: "WebhookEnabled", at: after(2) })
   })
   it("may do both in one request", () => {
-    given(Webhook, ...created()).when(Webhook.update(after(1), { description: "x", enabled: false }, [])).appendsOnly("WebhookUpdated", "WebhookDisabled")
+    given(Webhook, ...created())
+      .when(Webhook.update(after(1), { description: "x", enabled: false }, []))
+      .appendsOnly("WebhookUpdated", "WebhookDisabled")
   })
   it("that changes nothing appends nothing", () => {
-    given(Webhook, ...created()).when(Webhook.update(after(1), { url, enabled: true }, [])).refuses(NOTHING_NEW)
+    given(Webhook, ...created())
+      .when(Webhook.update(after(1), { url, enabled: true }, []))
+      .refuses(NOTHING_NEW)
   })
   it("is refused for an address that leads inwards, whatever else it asks", () => {
-    given(Webhook, ...created()).when(Webhook.update(after(1), { url: inward, description: "x" }, [])).refuses({ status: 422, reason: "url_not_allowed" })
+    given(Webhook, ...created())
+      .when(Webhook.update(after(1), { url: inward, description: "x" }, []))
+      .refuses({ status: 422, reason: "url_not_allowed" })
   })
   it("is refused once it is deleted", () => {
     const gone = happened(Webhook, created(), Webhook.remove(after(1)))
-    for (const decide of [Webhook.update(after(2), {}, []), Webhook.remove(after(2)), Webhook.rotateSecret(after(2), "webhook/2"), Webhook.disableGone(after(2))]) {
-      given(Webhook, ...gone).when(decide).refuses({ status: 404, reason: "webhook_not_found" })
+    for (const decide of [
+      Webhook.update(after(2), {}, []),
+      Webhook.remove(after(2)),
+      Webhook.rotateSecret(after(2), "webhook/2"),
+      Webhook.disableGone(after(2)),
+    ]) {
+      given(Webhook, ...gone)
+        .when(decide)
+        .refuses({ status: 404, reason: "webhook_not_found" })
       given(Webhook).when(decide).refuses({ status: 404, reason: "webhook_not_found" })
     }
   })
@@ -78,9 +127,15 @@ describe("changing a webhook", () => {
 describe("a rotated secret", () => {
   const rotated = () => happened(Webhook, created(), Webhook.rotateSecret(after(1), "webhook/2"))
   it("signs beside the old one for 24 hours", () => {
-    given(Webhook, ...created()).when(Webhook.rotateSecret(after(1), "webhook/2")).appends({
-      _tag: "WebhookSecretRotated", secret_ref: "webhook/2", previous_ref: "webhook/1", previous_until: after(1 + DAY), at: after(1),
-    })
+    given(Webhook, ...created())
+      .when(Webhook.rotateSecret(after(1), "webhook/2"))
+      .appends({
+        _tag: "WebhookSecretRotated",
+        secret_ref: "webhook/2",
+        previous_ref: "webhook/1",
+        previous_until: after(1 + DAY),
+        at: after(1),
+      })
     assert.deepStrictEqual(Webhook.signingSecrets(folded(created()), NOW), ["webhook/1"])
     assert.deepStrictEqual(Webhook.signingSecrets(folded(rotated()), after(DAY)), ["webhook/2", "webhook/1"])
     assert.deepStrictEqual(Webhook.signingSecrets(folded(rotated()), after(DAY + 1)), ["webhook/2"])
@@ -93,19 +148,38 @@ describe("a rotated secret", () => {
 
 describe("an endpoint", () => {
   it("that is gone is disabled, once", () => {
-    given(Webhook, ...created()).when(Webhook.disableGone(after(1))).appends(disabled("gone", after(1)))
+    given(Webhook, ...created())
+      .when(Webhook.disableGone(after(1)))
+      .appends(disabled("gone", after(1)))
     const gone = happened(Webhook, created(), Webhook.disableGone(after(1)))
-    given(Webhook, ...gone).when(Webhook.disableGone(after(2))).refuses(NOTHING_NEW)
+    given(Webhook, ...gone)
+      .when(Webhook.disableGone(after(2)))
+      .refuses(NOTHING_NEW)
   })
   it("that failed for five days is disabled", () => {
-    given(Webhook, ...created()).when(Webhook.disableFailing(after(DAY + 5 * DAY), after(DAY))).appends(disabled("failing", after(6 * DAY)))
-    given(Webhook, ...created()).when(Webhook.disableFailing(after(DAY + 5 * DAY - 1), after(DAY))).refuses(NOTHING_NEW)
-    given(Webhook, ...created()).when(Webhook.disableFailing(after(99 * DAY), null)).refuses(NOTHING_NEW)
+    given(Webhook, ...created())
+      .when(Webhook.disableFailing(after(DAY + 5 * DAY), after(DAY)))
+      .appends(disabled("failing", after(6 * DAY)))
+    given(Webhook, ...created())
+      .when(Webhook.disableFailing(after(DAY + 5 * DAY - 1), after(DAY)))
+      .refuses(NOTHING_NEW)
+    given(Webhook, ...created())
+      .when(Webhook.disableFailing(after(99 * DAY), null))
+      .refuses(NOTHING_NEW)
   })
   it("has five days afresh when it is enabled again", () => {
-    const back = happened(Webhook, created(), Webhook.disableGone(after(1)), Webhook.update(after(9 * DAY), { enabled: true }, []))
-    given(Webhook, ...back).when(Webhook.disableFailing(after(10 * DAY), after(DAY))).refuses(NOTHING_NEW)
-    given(Webhook, ...back).when(Webhook.disableFailing(after(14 * DAY), after(DAY))).appendsOnly("WebhookDisabled")
+    const back = happened(
+      Webhook,
+      created(),
+      Webhook.disableGone(after(1)),
+      Webhook.update(after(9 * DAY), { enabled: true }, []),
+    )
+    given(Webhook, ...back)
+      .when(Webhook.disableFailing(after(10 * DAY), after(DAY)))
+      .refuses(NOTHING_NEW)
+    given(Webhook, ...back)
+      .when(Webhook.disableFailing(after(14 * DAY), after(DAY)))
+      .appendsOnly("WebhookDisabled")
   })
 })
 
@@ -133,7 +207,16 @@ describe("a failed call", () => {
       const next = WebhookRetry.nextAt(NOW, attempts, 0.5)
       return next === null ? null : Timestamp.between(NOW, next)
     })
-    assert.deepStrictEqual(pauses, [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR, null])
+    assert.deepStrictEqual(pauses, [
+      5 * SECOND,
+      5 * MINUTE,
+      30 * MINUTE,
+      2 * HOUR,
+      5 * HOUR,
+      10 * HOUR,
+      10 * HOUR,
+      null,
+    ])
   })
   it("waits a tenth less or more", () => {
     assert.strictEqual(WebhookRetry.nextAt(NOW, 2, 0), after(4.5 * MINUTE))

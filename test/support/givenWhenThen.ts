@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { type Aggregate, type Decide, fold } from "@waybill/domain/Aggregate"
 import type { Refusal } from "@waybill/domain/Refusal"
-import { Array, Result, Schema } from "effect"
+import { type Array, Result, Schema } from "effect"
 
 interface Tagged {
   readonly _tag: string
@@ -30,7 +30,10 @@ export const given = <State, Event extends Tagged>(
         /** Only which events, for tests that care about nothing else. */
         appendsOnly: (...tags: ReadonlyArray<Event["_tag"]>) => {
           if (Result.isFailure(verdict)) assert.fail(`refused: ${verdict.failure.message}`)
-          assert.deepStrictEqual<ReadonlyArray<string>>(events.map(({ _tag }) => _tag), tags)
+          assert.deepStrictEqual<ReadonlyArray<string>>(
+            events.map(({ _tag }) => _tag),
+            tags,
+          )
           assert.deepStrictEqual(throughJson(aggregate, events), events)
         },
         refuses: (expected: Pick<Refusal, "status" | "reason"> & { readonly message?: string }): Error => {

@@ -1,4 +1,4 @@
-import { Array, Result } from "effect"
+import { type Array, Result } from "effect"
 import * as Address from "./Address.ts"
 import type * as Content from "./Content.ts"
 import type * as DomainName from "./DomainName.ts"
@@ -107,10 +107,13 @@ export const accept = (
   if (domain === undefined || !DomainStatus.sends(domain.status))
     return Result.fail(new DomainNotVerified({ domain: name, domain_status: domain?.status ?? null }))
   if (all.length > plan.max_recipients)
-    return Result.fail(new RecipientLimitExceeded({ recipients: all.length, limit: plan.max_recipients, plan: plan.name }))
+    return Result.fail(
+      new RecipientLimitExceeded({ recipients: all.length, limit: plan.max_recipients, plan: plan.name }),
+    )
   const outOfRange = command.scheduled_at === null ? undefined : checkSchedule(now, command.scheduled_at)
   if (outOfRange !== undefined) return Result.fail(outOfRange)
-  if (accepted === 0) return Result.fail(new AllRecipientsSuppressed({ addresses: silenced.map(({ address }) => address) }))
+  if (accepted === 0)
+    return Result.fail(new AllRecipientsSuppressed({ addresses: silenced.map(({ address }) => address) }))
 
   const queued: EmailEvent.EmailQueued = {
     _tag: "EmailQueued",
@@ -155,5 +158,11 @@ export const checkSchedule = (
 
 const quotaExceeded = (now: Timestamp.Timestamp, used: number, limit: number, recipients: number) => {
   const resets_at = Timestamp.nextMonth(now)
-  return new MonthlyQuotaExceeded({ used, limit, recipients, resets_at, retry_after_s: Timestamp.secondsUntil(now, resets_at) })
+  return new MonthlyQuotaExceeded({
+    used,
+    limit,
+    recipients,
+    resets_at,
+    retry_after_s: Timestamp.secondsUntil(now, resets_at),
+  })
 }

@@ -118,7 +118,9 @@ export const changePlan = (now: Timestamp.Timestamp, plan: Plan.Plan) =>
 export const changeLimits = (now: Timestamp.Timestamp, limits: Limits) =>
   change(
     ({ granted }) =>
-      granted.send !== limits.send || granted.logs !== limits.logs || granted.other !== limits.other ||
+      granted.send !== limits.send ||
+      granted.logs !== limits.logs ||
+      granted.other !== limits.other ||
       granted.monthly_emails !== limits.monthly_emails,
     { _tag: "LimitsChanged", limits, at: now },
   )

@@ -19,7 +19,9 @@ const SHAPE = /^[!#-'*+\--9=?A-Z^-~\u00a1-\ud7ff\ue000-\uffff\u{10000}-\u{10ffff
 export const Address = Schema.String.check(
   Schema.isMaxLength(MAX_ADDRESS_OCTETS),
   Schema.isPattern(SHAPE, { message: "an address here looks like ana@example.org" }),
-).pipe(Schema.brand("Address")).annotate({ identifier: "Address" })
+)
+  .pipe(Schema.brand("Address"))
+  .annotate({ identifier: "Address" })
 export type Address = typeof Address.Type
 
 /** A parsed mailbox, as it stands in events. */
@@ -32,7 +34,8 @@ export type Mailbox = typeof MailboxObject.Type
  * who receives a message.
  */
 export const parse = (text: string): Result.Result<Mailbox, string> => {
-  if (text.length > MAX_MAILBOX_CHARS) return Result.fail(`is ${text.length} characters; at most ${MAX_MAILBOX_CHARS} are read`)
+  if (text.length > MAX_MAILBOX_CHARS)
+    return Result.fail(`is ${text.length} characters; at most ${MAX_MAILBOX_CHARS} are read`)
   if (Text.hasControl(text)) return Result.fail("must not contain line breaks or other control characters")
   if (!Text.isWellFormed(text)) return Result.fail("is not well-formed Unicode")
   const trimmed = text.trim()
@@ -47,17 +50,20 @@ export const parse = (text: string): Result.Result<Mailbox, string> => {
 }
 
 /** RFC 5322 atext, and beyond ASCII whatever is neither a space nor an invisible (RFC 6531 §3.3). */
-const DOT_ATOM = /^(?:[a-z0-9!#$%&'*+/=?^_`{|}~-]|[^\p{ASCII}\p{C}\p{Z}])+(?:\.(?:[a-z0-9!#$%&'*+/=?^_`{|}~-]|[^\p{ASCII}\p{C}\p{Z}])+)*$/iu
+const DOT_ATOM =
+  /^(?:[a-z0-9!#$%&'*+/=?^_`{|}~-]|[^\p{ASCII}\p{C}\p{Z}])+(?:\.(?:[a-z0-9!#$%&'*+/=?^_`{|}~-]|[^\p{ASCII}\p{C}\p{Z}])+)*$/iu
 
 export const parseAddress = (text: string): Result.Result<Address, string> => {
   const at = text.lastIndexOf("@")
   if (at < 0) return Result.fail("is not an address: it has no @")
   const local = text.slice(0, at).normalize("NFC")
   if (local === "") return Result.fail("is not an address: nothing stands before the @")
-  if (local.startsWith("\"")) return Result.fail("has a quoted local part, which is not accepted")
+  if (local.startsWith('"')) return Result.fail("has a quoted local part, which is not accepted")
   const size = Text.octets(local)
-  if (size > MAX_LOCAL_OCTETS) return Result.fail(`has ${size} octets before the @; at most ${MAX_LOCAL_OCTETS} are allowed`)
-  if (!DOT_ATOM.test(local)) return Result.fail("is not an address: the part before the @ has a character or a dot that does not belong there")
+  if (size > MAX_LOCAL_OCTETS)
+    return Result.fail(`has ${size} octets before the @; at most ${MAX_LOCAL_OCTETS} are allowed`)
+  if (!DOT_ATOM.test(local))
+    return Result.fail("is not an address: the part before the @ has a character or a dot that does not belong there")
   const domain = DomainName.parse(text.slice(at + 1))
   if (Result.isFailure(domain)) return Result.fail(`is not an address: the part after the @ ${domain.failure}`)
   const total = size + 1 + domain.success.length
@@ -70,9 +76,11 @@ const QUOTED = /^"((?:[^"\\]|\\.)*)"$/u
 const parseName = (text: string): Result.Result<string, string> => {
   const quoted = QUOTED.exec(text)
   const name = quoted === null ? text : (quoted[1] ?? "").replaceAll(/\\(.)/gu, "$1").trim()
-  if (name.length > MAX_NAME_CHARS) return Result.fail(`has a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`)
+  if (name.length > MAX_NAME_CHARS)
+    return Result.fail(`has a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`)
   // A comma, a semicolon or an @ outside quotes means that somebody passed a list, and a list is not one mailbox.
-  if (quoted === null && /["<>,;@\\]/u.test(name)) return Result.fail("has a name with one of \" < > , ; @ \\ that must be quoted")
+  if (quoted === null && /["<>,;@\\]/u.test(name))
+    return Result.fail('has a name with one of " < > , ; @ \\ that must be quoted')
   return Result.succeed(name)
 }
 
@@ -89,7 +97,8 @@ export const format = (mailbox: Mailbox): string => {
 export const Mailbox = Text.parsed(
   MailboxObject,
   {
-    description: "`ana@example.org` or `Ana <ana@example.org>`; internationalised domains and UTF-8 local parts are accepted",
+    description:
+      "`ana@example.org` or `Ana <ana@example.org>`; internationalised domains and UTF-8 local parts are accepted",
     examples: ["Acme <hello@acme.test>", "ana@example.org"],
   },
   parse,

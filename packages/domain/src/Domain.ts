@@ -85,7 +85,9 @@ export const evolve = (state: State, event: Event): State => {
     case "DkimRotated": {
       const next = { ...state, rotations: state.rotations + 1, checks: 0, next_check_at: event.next_check_at }
       // A key that no mail was signed with yet is simply replaced.
-      return DomainStatus.sends(state.status) ? { ...next, next_dkim: event.dkim } : { ...next, dkim: event.dkim, next_dkim: null }
+      return DomainStatus.sends(state.status)
+        ? { ...next, next_dkim: event.dkim }
+        : { ...next, dkim: event.dkim, next_dkim: null }
     }
     case "DkimActivated":
       return state.next_dkim?.selector === event.selector ? { ...state, dkim: state.next_dkim, next_dkim: null } : state
@@ -149,7 +151,9 @@ export const add =
     if (state._tag !== "Unborn") return Result.fail(new NothingNew())
     const ids = { domain_id: domainId, name }
     const trusted = captured && DomainName.isReserved(name)
-    const next_check_at = trusted ? Timestamp.plus(now, DomainSchedule.DAILY_MS) : DomainSchedule.whilePending(now, now, 0)
+    const next_check_at = trusted
+      ? Timestamp.plus(now, DomainSchedule.DAILY_MS)
+      : DomainSchedule.whilePending(now, now, 0)
     const added: Event = { _tag: "DomainAdded", ...ids, dkim, transport, next_check_at, at: now }
     return Result.succeed(trusted ? [added, { _tag: "DomainVerified", ...ids, method: "reserved", at: now }] : [added])
   }
@@ -177,7 +181,8 @@ export const verifyReserved = (now: Timestamp.Timestamp): Decide<NothingNew | Do
     if (!DomainName.isReserved(name)) return Result.fail(new NothingNew())
     const facts: Event[] = []
     if (next_dkim !== null) facts.push({ _tag: "DkimActivated", selector: next_dkim.selector, at: now })
-    if (domain.status !== "verified") facts.push({ _tag: "DomainVerified", domain_id, name, method: "reserved", at: now })
+    if (domain.status !== "verified")
+      facts.push({ _tag: "DomainVerified", domain_id, name, method: "reserved", at: now })
     return checked(domain, [], facts, now)
   })
 
@@ -236,4 +241,6 @@ export const chooseTransport = (
   )
 
 export const remove = (now: Timestamp.Timestamp): Decide<DomainNotFound> =>
-  ofDomain(({ domain_id, name }) => Result.succeed(Array.of<Event>({ _tag: "DomainRemoved", domain_id, name, at: now })))
+  ofDomain(({ domain_id, name }) =>
+    Result.succeed(Array.of<Event>({ _tag: "DomainRemoved", domain_id, name, at: now })),
+  )

@@ -74,7 +74,9 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
 export const TAGS = Object.keys(PUBLIC_TYPES) as ReadonlyArray<Tag>
 
 const KINDS: ReadonlyMap<string, StreamKind> = new Map(
-  Object.values(aggregates).flatMap(({ stream, Event }) => Object.keys(Event.cases).map((tag) => [tag, stream] as const)),
+  Object.values(aggregates).flatMap(({ stream, Event }) =>
+    Object.keys(Event.cases).map((tag) => [tag, stream] as const),
+  ),
 )
 
 export const publicType = (tag: Tag): PublicType.PublicType => PUBLIC_TYPES[tag]

@@ -3,11 +3,11 @@ import * as Text from "./Text.ts"
 
 /** RFC 1035 §2.3.4, without the closing dot. */
 export const MAX_DOMAIN_OCTETS = 253
-export const MAX_LABEL_OCTETS = 63
+const MAX_LABEL_OCTETS = 63
 /** Longer than any name that fits after encoding; keeps a hostile string away from the IDNA tables. */
 const MAX_INPUT_CHARS = 1000
 
-const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+const LABEL = `[a-z0-9](?:[a-z0-9-]{0,${MAX_LABEL_OCTETS - 2}}[a-z0-9])?`
 /** At least two labels, the last one not a number in any notation: what reads as an IP address is not a name. */
 const NAME = new RegExp(`^(?:${LABEL}\\.)+(?!(?:[0-9]+|0x[0-9a-f]*)$)${LABEL}$`, "u")
 
@@ -15,11 +15,14 @@ const NAME = new RegExp(`^(?:${LABEL}\\.)+(?!(?:[0-9]+|0x[0-9a-f]*)$)${LABEL}$`,
 export const DomainName = Schema.String.check(
   Schema.isPattern(NAME, { message: "a domain name here looks like mail.example.org" }),
   Schema.isMaxLength(MAX_DOMAIN_OCTETS),
-).pipe(Schema.brand("DomainName")).annotate({ identifier: "DomainName" })
+)
+  .pipe(Schema.brand("DomainName"))
+  .annotate({ identifier: "DomainName" })
 export type DomainName = typeof DomainName.Type
 
 // What the URL parser would read as syntax (":", "/", "@", "%", spaces) must never reach it.
-const UNICODE_NAME = /^[\p{L}\p{N}\p{M}\u00b7\u0375\u05f3\u05f4\u200c\u200d\u30fb.\u3002\uff0e\uff61-]+$/u
+// The joiners stand first, since some scripts need them and IDNA itself decides where they may be.
+const UNICODE_NAME = /^[\u200c\u200d\p{L}\p{N}\p{M}\u00b7\u0375\u05f3\u05f4\u30fb.\u3002\uff0e\uff61-]+$/u
 const ASCII_NAME = /^[a-z0-9.-]+$/u
 
 export const parse = (text: string): Result.Result<DomainName, string> => {
@@ -28,9 +31,12 @@ export const parse = (text: string): Result.Result<DomainName, string> => {
   const plain = ASCII_NAME.test(lower) && !lower.includes("xn--")
   const name = plain ? lower : idna(lower)
   if (name === undefined) return Result.fail("is not a domain name")
-  if (name.length > MAX_DOMAIN_OCTETS) return Result.fail(`is ${name.length} octets; a domain name has at most ${MAX_DOMAIN_OCTETS}`)
+  if (name.length > MAX_DOMAIN_OCTETS)
+    return Result.fail(`is ${name.length} octets; a domain name has at most ${MAX_DOMAIN_OCTETS}`)
   if (NAME.test(name)) return Result.succeed(name as DomainName)
-  return Result.fail(name.includes(".") ? "is not a domain name" : "needs a domain name of at least two labels, such as example.org")
+  return Result.fail(
+    name.includes(".") ? "is not a domain name" : "needs a domain name of at least two labels, such as example.org",
+  )
 }
 
 /** The one IDNA implementation that Node and browsers share is their URL parser. */

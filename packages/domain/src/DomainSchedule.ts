@@ -21,7 +21,11 @@ interface Checked {
 /** When a domain that DNS does not confirm has failed. */
 export const deadline = ({ since }: Checked): Timestamp.Timestamp => Timestamp.plus(since, GRACE_MS)
 
-export const whilePending = (now: Timestamp.Timestamp, since: Timestamp.Timestamp, checks: number): Timestamp.Timestamp => {
+export const whilePending = (
+  now: Timestamp.Timestamp,
+  since: Timestamp.Timestamp,
+  checks: number,
+): Timestamp.Timestamp => {
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(checks, 10), LONGEST_PAUSE_MS)
   const end = Timestamp.plus(since, GRACE_MS)
   // The look at the deadline itself decides; past it (DNS was in trouble) the pace of an hour goes on.
@@ -39,9 +43,14 @@ export const next = (domain: Checked, now: Timestamp.Timestamp): Timestamp.Times
     case "pending":
       return whilePending(now, domain.since, domain.checks)
     case "degraded":
-      return now < deadline(domain) ? Timestamp.earliest(Timestamp.plus(now, DAILY_MS), deadline(domain)) : Timestamp.plus(now, DAILY_MS)
+      return now < deadline(domain)
+        ? Timestamp.earliest(Timestamp.plus(now, DAILY_MS), deadline(domain))
+        : Timestamp.plus(now, DAILY_MS)
     case "verified":
-      return Timestamp.plus(now, domain.next_dkim !== null && domain.checks < ROTATION_CHECKS ? LONGEST_PAUSE_MS : DAILY_MS)
+      return Timestamp.plus(
+        now,
+        domain.next_dkim !== null && domain.checks < ROTATION_CHECKS ? LONGEST_PAUSE_MS : DAILY_MS,
+      )
   }
 }
 

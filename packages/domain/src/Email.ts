@@ -4,7 +4,6 @@ import type * as Address from "./Address.ts"
 import * as EmailEvent from "./EmailEvent.ts"
 import { type EmailNotFound, NotCancelable, NothingToResend, type ScheduledAtOutOfRange } from "./EmailRefusal.ts"
 import { type Decide, type Message, ofMessage, status } from "./EmailState.ts"
-import type * as EmailStatus from "./EmailStatus.ts"
 import { NothingNew } from "./Refusal.ts"
 import type * as Timestamp from "./Timestamp.ts"
 
@@ -37,9 +36,7 @@ export const queue =
     state._tag === "Unborn" ? Acceptance.accept(facts, command) : Result.fail(new NothingNew())
 
 export const cancel = (now: Timestamp.Timestamp): Decide<NotCancelable | EmailNotFound> =>
-  ofMessage((message) =>
-    Result.map(whileQueued(message), () => Array.of<Event>({ _tag: "EmailCanceled", at: now })),
-  )
+  ofMessage((message) => Result.map(whileQueued(message), () => Array.of<Event>({ _tag: "EmailCanceled", at: now })))
 
 export const reschedule = (
   now: Timestamp.Timestamp,
@@ -72,7 +69,8 @@ export const resendCommand = (
     if (status === "delivered" || status === "complained" || status === "sent") reached.add(address)
   if (reached.size === message.recipients.length) return Result.fail(new NothingToResend({ recipients: reached.size }))
   const missing = ({ address }: Address.Mailbox) => !reached.has(address)
-  const { from, to, cc, bcc, reply_to, subject, headers, tags, content, size_bytes, list_unsubscribe, email_id } = message.accepted
+  const { from, to, cc, bcc, reply_to, subject, headers, tags, content, size_bytes, list_unsubscribe, email_id } =
+    message.accepted
   return Result.succeed({
     from,
     to: to.filter(missing),
@@ -89,4 +87,3 @@ export const resendCommand = (
     resend_of: email_id,
   })
 }
-

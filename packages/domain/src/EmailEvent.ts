@@ -45,7 +45,12 @@ export const Event = Schema.TaggedUnion({
   EmailAttemptLost: { recipient, attempt: Schema.Natural, at },
   EmailComplained: { recipient, feedback_type: Schema.NullOr(Text.Stored), at },
   /** One body serves all recipients, so who opened it is known only where there was a single one. */
-  EmailOpened: { recipient: Schema.NullOr(recipient), user_agent: Schema.NullOr(Text.Stored), ip: Schema.NullOr(Text.Stored), at },
+  EmailOpened: {
+    recipient: Schema.NullOr(recipient),
+    user_agent: Schema.NullOr(Text.Stored),
+    ip: Schema.NullOr(Text.Stored),
+    at,
+  },
   EmailClicked: {
     recipient: Schema.NullOr(recipient),
     url: Text.Stored,

@@ -102,8 +102,10 @@ export class MonthlyQuotaExceeded extends Schema.TaggedError<MonthlyQuotaExceede
   readonly code = "rate_limited"
   readonly reason = "monthly_quota"
   override get message() {
-    return `${this.used} of the ${this.limit} emails of this month are used; ${this.recipients} more do not fit. ` +
+    return (
+      `${this.used} of the ${this.limit} emails of this month are used; ${this.recipients} more do not fit. ` +
       `The next month begins at ${this.resets_at}.`
+    )
   }
 }
 

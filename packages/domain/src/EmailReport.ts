@@ -120,7 +120,9 @@ export const recordComplained = (
     const found = find(message.recipients, recipient)
     if (found === undefined || !Recipient.accepts(found, "EmailComplained")) return Result.fail(new NothingNew())
     const kept = clip(feedback_type, MAX_FEEDBACK_TYPE_CHARS)
-    return Result.succeed(Array.of<Event>({ _tag: "EmailComplained", recipient: found.address, feedback_type: kept, at: now }))
+    return Result.succeed(
+      Array.of<Event>({ _tag: "EmailComplained", recipient: found.address, feedback_type: kept, at: now }),
+    )
   })
 
 /** Who looked, as far as their mail program says. */
@@ -133,7 +135,9 @@ export const recordOpened = (now: Timestamp.Timestamp, visitor: Visitor): Decide
   ofMessage((message) =>
     message.opens >= MAX_TRACKED
       ? Result.fail(new NothingNew())
-      : Result.succeed(Array.of<Event>({ _tag: "EmailOpened", recipient: onlyRecipient(message), ...seen(visitor), at: now })),
+      : Result.succeed(
+          Array.of<Event>({ _tag: "EmailOpened", recipient: onlyRecipient(message), ...seen(visitor), at: now }),
+        ),
   )
 
 export const recordClicked = (

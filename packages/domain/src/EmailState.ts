@@ -43,7 +43,10 @@ export const evolve = (state: State, event: Event): State => {
 }
 
 const born = (accepted: EmailQueued): Message => {
-  const as = (kind: Recipient.Kind) => ({ address }: Address.Mailbox) => Recipient.make(address, kind, accepted.created_at)
+  const as =
+    (kind: Recipient.Kind) =>
+    ({ address }: Address.Mailbox) =>
+      Recipient.make(address, kind, accepted.created_at)
   return {
     _tag: "Message",
     accepted,

@@ -37,7 +37,9 @@ const fits = (text: string): true | string => {
   if (LINE_BREAK.test(text)) return "must not contain CR, LF or NUL"
   if (!Text.isWellFormed(text)) return "is not well-formed Unicode"
   const run = longestRun(text)
-  return run <= MAX_UNBROKEN_OCTETS || `has ${run} octets without a space; at most ${MAX_UNBROKEN_OCTETS} fit into a line`
+  return (
+    run <= MAX_UNBROKEN_OCTETS || `has ${run} octets without a space; at most ${MAX_UNBROKEN_OCTETS} fit into a line`
+  )
 }
 
 /** RFC 5322 §3.6.8: printable ASCII without the colon. */

@@ -12,25 +12,45 @@ const pattern = (prefix: string) =>
     message: `an id here looks like ${prefix}_ and ${ENCODED_LENGTH} characters`,
   })
 
-export const EmailId = Schema.String.check(pattern("msg")).pipe(Schema.brand("EmailId")).annotate({ identifier: "EmailId" })
+export const EmailId = Schema.String.check(pattern("msg"))
+  .pipe(Schema.brand("EmailId"))
+  .annotate({ identifier: "EmailId" })
 export type EmailId = typeof EmailId.Type
-export const ApiKeyId = Schema.String.check(pattern("key")).pipe(Schema.brand("ApiKeyId")).annotate({ identifier: "ApiKeyId" })
+export const ApiKeyId = Schema.String.check(pattern("key"))
+  .pipe(Schema.brand("ApiKeyId"))
+  .annotate({ identifier: "ApiKeyId" })
 export type ApiKeyId = typeof ApiKeyId.Type
-export const DomainId = Schema.String.check(pattern("dom")).pipe(Schema.brand("DomainId")).annotate({ identifier: "DomainId" })
+export const DomainId = Schema.String.check(pattern("dom"))
+  .pipe(Schema.brand("DomainId"))
+  .annotate({ identifier: "DomainId" })
 export type DomainId = typeof DomainId.Type
-export const WebhookId = Schema.String.check(pattern("whk")).pipe(Schema.brand("WebhookId")).annotate({ identifier: "WebhookId" })
+export const WebhookId = Schema.String.check(pattern("whk"))
+  .pipe(Schema.brand("WebhookId"))
+  .annotate({ identifier: "WebhookId" })
 export type WebhookId = typeof WebhookId.Type
-export const EventId = Schema.String.check(pattern("evt")).pipe(Schema.brand("EventId")).annotate({ identifier: "EventId" })
+export const EventId = Schema.String.check(pattern("evt"))
+  .pipe(Schema.brand("EventId"))
+  .annotate({ identifier: "EventId" })
 export type EventId = typeof EventId.Type
-export const WebhookDeliveryId = Schema.String.check(pattern("whd")).pipe(Schema.brand("WebhookDeliveryId")).annotate({ identifier: "WebhookDeliveryId" })
+export const WebhookDeliveryId = Schema.String.check(pattern("whd"))
+  .pipe(Schema.brand("WebhookDeliveryId"))
+  .annotate({ identifier: "WebhookDeliveryId" })
 export type WebhookDeliveryId = typeof WebhookDeliveryId.Type
-export const SuppressionId = Schema.String.check(pattern("sup")).pipe(Schema.brand("SuppressionId")).annotate({ identifier: "SuppressionId" })
+export const SuppressionId = Schema.String.check(pattern("sup"))
+  .pipe(Schema.brand("SuppressionId"))
+  .annotate({ identifier: "SuppressionId" })
 export type SuppressionId = typeof SuppressionId.Type
-export const AccountId = Schema.String.check(pattern("acc")).pipe(Schema.brand("AccountId")).annotate({ identifier: "AccountId" })
+export const AccountId = Schema.String.check(pattern("acc"))
+  .pipe(Schema.brand("AccountId"))
+  .annotate({ identifier: "AccountId" })
 export type AccountId = typeof AccountId.Type
-export const UserId = Schema.String.check(pattern("usr")).pipe(Schema.brand("UserId")).annotate({ identifier: "UserId" })
+export const UserId = Schema.String.check(pattern("usr"))
+  .pipe(Schema.brand("UserId"))
+  .annotate({ identifier: "UserId" })
 export type UserId = typeof UserId.Type
-export const RequestId = Schema.String.check(pattern("req")).pipe(Schema.brand("RequestId")).annotate({ identifier: "RequestId" })
+export const RequestId = Schema.String.check(pattern("req"))
+  .pipe(Schema.brand("RequestId"))
+  .annotate({ identifier: "RequestId" })
 export type RequestId = typeof RequestId.Type
 
 export const PREFIXES = {
@@ -94,5 +114,4 @@ const base32 = (bytes: Uint8Array): string => {
 }
 
 /** The lowest id of a millisecond, for ranges by time over ids. */
-export const lowest = (name: keyof Ids, epochMillis: number): string =>
-  make(name, epochMillis, new Uint8Array(10))
+export const lowest = (name: keyof Ids, epochMillis: number): string => make(name, epochMillis, new Uint8Array(10))

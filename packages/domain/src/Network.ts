@@ -25,9 +25,10 @@ const parseV6 = (text: string): Ip | undefined => {
   const v4 = tail.includes(".") ? parseV4(tail) : undefined
   if (tail.includes(".") && v4 === undefined) return undefined
   const [a, b, c, d] = v4 ?? []
-  const plain = v4 === undefined
-    ? text
-    : text.slice(0, -tail.length) + hex(((a ?? 0) << 8) | (b ?? 0)) + ":" + hex(((c ?? 0) << 8) | (d ?? 0))
+  const plain =
+    v4 === undefined
+      ? text
+      : text.slice(0, -tail.length) + hex(((a ?? 0) << 8) | (b ?? 0)) + ":" + hex(((c ?? 0) << 8) | (d ?? 0))
   const halves = plain.split("::")
   if (halves.length > 2) return undefined
   const [head, rest] = halves.map((half) => (half === "" ? [] : half.split(":")))
@@ -48,7 +49,9 @@ const unmapped = (ip: Ip): Ip =>
   ip.length === 16 && MAPPED_PREFIX.every((byte, i) => ip[i] === byte) ? ip.subarray(12) : ip
 
 /** An address or a block in CIDR notation, as `parse` accepted it; the host bits of a block are zero. */
-export const Network = Schema.String.check(Schema.isPattern(/^[0-9a-f:./]+$/u)).pipe(Schema.brand("Network")).annotate({ identifier: "Network" })
+export const Network = Schema.String.check(Schema.isPattern(/^[0-9a-f:./]+$/u))
+  .pipe(Schema.brand("Network"))
+  .annotate({ identifier: "Network" })
 export type Network = typeof Network.Type
 
 export const parse: Text.Parse<Network> = (text) =>
@@ -58,7 +61,10 @@ export const parse: Text.Parse<Network> = (text) =>
 
 export const FromText = Text.parsed(
   Network,
-  { description: "An IP address or a block in CIDR notation", examples: ["203.0.113.7", "10.0.0.0/8", "2001:db8::/32"] },
+  {
+    description: "An IP address or a block in CIDR notation",
+    examples: ["203.0.113.7", "10.0.0.0/8", "2001:db8::/32"],
+  },
   parse,
   (network) => network,
 )

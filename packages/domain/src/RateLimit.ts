@@ -21,7 +21,8 @@ export const NONE_GRANTED: Granted = { send: null, logs: null, other: null }
 export const limitOf = (bucket: Bucket, granted: Granted): number => granted[bucket] ?? PER_MINUTE[bucket]
 
 /** Windows are aligned to the minute of the server's clock, so every node names the same one. */
-export const windowStart = (epochMillis: number): number => epochMillis - (((epochMillis % WINDOW_MS) + WINDOW_MS) % WINDOW_MS)
+export const windowStart = (epochMillis: number): number =>
+  epochMillis - (((epochMillis % WINDOW_MS) + WINDOW_MS) % WINDOW_MS)
 
 export const windowEnd = (epochMillis: number): number => windowStart(epochMillis) + WINDOW_MS
 

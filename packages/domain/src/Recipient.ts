@@ -89,10 +89,22 @@ export const evolve = (recipient: Recipient, event: Event): Recipient => {
   const moves = accepts(recipient, event._tag)
   const status = moves ? BECOMES[event._tag] : recipient.status
   const delivered_at =
-    event._tag === "EmailDelivered" && recipient.delivered_at === null && isReached(status) ? event.at : recipient.delivered_at
-  const next_attempt_at = !moves ? recipient.next_attempt_at : event._tag === "EmailDeferred" ? event.next_attempt_at : null
+    event._tag === "EmailDelivered" && recipient.delivered_at === null && isReached(status)
+      ? event.at
+      : recipient.delivered_at
+  const next_attempt_at = !moves
+    ? recipient.next_attempt_at
+    : event._tag === "EmailDeferred"
+      ? event.next_attempt_at
+      : null
   if (event._tag === "EmailSuppressed")
-    return { ...recipient, status, last_event_at, next_attempt_at, suppression: moves ? event.reason : recipient.suppression }
+    return {
+      ...recipient,
+      status,
+      last_event_at,
+      next_attempt_at,
+      suppression: moves ? event.reason : recipient.suppression,
+    }
   if (event._tag === "EmailComplained") return { ...recipient, status, last_event_at, next_attempt_at }
   return {
     ...recipient,
@@ -121,5 +133,10 @@ const words = (event: Outcome.Words): Omit<Outcome.Words, "attempt"> => ({
 
 export const cancel = (recipient: Recipient, at: Timestamp.Timestamp): Recipient =>
   isUnfinished(recipient)
-    ? { ...recipient, status: "canceled", next_attempt_at: null, last_event_at: Timestamp.latest(recipient.last_event_at, at) }
+    ? {
+        ...recipient,
+        status: "canceled",
+        next_attempt_at: null,
+        last_event_at: Timestamp.latest(recipient.last_event_at, at),
+      }
     : recipient

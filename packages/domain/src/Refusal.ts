@@ -42,8 +42,13 @@ export const CODES: { readonly [S in Status]: Code } = {
 }
 
 export const isRefusal = (error: unknown): error is Refusal =>
-  typeof error === "object" && error !== null && "_tag" in error && "status" in error && "reason" in error &&
-  "code" in error && CODES[error.status as Status] === error.code
+  typeof error === "object" &&
+  error !== null &&
+  "_tag" in error &&
+  "status" in error &&
+  "reason" in error &&
+  "code" in error &&
+  CODES[error.status as Status] === error.code
 
 /** A fact that the history already holds. Whoever brought it has nothing to mend, so it is never shown to a client. */
 export class NothingNew extends Schema.TaggedError<NothingNew>()("NothingNew", {}) {

@@ -54,7 +54,13 @@ export const evolve = (state: State, event: Event): State => {
   }
 }
 
-const suppressed = ({ suppression_id, address, reason, email_id, at }: Extract<Event, { _tag: "SuppressionAdded" }>): State => ({
+const suppressed = ({
+  suppression_id,
+  address,
+  reason,
+  email_id,
+  at,
+}: Extract<Event, { _tag: "SuppressionAdded" }>): State => ({
   _tag: "Suppressed",
   suppression_id,
   address,
@@ -108,7 +114,14 @@ export const add =
           }),
         )
       : Result.succeed(
-          Array.of({ _tag: "SuppressionAdded", suppression_id, address: Address.keyOf(address), reason, email_id, at: now }),
+          Array.of({
+            _tag: "SuppressionAdded",
+            suppression_id,
+            address: Address.keyOf(address),
+            reason,
+            email_id,
+            at: now,
+          }),
         )
 
 export const remove =
@@ -117,5 +130,10 @@ export const remove =
     state._tag === "Absent"
       ? Result.fail(new SuppressionNotFound())
       : Result.succeed(
-          Array.of({ _tag: "SuppressionRemoved", suppression_id: state.suppression_id, address: state.address, at: now }),
+          Array.of({
+            _tag: "SuppressionRemoved",
+            suppression_id: state.suppression_id,
+            address: state.address,
+            at: now,
+          }),
         )

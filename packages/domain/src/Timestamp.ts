@@ -14,7 +14,9 @@ const CANONICAL = new RegExp(`^${DAY_OF_YEAR}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0
 
 export const Timestamp = Schema.String.check(
   Schema.isPattern(CANONICAL, { message: "a time here looks like 2026-11-21T09:30:00.000Z" }),
-).pipe(Schema.brand("Timestamp")).annotate({ identifier: "Timestamp", format: "date-time" })
+)
+  .pipe(Schema.brand("Timestamp"))
+  .annotate({ identifier: "Timestamp", format: "date-time" })
 export type Timestamp = typeof Timestamp.Type
 
 export const SECOND = 1000
@@ -42,8 +44,7 @@ export const plus = (at: Timestamp, millis: number): Timestamp => fromMillis(toM
 /** Milliseconds from `from` to `to`; negative when `to` is earlier. */
 export const between = (from: Timestamp, to: Timestamp): number => toMillis(to) - toMillis(from)
 
-export const isBefore = (a: Timestamp, b: Timestamp): boolean => a < b
-export const isAfter = (a: Timestamp, b: Timestamp): boolean => a > b
+// Two times compare as text: `a < b` is earlier.
 export const latest = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? b : a)
 export const earliest = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? a : b)
 
@@ -61,8 +62,16 @@ export const parse = (text: string): Result.Result<Timestamp, string> => {
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as Parts
   const fraction = Number((match[7] ?? "").slice(0, 3).padEnd(3, "0"))
   const offset = (match[8] === "-" ? -1 : 1) * (Number(match[9] ?? 0) * HOUR + Number(match[10] ?? 0) * MINUTE)
-  const sane = month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month) &&
-    hour <= 23 && minute <= 59 && second <= 59 && Number(match[9] ?? 0) <= 23 && Number(match[10] ?? 0) <= 59
+  const sane =
+    month >= 1 &&
+    month <= 12 &&
+    day >= 1 &&
+    day <= daysInMonth(year, month) &&
+    hour <= 23 &&
+    minute <= 59 &&
+    second <= 59 &&
+    Number(match[9] ?? 0) <= 23 &&
+    Number(match[10] ?? 0) <= 59
   if (!sane) return Result.fail("names a day or an hour that does not exist")
   const pad = (value: number, width = 2) => String(value).padStart(width, "0")
   const local = Date.parse(

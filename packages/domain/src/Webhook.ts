@@ -1,7 +1,7 @@
 import { Array, Result, Schema } from "effect"
 import type * as Aggregate from "./Aggregate.ts"
 import * as Id from "./Id.ts"
-import * as Network from "./Network.ts"
+import type * as Network from "./Network.ts"
 import * as PublicType from "./PublicType.ts"
 import { NothingNew } from "./Refusal.ts"
 import * as Text from "./Text.ts"

@@ -8,15 +8,19 @@ export const MAX_URL_CHARS = 2048
 export const ALLOW_SETTING = "WEBHOOK_ALLOW_NETWORKS"
 
 /** Absolute, http or https, without credentials or fragment, in the canonical spelling of the URL standard. */
-export const WebhookUrl = Schema.String.check(Schema.isPattern(/^https?:\/\/[!-~]+$/u)).pipe(Schema.brand("WebhookUrl")).annotate({ identifier: "WebhookUrl" })
+export const WebhookUrl = Schema.String.check(Schema.isPattern(/^https?:\/\/[!-~]+$/u))
+  .pipe(Schema.brand("WebhookUrl"))
+  .annotate({ identifier: "WebhookUrl" })
 export type WebhookUrl = typeof WebhookUrl.Type
 
 /** What the request alone decides; `1.2.3` and `0x7f000001` become here the addresses that they mean. */
 export const parse: Text.Parse<WebhookUrl> = (text) => {
-  if (text.length > MAX_URL_CHARS) return Result.fail(`is ${text.length} characters; at most ${MAX_URL_CHARS} are allowed`)
+  if (text.length > MAX_URL_CHARS)
+    return Result.fail(`is ${text.length} characters; at most ${MAX_URL_CHARS} are allowed`)
   if (Text.hasControl(text)) return Result.fail("must not contain control characters")
   const url = URL.parse(text)
-  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return Result.fail("must be an https or http URL")
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:"))
+    return Result.fail("must be an https or http URL")
   if (url.username !== "" || url.password !== "") return Result.fail("must not contain a user name or a password")
   if (url.hash !== "") return Result.fail("must not contain a fragment")
   if (url.port === "0") return Result.fail("must not name port 0")
@@ -64,7 +68,9 @@ export const check = (
   if (local && !LOOPBACK.some((ip) => Network.contains(allowed, ip))) return refuse(`${host} is this machine itself`)
   if (protocol === "https:") return Result.succeed(url)
   // Over plain http only a name may still turn out to lie in an allowed network.
-  return literal === undefined && allowed.length > 0 ? Result.succeed(url) : refuse("plain http leaves the payload readable on its way")
+  return literal === undefined && allowed.length > 0
+    ? Result.succeed(url)
+    : refuse("plain http leaves the payload readable on its way")
 }
 
 const LOOPBACK = ["127.0.0.1", "::1"]
