@@ -1,0 +1,22 @@
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+const BODY_CHARS = 43
+const CHECKSUM_CHARS = 6
+
+/** Whether a text can be a key at all: a cut or mistyped one is refused before it costs a request. */
+export const isWellFormedKey = (text: string): boolean => {
+  const match = /^wb_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(text)
+  return match !== null && text.length === 3 + BODY_CHARS + CHECKSUM_CHARS && checksum(match[1] ?? "") === match[2]
+}
+
+/** CRC-32 of IEEE 802.3 in base 62. */
+const checksum = (body: string): string => {
+  let crc = 0xffffffff
+  for (let i = 0; i < body.length; i++) {
+    crc ^= body.charCodeAt(i) & 0xff
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  let rest = (crc ^ 0xffffffff) >>> 0
+  let digits = ""
+  for (; rest > 0; rest = Math.floor(rest / 62)) digits = (DIGITS[rest % 62] ?? "") + digits
+  return digits.padStart(CHECKSUM_CHARS, "0")
+}

@@ -1,0 +1,119 @@
+import { isWellFormedKey } from "./apiKey.ts"
+import { WaybillError } from "./WaybillError.ts"
+
+export const DEFAULT_URL = "http://127.0.0.1:3025"
+export const DEFAULT_RETRIES = 4
+export const DEFAULT_TIMEOUT_MS = 30_000
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 30_000
+
+export interface Options {
+  /** Where the service is, without `/v1`; else `WAYBILL_URL`, else a service on this machine. */
+  readonly baseUrl?: string
+  /** How often a 429, a 5xx or a lost connection is tried again. */
+  readonly retries?: number
+  readonly timeoutMs?: number
+  readonly fetch?: typeof fetch
+}
+
+export interface Call {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE"
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean | ReadonlyArray<string> | undefined>>
+  readonly body?: unknown
+  /** Makes a retry safe: the same key never does the same thing twice. */
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal
+}
+
+export type Send = <A>(call: Call) => Promise<A>
+
+/** One request with its retries. Only what cannot do harm twice is tried again: reads, and writes under a key. */
+export const sender = (key: string, options: Options): Send => {
+  if (!isWellFormedKey(key)) {
+    throw new WaybillError({ code: "invalid_key", message: "This is not a complete Waybill API key (wb_…)." })
+  }
+  const base = (options.baseUrl ?? environment("WAYBILL_URL") ?? DEFAULT_URL).replace(/\/+$/, "").replace(/\/v1$/, "")
+  const retries = options.retries ?? DEFAULT_RETRIES
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
+  const doFetch = options.fetch ?? fetch
+
+  return async <A>(call: Call): Promise<A> => {
+    const url = new URL(`${base}/v1${call.path}`)
+    for (const [name, value] of Object.entries(call.query ?? {})) {
+      for (const each of Array.isArray(value) ? value : [value]) {
+        if (each !== undefined) url.searchParams.append(name, String(each))
+      }
+    }
+    const init = {
+      method: call.method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        accept: "application/json",
+        ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+        ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey }),
+      },
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    }
+    const safe = call.method !== "POST" || call.idempotencyKey !== undefined
+    for (let tries = 0; ; tries++) {
+      const timeout = AbortSignal.timeout(timeoutMs)
+      const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout])
+      let failure: WaybillError
+      try {
+        const response = await doFetch(url, { ...init, signal })
+        if (response.ok) return (await response.json()) as A
+        failure = await errorOf(response)
+      } catch (cause) {
+        if (call.signal?.aborted === true) throw cause
+        failure = new WaybillError({
+          code: "connection_failed",
+          message: `${url.origin} gave no answer: ${cause instanceof Error ? cause.message : String(cause)}`,
+          cause,
+        })
+      }
+      const again = tries < retries && (failure.status === 429 ? failure.reason !== "monthly_quota" : safe && isPassing(failure))
+      if (!again) throw failure
+      await pause(waitOf(failure, tries), call.signal)
+    }
+  }
+}
+
+const isPassing = ({ status }: WaybillError): boolean => status === 0 || status >= 500
+
+/** The server's word, or twice as long each time, with jitter so that clients which failed together part. */
+const waitOf = (failure: WaybillError, tries: number): number => {
+  if (failure.retryAfter !== null) return failure.retryAfter * 1000
+  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2)
+}
+
+const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason instanceof Error ? signal.reason : new Error("aborted"))
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop)
+      resolve()
+    }, ms)
+    signal?.addEventListener("abort", stop, { once: true })
+  })
+
+const errorOf = async (response: Response): Promise<WaybillError> => {
+  const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN)
+  const place = {
+    status: response.status,
+    requestId: response.headers.get("x-request-id"),
+    retryAfter: Number.isFinite(retryAfter) ? retryAfter : null,
+  }
+  const body = (await response.json().catch(() => undefined)) as
+    | { readonly error?: ConstructorParameters<typeof WaybillError>[0] }
+    | undefined
+  return body?.error === undefined
+    ? new WaybillError({ ...place, code: "bad_answer", message: `The service answered ${response.status}.` })
+    : new WaybillError({ ...body.error, ...place })
+}
+
+const environment = (name: string): string | undefined =>
+  typeof process === "undefined" ? undefined : process.env?.[name]

@@ -1,0 +1,585 @@
+// Written by scripts/client-types.ts out of the contract; a test holds it current.
+
+export type Account = {
+  readonly object: "account"
+  readonly id: AccountId
+  readonly name: string
+  readonly plan: Plan
+  readonly created_at: Timestamp
+  /** How long the bodies of messages are kept */
+  readonly content_days: number
+  readonly usage: {
+    /** The UTC month */
+    readonly month: string
+    /** Recipients accepted in it; canceled ones are given back */
+    readonly emails: number
+    readonly resets_at: Timestamp
+  }
+  readonly limits: {
+    /** `null` is unlimited */
+    readonly monthly_emails: number | null
+    /** Over to, cc and bcc of one message */
+    readonly max_recipients: number
+    readonly send_per_minute: number
+    readonly logs_per_minute: number
+    readonly other_per_minute: number
+  }
+}
+
+export type AccountId = string
+
+export type Acknowledgement = {
+  readonly id: EmailId
+  readonly status: "queued"
+  readonly created_at: Timestamp
+}
+
+export type Actor = {
+  readonly type: "api_key" | "user" | "operator" | "system"
+  readonly id: string | null
+}
+
+export type Address = string
+
+/** `ana@example.org` */
+export type AddressInput = string
+
+export type ApiKey = {
+  readonly object: "api_key"
+  readonly id: ApiKeyId
+  readonly name: string
+  /** The first ten characters of the key */
+  readonly prefix: string
+  readonly scopes: ReadonlyArray<Scope>
+  /** The one domain it may send from */
+  readonly domain: string | null
+  /** Empty: from everywhere */
+  readonly allowed_ips: ReadonlyArray<string>
+  readonly status: ApiKeyStatus
+  readonly created_at: Timestamp
+  readonly created_by: string | null
+  readonly last_used_at: Timestamp | null
+  readonly expires_at: Timestamp | null
+  readonly revoked_at: Timestamp | null
+}
+
+export type ApiKeyCreation = {
+  readonly name: string
+  readonly scopes: ReadonlyArray<Scope>
+  /** Limits the key to sending from this domain */
+  readonly domain?: string | null
+  /** Limits the key to these addresses and networks */
+  readonly allowed_ips?: ReadonlyArray<string> | null
+  /** From then on the key is refused */
+  readonly expires_at?: string | null
+}
+
+export type ApiKeyId = string
+
+export type ApiKeyRevoked = {
+  readonly object: "api_key"
+  readonly id: ApiKeyId
+  readonly revoked: true
+  readonly revoked_at: Timestamp
+}
+
+export type ApiKeyStatus = "active" | "expired" | "revoked"
+
+export type Attachment = {
+  readonly filename: string
+  readonly content: string
+  /** Told from the end of the file name when absent */
+  readonly content_type?: string | null
+  /** Shows the file inside the HTML, which names it as `cid:…` */
+  readonly content_id?: string | null
+}
+
+export type AuditEntry = {
+  readonly object: "audit_entry"
+  readonly id: EventId
+  /** What was done */
+  readonly type: string
+  readonly stream: string
+  /** To what */
+  readonly stream_id: string
+  readonly occurred_at: Timestamp
+  readonly actor: Actor
+  /** From where */
+  readonly address: string | null
+  readonly request_id: string | null
+}
+
+export type Batch = {
+  readonly emails: ReadonlyArray<EmailMessage>
+  /** `all_or_nothing` unless said otherwise; `permissive` answers each message by itself */
+  readonly mode?: "all_or_nothing" | "permissive" | null
+}
+
+export type BatchAnswer = {
+  readonly object: "batch"
+  readonly data: ReadonlyArray<BatchResult>
+}
+
+export type BatchResult = {
+  readonly index: number
+  readonly id: EmailId | null
+  readonly status: "queued" | null
+  readonly created_at: Timestamp | null
+  readonly error: {
+    /** Says what to do; one of seven */
+    readonly code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "unprocessable" | "rate_limited" | "internal_error"
+    /** For people; its words may change */
+    readonly message: string
+    /** The finer cause; new ones may appear */
+    readonly reason: string
+    /** Also in `X-Request-Id`; name it when asking for help */
+    readonly request_id: string
+    /** All violations, not only the first; empty where there is no field to name */
+    readonly details: ReadonlyArray<ErrorDetail>
+  } | null
+}
+
+export type CreatedApiKey = {
+  readonly object: "api_key"
+  readonly id: ApiKeyId
+  readonly name: string
+  /** The first ten characters of the key */
+  readonly prefix: string
+  readonly scopes: ReadonlyArray<Scope>
+  /** The one domain it may send from */
+  readonly domain: string | null
+  /** Empty: from everywhere */
+  readonly allowed_ips: ReadonlyArray<string>
+  readonly status: ApiKeyStatus
+  readonly created_at: Timestamp
+  readonly created_by: string | null
+  readonly last_used_at: Timestamp | null
+  readonly expires_at: Timestamp | null
+  readonly revoked_at: Timestamp | null
+  /** The key itself. It is shown here and never again. */
+  readonly key: string
+}
+
+export type DnsRecord = {
+  readonly purpose: "dkim" | "return_path" | "spf" | "dmarc"
+  readonly type: "TXT" | "CNAME" | "MX"
+  /** Relative to the domain, as the forms of DNS providers want it */
+  readonly host: string
+  readonly name: string
+  readonly value: string
+  readonly ttl: number
+  /** Only DKIM is required to send; the rest is advice */
+  readonly required: boolean
+  readonly status: "not_checked" | "verified" | "missing" | "mismatch" | "unavailable"
+  readonly found: ReadonlyArray<string>
+  /** The classic mistake it looks like, or DNS's own word */
+  readonly error: string | null
+}
+
+export type Domain = {
+  readonly object: "domain"
+  readonly id: DomainId
+  readonly name: DomainName
+  readonly status: DomainStatus
+  readonly created_at: Timestamp
+  readonly verified_at: Timestamp | null
+  readonly last_checked_at: Timestamp | null
+  readonly next_check_at: Timestamp | null
+  readonly records: ReadonlyArray<DnsRecord>
+}
+
+export type DomainAddition = {
+  readonly name?: DomainNameInput
+  readonly domain?: DomainNameInput
+}
+
+export type DomainDeleted = {
+  readonly object: "domain"
+  readonly id: DomainId
+  readonly name: DomainName
+  readonly deleted: true
+}
+
+export type DomainId = string
+
+export type DomainName = string
+
+/** A domain name; lower-cased and IDNA-encoded */
+export type DomainNameInput = string
+
+export type DomainStatus = "pending" | "verified" | "degraded" | "failed"
+
+export type EmailContent = {
+  readonly html: string | null
+  readonly text: string | null
+  readonly attachments: ReadonlyArray<{
+    readonly filename: string
+    readonly content_type: string
+    readonly content_id: string | null
+    readonly size_bytes: number
+  }>
+}
+
+export type EmailId = string
+
+export type EmailLog = {
+  readonly object: "email_log"
+  readonly id: EmailId
+  /** The Message-ID header */
+  readonly message_id: string
+  readonly status: EmailStatus
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  readonly cc: ReadonlyArray<string>
+  readonly bcc: ReadonlyArray<string>
+  readonly reply_to: ReadonlyArray<string>
+  readonly subject: string
+  readonly tags: ReadonlyArray<string>
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+  readonly scheduled_at: Timestamp | null
+  readonly delivered_at: Timestamp | null
+  readonly next_attempt_at: Timestamp | null
+  readonly attempts: number
+  readonly opens: number
+  readonly clicks: number
+  readonly api_key_id: ApiKeyId | null
+  readonly domain: string
+  readonly size_bytes: number
+  /** What stands in the way of the first recipient that has trouble */
+  readonly error: EmailTrouble | null
+  /** How many events its stream has */
+  readonly version: number
+  /** How many recipients are in which state; `status` is folded over them */
+  readonly recipient_counts: {
+    readonly queued?: number
+    readonly deferred?: number
+    readonly sent?: number
+    readonly delivered?: number
+    readonly bounced?: number
+    readonly failed?: number
+    readonly suppressed?: number
+    readonly canceled?: number
+    readonly complained?: number
+  }
+  readonly recipients: ReadonlyArray<EmailRecipient>
+}
+
+export type EmailLogWithContent = {
+  readonly object: "email_log"
+  readonly id: EmailId
+  /** The Message-ID header */
+  readonly message_id: string
+  readonly status: EmailStatus
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  readonly cc: ReadonlyArray<string>
+  readonly bcc: ReadonlyArray<string>
+  readonly reply_to: ReadonlyArray<string>
+  readonly subject: string
+  readonly tags: ReadonlyArray<string>
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+  readonly scheduled_at: Timestamp | null
+  readonly delivered_at: Timestamp | null
+  readonly next_attempt_at: Timestamp | null
+  readonly attempts: number
+  readonly opens: number
+  readonly clicks: number
+  readonly api_key_id: ApiKeyId | null
+  readonly domain: string
+  readonly size_bytes: number
+  /** What stands in the way of the first recipient that has trouble */
+  readonly error: EmailTrouble | null
+  /** How many events its stream has */
+  readonly version: number
+  /** How many recipients are in which state; `status` is folded over them */
+  readonly recipient_counts: {
+    readonly queued?: number
+    readonly deferred?: number
+    readonly sent?: number
+    readonly delivered?: number
+    readonly bounced?: number
+    readonly failed?: number
+    readonly suppressed?: number
+    readonly canceled?: number
+    readonly complained?: number
+  }
+  readonly recipients: ReadonlyArray<EmailRecipient>
+  /** `null` once it is no longer kept */
+  readonly content: EmailContent | null
+}
+
+export type EmailMessage = {
+  /** `ana@example.org` or `Ana <ana@example.org>`; internationalised domains and UTF-8 local parts are accepted */
+  readonly from: string
+  /** 1 to 50 addresses, `a@b.c` or `Name <a@b.c>`; one may stand without an array */
+  readonly to: string | ReadonlyArray<string>
+  readonly subject: string
+  /** With HTML alone, a text part is derived from it */
+  readonly html?: string | null
+  /** Plain text for readers without HTML; recommended */
+  readonly text?: string | null
+  /** Seen by all; counts as a recipient */
+  readonly cc?: string | ReadonlyArray<string> | null
+  /** Seen by nobody; counts as a recipient */
+  readonly bcc?: string | ReadonlyArray<string> | null
+  /** Where answers go */
+  readonly reply_to?: string | ReadonlyArray<string> | null
+  /** Headers of your own, without those that the service writes */
+  readonly headers?: { readonly [name: string]: string } | null
+  /** What to filter the logs by */
+  readonly tags?: ReadonlyArray<string> | null
+  /** When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z` */
+  readonly scheduled_at?: string | null
+  /** Files, at most 20 */
+  readonly attachments?: ReadonlyArray<Attachment> | null
+  /** Adds one-click unsubscribe headers (RFC 8058) */
+  readonly list_unsubscribe?: boolean | null
+}
+
+export type EmailRecipient = {
+  readonly address: Address
+  readonly kind: "to" | "cc" | "bcc"
+  readonly status: EmailStatus
+  readonly attempts: number
+  readonly last_event_at: Timestamp
+  readonly suppression: SuppressionReason | null
+  readonly smtp: SmtpAnswer | null
+}
+
+export type EmailStatus = "queued" | "deferred" | "sent" | "delivered" | "bounced" | "failed" | "suppressed" | "canceled" | "complained"
+
+export type EmailTrouble = {
+  readonly recipient: string
+  readonly status: EmailStatus
+  readonly category: string | null
+  readonly code: number | null
+  readonly enhanced_code: string | null
+  readonly message: string | null
+}
+
+export type Error = {
+  readonly error: {
+    /** Says what to do; one of seven */
+    readonly code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "unprocessable" | "rate_limited" | "internal_error"
+    /** For people; its words may change */
+    readonly message: string
+    /** The finer cause; new ones may appear */
+    readonly reason: string
+    /** Also in `X-Request-Id`; name it when asking for help */
+    readonly request_id: string
+    /** All violations, not only the first; empty where there is no field to name */
+    readonly details: ReadonlyArray<ErrorDetail>
+  }
+}
+
+export type ErrorDetail = {
+  /** The field, as in `to[3]` or `headers.X-Id`; empty for the body itself */
+  readonly path: string
+  /** What is wrong, worded to follow the name of the field */
+  readonly message: string
+}
+
+export type Event = {
+  readonly object: "event"
+  readonly id: EventId
+  /** New types may appear; ignore those you do not know */
+  readonly type: string
+  /** The kind of thing it is about */
+  readonly stream: string
+  /** Which one: its id, or the address of a suppression */
+  readonly stream_id: string
+  /** Its place in the history of that thing, from 1 */
+  readonly version: number
+  /** Its place in the whole log; grows, with gaps */
+  readonly position: number
+  readonly occurred_at: Timestamp
+  readonly actor: Actor
+  readonly request_id: string | null
+  readonly data: { readonly [name: string]: unknown }
+}
+
+export type EventFeed = {
+  readonly object: "list"
+  readonly has_more: boolean
+  /** The `after_position` of the next request; write it down with what you did */
+  readonly next_position: number
+  readonly data: ReadonlyArray<Event>
+}
+
+export type EventId = string
+
+/** Not ready: what it waits for */
+export type NotReady = {
+  readonly status: "unavailable"
+  readonly problems: ReadonlyArray<string>
+}
+
+export type Ok = {
+  readonly status: "ok"
+}
+
+export type Plan = "free" | "starter" | "growth" | "business"
+
+export type Scope = "email:send" | "email:logs:read" | "domains:read" | "domains:write" | "webhooks:manage" | "admin"
+
+export type SmtpAnswer = {
+  readonly code: number | null
+  readonly enhanced_code: string | null
+  readonly response: string | null
+  readonly mx: string | null
+  readonly tls: string | null
+  readonly duration_ms: number | null
+  readonly category: string | null
+}
+
+export type Suppression = {
+  readonly object: "suppression"
+  readonly id: SuppressionId
+  readonly email: string
+  readonly reason: SuppressionReason
+  /** The message that caused it */
+  readonly email_id: EmailId | null
+  readonly created_at: Timestamp
+}
+
+export type SuppressionAddition = {
+  readonly email: AddressInput
+  /** `manual` unless said otherwise */
+  readonly reason?: SuppressionReason | null
+}
+
+export type SuppressionId = string
+
+export type SuppressionReason = "hard_bounce" | "complaint" | "manual" | "unsubscribe"
+
+export type SuppressionRemoved = {
+  readonly object: "suppression"
+  readonly id: SuppressionId
+  readonly email: string
+  readonly deleted: true
+}
+
+export type Timestamp = string
+
+/** ISO 8601 with an offset or Z; UTC with milliseconds in answers */
+export type TimestampInput = string
+
+export type Webhook = {
+  readonly object: "webhook"
+  readonly id: WebhookId
+  readonly url: string
+  readonly events: ReadonlyArray<string>
+  readonly description: string | null
+  readonly enabled: boolean
+  readonly disabled_reason: "manual" | "gone" | "failing" | null
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+}
+
+export type WebhookAttempt = {
+  readonly at: Timestamp
+  readonly url: string
+  /** The address the name was pinned to */
+  readonly address: string | null
+  readonly request_headers: { readonly [name: string]: string }
+  readonly status: number | null
+  readonly response_headers: { readonly [name: string]: string }
+  /** The first 4 KB */
+  readonly response_body: string | null
+  readonly duration_ms: number
+  /** Why there was no answer */
+  readonly error: string | null
+}
+
+/** What is absent stays as it is */
+export type WebhookChange = {
+  readonly url?: WebhookUrlInput
+  readonly events?: ReadonlyArray<WebhookType | "*">
+  readonly description?: string | null
+  readonly enabled?: boolean
+}
+
+export type WebhookCreation = {
+  readonly url: WebhookUrlInput
+  /** Types to be called for, or `*` for all */
+  readonly events: ReadonlyArray<WebhookType | "*">
+  /** For people */
+  readonly description?: string | null
+  /** `true` unless said otherwise */
+  readonly enabled?: boolean | null
+}
+
+export type WebhookDeleted = {
+  readonly object: "webhook"
+  readonly id: WebhookId
+  readonly deleted: true
+}
+
+export type WebhookDelivery = {
+  readonly object: "webhook_delivery"
+  readonly id: WebhookDeliveryId
+  readonly webhook_id: WebhookId
+  readonly event_id: EventId
+  readonly event_type: string
+  readonly status: "pending" | "delivered" | "failed"
+  readonly attempts: number
+  readonly created_at: Timestamp
+  readonly next_attempt_at: Timestamp | null
+  readonly delivered_at: Timestamp | null
+}
+
+export type WebhookDeliveryDetail = {
+  readonly object: "webhook_delivery"
+  readonly id: WebhookDeliveryId
+  readonly webhook_id: WebhookId
+  readonly event_id: EventId
+  readonly event_type: string
+  readonly status: "pending" | "delivered" | "failed"
+  readonly attempts: number
+  readonly created_at: Timestamp
+  readonly next_attempt_at: Timestamp | null
+  readonly delivered_at: Timestamp | null
+  /** Every attempt, oldest first */
+  readonly history: ReadonlyArray<WebhookAttempt>
+}
+
+export type WebhookDeliveryId = string
+
+export type WebhookId = string
+
+export type WebhookReplay = {
+  readonly object: "webhook_replay"
+  readonly webhook_id: WebhookId
+  /** How many calls were queued */
+  readonly queued: number
+  /** More events lie in the range than one replay takes; begin the next where this one ended */
+  readonly has_more: boolean
+}
+
+export type WebhookReplayRange = {
+  readonly created_after: TimestampInput
+  readonly created_before: TimestampInput
+  /** Only these types; all that the webhook subscribes to unless said otherwise */
+  readonly events?: ReadonlyArray<WebhookType | "*"> | null
+}
+
+export type WebhookType = "email.queued" | "email.sent" | "email.delivered" | "email.delivery_delayed" | "email.bounced" | "email.complained" | "email.failed" | "email.suppressed" | "email.canceled" | "email.opened" | "email.clicked" | "domain.created" | "domain.verified" | "domain.degraded" | "domain.failed" | "domain.deleted" | "suppression.added" | "suppression.removed" | "api_key.created" | "api_key.revoked" | "webhook.disabled"
+
+/** An https URL, or http to a network that the operator allows (WEBHOOK_ALLOW_NETWORKS) */
+export type WebhookUrlInput = string
+
+export type WebhookWithSecret = {
+  readonly object: "webhook"
+  readonly id: WebhookId
+  readonly url: string
+  readonly events: ReadonlyArray<string>
+  readonly description: string | null
+  readonly enabled: boolean
+  readonly disabled_reason: "manual" | "gone" | "failing" | null
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+  /** Verifies signatures (Standard Webhooks). Shown at creation and rotation only. */
+  readonly secret: string
+}

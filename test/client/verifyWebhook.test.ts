@@ -1,0 +1,49 @@
+import { Webhook as Standard } from "standardwebhooks"
+import { Webhook as Svix } from "svix"
+import { assert, describe, it } from "vitest"
+import { signatures } from "../../apps/server/src/tasks/callWebhook.ts"
+import { verifyWebhook, WaybillError } from "../../packages/client/src/Waybill.ts"
+
+const SECRET = `whsec_${Buffer.from("a secret of twenty-four b").toString("base64")}`
+const OTHER = `whsec_${Buffer.from("another secret of 24 byte").toString("base64")}`
+const BODY = JSON.stringify({ id: "evt_1", type: "email.delivered", data: { subject: "Grüße" } })
+const NOW = Math.floor(Date.now() / 1000)
+
+const headersOf = (secrets: ReadonlyArray<string>, body = BODY, at = NOW) => ({
+  "webhook-id": "evt_1",
+  "webhook-timestamp": `${at}`,
+  "webhook-signature": signatures({ url: "", id: "evt_1", body, secrets }, at),
+})
+const refused = async (promise: Promise<unknown>) => {
+  const error = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  assert.instanceOf(error, WaybillError)
+}
+
+describe("a webhook's signature", () => {
+  it("is verified by the client, by standardwebhooks and by svix", async () => {
+    const headers = headersOf([SECRET])
+    assert.strictEqual((await verifyWebhook(BODY, headers, SECRET)).id, "evt_1")
+    assert.deepStrictEqual(new Standard(SECRET).verify(BODY, headers), JSON.parse(BODY))
+    assert.doesNotThrow(() => new Svix(SECRET).verify(BODY, headers))
+    assert.throws(() => new Svix(OTHER).verify(BODY, headers))
+  })
+
+  it("is there for both secrets while one is being rotated", async () => {
+    const headers = headersOf([OTHER, SECRET])
+    for (const secret of [SECRET, OTHER]) {
+      assert.strictEqual((await verifyWebhook(BODY, headers, secret)).id, "evt_1")
+      assert.deepStrictEqual(new Standard(secret).verify(BODY, headers), JSON.parse(BODY))
+    }
+  })
+
+  it("is refused for another body, another secret, an old call and missing headers", async () => {
+    await refused(verifyWebhook(BODY.replace("evt_1", "evt_2"), headersOf([SECRET]), SECRET))
+    await refused(verifyWebhook(BODY, headersOf([SECRET]), OTHER))
+    await refused(verifyWebhook(BODY, headersOf([SECRET], BODY, NOW - 600), SECRET))
+    await refused(verifyWebhook(BODY, {}, SECRET))
+    await refused(verifyWebhook(BODY, new Headers(), SECRET))
+  })
+})
