@@ -1,4 +1,5 @@
 import * as Address from "@waybill/domain/Address"
+import * as Header from "@waybill/domain/Header"
 import type { EmailId } from "@waybill/domain/Id"
 import { type DateTime, Result, Schema } from "effect"
 import * as MediaType from "./MediaType.ts"
@@ -96,7 +97,7 @@ const checkHeaders = (message: Message): Refusal => {
     const field = `headers.${name.replace(/[^!-9;-~]/g, "?").slice(0, MimeHeader.HEADER_NAME_LIMIT)}`
     if (MimeHeader.breaksLine(name) || MimeHeader.breaksLine(value)) return refuse(field, "line_break")
     if (!MimeHeader.isName(name)) return refuse(field, "bad_header_name")
-    if (MimeHeader.isOwned(name)) return refuse(field, "header_owned")
+    if (Header.isOwned(name)) return refuse(field, "header_owned")
     if (MimeHeader.longestRun(value) > MimeHeader.UNBROKEN_RUN_LIMIT) return refuse(field, "unbroken_run")
     const lower = name.toLowerCase()
     if (MimeHeader.SINGLE.has(lower) && seen.has(lower)) return refuse(field, "header_repeated")

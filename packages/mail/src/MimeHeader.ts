@@ -36,25 +36,6 @@ export const SINGLE: ReadonlySet<string> = new Set([
   "list-id",
 ])
 
-/** What the service writes itself; a customer's header of that name would be a second one, or a lie. */
-export const isOwned = (name: string): boolean => {
-  const lower = name.toLowerCase()
-  return OWNED.has(lower) || lower.startsWith("content-")
-}
-const OWNED: ReadonlySet<string> = new Set([
-  "from",
-  "to",
-  "cc",
-  "bcc",
-  "subject",
-  "date",
-  "message-id",
-  "dkim-signature",
-  "return-path",
-  "received",
-  "mime-version",
-])
-
 /** CR and LF would begin another header or the body; NUL is forbidden everywhere by RFC 5322 §4. */
 export const breaksLine = (value: string): boolean => /[\r\n\0]/.test(value)
 
