@@ -2,11 +2,11 @@ import { PgClient } from "@effect/sql-pg"
 import type { Decide } from "@waybill/domain/Aggregate"
 import * as DomainEvent from "@waybill/domain/DomainEvent"
 import * as Id from "@waybill/domain/Id"
-import { Context, Effect, Layer, Result, type Scope } from "effect"
+import { Context, Effect, Layer, Result, Schedule, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Consequences, live } from "./Consequences.ts"
 import * as GroupCommit from "./GroupCommit.ts"
-import type { FeedPage, FeedQuery, Ledger, StreamRef } from "./Ledger.ts"
+import type { FeedPage, FeedQuery, Ledger, LedgerError, StreamRef } from "./Ledger.ts"
 import * as MemoryLedger from "./MemoryLedger.ts"
 import * as PostgresLedger from "./PostgresLedger.ts"
 import type { ReadModel } from "./ReadModel.ts"
@@ -68,6 +68,19 @@ export interface Options {
   readonly flights?: number
 }
 
+const READ_TRIES = 3
+
+/** A read does no harm twice: a pooled connection that died meanwhile is none of the reader's business. */
+const patiently = <A>(read: Effect.Effect<A, LedgerError>): Effect.Effect<A> =>
+  read.pipe(
+    Effect.retry({
+      while: (error) => error._tag === "OutcomeUnknown" || error._tag === "TryAgain",
+      schedule: Schedule.exponential("20 millis"),
+      times: READ_TRIES,
+    }),
+    Effect.orDie,
+  )
+
 const shapes = { schemaVersion: DomainEvent.schemaVersion, upcast: DomainEvent.upcast }
 
 const make = Effect.fnUntraced(function* (
@@ -84,7 +97,7 @@ const make = Effect.fnUntraced(function* (
   })
   return EventStore.of({
     load: Effect.fn("EventStore.load")(function* (aggregate, ref) {
-      const stored = yield* Effect.orDie(ledger.streams([ref]))
+      const stored = yield* patiently(ledger.streams([ref]))
       const rows: ReadonlyArray<Stored> = stored.values().next().value ?? []
       const history = rows.map((row) => decode(aggregate, shapes, row))
       return { state: fold(aggregate, history) as never, version: history.length, history }
@@ -111,6 +124,6 @@ const make = Effect.fnUntraced(function* (
           Effect.withSpan("EventStore.commit"),
         ),
     transact: (unit) => Effect.withSpan(group.submit(unit), "EventStore.transact"),
-    feed: (query) => Effect.orDie(ledger.feed(query)),
+    feed: (query) => patiently(ledger.feed(query)),
   })
 })

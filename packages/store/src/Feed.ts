@@ -6,12 +6,16 @@ import type { Stored } from "./Recorded.ts"
 import { iso } from "./Iso.ts"
 import * as Watermark from "./Watermark.ts"
 
+/** The last position that a writer has taken so far, committed or not. */
+export const allocated = (sql: PgClient.PgClient): Effect.Effect<bigint, SqlError.SqlError> =>
+  Effect.map(Watermark.allocated(sql), (rows) => rows[0]?.position ?? 0n)
+
 /**
  * How far the log is settled: nothing will ever be written at or below this position any more. The order of the two
  * statements is the proof: a writer that this reader does not see among the promises allocates after `hi` was read.
  */
 export const settled = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<bigint, SqlError.SqlError> {
-  const hi = (yield* Watermark.allocated(sql))[0]?.position ?? 0n
+  const hi = yield* allocated(sql)
   const lo = (yield* Watermark.lowest(sql))[0]?.position ?? null
   return lo === null || lo > hi ? hi : lo
 })

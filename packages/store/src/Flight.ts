@@ -2,28 +2,27 @@ import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/Id"
 import { Clock, DateTime, type Deferred, Effect, Exit, Result } from "effect"
 import type { Consequences } from "./Consequences.ts"
 import {
+  type Claim,
   claimKey,
-  type ContentRow,
   type Facts,
   type KeptAnswer,
   type LedgerError,
   type Page,
   refKey,
   type StreamRef,
-  type Touched,
   TryAgain,
 } from "./Ledger.ts"
+import { Manifest } from "./Manifest.ts"
 import type { Provenance } from "./Provenance.ts"
-import { type AnyAggregate, decode, encode, fold, type Recorded, type Shapes, type Stored } from "./Recorded.ts"
-import { type Committed, IdempotencyKeyReused, LeaseLost, type Unit, type View } from "./Unit.ts"
-
-/** An idempotency key is kept this long (contract §3). */
-export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1000
+import { type AnyAggregate, decode, type Recorded, type Shapes, type Stored } from "./Recorded.ts"
+import { type Committed, IdempotencyKeyReused, LeaseLost, type Unit } from "./Unit.ts"
 
 /** A unit on its way, with the fiber that waits for it. */
 export interface Entry {
   readonly unit: Unit<unknown, unknown>
   readonly provenance: Provenance
+  /** When the caller began to wait. */
+  readonly since: number
   readonly done: Deferred.Deferred<Committed<unknown>, unknown>
 }
 
@@ -64,26 +63,28 @@ export const attempt = Effect.fnUntraced(function* (
     })),
   )
 
-  const flight = decideAll(rules, entries, histories, facts, kept, now, nowMillis)
-  if (flight.answers.length > 0) {
-    const taken = yield* page.keep(flight.answers, now)
+  const manifest = new Manifest(rules, histories, facts, now, nowMillis)
+  const { postponed, verdicts } = decideAll(manifest, entries, facts, kept)
+  if (manifest.answers.size > 0) {
+    const taken = yield* page.keep([...manifest.answers.values()], now)
     // A twin in another transaction was first. What was decided here may have counted on the loser, so all of it is
     // decided again, and the loser finds the answer it lost to.
     if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken meanwhile" })
   }
-  if (flight.events.length > 0) {
-    const { arm, deliveries, disarm } = rules.consequences.work(flight.touched, facts, now, () => rules.nextDeliveryId(nowMillis))
+  const { content, events, released, touched, usage } = manifest
+  if (events.length > 0) {
+    const work = rules.consequences.work(touched, facts, now, () => rules.nextDeliveryId(nowMillis))
     yield* page.write({
-      touched: flight.touched,
-      events: flight.events,
-      content: flight.content,
-      usage: [...flight.usage.values()].filter((entry) => entry.delta !== 0),
-      outbox: { arm, disarm, release: flight.released },
-      deliveries,
+      touched,
+      events,
+      content,
+      usage,
+      outbox: { arm: work.arm, disarm: work.disarm, release: released },
+      deliveries: work.deliveries,
       now,
     })
   }
-  return flight
+  return { verdicts, postponed, events }
 })
 
 const loadHistories = Effect.fnUntraced(function* (shapes: Shapes, page: Page, entries: ReadonlyArray<Entry>) {
@@ -107,137 +108,40 @@ const loadHistories = Effect.fnUntraced(function* (shapes: Shapes, page: Page, e
   return histories
 })
 
-interface Stream extends StreamRef {
-  readonly aggregate: AnyAggregate
-  readonly history: Array<Recorded>
-  state: unknown
-  added: number
-}
-
-interface Decided extends Attempt {
-  readonly answers: ReadonlyArray<KeptAnswer>
-  readonly touched: ReadonlyArray<Touched>
-  readonly content: ReadonlyArray<ContentRow>
-  readonly usage: ReadonlyMap<string, { readonly account_id: AccountId; readonly month: string; delta: number }>
-  readonly released: ReadonlyArray<string>
-}
-
 const decideAll = (
-  rules: Rules,
+  manifest: Manifest,
   entries: ReadonlyArray<Entry>,
-  histories: ReadonlyMap<string, ReadonlyArray<Recorded>>,
   facts: Facts,
   kept: ReadonlyMap<string, KeptAnswer>,
-  now: string,
-  nowMillis: number,
-): Decided => {
+) => {
   const verdicts = new Map<Entry, Verdict>()
   const postponed: Array<Entry> = []
-  const events: Array<Stored> = []
-  const answers = new Map<string, KeptAnswer>()
-  const streams = new Map<string, Stream>()
-  const content: Array<ContentRow> = []
-  const usage = new Map<string, { account_id: AccountId; month: string; delta: number }>()
-  const released: Array<string> = []
-  const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
-
-  const flightFacts: Facts = {
-    ...facts,
-    used: (account, month) => facts.used(account, month) + (usage.get(`${account} ${month}`)?.delta ?? 0),
-  }
-  const streamOf = (account_id: AccountId, aggregate: AnyAggregate, stream_id: string): Stream => {
-    const key = refKey({ account_id, stream_id })
-    const known = streams.get(key)
-    if (known !== undefined) return known
-    const history = [...(histories.get(key) ?? [])]
-    const stream = { account_id, stream_id, aggregate, history, state: fold(aggregate, history), added: 0 }
-    streams.set(key, stream)
-    return stream
-  }
-
   for (const entry of entries) {
-    const { unit } = entry
-    const claim = unit.idempotency
-    const key = claim === undefined ? undefined : claimKey(claim)
-    if (claim !== undefined && key !== undefined) {
-      const earlier = kept.get(key)
-      if (earlier !== undefined) {
-        verdicts.set(entry, replay(claim.fingerprint, claim.key, earlier))
-        continue
-      }
-      if (answers.has(key)) {
-        postponed.push(entry)
-        continue
-      }
-    }
-    const stray = unit.leases?.find(({ id, token }) => facts.outbox(id)?.lease_token !== token)
-    if (stray !== undefined) {
-      verdicts.set(entry, Exit.fail(new LeaseLost({ id: stray.id })))
-      continue
-    }
-    const view: View = {
-      state: (aggregate, id) => streamOf(unit.account_id, aggregate, id).state as never,
-      version: (id) => {
-        const key = refKey({ account_id: unit.account_id, stream_id: id })
-        return streams.get(key)?.history.length ?? histories.get(key)?.length ?? 0
-      },
-      facts: flightFacts,
-      now,
-    }
-    try {
-      const decided = unit.decide(view)
-      if (Result.isFailure(decided)) {
-        verdicts.set(entry, Exit.fail(decided.failure))
-        continue
-      }
-      const { answer, append, content: blobs } = decided.success
-      // Encoded before anything is entered, so that a fact that fits no schema harms its own unit alone.
-      const bytes = claim?.encode(answer)
-      const encoded = append.map(({ aggregate, events: facts }) => facts.map((event) => encode(aggregate, event)))
-      const appended: Array<Stored> = []
-      for (const [index, { aggregate, events: newEvents, id }] of append.entries()) {
-        const stream = streamOf(unit.account_id, aggregate, id)
-        for (const [nth, event] of newEvents.entries()) {
-          const place = {
-            // The log gives the position when the row is written; no fold may depend on it.
-            position: 0n,
-            event_id: rules.nextEventId(nowMillis),
-            account_id: unit.account_id,
-            stream_id: id,
-            stream: aggregate.stream,
-            version: stream.history.length + 1,
-            meta: { ...entry.provenance, schema_version: rules.shapes.schemaVersion(event._tag) },
-            recorded_at: now,
-          }
-          appended.push({ ...place, type: event._tag, data: encoded[index]?.[nth] ?? {} })
-          stream.history.push({ ...place, event })
-          stream.state = aggregate.evolve(stream.state, event)
-          stream.added += 1
-          for (const { delta, month } of rules.consequences.usage(event, stream.state)) {
-            const counter = `${unit.account_id} ${month}`
-            const entered = usage.get(counter) ?? { account_id: unit.account_id, month, delta: 0 }
-            entered.delta += delta
-            usage.set(counter, entered)
-          }
-        }
-      }
-      events.push(...appended)
-      content.push(...(blobs ?? []))
-      released.push(...(unit.leases ?? []).map((lease) => lease.id))
-      if (claim !== undefined && key !== undefined && bytes !== undefined) {
-        const { account_id, fingerprint, route } = claim
-        answers.set(key, { account_id, route, key: claim.key, fingerprint, answer: bytes, expires_at })
-      }
-      verdicts.set(entry, Exit.succeed({ _tag: "Committed", answer, events: appended }))
-    } catch (defect) {
-      verdicts.set(entry, Exit.die(defect))
-    }
+    const { idempotency, leases } = entry.unit
+    const claim = idempotency === undefined ? undefined : claimKey(idempotency)
+    const earlier = claim === undefined ? undefined : kept.get(claim)
+    const stray = leases?.find(({ id, token }) => facts.outbox(id)?.lease_token !== token)
+    if (idempotency !== undefined && earlier !== undefined) verdicts.set(entry, replay(idempotency, earlier))
+    else if (claim !== undefined && manifest.answers.has(claim)) postponed.push(entry)
+    else if (stray !== undefined) verdicts.set(entry, Exit.fail(new LeaseLost({ id: stray.id })))
+    else verdicts.set(entry, decide(manifest, entry, claim))
   }
-  const touched = [...streams.values()].filter((stream) => stream.added > 0)
-  return { verdicts, postponed, events, answers: [...answers.values()], touched, content, usage, released }
+  return { verdicts, postponed }
 }
 
-const replay = (fingerprint: string, key: string, earlier: KeptAnswer): Verdict =>
+/** A decision or a fold that throws harms nobody but its own caller. */
+const decide = (manifest: Manifest, entry: Entry, claim: string | undefined): Verdict => {
+  try {
+    const decided = entry.unit.decide(manifest.view(entry.unit.account_id))
+    if (Result.isFailure(decided)) return Exit.fail(decided.failure)
+    const events = manifest.enter(entry, decided.success, claim)
+    return Exit.succeed({ _tag: "Committed", answer: decided.success.answer, events })
+  } catch (defect) {
+    return Exit.die(defect)
+  }
+}
+
+const replay = ({ fingerprint, key }: Claim, earlier: KeptAnswer): Verdict =>
   earlier.fingerprint === fingerprint
     ? Exit.succeed({ _tag: "Replayed", kept: earlier.answer })
     : Exit.fail(new IdempotencyKeyReused({ key }))

@@ -1,7 +1,8 @@
-import { Deferred, Effect, Exit, Option, Queue, Schedule, type Scope } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Option, Queue, type Scope } from "effect"
 import { type Attempt, attempt, type Entry, type Rules } from "./Flight.ts"
 import type { Ledger, LedgerError } from "./Ledger.ts"
 import { Provenance } from "./Provenance.ts"
+import type { Stored } from "./Recorded.ts"
 import type { Committed, IdempotencyKeyReused, LeaseLost, Unit } from "./Unit.ts"
 
 /** How many units travel together at most: enough to pay for the flush, few enough to keep one flight short. */
@@ -10,8 +11,15 @@ export const MAX_UNITS_IN_FLIGHT = 100
 export const MAX_BYTES_IN_FLIGHT = 256 * 1024
 /** Units that wait beyond this make their callers wait to be let in. */
 export const MAX_UNITS_WAITING = 10_000
+/** Conflicts and deadlocks pass; who meets so many in a row is told. */
 export const MAX_TRIES = 8
+/**
+ * A database that restarts or fails over is waited for so long, counted for each caller from its own beginning. Longer
+ * than `IDLE_IN_TRANSACTION_TIMEOUT`, after which Postgres itself ends a transaction whose client is gone.
+ */
+export const PATIENCE_MS = 15_000
 const FIRST_PAUSE_MS = 5
+const MAX_PAUSE_MS = 250
 
 export interface GroupCommit {
   readonly submit: <A, E>(
@@ -33,37 +41,13 @@ export const make = Effect.fnUntraced(function* (
   options: Options,
 ): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
   const queue = yield* Queue.bounded<Entry>(MAX_UNITS_WAITING)
-
-  const takeFlight = (waiting: { left: Entry | undefined }) => Effect.gen(function* () {
-    const first = waiting.left ?? (yield* Queue.take(queue))
-    waiting.left = undefined
-    const entries = [first]
-    let bytes = first.unit.bytes ?? 0
-    while (!fliesAlone(first) && entries.length < MAX_UNITS_IN_FLIGHT && bytes < MAX_BYTES_IN_FLIGHT) {
-      const next = yield* Queue.poll(queue)
-      if (Option.isNone(next)) break
-      if (fliesAlone(next.value)) {
-        waiting.left = next.value
-        break
-      }
-      entries.push(next.value)
-      bytes += next.value.unit.bytes ?? 0
-    }
-    return entries
-  })
-
-  const loop = Effect.suspend(() => {
-    // Polled for a flight that it could not join, so it is first in the next.
-    const waiting: { left: Entry | undefined } = { left: undefined }
-    return takeFlight(waiting).pipe(
-      Effect.flatMap((entries) => fly(options, entries)),
-      Effect.catchCause((cause) => Effect.logError("a flight failed outside its own accounting", cause)),
-      Effect.forever,
-    )
-  })
+  // Runs when the flights under way have landed: who has not left by then is told.
+  yield* Effect.addFinalizer(() =>
+    Effect.flatMap(Queue.clear(queue), (entries) => Effect.andThen(give(entries, closed), Queue.shutdown(queue))),
+  )
   yield* Effect.forEach(
     Array.from({ length: options.flights ?? 1 }),
-    () => Effect.forkScoped(loop, { startImmediately: true }),
+    () => Effect.forkScoped(loop(options, queue), { startImmediately: true }),
     { discard: true },
   )
 
@@ -74,12 +58,55 @@ export const make = Effect.fnUntraced(function* (
         const entry: Entry = {
           unit: unit as Unit<unknown, unknown>,
           provenance: yield* Provenance,
+          since: yield* Clock.currentTimeMillis,
           done,
         }
-        yield* Queue.offer(queue, entry)
+        if (!(yield* Queue.offer(queue, entry))) return yield* closed
         return yield* Deferred.await(done) as Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
       }),
   }
+})
+
+const closed = Exit.die(new Error("the event store is closed"))
+
+/** A flight under way is not interrupted by the end of the service; only its pauses are. */
+const loop = (options: Options, queue: Queue.Queue<Entry>): Effect.Effect<never> =>
+  Effect.suspend(() => {
+    // Polled for a flight that it could not join, so it is first in the next.
+    const waiting: { left: Entry | undefined } = { left: undefined }
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(restore(takeFlight(queue, waiting)), (entries) =>
+        fly(options, entries).pipe(
+          Effect.onInterrupt(() => give(entries, closed)),
+          Effect.catchCause((cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.failCause(cause)
+              : Effect.logError("a flight failed outside its own accounting", cause),
+          ),
+        ),
+      ),
+    ).pipe(
+      Effect.forever,
+      Effect.ensuring(Effect.suspend(() => give(waiting.left === undefined ? [] : [waiting.left], closed))),
+    )
+  })
+
+const takeFlight = Effect.fnUntraced(function* (queue: Queue.Queue<Entry>, waiting: { left: Entry | undefined }) {
+  const first = waiting.left ?? (yield* Queue.take(queue))
+  waiting.left = undefined
+  const entries = [first]
+  let bytes = first.unit.bytes ?? 0
+  while (!fliesAlone(first) && entries.length < MAX_UNITS_IN_FLIGHT && bytes < MAX_BYTES_IN_FLIGHT) {
+    const next = yield* Queue.poll(queue)
+    if (Option.isNone(next)) break
+    if (fliesAlone(next.value)) {
+      waiting.left = next.value
+      break
+    }
+    entries.push(next.value)
+    bytes += next.value.unit.bytes ?? 0
+  }
+  return entries
 })
 
 /** Who is told of an account's events changes between flights, never inside one. */
@@ -102,14 +129,16 @@ const fly = (options: Options, entries: ReadonlyArray<Entry>, tries = 1): Effect
         }),
       )
       .pipe(
-        Effect.flatMap((done) => {
-          announce(done)
-          return done.postponed.length === 0 ? Effect.void : fly(options, done.postponed)
-        }),
+        Effect.flatMap((done) => land(options, done)),
         Effect.catch((error) => recover(options, entries, tries, error, attempted)),
-        Effect.catchDefect((defect) => give(entries, Exit.die(defect))),
+        Effect.catchDefect((defect) => part(options, entries, defect)),
       )
   })
+
+const land = (options: Options, done: Attempt): Effect.Effect<void> => {
+  for (const [entry, verdict] of done.verdicts) Deferred.doneUnsafe(entry.done, verdict)
+  return done.postponed.length === 0 ? Effect.void : fly(options, done.postponed)
+}
 
 const recover = (
   options: Options,
@@ -118,32 +147,79 @@ const recover = (
   error: LedgerError,
   attempted: Attempt | undefined,
 ): Effect.Effect<void> => {
-  if (error._tag === "Poisoned" && entries.length > 1) {
-    const middle = Math.ceil(entries.length / 2)
-    return Effect.andThen(fly(options, entries.slice(0, middle)), fly(options, entries.slice(middle)))
+  switch (error._tag) {
+    case "TryAgain":
+      return again(options, entries, tries, error)
+    case "Poisoned":
+      return error.contested === true && entries.length === 1
+        ? again(options, entries, tries, error)
+        : part(options, entries, error.cause)
+    case "Failed":
+      return give(entries, Exit.die(error.cause))
+    case "OutcomeUnknown": {
+      const witness = attempted?.events[0]
+      return attempted === undefined || witness === undefined
+        ? setOutAgain(options, entries, tries, error)
+        : askWhatBecameOf(options, entries, attempted, witness, error)
+    }
   }
-  if (error._tag === "Poisoned" || tries >= MAX_TRIES) return give(entries, Exit.die(error.cause))
-  const again = Effect.andThen(
-    Effect.sleep(error._tag === "TryAgain" && tries === 1 ? 0 : FIRST_PAUSE_MS * 2 ** tries),
-    fly(options, entries, tries + 1),
-  )
-  const witness = attempted?.events[0]
-  if (error._tag !== "OutcomeUnknown" || attempted === undefined || witness === undefined) return again
-  // One event stands for all: a flight is one transaction.
-  return options.ledger.landed(witness).pipe(
-    Effect.retry({ times: MAX_TRIES, schedule: Schedule.exponential(FIRST_PAUSE_MS) }),
-    Effect.flatMap((landed) => {
-      if (!landed) return again
-      announce(attempted)
-      return attempted.postponed.length === 0 ? Effect.void : fly(options, attempted.postponed)
-    }),
-    Effect.catch((lost) => give(entries, Exit.die(lost.cause))),
-  )
 }
 
-const announce = (done: Attempt): void => {
-  for (const [entry, verdict] of done.verdicts) Deferred.doneUnsafe(entry.done, verdict)
+/** The connection was lost before anything could be committed: all is to be done, once the database answers. */
+const setOutAgain = Effect.fnUntraced(function* (
+  options: Options,
+  entries: ReadonlyArray<Entry>,
+  tries: number,
+  error: LedgerError,
+): Effect.fn.Return<void> {
+  yield* pause(tries)
+  const now = yield* Clock.currentTimeMillis
+  yield* give(entries.filter((entry) => !isPatient(entry, now)), Exit.die(error))
+  const patient = entries.filter((entry) => isPatient(entry, now))
+  if (patient.length > 0) yield* fly(options, patient, tries + 1)
+})
+
+/**
+ * The connection was lost while the commit was on its way. One event stands for all, since a flight is one
+ * transaction. While the log gives no answer nobody may try again, and in the end the callers hear that nobody knows.
+ */
+const askWhatBecameOf = Effect.fnUntraced(function* (
+  options: Options,
+  entries: ReadonlyArray<Entry>,
+  attempted: Attempt,
+  witness: Stored,
+  error: LedgerError,
+): Effect.fn.Return<void> {
+  for (let asked = 1; ; asked++) {
+    const landed = yield* Effect.option(options.ledger.landed(witness))
+    if (Option.isSome(landed)) return yield* landed.value ? land(options, attempted) : fly(options, entries)
+    const now = yield* Clock.currentTimeMillis
+    if (!entries.some((entry) => isPatient(entry, now))) return yield* give(entries, Exit.die(error))
+    yield* pause(asked)
+  }
+})
+
+const isPatient = ({ since }: Entry, now: number): boolean => now - since < PATIENCE_MS
+
+const again = (
+  options: Options,
+  entries: ReadonlyArray<Entry>,
+  tries: number,
+  error: LedgerError,
+): Effect.Effect<void> =>
+  tries >= MAX_TRIES
+    ? give(entries, Exit.die(error.cause))
+    : Effect.andThen(tries === 1 ? Effect.void : pause(tries), fly(options, entries, tries + 1))
+
+/** Somebody in the flight is at fault: the halves fly apart, until it is alone with its fault. */
+const part = (options: Options, entries: ReadonlyArray<Entry>, fault: unknown): Effect.Effect<void> => {
+  if (entries.length <= 1) return give(entries, Exit.die(fault))
+  const middle = Math.ceil(entries.length / 2)
+  return Effect.andThen(fly(options, entries.slice(0, middle)), fly(options, entries.slice(middle)))
 }
+
+const pause = (tries: number): Effect.Effect<void> =>
+  Effect.interruptible(Effect.sleep(Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS)))
 
 const give = (entries: ReadonlyArray<Entry>, verdict: Exit.Exit<never>): Effect.Effect<void> =>
   Effect.sync(() => {

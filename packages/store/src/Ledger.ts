@@ -135,10 +135,16 @@ export interface FeedPage {
 /** Decide again on fresh history: somebody else appended first, or the database asked for another try. */
 export class TryAgain extends Data.TaggedError("TryAgain")<{ readonly cause: unknown }> {}
 /** One row of the flight is not acceptable to the database; the others are innocent. */
-export class Poisoned extends Data.TaggedError("Poisoned")<{ readonly cause: unknown }> {}
-/** The connection went away: the transaction may or may not have been committed. */
+export class Poisoned extends Data.TaggedError("Poisoned")<{
+  readonly cause: unknown
+  /** Somebody else has the unique value. Alone, the unit decides again, sees so, and can refuse in its own words. */
+  readonly contested?: boolean
+}> {}
+/** The connection went away, or none could be had: the transaction may or may not have been committed. */
 export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{ readonly cause: unknown }> {}
-export type LedgerError = TryAgain | Poisoned | OutcomeUnknown
+/** Nobody's row is at fault and no patience helps: a missing right, a full disk, a statement that takes too long. */
+export class Failed extends Data.TaggedError("Failed")<{ readonly cause: unknown }> {}
+export type LedgerError = TryAgain | Poisoned | OutcomeUnknown | Failed
 
 /**
  * Whose events a transaction appends. A flight that changes who is told of an account's events flies `alone`: no event of
@@ -169,6 +175,6 @@ export interface Ledger {
   readonly streams: Page["streams"]
   readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, LedgerError>
   readonly transaction: <A>(scope: Scope, body: (page: Page) => Effect.Effect<A, LedgerError>) => Effect.Effect<A, LedgerError>
-  /** After an unknown outcome: is this very event in the log? */
+  /** After an unknown outcome: is this very event in the log? Fails while that is not certain yet. */
   readonly landed: (event: Stored) => Effect.Effect<boolean, LedgerError>
 }

@@ -6,6 +6,7 @@ import {
   type Claim,
   claimKey,
   type DomainFact,
+  Failed,
   type Facts,
   type KeptAnswer,
   type LeaseFact,
@@ -27,11 +28,9 @@ import { iso } from "./Iso.ts"
 import * as Outbox from "./Outbox.ts"
 import { type ReadModel, rowsOf } from "./ReadModel.ts"
 import type { Stored } from "./Recorded.ts"
+import { classify } from "./Trouble.ts"
 import * as Watermark from "./Watermark.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
-
-
-
 
 const jsonb = (values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.jsonb))
 const bytea = (values: ReadonlyArray<Uint8Array>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))
@@ -48,16 +47,24 @@ export const make = (sql: PgClient.PgClient, readModels: ReadonlyArray<ReadModel
     streams: page.streams,
     feed: (query) => mend(Feed.read(sql, query)),
     transaction: (scope, body) => mend(sql.withTransaction(Effect.andThen(enter(sql, scope), body(page)))),
-    landed: (event) =>
-      mend(
-        Effect.map(
-          sql`SELECT 1 AS found FROM events WHERE account_id = ${event.account_id} AND stream_id = ${event.stream_id}
-            AND version = ${event.version} AND event_id = ${event.event_id}`,
-          (found) => found.length > 0,
-        ),
-      ),
+    landed: (event) => mend(hasLanded(sql, event)),
   }
 }
+
+/**
+ * A lost transaction may still be on its way, its COMMIT not even received. Its promise to the feed is held until it is
+ * over, so once the log is settled up to what is allocated by now, what is not there will never be.
+ */
+const hasLanded = Effect.fnUntraced(function* (sql: PgClient.PgClient, event: Stored) {
+  const position = yield* Feed.allocated(sql)
+  const upTo = yield* Feed.settled(sql)
+  const found = yield* sql`
+    SELECT 1 AS found FROM events WHERE account_id = ${event.account_id} AND stream_id = ${event.stream_id}
+      AND version = ${event.version} AND event_id = ${event.event_id}`
+  if (found.length > 0) return true
+  if (upTo < position) return yield* new OutcomeUnknown({ cause: "the lost transaction may still be under way" })
+  return false
+})
 
 /** Flights of an account share it; one that flies alone waits for them, and they for it. In the order of the key. */
 const ACCOUNT_LOCKS = 0x5742_4143
@@ -233,38 +240,19 @@ const writeAll = Effect.fnUntraced(function* (
   if (outbox.arm.length > 0) yield* Outbox.arm(sql, outbox.arm, write.now)
 })
 
-/** What went wrong, in the words a flight acts on. A connection lost inside a transaction arrives as a defect. */
+/** A connection lost inside a transaction arrives as a defect, because the rollback that follows cannot be sent. */
 const mend = <A>(effect: Effect.Effect<A, SqlError.SqlError | LedgerError>): Effect.Effect<A, LedgerError> =>
   Effect.catchCause(effect, (cause) => {
     for (const reason of cause.reasons) {
       const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
-      if (error instanceof TryAgain || error instanceof Poisoned || error instanceof OutcomeUnknown) {
-        return Effect.fail(error)
-      }
+      if (isLedgerError(error)) return Effect.fail(error)
       if (error instanceof SqlError.SqlError) return Effect.fail(classify(error))
     }
     return Effect.failCause(cause as Cause.Cause<never>)
   })
 
-/** SQLSTATE classes 22 and 23 speak of the data; 40001, 40P01 and 55P03 of bad luck; 08 and 57P0x of the connection. */
-const classify = (error: SqlError.SqlError): LedgerError => {
-  switch (error.reason._tag) {
-    case "UniqueViolation":
-      return error.reason.constraint === "events_pkey" ? new TryAgain({ cause: error }) : new Poisoned({ cause: error })
-    case "SerializationError":
-    case "DeadlockError":
-    case "LockTimeoutError":
-      return new TryAgain({ cause: error })
-    case "ConnectionError":
-      return new OutcomeUnknown({ cause: error })
-    case "UnknownError":
-      return /57P0[1-3]/.test(sqlState(error)) ? new OutcomeUnknown({ cause: error }) : new Poisoned({ cause: error })
-    default:
-      return new Poisoned({ cause: error })
-  }
-}
-
-const sqlState = (error: SqlError.SqlError): string => {
-  const cause: unknown = error.reason.cause
-  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
-}
+const isLedgerError = (error: unknown): error is LedgerError =>
+  error instanceof TryAgain ||
+  error instanceof Poisoned ||
+  error instanceof OutcomeUnknown ||
+  error instanceof Failed
