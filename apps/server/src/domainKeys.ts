@@ -1,0 +1,18 @@
+import type { DkimKey } from "@waybill/domain/DkimKey"
+import type { AccountId, DomainId } from "@waybill/domain/Id"
+import { generateRsa } from "@waybill/mail/DkimKey"
+import { Secrets } from "@waybill/store/Secrets"
+import { Effect, Redacted } from "effect"
+
+/** A fresh RSA-2048 key whose private half is sealed before the log learns of the public one. */
+export const newDkimKey = Effect.fn("newDkimKey")(function* (
+  account_id: AccountId,
+  domain_id: DomainId,
+  selector: string,
+): Effect.fn.Return<DkimKey, never, Secrets> {
+  const secrets = yield* Secrets
+  const { algorithm, privateKey, record } = yield* generateRsa
+  const key_ref = `dkim:${selector}`
+  yield* secrets.seal({ account_id, id: domain_id, purpose: key_ref }, Redacted.value(privateKey))
+  return { selector, algorithm, public_key: record.slice(record.indexOf("p=") + 2), key_ref }
+})

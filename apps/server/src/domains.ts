@@ -1,0 +1,108 @@
+import * as Domain from "@waybill/domain/Domain"
+import * as DomainName from "@waybill/domain/DomainName"
+import type { AccountId, DomainId } from "@waybill/domain/Id"
+import * as DomainCheck from "@waybill/mail/DomainCheck"
+import * as DomainRecords from "@waybill/mail/DomainRecords"
+import { EventStore } from "@waybill/store/EventStore"
+import type { Unit } from "@waybill/store/Unit"
+import { Context, Effect, Result } from "effect"
+import { newDkimKey } from "./domainKeys.ts"
+import { newId, now } from "./fresh.ts"
+
+/** What of the instance's settings the records of a domain, and its verification, depend on. */
+export class DomainSettings extends Context.Service<
+  DomainSettings,
+  {
+    readonly transport: Exclude<Domain.TransportChoice, null>
+    /** The host of this service that takes bounces. */
+    readonly returnPathHost: string
+  }
+>()("@waybill/server/DomainSettings") {}
+
+/** The label below a customer's domain that leads bounces to us. */
+const RETURN_PATH_LABEL = "bounce"
+
+type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim">
+
+/** The records that the owner of a domain is asked to publish. */
+export const expectedRecords = ({ dkim, name, next_dkim }: Published, returnPathHost: string) =>
+  DomainRecords.expectedRecords(
+    name,
+    [
+      { ...dkim, required: true },
+      // Until DNS shows it, the old key signs.
+      ...(next_dkim === null ? [] : [{ ...next_dkim, required: false }]),
+    ],
+    { return_path: { kind: "cname", label: RETURN_PATH_LABEL, target: returnPathHost } },
+  )
+
+/** The unit that adds a domain, its key made and sealed. */
+export const addition = Effect.fn("domains.addition")(function* (account_id: AccountId, name: DomainName.DomainName) {
+  const { transport } = yield* DomainSettings
+  const domainId = yield* newId("DomainId")
+  const dkim = yield* newDkimKey(account_id, domainId, Domain.nextSelector(null))
+  const at = yield* now
+  return {
+    account_id,
+    streams: [{ aggregate: Domain, id: domainId, fresh: true }],
+    needs: { domains: [name] },
+    decide: (view) => {
+      const taken = view.facts.domain(account_id, name) !== undefined
+      const decide = Domain.add({
+        now: at,
+        domainId,
+        name,
+        dkim,
+        transport: null,
+        taken,
+        captured: transport === "capture",
+      })
+      return Result.map(decide(Domain.initial), (events) => ({
+        append: [{ aggregate: Domain, id: domainId, events }],
+        answer: events.reduce(Domain.evolve, Domain.initial),
+      }))
+    },
+  } satisfies Unit<Domain.State, unknown>
+})
+
+interface Lease {
+  readonly id: string
+  readonly token: string
+}
+
+/**
+ * Asks DNS what a domain's owner has published, and writes down what that means, settling the lease under which it was
+ * asked. Answers with the domain as it is then, or `undefined` where there was nothing to write down.
+ */
+export const check = Effect.fn("domains.check")(function* (account_id: AccountId, id: DomainId, lease?: Lease) {
+  const store = yield* EventStore
+  const { state } = yield* store.load(Domain, { account_id, stream_id: id })
+  if (state._tag !== "Domain") return undefined
+  const decide = yield* look(state)
+  return yield* store
+    .transact({
+      account_id,
+      streams: [{ aggregate: Domain, id }],
+      ...(lease === undefined ? {} : { leases: [lease] }),
+      decide: (view) => {
+        const before = view.state<Domain.State>(Domain, id)
+        return Result.map(decide(before), (events) => ({
+          append: [{ aggregate: Domain, id, events }],
+          answer: events.reduce(Domain.evolve, before),
+        }))
+      },
+    })
+    .pipe(
+      Effect.map((done) => (done._tag === "Committed" ? done.answer : undefined)),
+      // Known already; removed while DNS was being asked; somebody else's to settle.
+      Effect.catch(() => Effect.succeed(undefined)),
+    )
+})
+
+const look = Effect.fnUntraced(function* (domain: Domain.Domain) {
+  const { returnPathHost, transport } = yield* DomainSettings
+  const captured = (domain.transport ?? transport) === "capture"
+  if (captured && DomainName.isReserved(domain.name)) return Domain.verifyReserved(yield* now)
+  const { records } = yield* DomainCheck.check(domain.name, expectedRecords(domain, returnPathHost))
+  return Domain.recordCheck(yield* now, records)
+})
