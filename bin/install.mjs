@@ -46,13 +46,16 @@ export async function ensureNode() {
   const name = [`node-${system}-${process.arch}`, `node-bin-${system}-${process.arch}`].find((name) => name in pins)
   const own = `this machine has Node ${process.versions.node}, and Waybill runs on ${MIN_NODE_MAJOR} or newer`
   if (name === undefined) {
-    throw new Unavailable(`${own}. npm has none for ${system} on ${process.arch}: please install Node ${MIN_NODE_MAJOR}.`)
+    throw new Unavailable(
+      `${own}. npm has none for ${system} on ${process.arch}: please install Node ${MIN_NODE_MAJOR}.`,
+    )
   }
   const binary = join(runtime, "node_modules", name, "bin", process.platform === "win32" ? "node.exe" : "node")
   const current = () => account(runtime)?.[`node_modules/${name}`]?.version === pins[name] && existsSync(binary)
   if (current()) return binary
   await guarded(current, () => npmInstall(runtime, `Node ${pins[name]} (${own})`))
-  if (!current()) throw new Unavailable(`npm ended well but left no ${binary}. Is \`optional\` omitted in your npm settings?`)
+  if (!current())
+    throw new Unavailable(`npm ended well but left no ${binary}. Is \`optional\` omitted in your npm settings?`)
   return binary
 }
 
@@ -60,7 +63,7 @@ export async function ensureNode() {
  * `node_modules` as the lock file wants it. `dev` says whether the development tools are needed too: a production
  * image installed with `--omit=dev` still starts the service without calling npm.
  */
-export async function ensureModules(node, { dev }) {
+export async function ensureModules({ dev }) {
   const lock = readFileSync(lockFile, "utf8")
   const stamp = createHash("sha256").update(lock).digest("hex")
   const current = () => {
@@ -71,7 +74,7 @@ export async function ensureModules(node, { dev }) {
   }
   if (current()) return
   await guarded(current, async () => {
-    await npmInstall(root, existsSync(join(root, "node_modules")) ? "the packages of a newer lock file" : "packages", node)
+    await npmInstall(root, existsSync(join(root, "node_modules")) ? "the packages of a newer lock file" : "packages")
     writeStamp(stamp)
   })
 }
@@ -140,14 +143,25 @@ function takeGuard() {
  * service may still load. The lock file is obeyed and never written. Install scripts stay off whatever the npm, as
  * newer ones refuse them anyway and nothing here needs one.
  */
-const installArguments = ["install", "--no-save", "--ignore-scripts", "--include=dev", "--include=optional"]
+const installArguments = [
+  "install",
+  "--no-save",
+  "--ignore-scripts",
+  "--include=dev",
+  "--include=optional",
+  // The packages ask for Node 24 and will have it; the npm at hand may be of 20.
+  "--no-engine-strict",
+  "--no-audit",
+  "--no-fund",
+]
 
-async function npmInstall(folder, what, node = process.execPath) {
+async function npmInstall(folder, what) {
   const began = performance.now()
   say(`installing ${what}; this happens once`)
   const npm = findNpm()
-  const command = npm.endsWith(".js") ? [node, npm] : [npm]
-  const child = spawn(command[0], [...command.slice(1), ...installArguments, "--no-audit", "--no-fund", "--loglevel=error"], {
+  // On the Node npm came with: it finds its machine-wide settings (proxy, certificates) by the path of its Node.
+  const command = npm.endsWith(".js") ? [process.execPath, npm] : [npm]
+  const child = spawn(command[0], [...command.slice(1), ...installArguments, "--loglevel=error"], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
     shell: process.platform === "win32" && !npm.endsWith(".js"),
@@ -167,7 +181,11 @@ async function npmInstall(folder, what, node = process.execPath) {
     child.on("error", (error) => reject(new Unavailable(`npm did not start: ${error.message}`)))
     child.on("close", (code) => resolve(code))
   }).finally(() => process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop))
-  if (stopped) throw new Unavailable("the installation was stopped; the next command begins it again.", 128 + constants.signals[stopped])
+  if (stopped)
+    throw new Unavailable(
+      "the installation was stopped; the next command begins it again.",
+      128 + constants.signals[stopped],
+    )
   if (code !== 0) {
     const lines = output.filter((line) => line.trim() !== "").slice(0, MAX_NPM_OUTPUT_LINES)
     throw new Unavailable(`npm could not install: ${reason(lines.join("\n"))}\n\n${lines.join("\n")}`)
@@ -178,7 +196,11 @@ async function npmInstall(folder, what, node = process.execPath) {
 const reasons = [
   [/EACCES|EPERM|EROFS/, "this user may not write in the checkout or in npm's cache."],
   [/ENOSPC/, "the disk is full."],
-  [/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET/, "the package registry could not be reached."],
+  [
+    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET/,
+    "the package registry could not be reached.",
+  ],
+  [/CERT|UNABLE_TO_/, "the registry's certificate is not trusted here; npm's setting `cafile` names one that is."],
   [/E404|ETARGET|ENOVERSIONS/, "the registry that npm is set to has no such package."],
   [/EINTEGRITY/, "a package differs from the one in the lock file."],
   [/E401|E403|ENEEDAUTH/, "the registry refused; npm's settings lack a valid login."],

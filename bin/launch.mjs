@@ -17,7 +17,7 @@ export async function launch(options) {
   stopWithParent()
   try {
     const node = await ensureNode()
-    await ensureModules(node, options)
+    await ensureModules(options)
     if (node === process.execPath) await runHere(options)
     else await runChild(node)
   } catch (error) {

@@ -24,7 +24,8 @@ const compiler = () => {
   }
 }
 
-const onPath = (command) => (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, command)))
+const onPath = (command) =>
+  (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, command)))
 
 const steps = {
   types: [...compiler(), "--noEmit", "--pretty", "false"],
@@ -68,7 +69,9 @@ const failed = []
 const worker = async () => {
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
     const result = await run(name)
-    process.stdout.write(`${result.ok ? "ok    " : "FAILED"}  ${name.padEnd(12)} ${result.seconds.toFixed(1).padStart(5)} s\n`)
+    process.stdout.write(
+      `${result.ok ? "ok    " : "FAILED"}  ${name.padEnd(12)} ${result.seconds.toFixed(1).padStart(5)} s\n`,
+    )
     if (!result.ok) failed.push(result)
   }
 }
@@ -76,5 +79,7 @@ await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, wo
 
 for (const { name, output } of failed) process.stdout.write(`\n${name}\n${output}\n`)
 const total = ((performance.now() - began) / 1000).toFixed(1)
-process.stdout.write(`\n${failed.length === 0 ? "All is well" : `Failed: ${failed.map(({ name }) => name).join(", ")}`} (${total} s)\n`)
+process.stdout.write(
+  `\n${failed.length === 0 ? "All is well" : `Failed: ${failed.map(({ name }) => name).join(", ")}`} (${total} s)\n`,
+)
 process.exitCode = failed.length === 0 ? 0 : 1

@@ -9,16 +9,7 @@ interface Locked {
 }
 
 /** Licences that ask for nothing but their own text beside the code. */
-const allowed = new Set([
-  "0BSD",
-  "Apache-2.0",
-  "BSD-2-Clause",
-  "BSD-3-Clause",
-  "ISC",
-  "MIT",
-  "MIT-0",
-  "Python-2.0",
-])
+const allowed = new Set(["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "Python-2.0"])
 
 const isAllowed = (expression: string): boolean =>
   expression
@@ -36,15 +27,20 @@ describe("licences", () => {
     )
     assert.isAbove(production.length, 20)
     assert.deepStrictEqual(
-      production.filter(([, entry]) => !isAllowed(entry.license ?? "none")).map(([path, entry]) => [path, entry.license]),
+      production
+        .filter(([, entry]) => !isAllowed(entry.license ?? "none"))
+        .map(([path, entry]) => [path, entry.license]),
       [],
     )
   })
 
   it("an expression is allowed when one of its choices is, and refused when any of its parts is not", () => {
-    assert.deepStrictEqual(
-      ["(MIT OR GPL-3.0)", "MIT AND ISC", "MIT AND GPL-3.0", "EUPL-1.2", "none"].map(isAllowed),
-      [true, true, false, false, false],
-    )
+    assert.deepStrictEqual(["(MIT OR GPL-3.0)", "MIT AND ISC", "MIT AND GPL-3.0", "EUPL-1.2", "none"].map(isAllowed), [
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
   })
 })

@@ -1,0 +1,189 @@
+import { afterEach, assert, describe, it } from "@effect/vitest"
+import { type ChildProcess, spawn } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** Says that it runs, waits for one signal, and takes `slow` for an answer. */
+const MAIN = `
+const [command, detail] = process.argv.slice(2)
+if (command === "exit") process.exit(Number(detail))
+if (command === "wait") {
+  const alive = setInterval(() => {}, 1000)
+  process.once("SIGINT", () => stop("SIGINT")).once("SIGTERM", () => stop("SIGTERM"))
+  const stop = (signal) => {
+    console.log("stopping for " + signal)
+    if (detail !== "slow") setTimeout(() => (clearInterval(alive), process.exit(0)), 50)
+  }
+}
+console.log("runs " + process.argv.slice(2).join(" "))
+`
+
+/** npm as far as the launcher sees it: it installs what the lock file says and leaves its account of that. */
+const NPM = `
+const fs = require("node:fs")
+fs.appendFileSync("npm-calls", process.argv.slice(2).join(" ") + "\\n")
+if (fs.existsSync("npm-fails")) {
+  console.error(fs.readFileSync("npm-fails", "utf8"))
+  process.exit(1)
+}
+setTimeout(() => {
+  fs.mkdirSync("node_modules", { recursive: true })
+  fs.copyFileSync("package-lock.json", "node_modules/.package-lock.json")
+}, 200)
+`
+
+const lockOf = (version: string) =>
+  JSON.stringify({
+    packages: {
+      "": { name: "waybill" },
+      "node_modules/one": { version, integrity: `sha512-${version}` },
+      "node_modules/for-another-system": { version, optional: true },
+      "node_modules/for-developers": { version, dev: true },
+    },
+  })
+
+const checkouts: Array<string> = []
+const children: Array<ChildProcess> = []
+
+const checkout = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "waybill-launcher-"))
+  checkouts.push(folder)
+  cpSync("bin", join(folder, "bin"), { recursive: true })
+  for (const path of ["runtime", "apps/server/src", "npm/bin"]) mkdirSync(join(folder, path), { recursive: true })
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
+  writeFileSync(join(folder, "package-lock.json"), lockOf("1.0.0"))
+  writeFileSync(join(folder, "apps/server/src/main.ts"), MAIN)
+  writeFileSync(join(folder, "npm/package.json"), JSON.stringify({ type: "commonjs" }))
+  writeFileSync(join(folder, "npm/bin/npm-cli.js"), NPM)
+  return folder
+}
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL")
+  for (const folder of checkouts.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+const start = (folder: string, ...args: ReadonlyArray<string>) => {
+  const { npm_lifecycle_event: _, ...env } = process.env
+  const child = spawn(process.execPath, [join(folder, "bin/waybill.mjs"), ...args], {
+    env: { ...env, npm_execpath: join(folder, "npm/bin/npm-cli.js") },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  children.push(child)
+  let output = ""
+  const watchers = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk) => {
+      output += String(chunk)
+      for (const watcher of watchers) watcher()
+    })
+  }
+  const ended = new Promise<{ readonly code: number | null; readonly output: string }>((resolve) =>
+    child.on("close", (code) => resolve({ code, output })),
+  )
+  const says = (text: string) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (output.includes(text)) resolve()
+      }
+      watchers.add(look)
+      look()
+    })
+  return { child, ended, says }
+}
+
+const npmCalls = (folder: string) =>
+  existsSync(join(folder, "npm-calls")) ? readFileSync(join(folder, "npm-calls"), "utf8").trim().split("\n").length : 0
+
+describe("installing", () => {
+  it("a bare clone is installed by the first command, and the second calls no npm", async () => {
+    const folder = checkout()
+    const first = await start(folder, "config").ended
+    assert.deepInclude(first, { code: 0 })
+    assert.include(first.output, "runs config")
+    assert.deepEqual(await start(folder, "config").ended, { code: 0, output: "runs config\n" })
+    assert.strictEqual(npmCalls(folder), 1)
+  })
+
+  it("two commands that start together install once, and both run", async () => {
+    const folder = checkout()
+    const both = await Promise.all([start(folder, "one").ended, start(folder, "two").ended])
+    assert.deepStrictEqual(
+      both.map(({ code }) => code),
+      [0, 0],
+    )
+    assert.strictEqual(npmCalls(folder), 1)
+  })
+
+  it("a newer lock file is installed", async () => {
+    const folder = checkout()
+    await start(folder, "config").ended
+    writeFileSync(join(folder, "package-lock.json"), lockOf("1.0.1"))
+    assert.include((await start(folder, "config").ended).output, "newer lock file")
+    assert.strictEqual(npmCalls(folder), 2)
+  })
+
+  it("what was installed by hand, or without the development tools, is taken as it is", async () => {
+    const folder = checkout()
+    mkdirSync(join(folder, "node_modules"))
+    const packages = { "node_modules/one": { version: "1.0.0", integrity: "sha512-1.0.0" } }
+    writeFileSync(join(folder, "node_modules/.package-lock.json"), JSON.stringify({ packages }))
+    assert.deepEqual(await start(folder, "config").ended, { code: 0, output: "runs config\n" })
+    assert.strictEqual(npmCalls(folder), 0)
+  })
+
+  it("a guard that a killed command left behind is not waited for", async () => {
+    const folder = checkout()
+    const guard = join(folder, "runtime/.installing")
+    writeFileSync(guard, "")
+    utimesSync(guard, 1, 1)
+    assert.deepInclude(await start(folder, "config").ended, { code: 0 })
+    assert.isFalse(existsSync(guard))
+  })
+
+  for (const [code, words] of [
+    ["ENOTFOUND", "could not be reached"],
+    ["EACCES", "may not write"],
+    ["SELF_SIGNED_CERT_IN_CHAIN", "certificate is not trusted"],
+    ["E404", "has no such package"],
+    ["ESOMETHINGNEW", "it says"],
+  ] as const) {
+    it(`npm's ${code} is said in words, exits 69, and the next command tries again`, async () => {
+      const folder = checkout()
+      writeFileSync(join(folder, "npm-fails"), `npm error code ${code}`)
+      const failed = await start(folder, "config").ended
+      assert.strictEqual(failed.code, 69)
+      assert.include(failed.output, words)
+      rmSync(join(folder, "npm-fails"))
+      assert.deepInclude(await start(folder, "config").ended, { code: 0 })
+    })
+  }
+})
+
+describe("running", () => {
+  it("the exit code of the command is the launcher's", async () => {
+    const folder = checkout()
+    assert.deepInclude(await start(folder, "exit", "3").ended, { code: 3 })
+  })
+
+  it("SIGTERM stops it cleanly", async () => {
+    const { child, ended, says } = start(checkout(), "wait")
+    await says("runs wait")
+    child.kill("SIGTERM")
+    const { code, output } = await ended
+    assert.strictEqual(code, 0)
+    assert.include(output, "stopping for SIGTERM")
+  })
+
+  it("one Ctrl-C that arrives three times is one, and the next stops at once", async () => {
+    const { child, ended, says } = start(checkout(), "wait", "slow")
+    await says("runs wait")
+    for (const _ of [1, 2, 3]) child.kill("SIGINT")
+    await says("stopping for SIGINT")
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    assert.isNull(child.exitCode)
+    child.kill("SIGINT")
+    assert.deepInclude(await ended, { code: 130 })
+  })
+})
