@@ -1,3 +1,4 @@
+import * as Network from "@waybill/domain/Network"
 import { Config, ConfigProvider, Data, Effect, LogLevel, Option, Redacted, Schema } from "effect"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -32,6 +33,15 @@ const CommaList = (name: string) =>
         .split(",")
         .map((part) => part.trim())
         .filter((part) => part !== ""),
+    ),
+  )
+
+const Networks = (name: string) =>
+  CommaList(name).pipe(
+    Config.mapEffect((list) =>
+      Schema.decodeUnknownEffect(Schema.Array(Network.FromText))(list).pipe(
+        Effect.mapError((error) => new Config.ConfigError(new ConfigProvider.SourceError({ message: error.message }))),
+      ),
     ),
   )
 
@@ -81,7 +91,7 @@ export const TABLE = {
     "TRUSTED_PROXIES",
     "Networks (CIDR, comma-separated) whose X-Forwarded-For is believed.",
     "none",
-    CommaList("TRUSTED_PROXIES"),
+    Networks("TRUSTED_PROXIES"),
   ),
   maxBodyBytes: setting(
     "MAX_BODY_BYTES",
@@ -127,7 +137,7 @@ export const TABLE = {
     "WEBHOOK_ALLOW_NETWORKS",
     "Private networks (CIDR, comma-separated) that webhooks may reach, http included.",
     "none",
-    CommaList("WEBHOOK_ALLOW_NETWORKS"),
+    Networks("WEBHOOK_ALLOW_NETWORKS"),
   ),
   logLevel: setting(
     "LOG_LEVEL",

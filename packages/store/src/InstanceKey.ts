@@ -1,5 +1,5 @@
 import { Context, Data, Effect, Layer, type Option, Redacted, Result } from "effect"
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 
@@ -32,6 +32,8 @@ export interface Keyring {
   readonly ids: ReadonlyArray<string>
   /** `context` says what the bytes are for and whose they are; whoever opens has to say the same. */
   readonly seal: (context: ReadonlyArray<string>, bytes: Uint8Array) => Sealed
+  /** Keys for purposes of their own, as many as there are instance keys, the current one's first. */
+  readonly derive: (purpose: string) => ReadonlyArray<Uint8Array>
   /** Throws for a key that is not there, another context, or bytes that were changed. */
   readonly open: (context: ReadonlyArray<string>, sealed: Sealed) => Uint8Array
 }
@@ -89,6 +91,7 @@ const ring = (current: Key, keys: ReadonlyArray<Key>): Keyring => ({
       ciphertext: Buffer.concat([cipher.update(bytes), cipher.final(), cipher.getAuthTag()]),
     }
   },
+  derive: (purpose) => keys.map(({ bytes }) => new Uint8Array(hkdfSync("sha256", bytes, "", `waybill ${purpose}`, KEY_BYTES))),
   open: (context, { ciphertext, key_id, nonce }) => {
     const key = keys.find((each) => each.id === key_id)
     if (key === undefined)

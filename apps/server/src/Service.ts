@@ -1,0 +1,81 @@
+import * as CaptureTransport from "@waybill/mail/CaptureTransport"
+import * as DirectTransport from "@waybill/mail/DirectTransport"
+import { Dns } from "@waybill/mail/Dns"
+import * as MtaStsFetch from "@waybill/mail/MtaStsFetch"
+import * as MailNetwork from "@waybill/mail/Network"
+import * as RelayTransport from "@waybill/mail/RelayTransport"
+import { Admission } from "@waybill/store/Admission"
+import * as Database from "@waybill/store/Database"
+import { EventStore } from "@waybill/store/EventStore"
+import { InstanceKey } from "@waybill/store/InstanceKey"
+import { KeyUses } from "@waybill/store/KeyUses"
+import * as Sandbox from "@waybill/store/Sandbox"
+import { Secrets } from "@waybill/store/Secrets"
+import { Effect, Layer, Option, type Redacted, Result } from "effect"
+import { hostname } from "node:os"
+import { join } from "node:path"
+import { DomainSettings } from "./domains.ts"
+import { returnPathKey } from "./returnPathKey.ts"
+import { reveal, type Settings } from "./Settings.ts"
+import { checkDomains } from "./tasks/checkDomains.ts"
+import * as drainWebhooks from "./tasks/drainWebhooks.ts"
+import { Transports } from "./tasks/Transports.ts"
+import * as Worker from "./tasks/Worker.ts"
+
+/** The log, its secrets, and what requests are measured against. */
+export const store = (settings: Settings, url: Redacted.Redacted) =>
+  Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
+    Layer.provideMerge(KeyUses.layer),
+    Layer.provideMerge(EventStore.layer()),
+    Layer.provideMerge(
+      InstanceKey.layer({ file: join(settings.data, "instance.key"), text: settings.instanceKey }),
+    ),
+    Layer.provideMerge(Database.layer({ url, connections: settings.databaseConnections })),
+  )
+
+/** What the operator decided about domains. */
+export const domainSettings = (settings: Settings) =>
+  Layer.succeed(DomainSettings, { transport: settings.transport, returnPathHost: settings.returnPathDomain })
+
+export const dns = (settings: Settings) =>
+  Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
+
+const ehloName = (settings: Settings): string => Option.getOrElse(settings.ehloName, hostname)
+
+const transports = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const capture = CaptureTransport.layer(yield* Sandbox.keeper)
+      const smtpUrl = reveal(settings.smtpUrl)
+      const relay = smtpUrl === undefined ? undefined : yield* Effect.fromResult(RelayTransport.parse(smtpUrl))
+      const direct = DirectTransport.layer({ name: ehloName(settings) }).pipe(
+        Layer.provide(MtaStsFetch.layer()),
+        Layer.provide(dns(settings)),
+      )
+      return Transports.layer(settings.transport, {
+        capture,
+        direct,
+        ...(relay === undefined ? {} : { relay: RelayTransport.layer(relay, { name: ehloName(settings) }) }),
+      })
+    }),
+  )
+
+/** Everything that works in the background. */
+export const worker = (settings: Settings, url: Redacted.Redacted) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const allowedNetworks = Result.getOrThrow(MailNetwork.parseAll(settings.webhookAllowNetworks))
+      return Worker.layer({
+        url,
+        delivery: { returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain } },
+        also: Effect.gen(function* () {
+          const webhooks = yield* drainWebhooks.make({ allowedNetworks })
+          const domains = yield* checkDomains()
+          return {
+            drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
+            check_domains: { run: domains.kick, cron: "* * * * *" },
+          }
+        }),
+      })
+    }),
+  ).pipe(Layer.provide([transports(settings), dns(settings), domainSettings(settings)]))
