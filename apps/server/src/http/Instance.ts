@@ -1,0 +1,15 @@
+import type { Network } from "@waybill/domain/Network"
+import type { ReturnPath } from "@waybill/mail/DomainRecords"
+import { Context } from "effect"
+
+/** What the operator decided for all accounts, as far as requests are concerned. */
+export class Instance extends Context.Service<
+  Instance,
+  {
+    readonly transport: "capture" | "relay" | "direct"
+    /** How bounces find the way back; `null` where this instance takes no mail. */
+    readonly returnPath: ReturnPath | null
+    /** Networks of the operator's own that webhooks may reach. */
+    readonly allowedNetworks: ReadonlyArray<Network>
+  }
+>()("@waybill/server/http/Instance") {}
