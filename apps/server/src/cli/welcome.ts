@@ -1,0 +1,36 @@
+import { Console, Effect, Redacted } from "effect"
+import { FIRST_DOMAIN, type FirstSecrets } from "../Installation.ts"
+import type { Settings } from "../Settings.ts"
+import { urlOf } from "../Settings.ts"
+
+/** What a newcomer needs, and no more. The secrets stand here once and nowhere else. */
+export const welcome = (settings: Settings, first: FirstSecrets | undefined) => {
+  const url = urlOf(settings)
+  const lines = [
+    `Waybill is ready.`,
+    ``,
+    `  API        ${url}/v1`,
+    `  Docs       ${url}/docs`,
+    `  Dashboard  ${url}/`,
+    ...(first === undefined ? [] : secrets(first)),
+    ``,
+    ...(settings.transport === "capture" ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
+  ]
+  return Effect.forEach(lines, (line) => Console.log(line), { discard: true })
+}
+
+const secrets = ({ key, owner }: FirstSecrets): ReadonlyArray<string> => [
+  ``,
+  `These are shown this once; keep them:`,
+  ``,
+  `  Sign in    ${owner.email} / ${Redacted.value(owner.password)}`,
+  `  API key    ${key}`,
+]
+
+const example = (url: string, key: string): ReadonlyArray<string> => [
+  `A first mail (it is kept here and leaves nowhere, while TRANSPORT is capture):`,
+  ``,
+  `  curl ${url}/v1/email/send -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" ` +
+    `-d '{"from":"Acme <hello@${FIRST_DOMAIN}>","to":"ana@example.org","subject":"Hello","text":"It works."}'`,
+  ``,
+]
