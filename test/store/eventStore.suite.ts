@@ -2,24 +2,10 @@ import { assert, type Vitest } from "@effect/vitest"
 import * as Email from "@waybill/domain/Email"
 import type { AccountId } from "@waybill/domain/Id"
 import { EventStore } from "@waybill/store/EventStore"
-import type { Unit } from "@waybill/store/Unit"
-import { Data, Effect, Exit, Fiber, Result } from "effect"
-import { id, opened, queued } from "../support/history.ts"
+import { Effect, Exit, Fiber, Result } from "effect"
+import { id } from "../support/history.ts"
+import { committed, open, Refused, send } from "./units.ts"
 
-class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
-
-const open = (): Result.Result<[Email.Event], never> => Result.succeed([opened()])
-
-const send = (account_id: AccountId, over: Partial<Unit<string, Refused>> = {}): Unit<string, Refused> => {
-  const email = id("EmailId")
-  return {
-    account_id,
-    streams: [{ aggregate: Email, id: email, fresh: true }],
-    decide: () =>
-      Result.succeed({ append: [{ aggregate: Email, id: email, events: [queued(email)] }], answer: email as string }),
-    ...over,
-  }
-}
 const claimOf = (account_id: AccountId, key: string, fingerprint: string) => ({
   account_id,
   route: "POST /email/send",
@@ -215,10 +201,3 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
     }),
   )
 }
-
-const committed = <A, E, R>(
-  effect: Effect.Effect<{ readonly _tag: "Committed"; readonly answer: A } | { readonly _tag: "Replayed" }, E, R>,
-) =>
-  Effect.flatMap(effect, (done) =>
-    done._tag === "Committed" ? Effect.succeed(done) : Effect.die(new Error("replayed instead of committed")),
-  )

@@ -1,0 +1,170 @@
+import { Effect, Redacted, type Scope } from "effect"
+import * as net from "node:net"
+
+/**
+ * What happens to the next COMMIT that passes. `before`: it never reaches the server. `after`: the server commits, the
+ * answer never arrives. `late`: the client is cut off, and the COMMIT reaches the server when `release` is called.
+ */
+export type Fault = "before" | "after" | "late"
+
+export interface FaultProxy {
+  /** The same database, through the proxy. */
+  readonly url: Redacted.Redacted
+  /** Faults are used up in this order, one a COMMIT. */
+  readonly inject: (...faults: ReadonlyArray<Fault>) => void
+  /** Lets the COMMITs that were held back pass. */
+  readonly release: () => void
+  /** COMMITs that met a fault so far. */
+  readonly struck: () => number
+  /** Cuts every connection, and every new one as soon as it comes. */
+  readonly down: () => void
+  readonly up: () => void
+  /** Connections that came while it was down. */
+  readonly refused: () => number
+}
+
+/** Stands between a client and Postgres, understands just enough of the protocol to know a COMMIT, and cuts there. */
+export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const faults: Array<Fault> = []
+    const held: Array<() => void> = []
+    const open = new Set<net.Socket>()
+    let struck = 0
+    let isDown = false
+    let refused = 0
+    const server = net.createServer((client) => {
+      if (isDown) {
+        refused++
+        client.on("error", () => {}).destroy()
+        return
+      }
+      const upstream = net.connect(addressOf(url))
+      for (const socket of [client, upstream]) {
+        open.add(socket)
+        socket.on("error", () => {}).on("close", () => open.delete(socket))
+      }
+      relay(client, upstream, {
+        next: () => {
+          const fault = faults.shift()
+          if (fault !== undefined) struck++
+          return fault
+        },
+        hold: (pass) => held.push(pass),
+      })
+    })
+    const cutAll = () => {
+      for (const socket of open) socket.destroy()
+    }
+    yield* Effect.acquireRelease(
+      Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+      () =>
+        Effect.promise(() => {
+          const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+          cutAll()
+          return closed
+        }),
+    )
+    const { port } = server.address() as net.AddressInfo
+    const through = new URL(Redacted.value(url))
+    through.search = ""
+    through.hostname = "127.0.0.1"
+    through.port = String(port)
+    return {
+      url: Redacted.make(through.href),
+      inject: (...more) => void faults.push(...more),
+      release: () => {
+        for (const pass of held.splice(0)) pass()
+      },
+      struck: () => struck,
+      down: () => {
+        isDown = true
+        cutAll()
+      },
+      up: () => {
+        isDown = false
+      },
+      refused: () => refused,
+    }
+  })
+
+const addressOf = (url: Redacted.Redacted): net.NetConnectOpts => {
+  const parsed = new URL(Redacted.value(url))
+  const folder = parsed.searchParams.get("host")
+  const port = parsed.port === "" ? "5432" : parsed.port
+  return folder === null
+    ? { host: parsed.hostname, port: Number(port) }
+    : { path: `${folder}/.s.PGSQL.${port}` }
+}
+
+interface Faults {
+  readonly next: () => Fault | undefined
+  readonly hold: (pass: () => void) => void
+}
+
+const relay = (client: net.Socket, upstream: net.Socket, faults: Faults): void => {
+  const seen = commits()
+  let fault: Fault | undefined
+  const cut = () => {
+    client.destroy()
+    upstream.destroy()
+  }
+  const fromClient = messages(true, (message) => {
+    if (fault === "before" || fault === "late") return
+    if (seen(message)) {
+      fault = faults.next()
+      if (fault === "before") return cut()
+      if (fault === "late") {
+        const rest = [message, SYNC]
+        client.destroy()
+        faults.hold(() => {
+          for (const each of rest) upstream.write(each)
+          upstream.end()
+        })
+        return
+      }
+    }
+    upstream.write(message)
+  })
+  const fromServer = messages(false, (message) => {
+    if (fault === "after" && isCommitted(message)) return cut()
+    if (!client.destroyed) client.write(message)
+  })
+  client.on("data", fromClient)
+  upstream.on("data", fromServer)
+  client.on("close", () => fault !== "late" && upstream.destroy())
+  upstream.on("close", () => client.destroy())
+}
+
+const SYNC = Buffer.from([0x53, 0, 0, 0, 4])
+
+/** Splits a stream into messages. The client's first one has no type byte. */
+const messages = (startsWithoutType: boolean, take: (message: Buffer) => void) => {
+  let rest: Buffer = Buffer.alloc(0)
+  let typeBytes = startsWithoutType ? 0 : 1
+  return (chunk: Buffer): void => {
+    rest = Buffer.concat([rest, chunk])
+    while (rest.length >= typeBytes + 4) {
+      const length = typeBytes + rest.readUInt32BE(typeBytes)
+      if (rest.length < length) return
+      const message = rest.subarray(0, length)
+      rest = rest.subarray(length)
+      typeBytes = 1
+      take(message)
+    }
+  }
+}
+
+/** Whether a message makes the server commit: a simple query, or the execution of what was bound to a prepared COMMIT. */
+const commits = () => {
+  const prepared = new Map<string, string>()
+  let bound = ""
+  return (message: Buffer): boolean => {
+    const type = String.fromCharCode(message[0] ?? 0)
+    const [first = "", second = ""] = message.subarray(5).toString("latin1").split("\0", 2)
+    if (type === "P") prepared.set(first, second)
+    if (type === "B") bound = prepared.get(second) ?? ""
+    return (type === "Q" && isCommit(first)) || (type === "E" && isCommit(bound))
+  }
+}
+const isCommit = (text: string): boolean => text.trim().toUpperCase() === "COMMIT"
+const isCommitted = (message: Buffer): boolean => message[0] === 0x43 && message.subarray(5, 11).toString() === "COMMIT"

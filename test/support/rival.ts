@@ -1,0 +1,52 @@
+import { Effect, Redacted, type Scope } from "effect"
+import pg from "pg"
+
+/** Somebody else on the same database, with a connection of their own. */
+export interface Rival {
+  readonly query: (text: string, values?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Record<string, unknown>>>
+}
+
+export const rival = (url: Redacted.Redacted): Effect.Effect<Rival, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        const client = new pg.Client({ connectionString: Redacted.value(url) })
+        client.on("error", () => {})
+        await client.connect()
+        return client
+      }),
+      (client) => Effect.promise(() => client.end()),
+    ),
+    (client) => ({
+      query: (text, values = []) => Effect.promise(async () => (await client.query(text, [...values])).rows),
+    }),
+  )
+
+/** The rival writes a stream's next event itself, in a transaction that is left open. */
+export const takeVersion = (
+  other: Rival,
+  ref: { readonly account_id: string; readonly stream_id: string },
+  version: number,
+) =>
+  Effect.andThen(
+    other.query("BEGIN"),
+    other.query(
+      `INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+        SELECT account_id, stream_id, $3::int, stream, 'EmailOpened', 'evt_rival_' || $3::int,
+          '{"recipient": null, "user_agent": null, "ip": null, "at": "2026-11-21T09:05:00.000Z"}', meta, recorded_at
+        FROM events WHERE account_id = $1 AND stream_id = $2 AND version = 1`,
+      [ref.account_id, ref.stream_id, version],
+    ),
+  )
+
+/** Waits until somebody waits for a lock on this database, and says who. */
+export const waiter = (watcher: Rival) =>
+  watcher
+    .query(
+      `SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`,
+    )
+    .pipe(
+      Effect.repeat({ until: (found) => found.length > 0 }),
+      Effect.map((found) => Number(found[0]?.["pid"])),
+    )
