@@ -9,6 +9,7 @@ import { SecureRandom } from "effect/crypto"
 import { createApiKey } from "./apiKeys.ts"
 import * as domains from "./domains.ts"
 import { newId, now } from "./fresh.ts"
+import { Instance } from "./http/Instance.ts"
 
 const FIRST_ACCOUNT = "My company"
 export const FIRST_OWNER = "owner@localhost"
@@ -27,7 +28,7 @@ export interface FirstSecrets {
 export const ensure = Effect.fn("Installation.ensure")(function* () {
   if ((yield* Accounts.list()).length > 0) return undefined
   const store = yield* EventStore
-  const { transport } = yield* domains.DomainSettings
+  const { transport } = yield* Instance
   const at = yield* now
   const account_id = yield* newId("AccountId")
   const ref = { account_id, stream_id: account_id }

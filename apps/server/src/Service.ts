@@ -14,7 +14,7 @@ import { Secrets } from "@waybill/store/Secrets"
 import { Effect, Layer, Option, type Redacted, Result } from "effect"
 import { hostname } from "node:os"
 import { join } from "node:path"
-import { DomainSettings } from "./domains.ts"
+import { Instance } from "./http/Instance.ts"
 import { returnPathKey } from "./returnPathKey.ts"
 import { reveal, type Settings } from "./Settings.ts"
 import { checkDomains } from "./tasks/checkDomains.ts"
@@ -33,9 +33,16 @@ export const store = (settings: Settings, url: Redacted.Redacted) =>
     Layer.provideMerge(Database.layer({ url, connections: settings.databaseConnections })),
   )
 
-/** What the operator decided about domains. */
-export const domainSettings = (settings: Settings) =>
-  Layer.succeed(DomainSettings, { transport: settings.transport, returnPathHost: settings.returnPathDomain })
+/** The label below a customer's domain that leads bounces to us. */
+const RETURN_PATH_LABEL = "bounce"
+
+/** What the operator decided, as far as requests and domains are concerned. */
+export const instance = (settings: Settings) =>
+  Layer.succeed(Instance, {
+    transport: settings.transport,
+    returnPath: { kind: "cname", label: RETURN_PATH_LABEL, target: settings.returnPathDomain },
+    allowedNetworks: settings.webhookAllowNetworks,
+  })
 
 export const dns = (settings: Settings) =>
   Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
@@ -78,4 +85,4 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
         }),
       })
     }),
-  ).pipe(Layer.provide([transports(settings), dns(settings), domainSettings(settings)]))
+  ).pipe(Layer.provide([transports(settings), dns(settings), instance(settings)]))

@@ -5,27 +5,15 @@ import * as DomainCheck from "@waybill/mail/DomainCheck"
 import * as DomainRecords from "@waybill/mail/DomainRecords"
 import { EventStore } from "@waybill/store/EventStore"
 import type { Unit } from "@waybill/store/Unit"
-import { Context, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import { newDkimKey } from "./domainKeys.ts"
 import { newId, now } from "./fresh.ts"
-
-/** What of the instance's settings the records of a domain, and its verification, depend on. */
-export class DomainSettings extends Context.Service<
-  DomainSettings,
-  {
-    readonly transport: Exclude<Domain.TransportChoice, null>
-    /** The host of this service that takes bounces. */
-    readonly returnPathHost: string
-  }
->()("@waybill/server/DomainSettings") {}
-
-/** The label below a customer's domain that leads bounces to us. */
-const RETURN_PATH_LABEL = "bounce"
+import { Instance } from "./http/Instance.ts"
 
 type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim">
 
 /** The records that the owner of a domain is asked to publish. */
-export const expectedRecords = ({ dkim, name, next_dkim }: Published, returnPathHost: string) =>
+export const expectedRecords = ({ dkim, name, next_dkim }: Published, return_path: DomainRecords.ReturnPath | null) =>
   DomainRecords.expectedRecords(
     name,
     [
@@ -33,12 +21,12 @@ export const expectedRecords = ({ dkim, name, next_dkim }: Published, returnPath
       // Until DNS shows it, the old key signs.
       ...(next_dkim === null ? [] : [{ ...next_dkim, required: false }]),
     ],
-    { return_path: { kind: "cname", label: RETURN_PATH_LABEL, target: returnPathHost } },
+    { return_path },
   )
 
 /** The unit that adds a domain, its key made and sealed. */
 export const addition = Effect.fn("domains.addition")(function* (account_id: AccountId, name: DomainName.DomainName) {
-  const { transport } = yield* DomainSettings
+  const { transport } = yield* Instance
   const domainId = yield* newId("DomainId")
   const dkim = yield* newDkimKey(account_id, domainId, Domain.nextSelector(null))
   const at = yield* now
@@ -100,9 +88,9 @@ export const check = Effect.fn("domains.check")(function* (account_id: AccountId
 })
 
 const look = Effect.fnUntraced(function* (domain: Domain.Domain) {
-  const { returnPathHost, transport } = yield* DomainSettings
+  const { returnPath, transport } = yield* Instance
   const captured = (domain.transport ?? transport) === "capture"
   if (captured && DomainName.isReserved(domain.name)) return Domain.verifyReserved(yield* now)
-  const { records } = yield* DomainCheck.check(domain.name, expectedRecords(domain, returnPathHost))
+  const { records } = yield* DomainCheck.check(domain.name, expectedRecords(domain, returnPath))
   return Domain.recordCheck(yield* now, records)
 })
