@@ -1,0 +1,145 @@
+// POST /v1/email/send from 64 connections: the service, and two floors that do by hand a part of what it does.
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import * as Cpu from "./accept/cpu.ts"
+import * as Processes from "./accept/processes.ts"
+import { BODY_BYTES } from "./accept/request.ts"
+import { tenant } from "./accept/tenant.ts"
+import * as Waybill from "./accept/waybill.ts"
+import * as Measure from "./measure.ts"
+
+const CONNECTIONS = 64
+const ROUNDS = 5
+const ROUND_MILLIS = 1_000
+const WARM_UP_MILLIS = 1_500
+
+const WAYBILL = "waybill"
+const PER_REQUEST = "(a) one transaction and job a request"
+const GROUPED = "(b) grouped, validates nothing"
+
+interface Contender extends Measure.Contender {
+  readonly server: Processes.Server
+}
+/** Milliseconds of processor over all rounds. */
+interface Spent {
+  requests: number
+  server: number
+  postgres: number
+}
+
+const scope = Scope.makeUnsafe()
+const acquire = <A>(make: () => Promise<A>, release: (made: A) => unknown): Promise<A> =>
+  Effect.runPromise(
+    Scope.provide(
+      Effect.acquireRelease(Effect.promise(make), (made) => Effect.promise(async () => void (await release(made)))),
+      scope,
+    ),
+  )
+
+const spent = new Map<string, Spent>()
+
+const contender = async (
+  name: string,
+  postgres: EmbeddedPostgres.Running,
+  load: Processes.Load,
+  start: (url: string) => Promise<Processes.Server>,
+  prepare: (server: Processes.Server, key: string) => Promise<unknown> = async () => {},
+): Promise<Contender> => {
+  const url = await Measure.freshDatabase(postgres)
+  const keys = await tenant(url, CONNECTIONS)
+  const server = await acquire(
+    () => start(Redacted.value(url)),
+    ({ stop }) => stop(),
+  )
+  await prepare(server, keys[0] ?? "")
+  const run = async (millis: number) => {
+    const before = [Cpu.ofProcess(server.pid), Cpu.ofPostgres(postgres.pid)] as const
+    const report = await load.run({ port: server.port, keys, millis })
+    const total = spent.get(name) ?? { requests: 0, server: 0, postgres: 0 }
+    total.requests += report.done
+    total.server += Cpu.ofProcess(server.pid) - before[0]
+    total.postgres += Cpu.ofPostgres(postgres.pid) - before[1]
+    spent.set(name, total)
+    return report
+  }
+  return { name, run, server }
+}
+
+const floor = (file: string) => (url: string) =>
+  Processes.start(file, [], { DATABASE_URL: url }, (line) => Number(line) || undefined)
+
+const measure = async (contenders: ReadonlyArray<Contender>) => {
+  for (const { run } of contenders) await run(WARM_UP_MILLIS)
+  spent.clear()
+  const results = await Measure.rounds(contenders, { rounds: ROUNDS, millis: ROUND_MILLIS, warmUpMillis: 1 })
+  return results.map((result) => {
+    const { postgres, requests, server } = spent.get(result.name) ?? { requests: 0, server: 0, postgres: 0 }
+    const micros = (millis: number) => Math.round((millis * 1000) / requests)
+    return { ...result, serverMicros: micros(server), postgresMicros: micros(postgres) }
+  })
+}
+type Measured = Awaited<ReturnType<typeof measure>>
+
+const rateOf = (results: Measured, name: string) =>
+  results.find((result) => result.name === name)?.perSecond.median ?? Number.NaN
+
+const table = (results: Measured): string =>
+  Measure.table(
+    ["", "a second", "least", "most", "p50 ms", "p99 ms", "CPU µs/request", "of Postgres"],
+    results.map(({ name, p50Millis, p99Millis, perSecond, postgresMicros, serverMicros }) => [
+      name,
+      ...[perSecond.median, perSecond.least, perSecond.most].map(Measure.rate),
+      Measure.millis(p50Millis),
+      Measure.millis(p99Millis),
+      String(serverMicros),
+      String(postgresMicros),
+    ]),
+  )
+
+try {
+  const postgres = await Effect.runPromise(Scope.provide(Measure.temporaryServer(), scope))
+  const home = await acquire(
+    () => fs.mkdtemp(path.join(os.tmpdir(), "waybill-accept-")),
+    (folder) => fs.rm(folder, { recursive: true, force: true }),
+  )
+  const load = await acquire(
+    async () => Processes.load(),
+    ({ stop }) => stop(),
+  )
+  const contenders = [
+    await contender(WAYBILL, postgres, load, (url) => Waybill.start(url, home), Waybill.addDomain),
+    await contender(PER_REQUEST, postgres, load, floor("perRequest.ts")),
+    await contender(GROUPED, postgres, load, floor("grouped.ts")),
+  ]
+  const environment = await Measure.environment(postgres)
+  const settings = []
+  for (const commit_delay of [0, Measure.CLOUD_COMMIT_MICROS]) {
+    await Measure.setCommitDelay(postgres, commit_delay)
+    const results = await measure(contenders)
+    const own = rateOf(results, WAYBILL)
+    settings.push({
+      commit_delay,
+      results,
+      against_per_request: own / rateOf(results, PER_REQUEST),
+      against_grouped: own / rateOf(results, GROUPED),
+    })
+  }
+  Measure.answer(
+    { connections: CONNECTIONS, body_bytes: BODY_BYTES, rounds: ROUNDS, environment, settings },
+    [
+      `POST /v1/email/send, ${CONNECTIONS} connections with a key each, ${BODY_BYTES} bytes, ${ROUNDS} rounds.`,
+      Measure.describe(environment),
+      ...settings.flatMap(({ against_grouped, against_per_request, commit_delay, results }) => [
+        "",
+        commit_delay === 0 ? "The disk as it is:" : `Every commit ${commit_delay / 1000} ms, as on a cloud's disk:`,
+        table(results),
+        `Waybill against (a) ${Measure.times(against_per_request)}, against (b) ${against_grouped.toFixed(2)}x.`,
+      ]),
+    ].join("\n"),
+  )
+} finally {
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+}

@@ -1,0 +1,47 @@
+import { createHash, randomUUID } from "node:crypto"
+import * as http from "node:http"
+import type { AddressInfo } from "node:net"
+import pg from "pg"
+
+/** What is left of a request once it has been read. */
+export interface Asked {
+  readonly id: string
+  /** SHA-256 of its key, as the table of keys has it. */
+  readonly hash: string
+  /** The body as it came: nobody looks into it further than JSON.parse does. */
+  readonly data: string
+}
+export type Verdict = "queued" | "unauthorized" | "rate_limited"
+export type Accept = (asked: Asked) => Promise<Verdict>
+
+const STATUS = { queued: 200, unauthorized: 401, rate_limited: 429 } as const
+const CONNECTIONS = 10
+
+/** node:http with nothing on it; says its port to whoever started it. */
+export const serve = (make: (pool: pg.Pool) => Accept): void => {
+  const pool = new pg.Pool({ connectionString: process.env["DATABASE_URL"], max: CONNECTIONS })
+  const accept = make(pool)
+  const server = http.createServer((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as object
+      const id = randomUUID()
+      const created_at = new Date().toISOString()
+      const key = (request.headers.authorization ?? "").slice("Bearer ".length)
+      const hash = createHash("sha256").update(key).digest("hex")
+      accept({ id, hash, data: JSON.stringify({ ...body, id, created_at }) }).then(
+        (verdict) => answer(response, STATUS[verdict], { id, status: verdict, created_at }),
+        (error: unknown) => answer(response, 500, { error: String(error) }),
+      )
+    })
+  })
+  server.listen(0, "127.0.0.1", () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`))
+}
+
+const answer = (response: http.ServerResponse, status: number, body: unknown): void => {
+  const text = JSON.stringify(body)
+  response
+    .writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) })
+    .end(text)
+}

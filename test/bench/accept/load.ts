@@ -1,0 +1,89 @@
+// A process of its own: one loop a connection over bare keep-alive sockets, so that the load itself weighs little.
+import * as net from "node:net"
+import { requests } from "./request.ts"
+
+export interface Order {
+  readonly port: number
+  /** One connection each. */
+  readonly keys: ReadonlyArray<string>
+  readonly millis: number
+}
+export interface Report {
+  readonly done: number
+  readonly millis: number
+  readonly latencies: ReadonlyArray<number>
+}
+export type Answer = { readonly report: Report } | { readonly problem: string }
+
+const HEAD_END = "\r\n\r\n"
+const LENGTH = /\r\ncontent-length: *(\d+)/iu
+
+interface Client {
+  readonly socket: net.Socket
+  readonly next: () => Buffer
+}
+
+const clients = new Map<string, Client>()
+
+/** Numbers go on from one order to the next, and so do connections. */
+const clientOf = async (port: number, key: string, nth: number): Promise<Client> => {
+  const name = `${port} ${key}`
+  const known = clients.get(name)
+  if (known !== undefined && !known.socket.destroyed) return known
+  const socket = net.connect(port, "127.0.0.1")
+  await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject))
+  socket.setNoDelay(true)
+  const client = { socket, next: known?.next ?? requests(key, nth) }
+  clients.set(name, client)
+  return client
+}
+
+/** Asks again as soon as it is answered, until the time is over. */
+const converse = ({ next, socket }: Client, end: number, latencies: Array<number>): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let sent = performance.now()
+    let received = ""
+    const finish = (problem?: string) => {
+      socket.removeAllListeners("data").removeAllListeners("close").removeAllListeners("error")
+      // Somebody has to listen while the connection lies idle.
+      socket.on("error", () => {})
+      if (problem === undefined) return resolve()
+      socket.destroy()
+      reject(new Error(problem))
+    }
+    socket.on("error", (error) => finish(error.message))
+    socket.on("close", () => finish("the server closed a connection"))
+    socket.on("data", (chunk) => {
+      received += chunk.toString("latin1")
+      const head = received.indexOf(HEAD_END)
+      if (head < 0) return
+      const length = Number(LENGTH.exec(received.slice(0, head))?.[1])
+      if (!(received.length >= head + HEAD_END.length + length)) {
+        return Number.isNaN(length) ? finish(`an answer without a length: ${received}`) : undefined
+      }
+      if (!received.startsWith("HTTP/1.1 200 ")) return finish(`not accepted: ${received}`)
+      const now = performance.now()
+      latencies.push(now - sent)
+      received = ""
+      if (now >= end) return finish()
+      sent = now
+      socket.write(next())
+    })
+    socket.write(next())
+  })
+
+const obey = async ({ keys, millis, port }: Order): Promise<Report> => {
+  const all = await Promise.all(keys.map((key, nth) => clientOf(port, key, nth)))
+  const latencies: Array<number> = []
+  const began = performance.now()
+  await Promise.all(all.map((client) => converse(client, began + millis, latencies)))
+  return { done: latencies.length, millis: performance.now() - began, latencies }
+}
+
+process.on("message", (order: Order) => {
+  obey(order).then(
+    (report) => process.send?.({ report } satisfies Answer),
+    (error: unknown) => process.send?.({ problem: String(error) } satisfies Answer),
+  )
+})
+process.on("disconnect", () => process.exit())

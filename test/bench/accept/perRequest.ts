@@ -1,0 +1,24 @@
+// Floor (a): the service as it is first written anywhere, one transaction and one job a request.
+import { serve } from "./floor.ts"
+import { ADMIT, APPEND, WAKE } from "./statements.ts"
+
+serve((pool) => async ({ data, hash, id }) => {
+  const client = await pool.connect()
+  try {
+    await client.query("BEGIN")
+    const { rows } = await client.query({ ...ADMIT, values: [hash] })
+    const key = rows[0] as { readonly account_id: string; readonly room: number; readonly count: number } | undefined
+    const verdict = key === undefined ? "unauthorized" : key.count > key.room ? "rate_limited" : "queued"
+    if (key !== undefined && verdict === "queued") {
+      await client.query({ ...APPEND, values: [key.account_id, id, data] })
+      await client.query(WAKE)
+    }
+    await client.query("COMMIT")
+    return verdict
+  } catch (cause) {
+    await client.query("ROLLBACK")
+    throw cause
+  } finally {
+    client.release()
+  }
+})

@@ -1,0 +1,71 @@
+import { type ChildProcess, fork, spawn } from "node:child_process"
+import { once } from "node:events"
+import * as path from "node:path"
+import { createInterface } from "node:readline"
+import type { Answer, Order, Report } from "./load.ts"
+
+export interface Server {
+  readonly pid: number
+  readonly port: number
+  readonly stop: () => Promise<void>
+}
+
+/** Longer than a cold start takes on a small machine. */
+const READY_WITHIN_MS = 20_000
+
+/** Starts a process and waits for the line that says its port. */
+export const start = async (
+  file: string,
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  portIn: (line: string) => number | undefined,
+): Promise<Server> => {
+  const flags = (process.env["WAYBILL_BENCH_NODE_FLAGS"] ?? "").split(" ").filter((flag) => flag !== "")
+  const child = spawn(process.execPath, [...flags, path.join(import.meta.dirname, file), ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  let said = ""
+  child.stderr.on("data", (chunk) => (said += chunk))
+  const port = await new Promise<number>((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`${file} ${why}:\n${said}`))
+    const late = setTimeout(() => (child.kill("SIGKILL"), fail("did not start in time")), READY_WITHIN_MS)
+    child.once("exit", (code) => (clearTimeout(late), fail(`ended with ${code}`)))
+    createInterface(child.stdout).on("line", (line) => {
+      said += `${line}\n`
+      const port = portIn(line)
+      if (port !== undefined) (clearTimeout(late), resolve(port))
+    })
+  })
+  return { pid: child.pid ?? 0, port, stop: () => end(child) }
+}
+
+const end = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, "exit")
+  child.kill("SIGTERM")
+  const late = setTimeout(() => child.kill("SIGKILL"), STOPPED_WITHIN_MS)
+  await gone
+  clearTimeout(late)
+}
+const STOPPED_WITHIN_MS = 5_000
+
+export interface Load {
+  readonly run: (order: Order) => Promise<Report>
+  readonly stop: () => void
+}
+
+/** The load in a process of its own, so that its work is nobody else's. */
+export const load = (): Load => {
+  const child = fork(path.join(import.meta.dirname, "load.ts"), { serialization: "advanced" })
+  return {
+    run: async (order) => {
+      const answered = once(child, "message") as Promise<[Answer]>
+      child.send(order)
+      const [answer] = await answered
+      if ("problem" in answer) throw new Error(answer.problem)
+      return answer.report
+    },
+    stop: () => child.disconnect(),
+  }
+}

@@ -1,0 +1,43 @@
+/** What a careful hand asks Postgres about a request: which key it is, and whether its window has room. */
+export const ADMIT = {
+  name: "admit",
+  text: `WITH key AS (
+      SELECT k.account_id, k.id, coalesce((a.record -> 'granted' ->> 'send')::int, 1000) AS room
+      FROM api_keys k JOIN accounts a USING (account_id)
+      WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+    ), counted AS (
+      INSERT INTO rate_windows AS w (bucket, window_start, count)
+      SELECT id || '/send', date_trunc('minute', now()), 1 FROM key
+      ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + 1 RETURNING count
+    ) SELECT account_id, room, count FROM key, counted`,
+}
+
+export const APPEND = {
+  name: "append",
+  text: `INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    VALUES ($1, $2, 1, 'email', 'EmailQueued', $2, $3, '{}', now())`,
+}
+
+export const WAKE = { name: "wake", text: "SELECT id FROM graphile_worker.add_job('drain_deliveries')" }
+
+/** The same for all that wait, one row each. Equal keys are counted together. */
+export const ADMIT_ALL = {
+  name: "admit_all",
+  text: `WITH key AS (
+      SELECT k.hash, k.account_id, k.id, wanted.requests, coalesce((a.record -> 'granted' ->> 'send')::int, 1000) AS room
+      FROM unnest($1::text[], $2::int[]) AS wanted(hash, requests) JOIN api_keys k USING (hash)
+      JOIN accounts a USING (account_id)
+      WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+    ), counted AS (
+      INSERT INTO rate_windows AS w (bucket, window_start, count)
+      SELECT id || '/send', date_trunc('minute', now()), requests FROM key ORDER BY id
+      ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + excluded.count RETURNING bucket, count
+    ) SELECT hash, account_id, room, count FROM key JOIN counted ON bucket = id || '/send'`,
+}
+
+export const APPEND_ALL = {
+  name: "append_all",
+  text: `INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    SELECT a, id, 1, 'email', 'EmailQueued', id, data, '{}', now()
+    FROM unnest($1::text[], $2::text[], $3::jsonb[]) AS new(a, id, data)`,
+}

@@ -1,0 +1,27 @@
+import * as Account from "@waybill/domain/Account"
+import * as Scope from "@waybill/domain/Scope"
+import * as Database from "@waybill/store/Database"
+import { EventStore } from "@waybill/store/EventStore"
+import { Effect, Layer, type Redacted } from "effect"
+import { createApiKey } from "../../../apps/server/src/apiKeys.ts"
+import { newId, now } from "../../../apps/server/src/fresh.ts"
+
+/** An account whose limits stand in nobody's way, and so many of its keys. */
+export const tenant = (url: Redacted.Redacted, keys: number): Promise<ReadonlyArray<string>> =>
+  Effect.gen(function* () {
+    const store = yield* EventStore
+    const account_id = yield* newId("AccountId")
+    const ref = { account_id, stream_id: account_id }
+    yield* store.commit(Account, ref, Account.create(yield* now, account_id, "Acme", "business"))
+    const granted = { ...Account.NONE_GRANTED, send: Account.MAX_GRANTED_PER_MINUTE }
+    yield* store.commit(Account, ref, Account.changeLimits(yield* now, granted))
+    const command = { name: "load", scopes: [...Scope.ALL], domain: null, allowed_ips: [], expires_at: null }
+    return yield* Effect.forEach(
+      Array.from({ length: keys }),
+      () => Effect.map(createApiKey(account_id, null, command), ({ secret }) => secret),
+      { concurrency: "unbounded" },
+    )
+  }).pipe(
+    Effect.provide(EventStore.layer().pipe(Layer.provide(Database.layer({ url, connections: 2 })))),
+    Effect.runPromise,
+  )
