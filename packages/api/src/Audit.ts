@@ -11,6 +11,7 @@ import { Validation } from "./Validation.ts"
 export const AuditEntry = Schema.Struct({
   object: Schema.Literal("audit_entry"),
   id: Id.EventId,
+  position: Schema.Natural,
   type: Schema.String.annotate({ description: "What was done", examples: ["api_key.revoked"] }),
   stream: Schema.String.annotate({ examples: ["api_key"] }),
   stream_id: Schema.String.annotate({ description: "To what" }),
@@ -24,7 +25,7 @@ export type AuditEntry = typeof AuditEntry.Type
 export class Audit extends HttpApiGroup.make("audit")
   .add(
     HttpApiEndpoint.get("list", "/audit", {
-      query: { limit: Page.limit(), after: Schema.optionalKey(Id.EventId) },
+      query: { limit: Page.limit(), after: Schema.optionalKey(Page.position) },
       success: Page.of(AuditEntry),
     }).annotateMerge(
       about("Read who did what", "admin", "What keys, users and operators did to keys, domains, webhooks, suppressions and the account, newest first. Sending is in the logs."),

@@ -83,10 +83,10 @@ export class Domains extends HttpApiGroup.make("domains")
     }).annotateMerge(
       about("Add a domain", "domains:write", "Makes a DKIM key and says which records to publish. The domain is checked by itself until it verifies, for 72 hours."),
     ),
-    HttpApiEndpoint.post("verify", "/domains/:domain/verify", { params, headers, success: Idempotency.replayable(Domain) }).annotateMerge(
+    HttpApiEndpoint.post("verify", "/domains/:domain/verify", { params, headers, success: Idempotency.replayable(Domain), error: ApiError.Unprocessable }).annotateMerge(
       about("Verify a domain now", "domains:write", "Asks the domain's own name servers, and answers with what they said."),
     ),
-    HttpApiEndpoint.post("rotateDkim", "/domains/:domain/dkim/rotate", { params, headers, success: Idempotency.replayable(Domain) }).annotateMerge(
+    HttpApiEndpoint.post("rotateDkim", "/domains/:domain/dkim/rotate", { params, headers, success: Idempotency.replayable(Domain), error: ApiError.Unprocessable }).annotateMerge(
       about("Rotate a domain's DKIM key", "domains:write", "Makes a new key under a new selector. The old one signs until DNS shows the new record."),
     ),
     HttpApiEndpoint.delete("remove", "/domains/:domain", { params, success: Deleted }).annotateMerge(

@@ -3,16 +3,25 @@ import { Data } from "effect"
 
 /** What can be refused before any domain is asked: the reasons here are the edge's own. */
 export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
-  readonly reason: "validation_failed" | "malformed_json" | "malformed_request" | "payload_too_large" | "unsupported_media_type" | "request_timeout"
+  readonly reason:
+    | "validation_failed"
+    | "malformed_json"
+    | "malformed_request"
+    | "payload_too_large"
+    | "headers_too_large"
+    | "unsupported_media_type"
+    | "request_timeout"
   readonly details: ReadonlyArray<Detail>
+  /** Where no field is to blame. */
+  readonly said?: string
 }> {
   readonly status = 400
   readonly code = "invalid_request"
   override get message() {
     const [first, ...more] = this.details
-    if (first === undefined) return "The request is not valid."
-    const said = first.path === "" ? `The body ${first.message}` : `\`${first.path}\` ${first.message}`
-    return more.length === 0 ? `${said}.` : `${said} (and ${more.length} more, see details).`
+    if (first === undefined) return this.said ?? "The request is not valid."
+    const words = first.path === "" ? `The body ${first.message}` : `\`${first.path}\` ${first.message}`
+    return more.length === 0 ? `${words}.` : `${words} (and ${more.length} more, see details).`
   }
 }
 
@@ -52,5 +61,16 @@ export class InternalError extends Data.TaggedError("InternalError")<{}> {
   readonly reason = "internal_error"
   override get message() {
     return "Something went wrong on our side. It is logged under this request's id."
+  }
+}
+
+/** Another body came under a key that has been used. */
+export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused")<{}> {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "idempotency_key_reused"
+  readonly details = [{ path: "Idempotency-Key", message: "was used for another request in the last 24 hours" }]
+  override get message() {
+    return "This Idempotency-Key was used for another request in the last 24 hours. A new request needs a new key."
   }
 }

@@ -100,7 +100,7 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.post("test", "/webhooks/:id/test", { params, headers, success: Idempotency.replayable(Delivery.pipe(accepted)), error: ApiError.Unprocessable }).annotateMerge(
       about("Test a webhook", scope, "Queues a call with a made-up event; the answer is its delivery, to be looked at again."),
     ),
-    HttpApiEndpoint.post("rotateSecret", "/webhooks/:id/rotate-secret", { params, headers, success: Idempotency.replayable(WithSecret) }).annotateMerge(
+    HttpApiEndpoint.post("rotateSecret", "/webhooks/:id/rotate-secret", { params, headers, success: Idempotency.replayable(WithSecret), error: ApiError.Unprocessable }).annotateMerge(
       about("Rotate a webhook's secret", scope, "The old secret signs beside the new one for 24 hours."),
     ),
     HttpApiEndpoint.get("deliveries", "/webhooks/:id/deliveries", {

@@ -1,0 +1,142 @@
+import type { EmailMessage } from "@waybill/api/EmailMessage"
+import * as Acceptance from "@waybill/domain/Acceptance"
+import * as Address from "@waybill/domain/Address"
+import type * as DomainName from "@waybill/domain/DomainName"
+import type * as DomainStatus from "@waybill/domain/DomainStatus"
+import * as Email from "@waybill/domain/Email"
+import type * as Id from "@waybill/domain/Id"
+import * as Plan from "@waybill/domain/Plan"
+import type * as Suppression from "@waybill/domain/Suppression"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as MediaType from "@waybill/mail/MediaType"
+import { bareContentId } from "@waybill/mail/Message"
+import type { AccountRecord } from "@waybill/store/Accounts"
+import * as Content from "@waybill/store/Content"
+import type { Needs } from "@waybill/store/Ledger"
+import type { Decision, View } from "@waybill/store/Unit"
+import { Result } from "effect"
+
+/** A message as it was asked for, and the bytes it is made of. */
+export interface Draft {
+  readonly command: Acceptance.Command
+  readonly blobs: ReadonlyArray<Content.Blob>
+}
+
+/** For which account, and with which key; a session of the dashboard has none. */
+export interface Sender {
+  readonly account_id: Id.AccountId
+  readonly key: { readonly id: Id.ApiKeyId; readonly domain: DomainName.DomainName | null } | null
+}
+
+/** A text part that is missing is derived when the message is composed, so that accepting one stays cheap. */
+export const draft = (message: EmailMessage): Draft => {
+  const body = Content.encodeBody(message)
+  const files = (message.attachments ?? []).map((file) => ({ ...file, blob: Content.blob(Buffer.from(file.content, "base64")) }))
+  const blobs = [body, ...files.map(({ blob }) => blob)]
+  const { bcc, cc, from, headers, list_unsubscribe, reply_to, scheduled_at, subject, tags, to } = message
+  const size_bytes = blobs.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  return {
+    blobs,
+    command: {
+      from,
+      to,
+      cc,
+      bcc,
+      reply_to,
+      subject,
+      headers: headers ?? {},
+      tags: [...new Set(tags ?? [])],
+      scheduled_at,
+      content: {
+        sha256: body.sha256,
+        has_html: message.html !== null,
+        has_text: message.text !== null,
+        attachments: files.map(({ blob, content_id, content_type, filename }) => ({
+          filename,
+          content_type: content_type ?? MediaType.fromFilename(filename),
+          size_bytes: blob.bytes.length,
+          content_id: content_id === null ? null : bareContentId(content_id),
+          sha256: blob.sha256,
+        })),
+      },
+      size_bytes,
+      list_unsubscribe: list_unsubscribe ?? false,
+      resend_of: null,
+    },
+  }
+}
+
+const keysOf = ({ bcc, cc, to }: Acceptance.Command): ReadonlyArray<string> =>
+  [...to, ...cc, ...bcc].map(({ address }) => Address.keyOf(address))
+
+/** `month` is the UTC month whose volume these messages count in, as `2026-11`. */
+export const needsOf = (drafts: ReadonlyArray<Draft>, now: Timestamp.Timestamp) =>
+  ({
+    domains: [...new Set(drafts.map(({ command }) => Address.domainOf(command.from.address)))],
+    addresses: [...new Set(drafts.flatMap(({ command }) => keysOf(command)))],
+    month: now.slice(0, MONTH_CHARS),
+  }) satisfies Needs
+
+const MONTH_CHARS = "2026-11".length
+
+/** Roughly what travels with these messages. */
+export const bytesOf = (drafts: ReadonlyArray<Draft>): number =>
+  drafts.reduce((sum, { command }) => sum + command.size_bytes, 0)
+
+export interface Accepted {
+  readonly id: Id.EmailId
+  readonly created_at: Timestamp.Timestamp
+  /** How many recipients count towards the month. */
+  readonly recipients: number
+  readonly decision: Omit<Decision<unknown>, "answer">
+}
+
+/**
+ * One message against the facts of the flight. `before` are recipients that the same request has had accepted already,
+ * `asked` is when it came: a flight that leaves after midnight of the first must not count in a month nobody looked at.
+ */
+export const accept = (
+  view: View,
+  sender: Sender,
+  id: Id.EmailId,
+  { blobs, command }: Draft,
+  asked: Timestamp.Timestamp,
+  before = 0,
+): Result.Result<Accepted, Acceptance.Refusal> => {
+  const flight = view.now as Timestamp.Timestamp
+  const month = asked.slice(0, MONTH_CHARS)
+  const now = flight.startsWith(month) ? flight : asked
+  const { account_id, key } = sender
+  const account = view.facts.account(account_id)?.record as AccountRecord | undefined
+  if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
+  const name = Address.domainOf(command.from.address)
+  const domain = view.facts.domain(account_id, name)
+  const suppressed = new Map<string, Suppression.Reason>()
+  for (const address of keysOf(command)) {
+    const reason = view.facts.suppression(account_id, address)
+    if (reason !== undefined) suppressed.set(address, reason as Suppression.Reason)
+  }
+  const facts: Acceptance.Facts = {
+    now,
+    emailId: id,
+    messageId: Acceptance.messageIdOf(id, name),
+    domain: domain === undefined ? undefined : { id: domain.id as Id.DomainId, status: domain.status as DomainStatus.Status },
+    key,
+    plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
+    suppressed,
+    quota: { used: view.facts.used(account_id, month) + before, limit: account.limits.monthly_emails },
+  }
+  return Result.map(Acceptance.accept(facts, command), (events) => {
+    const state = events.reduce<Email.State>(Email.evolve, Email.initial)
+    const expires_on = Timestamp.plus(now, account.content_days * Timestamp.DAY).slice(0, "2026-11-21".length)
+    return {
+      id,
+      created_at: now,
+      recipients: (state._tag === "Message" ? state.recipients.length : 0) - (events.length - 1),
+      decision: {
+        append: [{ aggregate: Email, id, events }],
+        content: blobs.map((blob) => ({ account_id, ...blob, expires_on })),
+      },
+    }
+  })
+}

@@ -1,0 +1,90 @@
+import { InvalidRequest } from "@waybill/api/RequestRefusal"
+import * as ApiError from "@waybill/api/ApiError"
+import * as RateLimit from "@waybill/domain/RateLimit"
+import { type Context, Effect } from "effect"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { newId, now } from "../fresh.ts"
+import * as Timestamp from "@waybill/domain/Timestamp"
+
+/** All headers of a request together. */
+export const MAX_HEADER_BYTES = 16_384
+/** A client that takes longer to send its headers is none. */
+export const HEADERS_TIMEOUT_MS = 10_000
+/** For the whole request, its body included: ten megabytes at a modest 170 KB/s. */
+export const REQUEST_TIMEOUT_MS = 60_000
+/** Longer than the idle time of common proxies, so that they and not we end a connection they might just use. */
+export const KEEP_ALIVE_TIMEOUT_MS = 75_000
+/** How often slow requests are looked for. */
+export const CHECK_INTERVAL_MS = 2_000
+/** Requests on one connection; then a client is spread over the nodes anew. */
+export const MAX_REQUESTS_PER_SOCKET = 10_000
+
+export interface Timeouts {
+  readonly headers_ms: number
+  readonly request_ms: number
+  readonly check_ms: number
+}
+
+export const TIMEOUTS: Timeouts = { headers_ms: HEADERS_TIMEOUT_MS, request_ms: REQUEST_TIMEOUT_MS, check_ms: CHECK_INTERVAL_MS }
+
+/** node:http with limits, and with our own words for what it refuses before any of our code sees a request. */
+export const make = (context: Context.Context<never>, { check_ms, headers_ms, request_ms }: Timeouts): Server => {
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: headers_ms,
+    requestTimeout: request_ms,
+    connectionsCheckingInterval: check_ms,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    requireHostHeader: false,
+  })
+  // Bounded by their bytes; Node would drop the ones above its own number without a word.
+  server.maxHeadersCount = 0
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket & Answering) => {
+    const isAnswered = socket._httpMessage?.headersSent === true
+    if (error.code === "ECONNRESET" || !socket.writable || isAnswered) return void socket.destroy()
+    socket.end(Effect.runSyncWith(context)(rawAnswer(refusalOf(error.code))))
+  })
+  // An expectation that we do not know is ignored, like a header that we do not know.
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => server.emit("request", request, response))
+  return server
+}
+
+/** What Node keeps of the answer that is being written on a socket. */
+interface Answering {
+  readonly _httpMessage?: { readonly headersSent: boolean }
+}
+
+const refusalOf = (code: string | undefined): InvalidRequest => {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return refuse("headers_too_large", `has more than ${MAX_HEADER_BYTES} bytes of headers`)
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return refuse("request_timeout", "took too long to arrive")
+    default:
+      return refuse("malformed_request", "is not a request of HTTP/1.1")
+  }
+}
+
+const refuse = (reason: InvalidRequest["reason"], message: string) =>
+  new InvalidRequest({ reason, details: [], said: `The request ${message}.` })
+
+const rawAnswer = (refusal: InvalidRequest) =>
+  Effect.gen(function* () {
+    const id = yield* newId("RequestId")
+    const standing = RateLimit.standing(RateLimit.ANONYMOUS_PER_MINUTE, 0, Timestamp.toMillis(yield* now))
+    const body = JSON.stringify(ApiError.toBody(refusal, id))
+    return [
+      "HTTP/1.1 400 Bad Request",
+      "Connection: close",
+      "Content-Type: application/json",
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${id}`,
+      `X-RateLimit-Limit: ${standing.limit}`,
+      `X-RateLimit-Remaining: ${standing.remaining}`,
+      `X-RateLimit-Reset: ${standing.reset_s}`,
+      "",
+      body,
+    ].join("\r\n")
+  })

@@ -1,0 +1,89 @@
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Api } from "@waybill/api/Api"
+import type { Networks } from "@waybill/mail/Network"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { AccountLive } from "./account.ts"
+import { ApiKeysLive } from "./apiKeys.ts"
+import { AuditLive } from "./audit.ts"
+import { AuthorizationLive } from "./authorization.ts"
+import * as Docs from "./docs.ts"
+import { DomainsLive } from "./domains.ts"
+import * as Edge from "./Edge.ts"
+import { EmailsLive } from "./emails.ts"
+import { EventsLive } from "./events.ts"
+import { LogsLive } from "./logs.ts"
+import * as NodeServer from "./NodeServer.ts"
+import { SuppressionsLive } from "./suppressions.ts"
+import { SystemLive } from "./system.ts"
+import * as validation from "./validation.ts"
+import { WebhooksLive } from "./webhooks.ts"
+
+/** A path parameter is an id, a domain or an address; an address is 254 octets, each of which may be percent-encoded. */
+export const MAX_PARAM_CHARS = 3 * 254
+/** How long requests under way may take to finish when the service stops. */
+export const GRACE = "25 seconds"
+
+export interface Options {
+  readonly host: string
+  /** 0 lets the system choose. */
+  readonly port: number
+  readonly maxBodyBytes: number
+  readonly trustedProxies: Networks
+  readonly timeouts?: NodeServer.Timeouts
+  /** More routes beside the API, such as the dashboard's, and the paths under which they lie. */
+  readonly also?: { readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter>; readonly open: (path: string) => boolean }
+}
+
+const groups = Layer.mergeAll(
+  EmailsLive,
+  LogsLive,
+  DomainsLive,
+  ApiKeysLive,
+  WebhooksLive,
+  SuppressionsLive,
+  AccountLive,
+  EventsLive,
+  AuditLive,
+  SystemLive,
+)
+
+const api = (maxBodyBytes: number) =>
+  HttpApiBuilder.layer(Api).pipe(
+    Layer.provide(groups),
+    Layer.provide([AuthorizationLive, validation.layer(maxBodyBytes)]),
+    Layer.provide(NodeHttpServer.layerHttpServices),
+  )
+
+const OPEN: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"])
+
+/** One spelling a path: a second one would be a second route, with a window of its own. */
+const router = Layer.succeed(HttpRouter.RouterConfig, {
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  caseSensitive: true,
+  maxParamLength: MAX_PARAM_CHARS,
+})
+
+const serve = (options: Options) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const server = yield* HttpServer.HttpServer
+      const routes = Layer.mergeAll(api(options.maxBodyBytes), Docs.layer, options.also?.routes ?? Layer.empty)
+      const app = yield* HttpRouter.toHttpEffect(routes)
+      const open = (path: string) => OPEN.has(path) || options.also?.open(path) === true
+      yield* server.serve(Edge.around(app, { trustedProxies: options.trustedProxies, open }))
+    }),
+  ).pipe(Layer.provide(router))
+
+/** The whole of HTTP. Gives the server, so that whoever let the system choose a port can ask for it. */
+export const HttpLive = (options: Options) => {
+  const { host, port, timeouts = NodeServer.TIMEOUTS } = options
+  const server = Layer.unwrap(
+    Effect.map(Effect.context<never>(), (context) =>
+      NodeHttpServer.layerServer(() => NodeServer.make(context, timeouts), { host, port, gracefulShutdownTimeout: GRACE }),
+    ),
+  )
+  return serve(options).pipe(Layer.provideMerge(server))
+}

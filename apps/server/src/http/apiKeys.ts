@@ -1,0 +1,79 @@
+import { Api } from "@waybill/api/Api"
+import type { Key } from "@waybill/api/ApiKeys"
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as ApiKey from "@waybill/domain/ApiKey"
+import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
+import type * as Id from "@waybill/domain/Id"
+import { NothingNew } from "@waybill/domain/Refusal"
+import type * as Timestamp from "@waybill/domain/Timestamp"
+import * as ApiKeys from "@waybill/store/ApiKeys"
+import { Effect, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpApiBuilder } from "effect/http-api"
+import { hashOf } from "../apiKeys.ts"
+import { newId, now } from "../fresh.ts"
+import { about, type Call, commit, onceSealed } from "./commit.ts"
+import { asWritten, whole } from "./records.ts"
+
+export const ApiKeysLive = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
+  handlers.handleAll({
+    list: () =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        return whole((yield* ApiKeys.list(yield* now, account_id)).map(asWritten<Key>))
+      }),
+    get: ({ params }) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const found = yield* ApiKeys.find(yield* now, account_id, params.key_id)
+        return asWritten<Key>(yield* Effect.mapError(Effect.fromOption(found), () => new ApiKey.KeyNotFound()))
+      }),
+    create: (call) => create(call, call.payload),
+    revoke: ({ params }) => commit(about(ApiKey, params.key_id, revoke, revoked(params.key_id))),
+  }),
+)
+
+type Creation = Omit<ApiKey.Command, "allowed_ips"> & { readonly allowed_ips: ApiKey.Command["allowed_ips"] | null }
+
+/** The only moment at which the key's secret exists outside its owner's hands. */
+const create = Effect.fnUntraced(function* (call: Call, payload: Creation) {
+  const creator = yield* CurrentKey
+  const keyId = yield* newId("ApiKeyId")
+  const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
+  const facts = { keyId, secret, hash: hashOf(secret), createdBy: creator.key_id }
+  const command = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
+  return yield* onceSealed(
+    call,
+    about(ApiKey, keyId, (now) => ApiKey.create({ ...facts, now }, command), (state) => shown(state, secret), { fresh: true }),
+  )
+})
+
+const shown = (state: ApiKey.State, key: string) => {
+  if (state._tag === "Unborn") throw new Error("a key that was just made is not there")
+  const { allowed_ips, at, created_by, domain, expires_at, key_id, name, prefix, scopes } = state.created
+  return {
+    object: "api_key" as const,
+    id: key_id,
+    name,
+    prefix,
+    scopes,
+    domain,
+    allowed_ips,
+    status: "active" as const,
+    created_at: at,
+    created_by,
+    last_used_at: null,
+    expires_at,
+    revoked_at: null,
+    key,
+  }
+}
+
+/** A second time is answered like the first. */
+const revoke = (now: Timestamp.Timestamp) => (state: ApiKey.State) =>
+  Result.mapError(ApiKey.revoke(now)(state), (refusal) => (refusal._tag === "AlreadyRevoked" ? new NothingNew() : refusal))
+
+const revoked = (id: Id.ApiKeyId) => (state: ApiKey.State) => {
+  if (state._tag === "Unborn" || state.revoked_at === null) throw new Error("revoked a key that does not exist")
+  return { object: "api_key" as const, id, revoked: true as const, revoked_at: state.revoked_at }
+}

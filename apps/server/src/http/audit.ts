@@ -1,0 +1,39 @@
+import { Api } from "@waybill/api/Api"
+import type { AuditEntry } from "@waybill/api/Audit"
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as DomainEvent from "@waybill/domain/DomainEvent"
+import type * as Timestamp from "@waybill/domain/Timestamp"
+import * as Audit from "@waybill/store/Audit"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+
+export const AuditLive = HttpApiBuilder.group(Api, "audit", (handlers) =>
+  handlers.handle("list", ({ query }) =>
+    Effect.gen(function* () {
+      const { account_id } = yield* CurrentKey
+      const { after, limit } = query
+      const rows = yield* Audit.list({ account_id, limit: limit + 1, ...(after === undefined ? {} : { before: after }) })
+      const page = rows.slice(0, limit)
+      const has_more = rows.length > limit
+      return {
+        object: "list" as const,
+        has_more,
+        next_cursor: has_more ? String(page.at(-1)?.position ?? "") : null,
+        data: page.map(entryOf),
+      }
+    }),
+  ),
+)
+
+const entryOf = ({ event_id, meta, position, recorded_at, stream, stream_id, type }: Audit.Entry): AuditEntry => ({
+  object: "audit_entry",
+  id: event_id,
+  position: Number(position),
+  type: DomainEvent.publicType(type as DomainEvent.Tag),
+  stream,
+  stream_id,
+  occurred_at: recorded_at as Timestamp.Timestamp,
+  actor: { type: meta.actor.type, id: meta.actor.id },
+  address: meta.address,
+  request_id: meta.request_id,
+})

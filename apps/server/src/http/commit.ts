@@ -1,0 +1,129 @@
+import type * as Aggregate from "@waybill/domain/Aggregate"
+import type { Headers } from "@waybill/api/Idempotency"
+import { IdempotencyKeyReused } from "@waybill/api/RequestRefusal"
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import type { NothingNew } from "@waybill/domain/Refusal"
+import { EventStore } from "@waybill/store/EventStore"
+import type { Claim } from "@waybill/store/Ledger"
+import type { AnyEvent } from "@waybill/store/Recorded"
+import { Secrets } from "@waybill/store/Secrets"
+import type { IdempotencyKeyReused as IdempotencyKeyReusedInStore, LeaseLost, Unit, View } from "@waybill/store/Unit"
+import { Effect, Result } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+import { createHash } from "node:crypto"
+
+/** What a handler was called with, as far as doing it once is concerned. */
+export interface Call {
+  readonly endpoint: { readonly method: string; readonly path: string }
+  readonly headers?: Headers
+  readonly params?: unknown
+  readonly payload?: unknown
+}
+
+type Work<A, E> = Omit<Unit<A, E>, "account_id" | "idempotency">
+
+/** For what may be asked twice without harm: PATCH and DELETE. */
+export const commit = Effect.fnUntraced(function* <A, E>(work: Work<A, E>) {
+  const store = yield* EventStore
+  const { account_id } = yield* CurrentKey
+  const committed = yield* store.transact<A, E>({ ...work, account_id }).pipe(Effect.catch(claimsNothing<E>))
+  return committed._tag === "Committed" ? committed.answer : yield* Effect.die("replayed without a claim")
+})
+
+const claimsNothing = <E>(error: E | IdempotencyKeyReusedInStore | LeaseLost): Effect.Effect<never, E> =>
+  isOf(error, "IdempotencyKeyReused") || isOf(error, "LeaseLost") ? Effect.die(error) : Effect.fail(error as E)
+
+const isOf = (error: unknown, tag: string): boolean =>
+  typeof error === "object" && error !== null && "_tag" in error && error._tag === tag
+
+/**
+ * Commits, and where the client sent an idempotency key keeps the answer in the same transaction: whoever comes with
+ * that key again gets it, and nothing is decided twice.
+ */
+export const once = <A, E>(call: Call, work: Work<A, E>) => enclosed(call, work, PLAIN)
+
+/** For an answer that shows a secret: what is kept of it is sealed. */
+export const onceSealed = Effect.fnUntraced(function* <A, E>(call: Call, work: Work<A, E>) {
+  const secrets = yield* Secrets
+  return yield* enclosed(call, work, { seal: secrets.sealAnswer, open: secrets.openAnswer })
+})
+
+interface Envelope {
+  readonly seal: (claim: Claim, bytes: Uint8Array) => Uint8Array
+  readonly open: (claim: Claim, bytes: Uint8Array) => Uint8Array
+}
+const PLAIN: Envelope = { seal: (_, bytes) => bytes, open: (_, bytes) => bytes }
+
+const enclosed = Effect.fnUntraced(function* <A, E>(call: Call, work: Work<A, E>, { open, seal }: Envelope) {
+  const { account_id } = yield* CurrentKey
+  const claim = claimOf(account_id, call)
+  if (claim === undefined) return fresh(yield* commit(work))
+  const store = yield* EventStore
+  const encode = (answer: A) => seal(claim, Buffer.from(JSON.stringify(answer)))
+  const committed = yield* store.transact<A, E>({ ...work, account_id, idempotency: { ...claim, encode } }).pipe(
+    Effect.catch((error): Effect.Effect<never, E | IdempotencyKeyReused> =>
+      isOf(error, "IdempotencyKeyReused") ? Effect.fail(new IdempotencyKeyReused()) : claimsNothing<E>(error),
+    ),
+  )
+  if (committed._tag === "Committed") return fresh(committed.answer)
+  return replayed(JSON.parse(Buffer.from(open(claim, committed.kept)).toString("utf8")) as A)
+})
+
+export const fresh = <A>(body: A) => HttpApiSchema.withHeaders<A, ReplayHeaders>({ body, headers: {} })
+export const replayed = <A>(body: A) =>
+  HttpApiSchema.withHeaders<A, ReplayHeaders>({ body, headers: { "idempotent-replayed": "true" } })
+interface ReplayHeaders {
+  readonly "idempotent-replayed"?: "true"
+}
+
+export const claimOf = (account_id: Claim["account_id"], { endpoint, headers, params, payload }: Call): Claim | undefined => {
+  const key = headers?.["idempotency-key"]
+  if (key === undefined) return undefined
+  const route = `${endpoint.method} ${endpoint.path.replace(/^\/v1/u, "")}`
+  return { account_id, route, key, fingerprint: fingerprint({ params, payload }) }
+}
+
+/** Equal for equal requests, whatever the order of their fields and the spaces between them. */
+const fingerprint = (request: unknown): string =>
+  createHash("sha256").update(JSON.stringify(request, inOrder)).digest("hex")
+
+const inOrder = (_: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
+interface Decider<State, Event extends AnyEvent> extends Aggregate.Aggregate<State, Event> {}
+
+/** The most common work: one decision about one stream. What changes nothing is answered like what changed something. */
+export const about = <State, Event extends AnyEvent, E, A>(
+  aggregate: Decider<State, Event>,
+  id: string,
+  decide: (now: Timestamp.Timestamp, view: View) => Aggregate.Decide<State, Event, E | NothingNew>,
+  answer: (state: State, version: number, now: Timestamp.Timestamp) => A,
+  options: Pick<Unit<A, E>, "needs"> & { readonly fresh?: true } = {},
+): Work<A, Exclude<E, NothingNew>> => {
+  const erased = aggregate as never
+  return {
+    streams: [{ aggregate: erased, id, ...(options.fresh === true ? { fresh: true } : {}) }],
+    ...(options.needs === undefined ? {} : { needs: options.needs }),
+    decide: (view) => {
+      const state = view.state<State>(erased, id)
+      const now = view.now as Timestamp.Timestamp
+      const version = view.version(id)
+      const decided = decide(now, view)(state)
+      if (Result.isSuccess(decided)) {
+        const events = decided.success
+        const after = events.reduce<State>((before, event) => aggregate.evolve(before, event), state)
+        return Result.succeed({
+          append: [{ aggregate: erased, id, events }],
+          answer: answer(after, version + events.length, now),
+        })
+      }
+      const refusal = decided.failure
+      return isOf(refusal, "NothingNew")
+        ? Result.succeed({ append: [], answer: answer(state, version, now) })
+        : Result.fail(refusal as Exclude<E, NothingNew>)
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as Page from "@waybill/api/Page"
+import type { Delivery, DeliveryDetail } from "@waybill/api/WebhookDelivery"
+import * as DomainEvent from "@waybill/domain/DomainEvent"
+import type * as Id from "@waybill/domain/Id"
+import * as PublicType from "@waybill/domain/PublicType"
+import type * as Timestamp from "@waybill/domain/Timestamp"
+import * as Webhook from "@waybill/domain/Webhook"
+import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
+import * as Webhooks from "@waybill/store/Webhooks"
+import { Data, Effect, Option } from "effect"
+import { newId, now } from "../fresh.ts"
+import type { Call } from "./commit.ts"
+import { onceWith } from "./onceWith.ts"
+import { asWritten } from "./records.ts"
+
+interface OfWebhook {
+  readonly params: { readonly id: Id.WebhookId }
+}
+interface OfDelivery {
+  readonly params: { readonly id: Id.WebhookId; readonly delivery_id: Id.WebhookDeliveryId }
+}
+
+export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound")<{}> {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "webhook_delivery_not_found"
+  override get message() {
+    return "No delivery with this id exists for this webhook."
+  }
+}
+
+/** Calls to a webhook that is switched off would wait for ever. */
+export class WebhookDisabled extends Data.TaggedError("WebhookDisabled")<{}> {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "webhook_disabled"
+  override get message() {
+    return "This webhook is disabled, so it is not called. Enable it first with PATCH."
+  }
+}
+
+const find = Effect.fnUntraced(function* (id: Id.WebhookId) {
+  const { account_id } = yield* CurrentKey
+  const webhook = yield* Effect.mapError(
+    Effect.fromOption(yield* Webhooks.find(account_id, id)),
+    () => new Webhook.WebhookNotFound(),
+  )
+  return { account_id, webhook }
+})
+
+const findEnabled = Effect.fnUntraced(function* (id: Id.WebhookId) {
+  const { account_id, webhook } = yield* find(id)
+  return webhook.enabled ? { account_id, webhook } : yield* new WebhookDisabled()
+})
+
+export const list = Effect.fnUntraced(function* ({
+  params,
+  query,
+}: OfWebhook & { readonly query: { readonly limit: number; readonly after?: Id.WebhookDeliveryId } }) {
+  const { account_id } = yield* find(params.id)
+  const { after, limit } = query
+  const rows = yield* WebhookDeliveries.list({
+    account_id,
+    webhook_id: params.id,
+    limit: limit + 1,
+    ...(after === undefined ? {} : { after }),
+  })
+  return Page.make(rows.map(asWritten<Delivery>), limit)
+})
+
+export const get = Effect.fnUntraced(function* ({ params }: OfDelivery) {
+  const { account_id } = yield* find(params.id)
+  const found = yield* WebhookDeliveries.find(account_id, params.id, params.delivery_id)
+  return asWritten<DeliveryDetail>(yield* Effect.mapError(Effect.fromOption(found), () => new DeliveryNotFound()))
+})
+
+/** A call with a made-up event; how it went is read from its delivery. */
+export const test = Effect.fnUntraced(function* (call: Call & OfWebhook) {
+  const webhook_id = call.params.id
+  const { account_id } = yield* findEnabled(webhook_id)
+  const id = yield* newId("WebhookDeliveryId")
+  const event_id = yield* newId("EventId")
+  const created_at = yield* now
+  return yield* onceWith(
+    call,
+    Effect.gen(function* () {
+      yield* WebhookDeliveries.test({
+        account_id,
+        id,
+        webhook_id,
+        event_id,
+        event_type: WebhookDeliveries.TEST_TYPE,
+        stream_id: webhook_id,
+        stream_version: 0,
+        created_at,
+      })
+      const made = yield* WebhookDeliveries.find(account_id, webhook_id, id)
+      return brief(yield* Effect.orDie(Effect.fromOption(made)))
+    }),
+  )
+})
+
+export const replay = Effect.fnUntraced(function* (call: Call & OfDelivery) {
+  const { delivery_id, id } = call.params
+  const { account_id } = yield* findEnabled(id)
+  const at = yield* now
+  return yield* onceWith(
+    call,
+    Effect.flatMap(WebhookDeliveries.replay(account_id, id, delivery_id, at), (found) =>
+      Option.match(found, {
+        onNone: () => Effect.fail(new DeliveryNotFound()),
+        onSome: (record) => Effect.succeed(brief(record)),
+      }),
+    ),
+  )
+})
+
+interface Range {
+  readonly created_after: Timestamp.Timestamp
+  readonly created_before: Timestamp.Timestamp
+  readonly events: ReadonlyArray<string> | null
+}
+
+export const replayRange = Effect.fnUntraced(function* (call: Call & OfWebhook & { readonly payload: Range }) {
+  const webhook_id = call.params.id
+  const { created_after, created_before, events } = call.payload
+  const { account_id, webhook } = yield* findEnabled(webhook_id)
+  const at = yield* now
+  const ids = yield* Effect.forEach(Array.from({ length: WebhookDeliveries.MAX_REPLAY_EVENTS }), () => newId("WebhookDeliveryId"))
+  const range = { account_id, webhook_id, created_after, created_before, types: typesOf(events ?? webhook.events), ids, now: at }
+  return yield* onceWith(
+    call,
+    Effect.map(WebhookDeliveries.replayRange(range), (queued) => ({
+      object: "webhook_replay" as const,
+      webhook_id,
+      queued,
+      has_more: queued === ids.length,
+    })),
+  )
+})
+
+/** The tags of the log behind public types; `*` stands for all that webhooks are told of. */
+const typesOf = (subscriptions: ReadonlyArray<string>) =>
+  DomainEvent.TAGS.flatMap((tag) => {
+    const type = DomainEvent.publicType(tag)
+    const wanted = subscriptions.includes("*") ? PublicType.isWebhookType(type) : subscriptions.includes(type)
+    return wanted ? [{ tag, type }] : []
+  })
+
+/** Without its history. */
+const brief = ({ history, ...record }: WebhookDeliveries.DeliveryRecord) => asWritten<Delivery>(record)

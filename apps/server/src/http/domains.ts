@@ -1,0 +1,105 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import type * as Contract from "@waybill/api/Domains"
+import * as Domain from "@waybill/domain/Domain"
+import type * as DomainName from "@waybill/domain/DomainName"
+import { DomainAlreadyExists, DomainNotFound } from "@waybill/domain/DomainRefusal"
+import type * as Id from "@waybill/domain/Id"
+import { NothingNew } from "@waybill/domain/Refusal"
+import type { ReturnPath } from "@waybill/mail/DomainRecords"
+import * as Domains from "@waybill/store/Domains"
+import { Effect, Option, Result } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { newDkimKey } from "../domainKeys.ts"
+import * as domains from "../domains.ts"
+import { about, type Call, commit, once } from "./commit.ts"
+import { Instance } from "./Instance.ts"
+import { whole } from "./records.ts"
+
+export const DomainsLive = HttpApiBuilder.group(Api, "domains", (handlers) =>
+  handlers.handleAll({
+    list: () =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const { returnPath } = yield* Instance
+        return whole((yield* Domains.list(account_id)).map((record) => present(record, returnPath)))
+      }),
+    get: ({ params }) => Effect.flatMap(find(params.domain), show),
+    add: (call) => add(call, call.payload.name ?? call.payload.domain),
+    verify: (call) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const { domain_id } = yield* find(call.params.domain)
+        yield* domains.check(account_id, domain_id)
+        return yield* change(call, domain_id, () => () => Result.fail(new NothingNew()))
+      }),
+    rotateDkim: (call) => Effect.flatMap(find(call.params.domain), (record) => rotate(call, record)),
+    remove: ({ params }) =>
+      Effect.flatMap(find(params.domain), ({ domain_id, name }) =>
+        commit(
+          about(Domain, domain_id, Domain.remove, () => ({ object: "domain" as const, id: domain_id, name, deleted: true as const })),
+        ),
+      ),
+  }),
+)
+
+const find = Effect.fnUntraced(function* (reference: string) {
+  const { account_id } = yield* CurrentKey
+  return yield* Effect.mapError(Effect.fromOption(yield* Domains.find(account_id, reference)), () => new DomainNotFound())
+})
+
+const show = (record: Domains.DomainRecord) =>
+  Effect.map(Instance, ({ returnPath }) => present(record, returnPath))
+
+/** What to publish, each with what DNS answered when it was last asked. */
+const present = (record: Domains.DomainRecord, returnPath: ReturnPath | null): Contract.Domain => {
+  const { created_at, domain_id, last_checked_at, name, next_check_at, records, status, verified_at } = record
+  return {
+    object: "domain",
+    id: domain_id,
+    name,
+    status,
+    created_at,
+    verified_at,
+    last_checked_at,
+    next_check_at,
+    records: domains.expectedRecords(record, returnPath).map((expected) => {
+      const finding = records.find(({ host, purpose }) => purpose === expected.purpose && host === expected.host)
+      const { error, found, status } = finding ?? { status: "not_checked" as const, found: [], error: null }
+      return { ...expected, status, found, error }
+    }),
+  }
+}
+
+const add = Effect.fnUntraced(function* (call: Call, name: DomainName.DomainName | undefined) {
+  if (name === undefined) return yield* Effect.die("a domain without a name passed its schema")
+  const { account_id } = yield* CurrentKey
+  // Asked before a key is made for nothing; the commit asks again.
+  if (call.headers?.["idempotency-key"] === undefined && Option.isSome(yield* Domains.find(account_id, name)))
+    return yield* new DomainAlreadyExists({ domain: name })
+  const { returnPath } = yield* Instance
+  const { decide, ...unit } = yield* domains.addition(account_id, name)
+  return yield* once(call, {
+    ...unit,
+    decide: (view) => Result.map(decide(view), (done) => ({ ...done, answer: answerOf(done.answer, returnPath) })),
+  })
+})
+
+const answerOf = (state: Domain.State, returnPath: ReturnPath | null): Contract.Domain => {
+  if (state._tag !== "Domain") throw new Error("decided about a domain that does not exist")
+  return present(state, returnPath)
+}
+
+type Decide = Parameters<typeof about<Domain.State, Domain.Event, DomainNotFound, Contract.Domain>>[2]
+
+const change = Effect.fnUntraced(function* (call: Call, id: Id.DomainId, decide: Decide) {
+  const { returnPath } = yield* Instance
+  return yield* once(call, about(Domain, id, decide, (state) => answerOf(state, returnPath)))
+})
+
+const rotate = Effect.fnUntraced(function* (call: Call, record: Domains.DomainRecord) {
+  const { account_id } = yield* CurrentKey
+  const selector = Domain.nextSelector({ _tag: "Domain", ...record })
+  const dkim = yield* newDkimKey(account_id, record.domain_id, selector)
+  return yield* change(call, record.domain_id, (now) => Domain.rotateDkim(now, dkim))
+})

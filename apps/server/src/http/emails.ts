@@ -1,0 +1,77 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import type { EmailRecord } from "@waybill/api/EmailRecord"
+import * as Email from "@waybill/domain/Email"
+import { ContentExpired, EmailNotFound, type NothingToResend } from "@waybill/domain/EmailRefusal"
+import type * as Id from "@waybill/domain/Id"
+import * as Content from "@waybill/store/Content"
+import * as EmailLog from "@waybill/store/EmailLog"
+import { EventStore } from "@waybill/store/EventStore"
+import type { View } from "@waybill/store/Unit"
+import { Effect, Option, Result } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Acceptance from "../acceptance.ts"
+import { newId, now } from "../fresh.ts"
+import { sendBatch } from "./batch.ts"
+import { about, type Call, commit, once } from "./commit.ts"
+
+export const EmailsLive = HttpApiBuilder.group(Api, "emails", (handlers) =>
+  handlers.handleAll({
+    send: (call) => Effect.flatMap(sender, (from) => queue(call, from, () => Result.succeed(Acceptance.draft(call.payload)))),
+    sendBatch: (call) => Effect.flatMap(sender, (from) => sendBatch(call, from)),
+    cancel: (call) => once(call, about(Email, call.params.id, Email.cancel, recordOf)),
+    reschedule: ({ params, payload }) =>
+      commit(about(Email, params.id, (at) => Email.reschedule(at, payload.scheduled_at), recordOf)),
+    resend: (call) => resend(call, call.params.id),
+  }),
+)
+
+const sender = Effect.map(
+  CurrentKey,
+  ({ account_id, domain, key_id }): Acceptance.Sender => ({ account_id, key: { id: key_id, domain } }),
+)
+
+const recordOf = (state: Email.State, version: number): EmailRecord => {
+  if (state._tag === "Unborn") throw new Error("decided about an email that does not exist")
+  return EmailLog.record(state, version) as EmailRecord
+}
+
+/** A message under an id of its own; the answer says that it is queued, whatever else becomes of it. */
+const queue = Effect.fnUntraced(function* <E>(
+  call: Call,
+  from: Acceptance.Sender,
+  draftOf: (view: View | undefined) => Result.Result<Acceptance.Draft, E>,
+  streams: ReadonlyArray<string> = [],
+) {
+  const draft = yield* Effect.fromResult(draftOf(undefined))
+  const id = yield* newId("EmailId")
+  const asked = yield* now
+  return yield* once(call, {
+    streams: [{ aggregate: Email, id, fresh: true }, ...streams.map((id) => ({ aggregate: Email, id }))],
+    needs: Acceptance.needsOf([draft], asked),
+    bytes: Acceptance.bytesOf([draft]),
+    decide: (view) =>
+      Result.flatMap(streams.length === 0 ? Result.succeed(draft) : draftOf(view), (draft) =>
+        Result.map(Acceptance.accept(view, from, id, draft, asked), ({ created_at, decision }) => ({
+          ...decision,
+          answer: { id, status: "queued" as const, created_at },
+        })),
+      ),
+  })
+})
+
+/** Looked at twice: once to know what the flight has to know, and once in it, where nothing changes any more. */
+const resend = Effect.fnUntraced(function* (call: Call, id: Id.EmailId) {
+  const from = yield* sender
+  const store = yield* EventStore
+  const { state } = yield* store.load(Email, { account_id: from.account_id, stream_id: id })
+  if (state._tag === "Unborn") return yield* new EmailNotFound()
+  const content = yield* Content.whole(from.account_id, state.accepted.content)
+  if (Option.isNone(content)) return yield* new ContentExpired()
+  const blobs = [Content.encodeBody(content.value), ...content.value.attachments]
+  const draftOf = (message: Email.State): Result.Result<Acceptance.Draft, EmailNotFound | NothingToResend> =>
+    message._tag === "Unborn"
+      ? Result.fail(new EmailNotFound())
+      : Result.map(Email.resendCommand(message), (command): Acceptance.Draft => ({ command, blobs }))
+  return yield* queue(call, from, (view) => draftOf(view === undefined ? state : view.state(Email, id)), [id])
+})

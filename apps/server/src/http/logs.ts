@@ -1,0 +1,60 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import type { EmailRecord } from "@waybill/api/EmailRecord"
+import type { Query } from "@waybill/api/Logs"
+import * as Email from "@waybill/domain/Email"
+import { EmailNotFound } from "@waybill/domain/EmailRefusal"
+import type * as Id from "@waybill/domain/Id"
+import * as Content from "@waybill/store/Content"
+import type * as EmailLogFilter from "@waybill/store/EmailLogFilter"
+import * as EmailLogQuery from "@waybill/store/EmailLogQuery"
+import { EventStore } from "@waybill/store/EventStore"
+import { Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { asWritten, eventRecord, whole } from "./records.ts"
+
+export const LogsLive = HttpApiBuilder.group(Api, "logs", (handlers) =>
+  handlers.handleAll({
+    list: ({ query }) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const page = yield* EmailLogQuery.list(inTables(account_id, query))
+        return { object: "list" as const, ...page, data: page.data.map(asWritten<EmailRecord>) }
+      }),
+    get: ({ params }) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const found = yield* EmailLogQuery.find(account_id, params.id)
+        if (Option.isNone(found)) return yield* new EmailNotFound()
+        return { ...asWritten<EmailRecord>(found.value), content: yield* contentOf(account_id, params.id) }
+      }),
+    events: ({ params }) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const facts = yield* EmailLogQuery.events(account_id, params.id)
+        if (facts.length === 0) return yield* new EmailNotFound()
+        return whole(facts.map((fact) => eventRecord(fact, Email.stream, params.id)))
+      }),
+  }),
+)
+
+const inTables = (account_id: Id.AccountId, { tag, ...query }: Query): EmailLogFilter.Query => ({
+  account_id,
+  ...query,
+  ...(tag === undefined ? {} : { tags: tag }),
+})
+
+const contentOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.EmailId) {
+  const store = yield* EventStore
+  const { state } = yield* store.load(Email, { account_id, stream_id: id })
+  if (state._tag === "Unborn") return null
+  const { content } = state.accepted
+  const body = yield* Content.body(account_id, content)
+  return Option.getOrNull(
+    Option.map(body, ({ html, text }) => ({
+      html,
+      text,
+      attachments: content.attachments.map(({ sha256, ...file }) => file),
+    })),
+  )
+})

@@ -1,0 +1,18 @@
+import { CurrentKey } from "@waybill/api/Authorization"
+import { IdempotencyKeyReused } from "@waybill/api/RequestRefusal"
+import * as Once from "@waybill/store/Once"
+import { Effect } from "effect"
+import { type Call, claimOf, fresh, replayed } from "./commit.ts"
+import { now } from "../fresh.ts"
+
+/** For what writes rows and no events: the same promise as `once`, kept by a transaction around the work itself. */
+export const onceWith = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
+  const { account_id } = yield* CurrentKey
+  const claim = claimOf(account_id, call)
+  if (claim === undefined) return fresh(yield* work)
+  const at = yield* now
+  const done = yield* Once.run(claim, at, work, (answer) => Buffer.from(JSON.stringify(answer)))
+  if (done._tag === "Fresh") return fresh(done.answer)
+  if (done.fingerprint !== claim.fingerprint) return yield* new IdempotencyKeyReused()
+  return replayed(JSON.parse(Buffer.from(done.kept).toString("utf8")) as A)
+})

@@ -1,0 +1,42 @@
+import type { EventRecord } from "@waybill/api/EventRecord"
+import * as DomainEvent from "@waybill/domain/DomainEvent"
+import type * as Timestamp from "@waybill/domain/Timestamp"
+import type { Stored } from "@waybill/store/Recorded"
+
+/**
+ * A row as this build's own fold wrote it. That it is what the contract says is checked where it leaves: an answer that
+ * does not fit its schema is a 500, never a lie.
+ */
+export const asWritten = <A>(row: unknown): A => row as A
+
+/** What the log keeps for itself: it would help nobody but a thief. */
+const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "key_ref"])
+
+const shown = (value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).flatMap(([name, each]) => (PRIVATE.has(name) ? [] : [[name, shown(each)]])))
+    : value
+
+type Fact = Pick<Stored, "event_id" | "version" | "position" | "type" | "data" | "meta" | "recorded_at">
+
+/** An event of the log as clients read it: today's shape and names, the moment it happened, who did it. */
+export const eventRecord = (fact: Fact, stream: string, stream_id: string): EventRecord => {
+  const { at, ...data } = fact.data
+  return {
+    object: "event",
+    id: fact.event_id,
+    type: DomainEvent.publicType(fact.type as DomainEvent.Tag),
+    stream,
+    stream_id,
+    version: fact.version,
+    // Exact far beyond the mail of a lifetime: JSON's integers end at 2^53.
+    position: Number(fact.position),
+    occurred_at: (at ?? data["created_at"] ?? fact.recorded_at) as Timestamp.Timestamp,
+    actor: { type: fact.meta.actor.type, id: fact.meta.actor.id },
+    request_id: fact.meta.request_id,
+    data: shown(data) as EventRecord["data"],
+  }
+}
+
+/** A list that is given whole: an account has few enough of these. */
+export const whole = <A>(data: ReadonlyArray<A>) => ({ object: "list" as const, has_more: false, next_cursor: null, data })

@@ -1,0 +1,14 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+
+/** A database that takes longer than this to say anything serves nobody. */
+export const PATIENCE = "2 seconds"
+
+/** What keeps this process from serving; empty when nothing does. Names no host and no error of the database. */
+export const problems: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgClient> = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* sql`SELECT 1 AS one`.pipe(
+    Effect.timeout(PATIENCE),
+    Effect.matchCause({ onSuccess: () => [], onFailure: () => ["the database does not answer"] }),
+  )
+})

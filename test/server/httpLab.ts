@@ -1,0 +1,158 @@
+import * as Account from "@waybill/domain/Account"
+import type * as DomainName from "@waybill/domain/DomainName"
+import type * as Id from "@waybill/domain/Id"
+import type * as Network from "@waybill/domain/Network"
+import type * as Plan from "@waybill/domain/Plan"
+import type * as Scope from "@waybill/domain/Scope"
+import type * as Timestamp from "@waybill/domain/Timestamp"
+import { Dns } from "@waybill/mail/Dns"
+import type { Networks } from "@waybill/mail/Network"
+import { Admission } from "@waybill/store/Admission"
+import { EventStore } from "@waybill/store/EventStore"
+import { InstanceKey } from "@waybill/store/InstanceKey"
+import { KeyUses } from "@waybill/store/KeyUses"
+import { Secrets } from "@waybill/store/Secrets"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import { randomBytes } from "node:crypto"
+import { createApiKey } from "../../apps/server/src/apiKeys.ts"
+import { newId, now } from "../../apps/server/src/fresh.ts"
+import { Instance } from "../../apps/server/src/http/Instance.ts"
+import type { Timeouts } from "../../apps/server/src/http/NodeServer.ts"
+import { HttpLive } from "../../apps/server/src/http/Server.ts"
+import * as Database from "../support/database.ts"
+
+export interface Setup {
+  readonly transport?: "capture" | "relay" | "direct"
+  readonly allowedNetworks?: ReadonlyArray<string>
+  readonly trustedProxies?: Networks
+  readonly maxBodyBytes?: number
+  readonly timeouts?: Timeouts
+  readonly zones?: Parameters<typeof Dns.layerTest>[0]
+}
+
+const MAX_BODY_BYTES = 10 * 1024 * 1024
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // The tests look into answers of every kind.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any
+}
+
+export interface Ask {
+  readonly key?: string | null
+  readonly body?: unknown
+  /** Sent as it is. */
+  readonly raw?: string | Uint8Array
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type KeyOptions = Partial<{
+  readonly scopes: ReadonlyArray<Scope.Scope>
+  readonly domain: string | null
+  readonly allowed_ips: ReadonlyArray<string>
+  readonly expires_at: string | null
+}>
+
+/** A running service on a database of its own, and hands to call it with. */
+export class Lab extends Context.Service<
+  Lab,
+  {
+    readonly url: string
+    readonly ask: (method: string, path: string, options?: Ask) => Effect.Effect<Answer>
+    readonly account: (plan?: Plan.Plan) => Effect.Effect<Id.AccountId>
+    readonly key: (account: Id.AccountId, options?: KeyOptions) => Effect.Effect<{ readonly id: string; readonly secret: string }>
+  }
+>()("test/Lab") {
+  static readonly layer = (setup: Setup = {}) =>
+    Layer.effect(
+      Lab,
+      Effect.gen(function* () {
+        const { address } = yield* HttpServer.HttpServer
+        const url = HttpServer.formatAddress(address)
+        const services = yield* Effect.context<EventStore>()
+        return Lab.of({
+          url,
+          ask: (method, path, options) => Effect.promise(() => ask(url, method, path, options)),
+          account: (plan = "business") =>
+            Effect.gen(function* () {
+              const account_id = yield* newId("AccountId")
+              const store = yield* EventStore
+              yield* store.commit(
+                Account,
+                { account_id, stream_id: account_id },
+                Account.create(yield* now, account_id, "Lab", plan),
+              )
+              return account_id
+            }).pipe(Effect.orDie, Effect.provideContext(services)),
+          key: (account_id, { allowed_ips = [], domain = null, expires_at = null, scopes = ["admin"] } = {}) =>
+            createApiKey(account_id, null, {
+              name: "lab",
+              scopes,
+              domain: domain as DomainName.DomainName | null,
+              allowed_ips: allowed_ips as ReadonlyArray<Network.Network>,
+              expires_at: expires_at as Timestamp.Timestamp | null,
+            }).pipe(
+              Effect.map(({ keyId, secret }) => ({ id: keyId, secret })),
+              Effect.orDie,
+              Effect.provideContext(services),
+            ),
+        })
+      }),
+    ).pipe(Layer.provideMerge(served(setup)), Layer.provideMerge(store), Layer.provideMerge(Database.layerFresh))
+}
+
+const store = Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
+  Layer.provideMerge(KeyUses.layer),
+  Layer.provideMerge(EventStore.layer()),
+  Layer.provideMerge(
+    InstanceKey.layer({ file: "", text: Option.some(Redacted.make(randomBytes(32).toString("base64"))) }),
+  ),
+)
+
+const served = (setup: Setup) => {
+  const { allowedNetworks = [], maxBodyBytes = MAX_BODY_BYTES, timeouts, transport = "capture", trustedProxies = [], zones = {} } = setup
+  return HttpLive({
+    host: "127.0.0.1",
+    port: 0,
+    maxBodyBytes,
+    trustedProxies,
+    ...(timeouts === undefined ? {} : { timeouts }),
+  }).pipe(
+    Layer.provide(Dns.layerTest(zones)),
+    Layer.provide(
+      Layer.succeed(Instance, {
+        transport,
+        returnPath: { kind: "cname", label: "bounce", target: "bounces.waybill.example" },
+        allowedNetworks: allowedNetworks as ReadonlyArray<Network.Network>,
+      }),
+    ),
+  )
+}
+
+const ask = async (url: string, method: string, path: string, { body, headers = {}, key, raw }: Ask = {}): Promise<Answer> => {
+  const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const response = await fetch(`${url}${path}`, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(key === undefined || key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(sent === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(sent === undefined ? {} : { body: sent as BodyInit }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: parsed(text) }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
