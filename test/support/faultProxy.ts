@@ -41,7 +41,7 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
       const upstream = net.connect(addressOf(url))
       for (const socket of [client, upstream]) {
         open.add(socket)
-        socket.on("error", () => {}).on("close", () => open.delete(socket))
+        socket.setNoDelay(true).on("error", () => {}).on("close", () => open.delete(socket))
       }
       relay(client, upstream, {
         next: () => {

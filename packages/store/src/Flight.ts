@@ -12,7 +12,7 @@ import {
   type StreamRef,
   TryAgain,
 } from "./Ledger.ts"
-import { Manifest } from "./Manifest.ts"
+import { IDEMPOTENCY_TTL_MS, Manifest } from "./Manifest.ts"
 import type { Provenance } from "./Provenance.ts"
 import { type AnyAggregate, decode, type Recorded, type Shapes, type Stored } from "./Recorded.ts"
 import { type Committed, IdempotencyKeyReused, LeaseLost, type Unit } from "./Unit.ts"
@@ -63,7 +63,8 @@ export const attempt = Effect.fnUntraced(function* (
     })),
   )
 
-  const manifest = new Manifest(rules, histories, facts, now, nowMillis)
+  const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
+  const manifest = new Manifest(rules, histories, facts, { now, nowMillis, expires_at })
   const { postponed, verdicts } = decideAll(manifest, entries, facts, kept)
   if (manifest.answers.size > 0) {
     const taken = yield* page.keep([...manifest.answers.values()], now)

@@ -1,5 +1,4 @@
 import type { AccountId } from "@waybill/domain/Id"
-import { DateTime } from "effect"
 import type { Entry, Rules } from "./Flight.ts"
 import { type ContentRow, type Facts, type KeptAnswer, refKey, type StreamRef, type Touched } from "./Ledger.ts"
 import { type AnyAggregate, type AnyEvent, encode, fold, type Recorded, type Stored } from "./Recorded.ts"
@@ -7,6 +6,14 @@ import type { Append, Decision, View } from "./Unit.ts"
 
 /** An idempotency key is kept this long (contract §3). */
 export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1000
+
+/** When a flight is decided, as each of its rows says it. */
+export interface Moment {
+  readonly now: string
+  readonly nowMillis: number
+  /** Until when the answers to idempotency keys are kept. */
+  readonly expires_at: string
+}
 
 interface Stream extends StreamRef {
   readonly aggregate: AnyAggregate
@@ -42,20 +49,17 @@ export class Manifest {
   readonly #rules: Rules
   readonly #histories: ReadonlyMap<string, ReadonlyArray<Recorded>>
   readonly #facts: Facts
-  readonly #now: string
-  readonly #nowMillis: number
+  readonly #moment: Moment
 
   constructor(
     rules: Rules,
     histories: ReadonlyMap<string, ReadonlyArray<Recorded>>,
     facts: Facts,
-    now: string,
-    nowMillis: number,
+    moment: Moment,
   ) {
     this.#rules = rules
     this.#histories = histories
-    this.#now = now
-    this.#nowMillis = nowMillis
+    this.#moment = moment
     this.#facts = {
       ...facts,
       used: (account, month) => facts.used(account, month) + (this.#usage.get(`${account} ${month}`)?.delta ?? 0),
@@ -78,7 +82,7 @@ export class Manifest {
         return (this.#streams.get(key)?.history ?? this.#histories.get(key))?.length ?? 0
       },
       facts: this.#facts,
-      now: this.#now,
+      now: this.#moment.now,
     }
   }
 
@@ -102,7 +106,7 @@ export class Manifest {
     for (const { id } of leases ?? []) this.released.push(id)
     if (idempotency !== undefined && claim !== undefined && answer !== undefined) {
       const { account_id, fingerprint, key, route } = idempotency
-      const expires_at = DateTime.formatIso(DateTime.makeUnsafe(this.#nowMillis + IDEMPOTENCY_TTL_MS))
+      const { expires_at } = this.#moment
       this.answers.set(claim, { account_id, route, key, fingerprint, answer, expires_at })
     }
     return rows
@@ -115,6 +119,7 @@ export class Manifest {
     rows: Array<Stored>,
     used: Array<Usage>,
   ): void {
+    const { now, nowMillis } = this.#moment
     const stream = this.#stream(account_id, aggregate, id)
     const continuation = continuations.get(id) ?? { stream, recorded: [], state: stream.state }
     continuations.set(id, continuation)
@@ -122,13 +127,13 @@ export class Manifest {
       const place = {
         // The log gives the position when the row is written; no fold may depend on it.
         position: 0n,
-        event_id: this.#rules.nextEventId(this.#nowMillis),
+        event_id: this.#rules.nextEventId(nowMillis),
         account_id,
         stream_id: id,
         stream: aggregate.stream,
         version: stream.history.length + continuation.recorded.length + 1,
         meta: { ...provenance, schema_version: this.#rules.shapes.schemaVersion(event._tag) },
-        recorded_at: this.#now,
+        recorded_at: now,
       }
       rows.push({ ...place, type: event._tag, data: encode(aggregate, event) })
       continuation.recorded.push({ ...place, event })
