@@ -37,7 +37,7 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
     SELECT e.event_id, count(d.id) AS told
     FROM jsonb_to_recordset(${sql.json(stretches.map((each) => ({ ...each, from: `${each.from}`, to: each.to === null ? null : `${each.to}` })))})
       AS s("from" bigint, "to" bigint, tags text[])
-    JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position < s."to")
+    JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
       AND e.type = ANY(s.tags)
     LEFT JOIN webhook_deliveries d
       ON d.account_id = e.account_id AND d.webhook_id = ${webhook_id} AND d.event_id = e.event_id

@@ -1,5 +1,6 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Option } from "effect"
+import type { Statement } from "effect/sql"
 import { iso } from "./Iso.ts"
 import type { WebhookDelivery } from "./Ledger.ts"
 import * as Outbox from "./Outbox.ts"
@@ -212,34 +213,39 @@ export interface Settled {
   readonly next_attempt_at: string | null
   readonly delivered_at: string | null
   readonly attempt: Attempt
-  /** The lease under which the call was made. */
+  /** The lease under which the call was made, and the time for which its row was armed. */
   readonly token: string
+  readonly armed_at: string
 }
 
 /**
  * Writes down how calls went and re-arms or removes their outbox rows, in one statement and only where the lease still
- * holds: what a stale holder saw is dropped, the call that replaced it will tell.
+ * holds: what a stale holder saw is dropped, the call that replaced it will tell. A row that was armed anew during its
+ * call is to be called again, as whoever asked for the replay was promised.
  */
 export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<{ readonly id: string }>`
   WITH seen AS (
     SELECT * FROM jsonb_to_recordset(${PgTypes.jsonb(settled)}) AS s(account_id text, id text, status text,
-      next_attempt_at timestamptz, delivered_at timestamptz, attempt jsonb, token text)
-  ), held AS (
-    SELECT o.id FROM outbox o JOIN seen s ON s.id = o.id AND s.token = o.lease_token ORDER BY o.id FOR UPDATE OF o
+      next_attempt_at timestamptz, delivered_at timestamptz, attempt jsonb, token text, armed_at timestamptz)
+  ), held AS MATERIALIZED (
+    SELECT s.*, date_trunc('milliseconds', o.available_at) > s.armed_at AS anew
+    FROM outbox o JOIN seen s ON s.id = o.id AND s.token = o.lease_token ORDER BY o.id FOR UPDATE OF o
   ), done AS (
-    DELETE FROM outbox o USING seen s WHERE o.id = s.id AND s.next_attempt_at IS NULL AND o.id IN (SELECT id FROM held)
+    DELETE FROM outbox o USING held s WHERE o.id = s.id AND s.next_attempt_at IS NULL AND NOT s.anew
   ), later AS (
-    UPDATE outbox o SET available_at = s.next_attempt_at, ready = false, attempt = o.attempt + 1, lease_token = NULL,
-      lease_until = NULL, lease_owner = NULL
-    FROM seen s WHERE o.id = s.id AND s.next_attempt_at IS NOT NULL AND o.id IN (SELECT id FROM held)
+    UPDATE outbox o SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
+      available_at = CASE WHEN s.anew THEN o.available_at ELSE s.next_attempt_at END,
+      attempt = CASE WHEN s.anew THEN o.attempt ELSE o.attempt + 1 END
+    FROM held s WHERE o.id = s.id AND (s.anew OR s.next_attempt_at IS NOT NULL)
   )
   UPDATE webhook_deliveries d
-  SET status = s.status, attempts = d.attempts + 1, next_attempt_at = s.next_attempt_at,
+  SET status = CASE WHEN s.anew THEN 'pending' ELSE s.status END, attempts = d.attempts + 1,
+    next_attempt_at = CASE WHEN s.anew THEN d.next_attempt_at ELSE s.next_attempt_at END,
     delivered_at = coalesce(s.delivered_at, d.delivered_at),
     history = (CASE WHEN jsonb_array_length(d.history) >= ${MAX_HISTORY}::int THEN d.history - 0 ELSE d.history END)
       || jsonb_build_array(s.attempt)
-  FROM seen s
-  WHERE d.account_id = s.account_id AND d.id = s.id AND s.id IN (SELECT id FROM held)
+  FROM held s
+  WHERE d.account_id = s.account_id AND d.id = s.id
   RETURNING d.id`
 
 /** The first failure after the last success, over all deliveries of a webhook; null while it works. */
@@ -255,3 +261,35 @@ export const failingSince = Effect.fn("WebhookDeliveries.failingSince")(function
         WHERE account_id = ${account_id} AND webhook_id = ${webhook_id}), '-infinity')`)
   return rows[0]?.since ?? null
 })
+
+/** Rows of a busy endpoint that one look sets aside. */
+export const MAX_PARKED = 5_000
+/** What is set aside comes back after this, spread over twice as long, and over more the more there is. */
+const PARK_SECONDS = 5
+const SPREAD_SECONDS_A_ROW = 0.03
+const MAX_SPREAD_SECONDS = 5 * 60
+
+/** Sets aside what waits for an endpoint that is too busy: a long backlog is not claimed again and again meanwhile. */
+export const park = (sql: PgClient.PgClient, account_id: string, webhook_id: string) =>
+  Effect.orDie(sql`
+    WITH waiting AS (
+      SELECT id FROM outbox
+      WHERE account_id = ${account_id} AND stream_id = ${webhook_id} AND kind = 'webhook' AND ready AND lease_token IS NULL
+      ORDER BY id LIMIT ${MAX_PARKED}::int FOR UPDATE SKIP LOCKED
+    )
+    UPDATE outbox o SET ready = false, available_at = ${later(sql, sql`(SELECT count(*) FROM waiting)`)}
+    FROM waiting w WHERE o.id = w.id`)
+
+/** The same for rows that were claimed: their leases end with it, and no attempt is counted. */
+export const setAside = (sql: PgClient.PgClient, rows: ReadonlyArray<{ readonly id: string; readonly token: string }>) =>
+  Effect.orDie(sql`
+    UPDATE outbox o
+    SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
+      available_at = ${later(sql, sql`${rows.length}::int`)}
+    WHERE id = ANY(ARRAY(
+      SELECT o.id FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ token }) => token)}::text[]) AS held(id, token)
+      JOIN outbox o ON o.id = held.id AND o.lease_token = held.token ORDER BY o.id FOR UPDATE OF o))`)
+
+const later = (sql: PgClient.PgClient, rows: Statement.Fragment) => sql`
+  now() + make_interval(secs => ${PARK_SECONDS}::float8 + random()
+    * least(${MAX_SPREAD_SECONDS}::float8, greatest(${2 * PARK_SECONDS}::float8, ${rows} * ${SPREAD_SECONDS_A_ROW}::float8)))`

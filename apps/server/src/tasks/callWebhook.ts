@@ -1,18 +1,22 @@
 import * as Network from "@waybill/mail/Network"
 import * as NetworkGuard from "@waybill/mail/NetworkGuard"
 import type { Attempt } from "@waybill/store/WebhookDeliveries"
-import { Clock, DateTime, Effect, Result } from "effect"
+import { Clock, DateTime, Duration, Effect, Result } from "effect"
 import { createHmac } from "node:crypto"
 import * as http from "node:http"
 import * as https from "node:https"
 import { isIP } from "node:net"
 
 /** An endpoint answers within this, or has failed (contract §8). */
-export const CALL_TIMEOUT_MS = 15_000
+export const CALL_TIMEOUT = Duration.seconds(15)
 /** What is kept of an answer's body. */
 export const KEPT_ANSWER_BYTES = 4 * 1024
 /** An endpoint that sends more than this is cut off; its status has been seen by then. */
 export const MAX_ANSWER_BYTES = 256 * 1024
+/** A connection waits so long for the next call to the same address. Many servers close theirs after five seconds. */
+export const KEEP_ALIVE_MS = 4_000
+/** Connections to one address that wait for a next call. */
+export const MAX_IDLE_CONNECTIONS = 20
 const KEPT_HEADERS = 20
 const KEPT_HEADER_CHARS = 256
 const SECRET_PREFIX = "whsec_"
@@ -25,6 +29,13 @@ export interface Call {
   readonly secrets: ReadonlyArray<string>
 }
 
+export interface Options {
+  readonly allowedNetworks: Network.Networks
+  readonly timeout?: Duration.Duration
+  /** Certificates to trust instead of the system's. */
+  readonly ca?: string
+}
+
 /** Standard Webhooks: HMAC-SHA-256 over `id.timestamp.body`, one signature a secret. */
 export const signatures = (call: Call, epochSeconds: number): string =>
   call.secrets
@@ -34,85 +45,153 @@ export const signatures = (call: Call, epochSeconds: number): string =>
     })
     .join(" ")
 
-/** One POST to an address that was checked and pinned. Never fails: whatever happens is an attempt. */
-export const callWebhook = Effect.fn("callWebhook")(function* (call: Call, allowed: Network.Networks) {
-  const began = yield* Clock.currentTimeMillis
-  const url = new URL(call.url)
-  const request_headers = {
-    "content-type": "application/json",
-    "user-agent": "Waybill",
-    "webhook-id": call.id,
-    "webhook-timestamp": `${Math.floor(began / 1000)}`,
-    "webhook-signature": signatures(call, Math.floor(began / 1000)),
-  }
-  const attempted = { at: DateTime.formatIso(DateTime.makeUnsafe(began)), url: call.url, request_headers }
-  const ended = (over: Partial<Attempt>) =>
-    Effect.map(
-      Clock.currentTimeMillis,
-      (now): Attempt => ({ ...attempted, ...SILENCE, ...over, duration_ms: now - began }),
-    )
-
-  const addresses = yield* Effect.result(NetworkGuard.resolvePublic(url.hostname, allowed))
-  if (Result.isFailure(addresses)) return yield* ended({ error: addresses.failure.message })
-  const address = addresses.success[0] ?? ""
-  if (url.protocol === "http:" && !Network.contains(allowed, address)) {
-    return yield* ended({ address, error: "plain http leaves the payload readable on its way to a public address" })
-  }
-  const answer = yield* post(url, address, request_headers, call.body).pipe(
-    Effect.timeoutOrElse({
-      duration: CALL_TIMEOUT_MS,
-      orElse: () => Effect.succeed({ error: `no answer within ${CALL_TIMEOUT_MS / 1000} s` }),
+/**
+ * Calls that never fail: whatever happens is an attempt. Connections are kept by address and TLS name, so a name that
+ * moves is called where it points now, checked anew each time.
+ */
+export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout = CALL_TIMEOUT }: Options) {
+  const agents = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const kept = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: KEEP_ALIVE_MS } as const
+      return {
+        "http:": new http.Agent(kept),
+        "https:": new https.Agent(ca === undefined ? kept : { ...kept, ca }),
+        secure: ca === undefined ? {} : { ca },
+      }
     }),
+    (agents) =>
+      Effect.sync(() => {
+        agents["http:"].destroy()
+        agents["https:"].destroy()
+      }),
   )
-  return yield* ended({ address, ...answer })
+
+  return Effect.fn("callWebhook")(function* (call: Call) {
+    const began = yield* Clock.currentTimeMillis
+    const url = new URL(call.url)
+    const seconds = Math.floor(began / 1000)
+    const request_headers = {
+      "content-type": "application/json",
+      "user-agent": "Waybill",
+      "webhook-id": call.id,
+      "webhook-timestamp": `${seconds}`,
+      "webhook-signature": signatures(call, seconds),
+    }
+    const seen: Seen = { ...SILENCE }
+    const place = Effect.map(Effect.result(placeOf(url, allowedNetworks)), (found) => {
+      if (Result.isSuccess(found)) seen.address = found.success
+      else seen.error = found.failure.message
+      return Result.isSuccess(found)
+    })
+    const answer = Effect.flatMap(place, (found) =>
+      found ? post(url, agents, { ...request_headers, host: url.host }, call.body, seen) : Effect.void,
+    )
+    yield* Effect.timeoutOrElse(answer, {
+      duration: timeout,
+      // A status that was seen stands, however slowly the rest comes.
+      orElse: () =>
+        Effect.sync(() => {
+          if (seen.status === null) seen.error = `no answer within ${Duration.toSeconds(timeout)} s`
+        }),
+    })
+    const duration_ms = (yield* Clock.currentTimeMillis) - began
+    const { address, chunks, error, response_headers, status } = seen
+    const attempt: Attempt = {
+      at: DateTime.formatIso(DateTime.makeUnsafe(began)),
+      url: call.url,
+      address,
+      request_headers,
+      status,
+      response_headers,
+      response_body: status === null ? null : text(chunks),
+      duration_ms,
+      error: status === null ? (error ?? "the connection ended without an answer") : null,
+    }
+    return attempt
+  })
 })
 
-const SILENCE = { address: null, status: null, response_headers: {}, response_body: null, error: null } as const
+class PlainHttp extends Error {
+  override message = "plain http leaves the payload readable on its way to a public address"
+}
 
-type Answer = Partial<Pick<Attempt, "status" | "response_headers" | "response_body" | "error">>
+/** Plain http goes to networks of the operator's own, and nowhere else. */
+const placeOf = Effect.fnUntraced(function* (url: URL, allowed: Network.Networks) {
+  const addresses = yield* NetworkGuard.resolvePublic(url.hostname, allowed)
+  const [address] =
+    url.protocol === "http:" ? addresses.filter((address) => Network.contains(allowed, address)) : addresses
+  return address ?? (yield* Effect.fail(new PlainHttp()))
+})
 
-const post = (url: URL, address: string, headers: Record<string, string>, body: string) =>
-  Effect.callback<Answer>((resume) => {
-    const client = url.protocol === "https:" ? https : http
-    const request = client.request(
-      url,
-      {
+/** What is known of a call so far. */
+interface Seen {
+  address: string | null
+  status: number | null
+  response_headers: Readonly<Record<string, string>>
+  chunks: ReadonlyArray<Buffer>
+  error: string | null
+}
+const SILENCE: Seen = { address: null, status: null, response_headers: {}, chunks: [], error: null }
+
+interface Agents {
+  readonly "http:": http.Agent
+  readonly "https:": https.Agent
+  readonly secure: { readonly ca?: string }
+}
+
+const post = (url: URL, agents: Agents, headers: http.OutgoingHttpHeaders, body: string, seen: Seen) =>
+  Effect.callback<void>((resume) => {
+    const name = url.hostname.replace(/^\[|\]$/gu, "")
+    const secure = url.protocol === "https:"
+    const done = () => resume(Effect.void)
+    let current: http.ClientRequest | undefined
+
+    const send = (agent: http.Agent | https.Agent | false) => {
+      const options: https.RequestOptions = {
         method: "POST",
+        // The address that was checked, so that nothing is looked up again; the name is for TLS and the Host header.
+        host: seen.address,
+        ...(url.port === "" ? {} : { port: url.port }),
+        path: `${url.pathname}${url.search}`,
         headers: { ...headers, "content-length": Buffer.byteLength(body) },
-        agent: false,
-        // The name is for TLS and the Host header only: the connection goes to the address that was checked.
-        lookup: (_host, options, found) =>
-          options.all === true
-            ? found(null, [{ address, family: isIP(address) }])
-            : found(null, address, isIP(address)),
-      },
-      (response) => {
-        const chunks: Array<Buffer> = []
-        let size = 0
-        const done = () =>
-          resume(
-            Effect.succeed({
-              status: response.statusCode ?? null,
-              response_headers: kept(response.headers),
-              response_body: Buffer.concat(chunks).subarray(0, KEPT_ANSWER_BYTES).toString("utf8").replaceAll("\u0000", "\ufffd"),
-            }),
-          )
-        response.on("data", (chunk: Buffer) => {
-          if (size < KEPT_ANSWER_BYTES) chunks.push(chunk)
-          size += chunk.length
-          if (size > MAX_ANSWER_BYTES) {
-            done()
-            request.destroy()
-          }
-        })
-        response.on("end", done)
-        response.on("error", done)
-      },
-    )
-    request.on("error", (error) => resume(Effect.succeed({ error: error.message })))
-    request.end(body)
-    return Effect.sync(() => request.destroy())
+        agent,
+        ...(secure ? { ...agents.secure, servername: isIP(name) === 0 ? name : "" } : {}),
+      }
+      const request = (secure ? https : http).request(options, (response) => read(response, request))
+      current = request
+      request.on("error", (error: NodeJS.ErrnoException) => {
+        // The endpoint closed a kept connection just as it was used again: that says nothing about the call.
+        if (seen.status === null && request.reusedSocket && GONE.has(error.code ?? "")) return send(false)
+        seen.error ??= error.message
+        done()
+      })
+      request.end(body)
+    }
+
+    const read = (response: http.IncomingMessage, request: http.ClientRequest) => {
+      const chunks: Array<Buffer> = []
+      let size = 0
+      seen.status = response.statusCode ?? null
+      seen.response_headers = kept(response.headers)
+      seen.chunks = chunks
+      response.on("data", (chunk: Buffer) => {
+        if (size < KEPT_ANSWER_BYTES) chunks.push(chunk)
+        size += chunk.length
+        if (size > MAX_ANSWER_BYTES) request.destroy()
+      })
+      response.on("error", done)
+      response.on("close", done)
+    }
+
+    send(secure ? agents["https:"] : agents["http:"])
+    return Effect.sync(() => current?.destroy())
   })
+
+const GONE: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"])
+
+/** Postgres keeps no NUL in its texts. */
+const text = (chunks: ReadonlyArray<Buffer>): string =>
+  Buffer.concat(chunks).subarray(0, KEPT_ANSWER_BYTES).toString("utf8").replaceAll("\u0000", "\ufffd")
 
 const kept = (headers: http.IncomingHttpHeaders): Record<string, string> =>
   Object.fromEntries(

@@ -1,0 +1,158 @@
+import { PgClient } from "@effect/sql-pg"
+import type { AccountId } from "@waybill/domain/Id"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as WebhookRetry from "@waybill/domain/WebhookRetry"
+import * as Leases from "@waybill/store/Leases"
+import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
+import { Effect, Random } from "effect"
+import { now } from "../fresh.ts"
+import * as callWebhook from "./callWebhook.ts"
+import * as EndpointTurns from "./EndpointTurns.ts"
+import * as Pipeline from "./Pipeline.ts"
+import * as retireWebhook from "./retireWebhook.ts"
+import * as settleCalls from "./settleCalls.ts"
+import { webhookPayload } from "./webhookPayload.ts"
+import * as webhookSecrets from "./webhookSecrets.ts"
+
+/** Calls that one process has under way, over all endpoints. */
+export const MAX_CALLS = 1_000
+/** A backlog is set aside at most this often for each endpoint. */
+export const PARK_EVERY_MS = 1_000
+const GONE = 410
+
+export interface Options extends callWebhook.Options {
+  /** The next try after so many failed ones. Tests don't wait for hours. */
+  readonly nextAt?: (now: Timestamp.Timestamp, attempts: number, random: number) => Timestamp.Timestamp | null
+}
+
+/** The task of the worker that calls webhooks. */
+export const tasks = (options: Options) =>
+  Effect.map(make(options), ({ kick }) => ({
+    // The clock is the backstop of the wake-ups.
+    [TASK]: { run: kick, cron: "* * * * *" },
+  }))
+const TASK = "drain_webhooks"
+
+/** Calls the endpoints of webhooks, and writes down how each call went. */
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const sql = yield* PgClient.PgClient
+  const call = yield* callWebhook.make(options)
+  const settle = yield* settleCalls.make
+  const secretsOf = yield* webhookSecrets.make
+  const nextAt = options.nextAt ?? WebhookRetry.nextAt
+  const retire = retireWebhook.make()
+  const turns = EndpointTurns.make()
+  const parked = new Map<string, Timestamp.Timestamp>()
+
+  const attempt = Effect.fnUntraced(function* (dispatch: WebhookDeliveries.Dispatch) {
+    const { account_id, event_id, webhook, webhook_id } = dispatch
+    if (webhook === null) return yield* notCalled("", "the webhook is disabled or deleted")
+    const secrets = yield* secretsOf(account_id, webhook_id, webhook.signing, yield* now)
+    // Never unsigned: a receiver that checks would refuse it, and one that does not would learn not to.
+    if (secrets.length === 0) return yield* notCalled(webhook.url, "the signing secret cannot be found")
+    return yield* call({ url: webhook.url, id: event_id, body: webhookPayload(dispatch), secrets })
+  })
+
+  const work = Effect.fnUntraced(function* (job: Pipeline.Job, dispatch: WebhookDeliveries.Dispatch) {
+    const { account_id, webhook_id } = dispatch
+    if (!(yield* turns.enter(webhook_id))) return yield* setAside([job])
+    let answered = true
+    const made = yield* Effect.gen(function* () {
+      if (!job.start()) return undefined
+      const made = yield* attempt(dispatch)
+      answered = made.status !== null || made.duration_ms < SILENCE_MS
+      return made
+    }).pipe(Effect.ensuring(Effect.sync(() => turns.leave(webhook_id, answered))))
+    if (made === undefined) return yield* Leases.giveBack([job.row])
+    job.settle()
+    const counted = yield* settle(yield* settled(job, dispatch, made, nextAt))
+    if (!counted || dispatch.webhook === null) return
+    yield* retire({ account_id: account_id as AccountId, webhook_id, status: made.status, ok: isOk(made) })
+  })
+
+  /** Back into the outbox for a while, with what waits there for the same endpoint. */
+  const setAside = Effect.fnUntraced(function* (jobs: ReadonlyArray<Pipeline.Job>) {
+    yield* WebhookDeliveries.setAside(
+      sql,
+      jobs.map(({ row }) => row),
+    )
+    const at = yield* now
+    for (const { account_id, stream_id } of new Map(jobs.map(({ row }) => [row.stream_id, row])).values()) {
+      const until = parked.get(stream_id)
+      if (until !== undefined && at < until) continue
+      parked.delete(stream_id)
+      parked.set(stream_id, Timestamp.plus(at, PARK_EVERY_MS))
+      const oldest = parked.keys().next()
+      if (parked.size > EndpointTurns.MAX_TROUBLED && oldest.done !== true) parked.delete(oldest.value)
+      yield* WebhookDeliveries.park(sql, account_id, stream_id)
+    }
+  })
+
+  return yield* Pipeline.make({
+    kind: "webhook",
+    inFlight: MAX_CALLS,
+    prepare: Effect.fnUntraced(function* (jobs) {
+      const stuck = jobs.filter(({ row }) => turns.isStuck(row.stream_id))
+      const allAside = yield* Effect.cached(setAside(stuck))
+      const others = jobs.filter((job) => !stuck.includes(job)).map(({ row }) => row)
+      const found = yield* Effect.orDie(
+        WebhookDeliveries.dispatches(
+          sql,
+          others.map(({ account_id }) => account_id),
+          others.map(({ id }) => id),
+        ),
+      )
+      const byId = new Map(found.map((dispatch) => [dispatch.id, dispatch]))
+      return jobs.map((job) => {
+        if (stuck.includes(job)) return allAside
+        const dispatch = byId.get(job.row.id)
+        // A row without a record has nobody to tell of anything.
+        return dispatch === undefined ? Leases.drop(job.row) : work(job, dispatch)
+      })
+    }),
+  })
+})
+
+/** Who says nothing for so long hangs; a quick refusal holds nobody up. */
+const SILENCE_MS = 5_000
+
+const isOk = ({ status }: WebhookDeliveries.Attempt): boolean => status !== null && status >= 200 && status < 300
+
+/** The next try, after the pause of the table (contract §8); 410 and a webhook that is switched off end it. */
+const settled = Effect.fnUntraced(function* (
+  { row }: Pipeline.Job,
+  { account_id, id, webhook }: WebhookDeliveries.Dispatch,
+  attempt: WebhookDeliveries.Attempt,
+  nextAt: NonNullable<Options["nextAt"]>,
+): Effect.fn.Return<WebhookDeliveries.Settled> {
+  const at = yield* now
+  const ok = isOk(attempt)
+  const final = ok || webhook === null || attempt.status === GONE
+  const next_attempt_at = final ? null : nextAt(at, row.attempt + 1, yield* Random.next)
+  return {
+    account_id,
+    id,
+    status: ok ? "delivered" : next_attempt_at === null ? "failed" : "pending",
+    next_attempt_at,
+    delivered_at: ok ? at : null,
+    attempt,
+    token: row.token,
+    armed_at: row.available_at,
+  }
+})
+
+const notCalled = (url: string, error: string) =>
+  Effect.map(
+    now,
+    (at): WebhookDeliveries.Attempt => ({
+      at,
+      url,
+      address: null,
+      request_headers: {},
+      status: null,
+      response_headers: {},
+      response_body: null,
+      duration_ms: 0,
+      error,
+    }),
+  )

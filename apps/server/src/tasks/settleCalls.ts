@@ -1,0 +1,53 @@
+import { PgClient } from "@effect/sql-pg"
+import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
+import { Deferred, Effect, Exit, Queue, Schedule } from "effect"
+
+/** Results that are written down in one statement. */
+export const MAX_SETTLED_AT_ONCE = 200
+/** While the database is away, results wait for it about as long as their leases hold. */
+export const SETTLE_TRIES = 30
+const SETTLE_PAUSE = "1 second"
+
+interface Entry {
+  readonly settled: WebhookDeliveries.Settled
+  readonly done: Deferred.Deferred<boolean>
+}
+
+/** Writes down how calls went, those that wait together in one statement. Answers whether the lease still held. */
+export const make = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const queue = yield* Queue.bounded<Entry>(MAX_SETTLED_AT_ONCE * 10)
+
+  const answer = (entries: ReadonlyArray<Entry>, held: ReadonlySet<string>) =>
+    Effect.sync(() => {
+      for (const { done, settled } of entries) Deferred.doneUnsafe(done, Exit.succeed(held.has(settled.id)))
+    })
+
+  const write = (entries: ReadonlyArray<Entry>): Effect.Effect<void> =>
+    WebhookDeliveries.settle(
+      sql,
+      entries.map(({ settled }) => settled),
+    ).pipe(
+      Effect.retry({ while: (error) => error.isRetryable, times: SETTLE_TRIES, schedule: Schedule.spaced(SETTLE_PAUSE) }),
+      Effect.flatMap((rows) => answer(entries, new Set(rows.map(({ id }) => id)))),
+      // One result that the database does not take must not take the others with it.
+      Effect.catchCause((cause) =>
+        entries.length > 1
+          ? Effect.forEach(entries, (entry) => write([entry]), { discard: true })
+          : // Unwritten, it is left to its lease: the call is made again, as "at least once" says.
+            Effect.andThen(
+              Effect.logError("the result of a webhook call could not be written", cause),
+              answer(entries, new Set()),
+            ),
+      ),
+    )
+
+  yield* Queue.takeBetween(queue, 1, MAX_SETTLED_AT_ONCE).pipe(Effect.flatMap(write), Effect.forever, Effect.forkScoped)
+
+  return (settled: WebhookDeliveries.Settled): Effect.Effect<boolean> =>
+    Effect.gen(function* () {
+      const done = Deferred.makeUnsafe<boolean>()
+      yield* Queue.offer(queue, { settled, done })
+      return yield* Deferred.await(done)
+    })
+})

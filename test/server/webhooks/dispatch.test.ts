@@ -1,0 +1,353 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Webhook from "@waybill/domain/Webhook"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Webhooks from "../../support/webhooks.ts"
+import { Duration, Effect, Layer } from "effect"
+import { Webhook as StandardWebhook } from "standardwebhooks"
+import { Webhook as SvixWebhook } from "svix"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import { id } from "../../support/history.ts"
+import * as Receiver from "../../support/webhookReceiver.ts"
+
+const working = Effect.fnUntraced(function* (over: Parameters<typeof Webhooks.worker>[1] = {}) {
+  const { url } = yield* Database.Fresh
+  yield* Layer.build(Webhooks.worker(url, over))
+})
+
+/** By both public libraries; either throws. */
+const verify = (call: Receiver.Received, secret: string): unknown => {
+  new SvixWebhook(secret).verify(call.body, call.headers)
+  return new StandardWebhook(secret).verify(call.body, call.headers)
+}
+const refuses = (verify: () => unknown) => assert.throws(verify, /signature/iu)
+
+layer(Delivery.World, { excludeTestServices: true })("a webhook call", (it) => {
+  it.effect("carries the fact, signed so that the public libraries verify it", () =>
+    Effect.gen(function* () {
+      yield* working()
+      const receiver = yield* Receiver.listen({ answer: () => ({ status: 201, headers: { "x-seen": "yes" }, body: "thanks" }) })
+      const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+      const email_id = yield* Webhooks.happens(endpoint.account_id)
+      const record = yield* Webhooks.settledOne(endpoint)
+      const [call, ...more] = receiver.calls
+      if (call === undefined) return assert.fail("nothing came")
+      assert.deepStrictEqual(more, [])
+      const payload = verify(call, endpoint.secret)
+      const { sequence, ...rest } = payload as { readonly sequence: number }
+      assert.isAbove(sequence, 0)
+      assert.deepStrictEqual(rest as unknown, {
+        id: record.event_id,
+        type: "email.queued",
+        api_version: "v1",
+        created_at: record.created_at,
+        data: {
+          email_id,
+          message_id: `<${email_id}@acme.test>`,
+          from: "Acme <hi@acme.test>",
+          to: ["ana@example.org"],
+          subject: "Your receipt",
+          tags: ["receipt"],
+          scheduled_at: (payload as { data: { scheduled_at: string } }).data.scheduled_at,
+          actor: { type: "system", id: null },
+        },
+      })
+      const forged = call.body.replace("ana@", "eve@")
+      refuses(() => new SvixWebhook(endpoint.secret).verify(forged, call.headers))
+      refuses(() => new StandardWebhook(endpoint.secret).verify(forged, call.headers))
+      refuses(() => verify(call, Webhooks.freshSecret()))
+      assert.strictEqual(call.headers["content-type"], "application/json")
+      const [attempt, ...others] = record.history
+      assert.deepStrictEqual([record.status, record.attempts, others], ["delivered", 1, []])
+      assert.deepInclude(attempt, {
+        url: receiver.url,
+        address: "127.0.0.1",
+        status: 201,
+        response_body: "thanks",
+        error: null,
+      })
+      assert.strictEqual(attempt?.request_headers["webhook-signature"], call.headers["webhook-signature"])
+      assert.strictEqual(attempt?.response_headers["x-seen"], "yes")
+      assert.isAtLeast(attempt?.duration_ms ?? -1, 0)
+      assert.strictEqual(yield* Webhooks.outbox(record.id), undefined)
+    }),
+  )
+
+  it.effect("goes only to those that subscribed to the type", () =>
+    Effect.gen(function* () {
+      yield* working()
+      const receiver = yield* Receiver.listen()
+      const account_id = id("AccountId")
+      const queued = yield* Webhooks.create(`${receiver.url}/queued`, { account_id, events: ["email.queued"] })
+      const opened = yield* Webhooks.create(`${receiver.url}/opened`, { account_id, events: ["email.opened"] })
+      const all = yield* Webhooks.create(`${receiver.url}/all`, { account_id })
+      const off = yield* Webhooks.create(`${receiver.url}/off`, { account_id, enabled: false })
+      yield* Webhooks.isOpened(account_id, yield* Webhooks.happens(account_id))
+      yield* Webhooks.settledOne(queued)
+      yield* Webhooks.settledOne(opened)
+      yield* Webhooks.settledAll(all, 2)
+      assert.deepStrictEqual(yield* Webhooks.deliveries(off), [])
+      assert.deepStrictEqual(receiver.calls.map(({ path }) => path).toSorted(), [
+        "/hook/all",
+        "/hook/all",
+        "/hook/opened",
+        "/hook/queued",
+      ])
+    }),
+  )
+
+  it.effect("is signed by both secrets for a day after a rotation, and by the new one alone from then on", () =>
+    Effect.gen(function* () {
+      yield* working()
+      const receiver = yield* Receiver.listen()
+      const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+      const next = { ...endpoint, secret: Webhooks.freshSecret() }
+      yield* Webhooks.seal(next, "signing:2")
+      yield* Webhooks.change(endpoint, (now) => Webhook.rotateSecret(now, "signing:2"))
+      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.settledOne(endpoint)
+      const [during] = receiver.calls
+      if (during === undefined) return assert.fail("nothing came")
+      assert.lengthOf(during.headers["webhook-signature"]?.split(" ") ?? [], 2)
+      verify(during, endpoint.secret)
+      verify(during, next.secret)
+
+      const sql = yield* PgClient.PgClient
+      yield* Effect.orDie(sql`
+        UPDATE webhooks SET signing = jsonb_set(signing, '{previous,until}', to_jsonb('2020-01-01T00:00:00.000Z'::text))
+        WHERE id = ${endpoint.webhook_id}`)
+      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.settledAll(endpoint, 2)
+      const after = receiver.calls[1]
+      if (after === undefined) return assert.fail("the second never came")
+      verify(after, next.secret)
+      refuses(() => verify(after, endpoint.secret))
+    }),
+  )
+
+  it.effect("is never made unsigned", () =>
+    Effect.gen(function* () {
+      yield* working({ nextAt: Webhooks.never })
+      const receiver = yield* Receiver.listen()
+      const endpoint = yield* Webhooks.create(receiver.url, { sealed: false })
+      yield* Webhooks.happens(endpoint.account_id)
+      const record = yield* Webhooks.settledOne(endpoint)
+      assert.deepStrictEqual([record.status, record.history[0]?.error], ["failed", "the signing secret cannot be found"])
+      assert.deepStrictEqual(receiver.calls, [])
+    }),
+  )
+
+  it.effect("does not follow a redirect", () =>
+    Effect.gen(function* () {
+      yield* working({ nextAt: Webhooks.never })
+      const elsewhere = yield* Receiver.listen()
+      const receiver = yield* Receiver.listen({ answer: () => ({ status: 307, headers: { location: elsewhere.url } }) })
+      const endpoint = yield* Webhooks.create(receiver.url)
+      yield* Webhooks.happens(endpoint.account_id)
+      const record = yield* Webhooks.settledOne(endpoint)
+      assert.deepStrictEqual([record.status, record.history[0]?.status], ["failed", 307])
+      assert.deepStrictEqual([receiver.calls.length, elsewhere.calls.length], [1, 0])
+    }),
+  )
+
+  it.effect("keeps the first 4 KB of an answer, and cuts off who never ends", () =>
+    Effect.gen(function* () {
+      yield* working({ nextAt: Webhooks.never })
+      const receiver = yield* Receiver.listen({ answer: () => ({ status: 500, body: `\u0000${"x".repeat(2_000_000)}` }) })
+      const endpoint = yield* Webhooks.create(receiver.url)
+      yield* Webhooks.happens(endpoint.account_id)
+      const record = yield* Webhooks.settledOne(endpoint)
+      assert.strictEqual(record.history[0]?.status, 500)
+      assert.strictEqual(record.history[0]?.response_body, `\ufffd${"x".repeat(4095)}`)
+    }),
+  )
+
+  it.effect("gives up on an endpoint that says nothing, and believes a status whose body never comes", () =>
+    Effect.gen(function* () {
+      yield* working({ nextAt: Webhooks.never, timeout: Duration.millis(300) })
+      const silent = yield* Receiver.listen({ answer: () => "hang" })
+      const slow = yield* Receiver.listen({ answer: () => "stall" })
+      const rude = yield* Receiver.listen({ answer: () => "drop" })
+      const account_id = id("AccountId")
+      const first = yield* Webhooks.create(silent.url, { account_id })
+      const second = yield* Webhooks.create(slow.url, { account_id })
+      const third = yield* Webhooks.create(rude.url, { account_id })
+      yield* Webhooks.happens(account_id)
+      const [hung, stalled, dropped] = [
+        yield* Webhooks.settledOne(first),
+        yield* Webhooks.settledOne(second),
+        yield* Webhooks.settledOne(third),
+      ]
+      assert.deepStrictEqual([hung.status, hung.history[0]?.error], ["failed", "no answer within 0.3 s"])
+      assert.isAtLeast(hung.history[0]?.duration_ms ?? 0, 290)
+      assert.deepStrictEqual(
+        [stalled.status, stalled.history[0]?.status, stalled.history[0]?.response_body, stalled.history[0]?.error],
+        ["delivered", 200, "half", null],
+      )
+      assert.deepStrictEqual([dropped.status, dropped.history[0]?.error], ["failed", "socket hang up"])
+    }),
+  )
+
+  it.effect("uses a connection again, and survives that the endpoint has closed it meanwhile", () =>
+    Effect.gen(function* () {
+      yield* working()
+      let closing = false
+      const receiver = yield* Receiver.listen({
+        // The second call on a connection finds it closed under its feet.
+        answer: (_, nth) => (closing && nth === 3 ? "drop" : { status: 204 }),
+      })
+      const endpoint = yield* Webhooks.create(receiver.url)
+      for (const count of [1, 2]) {
+        yield* Webhooks.happens(endpoint.account_id)
+        yield* Webhooks.settledAll(endpoint, count)
+      }
+      assert.strictEqual(receiver.connections(), 1)
+      closing = true
+      yield* Webhooks.happens(endpoint.account_id)
+      const all = yield* Webhooks.settledAll(endpoint, 3)
+      assert.deepStrictEqual(all.map(({ attempts, status }) => [status, attempts]), Array(3).fill(["delivered", 1]))
+      assert.deepStrictEqual([receiver.calls.length, receiver.connections()], [4, 2])
+    }),
+  )
+})
+
+layer(Delivery.World, { excludeTestServices: true })("a webhook that fails", (it) => {
+  it.effect("is tried again by the table, each pause a tenth more or less, and then has failed", () =>
+    Effect.gen(function* () {
+      yield* working()
+      const receiver = yield* Receiver.listen({ answer: () => ({ status: 503 }) })
+      const endpoint = yield* Webhooks.create(receiver.url)
+      yield* Webhooks.happens(endpoint.account_id)
+      const [{ id: delivery_id } = { id: "" }] = yield* Webhooks.deliveries(endpoint)
+      const minutes = [5 / 60, 5, 30, 120, 300, 600, 600]
+      for (const [index, pause] of minutes.entries()) {
+        const row = yield* Delivery.until(
+          Webhooks.outbox(delivery_id),
+          (row) => row?.attempt === index + 1 && row.lease_token === null,
+        )
+        const ahead = (row?.ahead_seconds ?? 0) / 60
+        assert.isAtLeast(ahead, pause * 0.9 - 0.05, `pause ${index + 1}`)
+        assert.isAtMost(ahead, pause * 1.1, `pause ${index + 1}`)
+        const [record] = yield* Webhooks.deliveries(endpoint)
+        assert.deepStrictEqual([record?.status, record?.attempts], ["pending", index + 1])
+        assert.isString(record?.next_attempt_at)
+        yield* Webhooks.makeDue(delivery_id)
+      }
+      const record = yield* Webhooks.settledOne(endpoint)
+      assert.deepStrictEqual([record.status, record.attempts, record.next_attempt_at], ["failed", 8, null])
+      assert.deepStrictEqual(record.history.map(({ status }) => status), Array(8).fill(503))
+      assert.strictEqual(yield* Webhooks.outbox(delivery_id), undefined)
+      assert.strictEqual(new Set(receiver.calls.map(({ headers }) => headers["webhook-id"])).size, 1)
+      for (const call of receiver.calls) verify(call, endpoint.secret)
+    }),
+  )
+
+  it.effect("is delivered by the first try that succeeds", () =>
+    Effect.gen(function* () {
+      yield* working({ nextAt: Webhooks.soon })
+      const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth < 4 ? 500 : 200 }) })
+      const endpoint = yield* Webhooks.create(receiver.url)
+      yield* Webhooks.happens(endpoint.account_id)
+      const record = yield* Webhooks.settledOne(endpoint)
+      assert.deepStrictEqual([record.status, record.history.map(({ status }) => status)], ["delivered", [500, 500, 500, 200]])
+      assert.isString(record.delivered_at)
+    }),
+  )
+
+  it.effect("is disabled by a 410, and others are told of it", () =>
+    Effect.gen(function* () {
+      yield* working({ nextAt: Webhooks.soon })
+      const account_id = id("AccountId")
+      const gone = yield* Receiver.listen({ answer: () => ({ status: 410 }) })
+      const other = yield* Receiver.listen()
+      const endpoint = yield* Webhooks.create(gone.url, { account_id, events: ["email.queued"] })
+      const witness = yield* Webhooks.create(other.url, { account_id, events: ["webhook.disabled"] })
+      yield* Webhooks.happens(account_id)
+      const record = yield* Webhooks.settledOne(endpoint)
+      assert.deepStrictEqual([record.status, record.attempts], ["failed", 1])
+      yield* Webhooks.settledOne(witness)
+      const after = yield* Webhooks.record(endpoint)
+      assert.deepStrictEqual([after?.enabled, after?.disabled_reason], [false, "gone"])
+      const told = JSON.parse(other.calls[0]?.body ?? "{}") as { type: string; data: { webhook_id: string; cause: string } }
+      assert.deepStrictEqual(
+        [told.type, told.data.webhook_id, told.data.cause],
+        ["webhook.disabled", endpoint.webhook_id, "gone"],
+      )
+      yield* Webhooks.happens(account_id)
+      assert.lengthOf(yield* Webhooks.deliveries(endpoint), 1)
+    }),
+  )
+
+  it.effect("is disabled after five days without one success, not before", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const store = yield* EventStore
+      // Two workers one after the other, because each asks about a webhook once a minute only.
+      const failsAfter = Effect.fnUntraced(function* (days: number) {
+        const receiver = yield* Receiver.listen({ answer: () => ({ status: 500 }) })
+        const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+        const age = `${days} days`
+        yield* Webhooks.happens(endpoint.account_id)
+        yield* Effect.orDie(sql`UPDATE webhook_deliveries SET created_at = now() - ${age}::interval WHERE webhook_id = ${endpoint.webhook_id}`)
+        // An endpoint has its days afresh from when it was enabled, so that one is moved too.
+        yield* Effect.orDie(sql`
+          UPDATE events SET data = jsonb_set(data, '{at}', to_jsonb('2026-01-01T00:00:00.000Z'::text))
+          WHERE account_id = ${endpoint.account_id} AND type = 'WebhookCreated'`)
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* working({ nextAt: Webhooks.never })
+            yield* Webhooks.settledOne(endpoint)
+            if (days >= 5) yield* Delivery.until(Webhooks.record(endpoint), (record) => record?.enabled === false)
+          }),
+        )
+        const { state } = yield* store.load(Webhook, { account_id: endpoint.account_id, stream_id: endpoint.webhook_id })
+        return state._tag === "Webhook" && state.disabled_reason
+      })
+      assert.strictEqual(yield* failsAfter(4.9), null)
+      assert.strictEqual(yield* failsAfter(5.1), "failing")
+    }),
+  )
+
+  it.effect("stays enabled when it succeeded within the five days", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth === 1 ? 200 : 500 }) })
+      const endpoint = yield* Webhooks.create(receiver.url)
+      yield* Effect.orDie(sql`
+        UPDATE events SET data = jsonb_set(data, '{at}', to_jsonb('2026-01-01T00:00:00.000Z'::text))
+        WHERE account_id = ${endpoint.account_id} AND type = 'WebhookCreated'`)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* working({ nextAt: Webhooks.never })
+          yield* Webhooks.happens(endpoint.account_id)
+          yield* Webhooks.settledOne(endpoint)
+        }),
+      )
+      yield* Effect.orDie(sql`
+        UPDATE webhook_deliveries SET created_at = now() - interval '4 days', delivered_at = now() - interval '4 days'
+        WHERE webhook_id = ${endpoint.webhook_id}`)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* working({ nextAt: Webhooks.never })
+          yield* Webhooks.happens(endpoint.account_id)
+          yield* Webhooks.settledAll(endpoint, 2)
+        }),
+      )
+      assert.strictEqual((yield* Webhooks.record(endpoint))?.enabled, true)
+    }),
+  )
+
+  it.effect("is not called for what happened before it was switched off", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Receiver.listen()
+      const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: false }, []))
+      yield* working()
+      const record = yield* Webhooks.settledOne(endpoint)
+      assert.deepStrictEqual([record.status, record.history[0]?.error], ["failed", "the webhook is disabled or deleted"])
+      assert.deepStrictEqual(receiver.calls, [])
+    }),
+  )
+})

@@ -1,0 +1,81 @@
+import { Effect, type Scope } from "effect"
+import * as http from "node:http"
+import * as https from "node:https"
+import type { AddressInfo } from "node:net"
+
+/** One call, as it came over the wire. */
+export interface Received {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** `hang` says nothing and keeps the connection, `drop` closes it, `stall` sends the head and never the rest. */
+export type Answer =
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  | "hang"
+  | "drop"
+  | "stall"
+
+export interface Options {
+  readonly host?: string
+  readonly answer?: (call: Received, nth: number) => Answer | Promise<Answer>
+  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly keepAliveMs?: number
+}
+
+export interface Receiver {
+  readonly port: number
+  readonly url: string
+  readonly calls: ReadonlyArray<Received>
+  readonly connections: () => number
+  readonly close: () => Promise<void>
+}
+
+/** An endpoint on loopback, on a port that the system chose. */
+export const open = async (options: Options = {}): Promise<Receiver> => {
+  const host = options.host ?? "127.0.0.1"
+  const calls: Array<Received> = []
+  let connections = 0
+  const listener: http.RequestListener = (request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("error", () => {})
+    request.on("end", () => {
+      const call = {
+        path: request.url ?? "",
+        headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
+        body: Buffer.concat(chunks).toString("utf8"),
+      }
+      calls.push(call)
+      void Promise.resolve(options.answer?.(call, calls.length) ?? { status: 204 }).then((answer) => {
+        if (answer === "hang") return
+        if (answer === "drop") return request.socket.destroy()
+        if (answer === "stall") return response.writeHead(200, { "content-length": "10" }).write("half")
+        response.writeHead(answer.status, answer.headers).end(answer.body)
+      })
+    })
+  }
+  const server = options.tls === undefined ? http.createServer(listener) : https.createServer(options.tls, listener)
+  if (options.keepAliveMs !== undefined) server.keepAliveTimeout = options.keepAliveMs
+  server.on("connection", () => connections++)
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  const { port } = server.address() as AddressInfo
+  const name = host.includes(":") ? `[${host}]` : host
+  return {
+    port,
+    url: `${options.tls === undefined ? "http" : "https"}://${name}:${port}/hook`,
+    calls,
+    connections: () => connections,
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+export const listen = (options: Options = {}): Effect.Effect<Receiver, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(() => open(options)),
+    ({ close }) => Effect.promise(close),
+  )
