@@ -18,8 +18,8 @@ export interface Database {
 /** The database that the layer below made for this file. */
 export class Fresh extends Context.Service<Fresh, Database>()("test/Fresh") {}
 
-const administer = (statement: string): Effect.Effect<void, SqlError.SqlError> =>
-  PgClient.makeClient({ url: Redacted.make(inject("postgresUrl")) }).pipe(
+const administer = (statement: string, url = inject("postgresUrl")): Effect.Effect<void, SqlError.SqlError> =>
+  PgClient.makeClient({ url: Redacted.make(url) }).pipe(
     Effect.flatMap((sql) => sql.unsafe(statement)),
     Effect.asVoid,
     Effect.scoped,
@@ -33,7 +33,8 @@ export const freshDatabase: Effect.Effect<Database, SqlError.SqlError, Scope.Sco
   const name = `test_${randomBytes(8).toString("hex")}`
   yield* Effect.acquireRelease(
     administer(`CREATE DATABASE ${name} TEMPLATE ${inject("templateDatabase")}`),
-    () => Effect.orDie(administer(`DROP DATABASE ${name} WITH (FORCE)`)),
+    // An autovacuum that happens to be at it belongs to the superuser.
+    () => Effect.orDie(administer(`DROP DATABASE ${name} WITH (FORCE)`, inject("postgresAdminUrl"))),
   )
   return {
     name,

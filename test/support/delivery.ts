@@ -1,8 +1,7 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Domain from "@waybill/domain/Domain"
 import type { DomainName } from "@waybill/domain/DomainName"
 import * as Email from "@waybill/domain/Email"
-import type { AccountId, DomainId, EmailId } from "@waybill/domain/Id"
+import * as Id from "@waybill/domain/Id"
 import * as Recipient from "@waybill/domain/Recipient"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import * as DkimKeys from "@waybill/mail/DkimKey"
@@ -15,7 +14,9 @@ import * as StoreDatabase from "@waybill/store/Database"
 import { EventStore } from "@waybill/store/EventStore"
 import * as InstanceKey from "@waybill/store/InstanceKey"
 import { Secrets } from "@waybill/store/Secrets"
+import { randomBytes } from "node:crypto"
 import { Clock, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Fresh, freshDatabase } from "./database.ts"
 import { id, queued } from "./history.ts"
 import type { SmtpServer } from "./smtpServer.ts"
 
@@ -30,6 +31,11 @@ export const store = (url: Redacted.Redacted, connections = 10) =>
     Layer.provideMerge(EventStore.layer()),
     Layer.provideMerge(StoreDatabase.layer({ url, connections })),
   )
+
+/** A database of its own, and a node's services on it. */
+export const World = Layer.unwrap(Effect.map(Fresh, ({ url }) => store(url))).pipe(
+  Layer.provideMerge(Layer.effect(Fresh, freshDatabase)),
+)
 
 export const relay = (server: Pick<SmtpServer, "host" | "port">, connections = 10): Layer.Layer<Transport> =>
   RelayTransport.layer(
@@ -57,15 +63,17 @@ export const worker = (
   )
 
 export interface Sender {
-  readonly account_id: AccountId
-  readonly domain_id: DomainId
+  readonly account_id: Id.AccountId
+  readonly domain_id: Id.DomainId
   readonly name: string
+  /** What its DKIM record says after `p=`. */
+  readonly public_key: string
 }
 
 /** A verified domain with a key of its own. */
 export const sender = Effect.fnUntraced(function* (
   name = "acme.test",
-  account_id: AccountId = id("AccountId"),
+  account_id: Id.AccountId = id("AccountId"),
   sealed = true,
 ): Effect.fn.Return<Sender, never, EventStore | Secrets> {
   const domain_id = id("DomainId")
@@ -90,14 +98,15 @@ export const sender = Effect.fnUntraced(function* (
     captured: true,
   })
   yield* Effect.orDie(events.commit(Domain, { account_id, stream_id: domain_id }, added))
-  return { account_id, domain_id, name }
+  return { account_id, domain_id, name, public_key: dkim.public_key }
 })
 
 /** Accepts a message as the API does: the fact and its body in one commit. */
 export const accept = Effect.fnUntraced(function* (from: Sender, over: Readonly<Record<string, unknown>> = {}) {
-  const email_id = id("EmailId")
+  const millis = yield* Clock.currentTimeMillis
+  const email_id = Id.make("EmailId", millis, randomBytes(10))
   const body = Content.encodeBody({ html: null, text: "Thank you.\n" })
-  const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+  const now = Timestamp.fromMillis(millis)
   const event = queued(email_id, {
     from: { address: `hi@${from.name}` },
     domain: from.name,
@@ -123,8 +132,8 @@ export const accept = Effect.fnUntraced(function* (from: Sender, over: Readonly<
 })
 
 export interface Ref {
-  readonly account_id: AccountId
-  readonly stream_id: EmailId
+  readonly account_id: Id.AccountId
+  readonly stream_id: Id.EmailId
 }
 
 export const history = (ref: Ref) => Effect.flatMap(EventStore, ({ load }) => load(Email, ref))
@@ -144,7 +153,7 @@ export const until = <A, R>(
       const found = yield* look
       if (holds(found)) return found
       if ((yield* Clock.currentTimeMillis) >= end) {
-        return yield* Effect.die(new Error(`it never came to be: ${JSON.stringify(found)}`))
+        return yield* Effect.die(new Error(`it never came to be: ${JSON.stringify(found).slice(0, 500)}`))
       }
       yield* Effect.sleep("10 millis")
     }
@@ -152,5 +161,3 @@ export const until = <A, R>(
 
 export const settled = (ref: Ref, within?: Duration.Duration) =>
   until(history(ref), ({ state }) => state._tag === "Message" && !state.recipients.some(Recipient.isUnfinished), within)
-
-export type Store = EventStore | Secrets | PgClient.PgClient

@@ -157,17 +157,25 @@ export const drop = Effect.fn("Leases.drop")(function* (row: Held) {
   yield* Effect.orDie(sql`DELETE FROM outbox WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
+export interface Risen {
+  readonly rows: number
+  /** How long until the next one is due; undefined when none is waiting. */
+  readonly next_ms: number | undefined
+}
+
 /** Makes ready what is due, and wakes who works on it. */
-export const rise = Effect.fn("Leases.rise")(function* () {
+export const rise = Effect.fn("Leases.rise")(function* (): Effect.fn.Return<Risen, never, PgClient.PgClient> {
   const sql = yield* PgClient.PgClient
-  const kinds = Object.keys(Outbox.TASKS)
-  const risen = yield* Effect.orDie(sql<{ readonly kind: Kind; readonly rows: bigint }>`
+  const risen = yield* Effect.orDie(sql<{ readonly rows: bigint }>`
     WITH risen AS (${due(sql)}),
     counted AS (SELECT kind, count(*) AS rows FROM risen GROUP BY kind)
-    SELECT counted.kind, counted.rows, job.id FROM counted
-    JOIN unnest(${kinds}::text[], ${Object.values(Outbox.TASKS)}::text[]) AS task(kind, name) USING (kind)
+    SELECT counted.rows, job.id FROM counted
+    JOIN unnest(${Object.keys(Outbox.TASKS)}::text[], ${Object.values(Outbox.TASKS)}::text[]) AS task(kind, name) USING (kind)
     CROSS JOIN LATERAL graphile_worker.add_job(task.name) AS job`)
-  return risen.reduce((sum, { rows }) => sum + Number(rows), 0)
+  const [next] = yield* Effect.orDie(sql<{ readonly ms: number }>`
+    SELECT (extract(epoch FROM available_at - now()) * 1000)::float8 AS ms FROM outbox
+    WHERE NOT ready AND lease_token IS NULL ORDER BY available_at LIMIT 1`)
+  return { rows: risen.reduce((sum, { rows }) => sum + Number(rows), 0), next_ms: next?.ms }
 })
 
 export const due = (sql: PgClient.PgClient) => sql`

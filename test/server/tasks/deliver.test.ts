@@ -1,23 +1,247 @@
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import * as Domain from "@waybill/domain/Domain"
+import * as Email from "@waybill/domain/Email"
+import * as Suppression from "@waybill/domain/Suppression"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as ReturnPath from "@waybill/mail/ReturnPath"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Suppressions from "@waybill/store/Suppressions"
+import { Clock, Duration, Effect, Layer, Option } from "effect"
+import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
 import * as SmtpServer from "../../support/smtpServer.ts"
 
-const World = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Delivery.store(url))).pipe(
-  Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)),
-)
+const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
 
-layer(World, { excludeTestServices: true })("a worker", (it) => {
-  it.effect("delivers what was accepted, and the timeline tells it", () =>
+/** A server and a worker that relays to it. */
+const relayed = Effect.fnUntraced(function* (
+  options: SmtpServer.Options = {},
+  over: Parameters<typeof Delivery.worker>[2] = {},
+) {
+  const { url } = yield* Database.Fresh
+  const server = yield* SmtpServer.listen(options)
+  yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }, over))
+  return server
+})
+
+const rowOf = Effect.fnUntraced(function* (ref: Delivery.Ref) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{
+    readonly ready: boolean
+    readonly lease_token: string | null
+    readonly ahead_ms: number
+  }>`SELECT ready, lease_token, (extract(epoch FROM available_at - now()) * 1000)::float8 AS ahead_ms
+    FROM outbox WHERE id = ${ref.stream_id}`)
+  return rows[0]
+})
+
+layer(Delivery.World, { excludeTestServices: true })("a worker", (it) => {
+  it.effect("delivers what was accepted, once, signed, and the timeline tells it", () =>
     Effect.gen(function* () {
-      const { url } = yield* Database.Fresh
-      const server = yield* SmtpServer.listen()
-      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }))
+      const server = yield* relayed()
       const from = yield* Delivery.sender()
       const ref = yield* Delivery.accept(from)
-      yield* Delivery.settled(ref)
+      const { state } = yield* Delivery.settled(ref)
       assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+      assert.strictEqual(yield* rowOf(ref), undefined)
+      const [mail, ...more] = server.mails
+      assert.deepStrictEqual([mail?.to, mail?.messageId, more], [["ana@example.org"], `${ref.stream_id}@acme.test`, []])
+      const [local = ""] = (mail?.from ?? "").split("@")
+      const bounced = Option.getOrThrow(ReturnPath.verify(Delivery.RETURN_PATH.secretKey, local))
+      assert.deepStrictEqual(bounced, { emailId: ref.stream_id, recipientIndex: 0 })
+      const record = `v=DKIM1; k=rsa; p=${from.public_key}`
+      const verdict = yield* Effect.promise(() =>
+        dkimVerify(mail?.bytes ?? Buffer.alloc(0), { resolver: () => Promise.resolve([[record]]) }),
+      )
+      assert.strictEqual(verdict.results[0]?.status.result, "pass")
+      const smtp = state._tag === "Message" ? state.recipients[0]?.smtp : null
+      assert.deepStrictEqual([smtp?.code, smtp?.mx, smtp?.response], [250, "127.0.0.1", "OK queued as 1"])
+    }),
+  )
+
+  it.effect("lets one bounced recipient harm nobody else", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed({
+        script: ({ line, phase }) => (phase === "rcpt" && /bob/u.test(line) ? "550 5.1.1 no such user" : undefined),
+      })
+      const from = yield* Delivery.sender()
+      const ref = yield* Delivery.accept(from, to("ana@example.org", "bob@example.org", "cy@example.org"))
+      const { state } = yield* Delivery.settled(ref)
+      assert.deepStrictEqual(state._tag === "Message" && state.recipients.map(({ status }) => status), [
+        "delivered",
+        "bounced",
+        "delivered",
+      ])
+      assert.deepStrictEqual(server.mails[0]?.to, ["ana@example.org", "cy@example.org"])
+      const suppressed = yield* Suppressions.list({ account_id: from.account_id, limit: 10 })
+      assert.deepStrictEqual(
+        suppressed.map((record) => (record as { email: string }).email),
+        ["bob@example.org"],
+      )
+      const again = yield* Delivery.accept(from, to("bob@example.org", "ana@example.org"))
+      yield* Delivery.settled(again)
+      assert.deepStrictEqual((yield* Delivery.timeline(again)).toSorted(), [
+        "EmailDelivered",
+        "EmailQueued",
+        "EmailSuppressed",
+      ])
+      assert.deepStrictEqual(server.mails[1]?.to, ["ana@example.org"])
+    }),
+  )
+
+  it.effect("tries again who was deferred, and nobody else", () =>
+    Effect.gen(function* () {
+      let refusals = 2
+      const server = yield* relayed(
+        {
+          script: ({ line, phase }) =>
+            phase === "rcpt" && /bob/u.test(line) && refusals-- > 0 ? "451 4.3.0 not now" : undefined,
+        },
+        { nextAttempt: Delivery.soon },
+      )
+      const from = yield* Delivery.sender()
+      const ref = yield* Delivery.accept(from, to("ana@example.org", "bob@example.org"))
+      yield* Delivery.settled(ref)
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), [
+        "EmailQueued",
+        "EmailDelivered",
+        "EmailDeferred",
+        "EmailDeferred",
+        "EmailDelivered",
+      ])
+      assert.deepStrictEqual(
+        server.mails.map((mail) => mail.to),
+        [["ana@example.org"], ["bob@example.org"]],
+      )
+      // The same mail to the last byte, as a retry must be.
+      assert.deepStrictEqual(server.mails[0]?.bytes, server.mails[1]?.bytes)
+    }),
+  )
+
+  it.effect("gives up after the last attempt, keeping what the server said", () =>
+    Effect.gen(function* () {
+      yield* relayed(
+        { script: ({ phase }) => (phase === "rcpt" ? "451 4.3.0 never" : undefined) },
+        { nextAttempt: Delivery.soon },
+      )
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const { state } = yield* Delivery.settled(ref)
+      const [recipient] = state._tag === "Message" ? state.recipients : []
+      assert.deepStrictEqual(
+        [recipient?.status, recipient?.attempts, recipient?.smtp?.category, recipient?.smtp?.response],
+        ["failed", 4, "expired", "never"],
+      )
+    }),
+  )
+
+  it.effect("sends nothing from a domain that was removed meanwhile", () =>
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen()
+      const { url } = yield* Database.Fresh
+      const from = yield* Delivery.sender()
+      const ref = yield* Delivery.accept(from, to("ana@example.org", "bob@example.org"))
+      const store = yield* EventStore
+      const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+      yield* Effect.orDie(
+        store.commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, Domain.remove(now)),
+      )
+      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }))
+      const { state } = yield* Delivery.settled(ref)
+      assert.deepStrictEqual(
+        state._tag === "Message" && state.recipients.map(({ smtp, status }) => [status, smtp?.category]),
+        [
+          ["failed", "domain_removed"],
+          ["failed", "domain_removed"],
+        ],
+      )
+      assert.strictEqual(server.connections().opened, 0)
+    }),
+  )
+
+  it.effect("sends nothing that was canceled in time", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed()
+      const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+      const from = yield* Delivery.sender()
+      const ref = yield* Delivery.accept(from, { scheduled_at: Timestamp.plus(now, 1_000) })
+      const store = yield* EventStore
+      yield* Effect.orDie(store.commit(Email, ref, Email.cancel(now)))
+      const after = yield* Delivery.accept(from, { scheduled_at: Timestamp.plus(now, 1_200) })
+      yield* Delivery.settled(after)
+      assert.deepStrictEqual(
+        server.mails.map((mail) => mail.messageId),
+        [`${after.stream_id}@acme.test`],
+      )
+      assert.strictEqual(yield* rowOf(ref), undefined)
+    }),
+  )
+
+  it.effect("defers what it cannot sign, and never sends it unsigned", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed()
+      const ref = yield* Delivery.accept(yield* Delivery.sender("nokey.test", undefined, false))
+      const { state } = yield* Delivery.until(Delivery.history(ref), ({ version }) => version > 1)
+      const [recipient] = state._tag === "Message" ? state.recipients : []
+      assert.deepStrictEqual([recipient?.status, recipient?.smtp?.category], ["deferred", "signing"])
+      assert.strictEqual(server.connections().opened, 0)
+    }),
+  )
+
+  it.effect("fails a message whose content is gone", () =>
+    Effect.gen(function* () {
+      yield* relayed()
+      const gone = { sha256: "f".repeat(64), has_html: false, has_text: true, attachments: [] }
+      const ref = yield* Delivery.accept(yield* Delivery.sender(), { content: gone })
+      const { state } = yield* Delivery.settled(ref)
+      const [recipient] = state._tag === "Message" ? state.recipients : []
+      assert.deepStrictEqual([recipient?.status, recipient?.smtp?.category], ["failed", "content_expired"])
+    }),
+  )
+
+  it.effect("suppresses a full mailbox at its third bounce, not before", () =>
+    Effect.gen(function* () {
+      yield* relayed({ script: ({ phase }) => (phase === "rcpt" ? "552 5.2.2 mailbox full" : undefined) })
+      const from = yield* Delivery.sender()
+      const suppressedAfter = Effect.gen(function* () {
+        yield* Delivery.settled(yield* Delivery.accept(from, to("Full@example.org")))
+        return (yield* Suppressions.list({ account_id: from.account_id, limit: 10 })).length
+      })
+      assert.deepStrictEqual([yield* suppressedAfter, yield* suppressedAfter, yield* suppressedAfter], [0, 0, 1])
+      const store = yield* EventStore
+      const { state } = yield* store.load(Suppression, { account_id: from.account_id, stream_id: "full@example.org" })
+      assert.strictEqual(state._tag === "Suppressed" && state.reason, "hard_bounce")
+    }),
+  )
+
+  it.effect("leaves a site alone that asks for a pause: no attempt is counted, and none is made", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed({ script: ({ phase }) => (phase === "mail" ? "421 4.7.0 slow down" : undefined) })
+      const from = yield* Delivery.sender()
+      const refs = yield* Effect.forEach(Array.from({ length: 20 }), () => Delivery.accept(from), { concurrency: 5 })
+      for (const ref of refs) {
+        const row = yield* Delivery.until(rowOf(ref), (row) => row?.lease_token === null && !row.ready)
+        assert.isAbove(row?.ahead_ms ?? 0, 500)
+      }
+      const { opened } = server.connections()
+      yield* Effect.sleep(Duration.millis(700))
+      assert.strictEqual(server.connections().opened, opened)
+      for (const ref of refs) assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued"])
+    }),
+  )
+
+  it.effect("keeps a pause for one recipient while the log learns of another", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed({
+        script: ({ line, phase }) =>
+          phase === "rcpt" && /bob/u.test(line) ? "450 4.7.1 too many, slow down" : undefined,
+      })
+      const ref = yield* Delivery.accept(yield* Delivery.sender(), to("ana@example.org", "bob@example.org"))
+      yield* Delivery.until(Delivery.history(ref), ({ version }) => version > 1)
+      const row = yield* Delivery.until(rowOf(ref), (row) => row?.lease_token === null)
+      assert.isFalse(row?.ready)
+      assert.isAbove(row?.ahead_ms ?? 0, 30_000)
       assert.strictEqual(server.mails.length, 1)
     }),
   )

@@ -1,5 +1,5 @@
 import { Processes } from "@waybill/store/Processes"
-import { Cause, Context, Effect, Exit, Redacted } from "effect"
+import { Cause, type Context, Effect, Exit, Redacted } from "effect"
 import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerEvents } from "graphile-worker"
 import { EventEmitter } from "node:events"
 import pg from "pg"

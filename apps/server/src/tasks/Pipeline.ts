@@ -34,7 +34,7 @@ export interface Job {
 export interface Options<R> {
   readonly kind: OutboxRow["kind"]
   readonly inFlight?: number
-  readonly stopWithin?: Duration.Duration
+  readonly stopWithin?: Duration.Input
   /** One effect a job, in their order. What they have in common is read here. */
   readonly prepare: (jobs: ReadonlyArray<Job>) => Effect.Effect<ReadonlyArray<Effect.Effect<void, never, R>>, never, R>
 }
@@ -119,9 +119,9 @@ export const make = <R>(
         kind: options.kind,
         owner: processes.id,
         token: Buffer.from(SecureRandom.randomBytesUnsafe(TOKEN_BYTES)).toString("hex"),
-        limit: free,
-        // An account may have as many under way as there is room left: however slow the servers are that one account
-        // writes to, there is always room for the next.
+        // However slow the servers are that one account writes to, there is room for the next: a claim leaves half of
+        // the room there is, and an account that has as much as is left gets no more.
+        limit: Math.ceil(free / 2),
         without: flights.accountsWithAtLeast(free),
         after,
       })

@@ -6,13 +6,15 @@ import { Processes } from "@waybill/store/Processes"
 import * as Reclaim from "@waybill/store/Reclaim"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { Secrets } from "@waybill/store/Secrets"
-import { Duration, Effect, Layer, type Redacted, Schedule } from "effect"
+import { Duration, Effect, Layer, type Redacted } from "effect"
 import { drainDeliveries, type Options as DeliveryOptions } from "./drainDeliveries.ts"
 import { runTasks, type Tasks } from "./Graphile.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 
-/** How often a look is taken at what has come due: scheduled mail leaves within this, whatever waits behind it. */
+/** The longest pause between looks at what has come due: how late mail can be that another process has scheduled. */
 export const RISE_EVERY = Duration.millis(500)
+/** The shortest, so that a million messages scheduled a millisecond apart are not a million looks. */
+export const RISE_PAUSE = Duration.millis(20)
 /** Leases that nobody renews are rare: their process would have to be alive and have lost them. */
 export const EXPIRED_EVERY = Duration.seconds(10)
 
@@ -29,8 +31,8 @@ export const layer = <E = never, R = never>(options: Options<E, R>) =>
     Effect.gen(function* () {
       const deliveries = yield* drainDeliveries(options.delivery)
       const also: Tasks<R> = options.also === undefined ? {} : yield* options.also
-      yield* every(RISE_EVERY, riseAll)
-      yield* every(EXPIRED_EVERY, Effect.flatMap(Leases.expired(), Reclaim.reclaim))
+      yield* watch(rise)
+      yield* watch(Effect.as(Effect.flatMap(Leases.expired(), Reclaim.reclaim), EXPIRED_EVERY))
       const tasks: Tasks<R | PgClient.PgClient | Secrets> = {
         // The clock is the backstop of the wake-ups.
         drain_deliveries: { run: deliveries.kick, cron: "* * * * *" },
@@ -52,12 +54,16 @@ export const layer = <E = never, R = never>(options: Options<E, R>) =>
     ),
   )
 
-/** As long as a look finds as much as it can take, the next follows at once. */
-const riseAll = Effect.repeat(Leases.rise(), { while: (rows) => rows === Leases.MAX_RISEN })
+/** Sleeps until the next row is due, if that is soon. */
+const rise = Effect.map(Leases.rise(), ({ next_ms = Infinity }) =>
+  Duration.max(RISE_PAUSE, Duration.min(RISE_EVERY, Duration.millis(Math.ceil(next_ms)))),
+)
 
-const every = <R>(pause: Duration.Duration, look: Effect.Effect<unknown, never, R>) =>
+/** A look says how long the pause until the next may be. */
+const watch = <R>(look: Effect.Effect<Duration.Duration, never, R>) =>
   look.pipe(
-    Effect.catchCause((cause) => Effect.logWarning("a look at the outbox failed", cause)),
-    Effect.repeat(Schedule.spaced(pause)),
+    Effect.catchCause((cause) => Effect.as(Effect.logWarning("a look at the outbox failed", cause), RISE_EVERY)),
+    Effect.flatMap(Effect.sleep),
+    Effect.forever,
     Effect.forkScoped,
   )

@@ -1,4 +1,4 @@
-import * as Address from "@waybill/domain/Address"
+import type * as Address from "@waybill/domain/Address"
 import * as Email from "@waybill/domain/Email"
 import * as Id from "@waybill/domain/Id"
 import * as Suppression from "@waybill/domain/Suppression"

@@ -1,0 +1,239 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import * as Email from "@waybill/domain/Email"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Transport from "@waybill/mail/Transport"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Leases from "@waybill/store/Leases"
+import { Clock, Effect, Exit, Layer, Result, Scope } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as SmtpServer from "../../support/smtpServer.ts"
+
+const TAKEN = { code: 250, enhancedCode: "2.0.0", text: "taken", stage: "end_of_data" } as const
+const to = (address: string) => ({ to: [{ address }] })
+
+const worker = Effect.fnUntraced(function* (
+  server: SmtpServer.SmtpServer,
+  connections = 10,
+  over: Parameters<typeof Delivery.worker>[2] = {},
+) {
+  const { url } = yield* Database.Fresh
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  yield* Layer.buildWithScope(Delivery.worker(url, { relay: Delivery.relay(server, connections) }, over), scope)
+  return Scope.close(scope, Exit.void)
+})
+
+const leased = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<{ readonly id: string; readonly token: string }>`
+    SELECT id, lease_token AS token FROM outbox WHERE lease_token IS NOT NULL`)
+})
+
+/** A million rows just written keep the disk busy for a while, which is not what is measured here. */
+const settleDown = Effect.gen(function* () {
+  const { adminUrl } = yield* Database.Fresh
+  const admin = yield* PgClient.makeClient({ url: adminUrl }).pipe(Effect.provide(Reactivity.layer))
+  yield* admin`VACUUM ANALYZE outbox`
+  yield* admin`CHECKPOINT`
+}).pipe(Effect.scoped, Effect.orDie)
+
+/** Each on a database of its own: what one test leaves behind would be another's backlog. */
+const fresh = <E>(
+  name: string,
+  body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof Delivery.World>>,
+  timeout?: number,
+) => it.live(name, () => Effect.provide(body, Delivery.World), timeout)
+
+describe("a pipeline", () => {
+  fresh(
+    "lets no slow server keep others from their mail",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ line, phase }) => (phase === "rcpt" && /slow/u.test(line) ? "hang" : undefined),
+      })
+      const stop = yield* worker(server, 10, { stopWithin: "200 millis" })
+      const from = yield* Delivery.sender()
+      const slow = yield* Effect.forEach(Array.from({ length: 4 }), () => Delivery.accept(from, to("slow@example.org")))
+      yield* Delivery.until(leased, (rows) => rows.length === slow.length)
+      const refs = yield* Effect.forEach(Array.from({ length: 100 }), () => Delivery.accept(from), { concurrency: 20 })
+      for (const ref of refs) yield* Delivery.settled(ref)
+      assert.strictEqual((yield* leased).length, slow.length)
+      yield* stop
+    }),
+  )
+
+  fresh(
+    "gives every account its turn, whatever another one has waiting",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({ keep_bytes: false })
+      const [many, few] = [yield* Delivery.sender("many.test"), yield* Delivery.sender("few.test")]
+      const backlog = yield* Effect.forEach(Array.from({ length: 1_500 }), () => Delivery.accept(many), {
+        concurrency: 100,
+      })
+      const mine = yield* Effect.forEach(Array.from({ length: 5 }), () => Delivery.accept(few))
+      const stop = yield* worker(server, 2)
+      for (const ref of mine) yield* Delivery.settled(ref)
+      // What came last in time is among the first that leave.
+      const place = server.mails.findLastIndex(({ messageId }) => messageId.endsWith("@few.test"))
+      assert.isBelow(place, 500)
+      yield* stop
+      assert.isBelow(place, backlog.length)
+    }),
+  )
+
+  fresh(
+    "leaves room for others when all servers of one account hang",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ line, phase }) => (phase === "rcpt" && /slow/u.test(line) ? "hang" : undefined),
+      })
+      const stop = yield* worker(server, 40, { inFlight: 20, stopWithin: "200 millis" })
+      const [bad, good] = [yield* Delivery.sender("bad.test"), yield* Delivery.sender("good.test")]
+      yield* Effect.forEach(Array.from({ length: 60 }), () => Delivery.accept(bad, to("slow@example.org")), {
+        concurrency: 20,
+      })
+      yield* Delivery.until(leased, (rows) => rows.length >= 10)
+      const ref = yield* Delivery.accept(good)
+      yield* Delivery.settled(ref)
+      assert.isAtMost((yield* leased).length, 19)
+      yield* stop
+    }),
+  )
+
+  fresh(
+    "fires scheduled mail within a second, with a million rows waiting",
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      for (let from = 0; from < 1_000_000; from += 100_000) {
+        yield* Effect.orDie(sql`
+          INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
+          SELECT 'w' || n, 'acc' || n % 1000, 'delivery', 'w' || n, now() + make_interval(days => 1, secs => n), '{}'
+          FROM generate_series(${from}::int + 1, ${from}::int + 100000) AS n`)
+      }
+      yield* settleDown
+      const server = yield* SmtpServer.listen()
+      const stop = yield* worker(server)
+      const from = yield* Delivery.sender()
+      const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+      const times = [3_000, 3_300, 3_700, 4_200, 4_900].map((wait) => Timestamp.plus(now, wait))
+      const refs = yield* Effect.forEach(times, (scheduled_at) => Delivery.accept(from, { scheduled_at }))
+      const late: Array<number> = []
+      for (const [i, ref] of refs.entries()) {
+        const { state } = yield* Delivery.settled(ref)
+        const delivered = state._tag === "Message" ? (state.recipients[0]?.delivered_at ?? now) : now
+        late.push(Timestamp.between(times[i] ?? now, delivered))
+      }
+      assert.isAtLeast(Math.min(...late), 0)
+      // All of them on a quiet machine; a busy one may stall for longer than the promise.
+      assert.isBelow(late.toSorted((a, b) => a - b)[2] ?? Infinity, 1_000, `late by ${late.join(", ")} ms`)
+      yield* stop
+    }),
+    120_000,
+  )
+
+  fresh(
+    "does not record what it learnt once its lease has passed on",
+    Effect.gen(function* () {
+      let arrived = () => {}
+      const there = new Promise<void>((resolve) => (arrived = resolve))
+      let release = () => {}
+      const gate = new Promise<void>((resolve) => (release = resolve))
+      const { url } = yield* Database.Fresh
+      const slow = Layer.succeed(Transport.Transport, {
+        kind: "capture",
+        deliver: (_message, recipients) =>
+          Effect.promise(() => {
+            arrived()
+            return gate
+          }).pipe(Effect.as(recipients.map((recipient) => Transport.accepted(recipient, Transport.NOWHERE, TAKEN)))),
+      })
+      const scope = yield* Scope.fork(yield* Effect.scope)
+      yield* Layer.buildWithScope(Delivery.worker(url, { capture: slow }), scope)
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      yield* Effect.promise(() => there)
+      // Somebody took this worker for dead, and has the row now.
+      const sql = yield* PgClient.PgClient
+      yield* Effect.orDie(
+        sql`UPDATE outbox SET lease_token = 'another', lease_owner = 'prc_other' WHERE id = ${ref.stream_id}`,
+      )
+      release()
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued"])
+      assert.deepStrictEqual(yield* leased, [{ id: ref.stream_id, token: "another" }])
+      yield* Leases.drop({ id: ref.stream_id, token: "another" })
+    }),
+  )
+
+  fresh(
+    "stops with care: what is on the wire is finished, what is not is given back",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({ keep_bytes: false })
+      const from = yield* Delivery.sender()
+      const refs = yield* Effect.forEach(Array.from({ length: 600 }), () => Delivery.accept(from), { concurrency: 100 })
+      const first = yield* worker(server, 3)
+      yield* Delivery.until(
+        Effect.sync(() => server.mails.length),
+        (mails) => mails > 50,
+      )
+      yield* first
+      const sent = server.mails.length
+      assert.isBelow(sent, 600)
+      assert.deepStrictEqual(yield* leased, [])
+      const second = yield* worker(server, 3)
+      for (const ref of refs) yield* Delivery.settled(ref)
+      yield* second
+      assert.deepStrictEqual([server.counts.size, Math.max(...server.counts.values())], [600, 1])
+      for (const ref of refs.slice(0, 20))
+        assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+    }),
+  )
+
+  fresh(
+    "that must stop in the midst of an answer says that the attempt was lost",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ phase }) => (phase === "dot" ? "store-then-hang" : undefined),
+      })
+      const stop = yield* worker(server, 10, { stopWithin: "300 millis" })
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      yield* Delivery.until(
+        Effect.sync(() => server.mails.length),
+        (mails) => mails === 1,
+      )
+      yield* stop
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailAttemptLost"])
+      server.setScript(undefined)
+      const again = yield* worker(server)
+      yield* Delivery.settled(ref)
+      yield* again
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailAttemptLost", "EmailDelivered"])
+      assert.strictEqual(server.counts.get(`${ref.stream_id}@acme.test`), 2)
+    }),
+  )
+
+  fresh(
+    "shows a decision that an attempt is under way",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({ script: ({ phase }) => (phase === "dot" ? "hang" : undefined) })
+      const stop = yield* worker(server, 10, { stopWithin: "100 millis" })
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      yield* Delivery.until(leased, (rows) => rows.length === 1)
+      const store = yield* EventStore
+      const seen = yield* Effect.orDie(
+        store.transact({
+          account_id: ref.account_id,
+          streams: [{ aggregate: Email, id: ref.stream_id }],
+          needs: { outbox: [ref.stream_id] },
+          decide: ({ facts, now }) => {
+            const until = facts.outbox(ref.stream_id)?.lease_until ?? ""
+            return Result.succeed({ append: [], answer: until > now })
+          },
+        }),
+      )
+      assert.isTrue(seen._tag === "Committed" && seen.answer)
+      yield* stop
+    }),
+  )
+})
