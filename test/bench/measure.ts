@@ -75,7 +75,7 @@ export const hammer = async (
   const began = performance.now()
   const end = began + millis
   const loop = async (nth: number) => {
-    for (let now = performance.now(); now < end; ) {
+    for (let now = performance.now(); now < end;) {
       await operation(nth)
       const after = performance.now()
       latencies.push(after - now)
@@ -97,17 +97,21 @@ export const hammerEffect = <E>(
     const began = performance.now()
     const end = began + millis
     const loop = Effect.fnUntraced(function* (nth: number) {
-      for (let now = performance.now(); now < end; ) {
+      for (let now = performance.now(); now < end;) {
         yield* operation(nth)
         const after = performance.now()
         latencies.push(after - now)
         now = after
       }
     })
-    return Effect.forEach(Array.from({ length: loops }, (_, nth) => nth), loop, {
-      concurrency: "unbounded",
-      discard: true,
-    }).pipe(Effect.map(() => ({ done: latencies.length, millis: performance.now() - began, latencies })))
+    return Effect.forEach(
+      Array.from({ length: loops }, (_, nth) => nth),
+      loop,
+      {
+        concurrency: "unbounded",
+        discard: true,
+      },
+    ).pipe(Effect.map(() => ({ done: latencies.length, millis: performance.now() - began, latencies })))
   })
 
 export const quantile = (values: ReadonlyArray<number>, share: number): number => {

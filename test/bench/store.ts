@@ -28,7 +28,11 @@ const BARE_SINGLE = "one transaction each, events only"
 const EMMETT = "emmett-postgresql, events only"
 
 /** The store's own way, as a request handler uses it. */
-const grouped = (name: string, url: Redacted.Redacted, options: Options): Effect.Effect<Measure.Contender, unknown, Scope.Scope> =>
+const grouped = (
+  name: string,
+  url: Redacted.Redacted,
+  options: Options,
+): Effect.Effect<Measure.Contender, unknown, Scope.Scope> =>
   Effect.gen(function* () {
     const services = yield* Layer.build(EventStore.layer(options).pipe(Layer.provide(Database.layer({ url }))))
     const store = Context.get(services, EventStore)

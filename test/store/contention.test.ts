@@ -77,7 +77,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("commits that meet oth
         account_id: ref.account_id,
         streams: [{ aggregate: Email, id: ref.stream_id, fresh: true }],
         decide: () =>
-          Result.map(openCounted(), (events) => ({ append: [{ aggregate: Email, id: ref.stream_id, events }], answer: 0 })),
+          Result.map(openCounted(), (events) => ({
+            append: [{ aggregate: Email, id: ref.stream_id, events }],
+            answer: 0,
+          })),
       })
       assert.isTrue(Exit.hasDies(yield* Effect.exit(stale)))
       assert.strictEqual(decided(), 8)
@@ -101,7 +104,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("commits that meet oth
           streams: [ref.stream_id, second].map((stream) => ({ aggregate: Email, id: stream })),
           decide: () => {
             openCounted()
-            const append = [ref.stream_id, second].map((stream) => ({ aggregate: Email, id: stream, events: [opened()] }))
+            const append = [ref.stream_id, second].map((stream) => ({
+              aggregate: Email,
+              id: stream,
+              events: [opened()],
+            }))
             return Result.succeed({ append, answer: 0 })
           },
         }),

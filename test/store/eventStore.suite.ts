@@ -107,11 +107,15 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
         Array.from({ length: 20 }),
         () => {
           const unit = send(account_id, { needs: { month: "2026-11" } })
-          return store.transact({
-            ...unit,
-            decide: (view) =>
-              view.facts.used(account_id, "2026-11") < 7 ? unit.decide(view) : Result.fail(new Refused({ why: "full" })),
-          }).pipe(Effect.exit)
+          return store
+            .transact({
+              ...unit,
+              decide: (view) =>
+                view.facts.used(account_id, "2026-11") < 7
+                  ? unit.decide(view)
+                  : Result.fail(new Refused({ why: "full" })),
+            })
+            .pipe(Effect.exit)
         },
         { concurrency: "unbounded" },
       )

@@ -96,7 +96,9 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost in 
           ),
         { concurrency: 50 },
       )
-      const sent = commits.flatMap((exit) => (Exit.isSuccess(exit) && exit.value._tag === "Committed" ? [exit.value.answer] : []))
+      const sent = commits.flatMap((exit) =>
+        Exit.isSuccess(exit) && exit.value._tag === "Committed" ? [exit.value.answer] : [],
+      )
       assert.strictEqual(proxy.struck(), 5)
       assert.strictEqual(commits.filter(Exit.isFailure).length, 50)
       const { events } = yield* store.feed({ after: 0n, account_id })
@@ -176,7 +178,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("a database that is do
 })
 
 /** A table that takes no message whose subject is "poison". */
-const picky = ReadModel.make<{ readonly account_id: string; readonly id: string; readonly subject: string }, Email.State>({
+const picky = ReadModel.make<
+  { readonly account_id: string; readonly id: string; readonly subject: string },
+  Email.State
+>({
   name: "picky",
   stream: Email.stream,
   key: ["account_id", "id"],
@@ -201,18 +206,28 @@ layer(Database.layerFresh, { excludeTestServices: true })("a poisonous unit", (i
         const ref = { account_id, stream_id: (yield* committed(store.transact(send(account_id)))).answer }
         const { held, letGo } = yield* holdFlight(fresh, store, ref)
         // All of these wait behind the flight that is held, so they travel together.
-        const waiting = yield* Effect.forEach(Array.from({ length: 30 }, (_, n) => n), (n) =>
-          store.transact(send(account_id, {}, { subject: n === 17 ? (over.subject ?? "s") : "wholesome" })).pipe(
-            Effect.provideService(Provenance, n === 17 ? { ...system, request_id: over.request_id ?? null } : system),
-            Effect.exit,
-            Effect.forkChild({ startImmediately: true }),
-          ),
+        const waiting = yield* Effect.forEach(
+          Array.from({ length: 30 }, (_, n) => n),
+          (n) =>
+            store
+              .transact(send(account_id, {}, { subject: n === 17 ? (over.subject ?? "s") : "wholesome" }))
+              .pipe(
+                Effect.provideService(
+                  Provenance,
+                  n === 17 ? { ...system, request_id: over.request_id ?? null } : system,
+                ),
+                Effect.exit,
+                Effect.forkChild({ startImmediately: true }),
+              ),
         )
         yield* letGo
         yield* Fiber.join(held)
         const exits = yield* Effect.forEach(waiting, Fiber.join)
         const failures = exits.flatMap((exit, n) => (Exit.isFailure(exit) ? [{ n, cause: exit.cause }] : []))
-        assert.deepStrictEqual(failures.map(({ n }) => n), [17])
+        assert.deepStrictEqual(
+          failures.map(({ n }) => n),
+          [17],
+        )
         assert.match(failures.map(({ cause }) => Cause.pretty(cause)).join(), message)
         const { events } = yield* store.feed({ after: 0n, account_id, types: ["EmailQueued"] })
         assert.strictEqual(events.filter(({ data }) => data["subject"] === "wholesome").length, 29)

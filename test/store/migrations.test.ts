@@ -42,7 +42,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
       const before = yield* rows(url, "SELECT name, applied_at::text FROM schema_migrations ORDER BY name")
       assert.isAbove(before.length, 0)
       yield* Migrations.migrate(url)
-      assert.deepStrictEqual(yield* rows(url, "SELECT name, applied_at::text FROM schema_migrations ORDER BY name"), before)
+      assert.deepStrictEqual(
+        yield* rows(url, "SELECT name, applied_at::text FROM schema_migrations ORDER BY name"),
+        before,
+      )
     }),
   )
 
@@ -103,10 +106,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
         "0002_two.sql": "CREATE TABLE two ()",
       })
       const [killed, next] = yield* Effect.all(
-        [
-          Effect.exit(Migrations.migrate(url, slow)),
-          Effect.andThen(killSleeper(url), Migrations.migrate(url, quick)),
-        ],
+        [Effect.exit(Migrations.migrate(url, slow)), Effect.andThen(killSleeper(url), Migrations.migrate(url, quick))],
         { concurrency: "unbounded" },
       )
       assert.strictEqual(killed._tag, "Failure")

@@ -41,7 +41,10 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
       const upstream = net.connect(addressOf(url))
       for (const socket of [client, upstream]) {
         open.add(socket)
-        socket.setNoDelay(true).on("error", () => {}).on("close", () => open.delete(socket))
+        socket
+          .setNoDelay(true)
+          .on("error", () => {})
+          .on("close", () => open.delete(socket))
       }
       relay(client, upstream, {
         next: () => {
@@ -91,9 +94,7 @@ const addressOf = (url: Redacted.Redacted): net.NetConnectOpts => {
   const parsed = new URL(Redacted.value(url))
   const folder = parsed.searchParams.get("host")
   const port = parsed.port === "" ? "5432" : parsed.port
-  return folder === null
-    ? { host: parsed.hostname, port: Number(port) }
-    : { path: `${folder}/.s.PGSQL.${port}` }
+  return folder === null ? { host: parsed.hostname, port: Number(port) } : { path: `${folder}/.s.PGSQL.${port}` }
 }
 
 interface Faults {

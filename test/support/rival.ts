@@ -3,7 +3,10 @@ import pg from "pg"
 
 /** Somebody else on the same database, with a connection of their own. */
 export interface Rival {
-  readonly query: (text: string, values?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Record<string, unknown>>>
+  readonly query: (
+    text: string,
+    values?: ReadonlyArray<unknown>,
+  ) => Effect.Effect<ReadonlyArray<Record<string, unknown>>>
 }
 
 export const rival = (url: Redacted.Redacted): Effect.Effect<Rival, never, Scope.Scope> =>

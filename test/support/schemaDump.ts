@@ -8,7 +8,8 @@ const HEAD = `-- What the migrations make of an empty database, for people to re
 export const dumpSchema = async (url: string): Promise<string> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  const texts = async (query: string) => (await client.query<{ readonly text: string }>(query)).rows.map((row) => row.text)
+  const texts = async (query: string) =>
+    (await client.query<{ readonly text: string }>(query)).rows.map((row) => row.text)
   try {
     // Without a search path every name is written with its schema, which then is the same everywhere.
     await client.query("SET search_path = ''")

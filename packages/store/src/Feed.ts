@@ -14,7 +14,9 @@ export const allocated = (sql: PgClient.PgClient): Effect.Effect<bigint, SqlErro
  * How far the log is settled: nothing will ever be written at or below this position any more. The order of the two
  * statements is the proof: a writer that this reader does not see among the promises allocates after `hi` was read.
  */
-export const settled = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<bigint, SqlError.SqlError> {
+export const settled = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+): Effect.fn.Return<bigint, SqlError.SqlError> {
   const hi = yield* allocated(sql)
   const lo = (yield* Watermark.lowest(sql))[0]?.position ?? null
   return lo === null || lo > hi ? hi : lo

@@ -22,9 +22,7 @@ const FIRST_PAUSE_MS = 5
 const MAX_PAUSE_MS = 250
 
 export interface GroupCommit {
-  readonly submit: <A, E>(
-    unit: Unit<A, E>,
-  ) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
+  readonly submit: <A, E>(unit: Unit<A, E>) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
 }
 
 export interface Options extends Rules {
@@ -37,9 +35,7 @@ export interface Options extends Rules {
  * Commits that wait when a flight starts travel together in one transaction, each getting its own verdict. There is
  * no timer: an idle system adds no latency, and a busy one fills its flights while the one before is being flushed.
  */
-export const make = Effect.fnUntraced(function* (
-  options: Options,
-): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
+export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
   const queue = yield* Queue.bounded<Entry>(MAX_UNITS_WAITING)
   // Runs when the flights under way have landed: who has not left by then is told.
   yield* Effect.addFinalizer(() =>
@@ -174,7 +170,10 @@ const setOutAgain = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void> {
   yield* pause(tries)
   const now = yield* Clock.currentTimeMillis
-  yield* give(entries.filter((entry) => !isPatient(entry, now)), Exit.die(error))
+  yield* give(
+    entries.filter((entry) => !isPatient(entry, now)),
+    Exit.die(error),
+  )
   const patient = entries.filter((entry) => isPatient(entry, now))
   if (patient.length > 0) yield* fly(options, patient, tries + 1)
 })

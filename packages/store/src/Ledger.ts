@@ -164,7 +164,10 @@ export interface Page {
   readonly facts: (
     needs: ReadonlyArray<Needs & { readonly account_id: AccountId }>,
   ) => Effect.Effect<Facts, LedgerError>
-  readonly answers: (claims: ReadonlyArray<Claim>, now: string) => Effect.Effect<ReadonlyMap<string, KeptAnswer>, LedgerError>
+  readonly answers: (
+    claims: ReadonlyArray<Claim>,
+    now: string,
+  ) => Effect.Effect<ReadonlyMap<string, KeptAnswer>, LedgerError>
   /** Keeps the answers; returns the claims that another transaction took first. */
   readonly keep: (answers: ReadonlyArray<KeptAnswer>, now: string) => Effect.Effect<ReadonlySet<string>, LedgerError>
   readonly write: (write: Write) => Effect.Effect<void, LedgerError>
@@ -174,7 +177,10 @@ export interface Page {
 export interface Ledger {
   readonly streams: Page["streams"]
   readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, LedgerError>
-  readonly transaction: <A>(scope: Scope, body: (page: Page) => Effect.Effect<A, LedgerError>) => Effect.Effect<A, LedgerError>
+  readonly transaction: <A>(
+    scope: Scope,
+    body: (page: Page) => Effect.Effect<A, LedgerError>,
+  ) => Effect.Effect<A, LedgerError>
   /** After an unknown outcome: is this very event in the log? Fails while that is not certain yet. */
   readonly landed: (event: Stored) => Effect.Effect<boolean, LedgerError>
 }

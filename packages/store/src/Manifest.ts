@@ -51,12 +51,7 @@ export class Manifest {
   readonly #facts: Facts
   readonly #moment: Moment
 
-  constructor(
-    rules: Rules,
-    histories: ReadonlyMap<string, ReadonlyArray<Recorded>>,
-    facts: Facts,
-    moment: Moment,
-  ) {
+  constructor(rules: Rules, histories: ReadonlyMap<string, ReadonlyArray<Recorded>>, facts: Facts, moment: Moment) {
     this.#rules = rules
     this.#histories = histories
     this.#moment = moment

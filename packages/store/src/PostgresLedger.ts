@@ -125,28 +125,40 @@ const loadFacts = Effect.fnUntraced(function* (sql: PgClient.PgClient, needs: Re
   const subscriptions = yield* sql<SubscriptionFact>`
     SELECT account_id, id, events FROM webhooks
     WHERE account_id = ANY(${accountIds}::text[]) AND enabled AND NOT removed ORDER BY id`
-  const domains = domainPairs.names.length === 0 ? [] : yield* sql<DomainFact & { readonly account_id: string }>`
+  const domains =
+    domainPairs.names.length === 0
+      ? []
+      : yield* sql<DomainFact & { readonly account_id: string }>`
     SELECT d.account_id, d.id, d.name, d.status, d.record
     FROM unnest(${domainPairs.accounts}::text[], ${domainPairs.names}::text[]) AS wanted(account_id, name)
     JOIN domains d USING (account_id, name) WHERE NOT d.removed`
-  const suppressions = addressPairs.names.length === 0 ? [] : yield* sql<{
-    readonly account_id: string
-    readonly address: string
-    readonly reason: string
-  }>`
+  const suppressions =
+    addressPairs.names.length === 0
+      ? []
+      : yield* sql<{
+          readonly account_id: string
+          readonly address: string
+          readonly reason: string
+        }>`
     SELECT s.account_id, s.address, s.reason
     FROM unnest(${addressPairs.accounts}::text[], ${addressPairs.names}::text[]) AS wanted(account_id, address)
     JOIN suppressions s USING (account_id, address) WHERE s.active`
   const outbox = outboxIds.length === 0 ? [] : yield* Outbox.hold(sql, outboxIds)
-  const accounts = monthPairs.names.length === 0 ? [] : yield* sql<AccountFact & { readonly account_id: string }>`
+  const accounts =
+    monthPairs.names.length === 0
+      ? []
+      : yield* sql<AccountFact & { readonly account_id: string }>`
     SELECT account_id, plan, record FROM accounts WHERE account_id = ANY(${accountIds}::text[])`
   // Last, because it locks: the count is exact because nobody else adds to it until this flight has landed. In the
   // order of the key, so that two flights never wait for each other in a ring.
-  const used = monthPairs.names.length === 0 ? [] : yield* sql<{
-    readonly account_id: string
-    readonly month: string
-    readonly accepted: bigint
-  }>`
+  const used =
+    monthPairs.names.length === 0
+      ? []
+      : yield* sql<{
+          readonly account_id: string
+          readonly month: string
+          readonly accepted: bigint
+        }>`
     INSERT INTO monthly_usage AS u (account_id, month, accepted)
     SELECT account_id, month, 0 FROM unnest(${monthPairs.accounts}::text[], ${monthPairs.names}::text[])
       AS wanted(account_id, month) ORDER BY account_id, month
@@ -252,7 +264,4 @@ const mend = <A>(effect: Effect.Effect<A, SqlError.SqlError | LedgerError>): Eff
   })
 
 const isLedgerError = (error: unknown): error is LedgerError =>
-  error instanceof TryAgain ||
-  error instanceof Poisoned ||
-  error instanceof OutcomeUnknown ||
-  error instanceof Failed
+  error instanceof TryAgain || error instanceof Poisoned || error instanceof OutcomeUnknown || error instanceof Failed

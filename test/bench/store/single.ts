@@ -16,28 +16,26 @@ export interface Work {
  * What a careful hand writes without an event store: one transaction a commit, the same statements with the same
  * effect, each prepared once a connection, values and not arrays. Nothing is built that is not sent.
  */
-export const single =
-  (pool: pg.Pool, account_id: Id.AccountId, work: Work) =>
-  async (): Promise<void> => {
-    const { data, event, id } = message()
-    const now = new Date().toISOString()
-    const event_id = Id.make("EventId", Date.now(), randomBytes(10))
-    const meta = JSON.stringify({ ...system, schema_version: 1 })
-    const client = await pool.connect()
-    try {
-      await client.query("BEGIN")
-      await client.query(PUBLISH)
-      await client.query({ ...SUBSCRIPTIONS, values: [account_id] })
-      await client.query({ ...EVENT, values: [account_id, id, event_id, JSON.stringify(data), meta, now] })
-      if (work.whole) await consequences(client, account_id, id, Email.evolve(Email.initial, event), now)
-      await client.query("COMMIT")
-    } catch (cause) {
-      await client.query("ROLLBACK")
-      throw cause
-    } finally {
-      client.release()
-    }
+export const single = (pool: pg.Pool, account_id: Id.AccountId, work: Work) => async (): Promise<void> => {
+  const { data, event, id } = message()
+  const now = new Date().toISOString()
+  const event_id = Id.make("EventId", Date.now(), randomBytes(10))
+  const meta = JSON.stringify({ ...system, schema_version: 1 })
+  const client = await pool.connect()
+  try {
+    await client.query("BEGIN")
+    await client.query(PUBLISH)
+    await client.query({ ...SUBSCRIPTIONS, values: [account_id] })
+    await client.query({ ...EVENT, values: [account_id, id, event_id, JSON.stringify(data), meta, now] })
+    if (work.whole) await consequences(client, account_id, id, Email.evolve(Email.initial, event), now)
+    await client.query("COMMIT")
+  } catch (cause) {
+    await client.query("ROLLBACK")
+    throw cause
+  } finally {
+    client.release()
   }
+}
 
 const consequences = async (
   client: pg.PoolClient,
