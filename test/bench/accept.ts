@@ -1,5 +1,5 @@
 // POST /v1/email/send from 64 connections: the service, and two floors that do by hand a part of what it does.
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
@@ -68,8 +68,7 @@ const contender = async (
   return { name, run, server }
 }
 
-const floor = (file: string) => (url: string) =>
-  Processes.start(file, [], { DATABASE_URL: url }, (line) => Number(line) || undefined)
+const floor = (file: string) => (url: string) => Processes.start(file, { DATABASE_URL: url })
 
 const measure = async (contenders: ReadonlyArray<Contender>) => {
   for (const { run } of contenders) await run(WARM_UP_MILLIS)

@@ -13,28 +13,29 @@ export interface Server {
 /** Longer than a cold start takes on a small machine. */
 const READY_WITHIN_MS = 20_000
 
-/** Starts a process and waits for the line that says its port. */
-export const start = async (
-  file: string,
-  args: ReadonlyArray<string>,
-  env: Readonly<Record<string, string>>,
-  portIn: (line: string) => number | undefined,
-): Promise<Server> => {
-  const flags = (process.env["WAYBILL_BENCH_NODE_FLAGS"] ?? "").split(" ").filter((flag) => flag !== "")
-  const child = spawn(process.execPath, [...flags, path.join(import.meta.dirname, file), ...args], {
+/** Starts a program of this folder, and waits for the line that says its port. */
+export const start = async (file: string, env: Readonly<Record<string, string>>): Promise<Server> => {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, file)], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   })
   let said = ""
   child.stderr.on("data", (chunk) => (said += chunk))
   const port = await new Promise<number>((resolve, reject) => {
-    const fail = (why: string) => reject(new Error(`${file} ${why}:\n${said}`))
-    const late = setTimeout(() => (child.kill("SIGKILL"), fail("did not start in time")), READY_WITHIN_MS)
-    child.once("exit", (code) => (clearTimeout(late), fail(`ended with ${code}`)))
+    const fail = (why: string) => {
+      clearTimeout(late)
+      reject(new Error(`${file} ${why}:\n${said}`))
+    }
+    const late = setTimeout(() => {
+      child.kill("SIGKILL")
+      fail("did not start in time")
+    }, READY_WITHIN_MS)
+    child.once("exit", (code) => fail(`ended with ${code}`))
     createInterface(child.stdout).on("line", (line) => {
       said += `${line}\n`
-      const port = portIn(line)
-      if (port !== undefined) (clearTimeout(late), resolve(port))
+      if (!/^\d+$/u.test(line)) return
+      clearTimeout(late)
+      resolve(Number(line))
     })
   })
   return { pid: child.pid ?? 0, port, stop: () => end(child) }

@@ -1,15 +1,8 @@
 import * as Processes from "./processes.ts"
 
-const MAIN = "../../../apps/server/src/main.ts"
-
-/** The service that accepts; delivering is another process's work, as the floors deliver nothing either. */
+/** The service that accepts, on the mail of a folder of its own. */
 export const start = (databaseUrl: string, data: string): Promise<Processes.Server> =>
-  Processes.start(
-    MAIN,
-    ["start"],
-    { DATABASE_URL: databaseUrl, WAYBILL_DATA: data, PORT: "0", TRANSPORT: "capture", LOG_LEVEL: "Warn" },
-    (line) => Number(/http:\/\/[^\s/]+:(\d+)/u.exec(line)?.[1]) || undefined,
-  )
+  Processes.start("service.ts", { DATABASE_URL: databaseUrl, WAYBILL_DATA: data, LOG_LEVEL: "Warn" })
 
 /** The domain that the messages come from; its name is a reserved one, so it is verified at once. */
 export const addDomain = async ({ port }: Processes.Server, key: string): Promise<void> => {
