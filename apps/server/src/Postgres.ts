@@ -1,4 +1,5 @@
 import * as Embedded from "@waybill/embedded-postgres/EmbeddedPostgres"
+import type { ServerDied } from "@waybill/embedded-postgres/Failure"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -14,7 +15,7 @@ export class Postgres extends Context.Service<
   {
     readonly url: Redacted.Redacted
     /** Fails when an embedded server ends by itself; never otherwise. */
-    readonly died: Effect.Effect<never, { readonly message: string }>
+    readonly died: Effect.Effect<never, ServerDied>
   }
 >()("@waybill/server/Postgres") {
   /** For the service: starts the embedded server, and fails when another process holds its folder. */

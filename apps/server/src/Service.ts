@@ -14,7 +14,9 @@ import { Secrets } from "@waybill/store/Secrets"
 import { Effect, Layer, Option, type Redacted, Result } from "effect"
 import { hostname } from "node:os"
 import { join } from "node:path"
+import * as home from "./http/home.ts"
 import { Instance } from "./http/Instance.ts"
+import { HttpLive } from "./http/Server.ts"
 import { returnPathKey } from "./returnPathKey.ts"
 import { reveal, type Settings } from "./Settings.ts"
 import { checkDomains } from "./tasks/checkDomains.ts"
@@ -44,6 +46,19 @@ export const instance = (settings: Settings) =>
     allowedNetworks: settings.webhookAllowNetworks,
   })
 
+/** The API, its documentation and the page that leads to both. */
+export const http = (settings: Settings) =>
+  HttpLive({
+    host: settings.host,
+    port: settings.port,
+    maxBodyBytes: settings.maxBodyBytes,
+    trustedProxies: networks(settings.trustedProxies),
+    also: { routes: home.layer, open: (path) => path === "/" },
+  }).pipe(Layer.provide(dns(settings)))
+
+/** The settings have been checked, so a list that cannot be read is a bug. */
+const networks = (cidrs: ReadonlyArray<string>) => Result.getOrThrow(MailNetwork.parseAll(cidrs))
+
 export const dns = (settings: Settings) =>
   Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
 
@@ -71,7 +86,7 @@ const transports = (settings: Settings) =>
 export const worker = (settings: Settings, url: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const allowedNetworks = Result.getOrThrow(MailNetwork.parseAll(settings.webhookAllowNetworks))
+      const allowedNetworks = networks(settings.webhookAllowNetworks)
       return Worker.layer({
         url,
         delivery: { returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain } },

@@ -3,6 +3,9 @@ import type { AccountId, DomainId } from "@waybill/domain/Id"
 import { generateRsa } from "@waybill/mail/DkimKey"
 import { Secrets } from "@waybill/store/Secrets"
 import { Effect, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+
+const NAME_BYTES = 8
 
 /** A fresh RSA-2048 key whose private half is sealed before the log learns of the public one. */
 export const newDkimKey = Effect.fn("newDkimKey")(function* (
@@ -12,7 +15,8 @@ export const newDkimKey = Effect.fn("newDkimKey")(function* (
 ): Effect.fn.Return<DkimKey, never, Secrets> {
   const secrets = yield* Secrets
   const { algorithm, privateKey, record } = yield* generateRsa
-  const key_ref = `dkim:${selector}`
+  // A name of its own: of two rotations at once one is decided anew, and must not have replaced the other's key.
+  const key_ref = `dkim:${selector}:${Buffer.from(SecureRandom.randomBytesUnsafe(NAME_BYTES)).toString("hex")}`
   yield* secrets.seal({ account_id, id: domain_id, purpose: key_ref }, Redacted.value(privateKey))
   return { selector, algorithm, public_key: record.slice(record.indexOf("p=") + 2), key_ref }
 })
