@@ -88,7 +88,7 @@ export class Lab extends Context.Service<
               )
               return account_id
             }).pipe(Effect.orDie, Effect.provideContext(services)),
-          key: (account_id, { allowed_ips = [], domain = null, expires_at = null, scopes = ["admin"] } = {}) =>
+          key: (account_id, { allowed_ips = [], domain = null, expires_at = null, scopes = ["admin" as const] } = {}) =>
             createApiKey(account_id, null, {
               name: "lab",
               scopes,

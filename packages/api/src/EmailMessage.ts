@@ -92,6 +92,9 @@ export const Attachment = Schema.Struct({
 }).annotate({ identifier: "Attachment" })
 export type Attachment = typeof Attachment.Type
 
+const wrongTag = (tag: string): string | undefined =>
+  tag === "" ? "must not be empty" : (Rules.sized(tag, MAX_TAG_CHARS) ?? Rules.problem(tag))
+
 export const ScheduledAt = Timestamp.FromIso
 
 /** A message to send (contract §3). Everything that is checked here is decidable from the request alone. */
@@ -106,8 +109,8 @@ export const EmailMessage = Schema.Struct({
   reply_to: others(MAX_REPLY_TO, "Where answers go"),
   headers: optional(MessageHeaders, "Headers of your own, without those that the service writes"),
   tags: optional(
-    Schema.Array(Schema.String.check(Rules.chars(MAX_TAG_CHARS, 1), Rules.oneLine)).check(Rules.items(0, MAX_TAGS, "tags")),
-    "What to filter the logs by",
+    Schema.Array(Schema.String).check(Rules.texts(MAX_TAGS, "tags", wrongTag)),
+    `What to filter the logs by; 1 to ${MAX_TAG_CHARS} characters each`,
   ),
   scheduled_at: optional(ScheduledAt, "When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`"),
   attachments: optional(Schema.Array(Attachment).check(Rules.items(0, MAX_ATTACHMENTS, "attachments")), "Files, at most 20"),

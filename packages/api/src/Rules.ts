@@ -7,26 +7,37 @@ export const items = (minimum: number, maximum: number, noun: string) =>
     {
       toJsonSchema: () => (minimum === 0 ? { maxItems: maximum } : { minItems: minimum, maxItems: maximum }),
       arbitraryConstraint: { minLength: minimum, maxLength: maximum },
-      // Counted even when an element is wrong, so that both are told at once.
-      "~structural": true,
     },
   )
 
 export const counted = (minimum: number, maximum: number, noun: string, given: number): string =>
   `takes ${minimum === 0 ? "at most" : `${minimum} to`} ${maximum} ${noun}; ${given} ${given === 1 ? "was" : "were"} given`
 
+/** A list of texts whose number and whose every element is checked, so that all of it is told at once. */
+export const texts = (maximum: number, noun: string, wrong: (text: string) => string | undefined) =>
+  Schema.makeFilter<ReadonlyArray<string>>(
+    (list) => {
+      const issues = list.flatMap((text, nth) => {
+        const issue = wrong(text)
+        return issue === undefined ? [] : [{ path: [nth], issue }]
+      })
+      return list.length <= maximum ? issues : [{ path: [], issue: counted(0, maximum, noun, list.length) }, ...issues]
+    },
+    { toJsonSchema: () => ({ maxItems: maximum }), arbitraryConstraint: { maxLength: maximum } },
+  )
+
 /** Characters as JavaScript counts them. */
 export const chars = (maximum: number, minimum: 0 | 1 = 0) =>
   Schema.makeFilter<string>(
-    (text) =>
-      text.length > maximum
-        ? `is ${text.length} characters; at most ${maximum} are allowed`
-        : text.length >= minimum || "must not be empty",
+    (text) => sized(text, maximum) ?? (text.length >= minimum || "must not be empty"),
     {
       toJsonSchema: () => (minimum === 0 ? { maxLength: maximum } : { minLength: minimum, maxLength: maximum }),
       arbitraryConstraint: { minLength: minimum, maxLength: maximum },
     },
   )
+
+export const sized = (text: string, maximum: number): string | undefined =>
+  text.length > maximum ? `is ${text.length} characters; at most ${maximum} are allowed` : undefined
 
 const BREAK = /[\r\n\0]/u
 // Half a surrogate pair has no UTF-8 form; `u` makes a whole pair no match.

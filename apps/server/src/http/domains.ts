@@ -1,20 +1,25 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import type * as Contract from "@waybill/api/Domains"
+import type * as Aggregate from "@waybill/domain/Aggregate"
 import * as Domain from "@waybill/domain/Domain"
 import type * as DomainName from "@waybill/domain/DomainName"
 import { DomainAlreadyExists, DomainNotFound } from "@waybill/domain/DomainRefusal"
 import type * as Id from "@waybill/domain/Id"
 import { NothingNew } from "@waybill/domain/Refusal"
+import type * as Timestamp from "@waybill/domain/Timestamp"
 import type { ReturnPath } from "@waybill/mail/DomainRecords"
 import * as Domains from "@waybill/store/Domains"
-import { Effect, Option, Result } from "effect"
+import { Data, Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { newDkimKey } from "../domainKeys.ts"
 import * as domains from "../domains.ts"
 import { about, type Call, commit, once } from "./commit.ts"
 import { Instance } from "./Instance.ts"
 import { whole } from "./records.ts"
+
+/** Each try makes a key; a customer who rotates from more hands at once than these has other worries. */
+const MAX_ROTATION_TRIES = 5
 
 export const DomainsLive = HttpApiBuilder.group(Api, "domains", (handlers) =>
   handlers.handleAll({
@@ -33,7 +38,7 @@ export const DomainsLive = HttpApiBuilder.group(Api, "domains", (handlers) =>
         yield* domains.check(account_id, domain_id)
         return yield* change(call, domain_id, () => () => Result.fail(new NothingNew()))
       }),
-    rotateDkim: (call) => Effect.flatMap(find(call.params.domain), (record) => rotate(call, record)),
+    rotateDkim: (call) => rotate(call, call.params.domain),
     remove: ({ params }) =>
       Effect.flatMap(find(params.domain), ({ domain_id, name }) =>
         commit(
@@ -90,16 +95,30 @@ const answerOf = (state: Domain.State, returnPath: ReturnPath | null): Contract.
   return present(state, returnPath)
 }
 
-type Decide = Parameters<typeof about<Domain.State, Domain.Event, DomainNotFound, Contract.Domain>>[2]
+type Decide<E> = (
+  now: Timestamp.Timestamp,
+) => Aggregate.Decide<Domain.State, Domain.Event, DomainNotFound | NothingNew | E>
 
-const change = Effect.fnUntraced(function* (call: Call, id: Id.DomainId, decide: Decide) {
+const change = Effect.fnUntraced(function* <E = never>(call: Call, id: Id.DomainId, decide: Decide<E>) {
   const { returnPath } = yield* Instance
   return yield* once(call, about(Domain, id, decide, (state) => answerOf(state, returnPath)))
 })
 
-const rotate = Effect.fnUntraced(function* (call: Call, record: Domains.DomainRecord) {
-  const { account_id } = yield* CurrentKey
-  const selector = Domain.nextSelector({ _tag: "Domain", ...record })
-  const dkim = yield* newDkimKey(account_id, record.domain_id, selector)
-  return yield* change(call, record.domain_id, (now) => Domain.rotateDkim(now, dkim))
-})
+/** Somebody rotated since the selector was chosen; a selector never means two keys. */
+class SelectorTaken extends Data.TaggedError("SelectorTaken")<{}> {}
+
+const rotate = (call: Call, reference: string) =>
+  Effect.gen(function* () {
+    const record = yield* find(reference)
+    const { account_id } = yield* CurrentKey
+    const selector = Domain.nextSelector({ _tag: "Domain", ...record })
+    const dkim = yield* newDkimKey(account_id, record.domain_id, selector)
+    return yield* change<SelectorTaken>(call, record.domain_id, (now) => (state) =>
+      state._tag === "Domain" && Domain.nextSelector(state) !== selector
+        ? Result.fail(new SelectorTaken())
+        : Domain.rotateDkim(now, dkim)(state),
+    )
+  }).pipe(
+    Effect.retry({ while: (error) => error._tag === "SelectorTaken", times: MAX_ROTATION_TRIES }),
+    Effect.catchTag("SelectorTaken", Effect.die),
+  )

@@ -1,0 +1,263 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Answer, Lab } from "./httpLab.ts"
+
+const DAY = 24 * 60 * 60 * 1000
+const inFuture = (ms: number): string => new Date(Date.now() + ms).toISOString()
+const many = (count: number, at = "example.org"): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, nth) => `r${nth}@${at}`)
+const files = (count: number) => Array.from({ length: count }, (_, nth) => ({ filename: `${nth}.txt`, content: "aGk=" }))
+const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, nth) => [`X-${nth}`, "v"]))
+
+const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
+
+type Row = readonly [rule: string, change: Record<string, unknown>, status: number, reason?: string, path?: string]
+
+/** Contract §3, sentence by sentence. `undefined` leaves a field out. */
+const RULES: ReadonlyArray<Row> = [
+  // Every address may be `a@b.c` or `Name <a@b.c>`.
+  ["a bare address", { from: "hi@acme.test" }, 200],
+  ["an address with a name", { to: "Ana <ana@example.org>" }, 200],
+  ["an address with a quoted name", { to: "\"Ana, PhD\" <ana@example.org>" }, 200],
+  ["a name with a comma outside quotes", { to: "Ana, PhD <ana@example.org>" }, 400, "validation_failed", "to"],
+  // Internationalised domains and UTF-8 local parts are accepted.
+  ["an internationalised domain", { to: "ana@bücher.example" }, 200],
+  ["a UTF-8 local part", { to: "jürgen@example.org" }, 200],
+  // `to`, `cc`, `bcc`, `reply_to` take a string or an array.
+  ["to as an array", { to: ["ana@example.org"] }, 200],
+  ["cc as a string", { cc: "bo@example.org" }, 200],
+  ["bcc as a string", { bcc: "bo@example.org" }, 200],
+  ["reply_to as an array", { reply_to: ["bo@example.org", "cy@example.org"] }, 200],
+  // 400: not an object, wrong type.
+  ["to as a number", { to: 7 }, 400, "validation_failed", "to"],
+  ["to with a number inside", { to: ["ana@example.org", 7] }, 400, "validation_failed", "to[1]"],
+  ["subject as a number", { subject: 7 }, 400, "validation_failed", "subject"],
+  ["html as an object", { html: {} }, 400, "validation_failed", "html"],
+  ["text as an array", { text: [] }, 400, "validation_failed", "text"],
+  ["headers as a string", { headers: "X: y" }, 400, "validation_failed", "headers"],
+  ["headers as an array", { headers: [] }, 400, "validation_failed", "headers"],
+  ["a header value as a number", { headers: { "X-A": 1 } }, 400, "validation_failed", "headers.X-A"],
+  ["tags as a string", { tags: "receipt" }, 400, "validation_failed", "tags"],
+  ["scheduled_at as a number", { scheduled_at: 1 }, 400, "validation_failed", "scheduled_at"],
+  // Missing `from`, `to`, `subject`.
+  ["no from", { from: undefined }, 400, "validation_failed", "from"],
+  ["no to", { to: undefined }, 400, "validation_failed", "to"],
+  ["no subject", { subject: undefined }, 400, "validation_failed", "subject"],
+  ["from is null", { from: null }, 400, "validation_failed", "from"],
+  ["an empty to", { to: [] }, 400, "validation_failed", "to"],
+  ["an empty subject", { subject: "" }, 200],
+  ["optional fields that are null", { html: null, cc: null, bcc: null, reply_to: null, headers: null, tags: null, scheduled_at: null, attachments: null }, 200],
+  ["a field that nobody knows", { shade: "blue" }, 200],
+  // Bad address.
+  ["an address without @", { to: "ana" }, 400, "validation_failed", "to"],
+  ["an address without a local part", { to: "@example.org" }, 400, "validation_failed", "to"],
+  ["an address with two dots", { to: "a..b@example.org" }, 400, "validation_failed", "to"],
+  ["an address with a space", { to: "a b@example.org" }, 400, "validation_failed", "to"],
+  ["an address of one label", { to: "ana@example" }, 400, "validation_failed", "to"],
+  ["an address literal", { to: "ana@[127.0.0.1]" }, 400, "validation_failed", "to"],
+  ["a local part of 64 octets", { to: `${"a".repeat(64)}@example.org` }, 200],
+  ["a local part of 65 octets", { to: `${"a".repeat(65)}@example.org` }, 400, "validation_failed", "to"],
+  ["two addresses in one string", { to: "ana@example.org, bo@example.org" }, 400, "validation_failed", "to"],
+  // CR or LF or NUL in a header name, header value, subject or address.
+  ["LF in the subject", { subject: "a\nBcc: x@example.org" }, 400, "validation_failed", "subject"],
+  ["CR in the subject", { subject: "a\rb" }, 400, "validation_failed", "subject"],
+  ["NUL in the subject", { subject: "a\u0000b" }, 400, "validation_failed", "subject"],
+  ["a tab in the subject", { subject: "a\tb" }, 200],
+  ["LF in a header value", { headers: { "X-A": "a\nb" } }, 400, "validation_failed", "headers.X-A"],
+  ["CR in a header value", { headers: { "X-A": "a\rb" } }, 400, "validation_failed", "headers.X-A"],
+  ["NUL in a header value", { headers: { "X-A": "a\u0000b" } }, 400, "validation_failed", "headers.X-A"],
+  ["LF in a header name", { headers: { "X\nA": "b" } }, 400, "validation_failed", "headers.X?A"],
+  ["a colon in a header name", { headers: { "X:A": "b" } }, 400, "validation_failed", "headers.X?A"],
+  ["a space in a header name", { headers: { "X A": "b" } }, 400, "validation_failed", "headers.X?A"],
+  ["an empty header name", { headers: { "": "b" } }, 400, "validation_failed"],
+  ["LF in an address", { to: "ana@example.org\nBcc: x@example.org" }, 400, "validation_failed", "to"],
+  ["LF in a name", { to: "Ana\n <ana@example.org>" }, 400, "validation_failed", "to"],
+  ["half a surrogate pair in the subject", { subject: "a\ud800" }, 400, "validation_failed", "subject"],
+  // A header the service owns.
+  ...["From", "To", "Cc", "Bcc", "Subject", "Date", "Message-ID", "DKIM-Signature", "Return-Path", "Received", "Content-Type", "content-anything", "MIME-Version", "bCC"]
+    .map((name): Row => [`the header ${name}`, { headers: { [name]: "x" } }, 400, "validation_failed", `headers.${name}`]),
+  ["a header of one's own", { headers: { "X-Order": "7041", "List-Id": "a.acme.test" } }, 200],
+  ["the header __proto__", { headers: JSON.parse("{\"__proto__\":\"x\"}") }, 200],
+  // More than 50 custom headers.
+  ["50 headers", { headers: headers(50) }, 200],
+  ["51 headers", { headers: headers(51) }, 400, "validation_failed", "headers"],
+  // More than 50 `to`.
+  ["50 to", { to: many(50) }, 200],
+  ["51 to", { to: many(51) }, 400, "validation_failed", "to"],
+  // More than 5 tags or a tag over 64 characters.
+  ["5 tags", { tags: ["a", "b", "c", "d", "e"] }, 200],
+  ["6 tags", { tags: ["a", "b", "c", "d", "e", "f"] }, 400, "validation_failed", "tags"],
+  ["a tag of 64 characters", { tags: ["x".repeat(64)] }, 200],
+  ["a tag of 65 characters", { tags: ["x".repeat(65)] }, 400, "validation_failed", "tags[0]"],
+  // `scheduled_at` not ISO 8601 with an offset or `Z`.
+  ["scheduled_at with Z", { scheduled_at: inFuture(DAY) }, 200],
+  ["scheduled_at with an offset", { scheduled_at: inFuture(DAY).replace("Z", "+02:00") }, 200],
+  ["scheduled_at without an offset", { scheduled_at: inFuture(DAY).replace("Z", "") }, 400, "validation_failed", "scheduled_at"],
+  ["scheduled_at as a date", { scheduled_at: "2026-12-01" }, 400, "validation_failed", "scheduled_at"],
+  ["scheduled_at as words", { scheduled_at: "in 1 hour" }, 400, "validation_failed", "scheduled_at"],
+  ["scheduled_at on the 31st of February", { scheduled_at: "2026-02-31T00:00:00Z" }, 400, "validation_failed", "scheduled_at"],
+  // Over 60 s in the past, or over 30 days ahead.
+  ["scheduled 50 s ago", { scheduled_at: inFuture(-50_000) }, 200],
+  ["scheduled 90 s ago", { scheduled_at: inFuture(-90_000) }, 422, "scheduled_at_out_of_range", "scheduled_at"],
+  ["scheduled just within 30 days", { scheduled_at: inFuture(30 * DAY - 60_000) }, 200],
+  ["scheduled beyond 30 days", { scheduled_at: inFuture(30 * DAY + 60_000) }, 422, "scheduled_at_out_of_range", "scheduled_at"],
+  // Neither html nor text is accepted.
+  ["no body at all", { text: undefined }, 200],
+  ["html alone", { text: undefined, html: "<p>Hi</p>" }, 200],
+  // Attachments.
+  ["20 attachments", { attachments: files(20) }, 200],
+  ["21 attachments", { attachments: files(21) }, 400, "validation_failed", "attachments"],
+  ["an attachment that is not base64", { attachments: [{ filename: "a", content: "€" }] }, 400, "validation_failed", "attachments[0].content"],
+  ["an attachment without a name", { attachments: [{ content: "aGk=" }] }, 400, "validation_failed", "attachments[0].filename"],
+  ["LF in a file's name", { attachments: [{ filename: "a\nb", content: "aGk=" }] }, 400, "validation_failed", "attachments[0].filename"],
+  ["LF in a file's type", { attachments: [{ filename: "a", content: "aGk=", content_type: "text/plain\nX: y" }] }, 400, "validation_failed", "attachments[0].content_type"],
+  ["a space in a content id", { attachments: [{ filename: "a", content: "aGk=", content_id: "a b" }] }, 400, "validation_failed", "attachments[0].content_id"],
+  ["an inline attachment", { attachments: [{ filename: "a.png", content: "aGk=", content_id: "<logo>" }] }, 200],
+  // 422: needs the server's state.
+  ["a domain the account does not have", { from: "hi@other.test" }, 422, "domain_not_verified", "from"],
+  ["a domain that is not verified", { from: "hi@pending.dev" }, 422, "domain_not_verified", "from"],
+  ["a subdomain of a verified domain", { from: "hi@sub.acme.test" }, 422, "domain_not_verified", "from"],
+  ["100 recipients on Business", { to: many(50), cc: many(25, "cc.example"), bcc: many(25, "bcc.example") }, 200],
+  ["101 recipients on Business", { to: many(50), cc: many(26, "cc.example"), bcc: many(25, "bcc.example") }, 422, "recipient_limit_exceeded"],
+  ["recipients that are the same count once", { to: many(50), cc: many(50), bcc: many(50) }, 200],
+  ["all recipients suppressed", { to: "gone@example.org", cc: ["GONE@example.org"] }, 422, "all_recipients_suppressed", "to"],
+  ["some recipients suppressed", { to: ["gone@example.org", "ana@example.org"] }, 200],
+]
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /email/send", (it) => {
+  const setUp = Effect.gen(function* () {
+    const lab = yield* Lab
+    const account = yield* lab.account("business")
+    const admin = yield* lab.key(account)
+    const { secret } = yield* lab.key(account, { scopes: ["email:send"] })
+    yield* lab.ask("POST", "/v1/domains", { key: admin.secret, body: { name: "acme.test" } })
+    yield* lab.ask("POST", "/v1/domains", { key: admin.secret, body: { name: "pending.dev" } })
+    yield* lab.ask("POST", "/v1/suppressions", { key: admin.secret, body: { email: "gone@example.org" } })
+    return { lab, account, admin: admin.secret, key: secret }
+  })
+
+  const told = ({ json, text }: Answer): string => `${json?.error?.reason} ${text.slice(0, 300)}`
+
+  it.effect("keeps every rule of §3", () =>
+    Effect.gen(function* () {
+      const { key, lab } = yield* setUp
+      for (const [rule, change, status, reason, path] of RULES) {
+        const answer = yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } })
+        assert.strictEqual(answer.status, status, `${rule}: ${told(answer)}`)
+        if (status === 200) continue
+        assert.strictEqual(answer.json.error.reason, reason, rule)
+        if (path !== undefined) {
+          const paths = answer.json.error.details.map((detail: { path: string }) => detail.path)
+          assert.include(paths, path, rule)
+        }
+      }
+    }),
+  )
+
+  it.effect("answers with exactly id, status and created_at", () =>
+    Effect.gen(function* () {
+      const { key, lab } = yield* setUp
+      for (const change of [{}, { scheduled_at: inFuture(DAY) }]) {
+        const { json, status } = yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } })
+        assert.strictEqual(status, 200)
+        assert.deepStrictEqual(Object.keys(json), ["id", "status", "created_at"])
+        assert.strictEqual(json.status, "queued")
+        assert.match(json.id, /^msg_[0-7][0-9a-hjkmnp-tv-z]{25}$/u)
+        assert.match(json.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u)
+      }
+    }),
+  )
+
+  it.effect("lists all violations of a message, with their paths", () =>
+    Effect.gen(function* () {
+      const { key, lab } = yield* setUp
+      const body = { from: "x", to: [...many(50), "bad"], tags: ["", "a", "b", "c", "d", "e"], headers: { Bcc: "a", "X-B": "a\nb" } }
+      const { json, status } = yield* lab.ask("POST", "/v1/email/send", { key, body })
+      assert.strictEqual(status, 400)
+      assert.deepStrictEqual(json.error.details, [
+        { path: "from", message: "is not an address: it has no @" },
+        { path: "to", message: "takes 1 to 50 addresses; 51 were given" },
+        { path: "subject", message: "is required" },
+        { path: "headers.Bcc", message: "is written by the service and cannot be set" },
+        { path: "headers.X-B", message: "must not contain CR, LF or NUL" },
+        { path: "tags", message: "takes at most 5 tags; 6 were given" },
+        { path: "tags[0]", message: "must not be empty" },
+      ])
+      assert.strictEqual(json.error.message, "`from` is not an address: it has no @ (and 6 more, see details).")
+    }),
+  )
+
+  it.effect("refuses a body that is no object", () =>
+    Effect.gen(function* () {
+      const { key, lab } = yield* setUp
+      for (const raw of ["[]", "7", "null", "\"x\"", "true"]) {
+        const { json, status } = yield* lab.ask("POST", "/v1/email/send", { key, raw })
+        assert.strictEqual(status, 400, raw)
+        assert.deepStrictEqual(json.error.details, [{ path: "", message: "must be an object" }], raw)
+      }
+      const empty = yield* lab.ask("POST", "/v1/email/send", { key })
+      assert.strictEqual(empty.status, 400)
+    }),
+  )
+
+  it.effect("shows in the log what was accepted: recipients once, tags once, bcc, a suppressed one", () =>
+    Effect.gen(function* () {
+      const { admin, key, lab } = yield* setUp
+      const body = {
+        ...MESSAGE,
+        to: ["Ana <ana@example.org>", "gone@example.org"],
+        cc: ["ANA@example.org", "bo@example.org"],
+        bcc: "cy@example.org",
+        tags: ["receipt", "receipt"],
+        reply_to: "help@acme.test",
+        html: "<p>Hi <b>there</b></p>",
+      }
+      const sent = yield* lab.ask("POST", "/v1/email/send", { key, body })
+      const { json } = yield* lab.ask("GET", `/v1/email/logs/${sent.json.id}`, { key: admin })
+      assert.deepStrictEqual(json.to, ["Ana <ana@example.org>", "gone@example.org"])
+      assert.deepStrictEqual(json.cc, ["bo@example.org"])
+      assert.deepStrictEqual(json.bcc, ["cy@example.org"])
+      assert.deepStrictEqual(json.tags, ["receipt"])
+      assert.deepStrictEqual(json.recipient_counts, { queued: 3, suppressed: 1 })
+      assert.deepStrictEqual(json.content, { html: body.html, text: "Hi", attachments: [] })
+      const events = yield* lab.ask("GET", `/v1/email/logs/${sent.json.id}/events`, { key: admin })
+      assert.deepStrictEqual(events.json.data.map(({ type, version }: { type: string; version: number }) => [type, version]), [
+        ["email.queued", 1],
+        ["email.suppressed", 2],
+      ])
+      assert.strictEqual(events.json.data[0].request_id, sent.headers.get("x-request-id"))
+    }),
+  )
+
+  it.effect("refuses a key that is limited to another domain with 403", () =>
+    Effect.gen(function* () {
+      const { account, lab } = yield* setUp
+      const { secret } = yield* lab.key(account, { scopes: ["email:send"], domain: "other.test" })
+      const { json, status } = yield* lab.ask("POST", "/v1/email/send", { key: secret, body: MESSAGE })
+      assert.strictEqual(status, 403)
+      assert.strictEqual(json.error.reason, "domain_not_allowed")
+    }),
+  )
+
+  it.effect("takes the plan's own number of recipients", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      for (const [plan, most] of [["free", 10], ["starter", 50], ["growth", 50], ["business", 100]] as const) {
+        const account = yield* lab.account(plan)
+        const { secret } = yield* lab.key(account)
+        yield* lab.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
+        const send = (count: number) => {
+          const recipients = many(count)
+          return lab.ask("POST", "/v1/email/send", {
+            key: secret,
+            body: { ...MESSAGE, to: recipients.slice(0, 50), cc: recipients.slice(50) },
+          })
+        }
+        assert.strictEqual((yield* send(most)).status, 200, plan)
+        const over = yield* send(most + 1)
+        assert.strictEqual(over.status, 422, plan)
+        assert.strictEqual(over.json.error.reason, "recipient_limit_exceeded", plan)
+      }
+    }),
+  )
+})
