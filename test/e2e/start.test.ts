@@ -1,0 +1,113 @@
+import { execFile } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Waybill } from "../../packages/client/src/Waybill.ts"
+import { freePort, runToEnd, Service } from "../support/service.ts"
+
+const run = promisify(execFile)
+const LAST_LINE = "curl "
+const TIMEOUT = 90_000
+
+let data = ""
+let env: Record<string, string> = {}
+let service: Service
+let first = ""
+
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), "waybill-e2e-"))
+  const [port, smtp] = [await freePort(), await freePort()]
+  env = { WAYBILL_DATA: data, PORT: `${port}`, SMTP_PORT: `${smtp}` }
+  service = new Service(["start"], env)
+  first = await service.says(LAST_LINE)
+}, TIMEOUT)
+afterAll(async () => {
+  await service.stop()
+  await rm(data, { recursive: true, force: true })
+}, TIMEOUT)
+
+const url = () => `http://127.0.0.1:${env["PORT"]}`
+const keyOf = (text: string) => /wb_\w+/.exec(text)?.[0] ?? ""
+
+describe("a first start", () => {
+  it("says where everything is, and the secrets this once", () => {
+    for (const line of [`${url()}/v1`, `${url()}/docs`, "owner@localhost / ", "API key    wb_"]) assert.include(first, line)
+  })
+
+  it("answers its probes, its contract, its documentation and its first page", async () => {
+    for (const path of ["/healthz", "/readyz", "/openapi.json", "/docs", "/"]) {
+      assert.strictEqual((await fetch(url() + path)).status, 200, path)
+    }
+  })
+
+  it("sends a first mail by the curl line, as pasted, and delivers it", { timeout: TIMEOUT }, async () => {
+    const line = first.split("\n").find((each) => each.trim().startsWith("curl")) ?? ""
+    const { stdout } = await run("sh", ["-c", line])
+    const { id } = JSON.parse(stdout) as { id: string }
+    const waybill = new Waybill(keyOf(first), { baseUrl: url() })
+    const email = await until(async () => {
+      const found = await waybill.logs.get(id)
+      return found.status === "queued" ? undefined : found
+    })
+    assert.strictEqual(email.status, "delivered")
+    assert.strictEqual(email.content?.text, "It works.")
+    const { data: events } = await waybill.logs.events(id)
+    assert.deepStrictEqual(
+      events.map((event) => event.type),
+      ["email.queued", "email.delivered"],
+    )
+  })
+
+  it("lets the command line work beside it", { timeout: TIMEOUT }, async () => {
+    const { code, output } = await runToEnd(["accounts", "list", "--json"], env)
+    assert.strictEqual(code, 0, output)
+    assert.deepStrictEqual(
+      (JSON.parse(output) as ReadonlyArray<{ plan: string }>).map((account) => account.plan),
+      ["business"],
+    )
+    for (const audit of ["emails", "webhooks"]) {
+      assert.strictEqual((await runToEnd(["audit", audit], env)).code, 0)
+    }
+  })
+
+  it("refuses a second start on its folder, naming the process that holds it", { timeout: TIMEOUT }, async () => {
+    const { code, output } = await runToEnd(["start"], { ...env, PORT: `${await freePort()}` })
+    assert.strictEqual(code, 1)
+    assert.include(output, `${service.child.pid}`)
+  })
+
+  it("stops cleanly, and starts again without its secrets", { timeout: TIMEOUT }, async () => {
+    assert.strictEqual((await service.stop()).code, 0)
+    service = new Service(["start"], env)
+    const second = await service.says(LAST_LINE)
+    assert.notInclude(second, "wb_")
+    assert.notInclude(second, "Sign in")
+    const waybill = new Waybill(keyOf(first), { baseUrl: url() })
+    assert.strictEqual((await waybill.logs.list()).data.length, 1)
+  })
+})
+
+describe("a setting that is wrong", () => {
+  it("is named, with what it should be", { timeout: TIMEOUT }, async () => {
+    const { code, output } = await runToEnd(["start"], { ...env, PORT: "eighty", TRANSPORT: "pigeon" })
+    assert.strictEqual(code, 1)
+    assert.match(output, /PORT is wrong: .*3025/)
+    assert.match(output, /TRANSPORT is wrong: .*capture/)
+  })
+
+  it("is missed where another needs it", { timeout: TIMEOUT }, async () => {
+    const { code, output } = await runToEnd(["config"], { ...env, TRANSPORT: "relay" })
+    assert.strictEqual(code, 1)
+    assert.include(output, "SMTP_URL is missing")
+  })
+})
+
+const until = async <A>(look: () => Promise<A | undefined>): Promise<A> => {
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { fileURLToPath } from "node:url"
+
+const MAIN = fileURLToPath(new URL("../../apps/server/src/main.ts", import.meta.url))
+
+/** A port that was free a moment ago. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** The command line as an operator runs it, in a process of its own. */
+export class Service {
+  output = ""
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+
+  constructor(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) {
+    this.child = spawn(process.execPath, [MAIN, ...args], {
+      env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    })
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding("utf8")
+      stream?.on("data", (text: string) => {
+        this.output += text
+      })
+    }
+    this.ended = once(this.child, "close").then(([code]: Array<number | null>) => ({
+      code: code ?? null,
+      output: this.output,
+    }))
+  }
+
+  /** Until a text has been printed; fails when the process ends before. */
+  async says(text: string): Promise<string> {
+    let over = false
+    void this.ended.then(() => (over = true))
+    while (!this.output.includes(text)) {
+      if (over) throw new Error(`it ended without saying "${text}":\n${this.output}`)
+      await Promise.race([this.ended, once(this.child.stdout ?? this.child, "data")])
+    }
+    return this.output
+  }
+
+  stop(signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
+    this.child.kill(signal)
+    return this.ended
+  }
+}
+
+export const runToEnd = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Promise<Ended> =>
+  new Service(args, env).ended
