@@ -1,0 +1,155 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Statement } from "effect/sql"
+import { conditions, type Filter } from "./EmailLogFilter.ts"
+
+type Fragment = Statement.Fragment
+
+/**
+ * A list of message ids that an index holds in order. Whatever a query filters by, it walks one of these, so what it
+ * costs does not depend on how much mail there is.
+ */
+export type Source =
+  | { readonly _tag: "All" }
+  /** One recipient, one tag, or the subjects that a part of a text was found in. */
+  | { readonly _tag: "Terms"; readonly terms: ReadonlyArray<string> }
+  | { readonly _tag: "Status"; readonly statuses: ReadonlyArray<string> }
+  | { readonly _tag: "Domain"; readonly domain: string; readonly statuses: ReadonlyArray<string> }
+  | { readonly _tag: "From"; readonly address: string; readonly statuses: ReadonlyArray<string> }
+
+export const all: Source = { _tag: "All" }
+
+/** Between two ids, both excluded. */
+export interface Range {
+  readonly account_id: string
+  readonly above: string
+  readonly below: string
+}
+
+export type Order = "newest first" | "oldest first"
+
+/** The lists that a source is made of: each is in order by itself. */
+export const keysOf = (source: Source): ReadonlyArray<string> => {
+  switch (source._tag) {
+    case "All":
+      return [""]
+    case "Terms":
+      return source.terms
+    case "Status":
+    case "Domain":
+    case "From":
+      return source.statuses
+  }
+}
+
+/** The first ids of the list that bears the key of `part`. */
+const listOf = (
+  sql: PgClient.PgClient,
+  source: Source,
+  { above, account_id, below }: Range,
+  order: Order,
+  limit: number,
+): Fragment => {
+  const direction = sql.literal(order === "newest first" ? "DESC" : "ASC")
+  const bounds = (column: string) =>
+    sql`${sql.literal(column)} > ${above} AND ${sql.literal(column)} < ${below}
+      ORDER BY ${sql.literal(column)} ${direction} LIMIT ${limit}::int`
+  const log = sql`SELECT id FROM email_log WHERE account_id = ${account_id}`
+  switch (source._tag) {
+    case "All":
+      return sql`${log} AND ${bounds("id")}`
+    case "Terms":
+      return sql`SELECT email_id AS id FROM email_log_terms
+        WHERE account_id = ${account_id} AND term = part.key AND ${bounds("email_id")}`
+    case "Status":
+      return sql`${log} AND status = part.key AND ${bounds("id")}`
+    case "Domain":
+      return sql`${log} AND domain = ${source.domain} AND status = part.key AND ${bounds("id")}`
+    case "From":
+      return sql`${log} AND from_address = ${source.address} AND status = part.key AND ${bounds("id")}`
+  }
+}
+
+const lists = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment =>
+  sql`unnest(${keysOf(source)}::text[]) AS part(key)
+    CROSS JOIN LATERAL (${listOf(sql, source, range, order, limit)}) AS list`
+
+/** The first ids of a source: of each of its lists as many as are wanted, then the first of all. */
+const ids = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment => {
+  const direction = sql.literal(order === "newest first" ? "DESC" : "ASC")
+  return sql`SELECT list.id FROM ${lists(sql, source, range, order, limit)}
+    ORDER BY list.id ${direction} LIMIT ${limit}::int`
+}
+
+/** How many ids each source has in the range, counted no further than the cap. */
+export const counts = (
+  sql: PgClient.PgClient,
+  sources: ReadonlyArray<Source>,
+  range: Range,
+  order: Order,
+  cap: number,
+) => {
+  const each = sources.map(
+    (source) => sql`(SELECT count(*)::int FROM (
+      SELECT 1 FROM ${lists(sql, source, range, order, cap)} LIMIT ${cap}::int) AS counted)`,
+  )
+  return sql<{ readonly counts: ReadonlyArray<number> }>`SELECT ARRAY[${sql.csv(each)}] AS counts`
+}
+
+export interface Found {
+  readonly id: string
+  readonly record: Readonly<Record<string, unknown>>
+}
+
+interface Walked {
+  readonly examined: number
+  readonly last: string | null
+  readonly id: string | null
+  readonly record: Found["record"] | null
+}
+
+/**
+ * The next ids of the source, and those of them that match. Terms are looked up before the message is, and each by its
+ * key inside a LATERAL with a LIMIT of its own, so that no plan ever reads a table as a whole for the sake of a few.
+ */
+export const statement = (
+  sql: PgClient.PgClient,
+  filter: Filter,
+  source: Source,
+  range: Range,
+  chunk: number,
+  wanted: number,
+) => {
+  const newestFirst = filter.order === "newest first"
+  const direction = sql.literal(newestFirst ? "DESC" : "ASC")
+  const terms = filter.terms.filter((term) => source._tag !== "Terms" || !source.terms.includes(term))
+  const lookUps = terms.map(
+    (term, nth) => sql`CROSS JOIN LATERAL (
+      SELECT 1 FROM email_log_terms
+      WHERE account_id = ${range.account_id} AND term = ${term} AND email_id = walked.id LIMIT 1) AS ${sql.literal(`has_${nth}`)}`,
+  )
+  return sql<Walked>`
+    WITH walked AS MATERIALIZED (${ids(sql, source, range, filter.order, chunk)})
+    SELECT span.examined, span.last, matching.id, matching.record
+    FROM (SELECT count(*)::int AS examined, ${sql.literal(newestFirst ? "min(id)" : "max(id)")} AS last FROM walked) AS span
+    LEFT JOIN LATERAL (
+      SELECT message.id, message.record FROM walked ${sql.join(" ", false)(lookUps)}
+      CROSS JOIN LATERAL (
+        SELECT l.id, l.record FROM email_log l
+        WHERE l.account_id = ${range.account_id} AND l.id = walked.id ${conditions(sql, filter)} LIMIT 1
+      ) AS message
+      ORDER BY message.id ${direction} LIMIT ${wanted}::int
+    ) AS matching ON true
+    ORDER BY matching.id ${direction}`
+}
+
+export const walk = Effect.fnUntraced(function* (...args: Parameters<typeof statement>) {
+  const rows = yield* statement(...args)
+  return {
+    examined: rows[0]?.examined ?? 0,
+    last: rows[0]?.last ?? "",
+    rows: rows.flatMap(({ id, record }): ReadonlyArray<Found> =>
+      id === null || record === null ? [] : [{ id, record }],
+    ),
+  }
+})

@@ -1,0 +1,81 @@
+import { type PgClient, PgTypes } from "@effect/sql-pg"
+import * as Email from "@waybill/domain/Email"
+import { createHash } from "node:crypto"
+import type { ReadModel } from "./ReadModel.ts"
+
+/** Shorter parts of a subject stand in most subjects, and have no three letters to be looked up by. */
+export const MIN_INDEXED_CHARS = 3
+
+const ASCII = /^[\u0020-\u007e]*$/u
+/** Five letters a code point beyond ASCII: one of Q to Z, four of A to P. Folded ASCII has no capitals. */
+const HIGH = 0x51
+const LOW = 0x41
+const LOW_DIGITS = 4
+
+/**
+ * A subject as it is searched: composed, in lower case, and each character beyond ASCII spelt in letters. That a part
+ * of the text is a part of its spelling, and nothing else is, holds because a spelling begins with a letter that
+ * occurs nowhere else in it.
+ */
+export const fold = (subject: string): string => {
+  // The last letter of a Greek word has a form of its own, which a part of the word does not.
+  const lower = subject.normalize("NFC").toLowerCase().replaceAll("ς", "σ")
+  if (ASCII.test(lower)) return lower
+  let folded = ""
+  for (const character of lower) folded += ASCII.test(character) ? character : spell(character.codePointAt(0) ?? 0)
+  return folded
+}
+
+const spell = (codePoint: number): string => {
+  let low = ""
+  let rest = codePoint
+  for (let digit = 0; digit < LOW_DIGITS; digit++) {
+    low = String.fromCharCode(LOW + (rest & 15)) + low
+    rest >>= 4
+  }
+  // Planes 10 to 16 share letters with lower ones; they hold nothing that is written.
+  return String.fromCharCode(HIGH + (rest % 10)) + low
+}
+
+/** As a LIKE pattern that finds the part anywhere. */
+export const pattern = (part: string): string => `%${fold(part).replace(/[\\%_]/gu, "\\$&")}%`
+
+/** What all messages with this subject are found by, among the terms of the log. */
+export const term = (subject: string): string => termOf(fold(subject))
+
+const termOf = (folded: string): string =>
+  `subject:${createHash("sha256").update(folded).digest("base64url").slice(0, 22)}`
+
+interface Row {
+  readonly account_id: string
+  readonly term: string
+  readonly folded: string
+}
+
+export const readModel: ReadModel = {
+  name: "email_subjects",
+  stream: Email.stream,
+  key: ["account_id", "term"],
+  isStatic: true,
+  rows: ([first], state) => {
+    const message = state as Email.State
+    if (first === undefined || message._tag === "Unborn") return []
+    const folded = fold(message.accepted.subject)
+    return [{ account_id: first.account_id, term: termOf(folded), folded } satisfies Row]
+  },
+  // The one table whose rows belong to several streams: in one order, so that two commits with the same new subjects
+  // wait for each other and never in a ring.
+  write: (sql, rows, table = "email_subjects") => sql`
+    INSERT INTO ${sql(table)}
+    SELECT * FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)}) ORDER BY account_id, term
+    ON CONFLICT (account_id, term) DO NOTHING`,
+}
+
+/** Whether the part can be looked up at all: shorter ones name no three letters of an index. */
+export const isIndexed = (part: string): boolean => fold(part).length >= MIN_INDEXED_CHARS
+
+/** The subjects of an account that match a pattern, as terms of the log. */
+export const termsLike = (sql: PgClient.PgClient, account_id: string, like: string, limit: number) =>
+  sql<{ readonly term: string }>`
+    SELECT term FROM email_subjects WHERE account_id = ${account_id} AND folded LIKE ${like}
+    ORDER BY account_id, term LIMIT ${limit}::int`

@@ -1,0 +1,46 @@
+import * as Address from "@waybill/domain/Address"
+import type * as DomainName from "@waybill/domain/DomainName"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import type { Query } from "@waybill/store/EmailLogFilter"
+import { Result } from "effect"
+import { BEGAN_MS, emailId, recipient, STEP_MS } from "./mail.ts"
+
+export type Asked = Omit<Query, "account_id" | "limit">
+
+const address = (text: string) => Result.getOrThrow(Address.parseAddress(text))
+const domain = (text: string) => text as DomainName.DomainName
+
+/** The filters of contract §5, alone and together. `n` is a message somewhere in the account, another one each time. */
+export const FILTERS: Readonly<Record<string, (n: number) => Asked>> = {
+  newest: () => ({}),
+  "after a message": (n) => ({ after: emailId(n) }),
+  "before a message": (n) => ({ before: emailId(n) }),
+  "created in an hour": (n) => ({
+    created_after: Timestamp.fromMillis(BEGAN_MS + n * STEP_MS),
+    created_before: Timestamp.fromMillis(BEGAN_MS + n * STEP_MS + Timestamp.HOUR),
+  }),
+  "to one": (n) => ({ to: address(recipient(n)) }),
+  "to nobody": (n) => ({ to: address(`nobody${n}@example.org`) }),
+  "status, common": (n) => ({ status: ["delivered"], after: emailId(n) }),
+  "status, rare": () => ({ status: ["complained"] }),
+  "status, several": (n) => ({ status: ["bounced", "deferred", "complained"], after: emailId(n) }),
+  domain: (n) => ({ domain: domain(`d${n % 7}.test`), after: emailId(n) }),
+  "from, common": (n) => ({ from: address("hello@acme.test"), after: emailId(n) }),
+  "from, rare": () => ({ from: address("old@acme.test") }),
+  "tag, common": (n) => ({ tags: ["receipt"], after: emailId(n) }),
+  "tag, rare": () => ({ tags: ["rare"] }),
+  "subject, common": (n) => ({ subject: "password", after: emailId(n) }),
+  "subject, rare": () => ({ subject: "HAYSTACK" }),
+  "subject, one": (n) => ({ subject: `order #${n - (n % 5)} has` }),
+  "subject, none": (n) => ({ subject: `nowhere ${n}` }),
+  "domain and status": (n) => ({ domain: domain("acme.test"), status: ["bounced"], after: emailId(n) }),
+  "tag and status": (n) => ({ tags: ["receipt"], status: ["delivered"], after: emailId(n) }),
+  "tag and rare status": () => ({ tags: ["spring"], status: ["complained"] }),
+  "two tags": (n) => ({ tags: ["receipt", "spring"], after: emailId(n) }),
+  "rare and common tag": () => ({ tags: ["receipt", "rare"] }),
+  "to one and tag": (n) => ({ to: address(recipient(n)), tags: ["spring"] }),
+  "subject and status": (n) => ({ subject: "receipt", status: ["bounced"], after: emailId(n) }),
+  "rare subject and tag": () => ({ subject: "needle", tags: ["spring"] }),
+}
+/** Common each and never together: the one case whose cost is bounded by a page that ends early. */
+export const APART: typeof FILTERS = { "two tags that never meet": () => ({ tags: ["spring", "autumn"] }) }

@@ -1,0 +1,83 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Id from "@waybill/domain/Id"
+import { Effect } from "effect"
+
+/** Messages are this far apart, so that a million of them are a year or so of an account. */
+export const STEP_MS = 30_000
+export const BEGAN_MS = Date.UTC(2025, 0, 1)
+/** Rows that one statement writes. */
+const BATCH = 20_000
+/** Rare things are rare in numbers, not in shares: what a growing account must not make slower. */
+export const RARE_EVERY = 1_000
+export const RARE_UP_TO = 10_000
+
+/** The id of the account's nth message. Fixed, so that every run measures the same log. */
+export const emailId = (nth: number): Id.EmailId => {
+  const random = new Uint8Array(10)
+  new DataView(random.buffer).setUint32(2, Math.imul(nth + 1, 0x9e37_79b1) >>> 0)
+  return Id.make("EmailId", BEGAN_MS + nth * STEP_MS, random)
+}
+
+export const recipient = (nth: number): string => `user${nth % 40_000}@example.org`
+
+/** `EmailSubjects.term` of an ASCII subject, in SQL. */
+const TERM = `'subject:' || left(translate(encode(sha256(lower(subject)::bytea), 'base64'), '+/', '-_'), 22)`
+
+/**
+ * The mail of an account, written by sets. Shares as of a real one: nearly everything is delivered, one domain and a few
+ * senders stand for most of it, four in five subjects come from templates. Tags `spring` and `autumn` are both common
+ * and never meet; `rare`, `old@`, `complained` and "haystack" are ten messages among the first ten thousand.
+ */
+export const write = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  account_id: string,
+  from: number,
+  to: number,
+) {
+  for (let start = from; start < to; start += BATCH)
+    yield* sql.withTransaction(writeBatch(sql, account_id, start, Math.min(start + BATCH, to)))
+  for (const table of ["email_log", "email_log_terms", "email_subjects"]) yield* sql`VACUUM (ANALYZE) ${sql(table)}`
+})
+
+const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, from: number, to: number) {
+  const nths = Array.from({ length: to - from }, (_, i) => from + i)
+  const list = nths.map(emailId)
+  yield* sql`
+    CREATE TEMP TABLE mail ON COMMIT DROP AS
+    SELECT id, n, n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 AS is_rare,
+      'user' || n % 40000 || '@example.org' AS recipient,
+      CASE WHEN n % 10 < 7 THEN 'acme.test' ELSE 'd' || n % 7 || '.test' END AS domain
+    FROM unnest(${nths}::int[], ${list}::text[]) AS given(n, id)`
+  yield* sql`
+    CREATE TEMP TABLE message ON COMMIT DROP AS
+    SELECT *,
+      CASE WHEN is_rare THEN 'old@' || domain ELSE (ARRAY['hello', 'billing', 'support'])[1 + n % 3] || '@' || domain END
+        AS sender,
+      CASE WHEN is_rare THEN 'complained' WHEN n % 47 = 7 THEN 'bounced' WHEN n % 97 = 3 THEN 'deferred'
+        ELSE 'delivered' END AS status,
+      CASE WHEN is_rare THEN 'A needle in the haystack ' || n WHEN n % 5 = 0 THEN 'Your order #' || n || ' has shipped'
+        ELSE (ARRAY['Your receipt', 'Welcome to Acme', 'Reset your password', 'Invoice for last month'])[1 + n % 4] END
+        AS subject,
+      CASE WHEN is_rare THEN ARRAY['rare'] ELSE '{}' END || CASE WHEN n % 10 < 4 THEN ARRAY['receipt'] ELSE '{}' END
+        || CASE WHEN n % 2 = 0 THEN ARRAY['spring'] ELSE ARRAY['autumn'] END AS tags
+    FROM mail`
+  yield* sql`
+    INSERT INTO email_log (account_id, id, version, status, domain, from_address, subject, record)
+    SELECT ${account_id}, id, 2, status, domain, sender, lower(subject), jsonb_build_object('object', 'email_log',
+      'id', id, 'message_id', '<' || id || '@' || domain || '>', 'status', status, 'from', sender,
+      'to', jsonb_build_array(recipient), 'cc', '[]'::jsonb, 'bcc', '[]'::jsonb, 'subject', subject, 'tags', tags,
+      'attempts', 1, 'opens', 0, 'clicks', 0, 'domain', domain, 'size_bytes', 5000 + n % 1000, 'version', 2,
+      'recipients', jsonb_build_array(jsonb_build_object('address', recipient, 'kind', 'to', 'status', status,
+        'attempts', 1, 'smtp', jsonb_build_object('code', 250, 'enhanced_code', '2.0.0',
+        'response', 'OK queued as ' || md5(id), 'mx', 'mx1.example.org', 'tls', 'TLSv1.3'))))
+    FROM message ORDER BY id`
+  yield* sql`
+    INSERT INTO email_log_terms
+    SELECT ${account_id}, term, id FROM message CROSS JOIN LATERAL (
+      SELECT 'to:' || recipient UNION ALL SELECT 'tag:' || tag FROM unnest(tags) AS tag
+      UNION ALL SELECT ${sql.literal(TERM)}
+    ) AS terms(term) ORDER BY 2, 3`
+  yield* sql`
+    INSERT INTO email_subjects SELECT DISTINCT ${account_id}, ${sql.literal(TERM)}, lower(subject) FROM message
+    ON CONFLICT DO NOTHING`
+})
