@@ -1,0 +1,111 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Address from "@waybill/domain/Address"
+import * as Report from "@waybill/mail/Report"
+import * as ReturnPath from "@waybill/mail/ReturnPath"
+import * as EmailAccounts from "@waybill/store/EmailAccounts"
+import type { EventStore } from "@waybill/store/EventStore"
+import { Duration, Effect, Layer, Option, Result } from "effect"
+import * as Listener from "./Listener.ts"
+import { recordReport } from "./recordReport.ts"
+import { line, reply, type SmtpReply } from "./SmtpReply.ts"
+
+export const MAX_CONNECTIONS = 500
+export const MAX_CONNECTIONS_PER_ADDRESS = 50
+/** A report answers one message, and one message has one return path. */
+export const MAX_RECIPIENTS = 10
+/** Some servers return all of the message, which was 40 MiB of files at most before it was encoded. */
+export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+export const IDLE = Duration.minutes(5)
+export const MESSAGE_WITHIN = Duration.minutes(10)
+export const CONNECTED_WITHIN = Duration.minutes(30)
+export const STOP_WITHIN = Duration.seconds(20)
+
+export interface Options {
+  readonly host: string
+  readonly port: number
+  readonly name: string
+  readonly returnPath: {
+    readonly domain: string
+    /** The one that makes return paths, and those before it: what was sent under them still bounces. */
+    readonly secretKeys: ReadonlyArray<Uint8Array>
+  }
+  readonly tls?: Listener.Tls
+  readonly limits?: Partial<Listener.Limits>
+}
+
+/** Bounces and complaints come in here, to addresses that only this instance can have made. Answers with the port. */
+export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =>
+  Listener.listen<never, EventStore | PgClient.PgClient>(
+    {
+      host,
+      port,
+      name,
+      // Nothing is passed on from here, and the servers that report are not all of this century.
+      strictLines: false,
+      keepBytes: Report.REPORT_SIZE_LIMIT,
+      ...(tls === undefined ? {} : { tls }),
+      limits: {
+        maxConnections: MAX_CONNECTIONS,
+        maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
+        maxRecipients: MAX_RECIPIENTS,
+        maxMessageBytes: MAX_MESSAGE_BYTES,
+        idle: IDLE,
+        message: MESSAGE_WITHIN,
+        stranger: CONNECTED_WITHIN,
+        stopWithin: STOP_WITHIN,
+        ...limits,
+      },
+    },
+    {
+      login: undefined,
+      mail: () => Effect.void,
+      recipient: (address) =>
+        Option.isSome(bouncedAt(returnPath, address)) ? Effect.void : Effect.fail(NO_SUCH_ADDRESS),
+      message: (bytes, transaction) => receive(returnPath, bytes, transaction),
+    },
+  )
+
+export const layer = (options: Options) =>
+  Layer.effectDiscard(
+    Effect.flatMap(listen(options), (port) =>
+      Effect.logInfo("Reports are listened for", { host: options.host, port, domain: options.returnPath.domain }),
+    ),
+  )
+
+const NO_SUCH_ADDRESS = reply(550, "5.1.1", "There is no such address here")
+
+const bouncedAt = ({ domain, secretKeys }: Options["returnPath"], text: string): Option.Option<ReturnPath.Bounced> => {
+  const parsed = Address.parseAddress(text)
+  if (Result.isFailure(parsed) || Address.domainOf(parsed.success) !== domain.toLowerCase()) return Option.none()
+  for (const key of secretKeys) {
+    const bounced = ReturnPath.verify(key, Address.localOf(parsed.success))
+    if (Option.isSome(bounced)) return bounced
+  }
+  return Option.none()
+}
+
+/** Whatever cannot be used is taken and dropped: refusing it would make the other side report about its report. */
+const receive = Effect.fn("Reports.receive")(function* (
+  returnPath: Options["returnPath"],
+  bytes: Buffer,
+  { address, recipients }: Listener.Transaction<never>,
+): Effect.fn.Return<string, SmtpReply, EventStore | PgClient.PgClient> {
+  const facts = yield* Effect.result(Report.parse(bytes))
+  for (const recipient of recipients) {
+    const bounced = bouncedAt(returnPath, recipient)
+    if (Option.isNone(bounced)) continue
+    const about = { email_id: bounced.value.emailId, from: address }
+    if (Result.isFailure(facts)) {
+      yield* Effect.logInfo("A mail to a return path was dropped", { ...about, reason: facts.failure.reason })
+      continue
+    }
+    const account_id = yield* EmailAccounts.accountOf(bounced.value.emailId)
+    if (Option.isNone(account_id)) {
+      yield* Effect.logInfo("A report was dropped: the email is not known here", about)
+      continue
+    }
+    const learnt = yield* recordReport({ ...bounced.value, account_id: account_id.value, address }, facts.success)
+    if (learnt === 0) yield* Effect.logInfo("A report told nothing new", about)
+  }
+  return line("2.6.0", "Thank you")
+})

@@ -1,0 +1,52 @@
+import { InvalidRequest } from "@waybill/api/RequestRefusal"
+import type { Refusal } from "@waybill/domain/Refusal"
+import { Data } from "effect"
+
+/** RFC 5321 §4.5.3.1.5: a reply line has 512 octets, the code and the line break included. */
+export const MAX_REPLY_CHARS = 480
+
+/** What the other side is told in place of a 250; `code` and `enhanced` as in RFC 5321 and RFC 3463. */
+export class SmtpReply extends Data.TaggedError("SmtpReply")<{
+  readonly code: number
+  readonly enhanced: string
+  readonly words: string
+}> {
+  override get message() {
+    return line(this.enhanced, this.words)
+  }
+}
+
+/** One line of ASCII: what a client sent may stand in it, and a reply is no place for anything else. */
+export const line = (enhanced: string, words: string): string =>
+  `${enhanced} ${words.replaceAll(/[^\x20-\x7e]+/gu, "?")}`.slice(0, MAX_REPLY_CHARS)
+
+export const reply = (code: number, enhanced: string, words: string): SmtpReply => new SmtpReply({ code, enhanced, words })
+
+/** The SMTP face of every reason for which sending is refused over HTTP. docs/smtp.md shows the same table. */
+const BY_REASON: { readonly [reason: string]: readonly [code: number, enhanced: string] } = {
+  api_key_missing: [535, "5.7.8"],
+  api_key_invalid: [535, "5.7.8"],
+  missing_scope: [550, "5.7.1"],
+  request_rate: [450, "4.7.0"],
+  monthly_quota: [452, "4.2.2"],
+  domain_not_allowed: [550, "5.7.1"],
+  domain_not_verified: [550, "5.7.1"],
+  recipient_limit_exceeded: [554, "5.5.3"],
+  all_recipients_suppressed: [550, "5.2.1"],
+  scheduled_at_out_of_range: [554, "5.6.0"],
+  validation_failed: [554, "5.6.0"],
+  idempotency_key_reused: [554, "5.5.4"],
+}
+
+export const ofRefusal = (refusal: Refusal): SmtpReply => {
+  const [code, enhanced] = BY_REASON[refusal.reason] ?? [554, "5.0.0"]
+  const wait = refusal.retry_after_s === undefined || refusal.reason === "request_rate" ? "" : ` Retry after ${refusal.retry_after_s} s.`
+  return reply(code, enhanced, `${refusal.reason}: ${inMail(refusal)}${wait}`)
+}
+
+/** A refused field is named as in the API's documents, whose words are about the same field. */
+const inMail = (refusal: Refusal): string =>
+  refusal instanceof InvalidRequest ? refusal.message.replace(", see details", "") : refusal.message
+
+/** Whatever went wrong is ours: the client keeps the message and comes back. */
+export const TROUBLE = reply(451, "4.3.0", "Something went wrong on our side, please try again later")

@@ -1,0 +1,151 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Address from "@waybill/domain/Address"
+import * as Email from "@waybill/domain/Email"
+import type { AccountId, SuppressionId } from "@waybill/domain/Id"
+import * as Outcome from "@waybill/domain/Outcome"
+import * as Suppression from "@waybill/domain/Suppression"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Reply from "@waybill/mail/Reply"
+import type { Fact } from "@waybill/mail/ReportFact"
+import type { Bounced } from "@waybill/mail/ReturnPath"
+import { EventStore } from "@waybill/store/EventStore"
+import * as FullMailboxes from "@waybill/store/FullMailboxes"
+import { Provenance, system } from "@waybill/store/Provenance"
+import type { Append, View } from "@waybill/store/Unit"
+import { Clock, Effect, Result } from "effect"
+import { newId } from "../fresh.ts"
+import { WHOLE_MESSAGE } from "../tasks/outgoing.ts"
+
+export interface About extends Bounced {
+  readonly account_id: AccountId
+  /** Who brought the report. */
+  readonly address: string
+}
+
+/** What a report says about one recipient of the message, and what that does to the address. */
+interface Learnt {
+  readonly recipient: Address.Address
+  readonly fact: Fact
+  readonly suppress: Suppression.Reason | undefined
+  readonly suppression_id: SuppressionId
+}
+
+/**
+ * Appends what a report tells, and in the same commit suppresses the address it is about, if it is one that should be.
+ * Answers with the number of events; a report that comes again tells nothing.
+ */
+export const recordReport = Effect.fn("recordReport")(function* (
+  { account_id, address, emailId, recipientIndex }: About,
+  facts: ReadonlyArray<Fact>,
+): Effect.fn.Return<number, never, EventStore | PgClient.PgClient> {
+  const store = yield* EventStore
+  const { state } = yield* store.load(Email, { account_id, stream_id: emailId })
+  if (state._tag === "Unborn") return 0
+  const learnt = yield* Effect.forEach(attribute(state, recipientIndex, facts), ({ fact, recipient }) =>
+    Effect.gen(function* () {
+      const suppression_id = yield* newId("SuppressionId")
+      return { fact, recipient, suppression_id, suppress: yield* reasonOf(account_id, recipient, fact) } satisfies Learnt
+    }),
+  )
+  if (learnt.length === 0) return 0
+  return yield* store
+    .transact({
+      account_id,
+      streams: [
+        { aggregate: Email, id: emailId },
+        ...learnt
+          .filter(({ suppress }) => suppress !== undefined)
+          .map(({ recipient }) => ({ aggregate: Suppression, id: Suppression.streamId(recipient) })),
+      ],
+      decide: (view) => decide(view, emailId, learnt),
+    })
+    .pipe(
+      Effect.map((committed) => (committed._tag === "Committed" ? committed.answer : 0)),
+      Effect.catch((refusal) => (refusal === "nothing new" ? Effect.succeed(0) : Effect.die(refusal))),
+      Effect.provideService(Provenance, { ...system, address }),
+    )
+})
+
+const decide = (view: View, emailId: About["emailId"], learnt: ReadonlyArray<Learnt>): Result.Result<{
+  readonly append: ReadonlyArray<Append>
+  readonly answer: number
+}, "nothing new"> => {
+  const now = view.now as Timestamp.Timestamp
+  const events: Array<Email.Event> = []
+  const suppressed: Array<Append> = []
+  let state = view.state<Email.State>(Email, emailId)
+  for (const each of learnt) {
+    const decided = decisionOf(now, each)?.(state)
+    if (decided === undefined || Result.isFailure(decided)) continue
+    events.push(...decided.success)
+    state = decided.success.reduce(Email.evolve, state)
+    if (each.suppress === undefined) continue
+    const id = Suppression.streamId(each.recipient)
+    const added = Suppression.add(now, each.suppression_id, each.recipient, each.suppress, emailId)(
+      view.state<Suppression.State>(Suppression, id),
+    )
+    if (Result.isSuccess(added)) suppressed.push({ aggregate: Suppression, id, events: added.success })
+  }
+  return events.length === 0
+    ? Result.fail("nothing new")
+    : Result.succeed({ append: [{ aggregate: Email, id: emailId, events }, ...suppressed], answer: events.length })
+}
+
+/** A delay changes nothing: the server that reports it goes on trying. */
+const decisionOf = (now: Timestamp.Timestamp, { fact, recipient }: Learnt) => {
+  switch (fact.kind) {
+    case "bounce":
+      return Email.recordBounced(now, recipient, words(fact))
+    case "delivered":
+      return Email.recordDelivered(now, recipient, words(fact))
+    case "complaint":
+      return Email.recordComplained(now, recipient, fact.action ?? null)
+    case "delayed":
+      return undefined
+  }
+}
+
+const words = (fact: Fact): Outcome.Words => ({
+  ...Outcome.SILENCE,
+  code: Number(/(?:^|\D)([245]\d\d)[ -]/u.exec(fact.diagnostic ?? "")?.[1] ?? 0) || null,
+  enhanced_code: fact.status ?? null,
+  response: fact.diagnostic ?? null,
+  mx: fact.remoteMta ?? fact.reportingMta ?? null,
+  category: fact.verdict?.class ?? null,
+})
+
+/**
+ * Which recipient each fact is about. A return path of one recipient decides it, whatever address a forward has made of
+ * it; only where one transaction carried several does the report have to name them. Each recipient is spoken of once.
+ */
+const attribute = (
+  { recipients }: Email.Message,
+  recipientIndex: number,
+  facts: ReadonlyArray<Fact>,
+): ReadonlyArray<{ readonly recipient: Address.Address; readonly fact: Fact }> => {
+  const only = recipientIndex === WHOLE_MESSAGE ? (recipients.length === 1 ? recipients[0] : undefined) : recipients[recipientIndex]
+  if (only !== undefined) {
+    const fact = facts.find((fact) => names(fact, only.address)) ?? facts[0]
+    return fact === undefined ? [] : [{ recipient: only.address, fact }]
+  }
+  return recipients.flatMap(({ address }) => {
+    const fact = facts.find((fact) => names(fact, address))
+    return fact === undefined ? [] : [{ recipient: address, fact }]
+  })
+}
+
+const names = ({ originalRecipient, recipient }: Fact, address: Address.Address): boolean =>
+  [originalRecipient, recipient].some((text) => {
+    const parsed = text === undefined ? undefined : Address.parseAddress(text)
+    return parsed !== undefined && Result.isSuccess(parsed) && Address.keyOf(parsed.success) === Address.keyOf(address)
+  })
+
+const reasonOf = Effect.fnUntraced(function* (account_id: AccountId, recipient: Address.Address, { kind, verdict }: Fact) {
+  if (kind === "complaint") return "complaint" as const
+  if (kind !== "bounce" || verdict === undefined || verdict.suppress === "never") return undefined
+  if (verdict.suppress === "now") return "hard_bounce" as const
+  // A full mailbox may be emptied; one that stays full has nobody to empty it. This bounce counts too.
+  const since = (yield* Clock.currentTimeMillis) - Reply.MAILBOX_FULL_WINDOW_DAYS * Timestamp.DAY
+  const before = yield* FullMailboxes.bounces(account_id, recipient, since)
+  return before + 1 >= Reply.MAILBOX_FULL_BOUNCES ? ("hard_bounce" as const) : undefined
+})

@@ -1,0 +1,141 @@
+import { Effect, Schema } from "effect"
+import PostalMime, { addressParser, type Attachment, decodeWords, type Email } from "postal-mime"
+import * as MediaType from "./MediaType.ts"
+
+/** Lines that could open a part, boundaries included: each part costs memory, whatever its size. */
+export const MAX_PARTS = 1000
+export const MAX_DEPTH = 20
+/** Of all parts together. */
+export const MAX_HEADER_BYTES = 256 * 1024
+/** A line costs the parser some 13 µs however short it is, so many lines need bytes to be in. */
+export const FREE_LINES = 20_000
+export const BYTES_PER_LINE = 64
+/** Addresses that one header may show; beyond it nobody reads them and parsing is all they cost. */
+export const MAX_ADDRESSES = 2000
+
+/** One address of a header, both parts as they were written there. */
+export interface Mailbox {
+  readonly address: string
+  readonly name: string
+}
+
+export interface File {
+  readonly filename: string
+  readonly bytes: Uint8Array
+  readonly contentType: string
+  readonly contentId: string | null
+}
+
+/** A message as a mail program hands it in: what it shows and says, before any rule is applied to it. */
+export interface Submitted {
+  readonly from: ReadonlyArray<Mailbox>
+  readonly to: ReadonlyArray<Mailbox>
+  readonly cc: ReadonlyArray<Mailbox>
+  readonly replyTo: ReadonlyArray<Mailbox>
+  readonly subject: string
+  /** In their order, repeated ones repeated, without those above. */
+  readonly headers: ReadonlyArray<Field>
+  readonly html: string | null
+  readonly text: string | null
+  readonly files: ReadonlyArray<File>
+}
+
+export interface Field {
+  readonly name: string
+  readonly value: string
+}
+
+const WORDS = {
+  too_many_lines: "has more lines than this service reads",
+  too_many_parts: `has more than ${MAX_PARTS} parts`,
+  too_complex: `is nested deeper than ${MAX_DEPTH} parts or has more than ${MAX_HEADER_BYTES} bytes of headers`,
+  too_many_addresses: `shows more than ${MAX_ADDRESSES} addresses`,
+  sealed: "is signed or encrypted as a whole, and would not be so any more after this service has written it anew",
+} as const
+
+export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
+  reason: Schema.Literals(["too_many_lines", "too_many_parts", "too_complex", "too_many_addresses", "sealed"]),
+}) {
+  override get message() {
+    return `The message ${WORDS[this.reason]}`
+  }
+}
+
+/** Reads a message of RFC 5322 and MIME; what could cost more than it is worth is refused before it is parsed. */
+export const parse = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.Return<Submitted, Unreadable> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const reason = bomb(buffer)
+  if (reason !== undefined) return yield* new Unreadable({ reason })
+  const email = yield* Effect.tryPromise({
+    try: () =>
+      PostalMime.parse(buffer, {
+        // A message inside a message is a file: its text is not this message's text.
+        forceRfc822Attachments: true,
+        maxNestingDepth: MAX_DEPTH,
+        maxHeadersSize: MAX_HEADER_BYTES,
+      }),
+    catch: () => new Unreadable({ reason: "too_complex" }),
+  })
+  if (SEALED.test(headerOf(email, "content-type"))) return yield* new Unreadable({ reason: "sealed" })
+  const [from, to, cc, replyTo] = ["from", "to", "cc", "reply-to"].map((name) => mailboxes(email, name)) as Lists
+  if (from.length + to.length + cc.length + replyTo.length > MAX_ADDRESSES)
+    return yield* new Unreadable({ reason: "too_many_addresses" })
+  return {
+    from,
+    to,
+    cc,
+    replyTo,
+    subject: email.subject ?? "",
+    headers: email.headers
+      .filter(({ key }) => !READ.has(key))
+      .map(({ originalKey, value }) => ({ name: originalKey, value: decodeWords(value) })),
+    html: withoutLastBreak(email.html),
+    text: withoutLastBreak(email.text),
+    files: email.attachments.map(file),
+  }
+})
+
+/** The parser ends every text with a line break, the one before a boundary included. */
+const withoutLastBreak = (text: string | undefined): string | null => text?.replace(/\n$/u, "") ?? null
+
+type Lists = [Array<Mailbox>, Array<Mailbox>, Array<Mailbox>, Array<Mailbox>]
+
+const READ: ReadonlySet<string> = new Set(["from", "to", "cc", "bcc", "reply-to", "subject"])
+const SEALED = /^\s*(?:multipart\/(?:signed|encrypted)|application\/(?:x-)?pkcs7-mime)\b/iu
+
+const LF = 0x0a
+
+const bomb = (buffer: Buffer): "too_many_lines" | "too_many_parts" | undefined => {
+  const most = FREE_LINES + buffer.length / BYTES_PER_LINE
+  let lines = 0
+  for (let at = buffer.indexOf(LF); at !== -1; at = buffer.indexOf(LF, at + 1)) if (++lines > most) return "too_many_lines"
+  let parts = 0
+  for (let at = buffer.indexOf("\n--"); at !== -1; at = buffer.indexOf("\n--", at + 3))
+    if (++parts > MAX_PARTS) return "too_many_parts"
+  return undefined
+}
+
+const headerOf = (email: Email, name: string): string => email.headers.find(({ key }) => key === name)?.value ?? ""
+
+/** The members of a group are shown like anybody else. */
+const mailboxes = (email: Email, name: string): Array<Mailbox> =>
+  email.headers
+    .filter(({ key }) => key === name)
+    .flatMap(({ value }) => addressParser(value, { flatten: true }))
+    .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name }))
+
+const file = (attachment: Attachment): File => {
+  const { content, contentId, mimeType } = attachment
+  const bytes = typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)
+  return {
+    filename: attachment.filename ?? FALLBACK_NAMES.get(mimeType) ?? "attachment",
+    bytes,
+    contentType: MediaType.isMediaType(mimeType) ? mimeType : MediaType.UNKNOWN,
+    contentId: contentId === undefined ? null : contentId.trim(),
+  }
+}
+
+const FALLBACK_NAMES: ReadonlyMap<string, string> = new Map([
+  ["message/rfc822", "message.eml"],
+  ["text/calendar", "invite.ics"],
+])

@@ -1,0 +1,226 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/Account"
+import * as ApiKey from "@waybill/domain/ApiKey"
+import type * as DomainName from "@waybill/domain/DomainName"
+import * as Email from "@waybill/domain/Email"
+import type { AccountId, ApiKeyId, EmailId } from "@waybill/domain/Id"
+import type * as Network from "@waybill/domain/Network"
+import type { Plan } from "@waybill/domain/Plan"
+import type * as Scope from "@waybill/domain/Scope"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Content from "@waybill/store/Content"
+import { Admission } from "@waybill/store/Admission"
+import { EventStore } from "@waybill/store/EventStore"
+import { KeyUses } from "@waybill/store/KeyUses"
+import { Clock, Effect, Layer, Option } from "effect"
+import * as net from "node:net"
+import * as tls from "node:tls"
+import { readFileSync } from "node:fs"
+import nodemailer, { type SendMailOptions } from "nodemailer"
+import type SMTPTransport from "nodemailer/lib/smtp-transport/index.js"
+import { createApiKey } from "../../../apps/server/src/apiKeys.ts"
+import * as Submission from "../../../apps/server/src/smtp/Submission.ts"
+import { Fresh, freshDatabase } from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import { id } from "../../support/history.ts"
+
+const fixture = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}`, import.meta.url), "utf8")
+export const CERTIFICATE = { key: fixture("server.key"), cert: fixture("server.pem") }
+export const CA = fixture("ca.pem")
+
+/** A database of its own, and a node's services on it. */
+export const World = Admission.layer.pipe(
+  Layer.provide(KeyUses.layer),
+  Layer.provideMerge(Layer.unwrap(Effect.map(Fresh, ({ url }) => Delivery.store(url)))),
+  Layer.provideMerge(Layer.effect(Fresh, freshDatabase)),
+)
+
+export const MAX_MESSAGE_BYTES = 1024 * 1024
+
+export const submission = (options: Partial<Submission.Options> = {}) =>
+  Submission.listen({ host: "127.0.0.1", port: 0, name: "waybill.test", maxMessageBytes: MAX_MESSAGE_BYTES, ...options })
+
+export interface Customer {
+  readonly account_id: AccountId
+  readonly secret: string
+  readonly keyId: ApiKeyId
+  readonly domain: string
+}
+
+let customers = 0
+
+/** An account with a verified domain and a key that may send. */
+export const customer = Effect.fnUntraced(function* (
+  options: {
+    readonly plan?: Plan
+    readonly scopes?: ReadonlyArray<Scope.Scope>
+    readonly keyDomain?: string
+    readonly allowed_ips?: ReadonlyArray<string>
+    readonly expires_at?: Timestamp.Timestamp
+  } = {},
+) {
+  const store = yield* EventStore
+  const account_id = id("AccountId")
+  const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+  const create = Account.create(now, account_id, "Acme", options.plan ?? "growth")
+  yield* Effect.orDie(store.commit(Account, { account_id, stream_id: account_id }, create))
+  const domain = `acme${customers++}.test`
+  yield* Delivery.sender(domain, account_id, false)
+  const { keyId, secret } = yield* Effect.orDie(
+    createApiKey(account_id, null, {
+      name: "test",
+      scopes: options.scopes ?? ["email:send"],
+      domain: (options.keyDomain ?? null) as DomainName.DomainName | null,
+      allowed_ips: (options.allowed_ips ?? []) as ReadonlyArray<Network.Network>,
+      expires_at: options.expires_at ?? null,
+    }),
+  )
+  return { account_id, secret, keyId, domain } satisfies Customer
+})
+
+export const revoke = Effect.fnUntraced(function* ({ account_id, keyId }: Customer) {
+  const store = yield* EventStore
+  const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+  yield* Effect.orDie(store.commit(ApiKey, { account_id, stream_id: keyId }, ApiKey.revoke(now)))
+})
+
+/** Everything the account has had accepted, oldest first. */
+export const accepted = Effect.fnUntraced(function* (account_id: AccountId) {
+  const sql = yield* PgClient.PgClient
+  const store = yield* EventStore
+  const rows = yield* Effect.orDie(sql<{ readonly id: EmailId }>`
+    SELECT id FROM email_log WHERE account_id = ${account_id} ORDER BY id`)
+  return yield* Effect.forEach(rows, ({ id }) =>
+    Effect.gen(function* () {
+      const { history, state } = yield* store.load(Email, { account_id, stream_id: id })
+      if (state._tag === "Unborn") return yield* Effect.die(new Error("a row without a stream"))
+      const content = yield* Content.whole(account_id, state.accepted.content)
+      return { id, history, ...state.accepted, body: Option.getOrThrow(content) }
+    }),
+  )
+})
+
+export const transport = (port: number, pass: string, options: SMTPTransport.Options = {}) =>
+  nodemailer.createTransport({ host: "127.0.0.1", port, ignoreTLS: true, auth: { user: "anybody", pass }, ...options })
+
+export interface Failure {
+  readonly responseCode: number
+  readonly response: string
+}
+
+/** What nodemailer was answered: the words of the 250, or of the refusal. */
+export const send = (port: number, pass: string, mail: SendMailOptions, options: SMTPTransport.Options = {}) =>
+  Effect.promise(async () => {
+    const client = transport(port, pass, options)
+    try {
+      return (await client.sendMail(mail)).response
+    } catch (error) {
+      const { response } = error as Failure
+      if (response === undefined) throw error
+      return response
+    } finally {
+      client.close()
+    }
+  })
+
+/** A client that says exactly what it is told to, and hears everything that is answered. */
+export class Raw {
+  #heard = ""
+  #waiting: (() => void) | undefined
+  #socket: net.Socket
+  closed = false
+
+  private constructor(socket: net.Socket) {
+    this.#socket = socket
+    this.#listen()
+  }
+
+  static async connect(port: number, host = "127.0.0.1", localAddress?: string): Promise<Raw> {
+    const socket = net.connect({ port, host, ...(localAddress === undefined ? {} : { localAddress }) })
+    const raw = new Raw(socket)
+    await raw.reply()
+    return raw
+  }
+
+  #listen() {
+    this.#socket.setEncoding("latin1")
+    this.#socket.on("data", (text: string) => {
+      this.#heard += text
+      this.#waiting?.()
+    })
+    this.#socket.on("error", () => undefined)
+    this.#socket.on("close", () => {
+      this.closed = true
+      this.#waiting?.()
+    })
+  }
+
+  write(text: string | Buffer): void {
+    this.#socket.write(text)
+  }
+
+  /** The next whole reply, the last line of it. */
+  async reply(): Promise<string> {
+    while (true) {
+      const match = /^(?:\d{3}-[^\n]*\n)*(\d{3} [^\r\n]*)\r\n/u.exec(this.#heard)
+      if (match !== null) {
+        this.#heard = this.#heard.slice(match[0].length)
+        return match[1] ?? ""
+      }
+      if (this.closed) return "closed"
+      await new Promise<void>((resolve) => (this.#waiting = resolve))
+    }
+  }
+
+  /** The next reply with all its lines. */
+  async lines(command: string): Promise<ReadonlyArray<string>> {
+    this.write(`${command}\r\n`)
+    while (!/^(?:\d{3}-[^\n]*\n)*\d{3} [^\r\n]*\r\n/u.test(this.#heard) && !this.closed)
+      await new Promise<void>((resolve) => (this.#waiting = resolve))
+    const lines = this.#heard.split("\r\n").filter((each) => each !== "")
+    this.#heard = ""
+    return lines
+  }
+
+  async say(line: string): Promise<string> {
+    this.write(`${line}\r\n`)
+    return this.reply()
+  }
+
+  async all(lines: ReadonlyArray<string>): Promise<ReadonlyArray<string>> {
+    const replies: Array<string> = []
+    for (const line of lines) replies.push(await this.say(line))
+    return replies
+  }
+
+  async untilClosed(): Promise<void> {
+    while (!this.closed) await new Promise<void>((resolve) => (this.#waiting = resolve))
+  }
+
+  /** After STARTTLS has been answered. */
+  async secure(): Promise<void> {
+    const plain = this.#socket
+    plain.removeAllListeners("data")
+    plain.removeAllListeners("close")
+    const socket = tls.connect({ socket: plain, ca: CA, servername: "localhost", checkServerIdentity: () => undefined })
+    await new Promise<void>((resolve, reject) => {
+      socket.once("secureConnect", resolve)
+      socket.once("error", reject)
+    })
+    this.#socket = socket
+    this.#listen()
+  }
+
+  end(): void {
+    this.#socket.destroy()
+  }
+}
+
+/** One that is gone when the test is. */
+export const raw = (port: number, host?: string, localAddress?: string) =>
+  Effect.acquireRelease(
+    Effect.promise(() => Raw.connect(port, host, localAddress)),
+    (client) => Effect.sync(() => client.end()),
+  )
+
+export const plain = (secret: string): string => `AUTH PLAIN ${Buffer.from(`\0any\0${secret}`).toString("base64")}`
