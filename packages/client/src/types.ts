@@ -97,6 +97,7 @@ export type Attachment = {
 export type AuditEntry = {
   readonly object: "audit_entry"
   readonly id: EventId
+  readonly position: number
   /** What was done */
   readonly type: string
   readonly stream: string
@@ -328,7 +329,7 @@ export type EmailMessage = {
   readonly reply_to?: string | ReadonlyArray<string> | null
   /** Headers of your own, without those that the service writes */
   readonly headers?: { readonly [name: string]: string } | null
-  /** What to filter the logs by */
+  /** What to filter the logs by; 1 to 64 characters each */
   readonly tags?: ReadonlyArray<string> | null
   /** When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z` */
   readonly scheduled_at?: string | null
