@@ -45,6 +45,7 @@ export interface Customer {
   readonly secret: string
   readonly keyId: ApiKeyId
   readonly domain: string
+  readonly sender: Delivery.Sender
 }
 
 let customers = 0
@@ -65,7 +66,7 @@ export const customer = Effect.fnUntraced(function* (
   const create = Account.create(now, account_id, "Acme", options.plan ?? "growth")
   yield* Effect.orDie(store.commit(Account, { account_id, stream_id: account_id }, create))
   const domain = `acme${customers++}.test`
-  yield* Delivery.sender(domain, account_id, false)
+  const sender = yield* Delivery.sender(domain, account_id, false)
   const { keyId, secret } = yield* Effect.orDie(
     createApiKey(account_id, null, {
       name: "test",
@@ -75,7 +76,7 @@ export const customer = Effect.fnUntraced(function* (
       expires_at: options.expires_at ?? null,
     }),
   )
-  return { account_id, secret, keyId, domain } satisfies Customer
+  return { account_id, secret, keyId, domain, sender } satisfies Customer
 })
 
 export const revoke = Effect.fnUntraced(function* ({ account_id, keyId }: Customer) {

@@ -1,0 +1,217 @@
+import { assert, layer } from "@effect/vitest"
+import * as Email from "@waybill/domain/Email"
+import * as Report from "@waybill/mail/Report"
+import * as ReturnPath from "@waybill/mail/ReturnPath"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Suppressions from "@waybill/store/Suppressions"
+import { Effect, Option, Result } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import { WHOLE_MESSAGE } from "../../../apps/server/src/tasks/outgoing.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as Smtp from "./support.ts"
+
+const KEY = Buffer.alloc(32, 9)
+const OLD_KEY = Buffer.alloc(32, 8)
+const DOMAIN = "bounces.waybill.test"
+const fixtures = new URL("../../fixtures/reports/", import.meta.url)
+const file = (name: string) => readFileSync(new URL(`${name}.eml`, fixtures))
+const NAMES = readdirSync(fixtures).flatMap((name) => (name.endsWith(".eml") ? [name.slice(0, -".eml".length)] : []))
+
+const listen = (limits: Reports.Options["limits"] = {}) =>
+  Reports.listen({
+    host: "127.0.0.1",
+    port: 0,
+    name: "bounces.waybill.test",
+    returnPath: { domain: DOMAIN, secretKeys: [KEY, OLD_KEY] },
+    limits,
+  })
+
+/** A message to these, delivered to all of them in one transaction. */
+const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArray<string>) {
+  const { sender } = yield* Smtp.customer()
+  const ref = yield* Delivery.accept(sender, { to: addresses.map((address) => ({ address })) })
+  const store = yield* EventStore
+  const at = "2026-11-21T12:00:00.000Z" as never
+  for (const address of addresses)
+    yield* Effect.orDie(store.commit(Email, ref, Email.recordDelivered(at, address as never, WORDS)))
+  return ref
+})
+const WORDS = { code: 250, enhanced_code: null, response: "OK", mx: null, tls: null, duration_ms: 1, category: null, attempt: 1 }
+
+const pathOf = (ref: Delivery.Ref, recipientIndex: number, key = KEY) =>
+  ReturnPath.make(key, DOMAIN, { emailId: ref.stream_id, recipientIndex })
+
+const stuffed = (bytes: Buffer) => Buffer.from(`${bytes.toString("latin1").replaceAll(/^\./gmu, "..").replace(/\r?\n?$/u, "")}\r\n.\r\n`, "latin1")
+
+const report = Effect.fnUntraced(function* (port: number, to: string, bytes: Buffer) {
+  const client = yield* Smtp.raw(port)
+  const replies = yield* Effect.promise(() => client.all(["EHLO mx.example.org", "MAIL FROM:<>", `RCPT TO:<${to}>`]))
+  if (!replies[2]?.startsWith("250")) return replies[2] ?? ""
+  yield* Effect.promise(() => client.say("DATA"))
+  client.write(stuffed(bytes))
+  return yield* Effect.promise(() => client.reply())
+})
+
+const statuses = (ref: Delivery.Ref) =>
+  Effect.map(Delivery.history(ref), ({ state }) =>
+    state._tag === "Message" ? Object.fromEntries(state.recipients.map(({ address, status }) => [address, status])) : {},
+  )
+
+const suppressed = (ref: Delivery.Ref, address: string) =>
+  Effect.map(Suppressions.find(ref.account_id, address), (found) =>
+    Option.map(found, (record) => {
+      const { email_id, reason } = record as Readonly<Record<string, unknown>>
+      return { email_id, reason }
+    }),
+  )
+
+layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) => {
+  for (const name of NAMES) {
+    it.effect(`${name} is taken, and comes twice to the effect of once`, () =>
+      Effect.gen(function* () {
+        const port = yield* listen()
+        const parsed = yield* Effect.result(Report.parse(file(name)))
+        const facts = Result.isSuccess(parsed) ? parsed.success : []
+        const named = [...new Set(facts.flatMap(({ recipient }) => (recipient === undefined ? [] : [recipient])))]
+        const others = named.length > 1 ? named : [...named, "other@example.com"]
+        const ref = yield* delivered(...(named.length === 0 ? ["ana@example.org"] : others))
+        const path = pathOf(ref, named.length > 1 ? WHOLE_MESSAGE : 0)
+        assert.match(yield* report(port, path, file(name)), /^250 2\.6\.0 /u)
+        const after = yield* Delivery.timeline(ref)
+        const found = yield* statuses(ref)
+        for (const [nth, address] of named.entries()) {
+          const fact = facts[nth]
+          const expected = fact?.kind === "bounce" ? "bounced" : fact?.kind === "complaint" ? "complained" : "delivered"
+          assert.strictEqual(found[address], expected, address)
+          const suppression = yield* suppressed(ref, address)
+          const reason = fact?.kind === "complaint" ? "complaint" : fact?.verdict?.suppress === "now" ? "hard_bounce" : undefined
+          assert.deepStrictEqual(
+            Option.getOrUndefined(suppression),
+            reason === undefined ? undefined : { email_id: ref.stream_id, reason },
+            address,
+          )
+        }
+        if (named.length === 0 && facts.length > 0) assert.strictEqual(found["ana@example.org"], "complained")
+        if (facts.length === 0) assert.deepStrictEqual(after, ["EmailQueued", "EmailDelivered"])
+        if (named.length === 1) assert.strictEqual(found["other@example.com"], "delivered")
+        assert.deepStrictEqual(yield* suppressed(ref, "other@example.com"), Option.none())
+        assert.match(yield* report(port, path, file(name)), /^250 /u)
+        assert.deepStrictEqual(yield* Delivery.timeline(ref), after)
+      }),
+    )
+  }
+
+  it.effect("keeps the server's words with the bounce", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const ref = yield* delivered("ana@example.org")
+      yield* report(port, pathOf(ref, 0), file("exim-prose"))
+      const { history, state } = yield* Delivery.history(ref)
+      const smtp = state._tag === "Message" ? state.recipients[0]?.smtp : null
+      assert.deepInclude(smtp, { code: 550, enhanced_code: "5.1.1", mx: "mx1.example.org", category: "invalid_recipient" })
+      assert.deepInclude(history.at(-1)?.meta.actor, { type: "system" })
+      assert.strictEqual(history.at(-1)?.meta.address, "127.0.0.1")
+    }),
+  )
+
+  it.effect("is about the return path's recipient, whatever address a forward has made of it", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const ref = yield* delivered("ana@forwarder.example", "ben@example.org")
+      yield* report(port, pathOf(ref, 0), file("qmail"))
+      assert.deepStrictEqual(yield* statuses(ref), { "ana@forwarder.example": "bounced", "ben@example.org": "delivered" })
+      assert.deepStrictEqual(yield* suppressed(ref, "ana@example.org"), Option.none())
+    }),
+  )
+
+  it.effect("of a stranger to the message changes nothing", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const ref = yield* delivered("cy@example.org", "di@example.org")
+      assert.match(yield* report(port, pathOf(ref, WHOLE_MESSAGE), file("gmail")), /^250 /u)
+      assert.deepStrictEqual(yield* statuses(ref), { "cy@example.org": "delivered", "di@example.org": "delivered" })
+    }),
+  )
+
+  it.effect("suppresses a mailbox that is full for the third time", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const { sender } = yield* Smtp.customer()
+      for (const round of [1, 2, 3]) {
+        const ref = yield* Delivery.accept(sender, { to: [{ address: "ana@example.org" }] })
+        yield* report(port, pathOf(ref, 0), file("full-for-days"))
+        assert.deepInclude(yield* statuses(ref), { "ana@example.org": "bounced" })
+        assert.strictEqual(Option.isSome(yield* suppressed(ref, "ana@example.org")), round === 3, `after ${round}`)
+      }
+    }),
+  )
+
+  it.effect("dies at RCPT when it is forged", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const ref = yield* delivered("ana@example.org")
+      const path = pathOf(ref, 0)
+      const [local = ""] = path.split("@")
+      const forged = [
+        pathOf(ref, 0, Buffer.alloc(32, 1)),
+        `${local.slice(0, -1)}${local.endsWith("0") ? "1" : "0"}@${DOMAIN}`,
+        `${local}@elsewhere.test`,
+        `b-${ref.stream_id.slice(4)}@${DOMAIN}`,
+        `postmaster@${DOMAIN}`,
+        `abuse@${DOMAIN}`,
+      ]
+      for (const address of forged) assert.match(yield* report(port, address, file("gmail")), /^550 5\.1\.1 /u, address)
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+    }),
+  )
+
+  it.effect("is believed under a key from before a rotation, and in whatever case the server wrote the address", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const ref = yield* delivered("ana@example.org")
+      const path = pathOf(ref, 0, OLD_KEY).toUpperCase()
+      assert.match(yield* report(port, path, file("gmail")), /^250 /u)
+      assert.deepInclude(yield* statuses(ref), { "ana@example.org": "bounced" })
+    }),
+  )
+
+  it.effect("about an email that is not here is taken and dropped", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const path = ReturnPath.make(KEY, DOMAIN, { emailId: "msg_01m7ysmwp0e41861050r3gg28a" as never, recipientIndex: 0 })
+      assert.match(yield* report(port, path, file("gmail")), /^250 /u)
+    }),
+  )
+
+  it.effect("may be long: what stands at its beginning counts", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const ref = yield* delivered("ana@example.org")
+      const long = Buffer.concat([file("gmail"), Buffer.alloc(3 * Report.REPORT_SIZE_LIMIT, "x".repeat(70) + "\r\n")])
+      assert.match(yield* report(port, pathOf(ref, 0), long), /^250 /u)
+      assert.deepInclude(yield* statuses(ref), { "ana@example.org": "bounced" })
+    }),
+  )
+
+  it.effect("ends the connection of whoever guesses", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const client = yield* Smtp.raw(port)
+      yield* Effect.promise(() => client.all(["EHLO mx.example.org", "MAIL FROM:<>"]))
+      for (let nth = 0; nth < 20; nth++)
+        assert.match(yield* Effect.promise(() => client.say(`RCPT TO:<b-${nth}@${DOMAIN}>`)), /^550 /u)
+      assert.match(yield* Effect.promise(() => client.say(`RCPT TO:<b-x@${DOMAIN}>`)), /^421 4\.7\.0 /u)
+      yield* Effect.promise(() => client.untilClosed())
+    }),
+  )
+
+  it.effect("needs no login, and none is offered", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const client = yield* Smtp.raw(port)
+      const lines = yield* Effect.promise(() => client.lines("EHLO mx.example.org"))
+      assert.isFalse(lines.some((line) => line.includes("AUTH")))
+    }),
+  )
+})
