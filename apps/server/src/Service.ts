@@ -12,13 +12,16 @@ import { KeyUses } from "@waybill/store/KeyUses"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { Secrets } from "@waybill/store/Secrets"
 import { Effect, Layer, Option, type Redacted, Result } from "effect"
+import { readFile } from "node:fs/promises"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import * as home from "./http/home.ts"
 import { Instance } from "./http/Instance.ts"
 import { HttpLive } from "./http/Server.ts"
-import { returnPathKey } from "./returnPathKey.ts"
-import { reveal, type Settings } from "./Settings.ts"
+import { returnPathKey, returnPathKeys } from "./returnPathKey.ts"
+import { reveal, type Settings, SettingsWrong } from "./Settings.ts"
+import * as Reports from "./smtp/Reports.ts"
+import * as Submission from "./smtp/Submission.ts"
 import { checkDomains } from "./tasks/checkDomains.ts"
 import * as drainWebhooks from "./tasks/drainWebhooks.ts"
 import { Transports } from "./tasks/Transports.ts"
@@ -79,6 +82,33 @@ const transports = (settings: Settings) =>
         direct,
         ...(relay === undefined ? {} : { relay: RelayTransport.layer(relay, { name: ehloName(settings) }) }),
       })
+    }),
+  )
+
+const smtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings) =>
+  Effect.gen(function* () {
+    if (Option.isNone(smtpTlsCert) || Option.isNone(smtpTlsKey)) return undefined
+    const read = (name: string, file: string) =>
+      Effect.tryPromise({
+        try: () => readFile(file, "utf8"),
+        catch: () => new SettingsWrong({ problems: [`${name} names the file ${file}, which cannot be read.`] }),
+      })
+    return {
+      cert: yield* read("SMTP_TLS_CERT", smtpTlsCert.value),
+      key: yield* read("SMTP_TLS_KEY", smtpTlsKey.value),
+    }
+  })
+
+/** Submission, and where it is asked for the listener for what comes back. */
+export const smtp = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const tls = yield* smtpTls(settings)
+      const common = { host: settings.host, name: ehloName(settings), ...(tls === undefined ? {} : { tls }) }
+      const submission = Submission.layer({ ...common, port: settings.smtpPort, maxMessageBytes: settings.maxBodyBytes })
+      if (Option.isNone(settings.reportsPort)) return submission
+      const returnPath = { domain: settings.returnPathDomain, secretKeys: yield* returnPathKeys }
+      return Layer.merge(submission, Reports.layer({ ...common, port: settings.reportsPort.value, returnPath }))
     }),
   )
 

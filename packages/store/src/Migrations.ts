@@ -8,6 +8,9 @@ import pg from "pg"
 export const FOLDER = fileURLToPath(new URL("../../../db/migrations/", import.meta.url))
 /** Any number, as long as it is ours: nodes that start together take turns. */
 const ADVISORY_LOCK = 0x5742_0001
+/** A migration that cannot have its table at once gives up, rather than hold up everybody who queues behind it. */
+const LOCK_TIMEOUT = "10s"
+const STATEMENT_TIMEOUT = "10min"
 /** PostgreSQL 15 is the oldest that is tried. */
 const OLDEST_SERVER = 150_000
 
@@ -26,6 +29,7 @@ export const migrate = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<
   withClient(url, async (client) => {
     await client.query("SELECT pg_advisory_lock($1)", [ADVISORY_LOCK])
     await refuseOldServer(client)
+    await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'; SET statement_timeout = '${STATEMENT_TIMEOUT}'`)
     await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
       name text COLLATE "C" PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)
     const { pending } = await compare(client, folder)

@@ -14,7 +14,9 @@ const run = Effect.gen(function* () {
   yield* Migrations.migrate(postgres.url)
   const serving = Effect.gen(function* () {
     const first = yield* Installation.ensure()
-    yield* Layer.build(Layer.merge(Service.http(settings), Service.worker(settings, postgres.url)))
+    yield* Layer.build(
+      Layer.mergeAll(Service.http(settings), Service.smtp(settings), Service.worker(settings, postgres.url)),
+    )
     yield* welcome(settings, first)
     return yield* postgres.died
   })

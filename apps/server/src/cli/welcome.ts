@@ -12,6 +12,7 @@ export const welcome = (settings: Settings, first: FirstSecrets | undefined) => 
     `  API        ${url}/v1`,
     `  Docs       ${url}/docs`,
     `  Dashboard  ${url}/`,
+    `  SMTP       ${settings.host}:${settings.smtpPort} (any user name, an API key as password)`,
     ...(first === undefined ? [] : secrets(first)),
     ``,
     ...(settings.transport === "capture" ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
