@@ -16,7 +16,6 @@ import * as InstanceKey from "@waybill/store/InstanceKey"
 import { Secrets } from "@waybill/store/Secrets"
 import { randomBytes } from "node:crypto"
 import { Clock, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
-import { Fresh, freshDatabase } from "./database.ts"
 import { id, queued } from "./history.ts"
 import type { SmtpServer } from "./smtpServer.ts"
 
@@ -31,11 +30,6 @@ export const store = (url: Redacted.Redacted, connections = 10) =>
     Layer.provideMerge(EventStore.layer()),
     Layer.provideMerge(StoreDatabase.layer({ url, connections })),
   )
-
-/** A database of its own, and a node's services on it. */
-export const World = Layer.unwrap(Effect.map(Fresh, ({ url }) => store(url))).pipe(
-  Layer.provideMerge(Layer.effect(Fresh, freshDatabase)),
-)
 
 export const relay = (server: Pick<SmtpServer, "host" | "port">, connections = 10): Layer.Layer<Transport> =>
   RelayTransport.layer(
@@ -56,7 +50,7 @@ export const soon = (attempt: number): Duration.Duration | "expired" => (attempt
 export const worker = (
   url: Redacted.Redacted,
   layers: { readonly capture?: Layer.Layer<Transport>; readonly relay?: Layer.Layer<Transport> },
-  over: Partial<Worker.Options<never, never>["delivery"]> = {},
+  over: Partial<Worker.Options<never, never, never>["delivery"]> = {},
 ) =>
   Worker.layer({ url, delivery: { returnPath: RETURN_PATH, ...over } }).pipe(
     Layer.provide(Transports.Transports.layer(layers.relay === undefined ? "capture" : "relay", layers)),

@@ -12,6 +12,7 @@ import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
 import * as SmtpServer from "../../support/smtpServer.ts"
+import { World } from "../../support/world.ts"
 
 const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
 
@@ -37,7 +38,7 @@ const rowOf = Effect.fnUntraced(function* (ref: Delivery.Ref) {
   return rows[0]
 })
 
-layer(Delivery.World, { excludeTestServices: true })("a worker", (it) => {
+layer(World, { excludeTestServices: true })("a worker", (it) => {
   it.effect("delivers what was accepted, once, signed, and the timeline tells it", () =>
     Effect.gen(function* () {
       const server = yield* relayed()

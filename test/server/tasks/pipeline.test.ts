@@ -10,6 +10,7 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
 import * as SmtpServer from "../../support/smtpServer.ts"
+import { World } from "../../support/world.ts"
 
 const TAKEN = { code: 250, enhancedCode: "2.0.0", text: "taken", stage: "end_of_data" } as const
 const to = (address: string) => ({ to: [{ address }] })
@@ -42,9 +43,9 @@ const settleDown = Effect.gen(function* () {
 /** Each on a database of its own: what one test leaves behind would be another's backlog. */
 const fresh = <E>(
   name: string,
-  body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof Delivery.World>>,
+  body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>,
   timeout?: number,
-) => it.live(name, () => Effect.provide(body, Delivery.World), timeout)
+) => it.live(name, () => Effect.provide(body, World), timeout)
 
 describe("a pipeline", () => {
   fresh(

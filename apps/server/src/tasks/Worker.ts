@@ -18,22 +18,22 @@ export const RISE_PAUSE = Duration.millis(20)
 /** Leases that nobody renews are rare: their process would have to be alive and have lost them. */
 export const EXPIRED_EVERY = Duration.seconds(10)
 
-export interface Options<E, R> {
+export interface Options<E, R, T> {
   readonly url: Redacted.Redacted
   readonly delivery: DeliveryOptions
   /** The tasks of others, built in the worker's scope: pipelines of their own, checks, tidying up. */
-  readonly also?: Effect.Effect<Tasks<R>, E, R>
+  readonly also?: Effect.Effect<Tasks<T>, E, R>
 }
 
 /** Everything that works in the background of one process. */
-export const layer = <E = never, R = never>(options: Options<E, R>) =>
+export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const deliveries = yield* drainDeliveries(options.delivery)
-      const also: Tasks<R> = options.also === undefined ? {} : yield* options.also
+      const also: Tasks<T> = options.also === undefined ? {} : yield* options.also
       yield* watch(rise)
       yield* watch(Effect.as(Effect.flatMap(Leases.expired(), Reclaim.reclaim), EXPIRED_EVERY))
-      const tasks: Tasks<R | PgClient.PgClient | Secrets> = {
+      const tasks: Tasks<T | PgClient.PgClient | Secrets> = {
         // The clock is the backstop of the wake-ups.
         drain_deliveries: { run: deliveries.kick, cron: "* * * * *" },
         expire_sandbox: { run: Sandbox.expire(), cron: "7 * * * *" },

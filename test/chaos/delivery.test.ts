@@ -1,0 +1,201 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Duration, Effect, type Layer, Redacted, type Scope } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import * as fs from "node:fs/promises"
+import * as net from "node:net"
+import * as os from "node:os"
+import * as path from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Database from "../support/database.ts"
+import * as Delivery from "../support/delivery.ts"
+import * as SmtpServer from "../support/smtpServer.ts"
+import { World } from "../support/world.ts"
+
+const MAILS = 2_000
+/** How soon the work of a killed process must go on. */
+const RECOVERED_WITHIN = Duration.seconds(10)
+/** How long a node is given to stop. */
+const STOPPED_WITHIN = Duration.seconds(30)
+const PROGRAM = fileURLToPath(new URL("../support/workerProcess.ts", import.meta.url))
+
+const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>) =>
+  it.live(name, () => Effect.provide(body, World), 120_000)
+
+/** A worker in a process of its own; killed with the test, if it lives that long. */
+const start = (url: Redacted.Redacted, server: SmtpServer.SmtpServer, connections = 5) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const child = spawn(process.execPath, [PROGRAM, Redacted.value(url), String(server.port), String(connections)], {
+        stdio: ["ignore", "pipe", "pipe"],
+      })
+      const errors: Array<string> = []
+      child.stderr.on("data", (chunk) => errors.push(String(chunk)))
+      const [ready] = await Promise.race([once(child.stdout, "data"), once(child, "exit")])
+      if (!String(ready).includes("ready")) throw new Error(`the worker did not start: ${errors.join("")}`)
+      return child
+    }),
+    (child) => Effect.promise(() => end(child, "SIGKILL")),
+  )
+
+const end = async (child: ChildProcess, signal: NodeJS.Signals) => {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+  child.kill(signal)
+  await once(child, "exit")
+  return child.exitCode
+}
+
+const acceptMany = (count = MAILS) =>
+  Effect.flatMap(Delivery.sender(), (from) =>
+    Effect.forEach(
+      Array.from({ length: count }, (_, n) => n),
+      (n) => Delivery.accept(from, { to: [{ address: `user${n}@example.org` }] }),
+      { concurrency: 100 },
+    ),
+  )
+
+const count = (statement: (sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<{ readonly n: number }>, unknown>) =>
+  Effect.flatMap(PgClient.PgClient, (sql) => Effect.map(Effect.orDie(statement(sql)), ([row]) => row?.n ?? 0))
+
+const pending = count((sql) => sql`SELECT count(*)::int AS n FROM outbox WHERE kind = 'delivery'`)
+const delivered = count((sql) => sql`SELECT count(*)::int AS n FROM email_log WHERE status = 'delivered'`)
+const lost = count((sql) => sql`SELECT count(*)::int AS n FROM events WHERE type = 'EmailAttemptLost'`)
+const duplicates = (server: SmtpServer.SmtpServer) =>
+  [...server.counts.values()].reduce((sum, times) => sum + times - 1, 0)
+const arrived = (server: SmtpServer.SmtpServer, mails: number) =>
+  Delivery.until(
+    Effect.sync(() => server.counts.size),
+    (size) => size >= mails,
+    Duration.seconds(60),
+  )
+
+describe("delivery survives", () => {
+  fresh(
+    "a worker that is killed in the midst of it",
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const server = yield* SmtpServer.listen({ keep_bytes: false })
+      yield* acceptMany()
+      const [victim] = yield* Effect.all([start(url, server), start(url, server)], { concurrency: "unbounded" })
+      yield* arrived(server, MAILS / 4)
+      const sql = yield* PgClient.PgClient
+      yield* Effect.promise(() => end(victim, "SIGKILL"))
+      const killedAt = yield* Clock.currentTimeMillis
+      // Whatever it held is free again; it alone is gone from the list of the living.
+      yield* Delivery.until(
+        count(() => sql`SELECT count(*)::int AS n FROM processes`),
+        (processes) => processes === 1,
+        RECOVERED_WITHIN,
+      )
+      const recovered = (yield* Clock.currentTimeMillis) - killedAt
+      yield* Delivery.until(pending, (rows) => rows === 0, Duration.seconds(60))
+      assert.deepStrictEqual([server.counts.size, yield* delivered], [MAILS, MAILS])
+      const attemptsLost = yield* lost
+      assert.isAtMost(duplicates(server), attemptsLost)
+      assert.isAtMost(attemptsLost, 400)
+      assert.isBelow(recovered, Duration.toMillis(RECOVERED_WITHIN))
+      const stale = yield* count(
+        () => sql`SELECT count(*)::int AS n FROM graphile_worker._private_jobs WHERE locked_at IS NOT NULL`,
+      )
+      assert.strictEqual(stale, 0)
+    }),
+  )
+
+  fresh(
+    "the only worker being killed, once another one starts",
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const server = yield* SmtpServer.listen({ keep_bytes: false })
+      const first = yield* start(url, server)
+      yield* acceptMany(300)
+      yield* arrived(server, 30)
+      yield* Effect.promise(() => end(first, "SIGKILL"))
+      const killedAt = yield* Clock.currentTimeMillis
+      yield* start(url, server)
+      yield* Delivery.until(pending, (rows) => rows === 0, RECOVERED_WITHIN)
+      assert.isBelow((yield* Clock.currentTimeMillis) - killedAt, Duration.toMillis(RECOVERED_WITHIN))
+      assert.deepStrictEqual([server.counts.size, yield* delivered], [300, 300])
+    }),
+  )
+
+  fresh(
+    "a node that is told to stop under load, and sends nothing twice",
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const server = yield* SmtpServer.listen({ keep_bytes: false })
+      yield* acceptMany()
+      const [stopped] = yield* Effect.all([start(url, server), start(url, server)], { concurrency: "unbounded" })
+      yield* arrived(server, MAILS / 4)
+      const began = yield* Clock.currentTimeMillis
+      const code = yield* Effect.promise(() => end(stopped, "SIGTERM"))
+      assert.isBelow((yield* Clock.currentTimeMillis) - began, Duration.toMillis(STOPPED_WITHIN))
+      assert.strictEqual(code, 0)
+      yield* Delivery.until(pending, (rows) => rows === 0, Duration.seconds(60))
+      assert.deepStrictEqual(
+        [server.counts.size, yield* delivered, duplicates(server), yield* lost],
+        [MAILS, MAILS, 0, 0],
+      )
+    }),
+  )
+
+  fresh(
+    "a cut of the way to the database, and still knows what it had sent",
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const server = yield* SmtpServer.listen({ keep_bytes: false })
+      yield* acceptMany(1_000)
+      const way = yield* proxy(url)
+      yield* start(way.url, server)
+      yield* arrived(server, 250)
+      way.cut()
+      yield* Effect.sleep("2 seconds")
+      way.mend()
+      yield* Delivery.until(pending, (rows) => rows === 0, Duration.seconds(60))
+      assert.deepStrictEqual([server.counts.size, yield* delivered, duplicates(server)], [1_000, 1_000, 0])
+    }),
+  )
+})
+
+/** A way to the database that can be cut. */
+const proxy = (url: Redacted.Redacted) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const mine = new URL(Redacted.value(url))
+      const folder = mine.searchParams.get("host")
+      const port = mine.port === "" ? 5432 : Number(mine.port)
+      const target = folder === null ? { host: mine.hostname, port } : { path: path.join(folder, `.s.PGSQL.${port}`) }
+      const own = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-way-"))
+      const sockets = new Set<net.Socket>()
+      let open = true
+      const join = (one: net.Socket, other: net.Socket) => {
+        sockets.add(one)
+        one.on("error", () => {})
+        one.on("close", () => {
+          sockets.delete(one)
+          other.destroy()
+        })
+        one.pipe(other)
+      }
+      const listener = net.createServer((near) => {
+        if (!open) return void near.destroy()
+        const far = net.connect(target)
+        join(near, far)
+        join(far, near)
+      })
+      listener.listen(path.join(own, `.s.PGSQL.${port}`))
+      await once(listener, "listening")
+      mine.searchParams.set("host", own)
+      const cut = () => {
+        open = false
+        for (const socket of sockets) socket.destroy()
+      }
+      const close = async () => {
+        cut()
+        listener.close()
+        await fs.rm(own, { recursive: true, force: true })
+      }
+      return { url: Redacted.make(mine.href), cut, mend: () => void (open = true), close }
+    }),
+    ({ close }) => Effect.promise(close),
+  )

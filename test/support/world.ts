@@ -1,0 +1,8 @@
+import { Effect, Layer } from "effect"
+import { Fresh, freshDatabase } from "./database.ts"
+import { store } from "./delivery.ts"
+
+/** A database of its own, and a node's services on it. */
+export const World = Layer.unwrap(Effect.map(Fresh, ({ url }) => store(url))).pipe(
+  Layer.provideMerge(Layer.effect(Fresh, freshDatabase)),
+)
