@@ -74,30 +74,6 @@ export const TABLE = {
     null,
     Config.option(Config.Port("REPORTS_PORT")),
   ),
-  smtpTlsKey: setting(
-    "SMTP_TLS_KEY_FILE",
-    "File with the private key (PEM) for STARTTLS on SMTP submission and reports; with SMTP_TLS_CERT_FILE.",
-    null,
-    Config.option(Config.String("SMTP_TLS_KEY_FILE")),
-  ),
-  smtpTlsCert: setting(
-    "SMTP_TLS_CERT_FILE",
-    "File with the certificate chain (PEM). Without it SMTP submission takes keys from this machine only.",
-    null,
-    Config.option(Config.String("SMTP_TLS_CERT_FILE")),
-  ),
-  reportsPort: setting(
-    "REPORTS_PORT",
-    "Port that takes bounces and complaints to RETURN_PATH_DOMAIN, usually 25; nothing listens without it.",
-    null,
-    Config.option(Config.Port("REPORTS_PORT")),
-  ),
-  reportsHost: setting(
-    "REPORTS_HOST",
-    "Address on which reports are listened for: other mail servers have to reach it.",
-    "0.0.0.0",
-    Config.String("REPORTS_HOST").pipe(Config.withDefault("0.0.0.0")),
-  ),
   data: setting(
     "WAYBILL_DATA",
     "Folder of the embedded Postgres and of the instance's key.",
@@ -216,9 +192,6 @@ export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function*
   const isSet = (key: string) => Option.isSome((values[key] ?? Option.none()) as Option.Option<unknown>)
   if (isSet("smtpTlsCert") !== isSet("smtpTlsKey")) {
     problems.push("SMTP_TLS_CERT and SMTP_TLS_KEY belong together: one of them is missing.")
-  }
-  if (Option.isSome(values["smtpTlsKey"] as Option.Option<unknown>) !== Option.isSome(values["smtpTlsCert"] as Option.Option<unknown>)) {
-    problems.push("SMTP_TLS_KEY_FILE and SMTP_TLS_CERT_FILE go together: one of them is missing.")
   }
   if (problems.length > 0) return yield* new SettingsWrong({ problems })
   return values as unknown as Settings

@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Option } from "effect"
+import { readFile } from "node:fs/promises"
+import * as Settings from "../../apps/server/src/Settings.ts"
+import { FILE, render } from "../../scripts/configuration.ts"
+
+const given = (env: Record<string, string>) => Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+const problems = (env: Record<string, string>) =>
+  Settings.load.pipe(
+    Effect.flip,
+    Effect.map((wrong) => wrong.problems),
+    given(env),
+  )
+
+describe("the settings", () => {
+  it.effect("have a default each", () =>
+    Effect.gen(function* () {
+      const { data, host, port, smtpPort, transport } = yield* Settings.load
+      assert.deepStrictEqual([port, host, smtpPort, transport], [3025, "127.0.0.1", 2525, "capture"])
+      assert.match(data, /\.waybill$/)
+    }).pipe(given({})),
+  )
+
+  it.effect("are all complained about at once, each by its name", () =>
+    Effect.gen(function* () {
+      const found = yield* problems({
+        PORT: "0x",
+        MAX_BODY_BYTES: "1",
+        TRUSTED_PROXIES: "10.0.0.0/8, nowhere",
+        TRANSPORT: "pigeon",
+        SMTP_TLS_CERT: "/tmp/cert.pem",
+      })
+      const names = ["PORT", "MAX_BODY_BYTES", "TRUSTED_PROXIES", "TRANSPORT", "SMTP_TLS_CERT"]
+      assert.deepStrictEqual(found.map((problem) => names.filter((name) => problem.startsWith(name))).flat().sort(), names.sort())
+    }),
+  )
+
+  it.effect("never show a secret", () =>
+    Effect.gen(function* () {
+      const shown = yield* Settings.describe
+      assert.notInclude(JSON.stringify(shown), "hunter2")
+      assert.strictEqual(shown.find(({ name }) => name === "DATABASE_URL")?.value, "<set>")
+    }).pipe(given({ DATABASE_URL: "postgres://me:hunter2@127.0.0.1/db", SMTP_URL: "smtp://me:hunter2@127.0.0.1" })),
+  )
+
+  it.effect("take an address of their own behind a proxy", () =>
+    Effect.gen(function* () {
+      const settings = yield* Settings.load
+      assert.strictEqual(Settings.urlOf(settings), "https://mail.acme.test")
+      assert.strictEqual(Settings.urlOf({ ...settings, baseUrl: Option.none(), host: "0.0.0.0" }), "http://127.0.0.1:3025")
+    }).pipe(given({ BASE_URL: "https://mail.acme.test" })),
+  )
+
+  it("stand in the docs as they are", async () => {
+    assert.strictEqual(await readFile(FILE, "utf8"), render())
+  })
+})
