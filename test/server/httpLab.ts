@@ -1,3 +1,4 @@
+import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/Account"
 import type * as DomainName from "@waybill/domain/DomainName"
 import type * as Id from "@waybill/domain/Id"
@@ -62,6 +63,7 @@ export class Lab extends Context.Service<
   Lab,
   {
     readonly url: string
+    readonly sql: PgClient.PgClient
     readonly ask: (method: string, path: string, options?: Ask) => Effect.Effect<Answer>
     readonly account: (plan?: Plan.Plan) => Effect.Effect<Id.AccountId>
     readonly key: (account: Id.AccountId, options?: KeyOptions) => Effect.Effect<{ readonly id: string; readonly secret: string }>
@@ -76,6 +78,7 @@ export class Lab extends Context.Service<
         const services = yield* Effect.context<EventStore>()
         return Lab.of({
           url,
+          sql: yield* PgClient.PgClient,
           ask: (method, path, options) => Effect.promise(() => ask(url, method, path, options)),
           account: (plan = "business") =>
             Effect.gen(function* () {

@@ -1,0 +1,137 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Lab, type Setup } from "./httpLab.ts"
+
+const zones: { [name: string]: { TXT: Array<string> } } = {}
+
+const setUp = Effect.gen(function* () {
+  const lab = yield* Lab
+  const account = yield* lab.account()
+  const { secret: key } = yield* lab.key(account)
+  const call = (method: string, path: string, body?: unknown) => lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+  return { lab, account, call }
+})
+
+const options = { excludeTestServices: true, timeout: "90 seconds" } as const
+
+layer(Lab.layer(), options)("domains while mail is captured", (it) => {
+  it.effect("verify at once under a reserved name, and not under any other", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      for (const name of ["acme.test", "shop.example", "a.invalid", "a.localhost", "example.com", "mail.example.net"])
+        assert.strictEqual((yield* call("POST", "/v1/domains", { name })).json.status, "verified", name)
+      assert.strictEqual((yield* call("POST", "/v1/domains", { name: "acme.dev" })).json.status, "pending")
+    }),
+  )
+
+  it.effect("are named in lower case and IDNA, found by name and by id, and shown with their records", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      const { json, status } = yield* call("POST", "/v1/domains", { domain: "Bücher.Example.DEV" })
+      assert.strictEqual(status, 201)
+      assert.strictEqual(json.name, "xn--bcher-kva.example.dev")
+      assert.deepStrictEqual(Object.keys(json), [
+        "object", "id", "name", "status", "created_at", "verified_at", "last_checked_at", "next_check_at", "records",
+      ])
+      const [dkim] = json.records
+      assert.deepStrictEqual(
+        { ...dkim, value: dkim.value.slice(0, 16) },
+        {
+          purpose: "dkim", type: "TXT", host: "wb1._domainkey", name: "wb1._domainkey.xn--bcher-kva.example.dev",
+          value: "v=DKIM1; k=rsa; ", ttl: 3600, required: true, status: "not_checked", found: [], error: null,
+        },
+      )
+      assert.deepStrictEqual(json.records.filter(({ required }: { required: boolean }) => required).length, 1)
+      for (const path of [json.id, json.name, "B%C3%BCcher.example.dev"])
+        assert.deepStrictEqual((yield* call("GET", `/v1/domains/${path}`)).json, json, path)
+    }),
+  )
+
+  it.effect("are refused when the name is bad (400) or taken (422)", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      for (const body of [{}, { name: "" }, { name: "acme" }, { name: "a b.test" }, { name: "-a.test" }, { name: "127.0.0.1" }, { name: 7 }, { name: `${"a".repeat(64)}.test` }])
+        assert.strictEqual((yield* call("POST", "/v1/domains", body)).status, 400, JSON.stringify(body))
+      assert.strictEqual((yield* call("POST", "/v1/domains", { name: "acme.test" })).status, 201)
+      const { json, status } = yield* call("POST", "/v1/domains", { name: "ACME.test" })
+      assert.deepStrictEqual([status, json.error.reason], [422, "domain_already_exists"])
+    }),
+  )
+
+  it.effect("are added once by many at once", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      const statuses = yield* Effect.forEach(Array.from({ length: 6 }), () => call("POST", "/v1/domains", { name: "race.test" }), { concurrency: 6 })
+      assert.deepStrictEqual(statuses.map(({ status }) => status).sort(), [201, 422, 422, 422, 422, 422])
+    }),
+  )
+
+  it.effect("are removed, and may then be added again", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      const { id } = (yield* call("POST", "/v1/domains", { name: "acme.test" })).json
+      const removed = yield* call("DELETE", "/v1/domains/acme.test")
+      assert.deepStrictEqual(removed.json, { object: "domain", id, name: "acme.test", deleted: true })
+      assert.strictEqual((yield* call("DELETE", "/v1/domains/acme.test")).status, 404)
+      assert.strictEqual((yield* call("GET", "/v1/domains/acme.test")).json.error.reason, "domain_not_found")
+      assert.strictEqual((yield* call("POST", "/v1/domains", { name: "acme.test" })).status, 201)
+    }),
+  )
+
+  it.effect("rotate their key under a new selector, by many at once", () =>
+    Effect.gen(function* () {
+      const { account, call, lab } = yield* setUp
+      const { id } = (yield* call("POST", "/v1/domains", { name: "acme.dev" })).json
+      const rotate = () => call("POST", `/v1/domains/${id}/dkim/rotate`)
+      const done = yield* Effect.forEach([1, 2, 3], rotate, { concurrency: 3 })
+      assert.deepStrictEqual(done.map(({ status }) => status), [200, 200, 200])
+      const { json } = yield* call("GET", `/v1/domains/${id}`)
+      assert.strictEqual(json.records[0].host, "wb4._domainkey")
+      // Each public key in the log has its own sealed private half.
+      const rows = yield* lab.sql`
+        SELECT count(*)::int AS events, count(DISTINCT s.ciphertext)::int AS secrets
+        FROM events e JOIN secrets s ON s.account_id = e.account_id AND s.id = e.stream_id AND s.purpose = e.data -> 'dkim' ->> 'key_ref'
+        WHERE e.account_id = ${account} AND e.stream_id = ${id}`
+      assert.deepStrictEqual(rows[0], { events: 4, secrets: 4 })
+    }),
+  )
+
+  it.effect("ask for their scopes", () =>
+    Effect.gen(function* () {
+      const { account, lab } = yield* setUp
+      const reader = (yield* lab.key(account, { scopes: ["domains:read"] })).secret
+      const writer = (yield* lab.key(account, { scopes: ["domains:write"] })).secret
+      const add = (key: string) => lab.ask("POST", "/v1/domains", { key, body: { name: "scope.test" } })
+      const list = (key: string) => lab.ask("GET", "/v1/domains", { key })
+      assert.deepStrictEqual([(yield* add(reader)).status, (yield* add(writer)).status], [403, 201])
+      assert.deepStrictEqual([(yield* list(reader)).status, (yield* list(writer)).status], [200, 403])
+    }),
+  )
+})
+
+layer(Lab.layer({ transport: "direct", zones } as Setup), options)("domains on a real transport", (it) => {
+  it.effect("never verify under a reserved name", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      assert.strictEqual((yield* call("POST", "/v1/domains", { name: "acme.test" })).json.status, "pending")
+      assert.strictEqual((yield* call("POST", "/v1/domains/acme.test/verify")).json.status, "pending")
+    }),
+  )
+
+  it.effect("verify when DNS shows the key, and say what it shows instead", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      const added = (yield* call("POST", "/v1/domains", { name: "acme.dev" })).json
+      const before = (yield* call("POST", `/v1/domains/${added.id}/verify`)).json
+      assert.deepStrictEqual([before.status, before.records[0].status, before.records[0].error], ["pending", "missing", "NXDOMAIN"])
+      assert.isNotNull(before.last_checked_at)
+      zones["wb1._domainkey.acme.dev"] = { TXT: ["v=DKIM1; k=rsa; p=AAAA"] }
+      const wrong = (yield* call("POST", `/v1/domains/${added.id}/verify`)).json
+      assert.deepStrictEqual([wrong.status, wrong.records[0].status, wrong.records[0].found], ["pending", "mismatch", ["v=DKIM1; k=rsa; p=AAAA"]])
+      zones["wb1._domainkey.acme.dev"] = { TXT: [added.records[0].value] }
+      const right = (yield* call("POST", `/v1/domains/${added.id}/verify`)).json
+      assert.deepStrictEqual([right.status, right.records[0].status], ["verified", "verified"])
+      assert.isNotNull(right.verified_at)
+    }),
+  )
+})

@@ -1,0 +1,144 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Lab } from "./httpLab.ts"
+
+const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
+const later = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString()
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails", (it) => {
+  const setUp = Effect.gen(function* () {
+    const lab = yield* Lab
+    const account = yield* lab.account()
+    const { secret: key } = yield* lab.key(account)
+    yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+    const post = (path: string, body?: unknown) => lab.ask("POST", path, { key, ...(body === undefined ? {} : { body }) })
+    const send = (change: object = {}) => Effect.map(post("/v1/email/send", { ...MESSAGE, ...change }), ({ json }) => json.id as string)
+    const log = (id: string) => Effect.map(lab.ask("GET", `/v1/email/logs/${id}`, { key }), ({ json }) => json)
+    return { lab, account, key, post, send, log }
+  })
+
+  it.effect("are canceled while they are queued, once", () =>
+    Effect.gen(function* () {
+      const { log, post, send } = yield* setUp
+      const id = yield* send({ scheduled_at: later(1) })
+      const canceled = yield* post(`/v1/email/${id}/cancel`)
+      assert.strictEqual(canceled.status, 200)
+      const { content, ...record } = yield* log(id)
+      assert.strictEqual(content.text, "Hi")
+      assert.deepStrictEqual(canceled.json, record)
+      assert.deepStrictEqual([record.status, record.version], ["canceled", 2])
+      const again = yield* post(`/v1/email/${id}/cancel`)
+      assert.strictEqual(again.status, 422)
+      assert.strictEqual(again.json.error.reason, "not_cancelable")
+    }),
+  )
+
+  it.effect("are rescheduled while they are queued, within the same range", () =>
+    Effect.gen(function* () {
+      const { key, lab, post, send } = yield* setUp
+      const id = yield* send({ scheduled_at: later(1) })
+      const patch = (body: unknown) => lab.ask("PATCH", `/v1/email/${id}`, { key, body })
+      const moved = yield* patch({ scheduled_at: later(5).replace("Z", "+02:00") })
+      assert.strictEqual(moved.status, 200)
+      assert.closeTo(Date.parse(moved.json.scheduled_at), Date.now() + 3 * 3_600_000, 60_000)
+      assert.strictEqual(moved.json.version, 2)
+      assert.strictEqual((yield* patch({ scheduled_at: later(2) })).json.version, 3)
+      assert.strictEqual((yield* patch({ scheduled_at: later(31 * 24) })).json.error.reason, "scheduled_at_out_of_range")
+      assert.strictEqual((yield* patch({})).status, 400)
+      assert.strictEqual((yield* patch({ scheduled_at: "tomorrow" })).status, 400)
+      yield* post(`/v1/email/${id}/cancel`)
+      assert.strictEqual((yield* patch({ scheduled_at: later(2) })).json.error.reason, "not_cancelable")
+    }),
+  )
+
+  it.effect("are sent again as a copy with the same content", () =>
+    Effect.gen(function* () {
+      const { log, post, send } = yield* setUp
+      const attachments = [{ filename: "a.txt", content: "aGk=", content_type: null, content_id: null }]
+      const id = yield* send({ to: ["ana@example.org", "bo@example.org"], tags: ["x"], attachments })
+      const again = yield* post(`/v1/email/${id}/resend`)
+      assert.strictEqual(again.status, 200)
+      assert.deepStrictEqual(Object.keys(again.json), ["id", "status", "created_at"])
+      assert.notStrictEqual(again.json.id, id)
+      const [first, copy] = [yield* log(id), yield* log(again.json.id)]
+      for (const field of ["from", "to", "subject", "tags", "content", "size_bytes"]) assert.deepStrictEqual(copy[field], first[field], field)
+      assert.deepStrictEqual(copy.content.attachments, [{ filename: "a.txt", content_type: "text/plain", content_id: null, size_bytes: 2 }])
+    }),
+  )
+
+  it.effect("are not sent again when their content is gone", () =>
+    Effect.gen(function* () {
+      const { account, lab, log, post, send } = yield* setUp
+      const id = yield* send()
+      yield* lab.sql`DELETE FROM content WHERE account_id = ${account}`
+      assert.strictEqual((yield* post(`/v1/email/${id}/resend`)).json.error.reason, "content_expired")
+      assert.isNull((yield* log(id)).content)
+    }),
+  )
+
+  it.effect("are taken in a batch all or nothing, each refusal named by its index", () =>
+    Effect.gen(function* () {
+      const { key, lab, post } = yield* setUp
+      const batch = (emails: ReadonlyArray<unknown>, mode?: string) => post("/v1/email/send/batch", { emails, mode })
+      const good = yield* batch([MESSAGE, { ...MESSAGE, subject: "Two" }])
+      assert.strictEqual(good.status, 200)
+      assert.deepStrictEqual(good.json.data.map((each: { index: number; status: string }) => [each.index, each.status]), [[0, "queued"], [1, "queued"]])
+      const malformed = yield* batch([MESSAGE, { ...MESSAGE, to: "x", subject: 1 }])
+      assert.strictEqual(malformed.status, 400)
+      assert.deepStrictEqual(malformed.json.error.details.map(({ path }: { path: string }) => path), ["emails[1].to", "emails[1].subject"])
+      const refused = yield* batch([MESSAGE, { ...MESSAGE, from: "hi@other.test" }])
+      assert.strictEqual(refused.status, 422)
+      assert.strictEqual(refused.json.error.reason, "domain_not_verified")
+      assert.strictEqual(refused.json.error.details[0].path, "emails[1].from")
+      const { json } = yield* lab.ask("GET", "/v1/email/logs", { key })
+      assert.strictEqual(json.data.length, 2)
+    }),
+  )
+
+  it.effect("are taken in a permissive batch one by one", () =>
+    Effect.gen(function* () {
+      const { post } = yield* setUp
+      const emails = [MESSAGE, { to: "x" }, { ...MESSAGE, from: "hi@other.test" }, 7, MESSAGE]
+      const { headers, json, status } = yield* post("/v1/email/send/batch", { emails, mode: "permissive" })
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(
+        json.data.map((each: { status: string | null; error: { code: string; reason: string; request_id: string } | null }) => [each.status, each.error?.code, each.error?.reason]),
+        [
+          ["queued", undefined, undefined],
+          [null, "invalid_request", "validation_failed"],
+          [null, "unprocessable", "domain_not_verified"],
+          [null, "invalid_request", "validation_failed"],
+          ["queued", undefined, undefined],
+        ],
+      )
+      assert.strictEqual(json.data[1].error.request_id, headers.get("x-request-id"))
+      assert.strictEqual(headers.get("x-ratelimit-remaining"), "999")
+    }),
+  )
+
+  it.effect("are taken in batches of 1 to 100", () =>
+    Effect.gen(function* () {
+      const { post } = yield* setUp
+      const batch = (count: number) => post("/v1/email/send/batch", { emails: Array.from({ length: count }, () => MESSAGE) })
+      assert.strictEqual((yield* batch(0)).status, 400)
+      assert.strictEqual((yield* batch(100)).status, 200)
+      const over = yield* batch(101)
+      assert.deepStrictEqual(over.json.error.details, [{ path: "emails", message: "takes 1 to 100 messages; 101 were given" }])
+      assert.strictEqual((yield* post("/v1/email/send/batch", { emails: [MESSAGE], mode: "sloppy" })).status, 400)
+      assert.strictEqual((yield* post("/v1/email/send/batch", {})).status, 400)
+    }),
+  )
+
+  it.effect("keep the bytes of their attachments", () =>
+    Effect.gen(function* () {
+      const { account, lab, send } = yield* setUp
+      const bytes = Buffer.from(Array.from({ length: 256 }, (_, nth) => nth))
+      const id = yield* send({ attachments: [{ filename: "all.bin", content: bytes.toString("base64") }] })
+      const rows = yield* lab.sql<{ readonly bytes: Uint8Array }>`
+        SELECT c.bytes FROM events e JOIN content c ON c.account_id = e.account_id
+          AND c.sha256 = e.data -> 'content' -> 'attachments' -> 0 ->> 'sha256'
+        WHERE e.account_id = ${account} AND e.stream_id = ${id} AND e.version = 1`
+      assert.deepStrictEqual(Buffer.from(rows[0]?.bytes ?? []), bytes)
+    }),
+  )
+})

@@ -1,0 +1,109 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Lab } from "./httpLab.ts"
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API keys", (it) => {
+  const setUp = Effect.gen(function* () {
+    const lab = yield* Lab
+    const account = yield* lab.account()
+    const admin = yield* lab.key(account)
+    const call = (method: string, path: string, body?: unknown, key = admin.secret) =>
+      lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+    return { lab, account, admin, call }
+  })
+
+  it.effect("are shown in full once, and work at once", () =>
+    Effect.gen(function* () {
+      const { admin, call, lab } = yield* setUp
+      const { json, status } = yield* call("POST", "/v1/api-keys", { name: "CI", scopes: ["domains:read"], domain: "Acme.test", allowed_ips: ["127.0.0.0/8"], expires_at: "2999-01-01T00:00:00+01:00" })
+      assert.strictEqual(status, 201)
+      const { key, ...record } = json
+      assert.match(key, /^wb_[0-9A-Za-z]{49}$/u)
+      assert.deepStrictEqual(record, {
+        object: "api_key", id: record.id, name: "CI", prefix: key.slice(0, 10), scopes: ["domains:read"], domain: "acme.test",
+        allowed_ips: ["127.0.0.0/8"], status: "active", created_at: record.created_at, created_by: admin.id, last_used_at: null,
+        expires_at: "2998-12-31T23:00:00.000Z", revoked_at: null,
+      })
+      assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
+      const shown = (yield* call("GET", `/v1/api-keys/${record.id}`)).json
+      assert.deepStrictEqual({ ...shown, last_used_at: null }, record)
+      assert.notInclude((yield* call("GET", "/v1/api-keys")).text, key)
+    }),
+  )
+
+  it.effect("are revoked for good, at once, and the second time like the first", () =>
+    Effect.gen(function* () {
+      const { account, call, lab } = yield* setUp
+      const { id, secret } = yield* lab.key(account)
+      const first = yield* call("DELETE", `/v1/api-keys/${id}`)
+      assert.deepStrictEqual(first.json, { object: "api_key", id, revoked: true, revoked_at: first.json.revoked_at })
+      const refused = yield* lab.ask("GET", "/v1/account", { key: secret })
+      assert.deepStrictEqual([refused.status, refused.json.error.reason], [401, "api_key_invalid"])
+      assert.deepStrictEqual((yield* call("DELETE", `/v1/api-keys/${id}`)).json, first.json)
+      assert.strictEqual((yield* call("GET", `/v1/api-keys/${id}`)).json.status, "revoked")
+    }),
+  )
+
+  it.effect("may revoke themselves, the last administrative one too", () =>
+    Effect.gen(function* () {
+      const { admin, call } = yield* setUp
+      assert.strictEqual((yield* call("DELETE", `/v1/api-keys/${admin.id}`)).status, 200)
+      assert.strictEqual((yield* call("GET", "/v1/account")).status, 401)
+    }),
+  )
+
+  it.effect("are made, listed and revoked by administrative keys alone", () =>
+    Effect.gen(function* () {
+      const { account, admin, call, lab } = yield* setUp
+      const { secret } = yield* lab.key(account, {
+        scopes: ["email:send", "email:logs:read", "domains:read", "domains:write", "webhooks:manage"],
+      })
+      for (const [method, path, body] of [
+        ["GET", "/v1/api-keys", undefined],
+        ["GET", `/v1/api-keys/${admin.id}`, undefined],
+        ["POST", "/v1/api-keys", { name: "x", scopes: ["admin"] }],
+        ["DELETE", `/v1/api-keys/${admin.id}`, undefined],
+      ] as const) {
+        const { json, status } = yield* call(method, path, body, secret)
+        assert.deepStrictEqual([status, json.error.details[0].message], [403, "admin"], path)
+      }
+    }),
+  )
+
+  it.effect("are refused when expired, and from an address that is not allowed", () =>
+    Effect.gen(function* () {
+      const { account, lab } = yield* setUp
+      const expired = yield* lab.key(account, { expires_at: new Date(Date.now() + 300).toISOString() })
+      const elsewhere = yield* lab.key(account, { allowed_ips: ["203.0.113.0/24"] })
+      const use = (key: string) => Effect.map(lab.ask("GET", "/v1/account", { key }), ({ status }) => status)
+      assert.strictEqual(yield* use(elsewhere.secret), 401)
+      yield* Effect.repeat(use(expired.secret), { until: (status) => status === 401, times: 100 })
+      assert.strictEqual(yield* use(expired.secret), 401)
+    }),
+  )
+
+  const BAD: ReadonlyArray<readonly [what: string, body: object, status: number, path: string]> = [
+    ["no name", { scopes: ["admin"] }, 400, "name"],
+    ["an empty name", { name: "", scopes: ["admin"] }, 400, "name"],
+    ["a name of 101 characters", { name: "x".repeat(101), scopes: ["admin"] }, 400, "name"],
+    ["no scopes", { name: "x" }, 400, "scopes"],
+    ["empty scopes", { name: "x", scopes: [] }, 400, "scopes"],
+    ["an unknown scope", { name: "x", scopes: ["root"] }, 400, "scopes[0]"],
+    ["a bad domain", { name: "x", scopes: ["admin"], domain: "acme" }, 400, "domain"],
+    ["a bad network", { name: "x", scopes: ["admin"], allowed_ips: ["10.0.0.1/8"] }, 400, "allowed_ips[0]"],
+    ["a bad moment", { name: "x", scopes: ["admin"], expires_at: "soon" }, 400, "expires_at"],
+  ]
+  it.effect("are not made from bad words", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      for (const [what, body, status, path] of BAD) {
+        const answer = yield* call("POST", "/v1/api-keys", body)
+        assert.strictEqual(answer.status, status, what)
+        assert.strictEqual(answer.json.error.details[0].path, path, what)
+      }
+      const past = yield* call("POST", "/v1/api-keys", { name: "x", scopes: ["admin"], expires_at: "2020-01-01T00:00:00Z" })
+      assert.deepStrictEqual([past.status, past.json.error.reason], [422, "expires_at_out_of_range"])
+      assert.strictEqual((yield* call("DELETE", "/v1/api-keys/key_00000000000000000000000000")).status, 404)
+    }),
+  )
+})

@@ -1,0 +1,105 @@
+import { Api } from "@waybill/api/Api"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { OpenApi } from "effect/http-api"
+import { Lab } from "./httpLab.ts"
+
+const BODIES: Readonly<Record<string, unknown>> = {
+  "PATCH /v1/email/{id}": { scheduled_at: "2030-01-01T00:00:00Z" },
+  "PATCH /v1/webhooks/{id}": { enabled: false },
+  "POST /v1/webhooks/{id}/replay": { created_after: "2020-01-01T00:00:00Z", created_before: "2030-01-01T00:00:00Z" },
+}
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("tenants", (it) => {
+  /** An account with one of everything, and what names its things. */
+  const furnished = Effect.gen(function* () {
+    const lab = yield* Lab
+    const account = yield* lab.account()
+    const { id: key_id, secret: key } = yield* lab.key(account)
+    const post = (path: string, body: unknown) => lab.ask("POST", path, { key, body })
+    const domain = (yield* post("/v1/domains", { name: "acme.test" })).json
+    const webhook = (yield* post("/v1/webhooks", { url: "https://example.org/hook", events: ["*"] })).json
+    const email = (yield* post("/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "x", scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })).json
+    yield* post("/v1/suppressions", { email: "gone@example.org" })
+    const delivery = (yield* lab.ask("GET", `/v1/webhooks/${webhook.id}/deliveries`, { key })).json.data[0]
+    return { account, key, key_id, domain: domain.name as string, domain_id: domain.id as string, webhook: webhook.id as string, email: email.id as string, delivery: delivery.id as string }
+  })
+
+  const routes = Object.entries(OpenApi.fromApi(Api).paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+
+  it.effect("answer 404 for the things of another, at every endpoint that names one", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const theirs = yield* furnished
+      const { secret: key } = yield* lab.key(yield* lab.account())
+      const fill = (path: string): ReadonlyArray<string> => {
+        if (path.includes("/domains/")) return [theirs.domain, theirs.domain_id].map((name) => path.replace("{domain}", name))
+        return [
+          path
+            .replace("{key_id}", theirs.key_id)
+            .replace("{delivery_id}", theirs.delivery)
+            .replace("{email}", "gone@example.org")
+            .replace("{id}", path.includes("/webhooks/") ? theirs.webhook : theirs.email),
+        ]
+      }
+      const named = routes.filter((route) => route.includes("{"))
+      assert.isAbove(named.length, 15)
+      for (const route of named) {
+        const [method = "", path = ""] = route.split(" ")
+        for (const filled of fill(path)) {
+          assert.notInclude(filled, "{", route)
+          const body = BODIES[route]
+          const answer = yield* lab.ask(method, filled, { key, ...(body === undefined ? {} : { body }) })
+          assert.strictEqual(answer.status, 404, `${route}: ${answer.text}`)
+          assert.notStrictEqual(answer.json.error.reason, "route_not_found", route)
+        }
+      }
+      // Nothing of all that has touched the owner's things.
+      const mine = (path: string) => Effect.map(lab.ask("GET", path, { key: theirs.key }), ({ json }) => json)
+      assert.strictEqual((yield* mine(`/v1/email/logs/${theirs.email}`)).status, "queued")
+      assert.strictEqual((yield* mine(`/v1/webhooks/${theirs.webhook}`)).enabled, true)
+      assert.strictEqual((yield* mine(`/v1/domains/${theirs.domain}`)).status, "verified")
+      assert.strictEqual((yield* mine(`/v1/suppressions/gone@example.org`)).reason, "manual")
+    }),
+  )
+
+  it.effect("see nothing of another in any list", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      yield* furnished
+      const account = yield* lab.account()
+      const { id, secret: key } = yield* lab.key(account)
+      const lists = routes.filter((route) => route.startsWith("GET /v1/") && !route.includes("{") && !route.endsWith("/account"))
+      assert.sameMembers(lists.map((route) => route.split("/v1/")[1]), [
+        "email/logs", "domains", "api-keys", "webhooks", "suppressions", "events", "audit",
+      ])
+      for (const route of lists) {
+        const [method = "", path = ""] = route.split(" ")
+        const { json } = yield* lab.ask(method, path, { key })
+        const ids = json.data.map((each: { id: string; stream_id?: string }) => each.stream_id ?? each.id)
+        assert.includeMembers([id, account], ids, route)
+      }
+    }),
+  )
+
+  it.effect("have domains, suppressions and idempotency keys of the same name side by side", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const one = yield* furnished
+      const two = yield* furnished
+      const send = (key: string, subject: string) =>
+        lab.ask("POST", "/v1/email/send", {
+          key,
+          headers: { "idempotency-key": "same" },
+          body: { from: "hi@acme.test", to: "ana@example.org", subject },
+        })
+      const first = yield* send(one.key, "one")
+      const second = yield* send(two.key, "two")
+      assert.strictEqual(first.status, 200)
+      assert.strictEqual(second.status, 200)
+      assert.notStrictEqual(first.json.id, second.json.id)
+    }),
+  )
+})
