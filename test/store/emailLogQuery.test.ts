@@ -240,3 +240,24 @@ describe("a folded subject", () => {
     assert.notInclude(EmailSubjects.fold("üü"), EmailSubjects.fold("ý"))
   })
 })
+
+layer(Database.layerFresh, { excludeTestServices: true })("the subjects of two commits at once", (it) => {
+  it.effect("are kept once each, and the commits never wait for each other in a ring", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      for (let round = 0; round < 15; round++) {
+        const rows = Array.from({ length: 2_000 }, (_, nth) => {
+          const subject = `Round ${round} of ${nth}`
+          return { account_id: account(1), term: EmailSubjects.term(subject), folded: EmailSubjects.fold(subject) }
+        })
+        yield* Effect.forEach(
+          [rows, rows.toReversed(), rows],
+          (each) => sql.withTransaction(EmailSubjects.readModel.write(sql, each)),
+          { concurrency: 3 },
+        )
+      }
+      const [row] = yield* sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM email_subjects`
+      assert.strictEqual(row?.n, 15 * 2_000)
+    }),
+  )
+})

@@ -17,12 +17,12 @@ export const MAX_ENTRIES = 65_536
  * Ids looked at for one page. Only filters that are all common and hardly ever meet come this far; their page then ends
  * early, with `has_more` and a cursor to go on from.
  */
-export const MAX_EXAMINED = 50_000
+export const MAX_EXAMINED = 20_000
 /** How far sources are counted to choose the rarest: at first, and once the first choice has found too little. */
 export const COUNT_CAP = 1_000
 export const DEEP_COUNT_CAP = 20_000
 /** Different subjects that a part of a text may stand in, to be searched by their lists. */
-export const MAX_SUBJECTS = 200
+export const MAX_SUBJECTS = 1_000
 
 /** As `EmailLog.record` made it. */
 export type EmailLogRecord = Readonly<Record<string, unknown>>
@@ -53,8 +53,12 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
   let choice: Choice = yield* choose(sql, sources, range, order, [COUNT_CAP])
   let chunk = isExact(filter, choice.source) ? limit + 1 : FIRST_CHUNK
   const found: Array<EmailLogSource.Found> = []
-  for (let examined = 0, steps = 0; examined < MAX_EXAMINED; steps++) {
-    if (steps === 1) {
+  let examined = 0
+  let isDeepened = false
+  while (examined < MAX_EXAMINED) {
+    // Should the next step find as seldom as those before, it would not fill the page: then look for a rarer list.
+    if (!isDeepened && examined > 0 && found.length * chunk < (limit + 1 - found.length) * examined) {
+      isDeepened = true
       const subjects = yield* subjectSource(sql, filter)
       if (subjects !== undefined) sources.push(subjects)
       if (!choice.isCertain || subjects !== undefined)
