@@ -5,12 +5,12 @@ import type { AccountId } from "@waybill/domain/Id"
 import { EventStore } from "@waybill/store/EventStore"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { newId, now } from "./fresh.ts"
 
 /** What is kept of a key. */
 export const hashOf = (secret: string): Content.Sha256 =>
-  Content.Sha256.make(createHash("sha256").update(secret).digest("hex"))
+  Content.Sha256.make(hash("sha256", secret, "hex"))
 
 /** The only moment at which a key's secret exists outside its owner's hands. */
 export const createApiKey = Effect.fn("createApiKey")(function* (

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type * as Domain from "@waybill/domain/Content"
 import { Effect, Option, Schema } from "effect"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 
 /** Rows that one statement of the expiry removes, so that it never holds locks for long. */
 export const EXPIRY_BATCH = 1_000
@@ -18,7 +18,7 @@ export const Body = Schema.Struct({ html: Schema.NullOr(Schema.String), text: Sc
 export type Body = typeof Body.Type
 
 export const blob = (bytes: Uint8Array): Blob => ({
-  sha256: createHash("sha256").update(bytes).digest("hex") as Domain.Sha256,
+  sha256: hash("sha256", bytes, "hex") as Domain.Sha256,
   bytes,
 })
 

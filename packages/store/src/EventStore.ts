@@ -3,9 +3,9 @@ import type { Decide } from "@waybill/domain/Aggregate"
 import * as DomainEvent from "@waybill/domain/DomainEvent"
 import * as Id from "@waybill/domain/Id"
 import { Context, Effect, Layer, Result, Schedule, type Scope } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { type Consequences, live } from "./Consequences.ts"
 import * as GroupCommit from "./GroupCommit.ts"
+import * as IdBytes from "./IdBytes.ts"
 import type { FeedPage, FeedQuery, Ledger, LedgerError, StreamRef } from "./Ledger.ts"
 import * as MemoryLedger from "./MemoryLedger.ts"
 import * as PostgresLedger from "./PostgresLedger.ts"
@@ -68,6 +68,9 @@ export interface Options {
   readonly flights?: number
 }
 
+/** Taking a stack costs more than the rest of the span, and leads to this file anyway. */
+const WITHOUT_STACK = { captureStackTrace: false }
+
 const READ_TRIES = 3
 
 /** A read does no harm twice: a pooled connection that died meanwhile is none of the reader's business. */
@@ -91,8 +94,8 @@ const make = Effect.fnUntraced(function* (
     ledger,
     shapes,
     consequences: options.consequences ?? live,
-    nextEventId: (epochMillis) => Id.make("EventId", epochMillis, SecureRandom.randomBytesUnsafe(10)),
-    nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, SecureRandom.randomBytesUnsafe(10)),
+    nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
+    nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, IdBytes.next()),
     ...(options.flights === undefined ? {} : { flights: options.flights }),
   })
   return EventStore.of({
@@ -121,9 +124,9 @@ const make = Effect.fnUntraced(function* (
           ),
           // A unit without a claim and without a lease is refused by its own decision only.
           Effect.mapError((refusal) => refusal as Exclude<typeof refusal, IdempotencyKeyReused | LeaseLost>),
-          Effect.withSpan("EventStore.commit"),
+          Effect.withSpan("EventStore.commit", {}, WITHOUT_STACK),
         ),
-    transact: (unit) => Effect.withSpan(group.submit(unit), "EventStore.transact"),
+    transact: (unit) => Effect.withSpan(group.submit(unit), "EventStore.transact", WITHOUT_STACK),
     feed: (query) => patiently(ledger.feed(query)),
   })
 })
