@@ -66,6 +66,19 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     }),
   )
 
+  it.effect("are added once on two nodes at once", () =>
+    Effect.gen(function* () {
+      const { account, lab } = yield* setUp
+      const { secret: key } = yield* lab.key(account)
+      const second = yield* lab.another
+      for (let round = 0; round < 8; round++) {
+        const body = { name: `race${round}.test` }
+        const answers = yield* Effect.all([lab.ask("POST", "/v1/domains", { key, body }), lab.ask("POST", "/v1/domains", { key, body, node: second })], { concurrency: 2 })
+        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, 422])
+      }
+    }),
+  )
+
   it.effect("are removed, and may then be added again", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp

@@ -13,8 +13,9 @@ import { EventStore } from "@waybill/store/EventStore"
 import { InstanceKey } from "@waybill/store/InstanceKey"
 import { KeyUses } from "@waybill/store/KeyUses"
 import { Secrets } from "@waybill/store/Secrets"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted, type Scope as EffectScope } from "effect"
 import { HttpServer } from "effect/http"
+import type { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { createApiKey } from "../../apps/server/src/apiKeys.ts"
 import { newId, now } from "../../apps/server/src/fresh.ts"
@@ -48,6 +49,8 @@ export interface Ask {
   readonly body?: unknown
   /** Sent as it is. */
   readonly raw?: string | Uint8Array
+  /** Another node than the lab's first. */
+  readonly node?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -64,6 +67,8 @@ export class Lab extends Context.Service<
   {
     readonly url: string
     readonly sql: PgClient.PgClient
+    /** One more node on the same database; gives its URL. */
+    readonly another: Effect.Effect<string, never, EffectScope.Scope>
     readonly ask: (method: string, path: string, options?: Ask) => Effect.Effect<Answer>
     readonly account: (plan?: Plan.Plan) => Effect.Effect<Id.AccountId>
     readonly key: (account: Id.AccountId, options?: KeyOptions) => Effect.Effect<{ readonly id: string; readonly secret: string }>
@@ -79,7 +84,12 @@ export class Lab extends Context.Service<
         return Lab.of({
           url,
           sql: yield* PgClient.PgClient,
-          ask: (method, path, options) => Effect.promise(() => ask(url, method, path, options)),
+          another: Layer.build(Layer.fresh(served(setup).pipe(Layer.provide(nodeStore)))).pipe(
+            Effect.map((built) => HttpServer.formatAddress(Context.get(built, HttpServer.HttpServer).address)),
+            Effect.provideContext(yield* Effect.context<PgClient.PgClient | SqlClient.SqlClient | InstanceKey>()),
+            Effect.orDie,
+          ),
+          ask: (method, path, options) => Effect.promise(() => ask(options?.node ?? url, method, path, options)),
           account: (plan = "business") =>
             Effect.gen(function* () {
               const account_id = yield* newId("AccountId")
@@ -108,9 +118,12 @@ export class Lab extends Context.Service<
     ).pipe(Layer.provideMerge(served(setup)), Layer.provideMerge(store), Layer.provideMerge(Database.layerFresh))
 }
 
-const store = Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
+const nodeStore = Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
   Layer.provideMerge(KeyUses.layer),
   Layer.provideMerge(EventStore.layer()),
+)
+
+const store = nodeStore.pipe(
   Layer.provideMerge(
     InstanceKey.layer({ file: "", text: Option.some(Redacted.make(randomBytes(32).toString("base64"))) }),
   ),
