@@ -19,6 +19,7 @@ export type Answer =
 
 export interface Options {
   readonly host?: string
+  readonly port?: number
   readonly answer?: (call: Received, nth: number) => Answer | Promise<Answer>
   readonly tls?: { readonly cert: string; readonly key: string }
   readonly keepAliveMs?: number
@@ -59,7 +60,7 @@ export const open = async (options: Options = {}): Promise<Receiver> => {
   const server = options.tls === undefined ? http.createServer(listener) : https.createServer(options.tls, listener)
   if (options.keepAliveMs !== undefined) server.keepAliveTimeout = options.keepAliveMs
   server.on("connection", () => connections++)
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, host, resolve))
   const { port } = server.address() as AddressInfo
   const name = host.includes(":") ? `[${host}]` : host
   return {

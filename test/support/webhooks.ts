@@ -31,12 +31,15 @@ export const worker = (
   url: Redacted.Redacted,
   over: Partial<drainWebhooks.Options> = {},
   dns: Layer.Layer<Dns.Dns> = Dns.Dns.layerTest({}),
-) =>
-  Worker.layer({
-    url,
-    delivery: { returnPath: Delivery.RETURN_PATH },
-    also: drainWebhooks.tasks({ allowedNetworks: LOOPBACK, ...over }),
-  }).pipe(Layer.provide(Transports.Transports.layer("capture", {})), Layer.provide(dns))
+) => {
+  const also = Effect.map(drainWebhooks.make({ allowedNetworks: LOOPBACK, ...over }), ({ kick }) => ({
+    drain_webhooks: { run: kick },
+  }))
+  return Worker.layer({ url, delivery: { returnPath: Delivery.RETURN_PATH }, also }).pipe(
+    Layer.provide(Transports.Transports.layer<never, never>("capture", {})),
+    Layer.provide(dns),
+  )
+}
 
 export interface Endpoint {
   readonly account_id: Id.AccountId
@@ -128,12 +131,17 @@ export const settledOne = (endpoint: Endpoint, within?: Duration.Duration) =>
     ([only]) => only as WebhookDeliveries.DeliveryRecord,
   )
 
-export const settledAll = (endpoint: Endpoint, count: number, within?: Duration.Duration) =>
-  Delivery.until(
-    deliveries(endpoint),
-    (all) => all.length === count && all.every(({ status }) => status !== "pending"),
-    within,
+export const settledAll = Effect.fnUntraced(function* (endpoint: Endpoint, count: number, within?: Duration.Duration) {
+  const sql = yield* PgClient.PgClient
+  const counted = Effect.map(
+    Effect.orDie(sql<{ readonly settled: number; readonly all: number }>`
+      SELECT count(*)::int AS all, count(*) FILTER (WHERE status <> 'pending')::int AS settled FROM webhook_deliveries
+      WHERE account_id = ${endpoint.account_id} AND webhook_id = ${endpoint.webhook_id}`),
+    ([row]) => row,
   )
+  yield* Delivery.until(counted, (row) => row?.all === count && row.settled === count, within)
+  return yield* deliveries(endpoint)
+})
 
 export const record = ({ account_id, webhook_id }: Endpoint) =>
   Effect.map(Webhooks.find(account_id, webhook_id), Option.getOrUndefined)

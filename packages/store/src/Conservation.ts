@@ -3,6 +3,10 @@ import * as DomainEvent from "@waybill/domain/DomainEvent"
 import * as Webhook from "@waybill/domain/Webhook"
 import { Effect } from "effect"
 import type { Stored } from "./Recorded.ts"
+import * as WebhookDeliveries from "./WebhookDeliveries.ts"
+
+/** Strays that are named; one is enough to be wrong. */
+const MAX_NAMED = 100
 
 /** What the log says a webhook was to be told, and what was written down to be told. */
 export interface WebhookBalance {
@@ -10,7 +14,10 @@ export interface WebhookBalance {
   readonly webhook_id: string
   readonly events: number
   readonly deliveries: number
+  /** Events of which the webhook was to be told, and no delivery says so. */
   readonly missing: ReadonlyArray<string>
+  /** Deliveries of an event that the log does not have or tells otherwise, or that wait without a row in the outbox. */
+  readonly stray: ReadonlyArray<string>
 }
 
 interface Stretch {
@@ -35,21 +42,38 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
   const stretches = subscribed(history)
   const rows = yield* Effect.orDie(sql<{ readonly event_id: string; readonly told: bigint }>`
     SELECT e.event_id, count(d.id) AS told
-    FROM jsonb_to_recordset(${sql.json(stretches.map((each) => ({ ...each, from: `${each.from}`, to: each.to === null ? null : `${each.to}` })))})
+    FROM jsonb_to_recordset(${sql.json(stretches.map(inText))})
       AS s("from" bigint, "to" bigint, tags text[])
     JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
       AND e.type = ANY(s.tags)
     LEFT JOIN webhook_deliveries d
       ON d.account_id = e.account_id AND d.webhook_id = ${webhook_id} AND d.event_id = e.event_id
     GROUP BY e.event_id`)
+  const stray = yield* Effect.orDie(strays(sql, account_id, webhook_id))
   return {
     account_id,
     webhook_id,
     events: rows.length,
     deliveries: rows.reduce((sum, { told }) => sum + Number(told), 0),
     missing: rows.flatMap(({ event_id, told }) => (told === 0n ? [event_id] : [])),
+    stray: stray.map(({ id }) => id),
   } satisfies WebhookBalance
 })
+
+const inText = ({ from, tags, to }: Stretch) => ({ from: `${from}`, to: to === null ? null : `${to}`, tags })
+
+/** A replay may tell of events that lie outside the webhook's time, but never of others than the log's. */
+const strays = (sql: PgClient.PgClient, account_id: string, webhook_id: string) => sql<{ readonly id: string }>`
+  SELECT d.id FROM webhook_deliveries d
+  LEFT JOIN events e ON e.account_id = d.account_id AND e.stream_id = d.stream_id AND e.version = d.stream_version
+    AND e.event_id = d.event_id
+  LEFT JOIN unnest(${DomainEvent.TAGS}::text[], ${DomainEvent.TAGS.map(DomainEvent.publicType)}::text[]) AS t(tag, type)
+    ON t.tag = e.type
+  LEFT JOIN outbox o ON o.id = d.id
+  WHERE d.account_id = ${account_id} AND d.webhook_id = ${webhook_id}
+    AND ((t.type IS DISTINCT FROM d.event_type AND d.event_type <> ${WebhookDeliveries.TEST_TYPE})
+      OR (d.status = 'pending') <> (o.id IS NOT NULL))
+  ORDER BY d.id LIMIT ${MAX_NAMED}::int`
 
 /** The stretches of the log in which a webhook listened, and to what. */
 const subscribed = (history: ReadonlyArray<Stored>): ReadonlyArray<Stretch> => {

@@ -266,7 +266,7 @@ export const failingSince = Effect.fn("WebhookDeliveries.failingSince")(function
 export const MAX_PARKED = 5_000
 /** What is set aside comes back after this, spread over twice as long, and over more the more there is. */
 const PARK_SECONDS = 5
-const SPREAD_SECONDS_A_ROW = 0.03
+const SPREAD_SECONDS_A_ROW = 0.01
 const MAX_SPREAD_SECONDS = 5 * 60
 
 /** Sets aside what waits for an endpoint that is too busy: a long backlog is not claimed again and again meanwhile. */

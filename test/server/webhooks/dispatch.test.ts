@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Webhook from "@waybill/domain/Webhook"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Webhooks from "../../support/webhooks.ts"
+import { World } from "../../support/world.ts"
 import { Duration, Effect, Layer } from "effect"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import { Webhook as SvixWebhook } from "svix"
@@ -23,7 +24,7 @@ const verify = (call: Receiver.Received, secret: string): unknown => {
 }
 const refuses = (verify: () => unknown) => assert.throws(verify, /signature/iu)
 
-layer(Delivery.World, { excludeTestServices: true })("a webhook call", (it) => {
+layer(World, { excludeTestServices: true })("a webhook call", (it) => {
   it.effect("carries the fact, signed so that the public libraries verify it", () =>
     Effect.gen(function* () {
       yield* working()
@@ -212,7 +213,7 @@ layer(Delivery.World, { excludeTestServices: true })("a webhook call", (it) => {
   )
 })
 
-layer(Delivery.World, { excludeTestServices: true })("a webhook that fails", (it) => {
+layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
   it.effect("is tried again by the table, each pause a tenth more or less, and then has failed", () =>
     Effect.gen(function* () {
       yield* working()

@@ -13,10 +13,10 @@ const webhooks = Command.make(
     const balances = yield* Conservation.webhooks()
     yield* output.print(
       balances.map((each) => ({ ...each })),
-      { json, columns: ["account_id", "webhook_id", "events", "deliveries", "missing"] },
+      { json, columns: ["account_id", "webhook_id", "events", "deliveries", "missing", "stray"] },
     )
-    const wrong = balances.filter(({ deliveries, events }) => deliveries !== events)
-    if (wrong.length > 0) return yield* new OutOfBalance({ message: `${wrong.length} webhooks were not told every event` })
+    const wrong = balances.filter(({ deliveries, events, stray }) => deliveries !== events || stray.length > 0)
+    if (wrong.length > 0) return yield* new OutOfBalance({ message: `the deliveries of ${count(wrong, "webhook")} do not add up` })
   }),
 ).pipe(Command.withDescription("Prove that every matching event has its webhook delivery"))
 
@@ -30,9 +30,11 @@ const emails = Command.make(
       { json, columns: ["account_id", "day", "accepted", "final", "in_flight", "astray"] },
     )
     const wrong = balances.filter((each) => each.accepted !== each.final + each.in_flight || each.astray > 0)
-    if (wrong.length > 0) return yield* new OutOfBalance({ message: `${wrong.length} days do not add up` })
+    if (wrong.length > 0) return yield* new OutOfBalance({ message: `the recipients of ${count(wrong, "day")} do not add up` })
   }),
 ).pipe(Command.withDescription("Prove that every accepted recipient is final or in flight"))
+
+const count = (wrong: ReadonlyArray<unknown>, what: string): string => `${wrong.length} ${what}${wrong.length === 1 ? "" : "s"}`
 
 export const audit = Command.make("audit").pipe(
   Command.withDescription("Count the log against what follows from it"),

@@ -4,7 +4,7 @@ import * as Timestamp from "@waybill/domain/Timestamp"
 import * as WebhookRetry from "@waybill/domain/WebhookRetry"
 import * as Leases from "@waybill/store/Leases"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
-import { Effect, Random } from "effect"
+import { Effect, Option, Random } from "effect"
 import { now } from "../fresh.ts"
 import * as callWebhook from "./callWebhook.ts"
 import * as EndpointTurns from "./EndpointTurns.ts"
@@ -24,14 +24,6 @@ export interface Options extends callWebhook.Options {
   /** The next try after so many failed ones. Tests don't wait for hours. */
   readonly nextAt?: (now: Timestamp.Timestamp, attempts: number, random: number) => Timestamp.Timestamp | null
 }
-
-/** The task of the worker that calls webhooks. */
-export const tasks = (options: Options) =>
-  Effect.map(make(options), ({ kick }) => ({
-    // The clock is the backstop of the wake-ups.
-    [TASK]: { run: kick, cron: "* * * * *" },
-  }))
-const TASK = "drain_webhooks"
 
 /** Calls the endpoints of webhooks, and writes down how each call went. */
 export const make = Effect.fnUntraced(function* (options: Options) {
@@ -55,15 +47,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   const work = Effect.fnUntraced(function* (job: Pipeline.Job, dispatch: WebhookDeliveries.Dispatch) {
     const { account_id, webhook_id } = dispatch
-    if (!(yield* turns.enter(webhook_id))) return yield* setAside([job])
-    let answered = true
-    const made = yield* Effect.gen(function* () {
-      if (!job.start()) return undefined
-      const made = yield* attempt(dispatch)
-      answered = made.status !== null || made.duration_ms < SILENCE_MS
-      return made
-    }).pipe(Effect.ensuring(Effect.sync(() => turns.leave(webhook_id, answered))))
-    if (made === undefined) return yield* Leases.giveBack([job.row])
+    const begin = Effect.suspend(() => (job.start() ? Effect.asSome(attempt(dispatch)) : Effect.succeedNone))
+    const turn = yield* turns.take(webhook_id, begin, Option.match({ onNone: () => true, onSome: isAnswered }))
+    if (Option.isNone(turn)) return yield* setAside([job])
+    if (Option.isNone(turn.value)) return yield* Leases.giveBack([job.row])
+    const made = turn.value.value
     job.settle()
     const counted = yield* settle(yield* settled(job, dispatch, made, nextAt))
     if (!counted || dispatch.webhook === null) return
@@ -115,6 +103,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
 /** Who says nothing for so long hangs; a quick refusal holds nobody up. */
 const SILENCE_MS = 5_000
+
+const isAnswered = ({ duration_ms, status }: WebhookDeliveries.Attempt): boolean => status !== null || duration_ms < SILENCE_MS
 
 const isOk = ({ status }: WebhookDeliveries.Attempt): boolean => status !== null && status >= 200 && status < 300
 

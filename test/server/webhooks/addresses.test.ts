@@ -1,0 +1,170 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Dns from "@waybill/mail/Dns"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import * as callWebhook from "../../../apps/server/src/tasks/callWebhook.ts"
+import * as DnsServer from "../../support/dnsServer.ts"
+import * as Receiver from "../../support/webhookReceiver.ts"
+import { networks } from "../../support/webhooks.ts"
+
+const tls = (file: string) => readFileSync(new URL(`../../fixtures/tls/${file}`, import.meta.url), "utf8")
+
+const secrets = [`whsec_${Buffer.alloc(24, 1).toString("base64")}`]
+
+/** Calls one URL as a node with these networks would. */
+const calling = (options: callWebhook.Options, dns?: DnsServer.DnsServer) =>
+  Effect.map(callWebhook.make(options), (call) => (url: string) =>
+    call({ url, id: "evt_1", body: "{}", secrets }).pipe(
+      Effect.provide(dns === undefined ? Dns.Dns.layerTest({}) : Dns.Dns.layer({ servers: [dns.server] })),
+    ),
+  )
+
+describe("a webhook's address", () => {
+  const inward: ReadonlyArray<readonly [host: string, range: string]> = [
+    ["127.0.0.1", "loopback"],
+    ["127.1", "loopback"],
+    ["2130706433", "loopback"],
+    ["017700000001", "loopback"],
+    ["0177.0.0.1", "loopback"],
+    ["0x7f000001", "loopback"],
+    ["0x7f.1", "loopback"],
+    ["１２７.0.0.1", "loopback"],
+    ["[::1]", "loopback"],
+    ["[::ffff:127.0.0.1]", "loopback"],
+    ["[::ffff:7f00:1]", "loopback"],
+    ["[64:ff9b::7f00:1]", "loopback"],
+    ["localhost", "loopback"],
+    ["hooks.localhost", "loopback"],
+    ["0.0.0.0", "unspecified"],
+    ["[::]", "unspecified"],
+    ["10.0.0.7", "private"],
+    ["172.16.0.1", "private"],
+    ["192.168.1.1", "private"],
+    ["[fc00::1]", "private"],
+    ["100.64.0.1", "carrier-grade-nat"],
+    ["169.254.169.254", "link-local"],
+    ["2852039166", "link-local"],
+    ["[::ffff:a9fe:a9fe]", "link-local"],
+    ["[fe80::1]", "link-local"],
+    ["[fd00:ec2::254]", "private"],
+  ]
+  it.live.each(inward)("is refused when it is %s", ([host, range]) =>
+    Effect.gen(function* () {
+      const receiver = yield* Receiver.listen()
+      const call = yield* calling({ allowedNetworks: [] })
+      for (const scheme of ["http", "https"]) {
+        const attempt = yield* call(`${scheme}://${host}:${receiver.port}/`)
+        assert.strictEqual(attempt.status, null)
+        assert.include(attempt.error, `${range} address`)
+      }
+      assert.strictEqual(receiver.connections(), 0)
+    }),
+  )
+
+  it.live("may be any spelling of what the operator allows", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Receiver.listen()
+      const call = yield* calling({ allowedNetworks: networks("127.0.0.1/32") })
+      for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "localhost"]) {
+        const attempt = yield* call(`http://${host}:${receiver.port}/`)
+        assert.deepStrictEqual([attempt.status, attempt.address], [204, "127.0.0.1"])
+      }
+      assert.include((yield* call(`http://127.0.0.2:${receiver.port}/`)).error, "loopback")
+      assert.include((yield* call(`http://10.0.0.1:${receiver.port}/`)).error, "private")
+    }),
+  )
+
+  it.live("is refused when the name stands for it", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Receiver.listen()
+      const dns = yield* DnsServer.listen({
+        "inward.test": { A: ["127.0.0.1"] },
+        "metadata.test": { A: ["169.254.169.254"] },
+        "mapped.test": { AAAA: ["::ffff:127.0.0.1"] },
+        "alias.test": { CNAME: "inward.test" },
+      })
+      const call = yield* calling({ allowedNetworks: [] }, dns)
+      for (const [name, why] of [
+        ["inward.test", "stands for 127.0.0.1, a loopback address"],
+        ["metadata.test", "stands for 169.254.169.254, a link-local address"],
+        ["mapped.test", "a loopback address"],
+        ["alias.test", "stands for 127.0.0.1, a loopback address"],
+        ["nobody.test", "has no address (NXDOMAIN)"],
+      ] as const) {
+        assert.include((yield* call(`https://${name}:${receiver.port}/`)).error, why)
+      }
+      assert.strictEqual(receiver.connections(), 0)
+    }),
+  )
+
+  it.live("is looked up once a call, and the call goes where that look-up said", () =>
+    Effect.gen(function* () {
+      const allowed = yield* Receiver.listen()
+      const forbidden = yield* Receiver.listen({ host: "127.0.0.2", port: allowed.port })
+      // The first look-up (A and AAAA) is answered with what is allowed, every later one with what is not.
+      const dns = yield* DnsServer.listen({
+        "rebind.test": (asked) => ({ A: [asked < 2 ? "127.0.0.1" : "127.0.0.2"] }),
+      })
+      const call = yield* calling({ allowedNetworks: networks("127.0.0.1/32") }, dns)
+      const url = `http://rebind.test:${allowed.port}/hook`
+      const first = yield* call(url)
+      assert.deepStrictEqual([first.status, first.address], [204, "127.0.0.1"])
+      assert.strictEqual(allowed.calls[0]?.headers["host"], `rebind.test:${allowed.port}`)
+      assert.deepStrictEqual(dns.queries.map(({ type }) => type).toSorted(), ["A", "AAAA"])
+      const second = yield* call(url)
+      assert.include(second.error, "stands for 127.0.0.2, a loopback address")
+      assert.deepStrictEqual([allowed.calls.length, forbidden.connections()], [1, 0])
+    }),
+  )
+
+  it.live("that is refused is passed over when the name has another", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Receiver.listen()
+      const dns = yield* DnsServer.listen({ "both.test": { A: ["10.0.0.1", "127.0.0.1"] } })
+      const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8") }, dns)
+      const attempt = yield* call(`http://both.test:${receiver.port}/`)
+      assert.deepStrictEqual([attempt.status, attempt.address], [204, "127.0.0.1"])
+    }),
+  )
+
+  it.live("is followed when the name moves, although a connection to the old one is still open", () =>
+    Effect.gen(function* () {
+      const old = yield* Receiver.listen()
+      const moved = yield* Receiver.listen({ host: "127.0.0.2", port: old.port })
+      const dns = yield* DnsServer.listen({ "moving.test": (asked) => ({ A: [asked < 2 ? "127.0.0.1" : "127.0.0.2"] }) })
+      const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8") }, dns)
+      for (const address of ["127.0.0.1", "127.0.0.2"]) {
+        assert.strictEqual((yield* call(`http://moving.test:${old.port}/`)).address, address)
+      }
+      assert.deepStrictEqual([old.calls.length, moved.calls.length], [1, 1])
+    }),
+  )
+
+  it.live("is never called over plain http when it is public", () =>
+    Effect.gen(function* () {
+      const dns = yield* DnsServer.listen({ "public.test": { A: ["1.1.1.1"] } })
+      const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8") }, dns)
+      const attempt = yield* call("http://public.test/")
+      assert.include(attempt.error, "plain http")
+      assert.strictEqual(attempt.address, null)
+    }),
+  )
+
+  it.live("is held to the certificate of the name, not of the address", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Receiver.listen({ tls: { cert: tls("server.pem"), key: tls("server.key") } })
+      const dns = yield* DnsServer.listen({
+        "relay.acme.test": { A: ["127.0.0.1"] },
+        "other.test": { A: ["127.0.0.1"] },
+      })
+      const allowedNetworks = networks("127.0.0.0/8")
+      const call = yield* calling({ allowedNetworks, ca: tls("ca.pem") }, dns)
+      assert.strictEqual((yield* call(`https://relay.acme.test:${receiver.port}/`)).status, 204)
+      assert.strictEqual((yield* call(`https://127.0.0.1:${receiver.port}/`)).status, 204)
+      assert.match((yield* call(`https://other.test:${receiver.port}/`)).error ?? "", /altnames|does not match/u)
+      const wary = yield* calling({ allowedNetworks }, dns)
+      assert.match((yield* wary(`https://relay.acme.test:${receiver.port}/`)).error ?? "", /certificate/u)
+      assert.lengthOf(receiver.calls, 2)
+    }),
+  )
+})

@@ -1,0 +1,119 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Leases from "@waybill/store/Leases"
+import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
+import { Duration, Effect, Layer, Redacted } from "effect"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as Receiver from "../../support/webhookReceiver.ts"
+import * as Webhooks from "../../support/webhooks.ts"
+import { World } from "../../support/world.ts"
+
+const PROGRAM = fileURLToPath(new URL("program.ts", import.meta.url))
+
+const attempt = (status: number): WebhookDeliveries.Attempt => ({
+  at: "2026-11-21T09:00:00.000Z",
+  url: "http://127.0.0.1/",
+  address: "127.0.0.1",
+  request_headers: {},
+  status,
+  response_headers: {},
+  response_body: "",
+  duration_ms: 1,
+  error: null,
+})
+
+const claim = (owner: string, token: string) =>
+  Leases.claim({ kind: "webhook", owner, token, limit: 10, without: new Set(), after: "" })
+
+layer(World, { excludeTestServices: true })("a result", (it) => {
+  it.effect("that comes after its lease has passed on is dropped, and the new holder's counts", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
+      yield* Webhooks.happens(endpoint.account_id)
+      const [first] = (yield* claim("prc_1", "one")).rows
+      if (first === undefined) return assert.fail("nothing was claimed")
+      yield* Leases.giveBack([first])
+      const [second] = (yield* claim("prc_2", "two")).rows
+      assert.strictEqual(second?.id, first.id)
+      const settled = (token: string, status: number): WebhookDeliveries.Settled => ({
+        account_id: endpoint.account_id,
+        id: first.id,
+        status: status === 200 ? "delivered" : "failed",
+        next_attempt_at: null,
+        delivered_at: status === 200 ? "2026-11-21T09:00:01.000Z" : null,
+        attempt: attempt(status),
+        token,
+        armed_at: first.available_at,
+      })
+      assert.deepStrictEqual(yield* Effect.orDie(WebhookDeliveries.settle(sql, [settled("one", 500)])), [])
+      const [untouched] = yield* Webhooks.deliveries(endpoint)
+      assert.deepStrictEqual([untouched?.status, untouched?.attempts, untouched?.history], ["pending", 0, []])
+      assert.lengthOf(yield* Effect.orDie(WebhookDeliveries.settle(sql, [settled("two", 200)])), 1)
+      assert.lengthOf(yield* Effect.orDie(WebhookDeliveries.settle(sql, [settled("two", 500)])), 0)
+      const [record] = yield* Webhooks.deliveries(endpoint)
+      assert.deepStrictEqual([record?.status, record?.attempts], ["delivered", 1])
+      assert.strictEqual(yield* Webhooks.outbox(first.id), undefined)
+    }),
+  )
+})
+
+layer(World, { excludeTestServices: true })("a node that is killed during its calls", (it) => {
+  it.effect(
+    "has them made again by the next",
+    () =>
+      Effect.gen(function* () {
+        let alive = false
+        const receiver = yield* Receiver.listen({ answer: () => (alive ? { status: 200 } : "hang") })
+        const endpoint = yield* Webhooks.create(receiver.url)
+        const CALLS = 5
+        yield* Effect.forEach(Array.from({ length: CALLS }), () => Webhooks.happens(endpoint.account_id))
+        const { url } = yield* Database.Fresh
+        const child = yield* Effect.acquireRelease(
+          Effect.sync(() => spawn(process.execPath, [PROGRAM, Redacted.value(url)], { stdio: "ignore" })),
+          (child) => Effect.sync(() => child.kill("SIGKILL")),
+        )
+        const exited = new Promise((resolve) => child.on("exit", resolve))
+        yield* Delivery.until(Effect.sync(() => receiver.calls.length), (calls) => calls === CALLS, Duration.seconds(20))
+        child.kill("SIGKILL")
+        yield* Effect.promise(() => exited)
+        alive = true
+        yield* Layer.build(Webhooks.worker(url))
+        const all = yield* Webhooks.settledAll(endpoint, CALLS, Duration.seconds(15))
+        assert.deepStrictEqual(all.map(({ attempts, status }) => [status, attempts]), Array(CALLS).fill(["delivered", 1]))
+        assert.strictEqual(receiver.calls.length, 2 * CALLS)
+        assert.strictEqual(new Set(receiver.calls.map(({ headers }) => headers["webhook-id"])).size, CALLS)
+      }),
+    60_000,
+  )
+
+  it.effect("gives back, when it is only stopped, what it has not begun, and writes down what it has", () =>
+    Effect.gen(function* () {
+      let release: (() => void) | undefined
+      const gate = new Promise<void>((resolve) => (release = resolve))
+      const receiver = yield* Receiver.listen({ answer: () => gate.then(() => ({ status: 200 })) })
+      const endpoint = yield* Webhooks.create(receiver.url)
+      const CALLS = 40
+      yield* Effect.forEach(Array.from({ length: CALLS }), () => Webhooks.happens(endpoint.account_id), { concurrency: 20 })
+      const { url } = yield* Database.Fresh
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Layer.build(Webhooks.worker(url))
+          yield* Delivery.until(Effect.sync(() => receiver.calls.length), (calls) => calls === 20)
+          // The stop begins before the first answer.
+          setTimeout(() => release?.(), 200)
+        }),
+      )
+      const all = yield* Webhooks.deliveries(endpoint)
+      const delivered = all.filter(({ status }) => status === "delivered").length
+      assert.strictEqual(delivered, receiver.calls.length)
+      const sql = yield* PgClient.PgClient
+      const [left] = yield* Effect.orDie(sql<{ readonly leased: number; readonly rows: number }>`
+        SELECT count(*)::int AS rows, count(lease_token)::int AS leased FROM outbox WHERE stream_id = ${endpoint.webhook_id}`)
+      assert.deepStrictEqual(left, { rows: CALLS - delivered, leased: 0 })
+    }),
+  )
+})

@@ -1,0 +1,191 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as DomainEvent from "@waybill/domain/DomainEvent"
+import * as Id from "@waybill/domain/Id"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
+import { Effect, Fiber, Layer, Option } from "effect"
+import { randomBytes } from "node:crypto"
+import { Webhook as StandardWebhook } from "standardwebhooks"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import { id } from "../../support/history.ts"
+import * as Receiver from "../../support/webhookReceiver.ts"
+import * as Webhooks from "../../support/webhooks.ts"
+import { World } from "../../support/world.ts"
+
+const working = Effect.fnUntraced(function* (over: Parameters<typeof Webhooks.worker>[1] = {}) {
+  const { url } = yield* Database.Fresh
+  yield* Layer.build(Webhooks.worker(url, { nextAt: Webhooks.never, ...over }))
+})
+
+const newIds = (count: number) =>
+  Effect.map(Webhooks.now, (now) =>
+    Array.from({ length: count }, () => Id.make("WebhookDeliveryId", Timestamp.toMillis(now), randomBytes(10))),
+  )
+
+const replayRange = Effect.fnUntraced(function* (
+  endpoint: Webhooks.Endpoint,
+  over: Partial<WebhookDeliveries.Range> = {},
+  most = 100,
+) {
+  const now = yield* Webhooks.now
+  return yield* WebhookDeliveries.replayRange({
+    account_id: endpoint.account_id,
+    webhook_id: endpoint.webhook_id,
+    created_after: "2000-01-01T00:00:00.000Z",
+    created_before: Timestamp.plus(now, Timestamp.DAY),
+    types: DomainEvent.TAGS.filter((tag) => tag.startsWith("Email")).map((tag) => ({ tag, type: DomainEvent.publicType(tag) })),
+    ids: yield* newIds(most),
+    now,
+    ...over,
+  })
+})
+
+layer(World, { excludeTestServices: true })("a replay", (it) => {
+  it.effect("calls once more with the same event, and a failed delivery can still succeed", () =>
+    Effect.gen(function* () {
+      yield* working()
+      let broken = true
+      const receiver = yield* Receiver.listen({ answer: () => ({ status: broken ? 500 : 200 }) })
+      const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+      const { account_id, webhook_id } = endpoint
+      yield* Webhooks.happens(account_id)
+      const failed = yield* Webhooks.settledOne(endpoint)
+      assert.strictEqual(failed.status, "failed")
+      broken = false
+      const again = yield* WebhookDeliveries.replay(account_id, webhook_id, failed.id, yield* Webhooks.now)
+      assert.strictEqual(Option.getOrUndefined(again)?.status, "pending")
+      const record = yield* Webhooks.settledOne(endpoint)
+      assert.deepStrictEqual([record.status, record.history.map(({ status }) => status)], ["delivered", [500, 200]])
+      assert.strictEqual(receiver.calls[0]?.headers["webhook-id"], receiver.calls[1]?.headers["webhook-id"])
+      assert.strictEqual(receiver.calls[0]?.body, receiver.calls[1]?.body)
+      const unknown = yield* WebhookDeliveries.replay(account_id, webhook_id, id("WebhookDeliveryId"), yield* Webhooks.now)
+      assert.isTrue(Option.isNone(unknown))
+      const stranger = yield* WebhookDeliveries.replay(id("AccountId"), webhook_id, failed.id, yield* Webhooks.now)
+      assert.isTrue(Option.isNone(stranger))
+    }),
+  )
+
+  it.effect("asked for while the endpoint is being called is not swallowed by that call", () =>
+    Effect.gen(function* () {
+      let open: (() => void) | undefined
+      const gate = new Promise<void>((resolve) => (open = resolve))
+      const receiver = yield* Receiver.listen({
+        answer: async (_, nth) => (nth === 1 ? gate.then(() => ({ status: 500 })) : { status: 200 }),
+      })
+      yield* working()
+      const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+      const { account_id, webhook_id } = endpoint
+      yield* Webhooks.happens(account_id)
+      yield* Delivery.until(Effect.sync(() => receiver.calls.length), (calls) => calls === 1)
+      const [{ id: delivery_id } = { id: "" }] = yield* Webhooks.deliveries(endpoint)
+      yield* WebhookDeliveries.replay(account_id, webhook_id, delivery_id, yield* Webhooks.now)
+      open?.()
+      const record = yield* Delivery.until(Webhooks.settledOne(endpoint), ({ attempts }) => attempts === 2)
+      assert.deepStrictEqual([record.status, record.history.map(({ status }) => status)], ["delivered", [500, 200]])
+      assert.strictEqual(yield* Webhooks.outbox(delivery_id), undefined)
+    }),
+  )
+
+  it.effect("of a range reaches a webhook younger than its events, in the facts of their own time", () =>
+    Effect.gen(function* () {
+      yield* working()
+      const account_id = id("AccountId")
+      const emails = yield* Effect.forEach([1, 2, 3], () => Webhooks.happens(account_id))
+      const receiver = yield* Receiver.listen()
+      const endpoint = yield* Webhooks.create(receiver.url, { account_id, events: ["email.queued"] })
+      assert.deepStrictEqual(yield* Webhooks.deliveries(endpoint), [])
+      assert.strictEqual(yield* replayRange(endpoint), 3)
+      yield* Webhooks.settledAll(endpoint, 3)
+      const told = receiver.calls.map(
+        (call) => new StandardWebhook(endpoint.secret).verify(call.body, call.headers) as { data: { email_id: string } },
+      )
+      assert.deepStrictEqual(told.map(({ data }) => data.email_id).toSorted(), emails.toSorted())
+    }),
+  )
+
+  it.effect("of a range calls again for what was told, and takes no more than it may", () =>
+    Effect.gen(function* () {
+      yield* working()
+      const receiver = yield* Receiver.listen()
+      const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued", "email.opened"] })
+      const { account_id } = endpoint
+      const first = yield* Webhooks.happens(account_id)
+      yield* Webhooks.isOpened(account_id, first)
+      yield* Webhooks.happens(account_id)
+      yield* Webhooks.settledAll(endpoint, 3)
+      const onlyOpened = { types: [{ tag: "EmailOpened", type: "email.opened" }] }
+      assert.strictEqual(yield* replayRange(endpoint, onlyOpened), 1)
+      yield* Delivery.until(Effect.sync(() => receiver.calls.length), (calls) => calls === 4)
+      assert.strictEqual(yield* replayRange(endpoint, { created_before: "2001-01-01T00:00:00.000Z" }), 0)
+      assert.strictEqual(yield* replayRange(endpoint, {}, 2), 2)
+      yield* Delivery.until(Effect.sync(() => receiver.calls.length), (calls) => calls === 6)
+      const all = yield* Webhooks.settledAll(endpoint, 3)
+      assert.deepStrictEqual(all.map(({ attempts }) => attempts).toSorted(), [1, 2, 3])
+    }),
+  )
+
+  it.effect("never reaches into another account", () =>
+    Effect.gen(function* () {
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
+      yield* Webhooks.happens(id("AccountId"))
+      assert.strictEqual(yield* replayRange(endpoint), 0)
+    }),
+  )
+
+  it.effect("of the last 32 attempts keeps the record", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* working({ nextAt: (now, attempts) => (attempts > 33 ? null : Webhooks.soon(now, 1)) })
+      const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: 500, body: `${nth}` }) })
+      const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
+      yield* Webhooks.happens(endpoint.account_id)
+      // What is due is looked for twice a second; this test looks more often.
+      const hurry = yield* Effect.orDie(sql`UPDATE outbox SET ready = true WHERE NOT ready AND kind = 'webhook'`).pipe(
+        Effect.andThen(Effect.orDie(sql`SELECT id FROM graphile_worker.add_job('drain_webhooks')`)),
+        Effect.delay("20 millis"),
+        Effect.forever,
+        Effect.forkChild,
+      )
+      const record = yield* Webhooks.settledOne(endpoint, undefined)
+      yield* Fiber.interrupt(hurry)
+      assert.deepStrictEqual([record.attempts, record.history.length], [34, WebhookDeliveries.MAX_HISTORY])
+      assert.deepStrictEqual([record.history[0]?.response_body, record.history.at(-1)?.response_body], ["3", "34"])
+    }),
+  )
+})
+
+layer(World, { excludeTestServices: true })("a test call", (it) => {
+  it.effect("is signed like any other, stands in no stream, and leaves a record", () =>
+    Effect.gen(function* () {
+      yield* working()
+      const receiver = yield* Receiver.listen()
+      const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.bounced"] })
+      const { account_id, webhook_id } = endpoint
+      const created_at = yield* Webhooks.now
+      const event_id = id("EventId")
+      yield* WebhookDeliveries.test({
+        account_id,
+        id: id("WebhookDeliveryId"),
+        webhook_id,
+        event_id,
+        event_type: WebhookDeliveries.TEST_TYPE,
+        stream_id: webhook_id,
+        stream_version: 0,
+        created_at,
+      })
+      const record = yield* Webhooks.settledOne(endpoint)
+      assert.deepStrictEqual([record.status, record.event_type], ["delivered", "webhook.test"])
+      const [call] = receiver.calls
+      assert.deepStrictEqual(new StandardWebhook(endpoint.secret).verify(call?.body ?? "", call?.headers ?? {}), {
+        id: event_id,
+        type: "webhook.test",
+        api_version: "v1",
+        created_at,
+        sequence: null,
+        data: { webhook_id, test: true },
+      })
+    }),
+  )
+})
