@@ -21,7 +21,7 @@ const STOPPED_WITHIN = Duration.seconds(30)
 const PROGRAM = fileURLToPath(new URL("../support/workerProcess.ts", import.meta.url))
 
 const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>) =>
-  it.live(name, () => Effect.provide(body, World), 120_000)
+  it.live(name, () => Effect.provide(Effect.scoped(body), World), 120_000)
 
 /** A worker in a process of its own; killed with the test, if it lives that long. */
 const start = (url: Redacted.Redacted, server: SmtpServer.SmtpServer, connections = 5) =>

@@ -45,7 +45,7 @@ const fresh = <E>(
   name: string,
   body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>,
   timeout?: number,
-) => it.live(name, () => Effect.provide(body, World), timeout)
+) => it.live(name, () => Effect.provide(Effect.scoped(body), World), timeout)
 
 describe("a pipeline", () => {
   fresh(
