@@ -63,6 +63,23 @@ describe("a first start", () => {
     )
   })
 
+  it("keeps what it captured in the inbox, to be waited for and deleted", { timeout: TIMEOUT }, async () => {
+    const waybill = new Waybill(keyOf(first), { baseUrl: url() })
+    const to = "bo@example.org"
+    const waiting = waybill.sandbox.waitFor(to)
+    const attachments = [{ filename: "r.txt", content: Buffer.from("receipt").toString("base64") }]
+    await waybill.emails.send({ from: "Acme <hello@acme.test>", to, subject: "Grüße", html: "<p>Hi</p>", attachments })
+    const mail = (await waiting) ?? assert.fail("no mail came")
+    assert.deepStrictEqual([mail.subject, mail.recipients, mail.html?.trim(), mail.text?.trim()], ["Grüße", [to], "<p>Hi</p>", "Hi"])
+    assert.deepStrictEqual(
+      mail.attachments.map(({ content, filename }) => [filename, Buffer.from(content, "base64").toString()]),
+      [["r.txt", "receipt"]],
+    )
+    assert.include(Buffer.from(mail.raw, "base64").toString(), "DKIM-Signature:")
+    assert.strictEqual((await waybill.sandbox.remove(mail.id)).deleted, 1)
+    assert.strictEqual((await waybill.sandbox.list({ to })).data.length, 0)
+  })
+
   it("lets the command line work beside it", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["accounts", "list", "--json"], env)
     assert.strictEqual(code, 0, output)
@@ -88,7 +105,7 @@ describe("a first start", () => {
     assert.notInclude(second, "wb_")
     assert.notInclude(second, "Sign in")
     const waybill = new Waybill(keyOf(first), { baseUrl: url() })
-    assert.strictEqual((await waybill.logs.list()).data.length, 1)
+    assert.strictEqual((await waybill.logs.list()).data.length, 2)
   })
 })
 

@@ -7,6 +7,7 @@ import { Domains } from "./Domains.ts"
 import { Emails } from "./Emails.ts"
 import { Events } from "./Events.ts"
 import { Logs } from "./Logs.ts"
+import { Sandbox } from "./Sandbox.ts"
 import { Suppressions } from "./Suppressions.ts"
 import { System } from "./System.ts"
 import { Webhooks } from "./Webhooks.ts"
@@ -15,7 +16,7 @@ export const PREFIX = "/v1"
 
 /** The whole contract. Everything under /v1 only ever grows (contract §12). */
 export class Api extends HttpApi.make("waybill")
-  .add(Emails, Logs, Domains, ApiKeys, Webhooks, Suppressions, Account, Events, Audit)
+  .add(Emails, Logs, Domains, ApiKeys, Webhooks, Suppressions, Account, Events, Audit, Sandbox)
   .prefix(PREFIX)
   .add(System)
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" })

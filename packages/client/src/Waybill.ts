@@ -131,6 +131,20 @@ export class Waybill {
     all: () => paginate((after) => this.audit.list({ limit: 100, ...after })),
   }
 
+  /** Captured mail, for test suites; there while the service's transport is `capture`. */
+  readonly sandbox = {
+    list: (query: { readonly limit?: number; readonly after?: string; readonly to?: string; readonly wait?: string } = {}) =>
+      this.#get<Page<T.SandboxMessage>>("/sandbox/messages", query),
+    /** The newest mail to an address, as soon as there is one; undefined when none comes in time. */
+    waitFor: async (to: string, seconds = 10): Promise<T.SandboxMessageWhole | undefined> => {
+      const [newest] = (await this.sandbox.list({ to, limit: 1, wait: `${seconds}s` })).data
+      return newest === undefined ? undefined : this.sandbox.get(newest.id)
+    },
+    get: (id: string) => this.#get<T.SandboxMessageWhole>(`/sandbox/messages/${path(id)}`),
+    remove: (id: string) => this.#delete<T.SandboxEmptied>(`/sandbox/messages/${path(id)}`),
+    clear: () => this.#delete<T.SandboxEmptied>("/sandbox/messages"),
+  }
+
   #get<A>(path: string, query?: Call["query"]): Promise<A> {
     return this.#call({ method: "GET", path, ...(query === undefined ? {} : { query }) })
   }

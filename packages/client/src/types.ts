@@ -223,6 +223,9 @@ export type EmailContent = {
 
 export type EmailId = string
 
+/** That of the email */
+export type EmailId_1 = string
+
 export type EmailLog = {
   readonly object: "email_log"
   readonly id: EmailId
@@ -422,6 +425,56 @@ export type Ok = {
 }
 
 export type Plan = "free" | "starter" | "growth" | "business"
+
+export type SandboxAttachment = {
+  readonly filename: string | null
+  readonly content_type: string
+  readonly content_id: string | null
+  readonly size_bytes: number
+  /** The bytes, in base64 */
+  readonly content: string
+}
+
+export type SandboxEmptied = {
+  readonly object: "sandbox"
+  /** How many there were */
+  readonly deleted: number
+}
+
+export type SandboxMessage = {
+  readonly object: "sandbox_message"
+  readonly id: EmailId_1
+  /** The envelope: who the mail was delivered to */
+  readonly recipients: ReadonlyArray<string>
+  readonly subject: string
+  /** The return path */
+  readonly mail_from: string
+  readonly size_bytes: number
+  readonly created_at: Timestamp
+  readonly expires_at: Timestamp
+}
+
+export type SandboxMessageWhole = {
+  readonly object: "sandbox_message"
+  readonly id: EmailId_1
+  /** The envelope: who the mail was delivered to */
+  readonly recipients: ReadonlyArray<string>
+  readonly subject: string
+  /** The return path */
+  readonly mail_from: string
+  readonly size_bytes: number
+  readonly created_at: Timestamp
+  readonly expires_at: Timestamp
+  readonly headers: ReadonlyArray<{
+    readonly name: string
+    readonly value: string
+  }>
+  readonly html: string | null
+  readonly text: string | null
+  readonly attachments: ReadonlyArray<SandboxAttachment>
+  /** The mail as it would have gone out, signature included, in base64 */
+  readonly raw: string
+}
 
 export type Scope = "email:send" | "email:logs:read" | "domains:read" | "domains:write" | "webhooks:manage" | "admin"
 

@@ -15,6 +15,7 @@ import { EmailsLive } from "./emails.ts"
 import { EventsLive } from "./events.ts"
 import { LogsLive } from "./logs.ts"
 import * as NodeServer from "./NodeServer.ts"
+import { SandboxLive } from "./sandbox.ts"
 import { SuppressionsLive } from "./suppressions.ts"
 import { SystemLive } from "./system.ts"
 import * as validation from "./validation.ts"
@@ -46,6 +47,7 @@ const groups = Layer.mergeAll(
   AccountLive,
   EventsLive,
   AuditLive,
+  SandboxLive,
   SystemLive,
 )
 

@@ -1,0 +1,53 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as Page from "@waybill/api/Page"
+import { NoSuchRoute } from "@waybill/api/RequestRefusal"
+import type { Message } from "@waybill/api/Sandbox"
+import { EmailNotFound } from "@waybill/domain/EmailRefusal"
+import * as ReadMail from "@waybill/mail/ReadMail"
+import * as Sandbox from "@waybill/store/Sandbox"
+import { Duration, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Instance } from "./Instance.ts"
+import { asWritten } from "./records.ts"
+
+export const SandboxLive = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
+  handlers.handleAll({
+    list: ({ query }) =>
+      Effect.gen(function* () {
+        const account_id = yield* owner
+        const { after, limit, to, wait } = query
+        const asked = {
+          account_id,
+          limit: limit + 1,
+          ...(after === undefined ? {} : { after }),
+          ...(to === undefined ? {} : { to }),
+        }
+        const found = yield* wait === undefined ? Sandbox.list(asked) : Sandbox.wait(asked, Duration.seconds(wait))
+        return Page.make(found.map(asWritten<Message>), limit)
+      }),
+    get: ({ params }) =>
+      Effect.gen(function* () {
+        const found = yield* Sandbox.find(yield* owner, params.id)
+        const { bytes, ...record } = yield* Effect.mapError(Effect.fromOption(found), () => new EmailNotFound())
+        const parts = yield* ReadMail.read(bytes)
+        return { ...asWritten<Message>(record), ...parts, raw: Buffer.from(bytes).toString("base64") }
+      }),
+    remove: ({ params }) =>
+      Effect.gen(function* () {
+        const deleted = yield* Sandbox.remove(yield* owner, params.id)
+        return deleted === 0 ? yield* new EmailNotFound() : { object: "sandbox" as const, deleted }
+      }),
+    clear: () =>
+      Effect.gen(function* () {
+        return { object: "sandbox" as const, deleted: yield* Sandbox.remove(yield* owner) }
+      }),
+  }),
+)
+
+/** Whose inbox; there is none on an instance that sends for real. */
+const owner = Effect.gen(function* () {
+  const { transport } = yield* Instance
+  if (transport !== "capture") return yield* new NoSuchRoute({ method: "sandbox", path: "while TRANSPORT is not capture" })
+  return (yield* CurrentKey).account_id
+})

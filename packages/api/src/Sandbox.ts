@@ -1,0 +1,96 @@
+import * as Address from "@waybill/domain/Address"
+import * as Id from "@waybill/domain/Id"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authorization } from "./Authorization.ts"
+import { about } from "./Endpoint.ts"
+import * as Page from "./Page.ts"
+import { Validation } from "./Validation.ts"
+
+/** A test suite waits for a mail, not for a day. */
+export const MAX_WAIT_SECONDS = 60
+
+/** `10s`. */
+const Wait = Schema.String.annotate({ description: `Waits until there is a mail, at most ${MAX_WAIT_SECONDS}s`, examples: ["10s"] }).pipe(
+  Schema.decodeTo(
+    Schema.Int,
+    SchemaTransformation.transformEffect<number, string>({
+      decode: (text) => {
+        const seconds = /^(\d{1,3})s$/u.exec(text)?.[1]
+        return seconds !== undefined && Number(seconds) <= MAX_WAIT_SECONDS
+          ? Effect.succeed(Number(seconds))
+          : Effect.fail(new SchemaIssue.InvalidValue({ message: `must be a number of seconds up to ${MAX_WAIT_SECONDS}, such as 10s` }))
+      },
+      encode: (seconds) => Effect.succeed(`${seconds}s`),
+    }),
+  ),
+)
+
+const fields = {
+  object: Schema.Literal("sandbox_message"),
+  id: Id.EmailId.annotate({ description: "That of the email" }),
+  recipients: Schema.Array(Schema.String).annotate({ description: "The envelope: who the mail was delivered to" }),
+  subject: Schema.String,
+  mail_from: Schema.String.annotate({ description: "The return path" }),
+  size_bytes: Schema.Natural,
+  created_at: Timestamp.Timestamp,
+  expires_at: Timestamp.Timestamp,
+}
+
+export const Message = Schema.Struct(fields).annotate({ identifier: "SandboxMessage" })
+export type Message = typeof Message.Type
+
+const Part = Schema.Struct({
+  filename: Schema.NullOr(Schema.String),
+  content_type: Schema.String,
+  content_id: Schema.NullOr(Schema.String),
+  size_bytes: Schema.Natural,
+  content: Schema.String.annotate({ description: "The bytes, in base64" }),
+}).annotate({ identifier: "SandboxAttachment" })
+
+export const WholeMessage = Schema.Struct({
+  ...fields,
+  headers: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String })),
+  html: Schema.NullOr(Schema.String),
+  text: Schema.NullOr(Schema.String),
+  attachments: Schema.Array(Part),
+  raw: Schema.String.annotate({ description: "The mail as it would have gone out, signature included, in base64" }),
+}).annotate({ identifier: "SandboxMessageWhole" })
+
+export const Emptied = Schema.Struct({
+  object: Schema.Literal("sandbox"),
+  deleted: Schema.Natural.annotate({ description: "How many there were" }),
+}).annotate({ identifier: "SandboxEmptied" })
+
+const params = { id: Id.EmailId }
+const scope = "email:logs:read"
+
+export class Sandbox extends HttpApiGroup.make("sandbox")
+  .add(
+    HttpApiEndpoint.get("list", "/sandbox/messages", {
+      query: {
+        limit: Page.limit(),
+        after: Schema.optionalKey(Id.EmailId),
+        to: Schema.optionalKey(Address.FromText),
+        wait: Schema.optionalKey(Wait),
+      },
+      success: Page.of(Message),
+    }).annotateMerge(
+      about("List captured mail", scope, "Newest first. With `wait` and `to` a test suite asks for the mail that it has just caused."),
+    ),
+    HttpApiEndpoint.get("get", "/sandbox/messages/:id", { params, success: WholeMessage }).annotateMerge(
+      about("Read a captured mail", scope, "Its parts as a mail program reads them, and the bytes themselves."),
+    ),
+    HttpApiEndpoint.delete("remove", "/sandbox/messages/:id", { params, success: Emptied }).annotateMerge(
+      about("Delete a captured mail", scope, "From the inbox only; the log keeps what happened."),
+    ),
+    HttpApiEndpoint.delete("clear", "/sandbox/messages", { success: Emptied }).annotateMerge(
+      about("Empty the inbox", scope, "All captured mail of the account."),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Sandbox", description: "Mail that was captured instead of sent. Only while the instance's transport is `capture`; else 404." }),
+  ) {}
