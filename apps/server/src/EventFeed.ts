@@ -1,0 +1,163 @@
+import { PgClient } from "@effect/sql-pg"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Feed from "@waybill/store/Feed"
+import type { FeedPage, FeedQuery } from "@waybill/store/Ledger"
+import { Clock, Context, Deferred, Duration, Effect, Exit, Latch, Layer, Option, Stream } from "effect"
+
+/** How often the log is looked at while somebody waits: one look for all of them, whatever node wrote. */
+export const LOOK_EVERY = Duration.millis(100)
+/** Readers that wait in one process. Who comes beyond is answered at once with what there is. */
+export const MAX_WAITING = 2_000
+/** And those of one account, so that no customer takes the places of the others. */
+export const MAX_WAITING_PER_ACCOUNT = 50
+/** Streams of one account in one process. */
+export const MAX_STREAMS_PER_ACCOUNT = 20
+/** A long poll waits this long at most: shorter than what proxies usually cut off. */
+export const MAX_WAIT = Duration.seconds(20)
+/** Accounts that one look names. If more have news, everybody looks for themselves. */
+const MAX_NAMED = 1_000
+/** Events that one step of a stream reads. */
+const STREAM_PAGE = 100
+const TROUBLE_PAUSE = Duration.seconds(1)
+
+export interface Query extends FeedQuery {
+  readonly account_id: string
+}
+
+/** The log of an account, for those who want to hear of what comes next. Never skips, never repeats. */
+export class EventFeed extends Context.Service<
+  EventFeed,
+  {
+    /** The next page; when it would be empty, waits for up to `wait` until there is something. */
+    readonly next: (query: Query, wait: Duration.Duration) => Effect.Effect<FeedPage>
+    /** All that comes after a position, as it comes. `None` when the account has too many streams open. */
+    readonly stream: (query: Omit<Query, "limit">) => Stream.Stream<FeedPage, TooManyStreams>
+    readonly waiting: () => number
+  }
+>()("@waybill/server/EventFeed") {
+  static readonly layer = Layer.effect(
+    EventFeed,
+    Effect.suspend(() => make),
+  )
+}
+
+export class TooManyStreams extends Error {
+  readonly _tag = "TooManyStreams"
+  override message = `an account may have ${MAX_STREAMS_PER_ACCOUNT} streams open at once`
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const store = yield* EventStore
+  const rooms = new Map<string, Set<Deferred.Deferred<void>>>()
+  const streams = new Map<string, number>()
+  const somebody = yield* Latch.make()
+  let waiting = 0
+
+  const wakeAll = (accounts: Iterable<string>) => {
+    for (const account of accounts) {
+      for (const bell of rooms.get(account) ?? []) Deferred.doneUnsafe(bell, Exit.void)
+    }
+  }
+
+  /** Everything written up to `to` that was not there at `from`, by account. */
+  const newsBetween = (from: bigint, to: bigint) =>
+    Effect.orDie(sql<{ readonly account_id: string }>`
+      SELECT DISTINCT account_id FROM events WHERE position > ${from}::bigint AND position <= ${to}::bigint
+      LIMIT ${MAX_NAMED}::int`)
+
+  const look = Effect.fnUntraced(function* (seen: bigint | undefined) {
+    const upTo = yield* Effect.orDie(Feed.settled(sql))
+    // Who came while nobody looked may have missed anything: the first look wakes everybody.
+    if (seen === undefined) wakeAll([...rooms.keys()])
+    else if (upTo > seen) {
+      const named = yield* newsBetween(seen, upTo)
+      wakeAll(named.length === MAX_NAMED ? [...rooms.keys()] : named.map(({ account_id }) => account_id))
+    }
+    return upTo
+  })
+
+  const watch = Effect.gen(function* () {
+    yield* somebody.await
+    let seen: bigint | undefined
+    while (waiting > 0) {
+      seen = yield* look(seen)
+      yield* Effect.sleep(LOOK_EVERY)
+    }
+    somebody.closeUnsafe()
+  })
+  yield* watch.pipe(
+    Effect.catchCause((cause) =>
+      Effect.andThen(Effect.logWarning("the log could not be looked at", cause), Effect.sleep(TROUBLE_PAUSE)),
+    ),
+    Effect.forever,
+    Effect.forkScoped,
+  )
+
+  /** A bell that rings when the account may have news. Taken before the log is read, so that nothing falls between. */
+  const listen = (account_id: string): Deferred.Deferred<void> | undefined => {
+    const room = rooms.get(account_id) ?? new Set()
+    if (waiting >= MAX_WAITING || room.size >= MAX_WAITING_PER_ACCOUNT) return undefined
+    const bell = Deferred.makeUnsafe<void>()
+    rooms.set(account_id, room.add(bell))
+    waiting++
+    somebody.openUnsafe()
+    return bell
+  }
+
+  const leave = (account_id: string, bell: Deferred.Deferred<void> | undefined) => {
+    const room = rooms.get(account_id)
+    if (bell === undefined || room === undefined || !room.delete(bell)) return
+    waiting--
+    if (room.size === 0) rooms.delete(account_id)
+  }
+
+  /** The page, and where it is empty the same again once the bell has rung, until the time is over. */
+  const next = (query: Query, wait: Duration.Duration): Effect.Effect<FeedPage> =>
+    Effect.flatMap(Clock.currentTimeMillis, (began) => {
+      const end = began + Math.min(Duration.toMillis(wait), Duration.toMillis(MAX_WAIT))
+      const step = (after: bigint): Effect.Effect<FeedPage> =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => listen(query.account_id)),
+          (bell) =>
+            Effect.gen(function* () {
+              const page = yield* store.feed({ ...query, after })
+              const left = end - (yield* Clock.currentTimeMillis)
+              if (page.events.length > 0 || bell === undefined || left <= 0) return { page, over: true }
+              yield* Effect.timeoutOption(Deferred.await(bell), Duration.millis(left))
+              return { page, over: false }
+            }),
+          (bell) => Effect.sync(() => leave(query.account_id, bell)),
+        ).pipe(
+          // What an empty page has passed over need not be passed over again.
+          Effect.flatMap(({ over, page }) => (over ? Effect.succeed(page) : step(page.upTo))),
+        )
+      return step(query.after)
+    })
+
+  const enter = (account_id: string) =>
+    Effect.suspend(() => {
+      const open = streams.get(account_id) ?? 0
+      if (open >= MAX_STREAMS_PER_ACCOUNT) return Effect.fail(new TooManyStreams())
+      streams.set(account_id, open + 1)
+      return Effect.void
+    })
+  const exit = (account_id: string) =>
+    Effect.sync(() => {
+      const open = (streams.get(account_id) ?? 1) - 1
+      if (open === 0) streams.delete(account_id)
+      else streams.set(account_id, open)
+    })
+
+  const stream = (query: Omit<Query, "limit">): Stream.Stream<FeedPage, TooManyStreams> =>
+    Stream.unwrap(
+      Effect.as(
+        Effect.acquireRelease(enter(query.account_id), () => exit(query.account_id)),
+        Stream.paginate(query.after, (after) =>
+          Effect.map(next({ ...query, after, limit: STREAM_PAGE }, MAX_WAIT), (page) => [[page], Option.some(page.upTo)] as const),
+        ),
+      ),
+    )
+
+  return EventFeed.of({ next, stream, waiting: () => waiting })
+})

@@ -1,0 +1,216 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import type { AccountId } from "@waybill/domain/Id"
+import { EventStore } from "@waybill/store/EventStore"
+import { Context, Duration, Effect, Fiber, Layer, Stream } from "effect"
+import * as EventFeed from "../../../apps/server/src/EventFeed.ts"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import { id } from "../../support/history.ts"
+import * as Webhooks from "../../support/webhooks.ts"
+import { World } from "../../support/world.ts"
+
+const Feeds = EventFeed.EventFeed.layer.pipe(Layer.provideMerge(World))
+const NO_WAIT = Duration.zero
+const LONG = Duration.seconds(15)
+
+/** The store of another node on the same database. */
+const otherNode = Effect.gen(function* () {
+  const { url } = yield* Database.Fresh
+  return Context.get(yield* Layer.build(Layer.fresh(Delivery.store(url, 3))), EventStore)
+})
+
+const positionsInLog = Effect.fnUntraced(function* (account_id: AccountId) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly position: bigint }>`
+    SELECT position FROM events WHERE account_id = ${account_id} ORDER BY position`)
+  return rows.map(({ position }) => position)
+})
+
+layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
+  it.effect("answers at once with what there is, a page at a time", () =>
+    Effect.gen(function* () {
+      const feed = yield* EventFeed.EventFeed
+      const account_id = id("AccountId")
+      const emails = yield* Effect.forEach([1, 2, 3], () => Webhooks.happens(account_id))
+      const first = yield* feed.next({ after: 0n, account_id, limit: 2 }, LONG)
+      assert.deepStrictEqual(first.events.map(({ stream_id }) => stream_id as string), emails.slice(0, 2) as Array<string>)
+      const second = yield* feed.next({ after: first.upTo, account_id, limit: 2 }, LONG)
+      assert.deepStrictEqual(second.events.map(({ stream_id }) => stream_id as string), emails.slice(2) as Array<string>)
+      const third = yield* feed.next({ after: second.upTo, account_id, limit: 2 }, NO_WAIT)
+      assert.deepStrictEqual(third.events, [])
+    }),
+  )
+
+  it.effect("is woken by what another node writes, and by nothing that another account does", () =>
+    Effect.gen(function* () {
+      const feed = yield* EventFeed.EventFeed
+      const account_id = id("AccountId")
+      const elsewhere = yield* otherNode
+      const waiting = yield* Effect.forkChild(feed.next({ after: 0n, account_id }, LONG))
+      yield* Delivery.until(Effect.sync(() => feed.waiting()), (readers) => readers === 1)
+      yield* Webhooks.happens(id("AccountId"))
+      yield* Effect.sleep(Duration.millis(300))
+      assert.isUndefined(waiting.pollUnsafe())
+      const began = yield* Webhooks.now
+      const email_id = yield* Effect.provideService(Webhooks.happens(account_id), EventStore, elsewhere)
+      const page = yield* Fiber.join(waiting)
+      assert.deepStrictEqual(page.events.map(({ stream_id }) => stream_id as string), [email_id as string])
+      assert.isBelow(Date.parse(yield* Webhooks.now) - Date.parse(began), 3_000)
+      assert.strictEqual(feed.waiting(), 0)
+    }),
+  )
+
+  it.effect("goes on waiting past types that were not asked for, and ends empty when its time is over", () =>
+    Effect.gen(function* () {
+      const feed = yield* EventFeed.EventFeed
+      const account_id = id("AccountId")
+      const query = { after: 0n, account_id, types: ["EmailOpened"] }
+      const waiting = yield* Effect.forkChild(feed.next(query, LONG))
+      const email_id = yield* Webhooks.happens(account_id)
+      yield* Effect.sleep(Duration.millis(300))
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* Webhooks.isOpened(account_id, email_id)
+      const page = yield* Fiber.join(waiting)
+      assert.deepStrictEqual(page.events.map(({ type }) => type), ["EmailOpened"])
+      const empty = yield* feed.next({ ...query, after: page.upTo }, Duration.millis(200))
+      assert.deepStrictEqual(empty.events, [])
+      assert.isTrue(empty.upTo >= page.upTo)
+    }),
+  )
+
+  it.effect("lets an account wait in so many places, and answers the next at once", () =>
+    Effect.gen(function* () {
+      const feed = yield* EventFeed.EventFeed
+      const account_id = id("AccountId")
+      const readers = yield* Effect.forEach(Array.from({ length: EventFeed.MAX_WAITING_PER_ACCOUNT }), () =>
+        Effect.forkChild(feed.next({ after: 0n, account_id }, LONG)),
+      )
+      yield* Delivery.until(Effect.sync(() => feed.waiting()), (waiting) => waiting === readers.length)
+      const refused = yield* feed.next({ after: 0n, account_id }, LONG)
+      assert.deepStrictEqual(refused.events, [])
+      yield* Webhooks.happens(account_id)
+      const pages = yield* Fiber.joinAll(readers)
+      assert.isTrue(pages.every(({ events }) => events.length === 1))
+      assert.strictEqual(feed.waiting(), 0)
+    }),
+  )
+
+  it.effect("forgets a reader that goes away", () =>
+    Effect.gen(function* () {
+      const feed = yield* EventFeed.EventFeed
+      const reader = yield* Effect.forkChild(feed.next({ after: 0n, account_id: id("AccountId") }, LONG))
+      yield* Delivery.until(Effect.sync(() => feed.waiting()), (waiting) => waiting === 1)
+      yield* Fiber.interrupt(reader)
+      assert.strictEqual(feed.waiting(), 0)
+    }),
+  )
+
+  it.effect("streams from where it is asked to, what is there and what comes", () =>
+    Effect.gen(function* () {
+      const feed = yield* EventFeed.EventFeed
+      const account_id = id("AccountId")
+      yield* Webhooks.happens(account_id)
+      const [first] = yield* positionsInLog(account_id)
+      const seen = feed.stream({ after: first ?? 0n, account_id }).pipe(
+        Stream.flatMap(({ events }) => Stream.fromIterable(events)),
+        Stream.take(3),
+        Stream.runCollect,
+      )
+      const reading = yield* Effect.forkChild(seen)
+      for (let n = 0; n < 3; n++) yield* Webhooks.happens(account_id)
+      const events = yield* Fiber.join(reading)
+      assert.deepStrictEqual(events.map(({ position }) => position), (yield* positionsInLog(account_id)).slice(1))
+    }),
+  )
+
+  it.effect("lets an account open so many streams, and one more when one ends", () =>
+    Effect.gen(function* () {
+      const feed = yield* EventFeed.EventFeed
+      const account_id = id("AccountId")
+      const open = Stream.runDrain(feed.stream({ after: 0n, account_id }))
+      const readers = yield* Effect.forEach(Array.from({ length: EventFeed.MAX_STREAMS_PER_ACCOUNT }), () => Effect.forkChild(open))
+      yield* Delivery.until(Effect.sync(() => feed.waiting()), (waiting) => waiting === readers.length)
+      assert.strictEqual((yield* Effect.flip(open))._tag, "TooManyStreams")
+      yield* Fiber.interruptAll(readers.slice(0, 1))
+      const another = yield* Effect.forkChild(open)
+      yield* Delivery.until(Effect.sync(() => feed.waiting()), (waiting) => waiting === readers.length)
+      yield* Fiber.interruptAll([...readers, another])
+    }),
+  )
+})
+
+const WRITERS = 8
+const WRITES = 40
+
+layer(Feeds, { excludeTestServices: true })("readers beside concurrent writers", (it) => {
+  it.effect(
+    "see every event once and in order, whatever commits late or not at all",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const feed = yield* EventFeed.EventFeed
+        const accounts = [id("AccountId"), id("AccountId"), id("AccountId")]
+        const stores = [yield* EventStore, yield* otherNode, yield* otherNode]
+        let writing = true
+
+        const write = (writer: number) =>
+          Effect.forEach(
+            Array.from({ length: WRITES }, (_, n) => n),
+            (n) =>
+              Effect.gen(function* () {
+                const account_id = accounts[(writer + n) % accounts.length] ?? id("AccountId")
+                const email_id = yield* Webhooks.happens(account_id)
+                if (n % 3 === 0) yield* Webhooks.isOpened(account_id, email_id)
+                // Holes in the positions: allocated, held for a while, and never committed.
+                if (n % 5 === 0) {
+                  yield* Effect.ignore(
+                    sql.withTransaction(
+                      Effect.andThen(sql`SELECT nextval('event_position'), pg_sleep(0.005)`, Effect.fail("rolled back")),
+                    ),
+                  )
+                }
+              }),
+            { discard: true },
+          ).pipe(Effect.provideService(EventStore, stores[writer % stores.length] ?? (stores[0] as EventStore["Service"])))
+
+        const read = Effect.fnUntraced(function* (account_id: AccountId, limit: number) {
+          const seen: Array<bigint> = []
+          let after = 0n
+          while (true) {
+            const last = !writing
+            const page = yield* feed.next({ after, account_id, limit }, last ? NO_WAIT : Duration.millis(200))
+            seen.push(...page.events.map(({ position }) => position))
+            after = page.upTo
+            if (last && page.events.length === 0) return seen
+          }
+        })
+
+        const readers = yield* Effect.forEach(accounts, (account_id) =>
+          Effect.forEach([1, 3, 1000], (limit) => Effect.forkChild(read(account_id, limit))),
+        )
+        const streamed = yield* Effect.forEach(accounts, (account_id) =>
+          Effect.gen(function* () {
+            const seen: Array<bigint> = []
+            const fiber = yield* feed.stream({ after: 0n, account_id }).pipe(
+              Stream.runForEach(({ events }) => Effect.sync(() => void seen.push(...events.map(({ position }) => position)))),
+              Effect.forkChild,
+            )
+            return { seen, fiber }
+          }),
+        )
+        yield* Effect.forEach(Array.from({ length: WRITERS }, (_, n) => n), write, { concurrency: "unbounded", discard: true })
+        writing = false
+        for (const [index, account_id] of accounts.entries()) {
+          const log = yield* positionsInLog(account_id)
+          assert.isAbove(log.length, (WRITERS * WRITES) / accounts.length - 5)
+          for (const reader of readers[index] ?? []) assert.deepStrictEqual(yield* Fiber.join(reader), log)
+          const stream = streamed[index]
+          yield* Delivery.until(Effect.sync(() => stream?.seen.length), (count) => (count ?? 0) >= log.length)
+          assert.deepStrictEqual(stream?.seen, log)
+        }
+        yield* Fiber.interruptAll(streamed.map(({ fiber }) => fiber))
+      }),
+    60_000,
+  )
+})
