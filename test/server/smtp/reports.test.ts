@@ -37,12 +37,28 @@ const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArray<strin
     yield* Effect.orDie(store.commit(Email, ref, Email.recordDelivered(at, address as never, WORDS)))
   return ref
 })
-const WORDS = { code: 250, enhanced_code: null, response: "OK", mx: null, tls: null, duration_ms: 1, category: null, attempt: 1 }
+const WORDS = {
+  code: 250,
+  enhanced_code: null,
+  response: "OK",
+  mx: null,
+  tls: null,
+  duration_ms: 1,
+  category: null,
+  attempt: 1,
+}
 
 const pathOf = (ref: Delivery.Ref, recipientIndex: number, key = KEY) =>
   ReturnPath.make(key, DOMAIN, { emailId: ref.stream_id, recipientIndex })
 
-const stuffed = (bytes: Buffer) => Buffer.from(`${bytes.toString("latin1").replaceAll(/^\./gmu, "..").replace(/\r?\n?$/u, "")}\r\n.\r\n`, "latin1")
+const stuffed = (bytes: Buffer) =>
+  Buffer.from(
+    `${bytes
+      .toString("latin1")
+      .replaceAll(/^\./gmu, "..")
+      .replace(/\r?\n?$/u, "")}\r\n.\r\n`,
+    "latin1",
+  )
 
 const report = Effect.fnUntraced(function* (port: number, to: string, bytes: Buffer) {
   const client = yield* Smtp.raw(port)
@@ -55,7 +71,9 @@ const report = Effect.fnUntraced(function* (port: number, to: string, bytes: Buf
 
 const statuses = (ref: Delivery.Ref) =>
   Effect.map(Delivery.history(ref), ({ state }) =>
-    state._tag === "Message" ? Object.fromEntries(state.recipients.map(({ address, status }) => [address, status])) : {},
+    state._tag === "Message"
+      ? Object.fromEntries(state.recipients.map(({ address, status }) => [address, status]))
+      : {},
   )
 
 const suppressed = (ref: Delivery.Ref, address: string) =>
@@ -85,7 +103,8 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
           const expected = fact?.kind === "bounce" ? "bounced" : fact?.kind === "complaint" ? "complained" : "delivered"
           assert.strictEqual(found[address], expected, address)
           const suppression = yield* suppressed(ref, address)
-          const reason = fact?.kind === "complaint" ? "complaint" : fact?.verdict?.suppress === "now" ? "hard_bounce" : undefined
+          const reason =
+            fact?.kind === "complaint" ? "complaint" : fact?.verdict?.suppress === "now" ? "hard_bounce" : undefined
           assert.deepStrictEqual(
             Option.getOrUndefined(suppression),
             reason === undefined ? undefined : { email_id: ref.stream_id, reason },
@@ -109,7 +128,12 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
       yield* report(port, pathOf(ref, 0), file("exim-prose"))
       const { history, state } = yield* Delivery.history(ref)
       const smtp = state._tag === "Message" ? state.recipients[0]?.smtp : null
-      assert.deepInclude(smtp, { code: 550, enhanced_code: "5.1.1", mx: "mx1.example.org", category: "invalid_recipient" })
+      assert.deepInclude(smtp, {
+        code: 550,
+        enhanced_code: "5.1.1",
+        mx: "mx1.example.org",
+        category: "invalid_recipient",
+      })
       assert.deepInclude(history.at(-1)?.meta.actor, { type: "system" })
       assert.strictEqual(history.at(-1)?.meta.address, "127.0.0.1")
     }),
@@ -120,7 +144,10 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
       const port = yield* listen()
       const ref = yield* delivered("ana@forwarder.example", "ben@example.org")
       yield* report(port, pathOf(ref, 0), file("qmail"))
-      assert.deepStrictEqual(yield* statuses(ref), { "ana@forwarder.example": "bounced", "ben@example.org": "delivered" })
+      assert.deepStrictEqual(yield* statuses(ref), {
+        "ana@forwarder.example": "bounced",
+        "ben@example.org": "delivered",
+      })
       assert.deepStrictEqual(yield* suppressed(ref, "ana@example.org"), Option.none())
     }),
   )
@@ -179,7 +206,10 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
   it.effect("about an email that is not here is taken and dropped", () =>
     Effect.gen(function* () {
       const port = yield* listen()
-      const path = ReturnPath.make(KEY, DOMAIN, { emailId: "msg_01m7ysmwp0e41861050r3gg28a" as never, recipientIndex: 0 })
+      const path = ReturnPath.make(KEY, DOMAIN, {
+        emailId: "msg_01m7ysmwp0e41861050r3gg28a" as never,
+        recipientIndex: 0,
+      })
       assert.match(yield* report(port, path, file("gmail")), /^250 /u)
     }),
   )

@@ -1,5 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { Clock, Effect, Layer } from "effect"
+import { Fresh } from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as SmtpServer from "../../support/smtpServer.ts"
 import * as Smtp from "./support.ts"
 
 /** Addresses are branded; what is compared is what they are made of. */
@@ -29,26 +33,165 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
       assert.deepStrictEqual(more, [])
       assert.strictEqual(words, `250 2.6.0 Queued as ${mail?.id}`)
       sameJson(mail?.from, { address: `hi@${acme.domain}`, name: "Ünal" })
-      sameJson(mail?.to, [
-        { address: "ana@example.org", name: "Ana, the first" },
-        { address: "bo@example.org" },
-      ])
+      sameJson(mail?.to, [{ address: "ana@example.org", name: "Ana, the first" }, { address: "bo@example.org" }])
       sameJson(mail?.cc, [{ address: "cy@example.org", name: "Cy" }])
       sameJson(mail?.bcc, [{ address: "secret@example.org" }])
       sameJson(mail?.reply_to, [{ address: "answers@example.com" }])
-      assert.strictEqual(mail?.subject, "Grüße, größer als eine Zeile mit vielen Wörtern, damit sie gefaltet wird: äöüß ✓")
+      assert.strictEqual(
+        mail?.subject,
+        "Grüße, größer als eine Zeile mit vielen Wörtern, damit sie gefaltet wird: äöüß ✓",
+      )
       assert.deepStrictEqual(mail?.headers, { "X-Order": "7041", "X-Greeting": "grüß dich" })
       assert.deepStrictEqual(mail?.tags, ["receipt", "shop"])
       assert.strictEqual(mail?.api_key_id, acme.keyId)
       assert.strictEqual(mail?.body.text, "Hällo.\n.\n..two dots\n")
       assert.strictEqual(mail?.body.html?.trim(), '<p>Hällo <img src="cid:logo"></p>')
       const files = mail?.body.attachments.map(({ bytes, content_id, content_type, filename }) => [
-        filename, content_type, content_id, Buffer.from(bytes).toString("latin1"),
+        filename,
+        content_type,
+        content_id,
+        Buffer.from(bytes).toString("latin1"),
       ])
       assert.deepStrictEqual(files, [
         ["logo.png", "image/png", "logo", Buffer.from([137, 80, 78, 71]).toString("latin1")],
         ["größe.pdf", "application/pdf", null, "%PDF-1.4\r\n.\r\n\0\xff"],
       ])
+    }),
+  )
+
+  it.effect("takes the envelope for the truth: headers only say who is shown", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const raw = [
+        `From: hi@${acme.domain}`,
+        "To: Shown <SHOWN@example.org>, not-in-envelope@example.org",
+        "Cc: group: cc@example.org;, shown@example.org",
+        "Bcc: header-bcc@example.org, hidden@example.org",
+        "Resent-Bcc: hidden@example.org",
+        "X-Idempotency-Key: k1",
+        "Received: from somewhere by elsewhere",
+        "DKIM-Signature: v=1; d=elsewhere.test",
+        "Message-ID: <mine@elsewhere.test>",
+        "X-Kept: yes",
+        "Subject: s",
+        "",
+        "hi",
+      ].join("\r\n")
+      const to = ["hidden@example.org", "shown@example.org", "cc@example.org", "HIDDEN@example.org", "two@example.org"]
+      yield* Smtp.send(port, acme.secret, { envelope: { from: "", to }, raw })
+      const [mail] = yield* Smtp.accepted(acme.account_id)
+      sameJson(mail?.to, [{ address: "shown@example.org", name: "Shown" }])
+      sameJson(mail?.cc, [{ address: "cc@example.org" }])
+      sameJson(mail?.bcc, [{ address: "HIDDEN@example.org" }, { address: "two@example.org" }])
+      sameJson(mail?.headers, { "X-Kept": "yes" })
+      assert.strictEqual(mail?.body.text, "hi")
+      assert.strictEqual(mail?.message_id, `<${mail?.id}@${acme.domain}>`)
+    }),
+  )
+
+  it.effect("keeps bcc out of what goes on the wire, when there is nobody else too", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const bcc = ["secret1@example.org", "secret2@example.org"]
+      yield* Smtp.send(port, acme.secret, { from: `hi@${acme.domain}`, bcc, subject: "s", text: "hi" })
+      const [mail] = yield* Smtp.accepted(acme.account_id)
+      sameJson([mail?.to, mail?.cc], [[], []])
+      sameJson(
+        mail?.bcc,
+        bcc.map((address) => ({ address })),
+      )
+      const { url } = yield* Fresh
+      const server = yield* SmtpServer.listen({})
+      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }))
+      yield* Delivery.settled({ account_id: acme.account_id, stream_id: mail?.id ?? ("" as never) })
+      const delivered = server.mails.filter(({ messageId }) => messageId === `${mail?.id}@${acme.domain}`)
+      assert.deepStrictEqual(delivered.flatMap(({ to }) => to).sort(), bcc)
+      for (const { bytes } of delivered) assert.notInclude(bytes.toString("latin1"), "secret")
+    }),
+  )
+
+  it.effect("writes an address in another script as the API does, and borrows the sender of the envelope", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const client = yield* Smtp.raw(port)
+      const replies = yield* Effect.promise(() =>
+        client.all([
+          "EHLO x",
+          Smtp.plain(acme.secret),
+          `MAIL FROM:<hi@${acme.domain}> SMTPUTF8 BODY=8BITMIME`,
+          "RCPT TO:<žofie@bücher.example>",
+          "DATA",
+          "To: žofie@bücher.example\r\nSubject: grüß\r\n\r\nhallo ✓\r\n.",
+        ]),
+      )
+      assert.match(replies.at(-1) ?? "", /^250 /u)
+      const [mail] = yield* Smtp.accepted(acme.account_id)
+      sameJson([mail?.from, mail?.to], [{ address: `hi@${acme.domain}` }, [{ address: "žofie@xn--bcher-kva.example" }]])
+      assert.deepStrictEqual([mail?.subject, mail?.body.text], ["grüß", "hallo ✓"])
+    }),
+  )
+
+  it.effect("reads tags and the time from headers, and sends neither on", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const at = Timestamp.fromMillis((yield* Clock.currentTimeMillis) + Timestamp.DAY)
+      yield* Smtp.send(port, acme.secret, {
+        from: `hi@${acme.domain}`,
+        to: "ana@example.org",
+        subject: "s",
+        text: "hi",
+        headers: {
+          "X-Tag": ["receipt", "shop , receipt"],
+          "X-Scheduled-At": at.replace("Z", "+00:00"),
+          "X-Idempotency-Key": "once",
+        },
+      })
+      const [mail] = yield* Smtp.accepted(acme.account_id)
+      assert.deepStrictEqual(mail?.tags, ["receipt", "shop"])
+      assert.strictEqual(mail?.scheduled_at, at)
+      assert.deepStrictEqual(mail?.headers, {})
+    }),
+  )
+
+  it.effect("accepts once under an idempotency key, whatever Date and Message-ID a new try brings", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const mail = (text: string) => ({
+        from: `hi@${acme.domain}`,
+        to: "ana@example.org",
+        subject: "s",
+        text,
+        html: "<p>hi</p>",
+        headers: { "X-Idempotency-Key": "order 7041" },
+      })
+      const first = yield* Smtp.send(port, acme.secret, mail("hi"))
+      const [again, twin] = yield* Effect.all(
+        [Smtp.send(port, acme.secret, mail("hi")), Smtp.send(port, acme.secret, mail("hi"))],
+        { concurrency: 2 },
+      )
+      assert.deepStrictEqual([again, twin], [`${first} (idempotent replay)`, `${first} (idempotent replay)`])
+      assert.match(yield* Smtp.send(port, acme.secret, mail("other")), /^554 5\.5\.4 idempotency_key_reused: /u)
+      assert.strictEqual((yield* Smtp.accepted(acme.account_id)).length, 1)
+    }),
+  )
+
+  it.effect("says who did it: the key, from where", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      yield* Smtp.send(port, acme.secret, {
+        from: `hi@${acme.domain}`,
+        to: "ana@example.org",
+        subject: "s",
+        text: "hi",
+      })
+      const [mail] = yield* Smtp.accepted(acme.account_id)
+      assert.deepInclude(mail?.history[0]?.meta, { actor: { type: "api_key", id: acme.keyId }, address: "127.0.0.1" })
     }),
   )
 })

@@ -38,7 +38,13 @@ export const World = Admission.layer.pipe(
 export const MAX_MESSAGE_BYTES = 1024 * 1024
 
 export const submission = (options: Partial<Submission.Options> = {}) =>
-  Submission.listen({ host: "127.0.0.1", port: 0, name: "waybill.test", maxMessageBytes: MAX_MESSAGE_BYTES, ...options })
+  Submission.listen({
+    host: "127.0.0.1",
+    port: 0,
+    name: "waybill.test",
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    ...options,
+  })
 
 export interface Customer {
   readonly account_id: AccountId
@@ -50,23 +56,23 @@ export interface Customer {
 
 let customers = 0
 
+export interface CustomerOptions {
+  readonly plan?: Plan
+  readonly scopes?: ReadonlyArray<Scope.Scope>
+  readonly keyDomain?: string
+  readonly allowed_ips?: ReadonlyArray<string>
+  readonly expires_at?: Timestamp.Timestamp
+}
+
 /** An account with a verified domain and a key that may send. */
-export const customer = Effect.fnUntraced(function* (
-  options: {
-    readonly plan?: Plan
-    readonly scopes?: ReadonlyArray<Scope.Scope>
-    readonly keyDomain?: string
-    readonly allowed_ips?: ReadonlyArray<string>
-    readonly expires_at?: Timestamp.Timestamp
-  } = {},
-) {
+export const customer = Effect.fnUntraced(function* (options: CustomerOptions = {}) {
   const store = yield* EventStore
   const account_id = id("AccountId")
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   const create = Account.create(now, account_id, "Acme", options.plan ?? "growth")
   yield* Effect.orDie(store.commit(Account, { account_id, stream_id: account_id }, create))
   const domain = `acme${customers++}.test`
-  const sender = yield* Delivery.sender(domain, account_id, false)
+  const sender = yield* Delivery.sender(domain, account_id)
   const { keyId, secret } = yield* Effect.orDie(
     createApiKey(account_id, null, {
       name: "test",
@@ -111,12 +117,12 @@ export interface Failure {
 
 /** What nodemailer was answered: the words of the 250, or of the refusal. */
 export const send = (port: number, pass: string, mail: SendMailOptions, options: SMTPTransport.Options = {}) =>
-  Effect.promise(async () => {
+  Effect.promise(async (): Promise<string> => {
     const client = transport(port, pass, options)
     try {
-      return (await client.sendMail(mail)).response
+      return (await client.sendMail(mail)).response ?? ""
     } catch (error) {
-      const { response } = error as Failure
+      const { response } = error as Partial<Failure>
       if (response === undefined) throw error
       return response
     } finally {

@@ -7,6 +7,12 @@ import type { Limits } from "./Listener.ts"
 /** After it the connection is closed: whoever has a key needs one attempt. */
 export const MAX_LOGIN_ATTEMPTS = 3
 
+export interface Rules {
+  readonly limits: Limits
+  /** Whose login may come in the clear. */
+  readonly isLocal: (address: string) => boolean
+}
+
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /u
 
 /**
@@ -18,19 +24,21 @@ export class Connection extends SMTPConnection {
   #attempts = 0
   #helloing = false
   readonly #limits: Limits
+  readonly #isLocal: (address: string) => boolean
   #deadline: NodeJS.Timeout | undefined
   #stranger: NodeJS.Timeout | undefined
 
-  static accept(server: SMTPServer, limits: Limits, socket: net.Socket, options?: SMTPConnectionOptions | null): void {
-    const connection = new Connection(server, limits, socket, options)
+  static accept(server: SMTPServer, rules: Rules, socket: net.Socket, options?: SMTPConnectionOptions | null): void {
+    const connection = new Connection(server, rules, socket, options)
     server.connections.add(connection)
     connection.on("error", (error: Error) => server.emit("error", error))
     connection.init()
   }
 
-  private constructor(server: SMTPServer, limits: Limits, socket: net.Socket, options?: SMTPConnectionOptions | null) {
+  private constructor(server: SMTPServer, rules: Rules, socket: net.Socket, options?: SMTPConnectionOptions | null) {
     super(server, socket, options)
-    this.#limits = limits
+    this.#limits = rules.limits
+    this.#isLocal = rules.isLocal
   }
 
   override init(): void {
@@ -90,7 +98,7 @@ export class Connection extends SMTPConnection {
   }
 
   #mayLogIn(): boolean {
-    return this.secure || isLoopback(this.remoteAddress)
+    return this.secure || this.#isLocal(this.remoteAddress)
   }
 
   #closeAfter(time: Duration.Duration, stillDue: () => boolean): NodeJS.Timeout {
@@ -104,4 +112,4 @@ export class Connection extends SMTPConnection {
   }
 }
 
-const isLoopback = (address: string): boolean => address.startsWith("127.") || address === "::1"
+export const isLoopback = (address: string): boolean => address.startsWith("127.") || address === "::1"

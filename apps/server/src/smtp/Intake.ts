@@ -31,7 +31,12 @@ export interface Options {
 }
 
 /** Collects messages; what is too large, or too much together, is read to its end and not kept. */
-export const make = ({ keepBytes = Infinity, maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLines }: Options): Intake => {
+export const make = ({
+  keepBytes = Infinity,
+  maxBytesHeld = MAX_BYTES_HELD,
+  maxMessageBytes,
+  strictLines,
+}: Options): Intake => {
   let held = 0
   return {
     receive: (stream, done) => {

@@ -1,9 +1,9 @@
-import { Cause, Context, Duration, Effect, Exit, type Scope } from "effect"
+import { Cause, type Context, Duration, Effect, Exit, type Scope } from "effect"
 import type * as net from "node:net"
 import { SMTPServer, type SMTPServerSession } from "smtp-server"
-import { Connection } from "./Connection.ts"
+import { Connection, isLoopback } from "./Connection.ts"
 import * as Intake from "./Intake.ts"
-import { reply, SmtpReply, TROUBLE } from "./SmtpReply.ts"
+import { reply, type SmtpReply, TROUBLE } from "./SmtpReply.ts"
 
 export interface Tls {
   readonly key: string
@@ -54,6 +54,8 @@ export interface Options {
   readonly name: string
   readonly limits: Limits
   readonly tls?: Tls
+  /** Whose login may come in the clear; this machine's, unless somebody knows better. */
+  readonly isLocal?: (address: string) => boolean
   /** Line ends other than CRLF are refused: who writes them wants somebody to disagree about where a message ends. */
   readonly strictLines: boolean
   /** Of a longer message only the beginning is kept. */
@@ -78,8 +80,7 @@ export const listen = <Login, R>(
     const { limits, tls } = options
     const run = <A>(effect: Effect.Effect<A, SmtpReply, R>, done: (error: SmtpReply | null, value?: A) => void): void =>
       void Effect.runCallback(Effect.provideContext(guarded(effect), context as Context.Context<R>), {
-        onExit: (exit) =>
-          Exit.isSuccess(exit) ? done(null, exit.value) : done(refusalIn(exit.cause)),
+        onExit: (exit) => (Exit.isSuccess(exit) ? done(null, exit.value) : done(refusalIn(exit.cause))),
       })
 
     const intake = Intake.make({
@@ -88,56 +89,63 @@ export const listen = <Login, R>(
       ...(options.keepBytes === undefined ? {} : { keepBytes: options.keepBytes }),
     })
     const refused = new WeakMap<SMTPServerSession, number>()
-    const server = new SMTPServer({
-      name: options.name,
-      logger: false,
-      disableReverseLookup: true,
-      hideENHANCEDSTATUSCODES: false,
-      authMethods: ["PLAIN", "LOGIN"],
-      authOptional: handlers.login === undefined,
-      authRequiredMessage: "5.7.0 Log in first, with an API key as the password",
-      // Whether a login may go in the clear depends on who comes from where: the connection decides it.
-      allowInsecureAuth: true,
-      maxAllowedUnauthenticatedCommands: UNAUTHENTICATED_COMMANDS,
-      disabledCommands: [
-        ...DISABLED,
-        ...(handlers.login === undefined ? ["AUTH"] : []),
-        ...(tls === undefined ? ["STARTTLS"] : []),
-      ],
-      ...(tls === undefined ? {} : { ...tls, minVersion: "TLSv1.2" as const }),
-      size: limits.maxMessageBytes,
-      rejectOversized: true,
-      maxRecipients: limits.maxRecipients,
-      maxClients: limits.maxConnections,
-      socketTimeout: Duration.toMillis(limits.idle),
-      closeTimeout: Duration.toMillis(limits.stopWithin),
-      onAuth: ({ password }, session, done) =>
-        handlers.login === undefined
-          ? done(reply(502, "5.5.1", "Nobody logs in here"))
-          : run(handlers.login(password ?? "", clientOf(session)), (error, login) =>
-              error === null ? done(null, { user: login }) : done(replied(error)),
-            ),
-      onMailFrom: (_, session, done) =>
-        run(handlers.mail(clientOf(session), loginOf<Login>(session)), (error) => done(error && replied(error))),
-      onRcptTo: ({ address }, session, done) =>
-        run(handlers.recipient(address, clientOf(session)), (error) => {
-          if (error === null) return done()
-          const count = (refused.get(session) ?? 0) + 1
-          refused.set(session, count)
-          done(replied(count > MAX_REFUSED_RECIPIENTS ? GUESSING : error))
+    // A certificate that is none is found out here.
+    const server = yield* Effect.try({
+      try: () =>
+        new SMTPServer({
+          name: options.name,
+          logger: false,
+          disableReverseLookup: true,
+          hideENHANCEDSTATUSCODES: false,
+          authMethods: ["PLAIN", "LOGIN"],
+          authOptional: handlers.login === undefined,
+          authRequiredMessage: "5.7.0 Log in first, with an API key as the password",
+          // Whether a login may go in the clear depends on who comes from where: the connection decides it.
+          allowInsecureAuth: true,
+          maxAllowedUnauthenticatedCommands: UNAUTHENTICATED_COMMANDS,
+          disabledCommands: [
+            ...DISABLED,
+            ...(handlers.login === undefined ? ["AUTH"] : []),
+            ...(tls === undefined ? ["STARTTLS"] : []),
+          ],
+          ...(tls === undefined ? {} : { ...tls, minVersion: "TLSv1.2" as const }),
+          size: limits.maxMessageBytes,
+          rejectOversized: true,
+          maxRecipients: limits.maxRecipients,
+          maxClients: limits.maxConnections,
+          socketTimeout: Duration.toMillis(limits.idle),
+          closeTimeout: Duration.toMillis(limits.stopWithin),
+          onAuth: ({ password }, session, done) =>
+            handlers.login === undefined
+              ? done(reply(502, "5.5.1", "Nobody logs in here"))
+              : run(handlers.login(password ?? "", clientOf(session)), (error, login) =>
+                  error === null ? done(null, { user: login }) : done(replied(error)),
+                ),
+          onMailFrom: (_, session, done) =>
+            run(handlers.mail(clientOf(session), loginOf<Login>(session)), (error) => done(error && replied(error))),
+          onRcptTo: ({ address }, session, done) =>
+            run(handlers.recipient(address, clientOf(session)), (error) => {
+              if (error === null) return done()
+              const count = (refused.get(session) ?? 0) + 1
+              refused.set(session, count)
+              done(replied(count > MAX_REFUSED_RECIPIENTS ? GUESSING : error))
+            }),
+          onData: (stream, session, done) => {
+            const transaction = transactionOf<Login>(session)
+            intake.receive(stream, (taken) => {
+              if (taken._tag === "Gone") return
+              if (taken._tag === "Refused") return done(replied(taken.reply))
+              run(
+                Effect.ensuring(handlers.message(taken.bytes, transaction), Effect.sync(taken.release)),
+                (error, words) => (error === null ? done(null, words ?? "") : done(replied(error))),
+              )
+            })
+          },
         }),
-      onData: (stream, session, done) => {
-        const transaction = transactionOf<Login>(session)
-        intake.receive(stream, (taken) => {
-          if (taken._tag === "Gone") return
-          if (taken._tag === "Refused") return done(replied(taken.reply))
-          run(Effect.ensuring(handlers.message(taken.bytes, transaction), Effect.sync(taken.release)), (error, words) =>
-            error === null ? done(null, words ?? "") : done(replied(error)),
-          )
-        })
-      },
+      catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
     })
-    server.connect = (socket, accepted) => Connection.accept(server, limits, socket, accepted)
+    server.connect = (socket, accepted) =>
+      Connection.accept(server, { limits, isLocal: options.isLocal ?? isLoopback }, socket, accepted)
     server.on("error", () => {
       // A client that breaks off in the middle is no news; what it had begun was never answered with a 250.
     })

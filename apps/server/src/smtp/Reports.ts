@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/Address"
 import * as Report from "@waybill/mail/Report"
 import * as ReturnPath from "@waybill/mail/ReturnPath"

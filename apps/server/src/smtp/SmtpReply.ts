@@ -20,7 +20,8 @@ export class SmtpReply extends Data.TaggedError("SmtpReply")<{
 export const line = (enhanced: string, words: string): string =>
   `${enhanced} ${words.replaceAll(/[^\x20-\x7e]+/gu, "?")}`.slice(0, MAX_REPLY_CHARS)
 
-export const reply = (code: number, enhanced: string, words: string): SmtpReply => new SmtpReply({ code, enhanced, words })
+export const reply = (code: number, enhanced: string, words: string): SmtpReply =>
+  new SmtpReply({ code, enhanced, words })
 
 /** The SMTP face of every reason for which sending is refused over HTTP. docs/smtp.md shows the same table. */
 const BY_REASON: { readonly [reason: string]: readonly [code: number, enhanced: string] } = {
@@ -40,7 +41,10 @@ const BY_REASON: { readonly [reason: string]: readonly [code: number, enhanced: 
 
 export const ofRefusal = (refusal: Refusal): SmtpReply => {
   const [code, enhanced] = BY_REASON[refusal.reason] ?? [554, "5.0.0"]
-  const wait = refusal.retry_after_s === undefined || refusal.reason === "request_rate" ? "" : ` Retry after ${refusal.retry_after_s} s.`
+  const wait =
+    refusal.retry_after_s === undefined || refusal.reason === "request_rate"
+      ? ""
+      : ` Retry after ${refusal.retry_after_s} s.`
   return reply(code, enhanced, `${refusal.reason}: ${inMail(refusal)}${wait}`)
 }
 

@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Unauthorized } from "@waybill/api/RequestRefusal"
 import * as Address from "@waybill/domain/Address"
 import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
@@ -11,7 +11,7 @@ import { Duration, Effect, Layer, Option, Result } from "effect"
 import { hashOf } from "../apiKeys.ts"
 import { acceptSubmitted } from "./acceptSubmitted.ts"
 import * as Listener from "./Listener.ts"
-import { line, ofRefusal, reply, SmtpReply } from "./SmtpReply.ts"
+import { line, ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
 import * as SubmittedEmail from "./submittedEmail.ts"
 
 /** All at once in one process; each holds a socket and, in the middle of a message, that message. */
@@ -33,6 +33,7 @@ export interface Options {
   /** Without it keys are taken from this machine only. */
   readonly tls?: Listener.Tls
   readonly limits?: Partial<Listener.Limits>
+  readonly isLocal?: Listener.Options["isLocal"]
 }
 
 /** Who is speaking: known by a hash, so that the key itself is in no memory longer than the login takes. */
@@ -43,7 +44,7 @@ interface Login {
 }
 
 /** Mail programs hand in mail here: any user name, an API key as the password. Answers with the port. */
-export const listen = ({ host, limits, maxMessageBytes, name, port, tls }: Options) =>
+export const listen = ({ host, isLocal, limits, maxMessageBytes, name, port, tls }: Options) =>
   Listener.listen<Login, Admission | EventStore | PgClient.PgClient>(
     {
       host,
@@ -51,6 +52,7 @@ export const listen = ({ host, limits, maxMessageBytes, name, port, tls }: Optio
       name,
       strictLines: true,
       ...(tls === undefined ? {} : { tls }),
+      ...(isLocal === undefined ? {} : { isLocal }),
       limits: {
         maxConnections: MAX_CONNECTIONS,
         maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
@@ -68,7 +70,9 @@ export const listen = ({ host, limits, maxMessageBytes, name, port, tls }: Optio
 
 export const layer = (options: Options) =>
   Layer.effectDiscard(
-    Effect.flatMap(listen(options), (port) => Effect.logInfo("SMTP submission is listening", { host: options.host, port })),
+    Effect.flatMap(listen(options), (port) =>
+      Effect.logInfo("SMTP submission is listening", { host: options.host, port }),
+    ),
   )
 
 const login = Effect.fn("Submission.login")(function* (
@@ -99,7 +103,9 @@ const mail = Effect.fn("Submission.mail")(function* ({ address }: Listener.Clien
 const refuse = (verdict: Verdict, loggingIn: boolean): Effect.Effect<never, SmtpReply> => {
   if (verdict._tag === "RateLimited")
     return Effect.fail(
-      loggingIn ? reply(421, "4.7.0", `Too many failed logins from this address. ${verdict.refusal.message}`) : ofRefusal(verdict.refusal),
+      loggingIn
+        ? reply(421, "4.7.0", `Too many failed logins from this address. ${verdict.refusal.message}`)
+        : ofRefusal(verdict.refusal),
     )
   const why = verdict._tag === "Unauthorized" ? verdict.reason : "unknown"
   // The API's words for a missing key speak of a header; here it is a password.

@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/Address"
 import * as Email from "@waybill/domain/Email"
 import type { AccountId, SuppressionId } from "@waybill/domain/Id"
@@ -44,7 +44,12 @@ export const recordReport = Effect.fn("recordReport")(function* (
   const learnt = yield* Effect.forEach(attribute(state, recipientIndex, facts), ({ fact, recipient }) =>
     Effect.gen(function* () {
       const suppression_id = yield* newId("SuppressionId")
-      return { fact, recipient, suppression_id, suppress: yield* reasonOf(account_id, recipient, fact) } satisfies Learnt
+      return {
+        fact,
+        recipient,
+        suppression_id,
+        suppress: yield* reasonOf(account_id, recipient, fact),
+      } satisfies Learnt
     }),
   )
   if (learnt.length === 0) return 0
@@ -66,10 +71,17 @@ export const recordReport = Effect.fn("recordReport")(function* (
     )
 })
 
-const decide = (view: View, emailId: About["emailId"], learnt: ReadonlyArray<Learnt>): Result.Result<{
-  readonly append: ReadonlyArray<Append>
-  readonly answer: number
-}, "nothing new"> => {
+const decide = (
+  view: View,
+  emailId: About["emailId"],
+  learnt: ReadonlyArray<Learnt>,
+): Result.Result<
+  {
+    readonly append: ReadonlyArray<Append>
+    readonly answer: number
+  },
+  "nothing new"
+> => {
   const now = view.now as Timestamp.Timestamp
   const events: Array<Email.Event> = []
   const suppressed: Array<Append> = []
@@ -81,9 +93,13 @@ const decide = (view: View, emailId: About["emailId"], learnt: ReadonlyArray<Lea
     state = decided.success.reduce(Email.evolve, state)
     if (each.suppress === undefined) continue
     const id = Suppression.streamId(each.recipient)
-    const added = Suppression.add(now, each.suppression_id, each.recipient, each.suppress, emailId)(
-      view.state<Suppression.State>(Suppression, id),
-    )
+    const added = Suppression.add(
+      now,
+      each.suppression_id,
+      each.recipient,
+      each.suppress,
+      emailId,
+    )(view.state<Suppression.State>(Suppression, id))
     if (Result.isSuccess(added)) suppressed.push({ aggregate: Suppression, id, events: added.success })
   }
   return events.length === 0
@@ -123,7 +139,12 @@ const attribute = (
   recipientIndex: number,
   facts: ReadonlyArray<Fact>,
 ): ReadonlyArray<{ readonly recipient: Address.Address; readonly fact: Fact }> => {
-  const only = recipientIndex === WHOLE_MESSAGE ? (recipients.length === 1 ? recipients[0] : undefined) : recipients[recipientIndex]
+  const only =
+    recipientIndex === WHOLE_MESSAGE
+      ? recipients.length === 1
+        ? recipients[0]
+        : undefined
+      : recipients[recipientIndex]
   if (only !== undefined) {
     const fact = facts.find((fact) => names(fact, only.address)) ?? facts[0]
     return fact === undefined ? [] : [{ recipient: only.address, fact }]
@@ -140,7 +161,11 @@ const names = ({ originalRecipient, recipient }: Fact, address: Address.Address)
     return parsed !== undefined && Result.isSuccess(parsed) && Address.keyOf(parsed.success) === Address.keyOf(address)
   })
 
-const reasonOf = Effect.fnUntraced(function* (account_id: AccountId, recipient: Address.Address, { kind, verdict }: Fact) {
+const reasonOf = Effect.fnUntraced(function* (
+  account_id: AccountId,
+  recipient: Address.Address,
+  { kind, verdict }: Fact,
+) {
   if (kind === "complaint") return "complaint" as const
   if (kind !== "bounce" || verdict === undefined || verdict.suppress === "never") return undefined
   if (verdict.suppress === "now") return "hard_bounce" as const

@@ -30,7 +30,8 @@ const SCHEDULED_AT = "x-scheduled-at"
  * What servers on the way to us wrote about the message's way to us, and what would give bcc away. `Resent-Bcc` is why
  * the whole family goes.
  */
-const DROPPED = /^(?:resent-.*|arc-.*|authentication-results|received-spf|delivered-to|x-original-to|x-envelope-to|x-rcpt-to|apparently-to)$/u
+const DROPPED =
+  /^(?:resent-.*|arc-.*|authentication-results|received-spf|delivered-to|x-original-to|x-envelope-to|x-rcpt-to|apparently-to)$/u
 
 /**
  * The message as `POST /email/send` would have got it, under the same rules. The envelope decides who receives it: To
@@ -60,13 +61,21 @@ export const read = (submitted: Submitted, envelope: Envelope): Effect.Effect<Re
       headers: custom.headers,
       html: submitted.html,
       text: submitted.text,
-      tags: (orders.get(TAG) ?? []).flatMap((value) => value.split(",")).map((tag) => tag.trim()).filter((tag) => tag !== ""),
+      tags: (orders.get(TAG) ?? [])
+        .flatMap((value) => value.split(","))
+        .map((tag) => tag.trim())
+        .filter((tag) => tag !== ""),
       scheduled_at: scheduled[0] ?? null,
       attachments: submitted.files.map(attachment),
     }
     const decoded = Schema.decodeUnknownResult(EmailMessage, { errors: "all" })(written)
-    const details = [...problems, ...(Result.isFailure(decoded) ? Violations.fromIssue(decoded.failure.issue) : []), ...keyProblems(keys)]
-    if (Result.isFailure(decoded) || details.length > 0) return yield* new InvalidRequest({ reason: "validation_failed", details })
+    const details = [
+      ...problems,
+      ...(Result.isFailure(decoded) ? Violations.fromIssue(decoded.failure.issue) : []),
+      ...keyProblems(keys),
+    ]
+    if (Result.isFailure(decoded) || details.length > 0)
+      return yield* new InvalidRequest({ reason: "validation_failed", details })
     const message = decoded.success
     return {
       message: to.length > 0 ? message : { ...message, to: [], bcc: [...message.to, ...message.bcc] },
@@ -84,7 +93,11 @@ const keyProblems = (keys: ReadonlyArray<string>): ReadonlyArray<Detail> =>
     : [{ path: "X-Idempotency-Key", message: `must be 1 to ${Idempotency.MAX_KEY_CHARS} printable characters` }]
 
 const ordersIn = (headers: ReadonlyArray<Field>): ReadonlyMap<string, ReadonlyArray<string>> => {
-  const orders = new Map<string, Array<string>>([[KEY, []], [TAG, []], [SCHEDULED_AT, []]])
+  const orders = new Map<string, Array<string>>([
+    [KEY, []],
+    [TAG, []],
+    [SCHEDULED_AT, []],
+  ])
   for (const { name, value } of headers) orders.get(name.toLowerCase())?.push(value.trim())
   return orders
 }
@@ -95,7 +108,8 @@ const customHeaders = (fields: ReadonlyArray<Field>) => {
   const repeated: Array<string> = []
   for (const { name, value } of fields) {
     const lower = name.toLowerCase()
-    if (Header.isOwned(lower) || DROPPED.test(lower) || lower === KEY || lower === TAG || lower === SCHEDULED_AT) continue
+    if (Header.isOwned(lower) || DROPPED.test(lower) || lower === KEY || lower === TAG || lower === SCHEDULED_AT)
+      continue
     if (seen.has(lower)) repeated.push(name)
     seen.add(lower)
     headers[name] = value

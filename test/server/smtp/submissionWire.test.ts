@@ -1,0 +1,266 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Exit, Scope } from "effect"
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import { isLoopback } from "../../../apps/server/src/smtp/Connection.ts"
+import * as Smtp from "./support.ts"
+
+const run = promisify(execFile)
+const python = await run("python3", ["--version"]).then(
+  () => true,
+  () => false,
+)
+
+const head = (acme: Smtp.Customer) => `From: hi@${acme.domain}\r\nTo: ana@example.org\r\nSubject: s\r\n\r\n`
+const begin = (acme: Smtp.Customer) => [
+  "EHLO x",
+  Smtp.plain(acme.secret),
+  `MAIL FROM:<hi@${acme.domain}>`,
+  "RCPT TO:<ana@example.org>",
+  "DATA",
+]
+
+/** Sends what smtplib sends by itself: its own line ends, dots and login. */
+const SCRIPT = `
+import smtplib, ssl, sys
+from email.message import EmailMessage
+port, key, domain, tls = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
+message = EmailMessage()
+message["From"] = "Gr\\u00fc\\u00dfe <hi@" + domain + ">"
+message["To"] = "Ana <ana@example.org>"
+message["Subject"] = "H\\u00e4llo \\u2713"
+message["X-Tag"] = "python"
+message.set_content("Dear Ana,\\n.\\n..dots\\n\\u00e4\\u00f6\\u00fc\\n")
+message.add_alternative("<p>Dear Ana</p>", subtype="html")
+message.add_attachment(b"%PDF\\x00\\xff\\r\\n.\\r\\n", maintype="application", subtype="pdf", filename="r\\u00e9sum\\u00e9.pdf")
+with smtplib.SMTP("127.0.0.1", port) as client:
+    if tls != "none":
+        context = ssl.create_default_context(cafile=tls)
+        context.check_hostname = False
+        client.starttls(context=context)
+    client.login("anybody", key)
+    refused = client.send_message(message, to_addrs=["ana@example.org", "secret@example.org"])
+    assert refused == {}, refused
+    try:
+        client.sendmail("hi@" + domain, ["a@example.org"], "From: hi@elsewhere.test\\nSubject: s\\n\\nhi")
+        raise SystemExit("it was taken")
+    except smtplib.SMTPDataError as error:
+        print(error.smtp_code, error.smtp_error.decode())
+`
+
+layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", (it) => {
+  for (const tls of [false, true])
+    it.effect.skipIf(!python)(
+      `takes what Python's smtplib sends${tls ? " over STARTTLS" : ""} (skipped without python3)`,
+      () =>
+        Effect.gen(function* () {
+          const port = yield* Smtp.submission(tls ? { tls: Smtp.CERTIFICATE, isLocal: () => false } : {})
+          const acme = yield* Smtp.customer()
+          const ca = new URL("../../fixtures/tls/ca.pem", import.meta.url).pathname
+          const { stdout } = yield* Effect.promise(() =>
+            run("python3", ["-c", SCRIPT, `${port}`, acme.secret, acme.domain, tls ? ca : "none"]),
+          )
+          assert.match(stdout, /^550 5\.7\.1 domain_not_verified: /u)
+          const [mail, ...more] = yield* Smtp.accepted(acme.account_id)
+          assert.deepStrictEqual(more, [])
+          assert.strictEqual(
+            JSON.stringify([mail?.from, mail?.to, mail?.bcc]),
+            JSON.stringify([
+              { address: `hi@${acme.domain}`, name: "Grüße" },
+              [{ address: "ana@example.org", name: "Ana" }],
+              [{ address: "secret@example.org" }],
+            ]),
+          )
+          assert.deepStrictEqual([mail?.subject, mail?.tags, mail?.headers], ["Hällo ✓", ["python"], {}])
+          assert.strictEqual(mail?.body.text, "Dear Ana,\n.\n..dots\näöü\n")
+          const [file] = mail?.body.attachments ?? []
+          assert.deepStrictEqual(
+            [file?.filename, Buffer.from(file?.bytes ?? []).toString("latin1")],
+            ["résumé.pdf", "%PDF\0\xff\r\n.\r\n"],
+          )
+        }),
+    )
+
+  it.effect("takes a key over STARTTLS, and forgets what was said before it", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false })
+      const acme = yield* Smtp.customer()
+      const client = yield* Smtp.raw(port)
+      const offered = yield* Effect.promise(() => client.lines("EHLO x"))
+      assert.include(offered, "250-STARTTLS")
+      assert.isFalse(offered.some((line) => line.includes("AUTH")))
+      assert.match(
+        yield* Effect.promise(() => client.say(Smtp.plain(acme.secret))),
+        /^538 5\.7\.11 .* Issue STARTTLS first$/u,
+      )
+      assert.match(yield* Effect.promise(() => client.say("AUTH LOGIN")), /^538 5\.7\.11 /u)
+      // What is slipped in behind the command is plaintext, and nothing of it may run inside.
+      client.write("STARTTLS\r\nEHLO injected\r\nQUIT\r\n")
+      assert.match(yield* Effect.promise(() => client.reply()), /^220 /u)
+      yield* Effect.promise(() => client.secure())
+      assert.match(yield* Effect.promise(() => client.say(Smtp.plain(acme.secret))), /^503 5\.5\.1 /u)
+      const secured = yield* Effect.promise(() => client.lines("EHLO x"))
+      assert.include(secured, "250-AUTH PLAIN LOGIN")
+      assert.notInclude(secured, "250-STARTTLS")
+      const replies = yield* Effect.promise(() => client.all([...begin(acme).slice(1), `${head(acme)}hi\r\n.`]))
+      assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 Queued as /u)
+    }),
+  )
+
+  it.effect("never takes a key in the clear from another machine", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission({ isLocal: () => false })
+      const acme = yield* Smtp.customer()
+      const client = yield* Smtp.raw(port)
+      const replies = yield* Effect.promise(() =>
+        client.all(["EHLO x", Smtp.plain(acme.secret), "STARTTLS", "MAIL FROM:<a@b.cc>"]),
+      )
+      assert.match(replies[1] ?? "", /^538 5\.7\.11 .* This server has no certificate for STARTTLS$/u)
+      assert.match(replies[2] ?? "", /^500 /u)
+      assert.match(replies[3] ?? "", /^530 5\.7\.0 /u)
+      const local = ["127.0.0.1", "127.8.8.8", "::1", "10.0.0.1", "192.0.2.1", "::", "fe80::1", "1.127.0.0"].filter(
+        isLoopback,
+      )
+      assert.deepStrictEqual(local, ["127.0.0.1", "127.8.8.8", "::1"])
+    }),
+  )
+
+  it.effect("answers a whole pipeline in its order, two messages in one write", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const client = yield* Smtp.raw(port)
+      const message = (nth: number) => [...begin(acme).slice(2), `${head(acme)}message ${nth}\r\n.`]
+      client.write(
+        `${["EHLO x", Smtp.plain(acme.secret), ...message(1), ...message(2), "NOOP", "QUIT"].join("\r\n")}\r\n`,
+      )
+      const codes: Array<string> = []
+      for (let nth = 0; nth < 12; nth++) codes.push((yield* Effect.promise(() => client.reply())).slice(0, 3))
+      assert.deepStrictEqual(codes, [
+        "250",
+        "235",
+        "250",
+        "250",
+        "354",
+        "250",
+        "250",
+        "250",
+        "354",
+        "250",
+        "250",
+        "221",
+      ])
+      assert.deepStrictEqual(
+        (yield* Smtp.accepted(acme.account_id)).map(({ body }) => body.text),
+        ["message 1", "message 2"],
+      )
+    }),
+  )
+
+  it.effect("greets at once", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const times: Array<number> = []
+      for (let nth = 0; nth < 10; nth++) {
+        const began = yield* Clock.currentTimeMillis
+        yield* Smtp.raw(port)
+        times.push((yield* Clock.currentTimeMillis) - began)
+      }
+      assert.isBelow(Math.min(...times), 90)
+    }),
+  )
+
+  it.effect("undoes dot-stuffing exactly, however the bytes are cut", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const client = yield* Smtp.raw(port)
+      yield* Effect.promise(() => client.all(begin(acme)))
+      for (const byte of `${head(acme)}..\r\n...\r\na.\r\n..b\r\n\r\n.\r\n`) client.write(byte)
+      assert.match(yield* Effect.promise(() => client.reply()), /^250 /u)
+      assert.strictEqual((yield* Smtp.accepted(acme.account_id))[0]?.body.text, ".\n..\na.\n.b\n")
+    }),
+  )
+
+  for (const [name, end] of [
+    ["LF . LF", "\n.\n"],
+    ["LF . CRLF", "\n.\r\n"],
+    ["CRLF . LF", "\r\n.\n"],
+    ["CR . CR", "\r.\r"],
+    ["CR . CRLF", "\r.\r\n"],
+    ["CRLF . CR", "\r\n.\r"],
+    ["NUL before CRLF", "\r\n.\0\r\n"],
+  ] as const) {
+    it.effect(`smuggles nothing past ${name}`, () =>
+      Effect.gen(function* () {
+        const port = yield* Smtp.submission()
+        const acme = yield* Smtp.customer()
+        const client = yield* Smtp.raw(port)
+        yield* Effect.promise(() => client.all(begin(acme)))
+        const second = `MAIL FROM:<ceo@${acme.domain}>\r\nRCPT TO:<victim@example.org>\r\nDATA\r\n${head(acme)}smuggled\r\n.\r\n`
+        client.write(`${head(acme)}first${end}${second}NOOP\r\n`)
+        const replies = [yield* Effect.promise(() => client.reply()), yield* Effect.promise(() => client.reply())]
+        const mails = yield* Smtp.accepted(acme.account_id)
+        if (name === "NUL before CRLF") {
+          assert.deepStrictEqual(
+            mails.map(({ bcc, to }) => [to.length, bcc.length]),
+            [[1, 0]],
+          )
+          assert.include(mails[0]?.body.text ?? "", "smuggled")
+        } else {
+          assert.match(replies[0] ?? "", /^554 5\.6\.0 The message has a line that ends in a bare LF or CR/u)
+          assert.deepStrictEqual(mails, [])
+        }
+        assert.match(replies[1] ?? "", /^250 2\.0\.0 OK$/u)
+      }),
+    )
+  }
+
+  it.effect("commits nothing of a message whose client went away", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const client = yield* Smtp.raw(port)
+      yield* Effect.promise(() => client.all(begin(acme)))
+      client.write(`${head(acme)}half`)
+      client.end()
+      const words = yield* Smtp.send(port, acme.secret, {
+        from: `hi@${acme.domain}`,
+        to: "bo@example.org",
+        subject: "s",
+        text: "whole",
+      })
+      assert.match(words, /^250 /u)
+      assert.deepStrictEqual(
+        (yield* Smtp.accepted(acme.account_id)).map(({ body }) => body.text),
+        ["whole"],
+      )
+    }),
+  )
+
+  it.effect("declares the size it takes, and refuses a larger one before it is sent", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const client = yield* Smtp.raw(port)
+      assert.include(yield* Effect.promise(() => client.lines("EHLO x")), `250 SIZE ${Smtp.MAX_MESSAGE_BYTES}`)
+      yield* Effect.promise(() => client.say(Smtp.plain(acme.secret)))
+      assert.match(
+        yield* Effect.promise(() => client.say(`MAIL FROM:<a@b.cc> SIZE=${Smtp.MAX_MESSAGE_BYTES + 1}`)),
+        /^552 5\.3\.4 /u,
+      )
+    }),
+  )
+
+  it.effect("stops with care: idle clients are told, and nobody new comes in", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const port = yield* Scope.provide(Smtp.submission(), scope)
+      const client = yield* Smtp.raw(port)
+      yield* Effect.promise(() => client.say("EHLO x"))
+      yield* Scope.close(scope, Exit.void)
+      assert.match(yield* Effect.promise(() => client.reply()), /^421 4\.3\.2 /u)
+      yield* Effect.promise(() => client.untilClosed())
+    }),
+  )
+})
