@@ -112,14 +112,14 @@ describe("a first start", () => {
 describe("a setting that is wrong", () => {
   it("is named, with what it should be", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["start"], { ...env, PORT: "eighty", TRANSPORT: "pigeon" })
-    assert.strictEqual(code, 1)
+    assert.strictEqual(code, 78)
     assert.match(output, /PORT is wrong: .*3025/)
     assert.match(output, /TRANSPORT is wrong: .*capture/)
   })
 
   it("is missed where another needs it", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["config"], { ...env, TRANSPORT: "relay" })
-    assert.strictEqual(code, 1)
+    assert.strictEqual(code, 78)
     assert.include(output, "SMTP_URL is missing")
   })
 })

@@ -1,7 +1,8 @@
 import * as Network from "@waybill/domain/Network"
-import { Config, ConfigProvider, Data, Effect, LogLevel, Option, Redacted, Schema } from "effect"
+import { Config, ConfigProvider, Data, Effect, LogLevel, Option, Redacted, Runtime, Schema } from "effect"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import { EXIT_SETTINGS } from "./cli/exitCodes.ts"
 
 const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url))
 
@@ -169,6 +170,7 @@ type Values<T> = { readonly [K in keyof T]: T[K] extends Setting<infer A> ? A : 
 export type Settings = Values<typeof TABLE>
 
 export class SettingsWrong extends Data.TaggedError("SettingsWrong")<{ readonly problems: ReadonlyArray<string> }> {
+  override readonly [Runtime.errorExitCode] = EXIT_SETTINGS
   override get message() {
     return this.problems.join("\n")
   }

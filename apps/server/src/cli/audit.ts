@@ -1,10 +1,13 @@
 import * as Conservation from "@waybill/store/Conservation"
-import { Data, Effect } from "effect"
+import { Data, Effect, Runtime } from "effect"
 import { Command } from "effect/cli"
+import { EXIT_DIFFERENCE } from "./exitCodes.ts"
 import * as output from "./output.ts"
 import { withStore } from "./withStore.ts"
 
-class OutOfBalance extends Data.TaggedError("OutOfBalance")<{ readonly message: string }> {}
+class OutOfBalance extends Data.TaggedError("OutOfBalance")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+}
 
 const webhooks = Command.make(
   "webhooks",

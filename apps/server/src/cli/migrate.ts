@@ -1,12 +1,14 @@
 import * as Migrations from "@waybill/store/Migrations"
-import { Data, Effect, Layer } from "effect"
+import { Data, Effect, Layer, Runtime } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Postgres } from "../Postgres.ts"
 import * as Settings from "../Settings.ts"
+import { EXIT_DIFFERENCE } from "./exitCodes.ts"
 import * as output from "./output.ts"
 
-/** Exit code 3: the check found a difference. */
-class MigrationsPending extends Data.TaggedError("MigrationsPending")<{ readonly message: string }> {}
+class MigrationsPending extends Data.TaggedError("MigrationsPending")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+}
 
 export const migrate = Command.make(
   "migrate",
