@@ -118,16 +118,23 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     }),
   )
 
-  it.effect("finds the subjects that hold a part by their letters", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const part = EmailSubjects.termsLike(sql, account(2), EmailSubjects.pattern("Haystack"), 201)
-      const plan = yield* explain(part)
-      assert.deepStrictEqual(plan.scans, [])
-      assert.include(plan.indexes, "email_subjects_by_part")
-      assert.lengthOf(yield* part, 10)
-    }),
-  )
+  for (const [part, found] of [
+    ["haystack", 10],
+    ["your order #29995 has", 1],
+    ["no such thing", 0],
+  ] as const) {
+    it.effect(`finds the ${found} subjects that hold "${part}" by their letters`, () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const statement = EmailSubjects.termsWith(sql, account(2), part, 201)
+        const plan = yield* explain(statement)
+        assert.deepStrictEqual(plan.scans, [])
+        assert.include(plan.indexes, "email_subjects_by_part")
+        assert.isAtMost(plan.blocks, 150)
+        assert.lengthOf(yield* statement, found)
+      }),
+    )
+  }
 
   it.effect("finds a message and its events by their keys", () =>
     Effect.gen(function* () {

@@ -38,9 +38,8 @@ export interface Filter {
   readonly from: string | null
   readonly domain: string | null
   readonly terms: ReadonlyArray<string>
-  /** A LIKE pattern over folded subjects. */
+  /** A part of a subject, folded. */
   readonly subject: string | null
-  readonly isSubjectIndexed: boolean
 }
 
 /** Undefined when no message can match. */
@@ -58,8 +57,7 @@ export const filterOf = (query: Query): Filter | undefined => {
     from: from === undefined ? null : Address.keyOf(from),
     domain: from === undefined ? (domain ?? null) : null,
     terms: [...(to === undefined ? [] : [EmailLog.recipientTerm(to)]), ...[...new Set(tags)].map(EmailLog.tagTerm)],
-    subject: subject === "" ? null : EmailSubjects.pattern(subject),
-    isSubjectIndexed: EmailSubjects.isIndexed(subject),
+    subject: subject === "" ? null : EmailSubjects.fold(subject),
   }
 }
 
@@ -93,6 +91,6 @@ export const conditions = (sql: PgClient.PgClient, filter: Filter): Statement.Fr
   ${filter.statuses.length === 0 ? nothing(sql) : sql`AND l.status = ANY(${filter.statuses}::text[])`}
   ${filter.domain === null ? nothing(sql) : sql`AND l.domain = ${filter.domain}`}
   ${filter.from === null ? nothing(sql) : sql`AND l.from_address = ${filter.from}`}
-  ${filter.subject === null ? nothing(sql) : sql`AND l.subject LIKE ${filter.subject}`}`
+  ${filter.subject === null ? nothing(sql) : sql`AND l.subject LIKE ${EmailSubjects.pattern(filter.subject)}`}`
 
 const nothing = (sql: PgClient.PgClient) => sql.literal("")

@@ -102,8 +102,8 @@ const choose = Effect.fnUntraced(function* (
 
 /** The lists of all subjects that hold the part, if they are few. */
 const subjectSource = Effect.fnUntraced(function* (sql: PgClient.PgClient, filter: Filter) {
-  if (filter.subject === null || !filter.isSubjectIndexed) return undefined
-  const rows = yield* EmailSubjects.termsLike(sql, filter.range.account_id, filter.subject, MAX_SUBJECTS + 1)
+  if (filter.subject === null || !EmailSubjects.isIndexed(filter.subject)) return undefined
+  const rows = yield* EmailSubjects.termsWith(sql, filter.range.account_id, filter.subject, MAX_SUBJECTS + 1)
   if (rows.length > MAX_SUBJECTS) return undefined
   return { _tag: "Terms", terms: rows.map((row) => row.term) } satisfies EmailLogSource.Source
 })

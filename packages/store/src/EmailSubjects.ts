@@ -3,9 +3,6 @@ import * as Email from "@waybill/domain/Email"
 import { createHash } from "node:crypto"
 import type { ReadModel } from "./ReadModel.ts"
 
-/** Shorter parts of a subject stand in most subjects, and have no three letters to be looked up by. */
-export const MIN_INDEXED_CHARS = 3
-
 const ASCII = /^[\u0020-\u007e]*$/u
 /** Five letters a code point beyond ASCII: one of Q to Z, four of A to P. Folded ASCII has no capitals. */
 const HIGH = 0x51
@@ -37,8 +34,8 @@ const spell = (codePoint: number): string => {
   return String.fromCharCode(HIGH + (rest % 10)) + low
 }
 
-/** As a LIKE pattern that finds the part anywhere. */
-export const pattern = (part: string): string => `%${fold(part).replace(/[\\%_]/gu, "\\$&")}%`
+/** As a LIKE pattern that finds a folded part anywhere. */
+export const pattern = (folded: string): string => `%${folded.replace(/[\\%_]/gu, "\\$&")}%`
 
 /** What all messages with this subject are found by, among the terms of the log. */
 export const term = (subject: string): string => termOf(fold(subject))
@@ -71,11 +68,22 @@ export const readModel: ReadModel = {
     ON CONFLICT (account_id, term) DO NOTHING`,
 }
 
-/** Whether the part can be looked up at all: shorter ones name no three letters of an index. */
-export const isIndexed = (part: string): boolean => fold(part).length >= MIN_INDEXED_CHARS
+/** What an index of three letters can be asked for: in a part without any it would have to be read as a whole. */
+const THREE_LETTERS = /[0-9A-Za-z]{3}/u
+/** A number that tells one subject from most others, as a year does not; of a long one so many digits are enough. */
+const DIGITS = /[0-9]{5,8}/gu
 
-/** The subjects of an account that match a pattern, as terms of the log. */
-export const termsLike = (sql: PgClient.PgClient, account_id: string, like: string, limit: number) =>
-  sql<{ readonly term: string }>`
-    SELECT term FROM email_subjects WHERE account_id = ${account_id} AND folded LIKE ${like}
+/** Whether a folded part can be looked up at all. */
+export const isIndexed = (folded: string): boolean => THREE_LETTERS.test(folded)
+
+/**
+ * The subjects of an account that hold a folded part, as terms of the log. Where there is a long number in it, the index is
+ * asked for the number alone: the words around it are those of a template, in lists as long as all mail.
+ */
+export const termsWith = (sql: PgClient.PgClient, account_id: string, folded: string, limit: number) => {
+  const numbers = [...folded.matchAll(DIGITS)].map(([digits]) => digits).sort((a, b) => b.length - a.length)
+  return sql<{ readonly term: string }>`
+    SELECT term FROM email_subjects
+    WHERE account_id = ${account_id} AND folded LIKE ${pattern(numbers[0] ?? folded)} AND strpos(folded, ${folded}) > 0
     ORDER BY account_id, term LIMIT ${limit}::int`
+}

@@ -18,7 +18,9 @@ export const emailId = (nth: number): Id.EmailId => {
   return Id.make("EmailId", BEGAN_MS + nth * STEP_MS, random)
 }
 
-export const recipient = (nth: number): string => `user${nth % 40_000}@example.org`
+/** Few enough that each has more than a page, in a small account too. */
+const RECIPIENTS = 99
+export const recipient = (nth: number): string => `user${nth % RECIPIENTS}@example.org`
 
 /** `EmailSubjects.term` of an ASCII subject, in SQL. */
 const TERM = `'subject:' || left(translate(encode(sha256(lower(subject)::bytea), 'base64'), '+/', '-_'), 22)`
@@ -45,7 +47,7 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
   yield* sql`
     CREATE TEMP TABLE mail ON COMMIT DROP AS
     SELECT id, n, n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 AS is_rare,
-      'user' || n % 40000 || '@example.org' AS recipient,
+      'user' || n % ${RECIPIENTS}::int || '@example.org' AS recipient,
       CASE WHEN n % 10 < 7 THEN 'acme.test' ELSE 'd' || n % 7 || '.test' END AS domain
     FROM unnest(${nths}::int[], ${list}::text[]) AS given(n, id)`
   yield* sql`
