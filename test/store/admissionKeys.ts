@@ -59,7 +59,7 @@ export const revoke = Effect.fnUntraced(function* (of: {
 
 /**
  * Gives this database a clock that only moves when it is told to, on every connection opened from now on: a function
- * of the same name that the search path finds before the built-in one.
+ * of the same name that the search path finds before the built-in one. What is created still goes where it always goes.
  */
 export const freezeDatabaseClock = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
@@ -69,7 +69,7 @@ export const freezeDatabaseClock = Effect.gen(function* () {
   yield* sql`CREATE FUNCTION frozen.statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE
     AS 'SELECT at FROM frozen.clock'`
   const [row] = yield* sql<{ readonly name: string }>`SELECT current_database()::text AS name`
-  yield* sql`ALTER DATABASE ${sql(row?.name ?? "")} SET search_path = frozen, pg_catalog, public`
+  yield* sql`ALTER DATABASE ${sql(row?.name ?? "")} SET search_path = public, frozen, pg_catalog`
 })
 
 export const setDatabaseClock = (at: string) =>

@@ -3,9 +3,10 @@ import * as net from "node:net"
 
 /**
  * What happens to the next COMMIT that passes. `before`: it never reaches the server. `after`: the server commits, the
- * answer never arrives. `late`: the client is cut off, and the COMMIT reaches the server when `release` is called.
+ * answer never arrives. `silent`: the same, but nothing is cut, and the client goes on waiting. `late`: the client is cut
+ * off, and the COMMIT reaches the server when `release` is called.
  */
-export type Fault = "before" | "after" | "late"
+export type Fault = "before" | "after" | "silent" | "late"
 
 export interface FaultProxy {
   /** The same database, through the proxy. */
@@ -128,6 +129,7 @@ const relay = (client: net.Socket, upstream: net.Socket, faults: Faults): void =
   })
   const fromServer = messages(false, (message) => {
     if (fault === "after" && isCommitted(message)) return cut()
+    if (fault === "silent") return
     if (!client.destroyed) client.write(message)
   })
   client.on("data", fromClient)

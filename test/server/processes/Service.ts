@@ -1,0 +1,170 @@
+import * as Account from "@waybill/domain/Account"
+import type * as Id from "@waybill/domain/Id"
+import type * as Plan from "@waybill/domain/Plan"
+import type * as Scope from "@waybill/domain/Scope"
+import { EventStore } from "@waybill/store/EventStore"
+import { Effect, Redacted } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import * as net from "node:net"
+import * as os from "node:os"
+import * as path from "node:path"
+import { createInterface } from "node:readline"
+import { createApiKey } from "../../../apps/server/src/apiKeys.ts"
+import { newId, now } from "../../../apps/server/src/fresh.ts"
+
+/** One process of the service. */
+export interface Service {
+  readonly ask: (method: string, path: string, options: Ask) => Promise<Answer>
+  /** Gone at once, with nothing written down. */
+  readonly kill: Effect.Effect<void>
+}
+export interface Ask {
+  readonly key: string
+  readonly body?: unknown
+  readonly idempotencyKey?: string
+}
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // The tests look into answers of every kind.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any
+  /** When the request left and when its answer was read, by this process's steady clock. */
+  readonly asked: number
+  readonly answered: number
+}
+
+/** All processes of one installation seal under one key. */
+const instanceKey = randomBytes(32).toString("base64")
+
+const MAIN = path.join(import.meta.dirname, "../../../apps/server/src/main.ts")
+/** Without the worker, so that whatever it commits was a request. */
+const API_ONLY = path.join(import.meta.dirname, "../../bench/accept/service.ts")
+
+/** `waybill start` on a database. */
+export const start = (url: Redacted.Redacted) =>
+  Effect.gen(function* () {
+    const [port, smtpPort] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
+    const env = { PORT: String(port), SMTP_PORT: String(smtpPort) }
+    return yield* run([MAIN, "start"], url, env, (line) => (line.startsWith("Waybill is ready") ? port : undefined))
+  })
+
+export const startApi = (url: Redacted.Redacted) =>
+  run([API_ONLY], url, {}, (line) => (/^\d+$/u.test(line) ? Number(line) : undefined))
+
+const run = (
+  args: ReadonlyArray<string>,
+  url: Redacted.Redacted,
+  env: Readonly<Record<string, string>>,
+  portIn: (line: string) => number | undefined,
+) =>
+  Effect.acquireRelease(
+    Effect.promise(async (): Promise<Service> => {
+      const child = spawn(process.execPath, args, {
+        env: {
+          ...process.env,
+          ...env,
+          DATABASE_URL: Redacted.value(url),
+          WAYBILL_INSTANCE_KEY: instanceKey,
+          WAYBILL_DATA: path.join(os.tmpdir(), "waybill-processes"),
+          LOG_LEVEL: "Error",
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+      })
+      const port = await ready(child, portIn)
+      const gone = once(child, "exit")
+      const kill = Effect.promise(async () => {
+        child.kill("SIGKILL")
+        await gone
+      })
+      return { kill, ask: (method, path, options) => ask(port, method, path, options) }
+    }),
+    ({ kill }) => kill,
+  )
+
+const ready = (child: ChildProcess, portIn: (line: string) => number | undefined): Promise<number> =>
+  new Promise((resolve, reject) => {
+    let said = ""
+    child.stderr?.on("data", (chunk) => (said += chunk))
+    child.once("exit", (code) => reject(new Error(`the service ended with ${code}:\n${said}`)))
+    if (child.stdout === null) return reject(new Error("the service has no output"))
+    createInterface(child.stdout).on("line", (line) => {
+      said += `${line}\n`
+      const port = portIn(line)
+      if (port !== undefined) resolve(port)
+    })
+  })
+
+/** Nobody else asks the system for one in between, as far as these tests are concerned. */
+const freePort = async (): Promise<number> => {
+  const server = net.createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as net.AddressInfo
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+const ask = async (port: number, method: string, path: string, options: Ask): Promise<Answer> => {
+  const asked = performance.now()
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${options.key}`,
+      ...(options.body === undefined ? {} : { "content-type": "application/json" }),
+      ...(options.idempotencyKey === undefined ? {} : { "idempotency-key": options.idempotencyKey }),
+    },
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+  })
+  const json: unknown = await response.json()
+  return { status: response.status, headers: response.headers, json, asked, answered: performance.now() }
+}
+
+export interface Tenant {
+  readonly plan?: Plan.Plan
+  readonly limits?: Partial<Account.Limits>
+}
+
+/** An account with whatever was granted to it. */
+export const account = Effect.fnUntraced(function* ({ limits = {}, plan = "business" }: Tenant = {}) {
+  const store = yield* EventStore
+  const account_id = yield* newId("AccountId")
+  const ref = { account_id, stream_id: account_id }
+  yield* Effect.orDie(store.commit(Account, ref, Account.create(yield* now, account_id, "Acme", plan)))
+  if (Object.keys(limits).length > 0) {
+    const granted = { ...Account.NONE_GRANTED, ...limits }
+    yield* Effect.orDie(store.commit(Account, ref, Account.changeLimits(yield* now, granted)))
+  }
+  return account_id
+})
+
+export const key = (account_id: Id.AccountId, scopes: ReadonlyArray<Scope.Scope> = ["admin"]) =>
+  Effect.orDie(
+    createApiKey(account_id, null, {
+      name: "test",
+      scopes: [...scopes],
+      domain: null,
+      allowed_ips: [],
+      expires_at: null,
+    }),
+  )
+
+export const tally = (answers: ReadonlyArray<Answer>): Readonly<Record<number, number>> => {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+/** So many requests, a few at a time, as a busy client has them. */
+export const many = async (times: number, one: (nth: number) => Promise<Answer>): Promise<ReadonlyArray<Answer>> => {
+  const answers: Array<Answer> = []
+  let next = 0
+  const loop = async () => {
+    while (next < times) answers.push(await one(next++))
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, loop))
+  return answers
+}
+const AT_ONCE = 24

@@ -1,0 +1,57 @@
+import { assert, layer } from "@effect/vitest"
+import { EventStore } from "@waybill/store/EventStore"
+import { Context, Effect, Layer } from "effect"
+import * as Database from "../../support/database.ts"
+import { freezeDatabaseClock, setDatabaseClock } from "../../store/admissionKeys.ts"
+import * as Service from "./Service.ts"
+
+/** Two processes whose database has a clock that stands still, so that no minute ends in the middle of a count. */
+class Nodes extends Context.Service<Nodes, readonly [Service.Service, Service.Service]>()("test/Nodes") {
+  static readonly layer = Layer.effect(
+    Nodes,
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      yield* freezeDatabaseClock
+      return yield* Effect.all([Service.start(url), Service.start(url)], { concurrency: 2 })
+    }),
+  )
+}
+
+const World = Nodes.layer.pipe(Layer.provideMerge(EventStore.layer()), Layer.provideMerge(Database.layerFresh))
+
+const account = (node: Service.Service, key: string) => () => node.ask("GET", "/v1/account", { key })
+/** Let in and then refused for what it says: admission is what is counted here. */
+const empty = (node: Service.Service, key: string) => () => node.ask("POST", "/v1/email/send", { key, body: {} })
+
+layer(World, { excludeTestServices: true })("a rate window over two processes", (it) => {
+  for (const [name, limit, each, admitted, ask, minutes] of [
+    ["other requests", 120, 100, 200, account, ["12:00", "12:01"]],
+    ["sends", 1_000, 520, 400, empty, ["12:02"]],
+  ] as const) {
+    it.effect(`admits exactly ${limit} ${name}, wherever they arrive, in ${minutes.length} minute(s)`, () =>
+      Effect.gen(function* () {
+        const [one, other] = yield* Nodes
+        const { secret } = yield* Service.key(yield* Service.account())
+        for (const minute of minutes) {
+          yield* setDatabaseClock(`2026-11-21T${minute}:30Z`)
+          const halves = yield* Effect.promise(() =>
+            Promise.all([Service.many(each, ask(one, secret)), Service.many(each, ask(other, secret))]),
+          )
+          const answers = halves.flat()
+          assert.deepStrictEqual(Service.tally(answers), { [admitted]: limit, 429: 2 * each - limit })
+          // Each place of the window was given away once.
+          const left = answers
+            .filter(({ status }) => status === admitted)
+            .map(({ headers }) => Number(headers.get("x-ratelimit-remaining")))
+          assert.deepStrictEqual(
+            left.sort((a, b) => a - b),
+            Array.from({ length: limit }, (_, n) => n),
+          )
+          const refused = answers.filter(({ status }) => status === 429)
+          assert.isTrue(refused.every(({ headers }) => headers.get("retry-after") === "30"))
+          assert.isTrue(refused.every(({ json }) => json.error.reason === "request_rate"))
+        }
+      }),
+    )
+  }
+})

@@ -1,0 +1,188 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { EventStore } from "@waybill/store/EventStore"
+import { Context, Effect, Layer, Schedule } from "effect"
+import * as Database from "../../support/database.ts"
+import { faultProxy } from "../../support/faultProxy.ts"
+import * as Service from "./Service.ts"
+
+class Nodes extends Context.Service<Nodes, readonly [Service.Service, Service.Service]>()("test/Nodes") {
+  static readonly layer = Layer.effect(
+    Nodes,
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      return yield* Effect.all([Service.start(url), Service.start(url)], { concurrency: 2 })
+    }),
+  )
+}
+
+const World = Nodes.layer.pipe(Layer.provideMerge(EventStore.layer()), Layer.provideMerge(Database.layerFresh))
+
+const DOMAIN = "acme.test"
+const message = (n: number) => ({
+  from: `hi@${DOMAIN}`,
+  to: "ana@example.org",
+  subject: `Receipt ${n}`,
+  text: "Thank you.",
+})
+
+/** An account that may send, and a key of it. */
+const sender = Effect.fnUntraced(function* (tenant: Service.Tenant = {}) {
+  const [node] = yield* Nodes
+  const account_id = yield* Service.account(tenant)
+  const key = yield* Service.key(account_id)
+  const added = yield* Effect.promise(() =>
+    node.ask("POST", "/v1/domains", { key: key.secret, body: { name: DOMAIN } }),
+  )
+  assert.strictEqual(added.status, 201)
+  return { account_id, key: key.secret, keyId: key.keyId }
+})
+
+const send = (node: Service.Service, key: string, n: number, idempotencyKey?: string) =>
+  node.ask("POST", "/v1/email/send", {
+    key,
+    body: message(n),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  })
+
+/** The ids of all that an account has had accepted, as the log has them. */
+const accepted = Effect.fnUntraced(function* (account_id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* sql<{ readonly stream_id: string }>`
+    SELECT stream_id FROM events WHERE account_id = ${account_id} AND type = 'EmailQueued' ORDER BY stream_id`
+  return rows.map((row) => row.stream_id)
+})
+
+const PAIRS = 20
+const QUOTA = 50
+
+layer(World, { excludeTestServices: true })("two processes on one database", (it) => {
+  it.effect("make one message of twins that arrive at both", () =>
+    Effect.gen(function* () {
+      const nodes = yield* Nodes
+      const { account_id, key } = yield* sender()
+      const families = yield* Effect.promise(() =>
+        Promise.all(
+          Array.from({ length: PAIRS }, (_, n) =>
+            Promise.all([...nodes, ...nodes].map((node) => send(node, key, n, `twin-${n}`))),
+          ),
+        ),
+      )
+      for (const family of families) {
+        assert.deepStrictEqual(Service.tally(family), { 200: 4 })
+        assert.lengthOf(new Set(family.map(({ json }) => JSON.stringify(json))), 1)
+        const first = family.filter(({ headers }) => headers.get("idempotent-replayed") !== "true")
+        assert.lengthOf(first, 1)
+      }
+      const ids = families.map(([first]) => String(first?.json.id))
+      assert.deepStrictEqual(yield* accepted(account_id), ids.sort())
+    }),
+  )
+
+  it.effect("replay at the one what the other committed before it was killed, unheard", () =>
+    Effect.gen(function* () {
+      const [survivor] = yield* Nodes
+      const { account_id, key } = yield* sender()
+      const { url } = yield* Database.Fresh
+      const proxy = yield* faultProxy(url)
+      const doomed = yield* Service.startApi(proxy.url)
+      proxy.inject("silent")
+      const unheard = send(doomed, key, 1, "once").then(
+        () => "answered",
+        () => "never answered",
+      )
+      yield* accepted(account_id).pipe(
+        Effect.repeat({ until: (ids) => ids.length > 0, schedule: Schedule.spaced("20 millis") }),
+      )
+      yield* doomed.kill
+      assert.strictEqual(yield* Effect.promise(() => unheard), "never answered")
+      assert.strictEqual(proxy.struck(), 1)
+
+      const again = yield* Effect.promise(() => send(survivor, key, 1, "once"))
+      assert.strictEqual(again.status, 200)
+      assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+      assert.deepStrictEqual(yield* accepted(account_id), [again.json.id])
+    }),
+  )
+
+  it.effect("accept exactly what the month has left", () =>
+    Effect.gen(function* () {
+      const nodes = yield* Nodes
+      const { account_id, key } = yield* sender({ limits: { monthly_emails: QUOTA } })
+      const halves = yield* Effect.promise(() =>
+        Promise.all(nodes.map((node) => Service.many(QUOTA, (n) => send(node, key, n)))),
+      )
+      const answers = halves.flat()
+      assert.deepStrictEqual(Service.tally(answers), { 200: QUOTA, 429: QUOTA })
+      const refused = answers.filter(({ status }) => status === 429)
+      assert.isTrue(refused.every(({ json }) => json.error.reason === "monthly_quota"))
+      assert.lengthOf(yield* accepted(account_id), QUOTA)
+      const sql = yield* PgClient.PgClient
+      const usage = yield* sql<{ readonly accepted: bigint }>`
+        SELECT accepted FROM monthly_usage WHERE account_id = ${account_id}`
+      assert.deepStrictEqual(
+        usage.map((row) => Number(row.accepted)),
+        [QUOTA],
+      )
+    }),
+  )
+
+  it.effect("refuse a key from the answer on with which a third revoked it", () =>
+    Effect.gen(function* () {
+      const nodes = yield* Nodes
+      const { url } = yield* Database.Fresh
+      const third = yield* Service.startApi(url)
+      const { account_id, key: admin } = yield* sender({ limits: { other: 1_000_000 } })
+      for (let round = 0; round < REVOCATIONS; round++) {
+        const { keyId, secret } = yield* Service.key(account_id)
+        const { answers, revoked } = yield* Effect.promise(() => hammerUntilRevoked(nodes, third, admin, keyId, secret))
+        const after = answers.filter(({ asked }) => asked > revoked.answered)
+        assert.isAtLeast(after.length, nodes.length * LOOPS)
+        // So many without a valid key from one address are limited in the end, as anybody without a key is.
+        assert.isTrue(
+          after.every(({ headers, status }) => status === 401 || headers.get("x-ratelimit-limit") === "120"),
+        )
+        assert.isTrue(after.some(({ json }) => json.error.code === "unauthorized"))
+        assert.isFalse(after.some(({ status }) => status === 200))
+        // Nobody was refused before anybody asked for it.
+        const before = answers.filter(({ answered }) => answered < revoked.asked)
+        assert.isAtLeast(before.length, WARM)
+        assert.deepStrictEqual(Service.tally(before), { 200: before.length })
+      }
+    }),
+  )
+})
+
+const REVOCATIONS = 2
+/** Clients at each process. */
+const LOOPS = 8
+/** Answers that are in before the key is revoked. */
+const WARM = 60
+
+/** All go on until each has asked a few times more after the answer to the revocation was there. */
+const hammerUntilRevoked = async (
+  nodes: ReadonlyArray<Service.Service>,
+  third: Service.Service,
+  admin: string,
+  keyId: string,
+  key: string,
+) => {
+  const answers: Array<Service.Answer> = []
+  const revocation: { answer?: Service.Answer } = {}
+  let warm: () => void = () => {}
+  const warmedUp = new Promise<void>((resolve) => (warm = resolve))
+  const loop = async (node: Service.Service) => {
+    for (let late = 0; late < 2;) {
+      if (revocation.answer !== undefined) late++
+      answers.push(await node.ask("GET", "/v1/account", { key }))
+      if (answers.length === WARM) warm()
+    }
+  }
+  const loops = nodes.flatMap((node) => Array.from({ length: LOOPS }, () => loop(node)))
+  await warmedUp
+  const revoked = await third.ask("DELETE", `/v1/api-keys/${keyId}`, { key: admin })
+  revocation.answer = revoked
+  assert.strictEqual(revoked.status, 200)
+  await Promise.all(loops)
+  return { answers, revoked }
+}
