@@ -15,6 +15,7 @@ import { Effect, Layer, Option, type Redacted, Result } from "effect"
 import { readFile } from "node:fs/promises"
 import { hostname } from "node:os"
 import { join } from "node:path"
+import { EventFeed } from "./EventFeed.ts"
 import * as home from "./http/home.ts"
 import { Instance } from "./http/Instance.ts"
 import { HttpLive } from "./http/Server.ts"
@@ -57,7 +58,7 @@ export const http = (settings: Settings) =>
     maxBodyBytes: settings.maxBodyBytes,
     trustedProxies: networks(settings.trustedProxies),
     also: { routes: home.layer, open: (path) => path === "/" },
-  }).pipe(Layer.provide(dns(settings)))
+  }).pipe(Layer.provide([dns(settings), EventFeed.layer]))
 
 /** The settings have been checked, so a list that cannot be read is a bug. */
 const networks = (cidrs: ReadonlyArray<string>) => Result.getOrThrow(MailNetwork.parseAll(cidrs))
