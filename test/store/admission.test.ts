@@ -279,7 +279,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
   it.effect("with a damaged block refuses its own requests and nobody else's", () =>
     Effect.gen(function* () {
       const [damaged, sound] = [
-        yield* key(yield* account, { allowed_ips: ["10.0.0.0/99", "nonsense"] }),
+        yield* key(yield* account, { allowed_ips: ["10.0.0.0/99", "1:::2"] }),
         yield* key(yield* account),
       ]
       const verdicts = yield* Effect.forEach([request(damaged.hash), request(sound.hash)], admit, { concurrency: 2 })
