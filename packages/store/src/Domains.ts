@@ -1,7 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Domain from "@waybill/domain/Domain"
 import { Effect, Option } from "effect"
-import { SqlError } from "effect/sql"
 import * as ReadModel from "./ReadModel.ts"
 
 /** What the log knows of a domain; which records its owner is to publish follows from it and the instance's settings. */
@@ -47,9 +46,3 @@ export const find = Effect.fn("Domains.find")(function* (account_id: string, nam
     WHERE account_id = ${account_id} AND (id = ${nameOrId} OR name = ${nameOrId}) AND NOT removed`)
   return Option.fromUndefinedOr(rows[0]?.record)
 })
-
-/** Whether a commit died because another node has just added a domain of this name: decided again, it finds it. */
-export const isNameTaken = (defect: unknown): boolean =>
-  SqlError.isSqlError(defect) &&
-  defect.reason._tag === "UniqueViolation" &&
-  defect.reason.constraint === "domains_by_name"

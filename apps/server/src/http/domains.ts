@@ -84,11 +84,10 @@ const add = Effect.fnUntraced(function* (call: Call, name: DomainName.DomainName
     return yield* new DomainAlreadyExists({ domain: name })
   const { returnPath } = yield* Instance
   const { decide, ...unit } = yield* domains.addition(account_id, name)
-  const commit = once(call, {
+  return yield* once(call, {
     ...unit,
     decide: (view) => Result.map(decide(view), (done) => ({ ...done, answer: answerOf(done.answer, returnPath) })),
   })
-  return yield* Effect.catchDefect(commit, (defect) => (Domains.isNameTaken(defect) ? commit : Effect.die(defect)))
 })
 
 const answerOf = (state: Domain.State, returnPath: ReturnPath | null): Contract.Domain => {
