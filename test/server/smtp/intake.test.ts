@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PassThrough } from "node:stream"
+import type { SMTPServerDataStream } from "smtp-server"
+import * as Intake from "../../../apps/server/src/smtp/Intake.ts"
+
+const stream = (): SMTPServerDataStream => Object.assign(new PassThrough(), { byteLength: 0, sizeExceeded: false })
+
+const receive = (intake: Intake.Intake, chunks: ReadonlyArray<string>, end = true) => {
+  const source = stream()
+  const taken = new Promise<Intake.Taken>((resolve) => intake.receive(source, resolve))
+  for (const chunk of chunks) source.write(chunk)
+  if (end) source.end()
+  return { source, taken }
+}
+
+const said = (taken: Intake.Taken): string =>
+  taken._tag === "Whole" ? taken.bytes.toString() : taken._tag === "Refused" ? `${taken.reply.code}` : "gone"
+
+describe("what comes in", () => {
+  it("is held to a sum over all connections until it has been judged", async () => {
+    const intake = Intake.make({ maxMessageBytes: 8, strictLines: false, maxBytesHeld: 10 })
+    const first = await receive(intake, ["123456"]).taken
+    assert.strictEqual(said(await receive(intake, ["12345"]).taken), "452")
+    assert.strictEqual(said(await receive(intake, ["1234"]).taken), "1234")
+    if (first._tag === "Whole") first.release()
+    assert.strictEqual(said(await receive(intake, ["12345"]).taken), "12345")
+  })
+
+  it("gives its room back when its client goes away", async () => {
+    const intake = Intake.make({ maxMessageBytes: 8, strictLines: false, maxBytesHeld: 8 })
+    const { source, taken } = receive(intake, ["12345678"], false)
+    await new Promise((resolve) => setImmediate(resolve))
+    source.destroy()
+    assert.strictEqual(said(await taken), "gone")
+    assert.strictEqual(said(await receive(intake, ["12345678"]).taken), "12345678")
+  })
+
+  it("is refused when it is too large, and nothing of it is held", async () => {
+    const intake = Intake.make({ maxMessageBytes: 8, strictLines: false, maxBytesHeld: 8 })
+    assert.strictEqual(said(await receive(intake, ["1234", "56789", "more and more"]).taken), "552")
+    assert.strictEqual(said(await receive(intake, ["12345678"]).taken), "12345678")
+  })
+
+  it("is kept in part where its beginning says all", async () => {
+    const intake = Intake.make({ maxMessageBytes: 100, strictLines: false, keepBytes: 5, maxBytesHeld: 5 })
+    assert.strictEqual(said(await receive(intake, ["123", "4567", "89"]).taken), "12345")
+  })
+
+  it("has no line that ends in half a line break, wherever the chunks are cut", async () => {
+    const intake = Intake.make({ maxMessageBytes: 100, strictLines: true })
+    const verdicts = await Promise.all(
+      [["a\r\n"], ["a\r", "\n"], ["a\n"], ["a\r"], ["\n"], ["a\r\r\n"], ["a\r\n\n"], ["a"]].map(async (chunks) =>
+        said(await receive(intake, chunks).taken),
+      ),
+    )
+    assert.deepStrictEqual(verdicts, ["a\r\n", "a\r\n", "554", "554", "554", "554", "554", "a"])
+  })
+})
