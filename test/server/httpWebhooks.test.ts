@@ -1,0 +1,149 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Lab } from "./httpLab.ts"
+
+const options = { excludeTestServices: true, timeout: "90 seconds" } as const
+
+const setUp = Effect.gen(function* () {
+  const lab = yield* Lab
+  const account = yield* lab.account()
+  const { secret: key } = yield* lab.key(account)
+  yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+  const call = (method: string, path: string, body?: unknown) => lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+  const create = (body: object = {}) => Effect.map(call("POST", "/v1/webhooks", { url: "https://example.org/hook", events: ["*"], ...body }), ({ json }) => json)
+  const send = call("POST", "/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "x" })
+  return { lab, account, key, call, create, send }
+})
+
+layer(Lab.layer(), options)("webhooks", (it) => {
+  it.effect("show their secret at creation and rotation only", () =>
+    Effect.gen(function* () {
+      const { call, create } = yield* setUp
+      const { secret, ...record } = yield* create({ description: "Orders" })
+      assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/u)
+      assert.deepStrictEqual(record, {
+        object: "webhook", id: record.id, url: "https://example.org/hook", events: ["*"], description: "Orders", enabled: true,
+        disabled_reason: null, created_at: record.created_at, updated_at: record.created_at,
+      })
+      assert.deepStrictEqual((yield* call("GET", `/v1/webhooks/${record.id}`)).json, record)
+      assert.deepStrictEqual((yield* call("GET", "/v1/webhooks")).json.data, [record])
+      const rotated = (yield* call("POST", `/v1/webhooks/${record.id}/rotate-secret`)).json
+      assert.notStrictEqual(rotated.secret, secret)
+    }),
+  )
+
+  it.effect("are changed field by field, switched off and on, and deleted", () =>
+    Effect.gen(function* () {
+      const { call, create } = yield* setUp
+      const { id } = yield* create()
+      const patch = (body: unknown) => Effect.map(call("PATCH", `/v1/webhooks/${id}`, body), ({ json }) => json)
+      assert.strictEqual((yield* patch({ description: "New" })).description, "New")
+      const unchanged = yield* patch({})
+      assert.deepStrictEqual([unchanged.description, unchanged.url], ["New", "https://example.org/hook"])
+      assert.isNull((yield* patch({ description: null })).description)
+      const off = yield* patch({ enabled: false, events: ["email.bounced"] })
+      assert.deepStrictEqual([off.enabled, off.disabled_reason, off.events], [false, "manual", ["email.bounced"]])
+      assert.strictEqual((yield* patch({ enabled: true })).disabled_reason, null)
+      assert.deepStrictEqual((yield* call("DELETE", `/v1/webhooks/${id}`)).json, { object: "webhook", id, deleted: true })
+      assert.strictEqual((yield* call("DELETE", `/v1/webhooks/${id}`)).status, 404)
+      assert.strictEqual((yield* call("PATCH", `/v1/webhooks/${id}`, {})).status, 404)
+    }),
+  )
+
+  it.effect("are refused an address that leads inwards (422), and words that are no URL or type (400)", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      const create = (body: object) => call("POST", "/v1/webhooks", { url: "https://example.org/", events: ["*"], ...body })
+      const inward = [
+        "https://127.0.0.1/", "https://10.1.2.3/", "https://169.254.169.254/latest/meta-data", "https://[::1]/", "https://[fe80::1]/",
+        "https://localhost/", "https://a.localhost/", "https://2130706433/", "https://0x7f.1/", "https://[::ffff:10.0.0.1]/", "http://example.org/",
+      ]
+      for (const url of inward) {
+        const { json, status } = yield* create({ url })
+        assert.deepStrictEqual([status, json.error?.reason], [422, "url_not_allowed"], url)
+        assert.match(json.error.message, /WEBHOOK_ALLOW_NETWORKS/u)
+      }
+      for (const [path, body] of [
+        ["url", { url: "example.org" }], ["url", { url: "ftp://example.org/" }], ["url", { url: "https://user:pass@example.org/" }],
+        ["url", { url: 7 }], ["url", { url: undefined }], ["events", { events: [] }], ["events", { events: undefined }],
+        ["events[0]", { events: ["email.lost"] }], ["description", { description: "x".repeat(501) }], ["enabled", { enabled: "yes" }],
+      ] as const) {
+        const { json, status } = yield* create(body)
+        assert.deepStrictEqual([status, json.error?.details?.[0]?.path], [400, path], JSON.stringify(body))
+      }
+    }),
+  )
+
+  it.effect("list their deliveries, tell of one, and queue it again", () =>
+    Effect.gen(function* () {
+      const { call, create, send } = yield* setUp
+      const { id } = yield* create({ events: ["email.queued"] })
+      yield* send
+      yield* send
+      const list = (query: string) => Effect.map(call("GET", `/v1/webhooks/${id}/deliveries?${query}`), ({ json }) => json)
+      const all = yield* list("")
+      assert.deepStrictEqual(all.data.map((each: { event_type: string; status: string; attempts: number }) => [each.event_type, each.status, each.attempts]), [
+        ["email.queued", "pending", 0],
+        ["email.queued", "pending", 0],
+      ])
+      const first = yield* list("limit=1")
+      assert.deepStrictEqual([first.has_more, first.next_cursor], [true, all.data[0].id])
+      assert.deepStrictEqual((yield* list(`limit=1&after=${first.next_cursor}`)).data, [all.data[1]])
+      const path = `/v1/webhooks/${id}/deliveries/${all.data[0].id}`
+      assert.deepStrictEqual((yield* call("GET", path)).json, { ...all.data[0], history: [] })
+      const again = yield* call("POST", `${path}/replay`)
+      assert.deepStrictEqual([again.status, again.json.id, again.json.status], [202, all.data[0].id, "pending"])
+      assert.strictEqual((yield* call("POST", `/v1/webhooks/${id}/deliveries/whd_00000000000000000000000000/replay`)).json.error.reason, "webhook_delivery_not_found")
+    }),
+  )
+
+  it.effect("replay a range, also of events older than they are", () =>
+    Effect.gen(function* () {
+      const { call, create, send } = yield* setUp
+      yield* send
+      yield* send
+      const { id } = yield* create()
+      const replay = (body: object) => call("POST", `/v1/webhooks/${id}/replay`, { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z", ...body })
+      const { json, status } = yield* replay({ events: ["email.queued"] })
+      assert.deepStrictEqual([status, json], [202, { object: "webhook_replay", webhook_id: id, queued: 2, has_more: false }])
+      assert.strictEqual((yield* replay({ created_after: "2039-01-01T00:00:00Z" })).json.queued, 0)
+      assert.strictEqual((yield* replay({ created_before: "2019-01-01T00:00:00Z" })).status, 400)
+      assert.strictEqual((yield* call("POST", `/v1/webhooks/${id}/replay`, {})).status, 400)
+    }),
+  )
+
+  it.effect("queue a test call, unless they are switched off", () =>
+    Effect.gen(function* () {
+      const { account, call, create, lab } = yield* setUp
+      const { id } = yield* create()
+      const { json, status } = yield* call("POST", `/v1/webhooks/${id}/test`)
+      assert.deepStrictEqual([status, json.status, json.webhook_id], [202, "pending", id])
+      const rows = yield* lab.sql`SELECT kind FROM outbox WHERE account_id = ${account} AND id = ${json.id}`
+      assert.deepStrictEqual(rows, [{ kind: "webhook" }])
+      yield* call("PATCH", `/v1/webhooks/${id}`, { enabled: false })
+      assert.strictEqual((yield* call("POST", `/v1/webhooks/${id}/test`)).json.error.reason, "webhook_disabled")
+    }),
+  )
+
+  it.effect("ask for their scope", () =>
+    Effect.gen(function* () {
+      const { account, lab } = yield* setUp
+      const sender = (yield* lab.key(account, { scopes: ["email:send"] })).secret
+      const manager = (yield* lab.key(account, { scopes: ["webhooks:manage"] })).secret
+      assert.strictEqual((yield* lab.ask("GET", "/v1/webhooks", { key: sender })).status, 403)
+      assert.strictEqual((yield* lab.ask("GET", "/v1/webhooks", { key: manager })).status, 200)
+    }),
+  )
+})
+
+layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), options)("webhooks where the operator allows a network", (it) => {
+  it.effect("may go there, over plain http too, and nowhere else inwards", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      const status = (url: string) => Effect.map(call("POST", "/v1/webhooks", { url, events: ["*"] }), (answer) => answer.status)
+      assert.strictEqual(yield* status("http://127.0.0.1:9000/hook"), 201)
+      assert.strictEqual(yield* status("http://localhost:9000/hook"), 201)
+      assert.strictEqual(yield* status("https://10.0.0.1/"), 422)
+    }),
+  )
+})
