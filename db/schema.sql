@@ -1,6 +1,10 @@
 -- What the migrations make of an empty database, for people to read and for a test to compare.
 -- Written by `npm run schema`; never edited, never executed.
 
+CREATE EXTENSION btree_gin;
+
+CREATE EXTENSION pg_trgm;
+
 CREATE SEQUENCE event_position AS bigint START 1 INCREMENT 1 CACHE 1 OWNED BY events."position";
 
 CREATE SEQUENCE process_number AS integer START 1 INCREMENT 1 CACHE 1 CYCLE OWNED BY processes.number;
@@ -63,13 +67,20 @@ CREATE TABLE email_log (
   subject text NOT NULL,
   record jsonb NOT NULL,
   CONSTRAINT email_log_pkey PRIMARY KEY (account_id, id)
-);
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.02);
 
 CREATE TABLE email_log_terms (
   account_id text COLLATE "C" NOT NULL,
   term text COLLATE "C" NOT NULL,
   email_id text COLLATE "C" NOT NULL,
   CONSTRAINT email_log_terms_pkey PRIMARY KEY (account_id, term, email_id)
+) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
+
+CREATE TABLE email_subjects (
+  account_id text COLLATE "C" NOT NULL,
+  term text COLLATE "C" NOT NULL,
+  folded text COLLATE "C" NOT NULL,
+  CONSTRAINT email_subjects_pkey PRIMARY KEY (account_id, term)
 );
 
 CREATE TABLE events (
@@ -233,11 +244,13 @@ CREATE INDEX content_by_expiry ON content USING btree (expires_on);
 
 CREATE UNIQUE INDEX domains_by_name ON domains USING btree (account_id, name) WHERE (NOT removed);
 
-CREATE INDEX email_log_by_domain ON email_log USING btree (account_id, domain, id);
+CREATE INDEX email_log_by_domain ON email_log USING btree (account_id, domain, status, id);
 
-CREATE INDEX email_log_by_from ON email_log USING btree (account_id, from_address, id);
+CREATE INDEX email_log_by_from ON email_log USING btree (account_id, from_address, status, id);
 
 CREATE INDEX email_log_by_status ON email_log USING btree (account_id, status, id);
+
+CREATE INDEX email_subjects_by_part ON email_subjects USING gin (account_id, folded gin_trgm_ops);
 
 CREATE INDEX events_by_account_position ON events USING btree (account_id, "position");
 

@@ -154,7 +154,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
         )
         .filter((file) => /\.tsx?$/.test(file) && !file.includes("node_modules"))
         .filter((file) => /INSERT INTO events\b|COPY events\b/.test(fs.readFileSync(path.join(root, file), "utf8")))
-      assert.deepStrictEqual(writers, ["packages/store/src/PostgresLedger.ts"])
+      assert.deepStrictEqual(writers, ["packages/store/src/PostgresWrite.ts"])
     }),
   )
 

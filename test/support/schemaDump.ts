@@ -14,6 +14,7 @@ export const dumpSchema = async (url: string): Promise<string> => {
     // Without a search path every name is written with its schema, which then is the same everywhere.
     await client.query("SET search_path = ''")
     const parts = [
+      ...(await texts(EXTENSIONS)),
       ...(await texts(TYPES)),
       ...(await texts(SEQUENCES)),
       ...(await texts(TABLES)),
@@ -31,11 +32,19 @@ export const dumpSchema = async (url: string): Promise<string> => {
 const IN_PUBLIC = "'public'::pg_catalog.regnamespace"
 const KINDS = "CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END"
 
+/** What an extension brings is the extension's own. */
+const own = (catalog: string, oid: string) => `NOT EXISTS (SELECT FROM pg_catalog.pg_depend d
+  WHERE d.classid = 'pg_catalog.${catalog}'::pg_catalog.regclass AND d.objid = ${oid} AND d.deptype = 'e')`
+
+const EXTENSIONS = `
+  SELECT pg_catalog.format('CREATE EXTENSION %I', e.extname) AS text
+  FROM pg_catalog.pg_extension e WHERE e.extname <> 'plpgsql' ORDER BY e.extname COLLATE "C"`
+
 const TYPES = `
   SELECT pg_catalog.format('CREATE TYPE %I AS ENUM (%s)', t.typname,
     (SELECT pg_catalog.string_agg(pg_catalog.quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder)
       FROM pg_catalog.pg_enum e WHERE e.enumtypid = t.oid)) AS text
-  FROM pg_catalog.pg_type t WHERE t.typnamespace = ${IN_PUBLIC} AND t.typtype = 'e' ORDER BY t.typname COLLATE "C"`
+  FROM pg_catalog.pg_type t WHERE t.typnamespace = ${IN_PUBLIC} AND t.typtype = 'e' AND ${own("pg_type", "t.oid")} ORDER BY t.typname COLLATE "C"`
 
 // A sequence behind an identity column stands with its column.
 const SEQUENCES = `
@@ -100,7 +109,7 @@ const VIEWS = `
 
 const FUNCTIONS = `
   SELECT pg_catalog.rtrim(pg_catalog.pg_get_functiondef(p.oid), E'\\n') AS text
-  FROM pg_catalog.pg_proc p WHERE p.pronamespace = ${IN_PUBLIC} AND p.prokind IN ('f', 'p')
+  FROM pg_catalog.pg_proc p WHERE p.pronamespace = ${IN_PUBLIC} AND p.prokind IN ('f', 'p') AND ${own("pg_proc", "p.oid")}
   ORDER BY p.proname COLLATE "C", p.oid::pg_catalog.regprocedure::pg_catalog.text COLLATE "C"`
 
 const TRIGGERS = `

@@ -1,7 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import { PgTypes } from "@effect/sql-pg"
-import type { Effect } from "effect"
-import type { SqlError } from "effect/sql"
+import type { Statement } from "effect/sql/Statement"
 import type { Touched } from "./Ledger.ts"
 import type { Recorded } from "./Recorded.ts"
 
@@ -25,11 +24,7 @@ export interface ReadModel {
   readonly isStatic: boolean
   readonly rows: (history: ReadonlyArray<Recorded>, state: unknown) => ReadonlyArray<object>
   /** One statement for all rows, into the live table or into one that a rebuild fills. */
-  readonly write: (
-    sql: PgClient.PgClient,
-    rows: ReadonlyArray<object>,
-    table?: string,
-  ) => Effect.Effect<unknown, SqlError.SqlError>
+  readonly write: (sql: PgClient.PgClient, rows: ReadonlyArray<object>, table?: string) => Statement<object>
 }
 
 /** A row's fields bear the names of the table's columns, so one statement serves every table. */

@@ -1,4 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
+import type { Fragment } from "effect/sql/Statement"
 
 /**
  * Our corner of the 64-bit advisory keys: 16 bits that spell WB, then 48 bits of position. pg_locks shows the upper
@@ -15,10 +16,13 @@ const CLASS_HIGH = CLASS_LOW + 0xffff
  * without this loses events.
  */
 export const publish = (sql: PgClient.PgClient) => sql`
-  SELECT 1 AS published FROM (
-    SELECT pg_advisory_xact_lock_shared(
-      ${KEY_SPACE}::bigint | (CASE WHEN is_called THEN last_value ELSE last_value - 1 END)) FROM event_position
-  ) AS promise`
+  SELECT 1 AS published FROM (${promise(sql, sql`true`)}) AS promise`
+
+/** The same as part of a statement, read once the condition is known. */
+export const promise = (sql: PgClient.PgClient, condition: Fragment) => sql`
+  SELECT pg_advisory_xact_lock_shared(
+    ${KEY_SPACE}::bigint | (CASE WHEN is_called THEN last_value ELSE last_value - 1 END))
+  FROM event_position WHERE ${condition}`
 
 /** The last position allocated so far. To be read before `lowest`, and in a statement of its own. */
 export const allocated = (sql: PgClient.PgClient) => sql<{ readonly position: bigint }>`
