@@ -108,7 +108,8 @@ const LF = 0x0a
 const bomb = (buffer: Buffer): "too_many_lines" | "too_many_parts" | undefined => {
   const most = FREE_LINES + buffer.length / BYTES_PER_LINE
   let lines = 0
-  for (let at = buffer.indexOf(LF); at !== -1; at = buffer.indexOf(LF, at + 1)) if (++lines > most) return "too_many_lines"
+  for (let at = buffer.indexOf(LF); at !== -1; at = buffer.indexOf(LF, at + 1))
+    if (++lines > most) return "too_many_lines"
   let parts = 0
   for (let at = buffer.indexOf("\n--"); at !== -1; at = buffer.indexOf("\n--", at + 3))
     if (++parts > MAX_PARTS) return "too_many_parts"
