@@ -1,4 +1,5 @@
 // The service as `waybill start` runs it, without the worker: the floors deliver nothing either.
+import "effect/schema/SchemaJITCompiler/enable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Context, Effect, Layer, Logger, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
@@ -13,6 +14,7 @@ const run = Effect.gen(function* () {
       Layer.provide([Service.store(settings, url), Service.instance(settings)]),
       Layer.provide(Logger.layer([Logger.consoleJson])),
       Layer.provide(Layer.succeed(References.MinimumLogLevel, settings.logLevel)),
+      Layer.provide(Layer.succeed(References.TracerEnabled, false)),
     ),
   )
   const { address } = Context.get(serving, HttpServer.HttpServer)
