@@ -12,7 +12,7 @@ const program = waybill.pipe(
   Effect.tapCause((cause) => {
     const error = Cause.findErrorOption(cause)
     if (error._tag === "None") return Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(Cause.pretty(cause))
-    return error.value._tag === "ShowHelp" ? Effect.void : Console.error(`waybill: ${error.value.message}`)
+    return "_tag" in error.value && error.value._tag === "ShowHelp" ? Effect.void : Console.error(`waybill: ${error.value.message}`)
   }),
   Effect.provide(NodeServices.layer),
 )
