@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Feed from "@waybill/store/Feed"
 import type { FeedPage, FeedQuery } from "@waybill/store/Ledger"
-import { Clock, Context, Deferred, Duration, Effect, Exit, Latch, Layer, Option, Stream } from "effect"
+import { Clock, Context, Data, Deferred, Duration, Effect, Exit, Latch, Layer, Option, Stream } from "effect"
 
 /** How often the log is looked at while somebody waits: one look for all of them, whatever node wrote. */
 export const LOOK_EVERY = Duration.millis(100)
@@ -12,6 +12,8 @@ export const MAX_WAITING = 2_000
 export const MAX_WAITING_PER_ACCOUNT = 50
 /** Streams of one account in one process. */
 export const MAX_STREAMS_PER_ACCOUNT = 20
+/** Then a stream ends, to be taken up again: by a key that is still good, on a node that is still there. */
+export const MAX_STREAM = Duration.minutes(5)
 /** A long poll waits this long at most: shorter than what proxies usually cut off. */
 export const MAX_WAIT = Duration.seconds(20)
 /** Accounts that one look names. If more have news, everybody looks for themselves. */
@@ -30,8 +32,12 @@ export class EventFeed extends Context.Service<
   {
     /** The next page; when it would be empty, waits for up to `wait` until there is something. */
     readonly next: (query: Query, wait: Duration.Duration) => Effect.Effect<FeedPage>
-    /** All that comes after a position, as it comes. `None` when the account has too many streams open. */
+    /** All that comes after a position, as it comes; an empty page where nothing came for a while. Ends by itself. */
     readonly stream: (query: Omit<Query, "limit">) => Stream.Stream<FeedPage, TooManyStreams>
+    /** Refuses an account that has as many streams open as it may. */
+    readonly checkRoom: (account_id: string) => Effect.Effect<void, TooManyStreams>
+    /** Where the log ends now. */
+    readonly end: Effect.Effect<bigint>
     readonly waiting: () => number
   }
 >()("@waybill/server/EventFeed") {
@@ -41,9 +47,13 @@ export class EventFeed extends Context.Service<
   )
 }
 
-export class TooManyStreams extends Error {
-  readonly _tag = "TooManyStreams"
-  override message = `an account may have ${MAX_STREAMS_PER_ACCOUNT} streams open at once`
+export class TooManyStreams extends Data.TaggedError("TooManyStreams")<{}> {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "too_many_streams"
+  override get message() {
+    return `An account may have ${MAX_STREAMS_PER_ACCOUNT} streams open at once. Close one first.`
+  }
 }
 
 const make = Effect.gen(function* () {
@@ -53,6 +63,7 @@ const make = Effect.gen(function* () {
   const streams = new Map<string, number>()
   const somebody = yield* Latch.make()
   let waiting = 0
+  let closing = false
 
   const wakeAll = (accounts: Iterable<string>) => {
     for (const account of accounts) {
@@ -123,7 +134,7 @@ const make = Effect.gen(function* () {
             Effect.gen(function* () {
               const page = yield* store.feed({ ...query, after })
               const left = end - (yield* Clock.currentTimeMillis)
-              if (page.events.length > 0 || bell === undefined || left <= 0) return { page, over: true }
+              if (page.events.length > 0 || bell === undefined || left <= 0 || closing) return { page, over: true }
               yield* Effect.timeoutOption(Deferred.await(bell), Duration.millis(left))
               return { page, over: false }
             }),
@@ -135,13 +146,12 @@ const make = Effect.gen(function* () {
       return step(query.after)
     })
 
+  const checkRoom = (account_id: string) =>
+    Effect.suspend(() =>
+      (streams.get(account_id) ?? 0) < MAX_STREAMS_PER_ACCOUNT ? Effect.void : Effect.fail(new TooManyStreams()),
+    )
   const enter = (account_id: string) =>
-    Effect.suspend(() => {
-      const open = streams.get(account_id) ?? 0
-      if (open >= MAX_STREAMS_PER_ACCOUNT) return Effect.fail(new TooManyStreams())
-      streams.set(account_id, open + 1)
-      return Effect.void
-    })
+    Effect.map(checkRoom(account_id), () => void streams.set(account_id, (streams.get(account_id) ?? 0) + 1))
   const exit = (account_id: string) =>
     Effect.sync(() => {
       const open = (streams.get(account_id) ?? 1) - 1
@@ -151,13 +161,26 @@ const make = Effect.gen(function* () {
 
   const stream = (query: Omit<Query, "limit">): Stream.Stream<FeedPage, TooManyStreams> =>
     Stream.unwrap(
-      Effect.as(
-        Effect.acquireRelease(enter(query.account_id), () => exit(query.account_id)),
-        Stream.paginate(query.after, (after) =>
-          Effect.map(next({ ...query, after, limit: STREAM_PAGE }, MAX_WAIT), (page) => [[page], Option.some(page.upTo)] as const),
-        ),
-      ),
+      Effect.gen(function* () {
+        yield* Effect.acquireRelease(enter(query.account_id), () => exit(query.account_id))
+        const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(MAX_STREAM)
+        return Stream.paginate(query.after, (after) =>
+          Effect.gen(function* () {
+            const page = yield* next({ ...query, after, limit: STREAM_PAGE }, MAX_WAIT)
+            const over = closing || (yield* Clock.currentTimeMillis) >= end
+            return [[page], over ? Option.none<bigint>() : Option.some(page.upTo)] as const
+          }),
+        )
+      }),
     )
 
-  return EventFeed.of({ next, stream, waiting: () => waiting })
+  // Who waits is sent home, or a stop would wait for them.
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      closing = true
+      wakeAll([...rooms.keys()])
+    }),
+  )
+
+  return EventFeed.of({ next, stream, checkRoom, end: Effect.orDie(Feed.settled(sql)), waiting: () => waiting })
 })

@@ -414,6 +414,10 @@ export type EventFeed = {
 
 export type EventId = string
 
+export type EventStreamPing = {
+  readonly position: number
+}
+
 /** Not ready: what it waits for */
 export type NotReady = {
   readonly status: "unavailable"

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import type { AccountId } from "@waybill/domain/Id"
 import { EventStore } from "@waybill/store/EventStore"
-import { Context, Duration, Effect, Fiber, Layer, Stream } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import * as EventFeed from "../../../apps/server/src/EventFeed.ts"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
@@ -121,6 +121,21 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
       for (let n = 0; n < 3; n++) yield* Webhooks.happens(account_id)
       const events = yield* Fiber.join(reading)
       assert.deepStrictEqual(events.map(({ position }) => position), (yield* positionsInLog(account_id)).slice(1))
+    }),
+  )
+
+  it.effect("ends its streams and sends readers home when its node stops", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const built = yield* Layer.buildWithScope(Layer.fresh(EventFeed.EventFeed.layer), scope)
+      const feed = Context.get(built, EventFeed.EventFeed)
+      const account_id = id("AccountId")
+      const stream = yield* Effect.forkChild(Stream.runDrain(feed.stream({ after: 0n, account_id })))
+      const reader = yield* Effect.forkChild(feed.next({ after: 0n, account_id }, LONG))
+      yield* Delivery.until(Effect.sync(() => feed.waiting()), (waiting) => waiting === 2)
+      yield* Scope.close(scope, Exit.void)
+      yield* Fiber.join(stream)
+      assert.deepStrictEqual((yield* Fiber.join(reader)).events, [])
     }),
   )
 

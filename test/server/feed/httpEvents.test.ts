@@ -1,0 +1,106 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Fiber } from "effect"
+import * as Delivery from "../../support/delivery.ts"
+import * as Webhooks from "../../support/webhooks.ts"
+import { Lab } from "../httpLab.ts"
+
+interface Message {
+  readonly id: string
+  readonly event: string
+  readonly data: { readonly type?: string; readonly position: number; readonly stream_id?: string }
+}
+
+/** A stream of server-sent events, read as a browser would. */
+const listen = (url: string, key: string, headers: Readonly<Record<string, string>> = {}) =>
+  Effect.gen(function* () {
+    const control = new AbortController()
+    const response = yield* Effect.acquireRelease(
+      Effect.promise(() => fetch(url, { headers: { authorization: `Bearer ${key}`, ...headers }, signal: control.signal })),
+      () => Effect.sync(() => control.abort()),
+    )
+    const messages: Array<Message> = []
+    const state = { ended: false }
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    const pump = async () => {
+      let rest = ""
+      for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
+        const parts = (rest + read.value).split("\n\n")
+        rest = parts.pop() ?? ""
+        for (const part of parts) {
+          const fields = new Map(part.split("\n").map((line) => [line.split(":")[0] ?? "", line.slice(line.indexOf(":") + 1).trim()]))
+          messages.push({ id: fields.get("id") ?? "", event: fields.get("event") ?? "", data: JSON.parse(fields.get("data") ?? "{}") as Message["data"] })
+        }
+      }
+      state.ended = true
+    }
+    void pump().catch(() => (state.ended = true))
+    return { status: response.status, type: response.headers.get("content-type"), messages, state }
+  })
+
+layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
+  it.effect("with wait answers when something happens, and empty when nothing does", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const account_id = yield* lab.account()
+      const { secret: key } = yield* lab.key(account_id)
+      const before = yield* lab.ask("GET", "/v1/events?limit=1000", { key })
+      const after = before.json.next_position as number
+      const polled = yield* Effect.forkChild(lab.ask("GET", `/v1/events?after_position=${after}&wait=15s&types=email.queued`, { key }))
+      yield* Effect.sleep("300 millis")
+      assert.isUndefined(polled.pollUnsafe())
+      const email_id = yield* Webhooks.happens(account_id)
+      const answer = yield* Fiber.join(polled)
+      assert.deepStrictEqual(
+        [answer.status, answer.json.data.length, answer.json.data[0].stream_id, answer.json.data[0].type],
+        [200, 1, email_id, "email.queued"],
+      )
+      const began = yield* Clock.currentTimeMillis
+      const empty = yield* lab.ask("GET", `/v1/events?after_position=${answer.json.next_position}&wait=1s`, { key })
+      assert.deepStrictEqual([empty.status, empty.json.data], [200, []])
+      assert.isAtLeast((yield* Clock.currentTimeMillis) - began, 990)
+    }),
+  )
+
+  it.effect("refuses to wait for longer than it may", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const { secret: key } = yield* lab.key(yield* lab.account())
+      for (const wait of ["21s", "1m", "-1s", "", "2.5s"]) {
+        const answer = yield* lab.ask("GET", `/v1/events?wait=${wait}`, { key })
+        assert.deepStrictEqual([answer.status, answer.json.error.details[0].path], [400, "wait"], wait)
+      }
+      assert.strictEqual((yield* lab.ask("GET", "/v1/events?wait=0", { key })).status, 200)
+    }),
+  )
+})
+
+layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => {
+  it.effect("tells what happens from now on, and takes up again where it ended", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const account_id = yield* lab.account()
+      const { secret: key } = yield* lab.key(account_id)
+      const url = `${lab.url}/v1/events/stream`
+      const stream = yield* listen(url, key)
+      assert.deepStrictEqual([stream.status, stream.type?.split(";")[0]], [200, "text/event-stream"])
+      const emails = yield* Effect.forEach([1, 2], () => Webhooks.happens(account_id))
+      yield* Delivery.until(Effect.sync(() => stream.messages.length), (messages) => messages === 3)
+      const [began, first, second] = stream.messages
+      assert.deepStrictEqual([began?.event, Number(began?.id)], ["ping", began?.data.position])
+      assert.deepStrictEqual(stream.messages.slice(1).map(({ data }) => data.stream_id), emails as Array<string>)
+      assert.deepStrictEqual([first?.event, first?.data.type, Number(first?.id)], ["", "email.queued", first?.data.position])
+      const again = yield* listen(`${url}?after_position=0`, key, { "last-event-id": first?.id ?? "" })
+      yield* Delivery.until(Effect.sync(() => again.messages.length), (messages) => messages === 2)
+      assert.deepStrictEqual(again.messages[1], second)
+    }),
+  )
+
+  it.effect("is for administrative keys", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const { secret: key } = yield* lab.key(yield* lab.account(), { scopes: ["email:send"] })
+      assert.strictEqual((yield* lab.ask("GET", "/v1/events/stream", { key })).status, 403)
+      assert.strictEqual((yield* lab.ask("GET", "/v1/events/stream")).status, 401)
+    }),
+  )
+})
