@@ -95,11 +95,16 @@ export const sender = Effect.fnUntraced(function* (
   return { account_id, domain_id, name, public_key: dkim.public_key }
 })
 
+const BODY = Content.encodeBody({ html: null, text: "Thank you.\n" })
+
 /** Accepts a message as the API does: the fact and its body in one commit. */
-export const accept = Effect.fnUntraced(function* (from: Sender, over: Readonly<Record<string, unknown>> = {}) {
+export const accept = Effect.fnUntraced(function* (
+  from: Sender,
+  over: Readonly<Record<string, unknown>> = {},
+  body = BODY,
+) {
   const millis = yield* Clock.currentTimeMillis
   const email_id = Id.make("EmailId", millis, randomBytes(10))
-  const body = Content.encodeBody({ html: null, text: "Thank you.\n" })
   const now = Timestamp.fromMillis(millis)
   const event = queued(email_id, {
     from: { address: `hi@${from.name}` },

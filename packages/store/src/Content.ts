@@ -62,7 +62,7 @@ export const whole = Effect.fn("Content.whole")(function* (account_id: string, c
   return text === undefined ? Option.none<Whole>() : Option.some<Whole>({ ...asBody(text), attachments })
 })
 
-const asBody = (bytes: Uint8Array): Body => decodeBody(Buffer.from(bytes).toString("utf8"))
+export const asBody = (bytes: Uint8Array): Body => decodeBody(Buffer.from(bytes).toString("utf8"))
 
 /**
  * For cron: removes what has expired, but never what a message still to be delivered is made of: an account may keep

@@ -7,6 +7,7 @@ import * as Recipient from "@waybill/domain/Recipient"
 import type * as Suppression from "@waybill/domain/Suppression"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { Effect } from "effect"
+import * as Content from "./Content.ts"
 import type { DomainRecord } from "./Domains.ts"
 import { refKey } from "./Ledger.ts"
 import type { Leased } from "./Leases.ts"
@@ -16,6 +17,9 @@ import { decode, fold } from "./Recorded.ts"
 /** Recipients of one message whose times lie this close together are tried together. */
 export const TOGETHER_MS = 10_000
 
+/** A body up to this size is read together with the others of its claim; a larger one when its turn comes. */
+export const BODY_WITH_CLAIM_BYTES = 64 * 1024
+
 /** Everything that a pending delivery is decided by, as it is now and not as it was when the message was accepted. */
 export interface Pending {
   readonly message: Email.Message
@@ -23,6 +27,8 @@ export interface Pending {
   readonly domain: DomainRecord | null
   /** By `Address.keyOf`. */
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
+  /** The whole content where it is small and has been read already; it may be gone, so this may be absent for it too. */
+  readonly content: Content.Whole | undefined
 }
 
 /** Whom this attempt is for: everybody who still waits and whose time has come. */
@@ -34,7 +40,7 @@ export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyA
   )
 }
 
-/** All that a claim has taken, in three queries; by the id of the row. */
+/** All that a claim has taken, in four queries; by the id of the row. */
 export const load = Effect.fn("Pending.load")(function* (rows: ReadonlyArray<Leased>) {
   const sql = yield* PgClient.PgClient
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
@@ -49,13 +55,54 @@ export const load = Effect.fn("Pending.load")(function* (rows: ReadonlyArray<Lea
   }
   const domains = yield* loadDomains(sql, rows, messages)
   const suppressed = yield* loadSuppressed(sql, rows, messages)
+  const bodies = yield* loadBodies(sql, rows, messages)
   return new Map(
     rows.flatMap((row) => {
       const message = messages.get(row.id)
       if (message === undefined) return []
       const domain = domains.get(`${row.account_id} ${message.accepted.domain_id}`) ?? null
-      return [[row.id, { message, domain, suppressed: suppressed.get(row.account_id) ?? new Map() } satisfies Pending]]
+      const content = bodies.get(`${row.account_id} ${message.accepted.content.sha256}`)
+      const pending: Pending = { message, domain, suppressed: suppressed.get(row.account_id) ?? NOBODY, content }
+      return [[row.id, pending] as const]
     }),
+  )
+})
+
+const NOBODY: ReadonlyMap<string, Suppression.Reason> = new Map()
+
+const isSmall = ({ accepted }: Email.Message): boolean =>
+  accepted.content.attachments.length === 0 && accepted.size_bytes <= BODY_WITH_CLAIM_BYTES
+
+/** Messages of one mailing share a body, which is then read and decoded once. */
+const loadBodies = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  rows: ReadonlyArray<Leased>,
+  messages: ReadonlyMap<string, Email.Message>,
+) {
+  const wanted = new Map(
+    rows.flatMap(({ account_id, id }) => {
+      const message = messages.get(id)
+      if (message === undefined || !isSmall(message)) return []
+      const { sha256 } = message.accepted.content
+      return [[`${account_id} ${sha256}`, { account_id, sha256 }] as const]
+    }),
+  )
+  if (wanted.size === 0) return new Map<string, Content.Whole>()
+  const pairs = [...wanted.values()]
+  const found = yield* Effect.orDie(sql<{
+    readonly account_id: string
+    readonly sha256: string
+    readonly bytes: Uint8Array
+  }>`
+    SELECT c.account_id, c.sha256, c.bytes
+    FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.sha256)}::text[])
+      AS wanted(account_id, sha256)
+    JOIN content c USING (account_id, sha256)`)
+  return new Map(
+    found.map(({ account_id, bytes, sha256 }): readonly [string, Content.Whole] => [
+      `${account_id} ${sha256}`,
+      { ...Content.asBody(bytes), attachments: [] },
+    ]),
   )
 })
 

@@ -20,7 +20,9 @@ export const writeAll = Effect.fnUntraced(function* (
   write: Write,
 ) {
   const { arm, disarm, release } = write.outbox
-  if (release.length > 0) yield* Outbox.release(sql, release)
+  const gone = new Set(disarm)
+  const free = release.filter((id) => !gone.has(id))
+  if (free.length > 0) yield* Outbox.release(sql, free)
   if (disarm.length > 0) yield* Outbox.disarm(sql, disarm)
   const parts: Array<Fragment> = [events(sql, write.events)]
   for (const model of readModels) {

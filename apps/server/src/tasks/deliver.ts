@@ -93,10 +93,11 @@ const next = (waiting: ReadonlyArray<Recipient.Recipient>, first: Timestamp.Time
 /** Over the wire, in as few transactions as their numbers of attempts allow. */
 const attempt = Effect.fnUntraced(function* (
   job: Job,
-  { domain, message }: Pending.Pending,
+  pending: Pending.Pending,
   recipients: ReadonlyArray<Recipient.Recipient>,
   options: Options,
 ) {
+  const { domain, message } = pending
   const all = (category: string, response: string) =>
     recipients.map((recipient): Attempted => ({ recipient, outcome: trouble(recipient, category, response) }))
   const { row } = job
@@ -107,7 +108,7 @@ const attempt = Effect.fnUntraced(function* (
   // What stays on this machine may go without; what leaves it, never.
   if (keys.length === 0 && transport.kind !== "capture")
     return all("signing", "the domain's DKIM key could not be opened")
-  const made = yield* Effect.result(outgoing(row.account_id, message, options, keys))
+  const made = yield* Effect.result(outgoing(row.account_id, pending, options, keys))
   if (Result.isFailure(made)) {
     if (made.failure._tag === "SigningFailed") return all("signing", made.failure.message)
     return yield* Effect.fail<Unsendable | "not started">(made.failure)

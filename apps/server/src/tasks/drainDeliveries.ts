@@ -1,6 +1,6 @@
 import * as Retry from "@waybill/mail/Retry"
 import * as Pending from "@waybill/store/Pending"
-import { Effect } from "effect"
+import { Effect, Semaphore } from "effect"
 import { deliver, type Options as DeliverOptions } from "./deliver.ts"
 import * as Pipeline from "./Pipeline.ts"
 
@@ -10,15 +10,28 @@ export interface Options
   readonly nextAttempt?: DeliverOptions["nextAttempt"]
 }
 
+/** What the bodies of large messages under way may take of memory; small ones are bounded by their number. */
+export const MAX_LARGE_BYTES = 64 * 1024 * 1024
+const KIB = 1024
+
 /** Delivers what is due, each message by itself. */
 export const drainDeliveries = (options: Options) =>
-  Pipeline.make({
-    ...options,
-    kind: "delivery",
-    prepare: (jobs) =>
-      Effect.map(Pending.load(jobs.map(({ row }) => row)), (pending) =>
-        jobs.map((job) =>
-          deliver(job, pending.get(job.row.id), { ...options, nextAttempt: options.nextAttempt ?? Retry.nextAttempt }),
+  Effect.gen(function* () {
+    const room = yield* Semaphore.make(MAX_LARGE_BYTES / KIB)
+    const withRoom = (pending: Pending.Pending | undefined) => {
+      const bytes = pending === undefined || pending.content !== undefined ? 0 : pending.message.accepted.size_bytes
+      return room.withPermits(Math.ceil(Math.min(MAX_LARGE_BYTES, bytes) / KIB))
+    }
+    return yield* Pipeline.make({
+      ...options,
+      kind: "delivery",
+      prepare: (jobs) =>
+        Effect.map(Pending.load(jobs.map(({ row }) => row)), (loaded) =>
+          jobs.map((job) => {
+            const pending = loaded.get(job.row.id)
+            const work = deliver(job, pending, { ...options, nextAttempt: options.nextAttempt ?? Retry.nextAttempt })
+            return withRoom(pending)(work)
+          }),
         ),
-      ),
+    })
   })

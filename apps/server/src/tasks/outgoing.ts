@@ -5,6 +5,7 @@ import * as Dkim from "@waybill/mail/Dkim"
 import type { OutgoingMessage } from "@waybill/mail/Transport"
 import * as ReturnPath from "@waybill/mail/ReturnPath"
 import * as Content from "@waybill/store/Content"
+import type { Pending } from "@waybill/store/Pending"
 import { Data, DateTime, Effect, Option, Result } from "effect"
 
 /** The index of the return path where one transaction carries several recipients: the report names them. */
@@ -23,14 +24,14 @@ export class Unsendable extends Data.TaggedError("Unsendable")<{
 }> {}
 
 /** The message as it goes onto the wire, but for its attempt and its return path: composed and signed once, for all. */
-export const outgoing = Effect.fn("outgoing")(function* (
+export const outgoing = Effect.fnUntraced(function* (
   account_id: string,
-  message: Email.Message,
+  { content: known, message }: Pick<Pending, "content" | "message">,
   sender: Sender,
   keys: ReadonlyArray<Dkim.Key>,
 ): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Dkim.SigningFailed, PgClient.PgClient> {
   const { accepted } = message
-  const content = yield* Content.whole(account_id, accepted.content)
+  const content = known === undefined ? yield* Content.whole(account_id, accepted.content) : Option.some(known)
   if (Option.isNone(content)) {
     return yield* new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" })
   }

@@ -22,7 +22,7 @@ const COMMIT_PAUSE = "1 second"
  * Writes what was learnt: outcomes, what they do to addresses, and the row's next time or its end, in one commit that
  * holds only if the lease still does.
  */
-export const settle = Effect.fn("settle")(function* (job: Job, message: Email.Message, judgement: Judgement) {
+export const settle = Effect.fnUntraced(function* (job: Job, message: Email.Message, judgement: Judgement) {
   const { row } = job
   job.settle()
   const repeated = yield* Effect.filter(judgement.doubtful, (address) => isRepeated(row.account_id, address))

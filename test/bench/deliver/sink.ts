@@ -1,0 +1,61 @@
+// A server that takes everything and does next to nothing, so that senders are what is measured. Tells its parent which
+// messages have arrived, and when.
+import * as net from "node:net"
+
+export interface Arrivals {
+  /** Message-IDs with the time of their final dot, in milliseconds of the epoch. */
+  readonly arrived: ReadonlyArray<readonly [string, number]>
+}
+
+const REPORT_EVERY_MILLIS = 5
+const END = "\r\n.\r\n"
+
+let arrived: Array<readonly [string, number]> = []
+setInterval(() => {
+  if (arrived.length === 0) return
+  process.send?.({ arrived } satisfies Arrivals)
+  arrived = []
+}, REPORT_EVERY_MILLIS)
+const now = () => performance.timeOrigin + performance.now()
+
+const serve = (socket: net.Socket): void => {
+  let text = ""
+  let inBody = false
+  const say = (reply: string) => socket.write(`${reply}\r\n`)
+  const takeBody = (): boolean => {
+    const end = text.indexOf(END)
+    if (end === -1) return false
+    const at = text.search(/^message-id:/imu)
+    arrived.push([/<([^>]+)>/u.exec(text.slice(at, at + 500))?.[1] ?? "", now()])
+    text = text.slice(end + END.length)
+    inBody = false
+    say("250 2.0.0 taken")
+    return true
+  }
+  const takeCommand = (): boolean => {
+    const end = text.indexOf("\r\n")
+    if (end === -1) return false
+    const verb = text.slice(0, 4).toUpperCase()
+    text = text.slice(end + 2)
+    inBody = verb === "DATA"
+    if (verb === "EHLO") say("250-sink.test\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 ENHANCEDSTATUSCODES")
+    else if (verb === "DATA") say("354 go ahead")
+    else if (verb === "QUIT") socket.end("221 2.0.0 bye\r\n")
+    else say("250 2.1.0 fine")
+    return true
+  }
+  socket.setNoDelay(true)
+  socket.on("error", () => {})
+  socket.on("data", (chunk) => {
+    text += chunk.toString("latin1")
+    while (inBody ? takeBody() : takeCommand());
+  })
+  say("220 sink.test ESMTP")
+}
+
+const server = net.createServer(serve)
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address()
+  process.send?.({ port: typeof address === "object" && address !== null ? address.port : 0 })
+})
+process.on("disconnect", () => process.exit(0))
