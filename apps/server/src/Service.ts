@@ -9,6 +9,7 @@ import * as Database from "@waybill/store/Database"
 import { EventStore } from "@waybill/store/EventStore"
 import { InstanceKey } from "@waybill/store/InstanceKey"
 import { KeyUses } from "@waybill/store/KeyUses"
+import * as RateWindows from "@waybill/store/RateWindows"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { Secrets } from "@waybill/store/Secrets"
 import { Effect, Layer, Option, type Redacted, Result } from "effect"
@@ -127,6 +128,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           return {
             drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
             check_domains: { run: domains.kick, cron: "* * * * *" },
+            sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
           }
         }),
       })

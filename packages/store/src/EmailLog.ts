@@ -2,6 +2,7 @@ import * as Address from "@waybill/domain/Address"
 import * as Email from "@waybill/domain/Email"
 import * as EmailStatus from "@waybill/domain/EmailStatus"
 import type { Recipient } from "@waybill/domain/Recipient"
+import * as EmailSubjects from "./EmailSubjects.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 /** The log record of a message (contract §5), whole: a page of the log is these rows as they are. */
@@ -82,7 +83,8 @@ export const readModel = ReadModel.make({
         status: Email.status(state),
         domain: state.accepted.domain,
         from_address: Address.keyOf(state.accepted.from.address),
-        subject: state.accepted.subject,
+        // As it is searched; the record has it as it was written.
+        subject: EmailSubjects.fold(state.accepted.subject),
         record: record(state, version),
       },
     ]
@@ -103,6 +105,7 @@ export const terms = ReadModel.make({
     const words = new Set([
       ...state.recipients.map(({ address }) => recipientTerm(address)),
       ...state.accepted.tags.map(tagTerm),
+      EmailSubjects.term(state.accepted.subject),
     ])
     return [...words].map((term) => ({ account_id: first.account_id, term, email_id: first.stream_id }))
   },

@@ -2,6 +2,7 @@ import * as Accounts from "./Accounts.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 import * as Domains from "./Domains.ts"
 import * as EmailLog from "./EmailLog.ts"
+import * as EmailSubjects from "./EmailSubjects.ts"
 import type { ReadModel } from "./ReadModel.ts"
 import * as Suppressions from "./Suppressions.ts"
 import * as Webhooks from "./Webhooks.ts"
@@ -15,4 +16,5 @@ export const readModels: ReadonlyArray<ReadModel> = [
   Suppressions.readModel,
   EmailLog.readModel,
   EmailLog.terms,
+  EmailSubjects.readModel,
 ]
