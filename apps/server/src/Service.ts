@@ -29,14 +29,15 @@ import * as drainWebhooks from "./tasks/drainWebhooks.ts"
 import { Transports } from "./tasks/Transports.ts"
 import * as Worker from "./tasks/Worker.ts"
 
+export const instanceKey = (settings: Settings) =>
+  InstanceKey.layer({ file: join(settings.data, "instance.key"), text: settings.instanceKey })
+
 /** The log, its secrets, and what requests are measured against. */
 export const store = (settings: Settings, url: Redacted.Redacted) =>
   Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
     Layer.provideMerge(KeyUses.layer),
     Layer.provideMerge(EventStore.layer()),
-    Layer.provideMerge(
-      InstanceKey.layer({ file: join(settings.data, "instance.key"), text: settings.instanceKey }),
-    ),
+    Layer.provideMerge(instanceKey(settings)),
     Layer.provideMerge(Database.layer({ url, connections: settings.databaseConnections })),
   )
 

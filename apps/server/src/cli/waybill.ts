@@ -4,9 +4,10 @@ import { audit } from "./audit.ts"
 import { config } from "./config.ts"
 import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
+import { secrets } from "./secrets.ts"
 import { start } from "./start.ts"
 
 export const waybill = Command.make("waybill").pipe(
   Command.withDescription("Transactional email whose truth is an event log on Postgres"),
-  Command.withSubcommands([start, migrate, config, accounts, keys, audit]),
+  Command.withSubcommands([start, migrate, config, accounts, keys, secrets, audit]),
 )
