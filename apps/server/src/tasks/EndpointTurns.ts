@@ -5,10 +5,10 @@ export const MAX_CALLS_PER_WEBHOOK = 20
 /** And as long as it does not: enough to notice that it is back, too few to be in anybody's way. */
 export const MIN_CALLS_PER_WEBHOOK = 2
 /**
- * Calls that stand in line at an endpoint that answers: with those under way, half of what a process has room for, and
- * so as many as a claim gives to one account. At one that was silent lately there stand no more than may call.
+ * Calls that stand in line at an endpoint that answers: more than a process takes on for one account, so that a quick
+ * one never finds its line full. At one that was silent lately there stand no more than may call.
  */
-export const MAX_WAITING_PER_WEBHOOK = 480
+export const MAX_WAITING_PER_WEBHOOK = 700
 /** Who stands in line for longer goes back to the outbox; if nobody was called meanwhile, so does everybody. */
 export const PATIENCE = Duration.seconds(2)
 /** Endpoints whose troubles are remembered; the oldest trouble is forgotten first. */

@@ -60,6 +60,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   /** Back into the outbox for a while, with what waits there for the same endpoint. */
   const setAside = Effect.fnUntraced(function* (jobs: ReadonlyArray<Pipeline.Job>) {
+    for (const job of jobs) job.settle()
     yield* WebhookDeliveries.setAside(
       sql,
       jobs.map(({ row }) => row),

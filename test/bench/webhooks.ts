@@ -1,0 +1,152 @@
+// Signed webhook calls to a receiver in its own process: how many a second, and what a hanging endpoint does to others.
+import { PgClient } from "@effect/sql-pg"
+import type * as Id from "@waybill/domain/Id"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import * as Delivery from "../support/delivery.ts"
+import { id } from "../support/history.ts"
+import * as Webhooks from "../support/webhooks.ts"
+import * as Measure from "./measure.ts"
+
+const RECEIVER = fileURLToPath(new URL("webhooks/receiver.ts", import.meta.url))
+/** Of the backlog whose rate is measured, and of what warms up. */
+const EVENTS = 5_000
+const WARM_UP = 3_000
+const ROUNDS = 3
+const WRITERS = 64
+/** Events a second in the measurement of delays, far from what a node can do, and for so long. */
+const STEADY_RATE = 100
+const STEADY_SECONDS = 6
+const STEADY_ROUNDS = 2
+
+const scope = Scope.makeUnsafe()
+const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
+
+const startReceiver = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const child = spawn(process.execPath, [RECEIVER], { stdio: ["ignore", "pipe", "inherit"] })
+    const [line] = (await once(child.stdout, "data")) as [Buffer]
+    return { child, url: `http://127.0.0.1:${Number(line.toString())}` }
+  }),
+  ({ child }) => Effect.sync(() => child.kill()),
+)
+
+type Arrived = Readonly<Record<string, ReadonlyArray<readonly [id: string, at: number]>>>
+
+try {
+  const server = await run(Measure.temporaryServer())
+  const environment = await Measure.environment(server)
+  const url = await Measure.freshDatabase(server)
+  const receiver = await run(startReceiver)
+  const node = await run(Layer.build(Delivery.store(url)))
+  const arrived = async (): Promise<Arrived> => (await fetch(`${receiver.url}/arrived`)).json() as Promise<Arrived>
+  const forget = () => fetch(`${receiver.url}/forget`)
+  const inNode = Effect.runPromiseWith(node)
+
+  const happen = (account_id: Id.AccountId, count: number) =>
+    Effect.forEach(Array.from({ length: count }), () => Webhooks.happens(account_id), { concurrency: WRITERS, discard: true })
+
+  const pending = (account_id: Id.AccountId) =>
+    Effect.flatMap(PgClient.PgClient, (sql) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly n: number }>`
+          SELECT count(*)::int AS n FROM outbox WHERE kind = 'webhook' AND account_id = ${account_id}`),
+        ([row]) => row?.n ?? 0,
+      ),
+    )
+
+  /** A backlog for one quick endpoint, worked off from the moment a worker starts until the last row is gone. */
+  const backlog = async (events: number): Promise<number> => {
+    const { account_id } = await inNode(Webhooks.create(`${receiver.url}/quick`))
+    await inNode(happen(account_id, events))
+    const working = Scope.makeUnsafe()
+    let began = performance.now()
+    await inNode(Scope.provide(Layer.build(Webhooks.worker(url)), working))
+    while ((await inNode(pending(account_id))) === events) began = performance.now()
+    const first = (await inNode(pending(account_id))) || 1
+    began = performance.now()
+    while ((await inNode(pending(account_id))) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    const seconds = (performance.now() - began) / 1000
+    await Effect.runPromise(Scope.close(working, Exit.void))
+    return first / seconds
+  }
+
+  /** From the commit of an event to the arrival of its call, beside an endpoint of the same account that hangs or not. */
+  const delays = async (neighbour: "/hang" | "/other"): Promise<ReadonlyArray<number>> => {
+    await forget()
+    const account_id = id("AccountId")
+    await inNode(Webhooks.create(`${receiver.url}/steady`, { account_id }))
+    await inNode(Webhooks.create(`${receiver.url}${neighbour}`, { account_id }))
+    const working = Scope.makeUnsafe()
+    await inNode(Scope.provide(Layer.build(Webhooks.worker(url)), working))
+    const began = performance.now()
+    const sent: Array<Promise<unknown>> = []
+    for (let n = 0; n < STEADY_RATE * STEADY_SECONDS; n++) {
+      const due = began + (n * 1000) / STEADY_RATE
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
+      sent.push(inNode(Webhooks.happens(account_id)))
+    }
+    await Promise.all(sent)
+    const wanted = STEADY_RATE * STEADY_SECONDS
+    while (((await arrived())["/steady"]?.length ?? 0) < wanted) await new Promise((resolve) => setTimeout(resolve, 50))
+    const written = await inNode(
+      Effect.flatMap(PgClient.PgClient, (sql) =>
+        Effect.orDie(sql<{ readonly event_id: string; readonly at: number }>`
+          SELECT event_id, (extract(epoch FROM recorded_at) * 1000)::float8 AS at FROM events
+          WHERE account_id = ${account_id} AND type = 'EmailQueued'`),
+      ),
+    )
+    const at = new Map((await arrived())["/steady"])
+    // What hangs is cut off, or the worker would wait for it.
+    await inNode(
+      Effect.flatMap(PgClient.PgClient, (sql) =>
+        Effect.orDie(sql`UPDATE webhooks SET enabled = false WHERE account_id = ${account_id}`),
+      ),
+    )
+    await Effect.runPromise(Scope.close(working, Exit.void))
+    await inNode(
+      Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(sql`DELETE FROM outbox WHERE account_id = ${account_id}`)),
+    )
+    return written.map((event) => (at.get(event.event_id) ?? Number.NaN) - event.at)
+  }
+
+  await backlog(WARM_UP)
+  const rates: Array<number> = []
+  for (let round = 0; round < ROUNDS; round++) rates.push(await backlog(EVENTS))
+  const alone: Array<number> = []
+  const beside: Array<number> = []
+  for (let round = 0; round < STEADY_ROUNDS; round++) {
+    alone.push(...(await delays("/other")))
+    beside.push(...(await delays("/hang")))
+  }
+  const [before, after] = [Measure.quantile(alone, 0.99), Measure.quantile(beside, 0.99)]
+  const change = (after / before - 1) * 100
+  Measure.answer(
+    {
+      environment,
+      events: EVENTS,
+      dispatches_per_second: Measure.spread(rates),
+      steady: { rate: STEADY_RATE, p99_alone_ms: before, p99_beside_ms: after, change_percent: change },
+    },
+    [
+      `A backlog of ${EVENTS} signed calls to one endpoint in its own process, ${ROUNDS} rounds.`,
+      Measure.describe(environment),
+      "",
+      `${Measure.rate(Measure.median(rates))} calls a second (${Measure.rate(Math.min(...rates))} to ${Measure.rate(Math.max(...rates))}).`,
+      "",
+      `From commit to arrival at ${STEADY_RATE} events a second, beside a second endpoint of the same account:`,
+      Measure.table(
+        ["", "p50 ms", "p99 ms"],
+        [
+          ["that answers", Measure.millis(Measure.quantile(alone, 0.5)), Measure.millis(before)],
+          ["that hangs", Measure.millis(Measure.quantile(beside, 0.5)), Measure.millis(after)],
+        ],
+      ),
+      `The hanging endpoint changes the p99 by ${change.toFixed(0)} %.`,
+    ].join("\n"),
+  )
+} finally {
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+}
