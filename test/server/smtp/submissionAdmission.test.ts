@@ -103,21 +103,21 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission lets nobody in
   it.effect("what comes too slowly, too long, or too many at once", () =>
     Effect.gen(function* () {
       const limits = {
-        stranger: Duration.millis(300),
+        stranger: Duration.seconds(2),
         message: Duration.millis(300),
         maxConnectionsPerAddress: 2,
         maxRecipients: 3,
       }
       const port = yield* Smtp.submission({ limits })
       const acme = yield* Smtp.customer()
-      const stranger = yield* Smtp.raw(port)
       const slow = yield* Smtp.raw(port)
-      const third = yield* Smtp.raw(port)
-      yield* Effect.promise(() => third.untilClosed())
       const begin = yield* Effect.promise(() =>
         slow.all(["EHLO x", Smtp.plain(acme.secret), `MAIL FROM:<hi@${acme.domain}>`]),
       )
       assert.match(begin[2] ?? "", /^250 /u)
+      const stranger = yield* Smtp.raw(port)
+      const third = yield* Smtp.raw(port)
+      yield* Effect.promise(() => third.untilClosed())
       const rcpts = yield* Effect.promise(() => slow.all([0, 1, 2, 3].map((nth) => `RCPT TO:<r${nth}@example.org>`)))
       assert.deepStrictEqual(
         rcpts.map((reply) => reply.slice(0, 9)),
