@@ -1,19 +1,18 @@
+import { MAX_TO } from "@waybill/domain/Acceptance"
 import * as Address from "@waybill/domain/Address"
 import { MAX_ATTACHMENTS } from "@waybill/domain/Content"
+import { MAX_TAG_CHARS, MAX_TAGS } from "@waybill/domain/Tag"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { MessageHeaders } from "./MessageHeaders.ts"
 import { optional } from "./Optional.ts"
 import * as Rules from "./Rules.ts"
 
-export const MAX_TO = 50
 /** More than any plan sends to at once; the plan's own number is the account's matter, and a 422. */
 export const MAX_COPIES = 1_000
 export const MAX_REPLY_TO = 50
 /** The longest line of RFC 5322 §2.1.1. */
 export const MAX_SUBJECT_CHARS = 998
-export const MAX_TAGS = 5
-export const MAX_TAG_CHARS = 64
 export const MAX_FILENAME_CHARS = 255
 
 const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
