@@ -5,7 +5,7 @@ import * as Leases from "@waybill/store/Leases"
 import * as Outbox from "@waybill/store/Outbox"
 import { Processes } from "@waybill/store/Processes"
 import * as Reclaim from "@waybill/store/Reclaim"
-import { Cause, Clock, DateTime, Duration, Effect, FiberSet, Queue, type Scope } from "effect"
+import { Cause, Clock, DateTime, Duration, Effect, Fiber, FiberSet, Queue, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Flights from "./Flights.ts"
 
@@ -19,6 +19,8 @@ export const STOP_WITHIN = Duration.seconds(25)
 export const BROKEN_PAUSE = Duration.minutes(5)
 /** A backlog calls other processes this often. */
 const CALL_EVERY = Duration.seconds(1)
+/** Without a session that shows this process alive nothing is claimed; a new one is made within this. */
+const UNSEEN_PAUSE = Duration.millis(500)
 const TROUBLE_PAUSE = Duration.seconds(1)
 const TOKEN_BYTES = 16
 
@@ -49,6 +51,10 @@ export interface Pipeline {
 export const make = <R>(
   options: Options<R>,
 ): Effect.Effect<Pipeline, never, R | PgClient.PgClient | Processes | EventStore | Scope.Scope> =>
+  // A scope of its own, so that pipelines may stop side by side and each still in its own order.
+  Effect.flatMap(Effect.flatMap(Effect.scope, Scope.fork), (scope) => Scope.provide(build(options), scope))
+
+const build = <R>(options: Options<R>) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const processes = yield* Processes
@@ -130,7 +136,8 @@ export const make = <R>(
       const batch = claimed.rows.map((row) => flights.add(row, now))
       if (batch.length > 0) yield* FiberSet.run(fibers, Effect.provideContext(launch(batch), context))
       return claimed.more
-    })
+      // What the database has leased to us is ours to give back, also when it is told while we are stopping.
+    }).pipe(Effect.uninterruptible)
 
     const work = Effect.gen(function* () {
       const signal = yield* Queue.take(signals)
@@ -146,11 +153,13 @@ export const make = <R>(
       if (hungry && flights.size() < most / 2) yield* retryLater
     })
 
-    const retryLater = FiberSet.run(
-      fibers,
-      Effect.andThen(
-        Effect.sleep(CLAIM_PACE),
-        Effect.sync(() => void Queue.offerUnsafe(signals, "room")),
+    const retryLater = Effect.suspend(() =>
+      FiberSet.run(
+        fibers,
+        Effect.andThen(
+          Effect.sleep(processes.isSeen() ? CLAIM_PACE : UNSEEN_PAUSE),
+          Effect.sync(() => void Queue.offerUnsafe(signals, "room")),
+        ),
       ),
     )
 
@@ -161,7 +170,7 @@ export const make = <R>(
       yield* Effect.orDie(Outbox.wake(sql, options.kind))
     })
 
-    yield* work.pipe(
+    const claiming = yield* work.pipe(
       Effect.catchCause((cause) =>
         Effect.logError("claiming work failed", cause).pipe(
           Effect.andThen(Effect.sleep(TROUBLE_PAUSE)),
@@ -175,7 +184,8 @@ export const make = <R>(
     yield* Effect.addFinalizer(() =>
       Effect.gen(function* () {
         stopping = true
-        yield* Effect.timeoutOption(flights.empty, options.stopWithin ?? STOP_WITHIN)
+        const landed = Effect.andThen(Fiber.interrupt(claiming), flights.empty)
+        yield* Effect.timeoutOption(landed, options.stopWithin ?? STOP_WITHIN)
         // Whoever has not answered by now keeps his answer: the log says that the attempt was lost.
         const left = flights.all()
         yield* Effect.forEach(left, Flights.abort, { discard: true })

@@ -6,7 +6,7 @@ import { Processes } from "@waybill/store/Processes"
 import * as Reclaim from "@waybill/store/Reclaim"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { Secrets } from "@waybill/store/Secrets"
-import { Duration, Effect, Layer, type Redacted } from "effect"
+import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { drainDeliveries, type Options as DeliveryOptions } from "./drainDeliveries.ts"
 import { runTasks, type Tasks } from "./Graphile.ts"
 import { SigningKeys } from "./SigningKeys.ts"
@@ -29,8 +29,10 @@ export interface Options<E, R, T> {
 export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const deliveries = yield* drainDeliveries(options.delivery)
-      const also: Tasks<T> = options.also === undefined ? {} : yield* options.also
+      // There are 30 seconds to stop, for all of them together.
+      const pipelines = yield* Scope.fork(yield* Effect.scope, "parallel")
+      const deliveries = yield* Scope.provide(drainDeliveries(options.delivery), pipelines)
+      const also: Tasks<T> = options.also === undefined ? {} : yield* Scope.provide(options.also, pipelines)
       yield* watch(rise)
       yield* watch(Effect.as(Effect.flatMap(Leases.expired(), Reclaim.reclaim), EXPIRED_EVERY))
       const tasks: Tasks<T | PgClient.PgClient | Secrets> = {

@@ -1,0 +1,84 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Leases from "@waybill/store/Leases"
+import { Clock, Duration, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import * as Flights from "../../../apps/server/src/tasks/Flights.ts"
+import * as Database from "../../support/database.ts"
+
+/** A row that this process works on and never finishes. */
+const flight = Effect.fnUntraced(function* (flights: Flights.Flights, id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
+    VALUES (${id}, 'acc', 'delivery', ${id}, now(), true, '{}', 'mine', now() + interval '1 minute', 'prc_1')`)
+  const [row] = (yield* Leases.ofOwner("prc_1")).filter((row) => row.id === id)
+  if (row === undefined) return yield* Effect.die(new Error("no such row"))
+  const added = flights.add(row, yield* Clock.currentTimeMillis)
+  added.fiber = yield* Effect.forkChild(Effect.never, { startImmediately: true })
+  return added
+})
+
+const isDropped = ({ fiber }: Flights.Flight) => fiber?.pollUnsafe() !== undefined
+
+/** Virtual time for pauses, while the database answers in its own. */
+const pass = (millis: number) =>
+  Effect.gen(function* () {
+    for (let passed = 0; passed < millis; passed += 1_000) {
+      yield* TestClock.adjust(Duration.millis(1_000))
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 10)))
+    }
+  })
+
+const statement = (text: string) => Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(sql.unsafe(text)))
+
+layer(Database.layerFresh)("work under a lease", (it) => {
+  it.effect("goes on as long as it is renewed", () =>
+    Effect.gen(function* () {
+      const flights = Flights.make()
+      const one = yield* flight(flights, "renewed")
+      yield* Effect.forkChild(Flights.keepLeases(flights))
+      yield* pass(200_000)
+      assert.isFalse(isDropped(one))
+      yield* Flights.abort(one)
+    }),
+  )
+
+  it.effect("is dropped at the next renewal once somebody else has the row", () =>
+    Effect.gen(function* () {
+      const flights = Flights.make()
+      const [kept, lost] = [yield* flight(flights, "kept"), yield* flight(flights, "lost")]
+      yield* Effect.forkChild(Flights.keepLeases(flights))
+      yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'lost'")
+      yield* pass(22_000)
+      assert.deepStrictEqual([isDropped(kept), isDropped(lost)], [false, true])
+    }),
+  )
+
+  it.effect("is dropped before the lease ends when the database cannot be asked", () =>
+    Effect.gen(function* () {
+      const flights = Flights.make()
+      const one = yield* flight(flights, "unasked")
+      yield* Effect.forkChild(Flights.keepLeases(flights))
+      yield* statement("ALTER TABLE outbox RENAME TO gone")
+      yield* pass(50_000)
+      assert.isFalse(isDropped(one))
+      yield* pass(8_000)
+      assert.isTrue(isDropped(one))
+      yield* statement("ALTER TABLE gone RENAME TO outbox")
+    }),
+  )
+
+  it.effect("is left to the commit that settles it", () =>
+    Effect.gen(function* () {
+      const flights = Flights.make()
+      const one = yield* flight(flights, "settling")
+      one.phase = "settling"
+      yield* Effect.forkChild(Flights.keepLeases(flights))
+      yield* statement("DELETE FROM outbox WHERE id = 'settling'")
+      yield* pass(22_000)
+      assert.isFalse(isDropped(one))
+      if (one.fiber !== undefined) yield* Fiber.interrupt(one.fiber)
+    }),
+  )
+})
