@@ -11,9 +11,10 @@ import * as Webhooks from "../support/webhooks.ts"
 import * as Measure from "./measure.ts"
 
 const RECEIVER = fileURLToPath(new URL("webhooks/receiver.ts", import.meta.url))
-/** Of the backlog whose rate is measured, and of what warms up. */
-const EVENTS = 5_000
-const WARM_UP = 3_000
+/** Of the backlog whose rate is measured, and of what warms up; each is told to all endpoints. */
+const EVENTS = 1_500
+const WARM_UP = 1_000
+const ENDPOINTS = 4
 const ROUNDS = 3
 const WRITERS = 64
 /** Events a second in the measurement of delays, far from what a node can do, and for so long. */
@@ -57,20 +58,25 @@ try {
       ),
     )
 
-  /** A backlog for one quick endpoint, worked off from the moment a worker starts until the last row is gone. */
-  const backlog = async (events: number): Promise<number> => {
-    const { account_id } = await inNode(Webhooks.create(`${receiver.url}/quick`))
+  /** A backlog for quick endpoints, worked off from the first row that is gone to the last. */
+  const backlog = async (events: number): Promise<{ readonly perSecond: number; readonly cpuMillis: number }> => {
+    const account_id = id("AccountId")
+    for (let n = 0; n < ENDPOINTS; n++) await inNode(Webhooks.create(`${receiver.url}/quick/${n}`, { account_id }))
     await inNode(happen(account_id, events))
     const working = Scope.makeUnsafe()
     let began = performance.now()
     await inNode(Scope.provide(Layer.build(Webhooks.worker(url)), working))
-    while ((await inNode(pending(account_id))) === events) began = performance.now()
-    const first = (await inNode(pending(account_id))) || 1
-    began = performance.now()
+    let first = events * ENDPOINTS
+    for (let left = first; left === events * ENDPOINTS; ) {
+      began = performance.now()
+      first = left = await inNode(pending(account_id))
+    }
+    const cpu = process.cpuUsage()
     while ((await inNode(pending(account_id))) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
     const seconds = (performance.now() - began) / 1000
+    const { system, user } = process.cpuUsage(cpu)
     await Effect.runPromise(Scope.close(working, Exit.void))
-    return first / seconds
+    return { perSecond: first / seconds, cpuMillis: (system + user) / 1000 / first }
   }
 
   /** From the commit of an event to the arrival of its call, beside an endpoint of the same account that hangs or not. */
@@ -114,7 +120,12 @@ try {
 
   await backlog(WARM_UP)
   const rates: Array<number> = []
-  for (let round = 0; round < ROUNDS; round++) rates.push(await backlog(EVENTS))
+  const cpus: Array<number> = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const { cpuMillis, perSecond } = await backlog(EVENTS)
+    rates.push(perSecond)
+    cpus.push(cpuMillis)
+  }
   const alone: Array<number> = []
   const beside: Array<number> = []
   for (let round = 0; round < STEADY_ROUNDS; round++) {
@@ -126,15 +137,17 @@ try {
   Measure.answer(
     {
       environment,
-      events: EVENTS,
-      dispatches_per_second: Measure.spread(rates),
+      calls: EVENTS * ENDPOINTS,
+      calls_per_second: Measure.spread(rates),
+      cpu_ms_a_call: Measure.spread(cpus),
       steady: { rate: STEADY_RATE, p99_alone_ms: before, p99_beside_ms: after, change_percent: change },
     },
     [
-      `A backlog of ${EVENTS} signed calls to one endpoint in its own process, ${ROUNDS} rounds.`,
+      `A backlog of ${EVENTS * ENDPOINTS} signed calls to ${ENDPOINTS} endpoints of a receiver in its own process, ${ROUNDS} rounds.`,
       Measure.describe(environment),
       "",
-      `${Measure.rate(Measure.median(rates))} calls a second (${Measure.rate(Math.min(...rates))} to ${Measure.rate(Math.max(...rates))}).`,
+      `${Measure.rate(Measure.median(rates))} calls a second (${Measure.rate(Math.min(...rates))} to ${Measure.rate(Math.max(...rates))}), ` +
+        `${Measure.millis(Measure.median(cpus))} ms of the node's processor each.`,
       "",
       `From commit to arrival at ${STEADY_RATE} events a second, beside a second endpoint of the same account:`,
       Measure.table(
