@@ -13,10 +13,10 @@ import * as Measure from "./measure.ts"
 
 const CONNECTIONS = 64
 const ROUNDS = 5
-const ROUND_MILLIS = 1_000
+const ROUND_MILLIS = 800
 /** Compilers count calls, not seconds: a busy machine needs longer to get there, but not for ever. */
 const WARM_UP_REQUESTS = 5_000
-const WARM_UP_AT_MOST_MILLIS = 6_000
+const WARM_UP_AT_MOST_MILLIS = 4_000
 const SETTLE_MILLIS = 500
 
 const WAYBILL = "waybill"

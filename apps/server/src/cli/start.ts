@@ -23,7 +23,7 @@ const run = Effect.gen(function* () {
   const logging = Layer.mergeAll(
     Logger.layer([Logger.consoleJson]),
     Layer.succeed(References.MinimumLogLevel, settings.logLevel),
-    // Nobody collects spans yet, and making them is a tenth of the work of a send.
+    // Nobody collects spans yet, so none are made.
     Layer.succeed(References.TracerEnabled, false),
   )
   return yield* serving.pipe(
