@@ -44,6 +44,36 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     }),
   )
 
+  it.effect("are refused to every request that starts after the answer of their revocation, on every node, under load", () =>
+    Effect.gen(function* () {
+      const { account, admin, lab } = yield* setUp
+      const { id, secret: key } = yield* lab.key(account)
+      const second = yield* lab.another
+      const calls: Array<{ readonly started: number; readonly status: number }> = []
+      let revokedAt = Number.POSITIVE_INFINITY
+      const hammer = (node: string) =>
+        Effect.gen(function* () {
+          while (performance.now() < revokedAt + 150) {
+            const started = performance.now()
+            const { status } = yield* lab.ask("POST", "/v1/email/send", { key, node, body: {} })
+            calls.push({ started, status })
+          }
+        })
+      const revoke = Effect.gen(function* () {
+        while (calls.length < 60) yield* Effect.sleep("2 millis")
+        const { status } = yield* lab.ask("DELETE", `/v1/api-keys/${id}`, { key: admin.secret })
+        revokedAt = performance.now()
+        assert.strictEqual(status, 200)
+      })
+      const nodes = [lab.url, second]
+      yield* Effect.all([revoke, ...[...nodes, ...nodes, ...nodes].map(hammer)], { concurrency: "unbounded" })
+      const late = calls.filter(({ started }) => started > revokedAt)
+      assert.isAbove(late.length, 20)
+      assert.deepStrictEqual(late.filter(({ status }) => status !== 401), [])
+      assert.isAbove(calls.filter(({ status }) => status === 400).length, 50)
+    }),
+  )
+
   it.effect("may revoke themselves, the last administrative one too", () =>
     Effect.gen(function* () {
       const { admin, call } = yield* setUp

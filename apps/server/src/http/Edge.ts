@@ -102,7 +102,8 @@ const answerTo = <E>(cause: Cause.Cause<E>, id: string): Effect.Effect<Response>
   if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
   const refusal = expected(Cause.squash(cause))
   if (refusal !== undefined) return Effect.succeed(respond(refusal, id))
-  return Effect.as(Effect.logError("A request failed", cause), respond(new InternalError(), id))
+  const logged = Effect.annotateLogs(Effect.logError("A request failed", cause), "request_id", id)
+  return Effect.as(logged, respond(new InternalError(), id))
 }
 
 /** What went wrong between the socket and the handlers is the request's fault, and said like any other. */
