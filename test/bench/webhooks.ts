@@ -47,7 +47,10 @@ try {
   const inNode = Effect.runPromiseWith(node)
 
   const happen = (account_id: Id.AccountId, count: number) =>
-    Effect.forEach(Array.from({ length: count }), () => Webhooks.happens(account_id), { concurrency: WRITERS, discard: true })
+    Effect.forEach(Array.from({ length: count }), () => Webhooks.happens(account_id), {
+      concurrency: WRITERS,
+      discard: true,
+    })
 
   const pending = (account_id: Id.AccountId) =>
     Effect.flatMap(PgClient.PgClient, (sql) =>
@@ -67,7 +70,7 @@ try {
     let began = performance.now()
     await inNode(Scope.provide(Layer.build(Webhooks.worker(url)), working))
     let first = events * ENDPOINTS
-    for (let left = first; left === events * ENDPOINTS; ) {
+    for (let left = first; left === events * ENDPOINTS;) {
       began = performance.now()
       first = left = await inNode(pending(account_id))
     }
@@ -113,7 +116,9 @@ try {
     )
     await Effect.runPromise(Scope.close(working, Exit.void))
     await inNode(
-      Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(sql`DELETE FROM outbox WHERE account_id = ${account_id}`)),
+      Effect.flatMap(PgClient.PgClient, (sql) =>
+        Effect.orDie(sql`DELETE FROM outbox WHERE account_id = ${account_id}`),
+      ),
     )
     return written.map((event) => (at.get(event.event_id) ?? Number.NaN) - event.at)
   }

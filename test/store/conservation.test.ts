@@ -51,10 +51,13 @@ layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => 
         yield* Webhooks.happens(account_id)
         yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { events }, []))
       })
-      yield* Effect.all([storm, life(["*"]), life(["email.queued", "webhook.disabled"]), life(["email.opened", "email.clicked"])], {
-        concurrency: "unbounded",
-        discard: true,
-      })
+      yield* Effect.all(
+        [storm, life(["*"]), life(["email.queued", "webhook.disabled"]), life(["email.opened", "email.clicked"])],
+        {
+          concurrency: "unbounded",
+          discard: true,
+        },
+      )
       const gone = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id })
       yield* Webhooks.happens(account_id)
       yield* Webhooks.change(gone, (now) => Webhook.remove(now))
@@ -92,11 +95,15 @@ layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => 
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
       yield* Webhooks.happens(endpoint.account_id)
       const [told] = yield* Webhooks.deliveries(endpoint)
-      yield* execute((sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.bounced' WHERE id = ${told?.id ?? ""}`)
+      yield* execute(
+        (sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.bounced' WHERE id = ${told?.id ?? ""}`,
+      )
       const [balance] = yield* balancesOf(endpoint.account_id)
       assert.deepStrictEqual(balance?.stray, [told?.id])
       assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks", "--json")))
-      yield* execute((sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.queued' WHERE id = ${told?.id ?? ""}`)
+      yield* execute(
+        (sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.queued' WHERE id = ${told?.id ?? ""}`,
+      )
     }),
   )
 
@@ -132,8 +139,10 @@ layer(World, { excludeTestServices: true })("conservation of emails", (it) => {
     Effect.gen(function* () {
       const account_id = id("AccountId")
       const email_id = yield* Webhooks.happens(account_id)
-      yield* execute((sql) => sql`
-        UPDATE email_log SET record = jsonb_set(record, '{recipients}', '[]') WHERE id = ${email_id}`)
+      yield* execute(
+        (sql) => sql`
+        UPDATE email_log SET record = jsonb_set(record, '{recipients}', '[]') WHERE id = ${email_id}`,
+      )
       const [balance] = yield* emailBalance(account_id)
       assert.deepInclude(balance, { accepted: 1, final: 0, in_flight: 0 })
       assert.isTrue(Exit.isFailure(yield* waybillAudit("emails")))

@@ -49,12 +49,14 @@ export const open = async (options: Options = {}): Promise<Receiver> => {
         body: Buffer.concat(chunks).toString("utf8"),
       }
       calls.push(call)
-      void Promise.resolve(options.answer?.(call, calls.length) ?? { status: 204 }).then((answer) => {
+      const reply = async () => {
+        const answer = (await options.answer?.(call, calls.length)) ?? { status: 204 }
         if (answer === "hang") return
-        if (answer === "drop") return request.socket.destroy()
-        if (answer === "stall") return response.writeHead(200, { "content-length": "10" }).write("half")
-        response.writeHead(answer.status, answer.headers).end(answer.body)
-      })
+        if (answer === "drop") request.socket.destroy()
+        else if (answer === "stall") response.writeHead(200, { "content-length": "10" }).write("half")
+        else response.writeHead(answer.status, answer.headers).end(answer.body)
+      }
+      void reply()
     })
   }
   const server = options.tls === undefined ? http.createServer(listener) : https.createServer(options.tls, listener)

@@ -88,7 +88,11 @@ export const seal = Effect.fnUntraced(function* ({ account_id, secret, webhook_i
 /** Commits a decision about the webhook. */
 export const change = Effect.fnUntraced(function* <E>(
   { account_id, webhook_id }: Endpoint,
-  decide: (now: Timestamp.Timestamp) => (state: Webhook.State) => Result.Result<readonly [Webhook.Event, ...Array<Webhook.Event>] | ReadonlyArray<Webhook.Event>, E>,
+  decide: (
+    now: Timestamp.Timestamp,
+  ) => (
+    state: Webhook.State,
+  ) => Result.Result<readonly [Webhook.Event, ...Array<Webhook.Event>] | ReadonlyArray<Webhook.Event>, E>,
 ) {
   const store = yield* EventStore
   const at = yield* now
@@ -108,7 +112,8 @@ export const happens = Effect.fnUntraced(function* (account_id: Id.AccountId) {
     transact({
       account_id,
       streams: [{ aggregate: Email, id: email_id, fresh: true }],
-      decide: () => Result.succeed({ append: [{ aggregate: Email, id: email_id, events: [event] }], answer: undefined }),
+      decide: () =>
+        Result.succeed({ append: [{ aggregate: Email, id: email_id, events: [event] }], answer: undefined }),
     }),
   )
   return email_id

@@ -86,7 +86,10 @@ const subscribed = (history: ReadonlyArray<Stored>): ReadonlyArray<Stretch> => {
     const webhook = state
     open =
       webhook._tag === "Webhook" && webhook.enabled
-        ? { from: position, tags: DomainEvent.TAGS.filter((tag) => Webhook.matches(webhook, DomainEvent.publicType(tag))) }
+        ? {
+            from: position,
+            tags: DomainEvent.TAGS.filter((tag) => Webhook.matches(webhook, DomainEvent.publicType(tag))),
+          }
         : undefined
   }
   if (open !== undefined) stretches.push({ ...open, to: null })

@@ -141,7 +141,9 @@ export const replayRange = Effect.fn("WebhookDeliveries.replayRange")(function* 
     )
     SELECT id FROM told`
   const told = yield* Effect.orDie(
-    sql.withTransaction(Effect.tap(again, (rows) => (rows.length > 0 ? Effect.asVoid(Outbox.wake(sql, "webhook")) : Effect.void))),
+    sql.withTransaction(
+      Effect.tap(again, (rows) => (rows.length > 0 ? Effect.asVoid(Outbox.wake(sql, "webhook")) : Effect.void)),
+    ),
   )
   return told.length
 })
@@ -193,7 +195,11 @@ export interface Dispatch {
   readonly email: Readonly<Record<string, unknown>> | null
 }
 
-export const dispatches = (sql: PgClient.PgClient, account_ids: ReadonlyArray<string>, ids: ReadonlyArray<string>) => sql<Dispatch>`
+export const dispatches = (
+  sql: PgClient.PgClient,
+  account_ids: ReadonlyArray<string>,
+  ids: ReadonlyArray<string>,
+) => sql<Dispatch>`
   SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.attempts, ${iso(sql, "d.created_at")} AS created_at,
     CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing) END
       AS webhook, l.record AS email,
@@ -281,7 +287,10 @@ export const park = (sql: PgClient.PgClient, account_id: string, webhook_id: str
     FROM waiting w WHERE o.id = w.id`)
 
 /** The same for rows that were claimed: their leases end with it, and no attempt is counted. */
-export const setAside = (sql: PgClient.PgClient, rows: ReadonlyArray<{ readonly id: string; readonly token: string }>) =>
+export const setAside = (
+  sql: PgClient.PgClient,
+  rows: ReadonlyArray<{ readonly id: string; readonly token: string }>,
+) =>
   Effect.orDie(sql`
     UPDATE outbox o
     SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,

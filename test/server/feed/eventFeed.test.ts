@@ -34,9 +34,15 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
       const account_id = id("AccountId")
       const emails = yield* Effect.forEach([1, 2, 3], () => Webhooks.happens(account_id))
       const first = yield* feed.next({ after: 0n, account_id, limit: 2 }, LONG)
-      assert.deepStrictEqual(first.events.map(({ stream_id }) => stream_id as string), emails.slice(0, 2) as Array<string>)
+      assert.deepStrictEqual(
+        first.events.map(({ stream_id }) => stream_id as string),
+        emails.slice(0, 2) as Array<string>,
+      )
       const second = yield* feed.next({ after: first.upTo, account_id, limit: 2 }, LONG)
-      assert.deepStrictEqual(second.events.map(({ stream_id }) => stream_id as string), emails.slice(2) as Array<string>)
+      assert.deepStrictEqual(
+        second.events.map(({ stream_id }) => stream_id as string),
+        emails.slice(2) as Array<string>,
+      )
       const third = yield* feed.next({ after: second.upTo, account_id, limit: 2 }, NO_WAIT)
       assert.deepStrictEqual(third.events, [])
     }),
@@ -48,14 +54,20 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
       const account_id = id("AccountId")
       const elsewhere = yield* otherNode
       const waiting = yield* Effect.forkChild(feed.next({ after: 0n, account_id }, LONG))
-      yield* Delivery.until(Effect.sync(() => feed.waiting()), (readers) => readers === 1)
+      yield* Delivery.until(
+        Effect.sync(() => feed.waiting()),
+        (readers) => readers === 1,
+      )
       yield* Webhooks.happens(id("AccountId"))
       yield* Effect.sleep(Duration.millis(300))
       assert.isUndefined(waiting.pollUnsafe())
       const began = yield* Webhooks.now
       const email_id = yield* Effect.provideService(Webhooks.happens(account_id), EventStore, elsewhere)
       const page = yield* Fiber.join(waiting)
-      assert.deepStrictEqual(page.events.map(({ stream_id }) => stream_id as string), [email_id as string])
+      assert.deepStrictEqual(
+        page.events.map(({ stream_id }) => stream_id as string),
+        [email_id as string],
+      )
       assert.isBelow(Date.parse(yield* Webhooks.now) - Date.parse(began), 3_000)
       assert.strictEqual(feed.waiting(), 0)
     }),
@@ -72,7 +84,10 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
       assert.isUndefined(waiting.pollUnsafe())
       yield* Webhooks.isOpened(account_id, email_id)
       const page = yield* Fiber.join(waiting)
-      assert.deepStrictEqual(page.events.map(({ type }) => type), ["EmailOpened"])
+      assert.deepStrictEqual(
+        page.events.map(({ type }) => type),
+        ["EmailOpened"],
+      )
       const empty = yield* feed.next({ ...query, after: page.upTo }, Duration.millis(200))
       assert.deepStrictEqual(empty.events, [])
       assert.isTrue(empty.upTo >= page.upTo)
@@ -86,7 +101,10 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
       const readers = yield* Effect.forEach(Array.from({ length: EventFeed.MAX_WAITING_PER_ACCOUNT }), () =>
         Effect.forkChild(feed.next({ after: 0n, account_id }, LONG)),
       )
-      yield* Delivery.until(Effect.sync(() => feed.waiting()), (waiting) => waiting === readers.length)
+      yield* Delivery.until(
+        Effect.sync(() => feed.waiting()),
+        (waiting) => waiting === readers.length,
+      )
       const refused = yield* feed.next({ after: 0n, account_id }, LONG)
       assert.deepStrictEqual(refused.events, [])
       yield* Webhooks.happens(account_id)
@@ -100,7 +118,10 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
     Effect.gen(function* () {
       const feed = yield* EventFeed.EventFeed
       const reader = yield* Effect.forkChild(feed.next({ after: 0n, account_id: id("AccountId") }, LONG))
-      yield* Delivery.until(Effect.sync(() => feed.waiting()), (waiting) => waiting === 1)
+      yield* Delivery.until(
+        Effect.sync(() => feed.waiting()),
+        (waiting) => waiting === 1,
+      )
       yield* Fiber.interrupt(reader)
       assert.strictEqual(feed.waiting(), 0)
     }),
@@ -120,7 +141,10 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
       const reading = yield* Effect.forkChild(seen)
       for (let n = 0; n < 3; n++) yield* Webhooks.happens(account_id)
       const events = yield* Fiber.join(reading)
-      assert.deepStrictEqual(events.map(({ position }) => position), (yield* positionsInLog(account_id)).slice(1))
+      assert.deepStrictEqual(
+        events.map(({ position }) => position),
+        (yield* positionsInLog(account_id)).slice(1),
+      )
     }),
   )
 
@@ -132,7 +156,10 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
       const account_id = id("AccountId")
       const stream = yield* Effect.forkChild(Stream.runDrain(feed.stream({ after: 0n, account_id })))
       const reader = yield* Effect.forkChild(feed.next({ after: 0n, account_id }, LONG))
-      yield* Delivery.until(Effect.sync(() => feed.waiting()), (waiting) => waiting === 2)
+      yield* Delivery.until(
+        Effect.sync(() => feed.waiting()),
+        (waiting) => waiting === 2,
+      )
       yield* Scope.close(scope, Exit.void)
       yield* Fiber.join(stream)
       assert.deepStrictEqual((yield* Fiber.join(reader)).events, [])
@@ -144,12 +171,20 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
       const feed = yield* EventFeed.EventFeed
       const account_id = id("AccountId")
       const open = Stream.runDrain(feed.stream({ after: 0n, account_id }))
-      const readers = yield* Effect.forEach(Array.from({ length: EventFeed.MAX_STREAMS_PER_ACCOUNT }), () => Effect.forkChild(open))
-      yield* Delivery.until(Effect.sync(() => feed.waiting()), (waiting) => waiting === readers.length)
+      const readers = yield* Effect.forEach(Array.from({ length: EventFeed.MAX_STREAMS_PER_ACCOUNT }), () =>
+        Effect.forkChild(open),
+      )
+      yield* Delivery.until(
+        Effect.sync(() => feed.waiting()),
+        (waiting) => waiting === readers.length,
+      )
       assert.strictEqual((yield* Effect.flip(open))._tag, "TooManyStreams")
       yield* Fiber.interruptAll(readers.slice(0, 1))
       const another = yield* Effect.forkChild(open)
-      yield* Delivery.until(Effect.sync(() => feed.waiting()), (waiting) => waiting === readers.length)
+      yield* Delivery.until(
+        Effect.sync(() => feed.waiting()),
+        (waiting) => waiting === readers.length,
+      )
       yield* Fiber.interruptAll([...readers, another])
     }),
   )
@@ -181,13 +216,18 @@ layer(Feeds, { excludeTestServices: true })("readers beside concurrent writers",
                 if (n % 5 === 0) {
                   yield* Effect.ignore(
                     sql.withTransaction(
-                      Effect.andThen(sql`SELECT nextval('event_position'), pg_sleep(0.005)`, Effect.fail("rolled back")),
+                      Effect.andThen(
+                        sql`SELECT nextval('event_position'), pg_sleep(0.005)`,
+                        Effect.fail("rolled back"),
+                      ),
                     ),
                   )
                 }
               }),
             { discard: true },
-          ).pipe(Effect.provideService(EventStore, stores[writer % stores.length] ?? (stores[0] as EventStore["Service"])))
+          ).pipe(
+            Effect.provideService(EventStore, stores[writer % stores.length] ?? (stores[0] as EventStore["Service"])),
+          )
 
         const read = Effect.fnUntraced(function* (account_id: AccountId, limit: number) {
           const seen: Array<bigint> = []
@@ -208,20 +248,29 @@ layer(Feeds, { excludeTestServices: true })("readers beside concurrent writers",
           Effect.gen(function* () {
             const seen: Array<bigint> = []
             const fiber = yield* feed.stream({ after: 0n, account_id }).pipe(
-              Stream.runForEach(({ events }) => Effect.sync(() => void seen.push(...events.map(({ position }) => position)))),
+              Stream.runForEach(({ events }) =>
+                Effect.sync(() => void seen.push(...events.map(({ position }) => position))),
+              ),
               Effect.forkChild,
             )
             return { seen, fiber }
           }),
         )
-        yield* Effect.forEach(Array.from({ length: WRITERS }, (_, n) => n), write, { concurrency: "unbounded", discard: true })
+        yield* Effect.forEach(
+          Array.from({ length: WRITERS }, (_, n) => n),
+          write,
+          { concurrency: "unbounded", discard: true },
+        )
         writing = false
         for (const [index, account_id] of accounts.entries()) {
           const log = yield* positionsInLog(account_id)
           assert.isAbove(log.length, (WRITERS * WRITES) / accounts.length - 5)
           for (const reader of readers[index] ?? []) assert.deepStrictEqual(yield* Fiber.join(reader), log)
           const stream = streamed[index]
-          yield* Delivery.until(Effect.sync(() => stream?.seen.length), (count) => (count ?? 0) >= log.length)
+          yield* Delivery.until(
+            Effect.sync(() => stream?.seen.length),
+            (count) => (count ?? 0) >= log.length,
+          )
           assert.deepStrictEqual(stream?.seen, log)
         }
         yield* Fiber.interruptAll(streamed.map(({ fiber }) => fiber))

@@ -15,7 +15,9 @@ const listen = (url: string, key: string, headers: Readonly<Record<string, strin
   Effect.gen(function* () {
     const control = new AbortController()
     const response = yield* Effect.acquireRelease(
-      Effect.promise(() => fetch(url, { headers: { authorization: `Bearer ${key}`, ...headers }, signal: control.signal })),
+      Effect.promise(() =>
+        fetch(url, { headers: { authorization: `Bearer ${key}`, ...headers }, signal: control.signal }),
+      ),
       () => Effect.sync(() => control.abort()),
     )
     const messages: Array<Message> = []
@@ -27,8 +29,14 @@ const listen = (url: string, key: string, headers: Readonly<Record<string, strin
         const parts = (rest + read.value).split("\n\n")
         rest = parts.pop() ?? ""
         for (const part of parts) {
-          const fields = new Map(part.split("\n").map((line) => [line.split(":")[0] ?? "", line.slice(line.indexOf(":") + 1).trim()]))
-          messages.push({ id: fields.get("id") ?? "", event: fields.get("event") ?? "", data: JSON.parse(fields.get("data") ?? "{}") as Message["data"] })
+          const fields = new Map(
+            part.split("\n").map((line) => [line.split(":")[0] ?? "", line.slice(line.indexOf(":") + 1).trim()]),
+          )
+          messages.push({
+            id: fields.get("id") ?? "",
+            event: fields.get("event") ?? "",
+            data: JSON.parse(fields.get("data") ?? "{}") as Message["data"],
+          })
         }
       }
       state.ended = true
@@ -45,7 +53,9 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
       const { secret: key } = yield* lab.key(account_id)
       const before = yield* lab.ask("GET", "/v1/events?limit=1000", { key })
       const after = before.json.next_position as number
-      const polled = yield* Effect.forkChild(lab.ask("GET", `/v1/events?after_position=${after}&wait=15s&types=email.queued`, { key }))
+      const polled = yield* Effect.forkChild(
+        lab.ask("GET", `/v1/events?after_position=${after}&wait=15s&types=email.queued`, { key }),
+      )
       yield* Effect.sleep("300 millis")
       assert.isUndefined(polled.pollUnsafe())
       const email_id = yield* Webhooks.happens(account_id)
@@ -84,13 +94,25 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => 
       const stream = yield* listen(url, key)
       assert.deepStrictEqual([stream.status, stream.type?.split(";")[0]], [200, "text/event-stream"])
       const emails = yield* Effect.forEach([1, 2], () => Webhooks.happens(account_id))
-      yield* Delivery.until(Effect.sync(() => stream.messages.length), (messages) => messages === 3)
+      yield* Delivery.until(
+        Effect.sync(() => stream.messages.length),
+        (messages) => messages === 3,
+      )
       const [began, first, second] = stream.messages
       assert.deepStrictEqual([began?.event, Number(began?.id)], ["ping", began?.data.position])
-      assert.deepStrictEqual(stream.messages.slice(1).map(({ data }) => data.stream_id), emails as Array<string>)
-      assert.deepStrictEqual([first?.event, first?.data.type, Number(first?.id)], ["", "email.queued", first?.data.position])
+      assert.deepStrictEqual(
+        stream.messages.slice(1).map(({ data }) => data.stream_id),
+        emails as Array<string>,
+      )
+      assert.deepStrictEqual(
+        [first?.event, first?.data.type, Number(first?.id)],
+        ["", "email.queued", first?.data.position],
+      )
       const again = yield* listen(`${url}?after_position=0`, key, { "last-event-id": first?.id ?? "" })
-      yield* Delivery.until(Effect.sync(() => again.messages.length), (messages) => messages === 2)
+      yield* Delivery.until(
+        Effect.sync(() => again.messages.length),
+        (messages) => messages === 2,
+      )
       assert.deepStrictEqual(again.messages[1], second)
     }),
   )

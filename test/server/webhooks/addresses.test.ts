@@ -13,10 +13,12 @@ const secrets = [`whsec_${Buffer.alloc(24, 1).toString("base64")}`]
 
 /** Calls one URL as a node with these networks would. */
 const calling = (options: callWebhook.Options, dns?: DnsServer.DnsServer) =>
-  Effect.map(callWebhook.make(options), (call) => (url: string) =>
-    call({ url, id: "evt_1", body: "{}", secrets }).pipe(
-      Effect.provide(dns === undefined ? Dns.Dns.layerTest({}) : Dns.Dns.layer({ servers: [dns.server] })),
-    ),
+  Effect.map(
+    callWebhook.make(options),
+    (call) => (url: string) =>
+      call({ url, id: "evt_1", body: "{}", secrets }).pipe(
+        Effect.provide(dns === undefined ? Dns.Dns.layerTest({}) : Dns.Dns.layer({ servers: [dns.server] })),
+      ),
   )
 
 describe("a webhook's address", () => {
@@ -131,7 +133,9 @@ describe("a webhook's address", () => {
     Effect.gen(function* () {
       const old = yield* Receiver.listen()
       const moved = yield* Receiver.listen({ host: "127.0.0.2", port: old.port })
-      const dns = yield* DnsServer.listen({ "moving.test": (asked) => ({ A: [asked < 2 ? "127.0.0.1" : "127.0.0.2"] }) })
+      const dns = yield* DnsServer.listen({
+        "moving.test": (asked) => ({ A: [asked < 2 ? "127.0.0.1" : "127.0.0.2"] }),
+      })
       const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8") }, dns)
       for (const address of ["127.0.0.1", "127.0.0.2"]) {
         assert.strictEqual((yield* call(`http://moving.test:${old.port}/`)).address, address)

@@ -28,7 +28,9 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
   it.effect("carries the fact, signed so that the public libraries verify it", () =>
     Effect.gen(function* () {
       yield* working()
-      const receiver = yield* Receiver.listen({ answer: () => ({ status: 201, headers: { "x-seen": "yes" }, body: "thanks" }) })
+      const receiver = yield* Receiver.listen({
+        answer: () => ({ status: 201, headers: { "x-seen": "yes" }, body: "thanks" }),
+      })
       const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
       const email_id = yield* Webhooks.happens(endpoint.account_id)
       const record = yield* Webhooks.settledOne(endpoint)
@@ -134,7 +136,10 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
       const endpoint = yield* Webhooks.create(receiver.url, { sealed: false })
       yield* Webhooks.happens(endpoint.account_id)
       const record = yield* Webhooks.settledOne(endpoint)
-      assert.deepStrictEqual([record.status, record.history[0]?.error], ["failed", "the signing secret cannot be found"])
+      assert.deepStrictEqual(
+        [record.status, record.history[0]?.error],
+        ["failed", "the signing secret cannot be found"],
+      )
       assert.deepStrictEqual(receiver.calls, [])
     }),
   )
@@ -155,7 +160,9 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
   it.effect("keeps the first 4 KB of an answer, and cuts off who never ends", () =>
     Effect.gen(function* () {
       yield* working({ nextAt: Webhooks.never })
-      const receiver = yield* Receiver.listen({ answer: () => ({ status: 500, body: `\u0000${"x".repeat(2_000_000)}` }) })
+      const receiver = yield* Receiver.listen({
+        answer: () => ({ status: 500, body: `\u0000${"x".repeat(2_000_000)}` }),
+      })
       const endpoint = yield* Webhooks.create(receiver.url)
       yield* Webhooks.happens(endpoint.account_id)
       const record = yield* Webhooks.settledOne(endpoint)
@@ -207,7 +214,10 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
       closing = true
       yield* Webhooks.happens(endpoint.account_id)
       const all = yield* Webhooks.settledAll(endpoint, 3)
-      assert.deepStrictEqual(all.map(({ attempts, status }) => [status, attempts]), Array(3).fill(["delivered", 1]))
+      assert.deepStrictEqual(
+        all.map(({ attempts, status }) => [status, attempts]),
+        Array.from({ length: 3 }, () => ["delivered", 1]),
+      )
       assert.deepStrictEqual([receiver.calls.length, receiver.connections()], [4, 2])
     }),
   )
@@ -237,7 +247,10 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
       }
       const record = yield* Webhooks.settledOne(endpoint)
       assert.deepStrictEqual([record.status, record.attempts, record.next_attempt_at], ["failed", 8, null])
-      assert.deepStrictEqual(record.history.map(({ status }) => status), Array(8).fill(503))
+      assert.deepStrictEqual(
+        record.history.map(({ status }) => status),
+        Array(8).fill(503),
+      )
       assert.strictEqual(yield* Webhooks.outbox(delivery_id), undefined)
       assert.strictEqual(new Set(receiver.calls.map(({ headers }) => headers["webhook-id"])).size, 1)
       for (const call of receiver.calls) verify(call, endpoint.secret)
@@ -251,7 +264,10 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
       const endpoint = yield* Webhooks.create(receiver.url)
       yield* Webhooks.happens(endpoint.account_id)
       const record = yield* Webhooks.settledOne(endpoint)
-      assert.deepStrictEqual([record.status, record.history.map(({ status }) => status)], ["delivered", [500, 500, 500, 200]])
+      assert.deepStrictEqual(
+        [record.status, record.history.map(({ status }) => status)],
+        ["delivered", [500, 500, 500, 200]],
+      )
       assert.isString(record.delivered_at)
     }),
   )
@@ -270,7 +286,10 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
       yield* Webhooks.settledOne(witness)
       const after = yield* Webhooks.record(endpoint)
       assert.deepStrictEqual([after?.enabled, after?.disabled_reason], [false, "gone"])
-      const told = JSON.parse(other.calls[0]?.body ?? "{}") as { type: string; data: { webhook_id: string; cause: string } }
+      const told = JSON.parse(other.calls[0]?.body ?? "{}") as {
+        type: string
+        data: { webhook_id: string; cause: string }
+      }
       assert.deepStrictEqual(
         [told.type, told.data.webhook_id, told.data.cause],
         ["webhook.disabled", endpoint.webhook_id, "gone"],
@@ -290,7 +309,9 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
         const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
         const age = `${days} days`
         yield* Webhooks.happens(endpoint.account_id)
-        yield* Effect.orDie(sql`UPDATE webhook_deliveries SET created_at = now() - ${age}::interval WHERE webhook_id = ${endpoint.webhook_id}`)
+        yield* Effect.orDie(
+          sql`UPDATE webhook_deliveries SET created_at = now() - ${age}::interval WHERE webhook_id = ${endpoint.webhook_id}`,
+        )
         // An endpoint has its days afresh from when it was enabled, so that one is moved too.
         yield* Effect.orDie(sql`
           UPDATE events SET data = jsonb_set(data, '{at}', to_jsonb('2026-01-01T00:00:00.000Z'::text))
@@ -302,7 +323,10 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
             if (days >= 5) yield* Delivery.until(Webhooks.record(endpoint), (record) => record?.enabled === false)
           }),
         )
-        const { state } = yield* store.load(Webhook, { account_id: endpoint.account_id, stream_id: endpoint.webhook_id })
+        const { state } = yield* store.load(Webhook, {
+          account_id: endpoint.account_id,
+          stream_id: endpoint.webhook_id,
+        })
         return state._tag === "Webhook" && state.disabled_reason
       })
       assert.strictEqual(yield* failsAfter(4.9), null)
@@ -347,7 +371,10 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
       yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: false }, []))
       yield* working()
       const record = yield* Webhooks.settledOne(endpoint)
-      assert.deepStrictEqual([record.status, record.history[0]?.error], ["failed", "the webhook is disabled or deleted"])
+      assert.deepStrictEqual(
+        [record.status, record.history[0]?.error],
+        ["failed", "the webhook is disabled or deleted"],
+      )
       assert.deepStrictEqual(receiver.calls, [])
     }),
   )

@@ -21,7 +21,10 @@ const calls = Effect.fnUntraced(function* (turns: EndpointTurns.EndpointTurns, w
 const places = Effect.fnUntraced(function* (turns: EndpointTurns.EndpointTurns, webhook: string, ok: boolean) {
   let called = 0
   const answer = Deferred.makeUnsafe<boolean>()
-  const call = Effect.andThen(Effect.sync(() => called++), Deferred.await(answer))
+  const call = Effect.andThen(
+    Effect.sync(() => called++),
+    Deferred.await(answer),
+  )
   const fibers = yield* Effect.forEach(Array.from({ length: MAX_CALLS_PER_WEBHOOK + 1 }), () =>
     Effect.forkChild(turns.take(webhook, call, (it) => it)),
   )

@@ -11,49 +11,55 @@ import { World } from "../../support/world.ts"
 const EVENTS = 300
 
 layer(World, { excludeTestServices: true })("an endpoint that hangs", (it) => {
-  it.effect("keeps nobody else waiting, and its own backlog is set aside uncounted", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const account_id = id("AccountId")
-      const hanging = yield* Receiver.listen({ answer: () => "hang" })
-      const healthy = yield* Receiver.listen()
-      const dead = yield* Webhooks.create(hanging.url, { account_id })
-      const alive = yield* Webhooks.create(healthy.url, { account_id })
-      yield* Effect.forEach(Array.from({ length: EVENTS }), () => Webhooks.happens(account_id), { concurrency: 50 })
-      const { url } = yield* Database.Fresh
-      yield* Layer.build(Webhooks.worker(url, { timeout: Duration.seconds(30) }))
-      // Closed before the worker is, which would wait for its calls.
-      yield* Effect.addFinalizer(() => Effect.promise(hanging.close))
-      // Half of the time for which the other is waited for.
-      const told = yield* Webhooks.settledAll(alive, EVENTS, Duration.seconds(15))
-      assert.isTrue(told.every(({ status }) => status === "delivered"))
-      assert.strictEqual(healthy.calls.length, EVENTS)
-      assert.isAtMost(hanging.calls.length, 20)
-      const aside = yield* Delivery.until(
-        Effect.orDie(sql<{ readonly n: number; readonly attempts: number }>`
+  it.effect(
+    "keeps nobody else waiting, and its own backlog is set aside uncounted",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const account_id = id("AccountId")
+        const hanging = yield* Receiver.listen({ answer: () => "hang" })
+        const healthy = yield* Receiver.listen()
+        const dead = yield* Webhooks.create(hanging.url, { account_id })
+        const alive = yield* Webhooks.create(healthy.url, { account_id })
+        yield* Effect.forEach(Array.from({ length: EVENTS }), () => Webhooks.happens(account_id), { concurrency: 50 })
+        const { url } = yield* Database.Fresh
+        yield* Layer.build(Webhooks.worker(url, { timeout: Duration.seconds(30) }))
+        // Closed before the worker is, which would wait for its calls.
+        yield* Effect.addFinalizer(() => Effect.promise(hanging.close))
+        // Half of the time for which the other is waited for.
+        const told = yield* Webhooks.settledAll(alive, EVENTS, Duration.seconds(15))
+        assert.isTrue(told.every(({ status }) => status === "delivered"))
+        assert.strictEqual(healthy.calls.length, EVENTS)
+        assert.isAtMost(hanging.calls.length, 20)
+        const aside = yield* Delivery.until(
+          Effect.orDie(sql<{ readonly n: number; readonly attempts: number }>`
           SELECT count(*)::int AS n, coalesce(max(attempt), 0) AS attempts FROM outbox
           WHERE stream_id = ${dead.webhook_id} AND NOT ready AND lease_token IS NULL`),
-        ([row]) => (row?.n ?? 0) > EVENTS / 2,
-      )
-      assert.strictEqual(aside[0]?.attempts, 0)
-      const pending = yield* Webhooks.deliveries(dead)
-      assert.isTrue(pending.every(({ attempts, status }) => status === "pending" && attempts === 0))
-    }),
+          ([row]) => (row?.n ?? 0) > EVENTS / 2,
+        )
+        assert.strictEqual(aside[0]?.attempts, 0)
+        const pending = yield* Webhooks.deliveries(dead)
+        assert.isTrue(pending.every(({ attempts, status }) => status === "pending" && attempts === 0))
+      }),
     60_000,
   )
 })
 
 layer(World, { excludeTestServices: true })("a quick endpoint", (it) => {
-  it.effect("is given a backlog far longer than its places without a pause", () =>
-    Effect.gen(function* () {
-      const receiver = yield* Receiver.listen()
-      const endpoint = yield* Webhooks.create(receiver.url)
-      yield* Effect.forEach(Array.from({ length: EVENTS }), () => Webhooks.happens(endpoint.account_id), { concurrency: 50 })
-      const { url } = yield* Database.Fresh
-      yield* Layer.build(Webhooks.worker(url))
-      yield* Webhooks.settledAll(endpoint, EVENTS, Duration.seconds(15))
-      assert.isAtMost(receiver.connections(), 20)
-    }),
+  it.effect(
+    "is given a backlog far longer than its places without a pause",
+    () =>
+      Effect.gen(function* () {
+        const receiver = yield* Receiver.listen()
+        const endpoint = yield* Webhooks.create(receiver.url)
+        yield* Effect.forEach(Array.from({ length: EVENTS }), () => Webhooks.happens(endpoint.account_id), {
+          concurrency: 50,
+        })
+        const { url } = yield* Database.Fresh
+        yield* Layer.build(Webhooks.worker(url))
+        yield* Webhooks.settledAll(endpoint, EVENTS, Duration.seconds(15))
+        assert.isAtMost(receiver.connections(), 20)
+      }),
     60_000,
   )
 })

@@ -6,6 +6,4 @@ import * as Webhooks from "../../support/webhooks.ts"
 const [url = ""] = process.argv.slice(2)
 const database = Redacted.make(url)
 
-await Effect.runPromise(
-  Layer.launch(Webhooks.worker(database).pipe(Layer.provide(Delivery.store(database)))),
-)
+await Effect.runPromise(Layer.launch(Webhooks.worker(database).pipe(Layer.provide(Delivery.store(database)))))

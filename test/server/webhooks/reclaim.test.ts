@@ -77,13 +77,20 @@ layer(World, { excludeTestServices: true })("a node that is killed during its ca
           (child) => Effect.sync(() => child.kill("SIGKILL")),
         )
         const exited = new Promise((resolve) => child.on("exit", resolve))
-        yield* Delivery.until(Effect.sync(() => receiver.calls.length), (calls) => calls === CALLS, Duration.seconds(20))
+        yield* Delivery.until(
+          Effect.sync(() => receiver.calls.length),
+          (calls) => calls === CALLS,
+          Duration.seconds(20),
+        )
         child.kill("SIGKILL")
         yield* Effect.promise(() => exited)
         alive = true
         yield* Layer.build(Webhooks.worker(url))
         const all = yield* Webhooks.settledAll(endpoint, CALLS, Duration.seconds(15))
-        assert.deepStrictEqual(all.map(({ attempts, status }) => [status, attempts]), Array(CALLS).fill(["delivered", 1]))
+        assert.deepStrictEqual(
+          all.map(({ attempts, status }) => [status, attempts]),
+          Array.from({ length: CALLS }, () => ["delivered", 1]),
+        )
         assert.strictEqual(receiver.calls.length, 2 * CALLS)
         assert.strictEqual(new Set(receiver.calls.map(({ headers }) => headers["webhook-id"])).size, CALLS)
       }),
@@ -97,12 +104,17 @@ layer(World, { excludeTestServices: true })("a node that is killed during its ca
       const receiver = yield* Receiver.listen({ answer: () => gate.then(() => ({ status: 200 })) })
       const endpoint = yield* Webhooks.create(receiver.url)
       const CALLS = 40
-      yield* Effect.forEach(Array.from({ length: CALLS }), () => Webhooks.happens(endpoint.account_id), { concurrency: 20 })
+      yield* Effect.forEach(Array.from({ length: CALLS }), () => Webhooks.happens(endpoint.account_id), {
+        concurrency: 20,
+      })
       const { url } = yield* Database.Fresh
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* Layer.build(Webhooks.worker(url))
-          yield* Delivery.until(Effect.sync(() => receiver.calls.length), (calls) => calls === 20)
+          yield* Delivery.until(
+            Effect.sync(() => receiver.calls.length),
+            (calls) => calls === 20,
+          )
           // The stop begins before the first answer.
           setTimeout(() => release?.(), 200)
         }),

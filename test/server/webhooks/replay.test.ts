@@ -35,7 +35,10 @@ const replayRange = Effect.fnUntraced(function* (
     webhook_id: endpoint.webhook_id,
     created_after: "2000-01-01T00:00:00.000Z",
     created_before: Timestamp.plus(now, Timestamp.DAY),
-    types: DomainEvent.TAGS.filter((tag) => tag.startsWith("Email")).map((tag) => ({ tag, type: DomainEvent.publicType(tag) })),
+    types: DomainEvent.TAGS.filter((tag) => tag.startsWith("Email")).map((tag) => ({
+      tag,
+      type: DomainEvent.publicType(tag),
+    })),
     ids: yield* newIds(most),
     now,
     ...over,
@@ -60,7 +63,12 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
       assert.deepStrictEqual([record.status, record.history.map(({ status }) => status)], ["delivered", [500, 200]])
       assert.strictEqual(receiver.calls[0]?.headers["webhook-id"], receiver.calls[1]?.headers["webhook-id"])
       assert.strictEqual(receiver.calls[0]?.body, receiver.calls[1]?.body)
-      const unknown = yield* WebhookDeliveries.replay(account_id, webhook_id, id("WebhookDeliveryId"), yield* Webhooks.now)
+      const unknown = yield* WebhookDeliveries.replay(
+        account_id,
+        webhook_id,
+        id("WebhookDeliveryId"),
+        yield* Webhooks.now,
+      )
       assert.isTrue(Option.isNone(unknown))
       const stranger = yield* WebhookDeliveries.replay(id("AccountId"), webhook_id, failed.id, yield* Webhooks.now)
       assert.isTrue(Option.isNone(stranger))
@@ -78,7 +86,10 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
       const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
       const { account_id, webhook_id } = endpoint
       yield* Webhooks.happens(account_id)
-      yield* Delivery.until(Effect.sync(() => receiver.calls.length), (calls) => calls === 1)
+      yield* Delivery.until(
+        Effect.sync(() => receiver.calls.length),
+        (calls) => calls === 1,
+      )
       const [{ id: delivery_id } = { id: "" }] = yield* Webhooks.deliveries(endpoint)
       yield* WebhookDeliveries.replay(account_id, webhook_id, delivery_id, yield* Webhooks.now)
       open?.()
@@ -99,7 +110,8 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
       assert.strictEqual(yield* replayRange(endpoint), 3)
       yield* Webhooks.settledAll(endpoint, 3)
       const told = receiver.calls.map(
-        (call) => new StandardWebhook(endpoint.secret).verify(call.body, call.headers) as { data: { email_id: string } },
+        (call) =>
+          new StandardWebhook(endpoint.secret).verify(call.body, call.headers) as { data: { email_id: string } },
       )
       assert.deepStrictEqual(told.map(({ data }) => data.email_id).toSorted(), emails.toSorted())
     }),
@@ -117,10 +129,16 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
       yield* Webhooks.settledAll(endpoint, 3)
       const onlyOpened = { types: [{ tag: "EmailOpened", type: "email.opened" }] }
       assert.strictEqual(yield* replayRange(endpoint, onlyOpened), 1)
-      yield* Delivery.until(Effect.sync(() => receiver.calls.length), (calls) => calls === 4)
+      yield* Delivery.until(
+        Effect.sync(() => receiver.calls.length),
+        (calls) => calls === 4,
+      )
       assert.strictEqual(yield* replayRange(endpoint, { created_before: "2001-01-01T00:00:00.000Z" }), 0)
       assert.strictEqual(yield* replayRange(endpoint, {}, 2), 2)
-      yield* Delivery.until(Effect.sync(() => receiver.calls.length), (calls) => calls === 6)
+      yield* Delivery.until(
+        Effect.sync(() => receiver.calls.length),
+        (calls) => calls === 6,
+      )
       const all = yield* Webhooks.settledAll(endpoint, 3)
       assert.deepStrictEqual(all.map(({ attempts }) => attempts).toSorted(), [1, 2, 3])
     }),

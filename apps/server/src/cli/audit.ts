@@ -19,7 +19,8 @@ const webhooks = Command.make(
       { json, columns: ["account_id", "webhook_id", "events", "deliveries", "missing", "stray"] },
     )
     const wrong = balances.filter(({ deliveries, events, stray }) => deliveries !== events || stray.length > 0)
-    if (wrong.length > 0) return yield* new OutOfBalance({ message: `the deliveries of ${count(wrong, "webhook")} do not add up` })
+    if (wrong.length > 0)
+      return yield* new OutOfBalance({ message: `the deliveries of ${count(wrong, "webhook")} do not add up` })
   }),
 ).pipe(Command.withDescription("Prove that every matching event has its webhook delivery"))
 
@@ -33,11 +34,13 @@ const emails = Command.make(
       { json, columns: ["account_id", "day", "accepted", "final", "in_flight", "astray"] },
     )
     const wrong = balances.filter((each) => each.accepted !== each.final + each.in_flight || each.astray > 0)
-    if (wrong.length > 0) return yield* new OutOfBalance({ message: `the recipients of ${count(wrong, "day")} do not add up` })
+    if (wrong.length > 0)
+      return yield* new OutOfBalance({ message: `the recipients of ${count(wrong, "day")} do not add up` })
   }),
 ).pipe(Command.withDescription("Prove that every accepted recipient is final or in flight"))
 
-const count = (wrong: ReadonlyArray<unknown>, what: string): string => `${wrong.length} ${what}${wrong.length === 1 ? "" : "s"}`
+const count = (wrong: ReadonlyArray<unknown>, what: string): string =>
+  `${wrong.length} ${what}${wrong.length === 1 ? "" : "s"}`
 
 export const audit = Command.make("audit").pipe(
   Command.withDescription("Count the log against what follows from it"),

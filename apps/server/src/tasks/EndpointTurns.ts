@@ -132,13 +132,17 @@ export const make = (): EndpointTurns => {
     },
     take: (webhook_id, call, answered) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(Effect.suspend(() => enter(webhook_id, restore)), (admitted) =>
-          admitted
-            ? restore(call).pipe(
-                Effect.onExit((exit) => Effect.sync(() => leave(webhook_id, Exit.isFailure(exit) || answered(exit.value)))),
-                Effect.map(Option.some),
-              )
-            : Effect.succeedNone,
+        Effect.flatMap(
+          Effect.suspend(() => enter(webhook_id, restore)),
+          (admitted) =>
+            admitted
+              ? restore(call).pipe(
+                  Effect.onExit((exit) =>
+                    Effect.sync(() => leave(webhook_id, Exit.isFailure(exit) || answered(exit.value))),
+                  ),
+                  Effect.map(Option.some),
+                )
+              : Effect.succeedNone,
         ),
       ),
     size: () => endpoints.size,

@@ -105,7 +105,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 /** Who says nothing for so long hangs; a quick refusal holds nobody up. */
 const SILENCE_MS = 5_000
 
-const isAnswered = ({ duration_ms, status }: WebhookDeliveries.Attempt): boolean => status !== null || duration_ms < SILENCE_MS
+const isAnswered = ({ duration_ms, status }: WebhookDeliveries.Attempt): boolean =>
+  status !== null || duration_ms < SILENCE_MS
 
 const isOk = ({ status }: WebhookDeliveries.Attempt): boolean => status !== null && status >= 200 && status < 300
 
@@ -133,17 +134,14 @@ const settled = Effect.fnUntraced(function* (
 })
 
 const notCalled = (url: string, error: string) =>
-  Effect.map(
-    now,
-    (at): WebhookDeliveries.Attempt => ({
-      at,
-      url,
-      address: null,
-      request_headers: {},
-      status: null,
-      response_headers: {},
-      response_body: null,
-      duration_ms: 0,
-      error,
-    }),
-  )
+  Effect.map(now, (at): WebhookDeliveries.Attempt => ({
+    at,
+    url,
+    address: null,
+    request_headers: {},
+    status: null,
+    response_headers: {},
+    response_body: null,
+    duration_ms: 0,
+    error,
+  }))

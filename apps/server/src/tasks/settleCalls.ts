@@ -28,7 +28,11 @@ export const make = Effect.gen(function* () {
       sql,
       entries.map(({ settled }) => settled),
     ).pipe(
-      Effect.retry({ while: (error) => error.isRetryable, times: SETTLE_TRIES, schedule: Schedule.spaced(SETTLE_PAUSE) }),
+      Effect.retry({
+        while: (error) => error.isRetryable,
+        times: SETTLE_TRIES,
+        schedule: Schedule.spaced(SETTLE_PAUSE),
+      }),
       Effect.flatMap((rows) => answer(entries, new Set(rows.map(({ id }) => id)))),
       // One result that the database does not take must not take the others with it.
       Effect.catchCause((cause) =>

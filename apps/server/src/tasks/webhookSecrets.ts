@@ -35,7 +35,9 @@ export const make = Effect.gen(function* () {
     Effect.map(
       Effect.all([
         open(account_id, webhook_id, secret_ref),
-        previous !== null && now < previous.until ? open(account_id, webhook_id, previous.secret_ref) : Effect.succeed([]),
+        previous !== null && now < previous.until
+          ? open(account_id, webhook_id, previous.secret_ref)
+          : Effect.succeed([]),
       ]),
       (found) => found.flat(),
     )
