@@ -77,7 +77,7 @@ describe("the contract", () => {
         const statuses = Object.keys(operation.responses)
         for (const status of ["400", "401", "403", "429", "500"]) assert.include(statuses, status, where)
         assert.strictEqual(statuses.includes("404"), path.includes("{"), where)
-        for (const response of Object.values<any>(operation.responses))
+        for (const response of Object.values(operation.responses as Record<string, any>))
           assert.includeMembers(Object.keys(response.headers), ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"], where)
         assert.include(Object.keys(operation.responses["429"].headers), "Retry-After", where)
         if (method === "post")
