@@ -1,4 +1,5 @@
 // Single commits from 64 fibers: grouped, one transaction each, and through emmett-postgresql, on one server.
+import "effect/schema/SchemaJITCompiler/enable"
 import * as Email from "@waybill/domain/Email"
 import * as Id from "@waybill/domain/Id"
 import type { Consequences } from "@waybill/store/Consequences"
@@ -13,11 +14,18 @@ import { message } from "./store/message.ts"
 import { single } from "./store/single.ts"
 
 const FIBERS = 64
+/** Of each contender; for a look at what more of them do: `npm run bench -- store --connections=64`. */
+const CONNECTIONS = Number(
+  process.argv.find((argument) => argument.startsWith("--connections="))?.split("=")[1] ?? Database.DEFAULT_CONNECTIONS,
+)
 const ROUNDS = 5
 const ROUND_MILLIS = 700
 const WARM_UP_MILLIS = 400
 
-const account_id = Id.make("AccountId", Date.now(), randomBytes(10))
+const account = () => Id.make("AccountId", Date.now(), randomBytes(10))
+const ours = account()
+const theirs = account()
+const bare = account()
 
 const none: Consequences = { work: () => ({ arm: [], disarm: [], deliveries: [] }), usage: () => [] }
 
@@ -31,10 +39,13 @@ const EMMETT = "emmett-postgresql, events only"
 const grouped = (
   name: string,
   url: Redacted.Redacted,
+  account_id: Id.AccountId,
   options: Options,
 ): Effect.Effect<Measure.Contender, unknown, Scope.Scope> =>
   Effect.gen(function* () {
-    const services = yield* Layer.build(EventStore.layer(options).pipe(Layer.provide(Database.layer({ url }))))
+    const services = yield* Layer.build(
+      EventStore.layer(options).pipe(Layer.provide(Database.layer({ url, connections: CONNECTIONS }))),
+    )
     const store = Context.get(services, EventStore)
     const send = Effect.suspend(() => {
       const { event, id } = message()
@@ -53,7 +64,7 @@ const contenders = Effect.gen(function* () {
   const url = yield* fresh
   const pool = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const pool = new pg.Pool({ connectionString: Redacted.value(url), max: Database.DEFAULT_CONNECTIONS })
+      const pool = new pg.Pool({ connectionString: Redacted.value(url), max: CONNECTIONS })
       // The server is stopped while connections lie idle.
       pool.on("error", () => {})
       return pool
@@ -61,7 +72,7 @@ const contenders = Effect.gen(function* () {
     (pool) => Effect.promise(() => pool.end()),
   )
   const other = yield* Effect.acquireRelease(
-    Effect.flatMap(fresh, (url) => Effect.promise(() => emmett(Redacted.value(url), Database.DEFAULT_CONNECTIONS))),
+    Effect.flatMap(fresh, (url) => Effect.promise(() => emmett(Redacted.value(url), CONNECTIONS))),
     ({ close }) => Effect.promise(close),
   )
   const byPromise = (name: string, operation: () => Promise<void>): Measure.Contender => ({
@@ -70,19 +81,39 @@ const contenders = Effect.gen(function* () {
   })
   return {
     server,
+    url,
     all: [
-      yield* grouped(WHOLE, url, {}),
-      byPromise(WHOLE_SINGLE, single(pool, account_id, { whole: true })),
-      yield* grouped(BARE, url, { readModels: [], consequences: none }),
-      byPromise(BARE_SINGLE, single(pool, account_id, { whole: false })),
+      yield* grouped(WHOLE, url, ours, {}),
+      byPromise(WHOLE_SINGLE, single(pool, theirs, { whole: true })),
+      yield* grouped(BARE, url, bare, { readModels: [], consequences: none }),
+      byPromise(BARE_SINGLE, single(pool, bare, { whole: false })),
       byPromise(EMMETT, other.append),
     ],
   }
 })
 
+/** The comparison is worth something only when both do the same work: as many rows an event, in every table. */
+const assertSameWork = async (url: Redacted.Redacted): Promise<void> => {
+  const rowsOf = async (account_id: string) => {
+    const [row] = await Measure.execute(
+      Redacted.value(url),
+      `SELECT ${["email_log", "email_log_terms", "outbox"]
+        .map(
+          (table) =>
+            `(SELECT count(*) FROM ${table} WHERE account_id = '${account_id}')::float8 / count(*) AS ${table}`,
+        )
+        .join(", ")}, (SELECT count(*) FROM email_subjects WHERE account_id = '${account_id}')::int AS subjects
+      FROM events WHERE account_id = '${account_id}'`,
+    )
+    return JSON.stringify(row)
+  }
+  const [grouped, single] = [await rowsOf(ours), await rowsOf(theirs)]
+  if (grouped !== single) throw new Error(`the two do not do the same work: ${grouped} and ${single}`)
+}
+
 const scope = Scope.makeUnsafe()
 try {
-  const { all, server } = await Effect.runPromise(Scope.provide(contenders, scope))
+  const { all, server, url } = await Effect.runPromise(Scope.provide(contenders, scope))
   const environment = await Measure.environment(server)
   const settings = []
   for (const commit_delay of [0, Measure.CLOUD_COMMIT_MICROS]) {
@@ -90,6 +121,7 @@ try {
     const results = await Measure.rounds(all, { rounds: ROUNDS, millis: ROUND_MILLIS, warmUpMillis: WARM_UP_MILLIS })
     settings.push({ commit_delay, results })
   }
+  await assertSameWork(url)
   const rateOf = (results: ReadonlyArray<Measure.Result>, name: string) =>
     results.find((result) => result.name === name)?.perSecond.median ?? Number.NaN
   const summary = settings.map(({ commit_delay, results }) => ({
@@ -100,9 +132,9 @@ try {
     events_only_against_emmett: rateOf(results, BARE) / rateOf(results, EMMETT),
   }))
   Measure.answer(
-    { fibers: FIBERS, connections: Database.DEFAULT_CONNECTIONS, rounds: ROUNDS, environment, settings, summary },
+    { fibers: FIBERS, connections: CONNECTIONS, rounds: ROUNDS, environment, settings, summary },
     [
-      `Single commits of ${FIBERS} fibers, ${Database.DEFAULT_CONNECTIONS} connections each, ${ROUNDS} rounds.`,
+      `Single commits of ${FIBERS} fibers, ${CONNECTIONS} connections each, ${ROUNDS} rounds.`,
       Measure.describe(environment),
       ...settings.flatMap(({ commit_delay, results }, n) => [
         "",

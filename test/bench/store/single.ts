@@ -1,8 +1,9 @@
-import * as Address from "@waybill/domain/Address"
 import * as Email from "@waybill/domain/Email"
 import * as Id from "@waybill/domain/Id"
 import * as EmailLog from "@waybill/store/EmailLog"
+import * as EmailSubjects from "@waybill/store/EmailSubjects"
 import { system } from "@waybill/store/Provenance"
+import type { Recorded } from "@waybill/store/Recorded"
 import { randomBytes } from "node:crypto"
 import type pg from "pg"
 import { message } from "./message.ts"
@@ -27,7 +28,11 @@ export const single = (pool: pg.Pool, account_id: Id.AccountId, work: Work) => a
     await client.query(PUBLISH)
     await client.query({ ...SUBSCRIPTIONS, values: [account_id] })
     await client.query({ ...EVENT, values: [account_id, id, event_id, JSON.stringify(data), meta, now] })
-    if (work.whole) await consequences(client, account_id, id, Email.evolve(Email.initial, event), now)
+    if (work.whole) {
+      const place = { position: 0n, event_id, account_id, stream_id: id, stream: Email.stream, version: 1 }
+      const recorded = { ...place, event, meta: { ...system, schema_version: 1 }, recorded_at: now }
+      await consequences(client, recorded, Email.evolve(Email.initial, event))
+    }
     await client.query("COMMIT")
   } catch (cause) {
     await client.query("ROLLBACK")
@@ -37,29 +42,24 @@ export const single = (pool: pg.Pool, account_id: Id.AccountId, work: Work) => a
   }
 }
 
-const consequences = async (
-  client: pg.PoolClient,
-  account_id: Id.AccountId,
-  id: Id.EmailId,
-  state: Email.State,
-  now: string,
-): Promise<void> => {
-  if (state._tag !== "Message") throw new Error("the first event makes a message")
-  const { accepted, recipients } = state
-  const terms = [
-    ...recipients.map(({ address }) => EmailLog.recipientTerm(address)),
-    ...accepted.tags.map(EmailLog.tagTerm),
-  ]
-  const record = JSON.stringify(EmailLog.record(state, 1))
-  const from = Address.keyOf(accepted.from.address)
+const consequences = async (client: pg.PoolClient, recorded: Recorded, state: Email.State): Promise<void> => {
+  const { account_id, recorded_at: now, stream_id: id } = recorded
+  const [log] = EmailLog.readModel.rows([recorded], state) as ReadonlyArray<Row>
+  const terms = (EmailLog.terms.rows([recorded], state) as ReadonlyArray<Row>).map((row) => row["term"])
+  const [subject] = EmailSubjects.readModel.rows([recorded], state) as ReadonlyArray<Row>
+  if (log === undefined || subject === undefined) throw new Error("a message has its rows")
+  const { domain, from_address, record, status, subject: text } = log
   await client.query({
     ...LOG,
-    values: [account_id, id, Email.status(state), accepted.domain, from, accepted.subject, record],
+    values: [account_id, id, status, domain, from_address, text, JSON.stringify(record)],
   })
   await client.query({ ...TERMS, values: [account_id, terms, id] })
+  await client.query({ ...SUBJECT, values: [account_id, subject["term"], subject["folded"]] })
+  await client.query({ ...USAGE, values: [account_id, now.slice(0, "2026-11".length)] })
   await client.query({ ...OUTBOX, values: [id, account_id, now] })
   await client.query(WAKE)
 }
+type Row = Readonly<Record<string, unknown>>
 
 const PUBLISH = {
   name: "publish",
@@ -87,9 +87,17 @@ const TERMS = {
   text: `INSERT INTO email_log_terms (account_id, term, email_id) SELECT $1, unnest($2::text[]), $3
     ON CONFLICT DO NOTHING`,
 }
+const SUBJECT = {
+  name: "subject",
+  text: `INSERT INTO email_subjects (account_id, term, folded) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+}
+const USAGE = {
+  name: "usage",
+  text: "UPDATE monthly_usage SET accepted = greatest(0, accepted + 1) WHERE account_id = $1 AND month = $2",
+}
 const OUTBOX = {
   name: "outbox",
-  text: `INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload)
-    VALUES ($1, $2, 'delivery', $1, $3, 0, '{}') ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at`,
+  text: `INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload, ready)
+    VALUES ($1, $2, 'delivery', $1, $3, 0, '{}', true) ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at`,
 }
 const WAKE = { name: "wake", text: "SELECT id FROM graphile_worker.add_job('drain_deliveries')" }
