@@ -71,18 +71,12 @@ const make = Effect.gen(function* () {
     }
   }
 
-  /** Everything written up to `to` that was not there at `from`, by account. */
-  const newsBetween = (from: bigint, to: bigint) =>
-    Effect.orDie(sql<{ readonly account_id: string }>`
-      SELECT DISTINCT account_id FROM events WHERE position > ${from}::bigint AND position <= ${to}::bigint
-      LIMIT ${MAX_NAMED}::int`)
-
   const look = Effect.fnUntraced(function* (seen: bigint | undefined) {
     const upTo = yield* Effect.orDie(Feed.settled(sql))
     // Who came while nobody looked may have missed anything: the first look wakes everybody.
     if (seen === undefined) wakeAll([...rooms.keys()])
     else if (upTo > seen) {
-      const named = yield* newsBetween(seen, upTo)
+      const named = yield* Effect.orDie(Feed.accountsBetween(sql, seen, upTo, MAX_NAMED))
       wakeAll(named.length === MAX_NAMED ? [...rooms.keys()] : named.map(({ account_id }) => account_id))
     }
     return upTo

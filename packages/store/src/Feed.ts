@@ -41,3 +41,9 @@ export const read = Effect.fnUntraced(function* (
   const last = events.at(-1)
   return { events, upTo: events.length < limit || last === undefined ? upTo : last.position }
 })
+
+/** Whose events lie between two places, so that those who wait for others' need not look. */
+export const accountsBetween = (sql: PgClient.PgClient, after: bigint, upTo: bigint, limit: number) =>
+  sql<{ readonly account_id: string }>`
+    SELECT DISTINCT account_id FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
+    LIMIT ${limit}::int`
