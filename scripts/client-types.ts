@@ -42,7 +42,8 @@ const type = (schema: Json, indent: string): string => {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   const parts = schema.anyOf ?? schema.oneOf
   if (parts !== undefined) return [...new Set(parts.map((part) => type(part, indent)))].join(" | ")
-  if (schema.allOf !== undefined && schema.type === undefined) return schema.allOf.map((part) => type(part, indent)).join(" & ")
+  if (schema.allOf !== undefined && schema.type === undefined)
+    return schema.allOf.map((part) => type(part, indent)).join(" & ")
   switch (schema.type) {
     case "string":
       return "string"

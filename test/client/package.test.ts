@@ -18,7 +18,9 @@ let project = ""
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), "waybill-client-"))
   const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project], { cwd: CLIENT })
-  const packed: unknown = JSON.parse(stdout.slice(stdout.indexOf("[") === -1 ? stdout.indexOf("{") : stdout.indexOf("[")))
+  const packed: unknown = JSON.parse(
+    stdout.slice(stdout.indexOf("[") === -1 ? stdout.indexOf("{") : stdout.indexOf("[")),
+  )
   const [{ filename }] = Object.values(packed as Record<string, { filename: string }>) as [{ filename: string }]
   await writeFile(join(project, "package.json"), JSON.stringify({ name: "empty", private: true, type: "module" }))
   await run("npm", ["install", "--offline", "--no-audit", "--no-fund", join(project, filename)], { cwd: project })
@@ -50,7 +52,17 @@ describe("the packed client", () => {
        export const bad = (waybill: Waybill) => waybill.emails.send({ from: "a@acme.test", to: "b@example.org" })`,
     )
     const tsc = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url))
-    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--lib", "es2023,dom", "use.ts"]
+    const options = [
+      "--noEmit",
+      "--strict",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2022",
+      "--lib",
+      "es2023,dom",
+      "use.ts",
+    ]
     await run(process.execPath, [tsc, ...options], { cwd: project })
   })
 

@@ -48,15 +48,25 @@ const compareOperation = (
   additions: Array<string>,
 ): void => {
   const parameters = (operation: Json) =>
-    new Map(((operation["parameters"] ?? []) as ReadonlyArray<Json>).map((each) => [`${String(each["in"])} ${String(each["name"])}`, each]))
+    new Map(
+      ((operation["parameters"] ?? []) as ReadonlyArray<Json>).map((each) => [
+        `${String(each["in"])} ${String(each["name"])}`,
+        each,
+      ]),
+    )
   const before = parameters(old)
   const after = parameters(now)
   for (const [name, parameter] of before) {
     const next = after.get(name)
     if (next === undefined) breaks.push(`${where}: the parameter ${name} is gone`)
     else {
-      if (next["required"] === true && parameter["required"] !== true) breaks.push(`${where}: the parameter ${name} became required`)
-      new Comparison(documents, "request", breaks, additions).schemas(`${where} ${name}`, at(parameter, "schema"), at(next, "schema"))
+      if (next["required"] === true && parameter["required"] !== true)
+        breaks.push(`${where}: the parameter ${name} became required`)
+      new Comparison(documents, "request", breaks, additions).schemas(
+        `${where} ${name}`,
+        at(parameter, "schema"),
+        at(next, "schema"),
+      )
     }
   }
   for (const [name, parameter] of after) {
@@ -65,8 +75,10 @@ const compareOperation = (
     else additions.push(`${where}: the parameter ${name} is new`)
   }
   const body = (operation: Json) => at(at(at(at(operation, "requestBody"), "content"), "application/json"), "schema")
-  if (body(old) === NOTHING && body(now) !== NOTHING && at(now, "requestBody")["required"] === true) breaks.push(`${where}: a body is required now`)
-  if (body(old) !== NOTHING) new Comparison(documents, "request", breaks, additions).schemas(`${where} body`, body(old), body(now))
+  if (body(old) === NOTHING && body(now) !== NOTHING && at(now, "requestBody")["required"] === true)
+    breaks.push(`${where}: a body is required now`)
+  if (body(old) !== NOTHING)
+    new Comparison(documents, "request", breaks, additions).schemas(`${where} body`, body(old), body(now))
   for (const [status, response] of entries(at(old, "responses"))) {
     const next = at(at(now, "responses"), status)
     if (next === NOTHING) {
@@ -77,7 +89,11 @@ const compareOperation = (
       if (at(next, "headers")[header] === undefined) breaks.push(`${where} ${status}: the header ${header} is gone`)
     const content = (each: Json) => at(at(at(each, "content"), "application/json"), "schema")
     if (content(response) !== NOTHING)
-      new Comparison(documents, "answer", breaks, additions).schemas(`${where} ${status}`, content(response), content(next))
+      new Comparison(documents, "answer", breaks, additions).schemas(
+        `${where} ${status}`,
+        content(response),
+        content(next),
+      )
   }
   for (const status of Object.keys(at(now, "responses")))
     if (at(at(old, "responses"), status) === NOTHING) additions.push(`${where}: the status ${status} is new`)
@@ -124,16 +140,22 @@ class Comparison {
   }
 
   #values(where: string, old: Json, now: Json): void {
-    const values = (schema: Json) => (schema["enum"] ?? (schema["const"] === undefined ? undefined : [schema["const"]])) as ReadonlyArray<unknown> | undefined
+    const values = (schema: Json) =>
+      (schema["enum"] ?? (schema["const"] === undefined ? undefined : [schema["const"]])) as
+        | ReadonlyArray<unknown>
+        | undefined
     const before = values(old)
     const after = values(now)
     if (before === undefined) {
-      if (after !== undefined && this.#direction === "request") this.#breaks.push(`${where}: takes only ${after.join(", ")} now`)
+      if (after !== undefined && this.#direction === "request")
+        this.#breaks.push(`${where}: takes only ${after.join(", ")} now`)
       return
     }
     for (const value of before)
-      if (after !== undefined && !after.includes(value)) this.#breaks.push(`${where}: the value ${String(value)} is gone`)
-    for (const value of after ?? []) if (!before.includes(value)) this.#additions.push(`${where}: the value ${String(value)} is new`)
+      if (after !== undefined && !after.includes(value))
+        this.#breaks.push(`${where}: the value ${String(value)} is gone`)
+    for (const value of after ?? [])
+      if (!before.includes(value)) this.#additions.push(`${where}: the value ${String(value)} is new`)
   }
 
   #object(where: string, old: Json, now: Json): void {
@@ -146,23 +168,29 @@ class Comparison {
         this.#breaks.push(`${where}.${name} is gone`)
         continue
       }
-      if (this.#direction === "answer" && required(old).has(name) && !required(now).has(name)) this.#breaks.push(`${where}.${name} may be missing now`)
-      if (this.#direction === "request" && !required(old).has(name) && required(now).has(name)) this.#breaks.push(`${where}.${name} became required`)
+      if (this.#direction === "answer" && required(old).has(name) && !required(now).has(name))
+        this.#breaks.push(`${where}.${name} may be missing now`)
+      if (this.#direction === "request" && !required(old).has(name) && required(now).has(name))
+        this.#breaks.push(`${where}.${name} became required`)
       this.schemas(`${where}.${name}`, schema, next)
     }
     for (const name of Object.keys(after)) {
       if (before[name] !== undefined) continue
-      if (this.#direction === "request" && required(now).has(name)) this.#breaks.push(`${where}.${name} is new and required`)
+      if (this.#direction === "request" && required(now).has(name))
+        this.#breaks.push(`${where}.${name} is new and required`)
       else this.#additions.push(`${where}.${name} is new`)
     }
   }
 
   #bounds(where: string, old: Json, now: Json): void {
     for (const name of ["maxLength", "maxItems", "maximum", "maxProperties"])
-      if (typeof now[name] === "number" && !(typeof old[name] === "number" && old[name] <= now[name])) this.#breaks.push(`${where}: ${name} is ${now[name]} now`)
+      if (typeof now[name] === "number" && !(typeof old[name] === "number" && old[name] <= now[name]))
+        this.#breaks.push(`${where}: ${name} is ${now[name]} now`)
     for (const name of ["minLength", "minItems", "minimum"])
-      if (typeof now[name] === "number" && now[name] > 0 && !(typeof old[name] === "number" && old[name] >= now[name])) this.#breaks.push(`${where}: ${name} is ${now[name]} now`)
-    if (now["pattern"] !== undefined && now["pattern"] !== old["pattern"]) this.#breaks.push(`${where}: another pattern is asked for`)
+      if (typeof now[name] === "number" && now[name] > 0 && !(typeof old[name] === "number" && old[name] >= now[name]))
+        this.#breaks.push(`${where}: ${name} is ${now[name]} now`)
+    if (now["pattern"] !== undefined && now["pattern"] !== old["pattern"])
+      this.#breaks.push(`${where}: another pattern is asked for`)
   }
 }
 
@@ -171,10 +199,14 @@ const alternatives = (document: Json, schema: Json): ReadonlyMap<string, Json> =
   const found = new Map<string, Json>()
   const visit = (each: Json): void => {
     const ref = each["$ref"]
-    if (typeof ref === "string") return visit(at(at(at(document, "components"), "schemas"), ref.slice(ref.lastIndexOf("/") + 1)))
+    if (typeof ref === "string")
+      return visit(at(at(at(document, "components"), "schemas"), ref.slice(ref.lastIndexOf("/") + 1)))
     const members = (each["anyOf"] ?? each["oneOf"]) as ReadonlyArray<Json> | undefined
     if (members !== undefined) return members.forEach(visit)
-    found.set(typeof each["type"] === "string" ? each["type"] : "anything", merged(found.get(String(each["type"])), each))
+    found.set(
+      typeof each["type"] === "string" ? each["type"] : "anything",
+      merged(found.get(String(each["type"])), each),
+    )
   }
   visit(schema)
   return found
@@ -183,5 +215,8 @@ const alternatives = (document: Json, schema: Json): ReadonlyMap<string, Json> =
 /** Two string alternatives, such as two enums, are one with the values of both. */
 const merged = (known: Json | undefined, schema: Json): Json => {
   if (known?.["enum"] === undefined || schema["enum"] === undefined) return schema
-  return { ...schema, enum: [...(known["enum"] as ReadonlyArray<unknown>), ...(schema["enum"] as ReadonlyArray<unknown>)] }
+  return {
+    ...schema,
+    enum: [...(known["enum"] as ReadonlyArray<unknown>), ...(schema["enum"] as ReadonlyArray<unknown>)],
+  }
 }

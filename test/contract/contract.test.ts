@@ -9,7 +9,8 @@ const FILE = fileURLToPath(new URL("openapi.json", import.meta.url))
 const served = JSON.parse(JSON.stringify(OpenApi.fromApi(Api))) as Json
 
 // WAYBILL_UPDATE_CONTRACT=1 npx vitest run test/contract writes the served contract down, which is a promise to clients.
-if (process.env["WAYBILL_UPDATE_CONTRACT"] === "1" || !existsSync(FILE)) writeFileSync(FILE, `${JSON.stringify(served, null, 2)}\n`)
+if (process.env["WAYBILL_UPDATE_CONTRACT"] === "1" || !existsSync(FILE))
+  writeFileSync(FILE, `${JSON.stringify(served, null, 2)}\n`)
 const committed = JSON.parse(readFileSync(FILE, "utf8")) as Json
 
 /** The served contract with one thing changed. */
@@ -32,18 +33,69 @@ describe("the contract", () => {
     ["a path is removed", (d) => delete d.paths["/v1/account"], "GET /v1/account is gone"],
     ["a method is removed", (d) => delete d.paths["/v1/domains"].post, "POST /v1/domains is gone"],
     ["a status is removed", (d) => delete send(d).responses["422"], "POST /v1/email/send: the status 422 is gone"],
-    ["a header is removed", (d) => delete send(d).responses["200"].headers["X-Request-Id"], "POST /v1/email/send 200: the header X-Request-Id is gone"],
-    ["a field of an answer is removed", (d) => delete d.components.schemas.Acknowledgement.properties.created_at, "POST /v1/email/send 200.created_at is gone"],
-    ["a field of an answer may be missing", (d) => (d.components.schemas.Acknowledgement.required = ["id", "status"]), "POST /v1/email/send 200.created_at may be missing now"],
-    ["a field of an answer may be null", (d) => (d.components.schemas.Acknowledgement.properties.id = { anyOf: [{ type: "string" }, { type: "null" }] }), "POST /v1/email/send 200.id: null is a new possibility"],
-    ["a field of a request is removed", (d) => delete message(d).properties.tags, "POST /v1/email/send body.tags is gone"],
-    ["a field of a request becomes required", (d) => message(d).required.push("html"), "POST /v1/email/send body.html became required"],
-    ["a required field of a request is new", (d) => { message(d).properties.color = { type: "string" }; message(d).required.push("color") }, "POST /v1/email/send body.color is new and required"],
-    ["a request takes one type less", (d) => (message(d).properties.to = { type: "array", items: { type: "string" } }), "POST /v1/email/send body.to: string is not possible any more"],
-    ["an enum is narrowed", (d) => (d.components.schemas.Scope.enum = d.components.schemas.Scope.enum.slice(1)), "POST /v1/api-keys body.scopes[]: the value email:send is gone"],
-    ["a limit is lowered", (d) => (message(d).properties.subject.maxLength = 10), "POST /v1/email/send body.subject: maxLength is 10 now"],
-    ["a parameter is removed", (d) => (d.paths["/v1/email/logs"].get.parameters = []), "GET /v1/email/logs: the parameter query status is gone"],
-    ["a parameter is new and required", (d) => d.paths["/v1/account"].get.parameters.push({ name: "x", in: "query", required: true, schema: {} }), "GET /v1/account: the parameter query x is new and required"],
+    [
+      "a header is removed",
+      (d) => delete send(d).responses["200"].headers["X-Request-Id"],
+      "POST /v1/email/send 200: the header X-Request-Id is gone",
+    ],
+    [
+      "a field of an answer is removed",
+      (d) => delete d.components.schemas.Acknowledgement.properties.created_at,
+      "POST /v1/email/send 200.created_at is gone",
+    ],
+    [
+      "a field of an answer may be missing",
+      (d) => (d.components.schemas.Acknowledgement.required = ["id", "status"]),
+      "POST /v1/email/send 200.created_at may be missing now",
+    ],
+    [
+      "a field of an answer may be null",
+      (d) => (d.components.schemas.Acknowledgement.properties.id = { anyOf: [{ type: "string" }, { type: "null" }] }),
+      "POST /v1/email/send 200.id: null is a new possibility",
+    ],
+    [
+      "a field of a request is removed",
+      (d) => delete message(d).properties.tags,
+      "POST /v1/email/send body.tags is gone",
+    ],
+    [
+      "a field of a request becomes required",
+      (d) => message(d).required.push("html"),
+      "POST /v1/email/send body.html became required",
+    ],
+    [
+      "a required field of a request is new",
+      (d) => {
+        message(d).properties.color = { type: "string" }
+        message(d).required.push("color")
+      },
+      "POST /v1/email/send body.color is new and required",
+    ],
+    [
+      "a request takes one type less",
+      (d) => (message(d).properties.to = { type: "array", items: { type: "string" } }),
+      "POST /v1/email/send body.to: string is not possible any more",
+    ],
+    [
+      "an enum is narrowed",
+      (d) => (d.components.schemas.Scope.enum = d.components.schemas.Scope.enum.slice(1)),
+      "POST /v1/api-keys body.scopes[]: the value email:send is gone",
+    ],
+    [
+      "a limit is lowered",
+      (d) => (message(d).properties.subject.maxLength = 10),
+      "POST /v1/email/send body.subject: maxLength is 10 now",
+    ],
+    [
+      "a parameter is removed",
+      (d) => (d.paths["/v1/email/logs"].get.parameters = []),
+      "GET /v1/email/logs: the parameter query status is gone",
+    ],
+    [
+      "a parameter is new and required",
+      (d) => d.paths["/v1/account"].get.parameters.push({ name: "x", in: "query", required: true, schema: {} }),
+      "GET /v1/account: the parameter query x is new and required",
+    ],
   ]
   for (const [what, change, said] of BREAKS)
     test(`is broken when ${what}`, () => {
@@ -52,11 +104,27 @@ describe("the contract", () => {
 
   const ADDITIONS: ReadonlyArray<readonly [what: string, change: (document: any) => void, said: string]> = [
     ["a path is new", (d) => (d.paths["/v1/stats"] = { get: { responses: {} } }), "GET /v1/stats is new"],
-    ["an optional field of a request is new", (d) => (message(d).properties.color = { type: "string" }), "POST /v1/email/send body.color is new"],
-    ["a field of an answer is new", (d) => (d.components.schemas.Acknowledgement.properties.color = { type: "string" }), "POST /v1/email/send 200.color is new"],
-    ["a value is new", (d) => d.components.schemas.EmailStatus.enum.push("lost"), "GET /v1/email/logs 200.data[].status: the value lost is new"],
+    [
+      "an optional field of a request is new",
+      (d) => (message(d).properties.color = { type: "string" }),
+      "POST /v1/email/send body.color is new",
+    ],
+    [
+      "a field of an answer is new",
+      (d) => (d.components.schemas.Acknowledgement.properties.color = { type: "string" }),
+      "POST /v1/email/send 200.color is new",
+    ],
+    [
+      "a value is new",
+      (d) => d.components.schemas.EmailStatus.enum.push("lost"),
+      "GET /v1/email/logs 200.data[].status: the value lost is new",
+    ],
     ["a limit is raised", (d) => (message(d).properties.subject.maxLength = 2_000), ""],
-    ["a parameter is new", (d) => d.paths["/v1/account"].get.parameters.push({ name: "x", in: "query", schema: {} }), "GET /v1/account: the parameter query x is new"],
+    [
+      "a parameter is new",
+      (d) => d.paths["/v1/account"].get.parameters.push({ name: "x", in: "query", schema: {} }),
+      "GET /v1/account: the parameter query x is new",
+    ],
   ]
   for (const [what, change, said] of ADDITIONS)
     test(`is not broken when ${what}`, () => {
@@ -78,10 +146,18 @@ describe("the contract", () => {
         for (const status of ["400", "401", "403", "429", "500"]) assert.include(statuses, status, where)
         assert.strictEqual(statuses.includes("404"), path.includes("{"), where)
         for (const response of Object.values(operation.responses as Record<string, any>))
-          assert.includeMembers(Object.keys(response.headers), ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"], where)
+          assert.includeMembers(
+            Object.keys(response.headers),
+            ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"],
+            where,
+          )
         assert.include(Object.keys(operation.responses["429"].headers), "Retry-After", where)
         if (method === "post")
-          assert.include(operation.parameters.map((each: { name: string }) => each.name), "Idempotency-Key", where)
+          assert.include(
+            operation.parameters.map((each: { name: string }) => each.name),
+            "Idempotency-Key",
+            where,
+          )
       }
   })
 })

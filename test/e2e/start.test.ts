@@ -33,7 +33,8 @@ const keyOf = (text: string) => /wb_\w+/.exec(text)?.[0] ?? ""
 
 describe("a first start", () => {
   it("says where everything is, and the secrets this once", () => {
-    for (const line of [`${url()}/v1`, `${url()}/docs`, "owner@localhost / ", "API key    wb_"]) assert.include(first, line)
+    for (const line of [`${url()}/v1`, `${url()}/docs`, "owner@localhost / ", "API key    wb_"])
+      assert.include(first, line)
   })
 
   it("answers its probes, its contract, its documentation and its first page", async () => {
@@ -70,7 +71,10 @@ describe("a first start", () => {
     const attachments = [{ filename: "r.txt", content: Buffer.from("receipt").toString("base64") }]
     await waybill.emails.send({ from: "Acme <hello@acme.test>", to, subject: "Grüße", html: "<p>Hi</p>", attachments })
     const mail = (await waiting) ?? assert.fail("no mail came")
-    assert.deepStrictEqual([mail.subject, mail.recipients, mail.html?.trim(), mail.text?.trim()], ["Grüße", [to], "<p>Hi</p>", "Hi"])
+    assert.deepStrictEqual(
+      [mail.subject, mail.recipients, mail.html?.trim(), mail.text?.trim()],
+      ["Grüße", [to], "<p>Hi</p>", "Hi"],
+    )
     assert.deepStrictEqual(
       mail.attachments.map(({ content, filename }) => [filename, Buffer.from(content, "base64").toString()]),
       [["r.txt", "receipt"]],

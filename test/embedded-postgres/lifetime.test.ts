@@ -8,7 +8,11 @@ import { end, folder, isLinux, query, runs, serve, trial, until } from "./progra
 
 /** Nothing here has to outlive a power cut. */
 const settings = { fsync: "off" }
-const exists = (file: string) => fs.stat(file).then(() => true, () => false)
+const exists = (file: string) =>
+  fs.stat(file).then(
+    () => true,
+    () => false,
+  )
 const seconds = (ms: number) => ms / 1_000
 
 describe("a server", () => {
@@ -22,7 +26,8 @@ describe("a server", () => {
       ])
       const [row] = yield* Effect.flatMap(
         PgClient.PgClient,
-        (sql) => sql<{ who: string; port: number | null }>`SELECT current_user::text AS who, inet_server_port() AS port`,
+        (sql) =>
+          sql<{ who: string; port: number | null }>`SELECT current_user::text AS who, inet_server_port() AS port`,
       ).pipe(Effect.provide(PgClient.layer({ url: server.url })))
       assert.deepStrictEqual(row, { who: "waybill", port: null })
       yield* Scope.close(scope, Exit.void)

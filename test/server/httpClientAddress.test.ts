@@ -15,7 +15,9 @@ const seen = (peer: string | undefined, forwarded: string | undefined, trusted: 
 
 describe("the client's address", () => {
   const PROXIES = ["10.0.0.0/8", "fd00::/8"]
-  const CASES: ReadonlyArray<readonly [what: string, peer: string | undefined, forwarded: string | undefined, client: string]> = [
+  const CASES: ReadonlyArray<
+    readonly [what: string, peer: string | undefined, forwarded: string | undefined, client: string]
+  > = [
     ["is the peer's without a header", "203.0.113.1", undefined, "203.0.113.1"],
     ["is the peer's when the peer is no trusted proxy", "203.0.113.1", "198.51.100.1", "203.0.113.1"],
     ["is what a trusted proxy says", "10.0.0.1", "198.51.100.1", "198.51.100.1"],
@@ -29,7 +31,12 @@ describe("the client's address", () => {
     ["is trusted as an IPv4 address in IPv6", "::ffff:10.0.0.1", "198.51.100.1", "198.51.100.1"],
     ["is the peer's for an empty header", "10.0.0.1", "", "10.0.0.1"],
     ["is this machine's on a Unix socket", undefined, undefined, "127.0.0.1"],
-    ["is found in a chain longer than is read", "10.0.0.1", `192.0.2.66, ${"10.0.0.9, ".repeat(100)}10.0.0.2`, "10.0.0.9"],
+    [
+      "is found in a chain longer than is read",
+      "10.0.0.1",
+      `192.0.2.66, ${"10.0.0.9, ".repeat(100)}10.0.0.2`,
+      "10.0.0.9",
+    ],
   ]
   for (const [what, peer, forwarded, client] of CASES)
     test(what, () => assert.strictEqual(seen(peer, forwarded, PROXIES), client))

@@ -12,7 +12,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the do
       // What is outside the inlined script: no tag that fetches.
       const html = text.replaceAll(/<script>[\s\S]*?<\/script>/gu, "")
       assert.notMatch(html, /<(?:script|link|img|iframe)\b/u)
-      assert.include(text, "\"withDefaultFonts\":false")
+      assert.include(text, '"withDefaultFonts":false')
       const policy = headers.get("content-security-policy") ?? ""
       assert.match(policy, /^default-src 'none'/u)
       assert.notMatch(policy, /https?:|\*/u)
@@ -27,7 +27,10 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the do
       assert.strictEqual(json.openapi, "3.1.0")
       const { text } = yield* lab.ask("GET", "/docs")
       assert.include(text, "While it is queued; else 422 `not_cancelable`")
-      assert.include(json.paths["/v1/email/{id}/cancel"].post.description, "While it is queued; else 422 `not_cancelable`")
+      assert.include(
+        json.paths["/v1/email/{id}/cancel"].post.description,
+        "While it is queued; else 422 `not_cancelable`",
+      )
     }),
   )
 })

@@ -8,7 +8,8 @@ const setUp = Effect.gen(function* () {
   const lab = yield* Lab
   const account = yield* lab.account()
   const { secret: key } = yield* lab.key(account)
-  const call = (method: string, path: string, body?: unknown) => lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+  const call = (method: string, path: string, body?: unknown) =>
+    lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
   return { lab, account, call }
 })
 
@@ -31,14 +32,30 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
       assert.strictEqual(status, 201)
       assert.strictEqual(json.name, "xn--bcher-kva.example.dev")
       assert.deepStrictEqual(Object.keys(json), [
-        "object", "id", "name", "status", "created_at", "verified_at", "last_checked_at", "next_check_at", "records",
+        "object",
+        "id",
+        "name",
+        "status",
+        "created_at",
+        "verified_at",
+        "last_checked_at",
+        "next_check_at",
+        "records",
       ])
       const [dkim] = json.records
       assert.deepStrictEqual(
         { ...dkim, value: dkim.value.slice(0, 16) },
         {
-          purpose: "dkim", type: "TXT", host: "wb1._domainkey", name: "wb1._domainkey.xn--bcher-kva.example.dev",
-          value: "v=DKIM1; k=rsa; ", ttl: 3600, required: true, status: "not_checked", found: [], error: null,
+          purpose: "dkim",
+          type: "TXT",
+          host: "wb1._domainkey",
+          name: "wb1._domainkey.xn--bcher-kva.example.dev",
+          value: "v=DKIM1; k=rsa; ",
+          ttl: 3600,
+          required: true,
+          status: "not_checked",
+          found: [],
+          error: null,
         },
       )
       assert.deepStrictEqual(json.records.filter(({ required }: { required: boolean }) => required).length, 1)
@@ -50,7 +67,16 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
   it.effect("are refused when the name is bad (400) or taken (422)", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
-      for (const body of [{}, { name: "" }, { name: "acme" }, { name: "a b.test" }, { name: "-a.test" }, { name: "127.0.0.1" }, { name: 7 }, { name: `${"a".repeat(64)}.test` }])
+      for (const body of [
+        {},
+        { name: "" },
+        { name: "acme" },
+        { name: "a b.test" },
+        { name: "-a.test" },
+        { name: "127.0.0.1" },
+        { name: 7 },
+        { name: `${"a".repeat(64)}.test` },
+      ])
         assert.strictEqual((yield* call("POST", "/v1/domains", body)).status, 400, JSON.stringify(body))
       assert.strictEqual((yield* call("POST", "/v1/domains", { name: "acme.test" })).status, 201)
       const { json, status } = yield* call("POST", "/v1/domains", { name: "ACME.test" })
@@ -61,7 +87,11 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
   it.effect("are added once by many at once", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
-      const statuses = yield* Effect.forEach(Array.from({ length: 6 }), () => call("POST", "/v1/domains", { name: "race.test" }), { concurrency: 6 })
+      const statuses = yield* Effect.forEach(
+        Array.from({ length: 6 }),
+        () => call("POST", "/v1/domains", { name: "race.test" }),
+        { concurrency: 6 },
+      )
       assert.deepStrictEqual(statuses.map(({ status }) => status).sort(), [201, 422, 422, 422, 422, 422])
     }),
   )
@@ -80,7 +110,9 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
           yield* Effect.repeat(waits, { until: ([row]) => (row?.n ?? 0) > 0 })
         }),
       )
-      const [, { json, status }] = yield* Effect.all([theirs, call("POST", "/v1/domains", { name: "race.dev" })], { concurrency: 2 })
+      const [, { json, status }] = yield* Effect.all([theirs, call("POST", "/v1/domains", { name: "race.dev" })], {
+        concurrency: 2,
+      })
       assert.deepStrictEqual([status, json.error.reason], [422, "domain_already_exists"])
     }),
   )
@@ -103,7 +135,10 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
       const { id } = (yield* call("POST", "/v1/domains", { name: "acme.dev" })).json
       const rotate = () => call("POST", `/v1/domains/${id}/dkim/rotate`)
       const done = yield* Effect.forEach([1, 2, 3], rotate, { concurrency: 3 })
-      assert.deepStrictEqual(done.map(({ status }) => status), [200, 200, 200])
+      assert.deepStrictEqual(
+        done.map(({ status }) => status),
+        [200, 200, 200],
+      )
       const { json } = yield* call("GET", `/v1/domains/${id}`)
       assert.strictEqual(json.records[0].host, "wb4._domainkey")
       // Each public key in the log has its own sealed private half.
@@ -142,11 +177,17 @@ layer(Lab.layer({ transport: "direct", zones } as Setup), options)("domains on a
       const { call } = yield* setUp
       const added = (yield* call("POST", "/v1/domains", { name: "acme.dev" })).json
       const before = (yield* call("POST", `/v1/domains/${added.id}/verify`)).json
-      assert.deepStrictEqual([before.status, before.records[0].status, before.records[0].error], ["pending", "missing", "NXDOMAIN"])
+      assert.deepStrictEqual(
+        [before.status, before.records[0].status, before.records[0].error],
+        ["pending", "missing", "NXDOMAIN"],
+      )
       assert.isNotNull(before.last_checked_at)
       zones["wb1._domainkey.acme.dev"] = { TXT: ["v=DKIM1; k=rsa; p=AAAA"] }
       const wrong = (yield* call("POST", `/v1/domains/${added.id}/verify`)).json
-      assert.deepStrictEqual([wrong.status, wrong.records[0].status, wrong.records[0].found], ["pending", "mismatch", ["v=DKIM1; k=rsa; p=AAAA"]])
+      assert.deepStrictEqual(
+        [wrong.status, wrong.records[0].status, wrong.records[0].found],
+        ["pending", "mismatch", ["v=DKIM1; k=rsa; p=AAAA"]],
+      )
       zones["wb1._domainkey.acme.dev"] = { TXT: [added.records[0].value] }
       const right = (yield* call("POST", `/v1/domains/${added.id}/verify`)).json
       assert.deepStrictEqual([right.status, right.records[0].status], ["verified", "verified"])

@@ -11,8 +11,10 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
     const account = yield* lab.account()
     const { secret: key } = yield* lab.key(account)
     yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-    const post = (path: string, body?: unknown) => lab.ask("POST", path, { key, ...(body === undefined ? {} : { body }) })
-    const send = (change: object = {}) => Effect.map(post("/v1/email/send", { ...MESSAGE, ...change }), ({ json }) => json.id as string)
+    const post = (path: string, body?: unknown) =>
+      lab.ask("POST", path, { key, ...(body === undefined ? {} : { body }) })
+    const send = (change: object = {}) =>
+      Effect.map(post("/v1/email/send", { ...MESSAGE, ...change }), ({ json }) => json.id as string)
     const log = (id: string) => Effect.map(lab.ask("GET", `/v1/email/logs/${id}`, { key }), ({ json }) => json)
     return { lab, account, key, post, send, log }
   })
@@ -43,7 +45,10 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
       assert.closeTo(Date.parse(moved.json.scheduled_at), Date.now() + 3 * 3_600_000, 60_000)
       assert.strictEqual(moved.json.version, 2)
       assert.strictEqual((yield* patch({ scheduled_at: later(2) })).json.version, 3)
-      assert.strictEqual((yield* patch({ scheduled_at: later(31 * 24) })).json.error.reason, "scheduled_at_out_of_range")
+      assert.strictEqual(
+        (yield* patch({ scheduled_at: later(31 * 24) })).json.error.reason,
+        "scheduled_at_out_of_range",
+      )
       assert.strictEqual((yield* patch({})).status, 400)
       assert.strictEqual((yield* patch({ scheduled_at: "tomorrow" })).status, 400)
       yield* post(`/v1/email/${id}/cancel`)
@@ -61,8 +66,11 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
       assert.deepStrictEqual(Object.keys(again.json), ["id", "status", "created_at"])
       assert.notStrictEqual(again.json.id, id)
       const [first, copy] = [yield* log(id), yield* log(again.json.id)]
-      for (const field of ["from", "to", "subject", "tags", "content", "size_bytes"]) assert.deepStrictEqual(copy[field], first[field], field)
-      assert.deepStrictEqual(copy.content.attachments, [{ filename: "a.txt", content_type: "text/plain", content_id: null, size_bytes: 2 }])
+      for (const field of ["from", "to", "subject", "tags", "content", "size_bytes"])
+        assert.deepStrictEqual(copy[field], first[field], field)
+      assert.deepStrictEqual(copy.content.attachments, [
+        { filename: "a.txt", content_type: "text/plain", content_id: null, size_bytes: 2 },
+      ])
     }),
   )
 
@@ -82,10 +90,19 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
       const batch = (emails: ReadonlyArray<unknown>, mode?: string) => post("/v1/email/send/batch", { emails, mode })
       const good = yield* batch([MESSAGE, { ...MESSAGE, subject: "Two" }])
       assert.strictEqual(good.status, 200)
-      assert.deepStrictEqual(good.json.data.map((each: { index: number; status: string }) => [each.index, each.status]), [[0, "queued"], [1, "queued"]])
+      assert.deepStrictEqual(
+        good.json.data.map((each: { index: number; status: string }) => [each.index, each.status]),
+        [
+          [0, "queued"],
+          [1, "queued"],
+        ],
+      )
       const malformed = yield* batch([MESSAGE, { ...MESSAGE, to: "x", subject: 1 }])
       assert.strictEqual(malformed.status, 400)
-      assert.deepStrictEqual(malformed.json.error.details.map(({ path }: { path: string }) => path), ["emails[1].to", "emails[1].subject"])
+      assert.deepStrictEqual(
+        malformed.json.error.details.map(({ path }: { path: string }) => path),
+        ["emails[1].to", "emails[1].subject"],
+      )
       const refused = yield* batch([MESSAGE, { ...MESSAGE, from: "hi@other.test" }])
       assert.strictEqual(refused.status, 422)
       assert.strictEqual(refused.json.error.reason, "domain_not_verified")
@@ -102,7 +119,13 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
       const { headers, json, status } = yield* post("/v1/email/send/batch", { emails, mode: "permissive" })
       assert.strictEqual(status, 200)
       assert.deepStrictEqual(
-        json.data.map((each: { status: string | null; error: { code: string; reason: string; request_id: string } | null }) => [each.status, each.error?.code, each.error?.reason]),
+        json.data.map(
+          (each: { status: string | null; error: { code: string; reason: string; request_id: string } | null }) => [
+            each.status,
+            each.error?.code,
+            each.error?.reason,
+          ],
+        ),
         [
           ["queued", undefined, undefined],
           [null, "invalid_request", "validation_failed"],
@@ -119,11 +142,14 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
   it.effect("are taken in batches of 1 to 100", () =>
     Effect.gen(function* () {
       const { post } = yield* setUp
-      const batch = (count: number) => post("/v1/email/send/batch", { emails: Array.from({ length: count }, () => MESSAGE) })
+      const batch = (count: number) =>
+        post("/v1/email/send/batch", { emails: Array.from({ length: count }, () => MESSAGE) })
       assert.strictEqual((yield* batch(0)).status, 400)
       assert.strictEqual((yield* batch(100)).status, 200)
       const over = yield* batch(101)
-      assert.deepStrictEqual(over.json.error.details, [{ path: "emails", message: "takes 1 to 100 messages; 101 were given" }])
+      assert.deepStrictEqual(over.json.error.details, [
+        { path: "emails", message: "takes 1 to 100 messages; 101 were given" },
+      ])
       assert.strictEqual((yield* post("/v1/email/send/batch", { emails: [MESSAGE], mode: "sloppy" })).status, 400)
       assert.strictEqual((yield* post("/v1/email/send/batch", {})).status, 400)
     }),

@@ -33,8 +33,11 @@ HttpApi.reflect(Api, {
     const name = path.replaceAll(/:(\w+)/gu, "{$1}")
     const spec = document["paths"][name][method.toLowerCase()] as Json
     // An answer that never ends is no answer to look at here.
-    if (Object.values<Json>(spec["responses"]).some(({ content }) => content?.["text/event-stream"] !== undefined)) return
-    const [schema] = [...(success as Iterable<Schema.Top>)].map((each) => (HttpApiSchema.isWithHeaders(each) ? each.schema : each))
+    if (Object.values<Json>(spec["responses"]).some(({ content }) => content?.["text/event-stream"] !== undefined))
+      return
+    const [schema] = [...(success as Iterable<Schema.Top>)].map((each) =>
+      HttpApiSchema.isWithHeaders(each) ? each.schema : each,
+    )
     const status = Number(Object.keys(spec["responses"]).find((each) => each.startsWith("2")))
     operations.push({ method, path: name, spec, status, success: schema as Schema.Codec<unknown, unknown> })
   },
@@ -55,14 +58,39 @@ const dice = (seed: number) => {
 type Dice = ReturnType<typeof dice>
 
 const JUNK: ReadonlyArray<unknown> = [
-  null, true, false, 0, -1, 1.5, 1e308, "", " ", "x", "\u0000", "\ud800", "a\r\nb", "💌", "x".repeat(5_000), [], [[]], {}, { a: {} },
-  "../../etc/passwd", "' OR 1=1 --", "ana@example.org", "__proto__", ["x", 1, null], "2026-11-21T00:00:00Z", "9999-12-31T23:59:59.999Z",
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1.5,
+  1e308,
+  "",
+  " ",
+  "x",
+  "\u0000",
+  "\ud800",
+  "a\r\nb",
+  "💌",
+  "x".repeat(5_000),
+  [],
+  [[]],
+  {},
+  { a: {} },
+  "../../etc/passwd",
+  "' OR 1=1 --",
+  "ana@example.org",
+  "__proto__",
+  ["x", 1, null],
+  "2026-11-21T00:00:00Z",
+  "9999-12-31T23:59:59.999Z",
 ]
 
 const value = (schema: Json, { below, chance, pick }: Dice, known: ReadonlyArray<string>, depth = 0): unknown => {
   const again = (inner: Json) => value(inner, { below, chance, pick }, known, depth + 1)
   if (chance(0.04)) return pick(JUNK)
-  if (schema["$ref"] !== undefined) return again(document["components"].schemas[String(schema["$ref"]).split("/").at(-1) ?? ""])
+  if (schema["$ref"] !== undefined)
+    return again(document["components"].schemas[String(schema["$ref"]).split("/").at(-1) ?? ""])
   if (schema["anyOf"] !== undefined) return again(pick(schema["anyOf"]))
   if (schema["examples"]?.length > 0 && chance(0.6)) return pick(schema["examples"])
   if (schema["enum"] !== undefined) return pick(schema["enum"])
@@ -72,7 +100,9 @@ const value = (schema: Json, { below, chance, pick }: Dice, known: ReadonlyArray
       const made: Record<string, unknown> = {}
       for (const [name, inner] of Object.entries<Json>(schema["properties"] ?? {}))
         if (schema["required"]?.includes(name) ? chance(0.97) : chance(0.4)) made[name] = again(inner)
-      if (schema["additionalProperties"] !== undefined) for (let i = below(3); i > 0; i--) made[pick(["X-A", "From", "x y", "__proto__", "X-\u0000"])] = again(schema["additionalProperties"])
+      if (schema["additionalProperties"] !== undefined)
+        for (let i = below(3); i > 0; i--)
+          made[pick(["X-A", "From", "x y", "__proto__", "X-\u0000"])] = again(schema["additionalProperties"])
       return made
     }
     case "array":
@@ -85,46 +115,67 @@ const value = (schema: Json, { below, chance, pick }: Dice, known: ReadonlyArray
     case "null":
       return null
     default:
-      return pick(["ana@example.org", "Acme <hi@acme.test>", "acme.test", "https://example.org/", "aGk=", "text", "2026-12-01T10:00:00Z"])
+      return pick([
+        "ana@example.org",
+        "Acme <hi@acme.test>",
+        "acme.test",
+        "https://example.org/",
+        "aGk=",
+        "text",
+        "2026-12-01T10:00:00Z",
+      ])
   }
 }
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "300 seconds" })("fuzz", (it) => {
-  it.effect(`whatever is asked (seed ${SEED}), the answer is a documented one and never a 500`, () =>
-    Effect.gen(function* () {
-      const lab = yield* Lab
-      const account = yield* lab.account()
-      const { id: key_id, secret: first } = yield* lab.key(account)
-      const made = (path: string, body: unknown) => Effect.map(lab.ask("POST", path, { key: first, body }), ({ json }) => String(json.id))
-      const known = [
-        key_id,
-        yield* made("/v1/domains", { name: "acme.test" }),
-        yield* made("/v1/webhooks", { url: "https://example.org/", events: ["*"] }),
-        yield* made("/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "x", scheduled_at: new Date(Date.now() + 3_600_000).toISOString() }),
-        yield* made("/v1/suppressions", { email: "gone@example.org" }),
-        "gone@example.org",
-        "acme.test",
-      ]
-      const { chance, pick, ...rest } = dice(SEED)
-      const random = { chance, pick, ...rest }
-      let key = first
-      let calls = 0
-      const statuses: Record<number, number> = {}
-      for (let round = 0; round < ROUNDS; round++)
-        for (const operation of operations) {
-          // Fuzzed calls revoke keys and use up windows.
-          if (calls++ % CALLS_A_KEY === 0) {
-            key = (yield* lab.key(account)).secret
-            yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-            yield* lab.ask("POST", "/v1/suppressions", { key, body: { email: "gone@example.org" } })
+  it.effect(
+    `whatever is asked (seed ${SEED}), the answer is a documented one and never a 500`,
+    () =>
+      Effect.gen(function* () {
+        const lab = yield* Lab
+        const account = yield* lab.account()
+        const { id: key_id, secret: first } = yield* lab.key(account)
+        const made = (path: string, body: unknown) =>
+          Effect.map(lab.ask("POST", path, { key: first, body }), ({ json }) => String(json.id))
+        const known = [
+          key_id,
+          yield* made("/v1/domains", { name: "acme.test" }),
+          yield* made("/v1/webhooks", { url: "https://example.org/", events: ["*"] }),
+          yield* made("/v1/email/send", {
+            from: "hi@acme.test",
+            to: "ana@example.org",
+            subject: "x",
+            scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
+          }),
+          yield* made("/v1/suppressions", { email: "gone@example.org" }),
+          "gone@example.org",
+          "acme.test",
+        ]
+        const { chance, pick, ...rest } = dice(SEED)
+        const random = { chance, pick, ...rest }
+        let key = first
+        let calls = 0
+        const statuses: Record<number, number> = {}
+        for (let round = 0; round < ROUNDS; round++)
+          for (const operation of operations) {
+            // Fuzzed calls revoke keys and use up windows.
+            if (calls++ % CALLS_A_KEY === 0) {
+              key = (yield* lab.key(account)).secret
+              yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+              yield* lab.ask("POST", "/v1/suppressions", { key, body: { email: "gone@example.org" } })
+            }
+            const asked = request(operation, random, known)
+            const answer = yield* lab.ask(operation.method, asked.path, { key, ...asked.options })
+            statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
+            check(
+              operation,
+              answer,
+              `seed ${SEED}, call ${calls}: ${operation.method} ${asked.path} ${JSON.stringify(asked.options).slice(0, 2_000)}`,
+            )
           }
-          const asked = request(operation, random, known)
-          const answer = yield* lab.ask(operation.method, asked.path, { key, ...asked.options })
-          statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
-          check(operation, answer, `seed ${SEED}, call ${calls}: ${operation.method} ${asked.path} ${JSON.stringify(asked.options).slice(0, 2_000)}`)
-        }
-      for (const status of [200, 201, 400, 404, 422]) assert.isAbove(statuses[status] ?? 0, 5, `too few answers of ${status}: ${JSON.stringify(statuses)}`)
-    }),
+        for (const status of [200, 201, 400, 404, 422])
+          assert.isAbove(statuses[status] ?? 0, 5, `too few answers of ${status}: ${JSON.stringify(statuses)}`)
+      }),
     PATIENCE_MS,
   )
 })
@@ -140,7 +191,8 @@ const FITS: ReadonlyArray<readonly [part: string, id: RegExp]> = [
 const request = ({ path, spec }: Operation, random: Dice, known: ReadonlyArray<string>) => {
   const { chance, pick } = random
   const fitting = known.filter((each) => FITS.some(([part, id]) => path.includes(part) && id.test(each)))
-  const text = () => String(chance(0.7) ? pick(fitting.length > 0 ? fitting : known) : pick([...known, ...JUNK])).toWellFormed()
+  const text = () =>
+    String(chance(0.7) ? pick(fitting.length > 0 ? fitting : known) : pick([...known, ...JUNK])).toWellFormed()
   const filled = path.replaceAll(/\{\w+\}/gu, () => encodeURIComponent(text()))
   const query = new URLSearchParams()
   const headers: Record<string, string> = {}
@@ -154,7 +206,10 @@ const request = ({ path, spec }: Operation, random: Dice, known: ReadonlyArray<s
   }
   const body = spec["requestBody"]?.content["application/json"].schema
   const search = query.size === 0 ? "" : `?${query.toString()}`
-  return { path: `${filled}${search}`, options: { headers, ...(body === undefined ? {} : { body: value(body, random, known) ?? null }) } }
+  return {
+    path: `${filled}${search}`,
+    options: { headers, ...(body === undefined ? {} : { body: value(body, random, known) ?? null }) },
+  }
 }
 
 const isError = Schema.is(ApiError.Body)
@@ -164,7 +219,8 @@ const check = ({ spec, status, success }: Operation, answer: Answer, what: strin
   // A path whose junk is empty or has a slash in it is another path, and a key may have been revoked by the fuzz itself.
   const documented = [...Object.keys(spec["responses"]), "401", "404"]
   assert.include(documented, String(answer.status), what)
-  for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) assert.isNotNull(answer.headers.get(name), what)
+  for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"])
+    assert.isNotNull(answer.headers.get(name), what)
   if (answer.status >= 400) return assert.isTrue(isError(answer.json), `${what} → ${answer.text.slice(0, 500)}`)
   assert.strictEqual(answer.status, status, what)
   const decoded = Schema.decodeUnknownExit(success)(answer.json)

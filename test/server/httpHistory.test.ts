@@ -15,10 +15,14 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
     const lab = yield* Lab
     const account = yield* lab.account()
     const { id: key_id, secret: key } = yield* lab.key(account)
-    const call = (method: string, path: string, body?: unknown) => lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+    const call = (method: string, path: string, body?: unknown) =>
+      lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
     yield* call("POST", "/v1/domains", { name: "acme.test" })
     const send = (change: object = {}) =>
-      Effect.map(call("POST", "/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "x", ...change }), ({ json }) => json.id as string)
+      Effect.map(
+        call("POST", "/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "x", ...change }),
+        ({ json }) => json.id as string,
+      )
     return { lab, account, key, key_id, call, send }
   })
 
@@ -26,13 +30,23 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
     Effect.gen(function* () {
       const { call, send } = yield* setUp
       const ids = yield* Effect.forEach([1, 2, 3, 4, 5], () => send())
-      const read = (query: string) => Effect.map(call("GET", `/v1/events?${query}`), ({ json }) => json as { has_more: boolean; next_position: number; data: ReadonlyArray<Fact> })
+      const read = (query: string) =>
+        Effect.map(
+          call("GET", `/v1/events?${query}`),
+          ({ json }) => json as { has_more: boolean; next_position: number; data: ReadonlyArray<Fact> },
+        )
       const all = yield* read("")
       const types = all.data.map(({ type }) => type)
-      assert.deepStrictEqual(types, ["account.created", "api_key.created", "domain.created", "domain.verified", ...ids.map(() => "email.queued")])
+      assert.deepStrictEqual(types, [
+        "account.created",
+        "api_key.created",
+        "domain.created",
+        "domain.verified",
+        ...ids.map(() => "email.queued"),
+      ])
       const seen: Array<string> = []
       let position = 0
-      for (let more = true; more; ) {
+      for (let more = true; more;) {
         const page = yield* read(`limit=2&types=email.queued,domain.created&after_position=${position}`)
         seen.push(...page.data.map(({ stream_id }) => stream_id))
         position = page.next_position
@@ -56,8 +70,13 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
     Effect.gen(function* () {
       const { call } = yield* setUp
       for (const [query, path] of [
-        ["limit=0", "limit"], ["limit=1001", "limit"], ["limit=ten", "limit"], ["limit=1&limit=2", "limit"],
-        ["after_position=-1", "after_position"], ["after_position=1.5", "after_position"], ["after_position=9999999999999999999", "after_position"],
+        ["limit=0", "limit"],
+        ["limit=1001", "limit"],
+        ["limit=ten", "limit"],
+        ["limit=1&limit=2", "limit"],
+        ["after_position=-1", "after_position"],
+        ["after_position=1.5", "after_position"],
+        ["after_position=9999999999999999999", "after_position"],
         ["types=email.lost", "types"],
       ] as const) {
         const { json, status } = yield* call("GET", `/v1/events?${query}`)
@@ -73,9 +92,24 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
       const id = yield* send({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
       yield* call("POST", `/v1/email/${id}/cancel`)
       const { json } = yield* call("GET", `/v1/email/logs/${id}/events`)
-      assert.deepStrictEqual(json.data.map(({ type }: Fact) => type), ["email.queued", "email.canceled"])
+      assert.deepStrictEqual(
+        json.data.map(({ type }: Fact) => type),
+        ["email.queued", "email.canceled"],
+      )
       const [queued] = json.data
-      assert.deepStrictEqual(Object.keys(queued), ["object", "id", "type", "stream", "stream_id", "version", "position", "occurred_at", "actor", "request_id", "data"])
+      assert.deepStrictEqual(Object.keys(queued), [
+        "object",
+        "id",
+        "type",
+        "stream",
+        "stream_id",
+        "version",
+        "position",
+        "occurred_at",
+        "actor",
+        "request_id",
+        "data",
+      ])
       assert.deepStrictEqual(queued.actor, { type: "api_key", id: key_id })
       assert.isAbove(queued.position, 0)
       assert.strictEqual(queued.data.email_id, id)
@@ -91,7 +125,10 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
       const read = (query: string) => Effect.map(call("GET", `/v1/audit?${query}`), ({ json }) => json)
       const { data, has_more } = yield* read("")
       assert.isFalse(has_more)
-      assert.deepStrictEqual(data.map(({ type }: Fact) => type), ["suppression.added", "domain.deleted", "domain.verified", "domain.created"])
+      assert.deepStrictEqual(
+        data.map(({ type }: Fact) => type),
+        ["suppression.added", "domain.deleted", "domain.verified", "domain.created"],
+      )
       const [, entry] = data
       assert.deepStrictEqual(
         [entry.actor, entry.address, entry.request_id],
@@ -106,9 +143,23 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
   it.effect("of suppressions: added, shown, listed in pages, lifted", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
-      const add = (email: string, reason?: string) => call("POST", "/v1/suppressions", { email, ...(reason === undefined ? {} : { reason }) })
+      const add = (email: string, reason?: string) =>
+        call("POST", "/v1/suppressions", { email, ...(reason === undefined ? {} : { reason }) })
       const { json, status } = yield* add("Gone@Example.org")
-      assert.deepStrictEqual([status, json], [201, { object: "suppression", id: json.id, email: "gone@example.org", reason: "manual", email_id: null, created_at: json.created_at }])
+      assert.deepStrictEqual(
+        [status, json],
+        [
+          201,
+          {
+            object: "suppression",
+            id: json.id,
+            email: "gone@example.org",
+            reason: "manual",
+            email_id: null,
+            created_at: json.created_at,
+          },
+        ],
+      )
       assert.strictEqual((yield* add("gone@example.org")).json.error.reason, "already_suppressed")
       assert.strictEqual((yield* add("other@example.org", "complaint")).json.reason, "complaint")
       assert.strictEqual((yield* add("x")).status, 400)
@@ -116,11 +167,21 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
       assert.deepStrictEqual((yield* call("GET", "/v1/suppressions/GONE@example.org")).json, json)
       const first = (yield* call("GET", "/v1/suppressions?limit=1")).json
       assert.deepStrictEqual([first.data[0].email, first.has_more], ["other@example.org", true])
-      assert.deepStrictEqual((yield* call("GET", `/v1/suppressions?limit=1&after=${first.next_cursor}`)).json.data, [json])
+      assert.deepStrictEqual((yield* call("GET", `/v1/suppressions?limit=1&after=${first.next_cursor}`)).json.data, [
+        json,
+      ])
       const lifted = yield* call("DELETE", "/v1/suppressions/gone@example.org")
-      assert.deepStrictEqual(lifted.json, { object: "suppression", id: json.id, email: "gone@example.org", deleted: true })
+      assert.deepStrictEqual(lifted.json, {
+        object: "suppression",
+        id: json.id,
+        email: "gone@example.org",
+        deleted: true,
+      })
       assert.strictEqual((yield* call("DELETE", "/v1/suppressions/gone@example.org")).status, 404)
-      assert.strictEqual((yield* call("GET", "/v1/suppressions/gone@example.org")).json.error.reason, "suppression_not_found")
+      assert.strictEqual(
+        (yield* call("GET", "/v1/suppressions/gone@example.org")).json.error.reason,
+        "suppression_not_found",
+      )
       assert.strictEqual((yield* add("gone@example.org")).status, 201)
     }),
   )

@@ -4,133 +4,148 @@ import { Lab } from "./httpLab.ts"
 
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 
-layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: true, timeout: "90 seconds" })("an idempotency key", (it) => {
-  const setUp = Effect.gen(function* () {
-    const lab = yield* Lab
-    const account = yield* lab.account()
-    const { secret: key } = yield* lab.key(account)
-    yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-    const post = (path: string, idempotency: string, body?: unknown) =>
-      lab.ask("POST", path, { key, headers: { "idempotency-key": idempotency }, ...(body === undefined ? {} : { body }) })
-    const logged = Effect.map(lab.ask("GET", "/v1/email/logs?limit=100", { key }), ({ json }) => json.data.length as number)
-    return { lab, account, key, post, logged }
-  })
+layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: true, timeout: "90 seconds" })(
+  "an idempotency key",
+  (it) => {
+    const setUp = Effect.gen(function* () {
+      const lab = yield* Lab
+      const account = yield* lab.account()
+      const { secret: key } = yield* lab.key(account)
+      yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      const post = (path: string, idempotency: string, body?: unknown) =>
+        lab.ask("POST", path, {
+          key,
+          headers: { "idempotency-key": idempotency },
+          ...(body === undefined ? {} : { body }),
+        })
+      const logged = Effect.map(
+        lab.ask("GET", "/v1/email/logs?limit=100", { key }),
+        ({ json }) => json.data.length as number,
+      )
+      return { lab, account, key, post, logged }
+    })
 
-  it.effect("gives the first answer again, to the letter, and says so", () =>
-    Effect.gen(function* () {
-      const { logged, post } = yield* setUp
-      const first = yield* post("/v1/email/send", "a", MESSAGE)
-      const again = yield* post("/v1/email/send", "a", MESSAGE)
-      assert.strictEqual(first.headers.get("idempotent-replayed"), null)
-      assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
-      assert.strictEqual(again.status, 200)
-      assert.strictEqual(again.text, first.text)
-      assert.strictEqual(yield* logged, 1)
-    }),
-  )
+    it.effect("gives the first answer again, to the letter, and says so", () =>
+      Effect.gen(function* () {
+        const { logged, post } = yield* setUp
+        const first = yield* post("/v1/email/send", "a", MESSAGE)
+        const again = yield* post("/v1/email/send", "a", MESSAGE)
+        assert.strictEqual(first.headers.get("idempotent-replayed"), null)
+        assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+        assert.strictEqual(again.status, 200)
+        assert.strictEqual(again.text, first.text)
+        assert.strictEqual(yield* logged, 1)
+      }),
+    )
 
-  it.effect("knows a request by what it says, not by how it is spelt", () =>
-    Effect.gen(function* () {
-      const { key, lab, post } = yield* setUp
-      const first = yield* post("/v1/email/send", "b", MESSAGE)
-      const raw = `{ "text": "Hi",\n "subject": "Hello", "to": ["ana@example.org"], "from": "Acme <hi@acme.test>", "unknown": 1 }`
-      const again = yield* lab.ask("POST", "/v1/email/send", { key, raw, headers: { "idempotency-key": "b" } })
-      assert.strictEqual(again.text, first.text)
-    }),
-  )
+    it.effect("knows a request by what it says, not by how it is spelt", () =>
+      Effect.gen(function* () {
+        const { key, lab, post } = yield* setUp
+        const first = yield* post("/v1/email/send", "b", MESSAGE)
+        const raw = `{ "text": "Hi",\n "subject": "Hello", "to": ["ana@example.org"], "from": "Acme <hi@acme.test>", "unknown": 1 }`
+        const again = yield* lab.ask("POST", "/v1/email/send", { key, raw, headers: { "idempotency-key": "b" } })
+        assert.strictEqual(again.text, first.text)
+      }),
+    )
 
-  it.effect("is refused for another body", () =>
-    Effect.gen(function* () {
-      const { logged, post } = yield* setUp
-      yield* post("/v1/email/send", "c", MESSAGE)
-      const { json, status } = yield* post("/v1/email/send", "c", { ...MESSAGE, subject: "Other" })
-      assert.strictEqual(status, 422)
-      assert.strictEqual(json.error.reason, "idempotency_key_reused")
-      assert.strictEqual(yield* logged, 1)
-    }),
-  )
+    it.effect("is refused for another body", () =>
+      Effect.gen(function* () {
+        const { logged, post } = yield* setUp
+        yield* post("/v1/email/send", "c", MESSAGE)
+        const { json, status } = yield* post("/v1/email/send", "c", { ...MESSAGE, subject: "Other" })
+        assert.strictEqual(status, 422)
+        assert.strictEqual(json.error.reason, "idempotency_key_reused")
+        assert.strictEqual(yield* logged, 1)
+      }),
+    )
 
-  it.effect("is another one on another route", () =>
-    Effect.gen(function* () {
-      const { logged, post } = yield* setUp
-      assert.strictEqual((yield* post("/v1/email/send", "d", MESSAGE)).status, 200)
-      assert.strictEqual((yield* post("/v1/email/send/batch", "d", { emails: [MESSAGE] })).status, 200)
-      assert.strictEqual(yield* logged, 2)
-    }),
-  )
+    it.effect("is another one on another route", () =>
+      Effect.gen(function* () {
+        const { logged, post } = yield* setUp
+        assert.strictEqual((yield* post("/v1/email/send", "d", MESSAGE)).status, 200)
+        assert.strictEqual((yield* post("/v1/email/send/batch", "d", { emails: [MESSAGE] })).status, 200)
+        assert.strictEqual(yield* logged, 2)
+      }),
+    )
 
-  it.effect("keeps only what succeeded", () =>
-    Effect.gen(function* () {
-      const { post } = yield* setUp
-      const bad = { ...MESSAGE, from: "hi@later.test" }
-      assert.strictEqual((yield* post("/v1/email/send", "e", bad)).status, 422)
-      assert.strictEqual((yield* post("/v1/domains", "e", { name: "later.test" })).status, 201)
-      const { headers, status } = yield* post("/v1/email/send", "e", bad)
-      assert.strictEqual(status, 200)
-      assert.strictEqual(headers.get("idempotent-replayed"), null)
-    }),
-  )
+    it.effect("keeps only what succeeded", () =>
+      Effect.gen(function* () {
+        const { post } = yield* setUp
+        const bad = { ...MESSAGE, from: "hi@later.test" }
+        assert.strictEqual((yield* post("/v1/email/send", "e", bad)).status, 422)
+        assert.strictEqual((yield* post("/v1/domains", "e", { name: "later.test" })).status, 201)
+        const { headers, status } = yield* post("/v1/email/send", "e", bad)
+        assert.strictEqual(status, 200)
+        assert.strictEqual(headers.get("idempotent-replayed"), null)
+      }),
+    )
 
-  it.effect("lets one of many twins in, and gives all of them its answer", () =>
-    Effect.gen(function* () {
-      const { logged, post } = yield* setUp
-      const answers = yield* Effect.forEach(Array.from({ length: 20 }), () => post("/v1/email/send", "f", MESSAGE), {
-        concurrency: "unbounded",
-      })
-      assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
-      assert.strictEqual(answers.filter(({ headers }) => headers.get("idempotent-replayed") === null).length, 1)
-      assert.strictEqual(yield* logged, 1)
-    }),
-  )
+    it.effect("lets one of many twins in, and gives all of them its answer", () =>
+      Effect.gen(function* () {
+        const { logged, post } = yield* setUp
+        const answers = yield* Effect.forEach(Array.from({ length: 20 }), () => post("/v1/email/send", "f", MESSAGE), {
+          concurrency: "unbounded",
+        })
+        assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
+        assert.strictEqual(answers.filter(({ headers }) => headers.get("idempotent-replayed") === null).length, 1)
+        assert.strictEqual(yield* logged, 1)
+      }),
+    )
 
-  it.effect("works on every POST, for answers with secrets too", () =>
-    Effect.gen(function* () {
-      const { key, lab, post } = yield* setUp
-      const soon = new Date(Date.now() + 3_600_000).toISOString()
-      const email = (yield* post("/v1/email/send", "g", { ...MESSAGE, scheduled_at: soon })).json.id
-      const webhook = (yield* post("/v1/webhooks", "g", { url: "https://example.org/", events: ["email.queued"] })).json.id
-      yield* post("/v1/email/send", "h", MESSAGE)
-      const delivery = (yield* lab.ask("GET", `/v1/webhooks/${webhook}/deliveries`, { key })).json.data[0].id
-      const calls: ReadonlyArray<readonly [path: string, body: unknown, status: number]> = [
-        ["/v1/email/send/batch", { emails: [MESSAGE, MESSAGE] }, 200],
-        [`/v1/email/${email}/resend`, undefined, 200],
-        [`/v1/email/${email}/cancel`, undefined, 200],
-        ["/v1/domains", { name: "more.test" }, 201],
-        ["/v1/domains/more.test/verify", undefined, 200],
-        ["/v1/domains/more.test/dkim/rotate", undefined, 200],
-        ["/v1/api-keys", { name: "k", scopes: ["email:send"] }, 201],
-        ["/v1/webhooks", { url: "https://example.org/2", events: ["*"] }, 201],
-        [`/v1/webhooks/${webhook}/rotate-secret`, undefined, 200],
-        [`/v1/webhooks/${webhook}/test`, undefined, 202],
-        [`/v1/webhooks/${webhook}/replay`, { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }, 202],
-        [`/v1/webhooks/${webhook}/deliveries/${delivery}/replay`, undefined, 202],
-        ["/v1/suppressions", { email: "gone@example.org" }, 201],
-      ]
-      for (const [path, body, status] of calls) {
-        const first = yield* post(path, "once", body)
-        const again = yield* post(path, "once", body)
-        assert.strictEqual(first.status, status, `${path}: ${first.text}`)
-        assert.strictEqual(again.status, status, path)
-        assert.strictEqual(again.text, first.text, path)
-        assert.strictEqual(first.headers.get("idempotent-replayed"), null, path)
-        assert.strictEqual(again.headers.get("idempotent-replayed"), "true", path)
-      }
-    }),
-  )
+    it.effect("works on every POST, for answers with secrets too", () =>
+      Effect.gen(function* () {
+        const { key, lab, post } = yield* setUp
+        const soon = new Date(Date.now() + 3_600_000).toISOString()
+        const email = (yield* post("/v1/email/send", "g", { ...MESSAGE, scheduled_at: soon })).json.id
+        const webhook = (yield* post("/v1/webhooks", "g", { url: "https://example.org/", events: ["email.queued"] }))
+          .json.id
+        yield* post("/v1/email/send", "h", MESSAGE)
+        const delivery = (yield* lab.ask("GET", `/v1/webhooks/${webhook}/deliveries`, { key })).json.data[0].id
+        const calls: ReadonlyArray<readonly [path: string, body: unknown, status: number]> = [
+          ["/v1/email/send/batch", { emails: [MESSAGE, MESSAGE] }, 200],
+          [`/v1/email/${email}/resend`, undefined, 200],
+          [`/v1/email/${email}/cancel`, undefined, 200],
+          ["/v1/domains", { name: "more.test" }, 201],
+          ["/v1/domains/more.test/verify", undefined, 200],
+          ["/v1/domains/more.test/dkim/rotate", undefined, 200],
+          ["/v1/api-keys", { name: "k", scopes: ["email:send"] }, 201],
+          ["/v1/webhooks", { url: "https://example.org/2", events: ["*"] }, 201],
+          [`/v1/webhooks/${webhook}/rotate-secret`, undefined, 200],
+          [`/v1/webhooks/${webhook}/test`, undefined, 202],
+          [
+            `/v1/webhooks/${webhook}/replay`,
+            { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" },
+            202,
+          ],
+          [`/v1/webhooks/${webhook}/deliveries/${delivery}/replay`, undefined, 202],
+          ["/v1/suppressions", { email: "gone@example.org" }, 201],
+        ]
+        for (const [path, body, status] of calls) {
+          const first = yield* post(path, "once", body)
+          const again = yield* post(path, "once", body)
+          assert.strictEqual(first.status, status, `${path}: ${first.text}`)
+          assert.strictEqual(again.status, status, path)
+          assert.strictEqual(again.text, first.text, path)
+          assert.strictEqual(first.headers.get("idempotent-replayed"), null, path)
+          assert.strictEqual(again.headers.get("idempotent-replayed"), "true", path)
+        }
+      }),
+    )
 
-  it.effect("leaves no secret readable in the database", () =>
-    Effect.gen(function* () {
-      const { post } = yield* setUp
-      const { sql } = yield* Lab
-      const key = (yield* post("/v1/api-keys", "i", { name: "k", scopes: ["admin"] })).json.key as string
-      const { secret } = (yield* post("/v1/webhooks", "i", { url: "https://example.org/", events: ["*"] })).json
-      const rows = yield* sql`
+    it.effect("leaves no secret readable in the database", () =>
+      Effect.gen(function* () {
+        const { post } = yield* setUp
+        const { sql } = yield* Lab
+        const key = (yield* post("/v1/api-keys", "i", { name: "k", scopes: ["admin"] })).json.key as string
+        const { secret } = (yield* post("/v1/webhooks", "i", { url: "https://example.org/", events: ["*"] })).json
+        const rows = yield* sql`
         SELECT (SELECT string_agg(encode(answer, 'escape'), '') FROM idempotency_keys)
           || (SELECT string_agg(encode(ciphertext, 'escape'), '') FROM secrets)
           || (SELECT string_agg(data::text, '') FROM events) AS everything`
-      const everything = String(rows[0]?.["everything"])
-      assert.notInclude(everything, key)
-      assert.notInclude(everything, secret)
-    }),
-  )
-})
+        const everything = String(rows[0]?.["everything"])
+        assert.notInclude(everything, key)
+        assert.notInclude(everything, secret)
+      }),
+    )
+  },
+)

@@ -15,14 +15,30 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
   it.effect("are shown in full once, and work at once", () =>
     Effect.gen(function* () {
       const { admin, call, lab } = yield* setUp
-      const { json, status } = yield* call("POST", "/v1/api-keys", { name: "CI", scopes: ["domains:read"], domain: "Acme.test", allowed_ips: ["127.0.0.0/8"], expires_at: "2999-01-01T00:00:00+01:00" })
+      const { json, status } = yield* call("POST", "/v1/api-keys", {
+        name: "CI",
+        scopes: ["domains:read"],
+        domain: "Acme.test",
+        allowed_ips: ["127.0.0.0/8"],
+        expires_at: "2999-01-01T00:00:00+01:00",
+      })
       assert.strictEqual(status, 201)
       const { key, ...record } = json
       assert.match(key, /^wb_[0-9A-Za-z]{49}$/u)
       assert.deepStrictEqual(record, {
-        object: "api_key", id: record.id, name: "CI", prefix: key.slice(0, 10), scopes: ["domains:read"], domain: "acme.test",
-        allowed_ips: ["127.0.0.0/8"], status: "active", created_at: record.created_at, created_by: admin.id, last_used_at: null,
-        expires_at: "2998-12-31T23:00:00.000Z", revoked_at: null,
+        object: "api_key",
+        id: record.id,
+        name: "CI",
+        prefix: key.slice(0, 10),
+        scopes: ["domains:read"],
+        domain: "acme.test",
+        allowed_ips: ["127.0.0.0/8"],
+        status: "active",
+        created_at: record.created_at,
+        created_by: admin.id,
+        last_used_at: null,
+        expires_at: "2998-12-31T23:00:00.000Z",
+        revoked_at: null,
       })
       assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
       const shown = (yield* call("GET", `/v1/api-keys/${record.id}`)).json
@@ -44,34 +60,39 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     }),
   )
 
-  it.effect("are refused to every request that starts after the answer of their revocation, on every node, under load", () =>
-    Effect.gen(function* () {
-      const { account, admin, lab } = yield* setUp
-      const { id, secret: key } = yield* lab.key(account)
-      const second = yield* lab.another
-      const calls: Array<{ readonly started: number; readonly status: number }> = []
-      let revokedAt = Number.POSITIVE_INFINITY
-      const hammer = (node: string) =>
-        Effect.gen(function* () {
-          while (performance.now() < revokedAt + 150) {
-            const started = performance.now()
-            const { status } = yield* lab.ask("POST", "/v1/email/send", { key, node, body: {} })
-            calls.push({ started, status })
-          }
+  it.effect(
+    "are refused to every request that starts after the answer of their revocation, on every node, under load",
+    () =>
+      Effect.gen(function* () {
+        const { account, admin, lab } = yield* setUp
+        const { id, secret: key } = yield* lab.key(account)
+        const second = yield* lab.another
+        const calls: Array<{ readonly started: number; readonly status: number }> = []
+        let revokedAt = Number.POSITIVE_INFINITY
+        const hammer = (node: string) =>
+          Effect.gen(function* () {
+            while (performance.now() < revokedAt + 150) {
+              const started = performance.now()
+              const { status } = yield* lab.ask("POST", "/v1/email/send", { key, node, body: {} })
+              calls.push({ started, status })
+            }
+          })
+        const revoke = Effect.gen(function* () {
+          while (calls.length < 60) yield* Effect.sleep("2 millis")
+          const { status } = yield* lab.ask("DELETE", `/v1/api-keys/${id}`, { key: admin.secret })
+          revokedAt = performance.now()
+          assert.strictEqual(status, 200)
         })
-      const revoke = Effect.gen(function* () {
-        while (calls.length < 60) yield* Effect.sleep("2 millis")
-        const { status } = yield* lab.ask("DELETE", `/v1/api-keys/${id}`, { key: admin.secret })
-        revokedAt = performance.now()
-        assert.strictEqual(status, 200)
-      })
-      const nodes = [lab.url, second]
-      yield* Effect.all([revoke, ...[...nodes, ...nodes, ...nodes].map(hammer)], { concurrency: "unbounded" })
-      const late = calls.filter(({ started }) => started > revokedAt)
-      assert.isAbove(late.length, 20)
-      assert.deepStrictEqual(late.filter(({ status }) => status !== 401), [])
-      assert.isAbove(calls.filter(({ status }) => status === 400).length, 50)
-    }),
+        const nodes = [lab.url, second]
+        yield* Effect.all([revoke, ...[...nodes, ...nodes, ...nodes].map(hammer)], { concurrency: "unbounded" })
+        const late = calls.filter(({ started }) => started > revokedAt)
+        assert.isAbove(late.length, 20)
+        assert.deepStrictEqual(
+          late.filter(({ status }) => status !== 401),
+          [],
+        )
+        assert.isAbove(calls.filter(({ status }) => status === 400).length, 50)
+      }),
   )
 
   it.effect("may revoke themselves, the last administrative one too", () =>
@@ -131,7 +152,11 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
         assert.strictEqual(answer.status, status, what)
         assert.strictEqual(answer.json.error.details[0].path, path, what)
       }
-      const past = yield* call("POST", "/v1/api-keys", { name: "x", scopes: ["admin"], expires_at: "2020-01-01T00:00:00Z" })
+      const past = yield* call("POST", "/v1/api-keys", {
+        name: "x",
+        scopes: ["admin"],
+        expires_at: "2020-01-01T00:00:00Z",
+      })
       assert.deepStrictEqual([past.status, past.json.error.reason], [422, "expires_at_out_of_range"])
       assert.strictEqual((yield* call("DELETE", "/v1/api-keys/key_00000000000000000000000000")).status, 404)
     }),

@@ -71,7 +71,10 @@ export class Lab extends Context.Service<
     readonly another: Effect.Effect<string, never, EffectScope.Scope>
     readonly ask: (method: string, path: string, options?: Ask) => Effect.Effect<Answer>
     readonly account: (plan?: Plan.Plan) => Effect.Effect<Id.AccountId>
-    readonly key: (account: Id.AccountId, options?: KeyOptions) => Effect.Effect<{ readonly id: string; readonly secret: string }>
+    readonly key: (
+      account: Id.AccountId,
+      options?: KeyOptions,
+    ) => Effect.Effect<{ readonly id: string; readonly secret: string }>
   }
 >()("test/Lab") {
   static readonly layer = (setup: Setup = {}) =>
@@ -130,7 +133,14 @@ const store = nodeStore.pipe(
 )
 
 const served = (setup: Setup) => {
-  const { allowedNetworks = [], maxBodyBytes = MAX_BODY_BYTES, timeouts, transport = "capture", trustedProxies = [], zones = {} } = setup
+  const {
+    allowedNetworks = [],
+    maxBodyBytes = MAX_BODY_BYTES,
+    timeouts,
+    transport = "capture",
+    trustedProxies = [],
+    zones = {},
+  } = setup
   return HttpLive({
     host: "127.0.0.1",
     port: 0,
@@ -149,7 +159,12 @@ const served = (setup: Setup) => {
   )
 }
 
-const ask = async (url: string, method: string, path: string, { body, headers = {}, key, raw }: Ask = {}): Promise<Answer> => {
+const ask = async (
+  url: string,
+  method: string,
+  path: string,
+  { body, headers = {}, key, raw }: Ask = {},
+): Promise<Answer> => {
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await fetch(`${url}${path}`, {
     method,

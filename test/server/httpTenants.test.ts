@@ -19,10 +19,24 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("tenant
     const post = (path: string, body: unknown) => lab.ask("POST", path, { key, body })
     const domain = (yield* post("/v1/domains", { name: "acme.test" })).json
     const webhook = (yield* post("/v1/webhooks", { url: "https://example.org/hook", events: ["*"] })).json
-    const email = (yield* post("/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "x", scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })).json
+    const email = (yield* post("/v1/email/send", {
+      from: "hi@acme.test",
+      to: "ana@example.org",
+      subject: "x",
+      scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
+    })).json
     yield* post("/v1/suppressions", { email: "gone@example.org" })
     const delivery = (yield* lab.ask("GET", `/v1/webhooks/${webhook.id}/deliveries`, { key })).json.data[0]
-    return { account, key, key_id, domain: domain.name as string, domain_id: domain.id as string, webhook: webhook.id as string, email: email.id as string, delivery: delivery.id as string }
+    return {
+      account,
+      key,
+      key_id,
+      domain: domain.name as string,
+      domain_id: domain.id as string,
+      webhook: webhook.id as string,
+      email: email.id as string,
+      delivery: delivery.id as string,
+    }
   })
 
   const routes = Object.entries(OpenApi.fromApi(Api).paths).flatMap(([path, operations]) =>
@@ -35,7 +49,8 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("tenant
       const theirs = yield* furnished
       const { secret: key } = yield* lab.key(yield* lab.account())
       const fill = (path: string): ReadonlyArray<string> => {
-        if (path.includes("/domains/")) return [theirs.domain, theirs.domain_id].map((name) => path.replace("{domain}", name))
+        if (path.includes("/domains/"))
+          return [theirs.domain, theirs.domain_id].map((name) => path.replace("{domain}", name))
         return [
           path
             .replace("{key_id}", theirs.key_id)
@@ -71,10 +86,13 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("tenant
       yield* furnished
       const account = yield* lab.account()
       const { id, secret: key } = yield* lab.key(account)
-      const lists = routes.filter((route) => route.startsWith("GET /v1/") && !route.includes("{") && !route.endsWith("/account"))
-      assert.sameMembers(lists.map((route) => route.split("/v1/")[1]), [
-        "email/logs", "domains", "api-keys", "webhooks", "suppressions", "events", "audit",
-      ])
+      const lists = routes.filter(
+        (route) => route.startsWith("GET /v1/") && !route.includes("{") && !route.endsWith("/account"),
+      )
+      assert.sameMembers(
+        lists.map((route) => route.split("/v1/")[1]),
+        ["email/logs", "domains", "api-keys", "webhooks", "suppressions", "events", "audit"],
+      )
       for (const route of lists) {
         const [method = "", path = ""] = route.split(" ")
         const { json } = yield* lab.ask(method, path, { key })

@@ -10,7 +10,10 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("our ow
     return { lab, account, key }
   })
 
-  for (const [where, table] of [["behind a handler", "accounts"], ["at the gate", "api_keys"]] as const)
+  for (const [where, table] of [
+    ["behind a handler", "accounts"],
+    ["at the gate", "api_keys"],
+  ] as const)
     it.effect(`${where} is a 500 with an id, all headers, and no word about its cause`, () =>
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
@@ -27,7 +30,8 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("our ow
             details: [],
           },
         })
-        for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) assert.isNotNull(answer.headers.get(name))
+        for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"])
+          assert.isNotNull(answer.headers.get(name))
         assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 200)
       }),
     )

@@ -9,8 +9,13 @@ const setUp = Effect.gen(function* () {
   const account = yield* lab.account()
   const { secret: key } = yield* lab.key(account)
   yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-  const call = (method: string, path: string, body?: unknown) => lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
-  const create = (body: object = {}) => Effect.map(call("POST", "/v1/webhooks", { url: "https://example.org/hook", events: ["*"], ...body }), ({ json }) => json)
+  const call = (method: string, path: string, body?: unknown) =>
+    lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+  const create = (body: object = {}) =>
+    Effect.map(
+      call("POST", "/v1/webhooks", { url: "https://example.org/hook", events: ["*"], ...body }),
+      ({ json }) => json,
+    )
   const send = call("POST", "/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "x" })
   return { lab, account, key, call, create, send }
 })
@@ -22,8 +27,15 @@ layer(Lab.layer(), options)("webhooks", (it) => {
       const { secret, ...record } = yield* create({ description: "Orders" })
       assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/u)
       assert.deepStrictEqual(record, {
-        object: "webhook", id: record.id, url: "https://example.org/hook", events: ["*"], description: "Orders", enabled: true,
-        disabled_reason: null, created_at: record.created_at, updated_at: record.created_at,
+        object: "webhook",
+        id: record.id,
+        url: "https://example.org/hook",
+        events: ["*"],
+        description: "Orders",
+        enabled: true,
+        disabled_reason: null,
+        created_at: record.created_at,
+        updated_at: record.created_at,
       })
       assert.deepStrictEqual((yield* call("GET", `/v1/webhooks/${record.id}`)).json, record)
       assert.deepStrictEqual((yield* call("GET", "/v1/webhooks")).json.data, [record])
@@ -44,7 +56,11 @@ layer(Lab.layer(), options)("webhooks", (it) => {
       const off = yield* patch({ enabled: false, events: ["email.bounced"] })
       assert.deepStrictEqual([off.enabled, off.disabled_reason, off.events], [false, "manual", ["email.bounced"]])
       assert.strictEqual((yield* patch({ enabled: true })).disabled_reason, null)
-      assert.deepStrictEqual((yield* call("DELETE", `/v1/webhooks/${id}`)).json, { object: "webhook", id, deleted: true })
+      assert.deepStrictEqual((yield* call("DELETE", `/v1/webhooks/${id}`)).json, {
+        object: "webhook",
+        id,
+        deleted: true,
+      })
       assert.strictEqual((yield* call("DELETE", `/v1/webhooks/${id}`)).status, 404)
       assert.strictEqual((yield* call("PATCH", `/v1/webhooks/${id}`, {})).status, 404)
     }),
@@ -53,10 +69,20 @@ layer(Lab.layer(), options)("webhooks", (it) => {
   it.effect("are refused an address that leads inwards (422), and words that are no URL or type (400)", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
-      const create = (body: object) => call("POST", "/v1/webhooks", { url: "https://example.org/", events: ["*"], ...body })
+      const create = (body: object) =>
+        call("POST", "/v1/webhooks", { url: "https://example.org/", events: ["*"], ...body })
       const inward = [
-        "https://127.0.0.1/", "https://10.1.2.3/", "https://169.254.169.254/latest/meta-data", "https://[::1]/", "https://[fe80::1]/",
-        "https://localhost/", "https://a.localhost/", "https://2130706433/", "https://0x7f.1/", "https://[::ffff:10.0.0.1]/", "http://example.org/",
+        "https://127.0.0.1/",
+        "https://10.1.2.3/",
+        "https://169.254.169.254/latest/meta-data",
+        "https://[::1]/",
+        "https://[fe80::1]/",
+        "https://localhost/",
+        "https://a.localhost/",
+        "https://2130706433/",
+        "https://0x7f.1/",
+        "https://[::ffff:10.0.0.1]/",
+        "http://example.org/",
       ]
       for (const url of inward) {
         const { json, status } = yield* create({ url })
@@ -64,9 +90,16 @@ layer(Lab.layer(), options)("webhooks", (it) => {
         assert.match(json.error.message, /WEBHOOK_ALLOW_NETWORKS/u)
       }
       for (const [path, body] of [
-        ["url", { url: "example.org" }], ["url", { url: "ftp://example.org/" }], ["url", { url: "https://user:pass@example.org/" }],
-        ["url", { url: 7 }], ["url", { url: undefined }], ["events", { events: [] }], ["events", { events: undefined }],
-        ["events[0]", { events: ["email.lost"] }], ["description", { description: "x".repeat(501) }], ["enabled", { enabled: "yes" }],
+        ["url", { url: "example.org" }],
+        ["url", { url: "ftp://example.org/" }],
+        ["url", { url: "https://user:pass@example.org/" }],
+        ["url", { url: 7 }],
+        ["url", { url: undefined }],
+        ["events", { events: [] }],
+        ["events", { events: undefined }],
+        ["events[0]", { events: ["email.lost"] }],
+        ["description", { description: "x".repeat(501) }],
+        ["enabled", { enabled: "yes" }],
       ] as const) {
         const { json, status } = yield* create(body)
         assert.deepStrictEqual([status, json.error?.details?.[0]?.path], [400, path], JSON.stringify(body))
@@ -80,12 +113,20 @@ layer(Lab.layer(), options)("webhooks", (it) => {
       const { id } = yield* create({ events: ["email.queued"] })
       yield* send
       yield* send
-      const list = (query: string) => Effect.map(call("GET", `/v1/webhooks/${id}/deliveries?${query}`), ({ json }) => json)
+      const list = (query: string) =>
+        Effect.map(call("GET", `/v1/webhooks/${id}/deliveries?${query}`), ({ json }) => json)
       const all = yield* list("")
-      assert.deepStrictEqual(all.data.map((each: { event_type: string; status: string; attempts: number }) => [each.event_type, each.status, each.attempts]), [
-        ["email.queued", "pending", 0],
-        ["email.queued", "pending", 0],
-      ])
+      assert.deepStrictEqual(
+        all.data.map((each: { event_type: string; status: string; attempts: number }) => [
+          each.event_type,
+          each.status,
+          each.attempts,
+        ]),
+        [
+          ["email.queued", "pending", 0],
+          ["email.queued", "pending", 0],
+        ],
+      )
       const first = yield* list("limit=1")
       assert.deepStrictEqual([first.has_more, first.next_cursor], [true, all.data[0].id])
       assert.deepStrictEqual((yield* list(`limit=1&after=${first.next_cursor}`)).data, [all.data[1]])
@@ -93,7 +134,10 @@ layer(Lab.layer(), options)("webhooks", (it) => {
       assert.deepStrictEqual((yield* call("GET", path)).json, { ...all.data[0], history: [] })
       const again = yield* call("POST", `${path}/replay`)
       assert.deepStrictEqual([again.status, again.json.id, again.json.status], [202, all.data[0].id, "pending"])
-      assert.strictEqual((yield* call("POST", `/v1/webhooks/${id}/deliveries/whd_00000000000000000000000000/replay`)).json.error.reason, "webhook_delivery_not_found")
+      assert.strictEqual(
+        (yield* call("POST", `/v1/webhooks/${id}/deliveries/whd_00000000000000000000000000/replay`)).json.error.reason,
+        "webhook_delivery_not_found",
+      )
     }),
   )
 
@@ -103,9 +147,17 @@ layer(Lab.layer(), options)("webhooks", (it) => {
       yield* send
       yield* send
       const { id } = yield* create()
-      const replay = (body: object) => call("POST", `/v1/webhooks/${id}/replay`, { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z", ...body })
+      const replay = (body: object) =>
+        call("POST", `/v1/webhooks/${id}/replay`, {
+          created_after: "2020-01-01T00:00:00Z",
+          created_before: "2040-01-01T00:00:00Z",
+          ...body,
+        })
       const { json, status } = yield* replay({ events: ["email.queued"] })
-      assert.deepStrictEqual([status, json], [202, { object: "webhook_replay", webhook_id: id, queued: 2, has_more: false }])
+      assert.deepStrictEqual(
+        [status, json],
+        [202, { object: "webhook_replay", webhook_id: id, queued: 2, has_more: false }],
+      )
       assert.strictEqual((yield* replay({ created_after: "2039-01-01T00:00:00Z" })).json.queued, 0)
       assert.strictEqual((yield* replay({ created_before: "2019-01-01T00:00:00Z" })).status, 400)
       assert.strictEqual((yield* call("POST", `/v1/webhooks/${id}/replay`, {})).status, 400)
@@ -136,14 +188,18 @@ layer(Lab.layer(), options)("webhooks", (it) => {
   )
 })
 
-layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), options)("webhooks where the operator allows a network", (it) => {
-  it.effect("may go there, over plain http too, and nowhere else inwards", () =>
-    Effect.gen(function* () {
-      const { call } = yield* setUp
-      const status = (url: string) => Effect.map(call("POST", "/v1/webhooks", { url, events: ["*"] }), (answer) => answer.status)
-      assert.strictEqual(yield* status("http://127.0.0.1:9000/hook"), 201)
-      assert.strictEqual(yield* status("http://localhost:9000/hook"), 201)
-      assert.strictEqual(yield* status("https://10.0.0.1/"), 422)
-    }),
-  )
-})
+layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), options)(
+  "webhooks where the operator allows a network",
+  (it) => {
+    it.effect("may go there, over plain http too, and nowhere else inwards", () =>
+      Effect.gen(function* () {
+        const { call } = yield* setUp
+        const status = (url: string) =>
+          Effect.map(call("POST", "/v1/webhooks", { url, events: ["*"] }), (answer) => answer.status)
+        assert.strictEqual(yield* status("http://127.0.0.1:9000/hook"), 201)
+        assert.strictEqual(yield* status("http://localhost:9000/hook"), 201)
+        assert.strictEqual(yield* status("https://10.0.0.1/"), 422)
+      }),
+    )
+  },
+)

@@ -31,7 +31,13 @@ describe("the settings", () => {
         SMTP_TLS_CERT: "/tmp/cert.pem",
       })
       const names = ["PORT", "MAX_BODY_BYTES", "TRUSTED_PROXIES", "TRANSPORT", "SMTP_TLS_CERT"]
-      assert.deepStrictEqual(found.map((problem) => names.filter((name) => problem.startsWith(name))).flat().sort(), names.sort())
+      assert.deepStrictEqual(
+        found
+          .map((problem) => names.filter((name) => problem.startsWith(name)))
+          .flat()
+          .sort(),
+        names.sort(),
+      )
     }),
   )
 
@@ -47,7 +53,10 @@ describe("the settings", () => {
     Effect.gen(function* () {
       const settings = yield* Settings.load
       assert.strictEqual(Settings.urlOf(settings), "https://mail.acme.test")
-      assert.strictEqual(Settings.urlOf({ ...settings, baseUrl: Option.none(), host: "0.0.0.0" }), "http://127.0.0.1:3025")
+      assert.strictEqual(
+        Settings.urlOf({ ...settings, baseUrl: Option.none(), host: "0.0.0.0" }),
+        "http://127.0.0.1:3025",
+      )
     }).pipe(given({ BASE_URL: "https://mail.acme.test" })),
   )
 

@@ -44,8 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
   try {
     const outside = process.env["WAYBILL_TEST_DATABASE_URL"]
-    const server =
-      outside === undefined ? await Effect.runPromise(Scope.provide(startServer, scope)) : undefined
+    const server = outside === undefined ? await Effect.runPromise(Scope.provide(startServer, scope)) : undefined
     const url = server === undefined ? outside : Redacted.value(server.url)
     if (url === undefined) throw new Error("no server to test on")
     // Several runs may share an outside server.

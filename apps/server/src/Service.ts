@@ -108,7 +108,11 @@ export const smtp = (settings: Settings) =>
     Effect.gen(function* () {
       const tls = yield* smtpTls(settings)
       const common = { host: settings.host, name: ehloName(settings), ...(tls === undefined ? {} : { tls }) }
-      const submission = Submission.layer({ ...common, port: settings.smtpPort, maxMessageBytes: settings.maxBodyBytes })
+      const submission = Submission.layer({
+        ...common,
+        port: settings.smtpPort,
+        maxMessageBytes: settings.maxBodyBytes,
+      })
       if (Option.isNone(settings.reportsPort)) return submission
       const returnPath = { domain: settings.returnPathDomain, secretKeys: yield* returnPathKeys }
       return Layer.merge(submission, Reports.layer({ ...common, port: settings.reportsPort.value, returnPath }))

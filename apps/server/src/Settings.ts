@@ -48,15 +48,30 @@ const Networks = (name: string) =>
 
 /** Every setting there is. `waybill config` and docs/configuration.md are written from this table. */
 export const TABLE = {
-  port: setting("PORT", "Port of the API, the documentation and the dashboard.", "3025", Config.Port("PORT").pipe(Config.withDefault(3025))),
-  host: setting("HOST", "Address to listen on.", "127.0.0.1", Config.String("HOST").pipe(Config.withDefault("127.0.0.1"))),
+  port: setting(
+    "PORT",
+    "Port of the API, the documentation and the dashboard.",
+    "3025",
+    Config.Port("PORT").pipe(Config.withDefault(3025)),
+  ),
+  host: setting(
+    "HOST",
+    "Address to listen on.",
+    "127.0.0.1",
+    Config.String("HOST").pipe(Config.withDefault("127.0.0.1")),
+  ),
   baseUrl: setting(
     "BASE_URL",
     "How clients reach the service, when that is not http://HOST:PORT (behind a proxy).",
     null,
     Config.option(Config.String("BASE_URL")),
   ),
-  smtpPort: setting("SMTP_PORT", "Port of SMTP submission.", "2525", Config.Port("SMTP_PORT").pipe(Config.withDefault(2525))),
+  smtpPort: setting(
+    "SMTP_PORT",
+    "Port of SMTP submission.",
+    "2525",
+    Config.Port("SMTP_PORT").pipe(Config.withDefault(2525)),
+  ),
   smtpTlsCert: setting(
     "SMTP_TLS_CERT",
     "File of the certificate chain (PEM) that SMTP offers STARTTLS with; without it, keys are taken from this machine only.",
@@ -180,7 +195,9 @@ export class SettingsWrong extends Data.TaggedError("SettingsWrong")<{ readonly 
 export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function* () {
   const problems: Array<string> = []
   const values: Record<string, unknown> = {}
-  for (const [key, { config, fallback, meaning, name }] of Object.entries(TABLE) as ReadonlyArray<[string, Setting<unknown>]>) {
+  for (const [key, { config, fallback, meaning, name }] of Object.entries(TABLE) as ReadonlyArray<
+    [string, Setting<unknown>]
+  >) {
     const read = yield* Effect.result(config)
     if (read._tag === "Success") values[key] = read.success
     else {
@@ -189,7 +206,9 @@ export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function*
     }
   }
   if (values["transport"] === "relay" && Option.isNone(values["smtpUrl"] as Option.Option<unknown>)) {
-    problems.push("SMTP_URL is missing: TRANSPORT=relay needs the relay's address, such as smtp://user:password@host:587.")
+    problems.push(
+      "SMTP_URL is missing: TRANSPORT=relay needs the relay's address, such as smtp://user:password@host:587.",
+    )
   }
   const isSet = (key: string) => Option.isSome((values[key] ?? Option.none()) as Option.Option<unknown>)
   if (isSet("smtpTlsCert") !== isSet("smtpTlsKey")) {
@@ -221,7 +240,10 @@ export const describe = Effect.gen(function* () {
 })
 
 export const urlOf = (settings: Settings): string =>
-  Option.getOrElse(settings.baseUrl, () => `http://${settings.host === "0.0.0.0" ? "127.0.0.1" : settings.host}:${settings.port}`)
+  Option.getOrElse(
+    settings.baseUrl,
+    () => `http://${settings.host === "0.0.0.0" ? "127.0.0.1" : settings.host}:${settings.port}`,
+  )
 
 export const reveal = (secret: Option.Option<Redacted.Redacted>): string | undefined =>
   Option.getOrUndefined(Option.map(secret, Redacted.value))

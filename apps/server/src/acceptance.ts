@@ -31,7 +31,10 @@ export interface Sender {
 /** A text part that is missing is derived when the message is composed, so that accepting one stays cheap. */
 export const draft = (message: EmailMessage): Draft => {
   const body = Content.encodeBody(message)
-  const files = (message.attachments ?? []).map((file) => ({ ...file, blob: Content.blob(Buffer.from(file.content, "base64")) }))
+  const files = (message.attachments ?? []).map((file) => ({
+    ...file,
+    blob: Content.blob(Buffer.from(file.content, "base64")),
+  }))
   const blobs = [body, ...files.map(({ blob }) => blob)]
   const { bcc, cc, from, headers, list_unsubscribe, reply_to, scheduled_at, subject, tags, to } = message
   const size_bytes = blobs.reduce((sum, { bytes }) => sum + bytes.length, 0)
@@ -120,7 +123,8 @@ export const accept = (
     now,
     emailId: id,
     messageId: Acceptance.messageIdOf(id, name),
-    domain: domain === undefined ? undefined : { id: domain.id as Id.DomainId, status: domain.status as DomainStatus.Status },
+    domain:
+      domain === undefined ? undefined : { id: domain.id as Id.DomainId, status: domain.status as DomainStatus.Status },
     key,
     plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
     suppressed,

@@ -9,8 +9,7 @@ import { hash } from "node:crypto"
 import { newId, now } from "./fresh.ts"
 
 /** What is kept of a key. */
-export const hashOf = (secret: string): Content.Sha256 =>
-  Content.Sha256.make(hash("sha256", secret, "hex"))
+export const hashOf = (secret: string): Content.Sha256 => Content.Sha256.make(hash("sha256", secret, "hex"))
 
 /** The only moment at which a key's secret exists outside its owner's hands. */
 export const createApiKey = Effect.fn("createApiKey")(function* (

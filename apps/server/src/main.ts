@@ -12,7 +12,9 @@ const program = waybill.pipe(
   Effect.tapCause((cause) => {
     const error = Cause.findErrorOption(cause)
     if (error._tag === "None") return Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(Cause.pretty(cause))
-    return "_tag" in error.value && error.value._tag === "ShowHelp" ? Effect.void : Console.error(`waybill: ${error.value.message}`)
+    return "_tag" in error.value && error.value._tag === "ShowHelp"
+      ? Effect.void
+      : Console.error(`waybill: ${error.value.message}`)
   }),
   Effect.provide(NodeServices.layer),
 )
@@ -21,5 +23,7 @@ NodeRuntime.runMain(program, {
   disableErrorReporting: true,
   // A signal is how a service is asked to stop, so having stopped is success.
   teardown: (exit, done) =>
-    Runtime.defaultTeardown(exit, (code) => done(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? 0 : code)),
+    Runtime.defaultTeardown(exit, (code) =>
+      done(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? 0 : code),
+    ),
 })

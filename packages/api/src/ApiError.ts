@@ -6,7 +6,9 @@ import { HttpApiSchema } from "effect/http-api"
 export const RequestId = Context.Reference<string>("@waybill/api/RequestId", { defaultValue: () => "" })
 
 export const Detail = Schema.Struct({
-  path: Schema.String.annotate({ description: "The field, as in `to[3]` or `headers.X-Id`; empty for the body itself" }),
+  path: Schema.String.annotate({
+    description: "The field, as in `to[3]` or `headers.X-Id`; empty for the body itself",
+  }),
   message: Schema.String.annotate({ description: "What is wrong, worded to follow the name of the field" }),
 }).annotate({ identifier: "ErrorDetail" })
 
@@ -17,7 +19,9 @@ export const Body = Schema.Struct({
     message: Schema.String.annotate({ description: "For people; its words may change" }),
     reason: Schema.String.annotate({ description: "The finer cause; new ones may appear" }),
     request_id: Schema.String.annotate({ description: "Also in `X-Request-Id`; name it when asking for help" }),
-    details: Schema.Array(Detail).annotate({ description: "All violations, not only the first; empty where there is no field to name" }),
+    details: Schema.Array(Detail).annotate({
+      description: "All violations, not only the first; empty where there is no field to name",
+    }),
   }),
 }).annotate({ identifier: "Error" })
 export type Body = typeof Body.Type
@@ -72,14 +76,29 @@ const error = <S extends Refusal.Status>(status: S, description: string) =>
     HttpApiSchema.status(status),
   )
 
-export const BadRequest = error(400, "The request itself is wrong; `details` lists every violation. Sending it again changes nothing.")
-export const Unauthorized = error(401, "No API key, or one that is unknown, expired, revoked or not allowed from this address.")
-export const Forbidden = error(403, "The API key lacks a scope, which `details` names, or is limited to another domain.")
+export const BadRequest = error(
+  400,
+  "The request itself is wrong; `details` lists every violation. Sending it again changes nothing.",
+)
+export const Unauthorized = error(
+  401,
+  "No API key, or one that is unknown, expired, revoked or not allowed from this address.",
+)
+export const Forbidden = error(
+  403,
+  "The API key lacks a scope, which `details` names, or is limited to another domain.",
+)
 export const NotFound = error(404, "No such resource in this account, or no such route.")
-export const Unprocessable = error(422, "The request is well-formed, but the state of the account does not let it through; `reason` says which.")
+export const Unprocessable = error(
+  422,
+  "The request is well-formed, but the state of the account does not let it through; `reason` says which.",
+)
 export const Internal = error(500, "Our fault. The cause is logged under `request_id`.")
 
-const tooMany = error(429, "A window or the monthly volume is used up; wait as long as `Retry-After` says, then back off exponentially.")
+const tooMany = error(
+  429,
+  "A window or the monthly volume is used up; wait as long as `Retry-After` says, then back off exponentially.",
+)
 
 export const RateLimited = ofStatus(429).pipe(
   HttpApiSchema.encodeToWithHeaders(

@@ -48,7 +48,6 @@ export const Revoked = Schema.Struct({
   revoked_at: at,
 }).annotate({ identifier: "ApiKeyRevoked" })
 
-
 const Name = Schema.String.check(Rules.chars(ApiKey.MAX_NAME_CHARS, 1), Rules.oneLine)
 
 const Creation = Schema.Struct({
@@ -69,15 +68,27 @@ export class ApiKeys extends HttpApiGroup.make("apiKeys")
     HttpApiEndpoint.get("list", "/api-keys", { success: Page.of(Key) }).annotateMerge(
       about("List API keys", "admin", "All keys of the account, revoked ones too, newest first."),
     ),
-    HttpApiEndpoint.get("get", "/api-keys/:key_id", { params, success: Key }).annotateMerge(about("Get an API key", "admin", "Its record; the key itself is not kept.")),
+    HttpApiEndpoint.get("get", "/api-keys/:key_id", { params, success: Key }).annotateMerge(
+      about("Get an API key", "admin", "Its record; the key itself is not kept."),
+    ),
     HttpApiEndpoint.post("create", "/api-keys", {
       headers: Idempotency.headers,
       payload: Creation,
       success: Idempotency.replayable(CreatedKey.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,
-    }).annotateMerge(about("Create an API key", "admin", "The only answer that holds the key. A lost one cannot be recovered, only revoked and replaced.")),
+    }).annotateMerge(
+      about(
+        "Create an API key",
+        "admin",
+        "The only answer that holds the key. A lost one cannot be recovered, only revoked and replaced.",
+      ),
+    ),
     HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", { params, success: Revoked }).annotateMerge(
-      about("Revoke an API key", "admin", "At once, on every node, and for good. A second time gives the first `revoked_at`. A key may revoke itself."),
+      about(
+        "Revoke an API key",
+        "admin",
+        "At once, on every node, and for good. A second time gives the first `revoked_at`. A key may revoke itself.",
+      ),
     ),
   )
   .middleware(Validation)

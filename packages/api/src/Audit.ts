@@ -28,7 +28,11 @@ export class Audit extends HttpApiGroup.make("audit")
       query: { limit: Page.limit(), after: Schema.optionalKey(Page.position) },
       success: Page.of(AuditEntry),
     }).annotateMerge(
-      about("Read who did what", "admin", "What keys, users and operators did to keys, domains, webhooks, suppressions and the account, newest first. Sending is in the logs."),
+      about(
+        "Read who did what",
+        "admin",
+        "What keys, users and operators did to keys, domains, webhooks, suppressions and the account, newest first. Sending is in the logs.",
+      ),
     ),
   )
   .middleware(Validation)

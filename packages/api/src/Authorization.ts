@@ -26,7 +26,9 @@ export const Bucket = Context.Reference<RateLimit.Bucket>("@waybill/api/Bucket",
 
 const bearer = HttpApiSecurity.bearer.pipe(
   HttpApiSecurity.annotateMerge(
-    OpenApi.annotations({ description: "`Authorization: Bearer <API key>`. Keep keys out of browsers and out of version control." }),
+    OpenApi.annotations({
+      description: "`Authorization: Bearer <API key>`. Keep keys out of browsers and out of version control.",
+    }),
   ),
 )
 

@@ -20,8 +20,7 @@ const Item = Schema.Unknown.pipe(
   Schema.decodeTo(
     Schema.declare((u): u is Judged => Result.isResult(u)),
     SchemaTransformation.transformEffect<Judged, unknown>({
-      decode: (json) =>
-        Effect.result(Effect.mapError(decode(json), (error) => Violations.fromIssue(error.issue))),
+      decode: (json) => Effect.result(Effect.mapError(decode(json), (error) => Violations.fromIssue(error.issue))),
       encode: (judged) =>
         Result.isSuccess(judged)
           ? Effect.mapError(encode(judged.success), (error) => error.issue)

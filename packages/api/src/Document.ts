@@ -9,9 +9,16 @@ const HEADERS = {
   RateLimitLimit: integer("Requests allowed in this window"),
   RateLimitRemaining: integer("Requests left in this window"),
   RateLimitReset: integer("When this window ends, as a Unix timestamp"),
-  RequestId: { description: "Names this request; say it when asking for help", schema: { type: "string" }, required: true },
+  RequestId: {
+    description: "Names this request; say it when asking for help",
+    schema: { type: "string" },
+    required: true,
+  },
   RetryAfter: integer("Seconds to wait"),
-  IdempotentReplayed: { description: "Present when this is the kept answer to an earlier request", schema: { type: "string", const: "true" } },
+  IdempotentReplayed: {
+    description: "Present when this is the kept answer to an earlier request",
+    schema: { type: "string", const: "true" },
+  },
 }
 
 const EVERY_ANSWER = {
@@ -50,7 +57,8 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
       // Only a path with an id in it can name something that is not there.
       if (!path.includes("{")) delete responses["404"]
       for (const response of Object.values(responses)) finishResponse(response)
-      for (const parameter of (operation["parameters"] ?? []) as ReadonlyArray<Json>) finishParameter(parameter, operation)
+      for (const parameter of (operation["parameters"] ?? []) as ReadonlyArray<Json>)
+        finishParameter(parameter, operation)
     }
   const parts = document["components"] as { schemas: Record<string, Json>; headers?: unknown }
   parts.headers = HEADERS
@@ -77,7 +85,9 @@ const finishParameter = (parameter: Json, operation: Json): void => {
   const whole = (schema: Json) => (parameter["schema"] = { type: "integer", ...schema })
   if (parameter["name"] === "limit") {
     const feed = operation["operationId"] === "events.list"
-    whole(feed ? { minimum: 1, maximum: 1_000, default: 100 } : { minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })
+    whole(
+      feed ? { minimum: 1, maximum: 1_000, default: 100 } : { minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+    )
   }
   if (parameter["name"] === "after_position") whole({ minimum: 0, default: 0 })
   if (parameter["name"] === "idempotency-key") {

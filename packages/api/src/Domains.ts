@@ -16,7 +16,10 @@ import { Validation } from "./Validation.ts"
 export const DomainRecord = Schema.Struct({
   purpose: DnsFinding.Purpose,
   type: Schema.Literals(["TXT", "CNAME", "MX"]),
-  host: Schema.String.annotate({ description: "Relative to the domain, as the forms of DNS providers want it", examples: ["wb1._domainkey"] }),
+  host: Schema.String.annotate({
+    description: "Relative to the domain, as the forms of DNS providers want it",
+    examples: ["wb1._domainkey"],
+  }),
   name: Schema.String.annotate({ examples: ["wb1._domainkey.acme.test"] }),
   value: Schema.String,
   ttl: Schema.Natural,
@@ -54,7 +57,9 @@ const Addition = Schema.Struct({
     Schema.makeFilter(({ domain, name }) =>
       (name ?? domain) === undefined
         ? { path: ["name"], issue: "is required" }
-        : name === undefined || domain === undefined || name === domain || { path: ["domain"], issue: "is another spelling of `name` and names another domain" },
+        : name === undefined ||
+          domain === undefined ||
+          name === domain || { path: ["domain"], issue: "is another spelling of `name` and names another domain" },
     ),
   )
   .annotate({ identifier: "DomainAddition", description: "`domain` is an alias of `name`; one of them is required" })
@@ -81,16 +86,42 @@ export class Domains extends HttpApiGroup.make("domains")
       success: Idempotency.replayable(Domain.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about("Add a domain", "domains:write", "Makes a DKIM key and says which records to publish. The domain is checked by itself until it verifies, for 72 hours."),
+      about(
+        "Add a domain",
+        "domains:write",
+        "Makes a DKIM key and says which records to publish. The domain is checked by itself until it verifies, for 72 hours.",
+      ),
     ),
-    HttpApiEndpoint.post("verify", "/domains/:domain/verify", { params, headers, success: Idempotency.replayable(Domain), error: ApiError.Unprocessable }).annotateMerge(
-      about("Verify a domain now", "domains:write", "Asks the domain's own name servers, and answers with what they said."),
+    HttpApiEndpoint.post("verify", "/domains/:domain/verify", {
+      params,
+      headers,
+      success: Idempotency.replayable(Domain),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Verify a domain now",
+        "domains:write",
+        "Asks the domain's own name servers, and answers with what they said.",
+      ),
     ),
-    HttpApiEndpoint.post("rotateDkim", "/domains/:domain/dkim/rotate", { params, headers, success: Idempotency.replayable(Domain), error: ApiError.Unprocessable }).annotateMerge(
-      about("Rotate a domain's DKIM key", "domains:write", "Makes a new key under a new selector. The old one signs until DNS shows the new record."),
+    HttpApiEndpoint.post("rotateDkim", "/domains/:domain/dkim/rotate", {
+      params,
+      headers,
+      success: Idempotency.replayable(Domain),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Rotate a domain's DKIM key",
+        "domains:write",
+        "Makes a new key under a new selector. The old one signs until DNS shows the new record.",
+      ),
     ),
     HttpApiEndpoint.delete("remove", "/domains/:domain", { params, success: Deleted }).annotateMerge(
-      about("Remove a domain", "domains:write", "Mail that is still queued from it fails with reason `domain_removed`."),
+      about(
+        "Remove a domain",
+        "domains:write",
+        "Mail that is still queued from it fails with reason `domain_removed`.",
+      ),
     ),
   )
   .middleware(Validation)

@@ -72,19 +72,27 @@ const MAX_MEDIA_TYPE_CHARS = 300
 const CONTENT_ID = /^(?:[!-;=?-~]{1,200}|<[!-;=?-~]{1,200}>)$/u
 
 export const Attachment = Schema.Struct({
-  filename: Schema.String.check(Rules.chars(MAX_FILENAME_CHARS, 1), Rules.oneLine).annotate({ examples: ["receipt.pdf"] }),
-  content: Schema.String.check(Schema.makeFilter((text: string) => isBase64(text) || "must be base64, padded"))
-    .annotate({ description: "The bytes, in base64", contentEncoding: "base64", examples: ["JVBERi0xLjQK"] }),
+  filename: Schema.String.check(Rules.chars(MAX_FILENAME_CHARS, 1), Rules.oneLine).annotate({
+    examples: ["receipt.pdf"],
+  }),
+  content: Schema.String.check(
+    Schema.makeFilter((text: string) => isBase64(text) || "must be base64, padded"),
+  ).annotate({ description: "The bytes, in base64", contentEncoding: "base64", examples: ["JVBERi0xLjQK"] }),
   content_type: optional(
     Schema.String.check(
-      Schema.makeFilter((text: string) =>
-        (text.length <= MAX_MEDIA_TYPE_CHARS && MEDIA_TYPE.test(text)) || "must be a media type, such as application/pdf"),
+      Schema.makeFilter(
+        (text: string) =>
+          (text.length <= MAX_MEDIA_TYPE_CHARS && MEDIA_TYPE.test(text)) ||
+          "must be a media type, such as application/pdf",
+      ),
     ),
     "Told from the end of the file name when absent",
   ),
   content_id: optional(
     Schema.String.check(
-      Schema.isPattern(CONTENT_ID, { message: "must be 1 to 200 printable ASCII characters without spaces and angle brackets" }),
+      Schema.isPattern(CONTENT_ID, {
+        message: "must be 1 to 200 printable ASCII characters without spaces and angle brackets",
+      }),
     ),
     "Shows the file inside the HTML, which names it as `cid:…`",
   ),
@@ -99,7 +107,12 @@ export const ScheduledAt = Timestamp.FromIso
 /** A message to send (contract §3). Everything that is checked here is decidable from the request alone. */
 export const EmailMessage = Schema.Struct({
   from: Address.Mailbox.annotate({ description: "Its domain must be a verified domain of the account" }),
-  to: mailboxes(OneOrMany, 1, MAX_TO, `1 to ${MAX_TO} addresses, \`a@b.c\` or \`Name <a@b.c>\`; one may stand without an array`),
+  to: mailboxes(
+    OneOrMany,
+    1,
+    MAX_TO,
+    `1 to ${MAX_TO} addresses, \`a@b.c\` or \`Name <a@b.c>\`; one may stand without an array`,
+  ),
   subject: Schema.String.check(Rules.chars(MAX_SUBJECT_CHARS), Rules.oneLine).annotate({ examples: ["Your receipt"] }),
   html: optional(Schema.String, "With HTML alone, a text part is derived from it"),
   text: optional(Schema.String, "Plain text for readers without HTML; recommended"),
@@ -112,7 +125,10 @@ export const EmailMessage = Schema.Struct({
     `What to filter the logs by; 1 to ${MAX_TAG_CHARS} characters each`,
   ),
   scheduled_at: optional(ScheduledAt, "When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`"),
-  attachments: optional(Schema.Array(Attachment).check(Rules.items(0, MAX_ATTACHMENTS, "attachments")), "Files, at most 20"),
+  attachments: optional(
+    Schema.Array(Attachment).check(Rules.items(0, MAX_ATTACHMENTS, "attachments")),
+    "Files, at most 20",
+  ),
   list_unsubscribe: optional(Schema.Boolean, "Adds one-click unsubscribe headers (RFC 8058)"),
 }).annotate({ identifier: "EmailMessage" })
 export type EmailMessage = typeof EmailMessage.Type

@@ -54,7 +54,10 @@ const mailboxes = Schema.Array(Schema.String)
 const fields = {
   object: Schema.Literal("email_log"),
   id: Id.EmailId,
-  message_id: Schema.String.annotate({ description: "The Message-ID header", examples: ["<msg_01kakz5xq8e4vb2m0r7c3d9h1t@acme.test>"] }),
+  message_id: Schema.String.annotate({
+    description: "The Message-ID header",
+    examples: ["<msg_01kakz5xq8e4vb2m0r7c3d9h1t@acme.test>"],
+  }),
   status: EmailStatus.Status,
   from: Schema.String,
   to: mailboxes,
@@ -74,9 +77,13 @@ const fields = {
   api_key_id: Schema.NullOr(Id.ApiKeyId),
   domain: Schema.String,
   size_bytes: Schema.Natural,
-  error: Schema.NullOr(Trouble).annotate({ description: "What stands in the way of the first recipient that has trouble" }),
+  error: Schema.NullOr(Trouble).annotate({
+    description: "What stands in the way of the first recipient that has trouble",
+  }),
   version: Schema.Natural.annotate({ description: "How many events its stream has" }),
-  recipient_counts: counts.annotate({ description: "How many recipients are in which state; `status` is folded over them" }),
+  recipient_counts: counts.annotate({
+    description: "How many recipients are in which state; `status` is folded over them",
+  }),
   recipients: Schema.Array(Recipient),
 }
 

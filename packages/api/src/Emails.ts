@@ -57,7 +57,13 @@ export class Emails extends HttpApiGroup.make("emails")
       headers,
       success: Idempotency.replayable(EmailRecord),
       error: ApiError.Unprocessable,
-    }).annotateMerge(about("Cancel an email", "email:send", "While it is queued; else 422 `not_cancelable`. Canceled mail is given back to the monthly volume.")),
+    }).annotateMerge(
+      about(
+        "Cancel an email",
+        "email:send",
+        "While it is queued; else 422 `not_cancelable`. Canceled mail is given back to the monthly volume.",
+      ),
+    ),
     HttpApiEndpoint.patch("reschedule", "/email/:id", {
       params,
       payload: Schema.Struct({ scheduled_at: ScheduledAt }),
@@ -70,9 +76,15 @@ export class Emails extends HttpApiGroup.make("emails")
       success: Idempotency.replayable(Acknowledgement),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about("Send an email again", "email:send", "Queues a copy, with an id of its own, for every recipient that the message has not reached, while its content is still kept."),
+      about(
+        "Send an email again",
+        "email:send",
+        "Queues a copy, with an id of its own, for every recipient that the message has not reached, while its content is still kept.",
+      ),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Emails", description: "Sending, and what can be done while mail waits." })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Emails", description: "Sending, and what can be done while mail waits." }),
+  ) {}

@@ -4,7 +4,11 @@ import { OpenApi } from "effect/http-api"
 import { RequiredScope } from "./Authorization.ts"
 
 /** What an endpoint says of itself: the line in the navigation, the paragraph below it, the scope it asks for. */
-export const about = (summary: string, scope: Scope.Scope | "any key", description: string): Context.Context<RequiredScope> => {
+export const about = (
+  summary: string,
+  scope: Scope.Scope | "any key",
+  description: string,
+): Context.Context<RequiredScope> => {
   const words = `${description} Scope: \`${scope}\`.`
   const told = OpenApi.annotations({ summary, description: words }) as Context.Context<RequiredScope>
   return scope === "any key" ? told : Context.add(told, RequiredScope, scope)

@@ -11,7 +11,10 @@ export const Actor = Schema.Struct({
 export const EventRecord = Schema.Struct({
   object: Schema.Literal("event"),
   id: Id.EventId,
-  type: Schema.String.annotate({ description: "New types may appear; ignore those you do not know", examples: ["email.delivered"] }),
+  type: Schema.String.annotate({
+    description: "New types may appear; ignore those you do not know",
+    examples: ["email.delivered"],
+  }),
   stream: Schema.String.annotate({ description: "The kind of thing it is about", examples: ["email"] }),
   stream_id: Schema.String.annotate({ description: "Which one: its id, or the address of a suppression" }),
   version: Schema.Natural.annotate({ description: "Its place in the history of that thing, from 1" }),

@@ -59,7 +59,9 @@ const Wait = Schema.String.annotate({
 export const Feed = Schema.Struct({
   object: Schema.Literal("list"),
   has_more: Schema.Boolean,
-  next_position: Schema.Natural.annotate({ description: "The `after_position` of the next request; write it down with what you did" }),
+  next_position: Schema.Natural.annotate({
+    description: "The `after_position` of the next request; write it down with what you did",
+  }),
   data: Schema.Array(EventRecord),
 }).annotate({ identifier: "EventFeed" })
 
@@ -85,7 +87,11 @@ export class Events extends HttpApiGroup.make("events")
       },
       success: Feed,
     }).annotateMerge(
-      about("Read the account's history", "admin", "In order, oldest first: what webhooks push, to pull. Never skips an event, also while others are written. With `wait`, an answer that would be empty waits for the next event."),
+      about(
+        "Read the account's history",
+        "admin",
+        "In order, oldest first: what webhooks push, to pull. Never skips an event, also while others are written. With `wait`, an answer that would be empty waits for the next event.",
+      ),
     ),
     HttpApiEndpoint.get("stream", "/events/stream", {
       query: { after_position: Schema.optionalKey(Page.position), types: Schema.optionalKey(Types) },

@@ -31,7 +31,9 @@ const Statuses = Schema.String.annotate({
         const stranger = words.find((word) => !isStatus(word))
         return stranger === undefined
           ? Effect.succeed(words.filter(isStatus))
-          : Effect.fail(new SchemaIssue.InvalidValue({ message: `takes one or several of ${EmailStatus.ALL.join(", ")}` }))
+          : Effect.fail(
+              new SchemaIssue.InvalidValue({ message: `takes one or several of ${EmailStatus.ALL.join(", ")}` }),
+            )
       },
       encode: (statuses) => Effect.succeed(statuses.join(",")),
     }),
@@ -55,7 +57,8 @@ export const Query = Schema.Struct({
 }).check(
   Schema.makeFilter(
     ({ after, before }) =>
-      after === undefined || before === undefined || { path: ["before"], issue: "cannot stand beside `after`; a page goes one way" },
+      after === undefined ||
+      before === undefined || { path: ["before"], issue: "cannot stand beside `after`; a page goes one way" },
   ),
 )
 export type Query = typeof Query.Type
@@ -77,9 +80,15 @@ export class Logs extends HttpApiGroup.make("logs")
       about("Get an email", "email:logs:read", "The record, and the content while it is kept."),
     ),
     HttpApiEndpoint.get("events", "/email/logs/:id/events", { params, success: Page.of(EventRecord) }).annotateMerge(
-      about("Get an email's timeline", "email:logs:read", "The stream itself, oldest first: every fact about this message with its server's words."),
+      about(
+        "Get an email's timeline",
+        "email:logs:read",
+        "The stream itself, oldest first: every fact about this message with its server's words.",
+      ),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Logs", description: "What became of every message, a recipient at a time." })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Logs", description: "What became of every message, a recipient at a time." }),
+  ) {}

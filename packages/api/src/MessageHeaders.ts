@@ -10,13 +10,29 @@ export const MAX_VALUE_CHARS = 10_000
 
 /** What the service writes itself; a customer's header of that name would be a second one, or a lie. */
 const OWNED: ReadonlySet<string> = new Set([
-  "from", "to", "cc", "bcc", "subject", "date", "message-id", "dkim-signature", "return-path", "received", "mime-version",
+  "from",
+  "to",
+  "cc",
+  "bcc",
+  "subject",
+  "date",
+  "message-id",
+  "dkim-signature",
+  "return-path",
+  "received",
+  "mime-version",
 ])
 const isOwned = (lower: string): boolean => OWNED.has(lower) || lower.startsWith("content-")
 
 /** RFC 5322 §3.6: these may stand once in a message, so two spellings of one are refused. */
 const SINGLE: ReadonlySet<string> = new Set([
-  "sender", "reply-to", "in-reply-to", "references", "list-unsubscribe", "list-unsubscribe-post", "list-id",
+  "sender",
+  "reply-to",
+  "in-reply-to",
+  "references",
+  "list-unsubscribe",
+  "list-unsubscribe-post",
+  "list-id",
 ])
 const NAME = /^[!-9;-~]+$/u
 
@@ -25,11 +41,15 @@ type Problem = { readonly path: ReadonlyArray<PropertyKey>; readonly issue: stri
 const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<Problem> => {
   const found: Array<Problem> = []
   const names = Object.keys(headers)
-  if (names.length > MAX_HEADERS) found.push({ path: [], issue: Rules.counted(0, MAX_HEADERS, "headers", names.length) })
+  if (names.length > MAX_HEADERS)
+    found.push({ path: [], issue: Rules.counted(0, MAX_HEADERS, "headers", names.length) })
   const seen = new Set<string>()
   for (const name of names) {
     const lower = name.toLowerCase()
-    const wrong = nameProblem(name, lower) ?? valueProblem(headers[name] ?? "") ?? (SINGLE.has(lower) && seen.has(lower) ? "stands there twice" : undefined)
+    const wrong =
+      nameProblem(name, lower) ??
+      valueProblem(headers[name] ?? "") ??
+      (SINGLE.has(lower) && seen.has(lower) ? "stands there twice" : undefined)
     if (wrong !== undefined) found.push({ path: [printable(name)], issue: wrong })
     seen.add(lower)
   }
@@ -37,7 +57,8 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
 }
 
 const nameProblem = (name: string, lower: string): string | undefined => {
-  if (name.length > MAX_NAME_CHARS) return `is a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`
+  if (name.length > MAX_NAME_CHARS)
+    return `is a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`
   const broken = Rules.problem(name)
   if (broken !== undefined) return `is a name that ${broken}`
   if (!NAME.test(name)) return "is not a header name: printable ASCII without spaces and colons"
@@ -59,10 +80,17 @@ const printable = (name: string): string => name.slice(0, MAX_NAME_CHARS).replac
 
 export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
   .check(
-    Schema.makeFilter<{ readonly [name: string]: string }>((headers) => {
-      const found = problems(headers)
-      return found.length === 0 ? undefined : found.map(({ path, issue }) => new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message: issue })))
-    }, { toJsonSchema: () => ({ maxProperties: MAX_HEADERS }) }),
+    Schema.makeFilter<{ readonly [name: string]: string }>(
+      (headers) => {
+        const found = problems(headers)
+        return found.length === 0
+          ? undefined
+          : found.map(
+              ({ path, issue }) => new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message: issue })),
+            )
+      },
+      { toJsonSchema: () => ({ maxProperties: MAX_HEADERS }) },
+    ),
   )
   .annotate({
     description:

@@ -25,7 +25,9 @@ const parse = (text: string, max: number): Option.Option<number> => {
 
 /** How many at most. The description of its numbers in OpenAPI is added in Document.ts. */
 export const limit = (max: number = MAX_LIMIT, otherwise: number = DEFAULT_LIMIT) =>
-  whole(max, `must be a whole number from 1 to ${max}`).pipe(Schema.withDecodingDefaultKey(Effect.succeed(String(otherwise))))
+  whole(max, `must be a whole number from 1 to ${max}`).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(String(otherwise))),
+  )
 
 /** A place in the log; 0 is its beginning. */
 export const position = Schema.String.pipe(
@@ -33,10 +35,15 @@ export const position = Schema.String.pipe(
     Schema.BigInt,
     SchemaTransformation.transformEffect<bigint, string>({
       decode: (text, options) =>
-        Result.match(/^[0-9]{1,18}$/u.test(text) ? Result.succeed(BigInt(text)) : Result.fail("must be a position, a whole number of at most 18 digits"), {
-          onSuccess: (value) => Effect.succeed(value),
-          onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message }, text, options)),
-        }),
+        Result.match(
+          /^[0-9]{1,18}$/u.test(text)
+            ? Result.succeed(BigInt(text))
+            : Result.fail("must be a position, a whole number of at most 18 digits"),
+          {
+            onSuccess: (value) => Effect.succeed(value),
+            onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message }, text, options)),
+          },
+        ),
       encode: (value) => Effect.succeed(String(value)),
     }),
   ),

@@ -28,13 +28,10 @@ export const texts = (maximum: number, noun: string, wrong: (text: string) => st
 
 /** Characters as JavaScript counts them. */
 export const chars = (maximum: number, minimum: 0 | 1 = 0) =>
-  Schema.makeFilter<string>(
-    (text) => sized(text, maximum) ?? (text.length >= minimum || "must not be empty"),
-    {
-      toJsonSchema: () => (minimum === 0 ? { maxLength: maximum } : { minLength: minimum, maxLength: maximum }),
-      arbitraryConstraint: { minLength: minimum, maxLength: maximum },
-    },
-  )
+  Schema.makeFilter<string>((text) => sized(text, maximum) ?? (text.length >= minimum || "must not be empty"), {
+    toJsonSchema: () => (minimum === 0 ? { maxLength: maximum } : { minLength: minimum, maxLength: maximum }),
+    arbitraryConstraint: { minLength: minimum, maxLength: maximum },
+  })
 
 export const sized = (text: string, maximum: number): string | undefined =>
   text.length > maximum ? `is ${text.length} characters; at most ${maximum} are allowed` : undefined

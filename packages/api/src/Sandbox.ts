@@ -12,7 +12,10 @@ import { Validation } from "./Validation.ts"
 export const MAX_WAIT_SECONDS = 60
 
 /** `10s`. */
-const Wait = Schema.String.annotate({ description: `Waits until there is a mail, at most ${MAX_WAIT_SECONDS}s`, examples: ["10s"] }).pipe(
+const Wait = Schema.String.annotate({
+  description: `Waits until there is a mail, at most ${MAX_WAIT_SECONDS}s`,
+  examples: ["10s"],
+}).pipe(
   Schema.decodeTo(
     Schema.Int,
     SchemaTransformation.transformEffect<number, string>({
@@ -20,7 +23,11 @@ const Wait = Schema.String.annotate({ description: `Waits until there is a mail,
         const seconds = /^(\d{1,3})s$/u.exec(text)?.[1]
         return seconds !== undefined && Number(seconds) <= MAX_WAIT_SECONDS
           ? Effect.succeed(Number(seconds))
-          : Effect.fail(new SchemaIssue.InvalidValue({ message: `must be a number of seconds up to ${MAX_WAIT_SECONDS}, such as 10s` }))
+          : Effect.fail(
+              new SchemaIssue.InvalidValue({
+                message: `must be a number of seconds up to ${MAX_WAIT_SECONDS}, such as 10s`,
+              }),
+            )
       },
       encode: (seconds) => Effect.succeed(`${seconds}s`),
     }),
@@ -77,7 +84,11 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
       },
       success: Page.of(Message),
     }).annotateMerge(
-      about("List captured mail", scope, "Newest first. With `wait` and `to` a test suite asks for the mail that it has just caused."),
+      about(
+        "List captured mail",
+        scope,
+        "Newest first. With `wait` and `to` a test suite asks for the mail that it has just caused.",
+      ),
     ),
     HttpApiEndpoint.get("get", "/sandbox/messages/:id", { params, success: WholeMessage }).annotateMerge(
       about("Read a captured mail", scope, "Its parts as a mail program reads them, and the bytes themselves."),
@@ -92,5 +103,9 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
   .middleware(Validation)
   .middleware(Authorization)
   .annotateMerge(
-    OpenApi.annotations({ title: "Sandbox", description: "Mail that was captured instead of sent. Only while the instance's transport is `capture`; else 404." }),
+    OpenApi.annotations({
+      title: "Sandbox",
+      description:
+        "Mail that was captured instead of sent. Only while the instance's transport is `capture`; else 404.",
+    }),
   ) {}

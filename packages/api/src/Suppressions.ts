@@ -48,11 +48,18 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
       }).annotate({ identifier: "SuppressionAddition" }),
       success: Idempotency.replayable(SuppressionRecord.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,
-    }).annotateMerge(about("Suppress an address", "admin", "From then on it gets the state `suppressed` instead of mail.")),
+    }).annotateMerge(
+      about("Suppress an address", "admin", "From then on it gets the state `suppressed` instead of mail."),
+    ),
     HttpApiEndpoint.delete("remove", "/suppressions/:email", { params, success: Removed }).annotateMerge(
       about("Lift a suppression", "admin", "The address gets mail again."),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Suppressions", description: "Addresses that bounced, complained or asked for no more." })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Suppressions",
+      description: "Addresses that bounced, complained or asked for no more.",
+    }),
+  ) {}

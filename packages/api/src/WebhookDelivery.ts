@@ -44,5 +44,7 @@ export const Replay = Schema.Struct({
   object: Schema.Literal("webhook_replay"),
   webhook_id: Id.WebhookId,
   queued: Schema.Natural.annotate({ description: "How many calls were queued" }),
-  has_more: Schema.Boolean.annotate({ description: "More events lie in the range than one replay takes; begin the next where this one ended" }),
+  has_more: Schema.Boolean.annotate({
+    description: "More events lie in the range than one replay takes; begin the next where this one ended",
+  }),
 }).annotate({ identifier: "WebhookReplay" })

@@ -36,7 +36,10 @@ export type WebhookRecord = typeof WebhookRecord.Type
 
 export const WithSecret = Schema.Struct({
   ...fields,
-  secret: Schema.String.annotate({ description: "Verifies signatures (Standard Webhooks). Shown at creation and rotation only.", examples: ["whsec_…"] }),
+  secret: Schema.String.annotate({
+    description: "Verifies signatures (Standard Webhooks). Shown at creation and rotation only.",
+    examples: ["whsec_…"],
+  }),
 }).annotate({ identifier: "WebhookWithSecret" })
 
 export const Deleted = Schema.Struct({
@@ -86,21 +89,48 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.get("list", "/webhooks", { success: Page.of(WebhookRecord) }).annotateMerge(
       about("List webhooks", scope, "All webhooks of the account, newest first."),
     ),
-    HttpApiEndpoint.get("get", "/webhooks/:id", { params, success: WebhookRecord }).annotateMerge(about("Get a webhook", scope, "Its record; the secret is not shown again.")),
+    HttpApiEndpoint.get("get", "/webhooks/:id", { params, success: WebhookRecord }).annotateMerge(
+      about("Get a webhook", scope, "Its record; the secret is not shown again."),
+    ),
     HttpApiEndpoint.post("create", "/webhooks", {
       headers,
       payload: Creation,
       success: Idempotency.replayable(WithSecret.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,
-    }).annotateMerge(about("Create a webhook", scope, "Its URL is called for every event of the types it subscribes to, signed with the secret that is shown here.")),
-    HttpApiEndpoint.patch("update", "/webhooks/:id", { params, payload: Change, success: WebhookRecord, error: ApiError.Unprocessable }).annotateMerge(
-      about("Change a webhook", scope, "Its URL, types, description, and whether it is called."),
+    }).annotateMerge(
+      about(
+        "Create a webhook",
+        scope,
+        "Its URL is called for every event of the types it subscribes to, signed with the secret that is shown here.",
+      ),
     ),
-    HttpApiEndpoint.delete("remove", "/webhooks/:id", { params, success: Deleted }).annotateMerge(about("Delete a webhook", scope, "It is not called any more.")),
-    HttpApiEndpoint.post("test", "/webhooks/:id/test", { params, headers, success: Idempotency.replayable(Delivery.pipe(accepted)), error: ApiError.Unprocessable }).annotateMerge(
-      about("Test a webhook", scope, "Queues a call with a made-up event; the answer is its delivery, to be looked at again."),
+    HttpApiEndpoint.patch("update", "/webhooks/:id", {
+      params,
+      payload: Change,
+      success: WebhookRecord,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(about("Change a webhook", scope, "Its URL, types, description, and whether it is called.")),
+    HttpApiEndpoint.delete("remove", "/webhooks/:id", { params, success: Deleted }).annotateMerge(
+      about("Delete a webhook", scope, "It is not called any more."),
     ),
-    HttpApiEndpoint.post("rotateSecret", "/webhooks/:id/rotate-secret", { params, headers, success: Idempotency.replayable(WithSecret), error: ApiError.Unprocessable }).annotateMerge(
+    HttpApiEndpoint.post("test", "/webhooks/:id/test", {
+      params,
+      headers,
+      success: Idempotency.replayable(Delivery.pipe(accepted)),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Test a webhook",
+        scope,
+        "Queues a call with a made-up event; the answer is its delivery, to be looked at again.",
+      ),
+    ),
+    HttpApiEndpoint.post("rotateSecret", "/webhooks/:id/rotate-secret", {
+      params,
+      headers,
+      success: Idempotency.replayable(WithSecret),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
       about("Rotate a webhook's secret", scope, "The old secret signs beside the new one for 24 hours."),
     ),
     HttpApiEndpoint.get("deliveries", "/webhooks/:id/deliveries", {
@@ -108,15 +138,18 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       query: { limit: Page.limit(), after: Schema.optionalKey(Id.WebhookDeliveryId) },
       success: Page.of(Delivery),
     }).annotateMerge(about("List a webhook's deliveries", scope, "Newest first.")),
-    HttpApiEndpoint.get("delivery", "/webhooks/:id/deliveries/:delivery_id", { params: deliveryParams, success: DeliveryDetail }).annotateMerge(
-      about("Get a webhook delivery", scope, "With what was sent and every attempt."),
-    ),
+    HttpApiEndpoint.get("delivery", "/webhooks/:id/deliveries/:delivery_id", {
+      params: deliveryParams,
+      success: DeliveryDetail,
+    }).annotateMerge(about("Get a webhook delivery", scope, "With what was sent and every attempt.")),
     HttpApiEndpoint.post("replayDelivery", "/webhooks/:id/deliveries/:delivery_id/replay", {
       params: deliveryParams,
       headers,
       success: Idempotency.replayable(Delivery.pipe(accepted)),
       error: ApiError.Unprocessable,
-    }).annotateMerge(about("Replay a webhook delivery", scope, "Queues it once more, with the same event and the same `webhook-id`.")),
+    }).annotateMerge(
+      about("Replay a webhook delivery", scope, "Queues it once more, with the same event and the same `webhook-id`."),
+    ),
     HttpApiEndpoint.post("replay", "/webhooks/:id/replay", {
       params,
       headers,

@@ -52,8 +52,10 @@ export class Waybill {
   readonly emails = {
     send: (email: T.EmailMessage, once?: Once) => this.#post<T.Acknowledgement>("/email/send", email, once),
     /** Up to 100 at once; `permissive` gives each its own answer. */
-    sendBatch: (emails: readonly T.EmailMessage[], options?: Once & { readonly mode?: "all_or_nothing" | "permissive" }) =>
-      this.#post<T.BatchAnswer>("/email/send/batch", { emails, mode: options?.mode ?? "all_or_nothing" }, options),
+    sendBatch: (
+      emails: readonly T.EmailMessage[],
+      options?: Once & { readonly mode?: "all_or_nothing" | "permissive" },
+    ) => this.#post<T.BatchAnswer>("/email/send/batch", { emails, mode: options?.mode ?? "all_or_nothing" }, options),
     cancel: (id: string, once?: Once) => this.#post<T.EmailLog>(`/email/${path(id)}/cancel`, undefined, once),
     reschedule: (id: string, scheduled_at: string) =>
       this.#call<T.EmailLog>({ method: "PATCH", path: `/email/${path(id)}`, body: { scheduled_at } }),
@@ -74,7 +76,8 @@ export class Waybill {
     get: (domain: string) => this.#get<T.Domain>(`/domains/${path(domain)}`),
     add: (name: string, once?: Once) => this.#post<T.Domain>("/domains", { name }, once),
     verify: (domain: string) => this.#post<T.Domain>(`/domains/${path(domain)}/verify`),
-    rotateDkim: (domain: string, once?: Once) => this.#post<T.Domain>(`/domains/${path(domain)}/dkim/rotate`, undefined, once),
+    rotateDkim: (domain: string, once?: Once) =>
+      this.#post<T.Domain>(`/domains/${path(domain)}/dkim/rotate`, undefined, once),
     remove: (domain: string) => this.#delete<T.DomainDeleted>(`/domains/${path(domain)}`),
   }
 
@@ -113,7 +116,8 @@ export class Waybill {
       this.#get<Page<T.Suppression>>("/suppressions", query),
     all: () => paginate((after) => this.suppressions.list({ limit: 100, ...after })),
     get: (email: string) => this.#get<T.Suppression>(`/suppressions/${path(email)}`),
-    add: (suppression: T.SuppressionAddition, once?: Once) => this.#post<T.Suppression>("/suppressions", suppression, once),
+    add: (suppression: T.SuppressionAddition, once?: Once) =>
+      this.#post<T.Suppression>("/suppressions", suppression, once),
     remove: (email: string) => this.#delete<T.SuppressionRemoved>(`/suppressions/${path(email)}`),
   }
 
@@ -133,8 +137,9 @@ export class Waybill {
 
   /** Captured mail, for test suites; there while the service's transport is `capture`. */
   readonly sandbox = {
-    list: (query: { readonly limit?: number; readonly after?: string; readonly to?: string; readonly wait?: string } = {}) =>
-      this.#get<Page<T.SandboxMessage>>("/sandbox/messages", query),
+    list: (
+      query: { readonly limit?: number; readonly after?: string; readonly to?: string; readonly wait?: string } = {},
+    ) => this.#get<Page<T.SandboxMessage>>("/sandbox/messages", query),
     /** The newest mail to an address, as soon as there is one; undefined when none comes in time. */
     waitFor: async (to: string, seconds = 10): Promise<T.SandboxMessageWhole | undefined> => {
       const [newest] = (await this.sandbox.list({ to, limit: 1, wait: `${seconds}s` })).data

@@ -72,7 +72,8 @@ export const sender = (key: string, options: Options): Send => {
           cause,
         })
       }
-      const again = tries < retries && (failure.status === 429 ? failure.reason !== "monthly_quota" : safe && isPassing(failure))
+      const again =
+        tries < retries && (failure.status === 429 ? failure.reason !== "monthly_quota" : safe && isPassing(failure))
       if (!again) throw failure
       await pause(waitOf(failure, tries), call.signal)
     }

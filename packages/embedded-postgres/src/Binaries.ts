@@ -46,7 +46,14 @@ const missingLinks = async (folder: string): Promise<ReadonlyArray<Link>> => {
     at: path.join(folder, path.relative("native", target)),
     to: path.relative(path.dirname(target), source),
   }))
-  const present = await Promise.all(links.map((link) => fs.stat(link.at).then(() => true, () => false)))
+  const present = await Promise.all(
+    links.map((link) =>
+      fs.stat(link.at).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
   return links.filter((_, index) => present[index] === false)
 }
 
@@ -78,7 +85,13 @@ const readable = async (folder: string): Promise<void> => {
 /** A mended copy below `parent`, for when the package can be neither mended nor entered where npm put it. */
 export const copyInto = async (binaries: Binaries, parent: string): Promise<Binaries> => {
   const folder = path.join(parent, `postgres-${binaries.version}-${process.platform}-${process.arch}`)
-  if (await fs.stat(folder).then(() => true, () => false)) return { ...binaries, folder }
+  if (
+    await fs.stat(folder).then(
+      () => true,
+      () => false,
+    )
+  )
+    return { ...binaries, folder }
   const staging = await fs.mkdtemp(`${folder}.`)
   try {
     await fs.cp(binaries.folder, staging, {

@@ -55,7 +55,7 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
   "EmbeddedPostgres.start",
 )(function* (options) {
   const scratch = options.scratch ?? false
-  const place = yield* attempt("The data folder cannot be used.", () => 
+  const place = yield* attempt("The data folder cannot be used.", () =>
     Placement.find(options.dataDir, options.rootHome ?? Placement.ROOT_HOME),
   )
   yield* Effect.acquireRelease(

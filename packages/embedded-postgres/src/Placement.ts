@@ -48,12 +48,17 @@ const enters = async (folder: string, owner: Owner): Promise<boolean> => {
 }
 
 const readsBinaries = async (folder: string, owner: Owner): Promise<boolean> => {
-  if (!(await enters(path.join(folder, "bin"), owner)) || !(await enters(path.join(folder, "share/postgresql"), owner))) {
+  if (
+    !(await enters(path.join(folder, "bin"), owner)) ||
+    !(await enters(path.join(folder, "share/postgresql"), owner))
+  ) {
     return false
   }
   const sample = await fs.stat(path.join(folder, "share/postgresql/postgres.bki"))
   const server = await fs.stat(path.join(folder, "bin/postgres"))
-  return permits(sample.mode, sample.uid, sample.gid, owner, 0o4) && permits(server.mode, server.uid, server.gid, owner, 0o1)
+  return (
+    permits(sample.mode, sample.uid, sample.gid, owner, 0o4) && permits(server.mode, server.uid, server.gid, owner, 0o1)
+  )
 }
 
 /** Makes a folder only root may write to, and trusts one that is there only when that already holds. */

@@ -23,7 +23,11 @@ const fromProc = async (pid: number): Promise<Process | undefined> => {
   const command = await fs.readFile(`/proc/${pid}/cmdline`, "utf8").catch(missing)
   // The start counts from boot: the first process of a container may well start at the same tick after the next boot.
   const boot = await fs.readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(missing)
-  return { pid, started: `${fields[19] ?? ""}@${boot?.trim() ?? ""}`, command: (command ?? "").split("\0").join(" ").trim() }
+  return {
+    pid,
+    started: `${fields[19] ?? ""}@${boot?.trim() ?? ""}`,
+    command: (command ?? "").split("\0").join(" ").trim(),
+  }
 }
 
 const fromPs = async (pid: number): Promise<Process | undefined> => {

@@ -59,7 +59,10 @@ export const stopLeftover = async (place: Placement.Placement): Promise<void> =>
 }
 
 const openLog = async (place: Placement.Placement, file: string): Promise<fs.FileHandle> => {
-  const size = await fs.stat(file).then((stat) => stat.size, () => 0)
+  const size = await fs.stat(file).then(
+    (stat) => stat.size,
+    () => 0,
+  )
   if (size > LOG_MAX_BYTES) await fs.rename(file, `${file}.1`)
   const log = await fs.open(file, "a", 0o600)
   await Placement.handOver(place, file)
@@ -68,7 +71,10 @@ const openLog = async (place: Placement.Placement, file: string): Promise<fs.Fil
 
 const tail = async (file: string, from: number): Promise<string> => {
   const text = await fs.readFile(file).catch(() => Buffer.alloc(0))
-  return text.subarray(Math.max(from, text.length - LOG_TAIL_BYTES)).toString().trim()
+  return text
+    .subarray(Math.max(from, text.length - LOG_TAIL_BYTES))
+    .toString()
+    .trim()
 }
 
 interface Options {

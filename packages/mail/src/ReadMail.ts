@@ -9,7 +9,11 @@ export const READ_HEADERS_LIMIT = 256 * 1024
 export const read = (bytes: Uint8Array) =>
   Effect.map(
     Effect.promise(() =>
-      PostalMime.parse(bytes, { maxNestingDepth: READ_DEPTH_LIMIT, maxHeadersSize: READ_HEADERS_LIMIT, attachmentEncoding: "base64" }),
+      PostalMime.parse(bytes, {
+        maxNestingDepth: READ_DEPTH_LIMIT,
+        maxHeadersSize: READ_HEADERS_LIMIT,
+        attachmentEncoding: "base64",
+      }),
     ),
     ({ attachments, headers, html, text }) => ({
       headers: headers.map(({ key, value }) => ({ name: key, value })),

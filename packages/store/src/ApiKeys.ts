@@ -70,9 +70,11 @@ const select = Effect.fnUntraced(function* (now: Timestamp.Timestamp, account_id
     FROM api_keys k LEFT JOIN api_key_uses u ON u.account_id = k.account_id AND u.key_id = k.id
     WHERE k.account_id = ${account_id} ${id === null ? sql.literal("") : sql`AND k.id = ${id}`}
     ORDER BY k.id DESC`)
-  return rows.map(
-    ({ last_used_at, record }): ApiKeyRecord => ({ ...record, status: ApiKey.status(record, now), last_used_at }),
-  )
+  return rows.map(({ last_used_at, record }): ApiKeyRecord => ({
+    ...record,
+    status: ApiKey.status(record, now),
+    last_used_at,
+  }))
 })
 
 /** All keys of an account, revoked ones too, newest first. */

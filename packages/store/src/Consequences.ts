@@ -25,10 +25,7 @@ export interface Consequences {
     nextDeliveryId: () => WebhookDeliveryId,
   ) => Work
   /** What an event adds to, or gives back of, a month's volume. `state` is the stream's state after it. */
-  readonly usage: (
-    event: AnyEvent,
-    state: unknown,
-  ) => ReadonlyArray<{ readonly month: string; readonly delta: number }>
+  readonly usage: (event: AnyEvent, state: unknown) => ReadonlyArray<{ readonly month: string; readonly delta: number }>
 }
 
 export const live: Consequences = {

@@ -91,7 +91,8 @@ const ring = (current: Key, keys: ReadonlyArray<Key>): Keyring => ({
       ciphertext: Buffer.concat([cipher.update(bytes), cipher.final(), cipher.getAuthTag()]),
     }
   },
-  derive: (purpose) => keys.map(({ bytes }) => new Uint8Array(hkdfSync("sha256", bytes, "", `waybill ${purpose}`, KEY_BYTES))),
+  derive: (purpose) =>
+    keys.map(({ bytes }) => new Uint8Array(hkdfSync("sha256", bytes, "", `waybill ${purpose}`, KEY_BYTES))),
   open: (context, { ciphertext, key_id, nonce }) => {
     const key = keys.find((each) => each.id === key_id)
     if (key === undefined)

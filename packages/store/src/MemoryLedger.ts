@@ -68,7 +68,8 @@ export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
 
   const rowsOfTable = (table: string): ReadonlyArray<Row> => [...(tables.get(table)?.values() ?? [])]
   const facts: Facts = {
-    account: (account) => rowsOfTable("accounts").find((row) => row["account_id"] === account) as AccountFact | undefined,
+    account: (account) =>
+      rowsOfTable("accounts").find((row) => row["account_id"] === account) as AccountFact | undefined,
     domain: (account, name) =>
       rowsOfTable("domains").find(
         (row) => row["account_id"] === account && row["name"] === name && row["removed"] === false,

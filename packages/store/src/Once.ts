@@ -21,7 +21,9 @@ export const run = Effect.fn("Once.run")(function* <A, E, R>(
   const sql = yield* PgClient.PgClient
   const { account_id, fingerprint, key, route } = claim
   const transaction = Effect.gen(function* () {
-    yield* Effect.orDie(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`once ${claimKey(claim)}`}, 0)) IS NULL AS locked`)
+    yield* Effect.orDie(
+      sql`SELECT pg_advisory_xact_lock(hashtextextended(${`once ${claimKey(claim)}`}, 0)) IS NULL AS locked`,
+    )
     const rows = yield* Effect.orDie(sql<{ readonly fingerprint: string; readonly answer: Uint8Array }>`
       SELECT fingerprint, answer FROM idempotency_keys
       WHERE account_id = ${account_id} AND route = ${route} AND key = ${key} AND expires_at > ${now}::timestamptz`)
@@ -36,11 +38,13 @@ export const run = Effect.fn("Once.run")(function* <A, E, R>(
         SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at`)
     return { _tag: "Fresh", answer } as const
   })
-  return yield* sql.withTransaction(transaction).pipe(
-    Effect.catch((error): Effect.Effect<never, E> =>
-      typeof error === "object" && error !== null && "_tag" in error && error._tag === "SqlError"
-        ? Effect.die(error)
-        : Effect.fail(error as E),
-    ),
-  )
+  return yield* sql
+    .withTransaction(transaction)
+    .pipe(
+      Effect.catch((error): Effect.Effect<never, E> =>
+        typeof error === "object" && error !== null && "_tag" in error && error._tag === "SqlError"
+          ? Effect.die(error)
+          : Effect.fail(error as E),
+      ),
+    )
 })

@@ -36,7 +36,8 @@ export const readModel = ReadModel.make({
   rows: ([first, ...rest], state: Webhook.State): ReadonlyArray<Row> => {
     if (first === undefined || state._tag === "Unborn") return []
     const place = { account_id: first.account_id, id: first.stream_id, version: rest.length + 1 }
-    if (state._tag === "Deleted") return [{ ...place, enabled: false, removed: true, events: [], signing: null, record: null }]
+    if (state._tag === "Deleted")
+      return [{ ...place, enabled: false, removed: true, events: [], signing: null, record: null }]
     const { created_at, description, disabled_reason, enabled, events, updated_at, url, webhook_id } = state
     const record: WebhookRecord = {
       object: "webhook",

@@ -19,9 +19,7 @@ const plan = Flag.Literals("plan", Plan.ALL)
 
 const show = (account_id: string, json: boolean) =>
   Effect.flatMap(Accounts.find(account_id), (found) =>
-    Option.isNone(found)
-      ? Effect.fail(new Account.AccountNotFound())
-      : output.printOne({ ...found.value }, { json }),
+    Option.isNone(found) ? Effect.fail(new Account.AccountNotFound()) : output.printOne({ ...found.value }, { json }),
   )
 
 /** A change that changes nothing is no failure at the command line. */

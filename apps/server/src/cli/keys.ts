@@ -76,12 +76,10 @@ const revoke = Command.make(
   Effect.fn(function* ({ account, id, json }) {
     const store = yield* EventStore
     const at = yield* now
-    const revoked_at = yield* store
-      .commit(ApiKey, { account_id: account, stream_id: id }, ApiKey.revoke(at))
-      .pipe(
-        Effect.as(at),
-        Effect.catchTag("AlreadyRevoked", (already) => Effect.succeed(already.revoked_at)),
-      )
+    const revoked_at = yield* store.commit(ApiKey, { account_id: account, stream_id: id }, ApiKey.revoke(at)).pipe(
+      Effect.as(at),
+      Effect.catchTag("AlreadyRevoked", (already) => Effect.succeed(already.revoked_at)),
+    )
     yield* output.printOne({ id, revoked: true, revoked_at }, { json })
   }),
 ).pipe(Command.withDescription("Revoke a key, at once and for good"))

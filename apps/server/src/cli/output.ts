@@ -10,8 +10,10 @@ export const json = Flag.Boolean("json").pipe(
 type Row = Readonly<Record<string, unknown>>
 
 /** A list as JSON, or as a table whose columns are the fields named. */
-export const print = (rows: ReadonlyArray<Row>, options: { readonly json: boolean; readonly columns: ReadonlyArray<string> }) =>
-  options.json ? Console.log(JSON.stringify(rows, null, 2)) : Console.log(table(rows, options.columns))
+export const print = (
+  rows: ReadonlyArray<Row>,
+  options: { readonly json: boolean; readonly columns: ReadonlyArray<string> },
+) => (options.json ? Console.log(JSON.stringify(rows, null, 2)) : Console.log(table(rows, options.columns)))
 
 export const printOne = (row: Row, options: { readonly json: boolean }) =>
   options.json
@@ -21,7 +23,14 @@ export const printOne = (row: Row, options: { readonly json: boolean }) =>
 const table = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<string>): string => {
   const lines = [columns, ...rows.map((row) => columns.map((column) => cell(row[column])))]
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)))
-  return lines.map((line) => line.map((text, index) => text.padEnd(widths[index] ?? 0)).join("  ").trimEnd()).join("\n")
+  return lines
+    .map((line) =>
+      line
+        .map((text, index) => text.padEnd(widths[index] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n")
 }
 
 const cell = (value: unknown): string =>

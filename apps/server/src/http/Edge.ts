@@ -52,7 +52,11 @@ export const around = <E, R>(app: Effect.Effect<Response, E, R>, { open, trusted
   }).pipe(Effect.withSpan("Edge"))
 
 /** Outside /v1 a key is not asked for, but the window is kept. */
-const refusalOf = (verdict: Verdict, request: HttpServerRequest.HttpServerRequest, path: string): Refusal | undefined => {
+const refusalOf = (
+  verdict: Verdict,
+  request: HttpServerRequest.HttpServerRequest,
+  path: string,
+): Refusal | undefined => {
   if (verdict._tag === "RateLimited") return verdict.refusal
   if (verdict._tag === "Admitted" || !isApi(path)) return undefined
   const sent = request.headers["authorization"] !== undefined
@@ -110,8 +114,8 @@ const answerTo = <E>(cause: Cause.Cause<E>, id: string): Effect.Effect<Response>
 const expected = (error: unknown): Refusal | undefined => {
   if (!HttpServerError.isHttpServerError(error) || error._tag !== "HttpServerError") return undefined
   const { reason } = error
-  if (reason._tag === "RouteNotFound") return new NoSuchRoute({ method: reason.request.method, path: pathOf(reason.request.url) })
+  if (reason._tag === "RouteNotFound")
+    return new NoSuchRoute({ method: reason.request.method, path: pathOf(reason.request.url) })
   if (reason._tag !== "RequestParseError") return undefined
   return new InvalidRequest({ reason: "malformed_request", details: [{ path: "", message: "could not be read" }] })
 }
-

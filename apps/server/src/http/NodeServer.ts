@@ -26,7 +26,11 @@ export interface Timeouts {
   readonly check_ms: number
 }
 
-export const TIMEOUTS: Timeouts = { headers_ms: HEADERS_TIMEOUT_MS, request_ms: REQUEST_TIMEOUT_MS, check_ms: CHECK_INTERVAL_MS }
+export const TIMEOUTS: Timeouts = {
+  headers_ms: HEADERS_TIMEOUT_MS,
+  request_ms: REQUEST_TIMEOUT_MS,
+  check_ms: CHECK_INTERVAL_MS,
+}
 
 /** node:http with limits, and with our own words for what it refuses before any of our code sees a request. */
 export const make = (context: Context.Context<never>, { check_ms, headers_ms, request_ms }: Timeouts): Server => {
@@ -47,7 +51,9 @@ export const make = (context: Context.Context<never>, { check_ms, headers_ms, re
     socket.end(Effect.runSyncWith(context)(rawAnswer(refusalOf(error.code))))
   })
   // An expectation that we do not know is ignored, like a header that we do not know.
-  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => server.emit("request", request, response))
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
+    server.emit("request", request, response),
+  )
   return server
 }
 

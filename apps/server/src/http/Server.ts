@@ -34,7 +34,10 @@ export interface Options {
   readonly trustedProxies: Networks
   readonly timeouts?: NodeServer.Timeouts
   /** More routes beside the API, such as the dashboard's, and the paths under which they lie. */
-  readonly also?: { readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter>; readonly open: (path: string) => boolean }
+  readonly also?: {
+    readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter>
+    readonly open: (path: string) => boolean
+  }
 }
 
 const groups = Layer.mergeAll(
@@ -84,7 +87,11 @@ export const HttpLive = (options: Options) => {
   const { host, port, timeouts = NodeServer.TIMEOUTS } = options
   const server = Layer.unwrap(
     Effect.map(Effect.context<never>(), (context) =>
-      NodeHttpServer.layerServer(() => NodeServer.make(context, timeouts), { host, port, gracefulShutdownTimeout: GRACE }),
+      NodeHttpServer.layerServer(() => NodeServer.make(context, timeouts), {
+        host,
+        port,
+        gracefulShutdownTimeout: GRACE,
+      }),
     ),
   )
   return serve(options).pipe(Layer.provideMerge(server))

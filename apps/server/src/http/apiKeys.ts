@@ -44,7 +44,13 @@ const create = Effect.fnUntraced(function* (call: Call, payload: Creation) {
   const command = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
   return yield* onceSealed(
     call,
-    about(ApiKey, keyId, (now) => ApiKey.create({ ...facts, now }, command), (state) => shown(state, secret), { fresh: true }),
+    about(
+      ApiKey,
+      keyId,
+      (now) => ApiKey.create({ ...facts, now }, command),
+      (state) => shown(state, secret),
+      { fresh: true },
+    ),
   )
 })
 
@@ -71,7 +77,9 @@ const shown = (state: ApiKey.State, key: string) => {
 
 /** A second time is answered like the first. */
 const revoke = (now: Timestamp.Timestamp) => (state: ApiKey.State) =>
-  Result.mapError(ApiKey.revoke(now)(state), (refusal) => (refusal._tag === "AlreadyRevoked" ? new NothingNew() : refusal))
+  Result.mapError(ApiKey.revoke(now)(state), (refusal) =>
+    refusal._tag === "AlreadyRevoked" ? new NothingNew() : refusal,
+  )
 
 const revoked = (id: Id.ApiKeyId) => (state: ApiKey.State) => {
   if (state._tag === "Unborn" || state.revoked_at === null) throw new Error("revoked a key that does not exist")

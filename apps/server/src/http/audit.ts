@@ -12,7 +12,11 @@ export const AuditLive = HttpApiBuilder.group(Api, "audit", (handlers) =>
     Effect.gen(function* () {
       const { account_id } = yield* CurrentKey
       const { after, limit } = query
-      const rows = yield* Audit.list({ account_id, limit: limit + 1, ...(after === undefined ? {} : { before: after }) })
+      const rows = yield* Audit.list({
+        account_id,
+        limit: limit + 1,
+        ...(after === undefined ? {} : { before: after }),
+      })
       const page = rows.slice(0, limit)
       const has_more = rows.length > limit
       return {

@@ -10,28 +10,29 @@ import { Admitted } from "./Admitted.ts"
 export const AuthorizationLive = Layer.succeed(
   Authorization,
   Authorization.of({
-  api_key: Effect.fnUntraced(function* (handler, { endpoint }) {
-    const admitted = yield* Admitted
-    if (admitted === undefined) return yield* new Unauthorized({ why: "missing" })
-    const { address, key } = admitted
-    const required = Context.getOption(endpoint.annotations, RequiredScope)
-    if (Option.isSome(required) && !Scope.permits(key.scopes, required.value))
-      return yield* new Scope.MissingScope({ required_scope: required.value })
-    const request_id = yield* ApiError.RequestId
-    return yield* handler.pipe(
-      Effect.provideService(CurrentKey, {
-        account_id: key.account_id,
-        key_id: key.id,
-        scopes: key.scopes,
-        domain: key.domain,
-      }),
-      Effect.provideService(Provenance, {
-        actor: { type: "api_key", id: key.id },
-        request_id,
-        correlation_id: request_id,
-        causation_id: null,
-        address,
-      }),
-    )
+    api_key: Effect.fnUntraced(function* (handler, { endpoint }) {
+      const admitted = yield* Admitted
+      if (admitted === undefined) return yield* new Unauthorized({ why: "missing" })
+      const { address, key } = admitted
+      const required = Context.getOption(endpoint.annotations, RequiredScope)
+      if (Option.isSome(required) && !Scope.permits(key.scopes, required.value))
+        return yield* new Scope.MissingScope({ required_scope: required.value })
+      const request_id = yield* ApiError.RequestId
+      return yield* handler.pipe(
+        Effect.provideService(CurrentKey, {
+          account_id: key.account_id,
+          key_id: key.id,
+          scopes: key.scopes,
+          domain: key.domain,
+        }),
+        Effect.provideService(Provenance, {
+          actor: { type: "api_key", id: key.id },
+          request_id,
+          correlation_id: request_id,
+          causation_id: null,
+          address,
+        }),
+      )
+    }),
   }),
-}))
+)

@@ -18,7 +18,10 @@ interface Item {
 }
 
 /** All messages in one commit: all of them, or, where the client said so, those that can be. */
-export const sendBatch = Effect.fnUntraced(function* (call: Call & { readonly payload: Batch }, from: Acceptance.Sender) {
+export const sendBatch = Effect.fnUntraced(function* (
+  call: Call & { readonly payload: Batch },
+  from: Acceptance.Sender,
+) {
   const permissive = call.payload.mode === "permissive"
   if (!permissive) yield* allWellFormed(call.payload.emails)
   const items = yield* Effect.forEach(call.payload.emails, (judged) =>
@@ -42,7 +45,8 @@ const allWellFormed = (emails: ReadonlyArray<Judged>) => {
   return details.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ reason: "validation_failed", details }))
 }
 
-const at = (nth: number, path: string): string => `emails[${nth}]${path === "" || path.startsWith("[") ? path : `.${path}`}`
+const at = (nth: number, path: string): string =>
+  `emails[${nth}]${path === "" || path.startsWith("[") ? path : `.${path}`}`
 
 const draftOf = (judged: Judged): Item["draft"] =>
   Result.isSuccess(judged)
@@ -87,6 +91,9 @@ const ofMessage = (nth: number, refusal: Refusal): Refused => ({
   code: refusal.code,
   reason: refusal.reason,
   message: `Message ${nth} of the batch: ${refusal.message}`,
-  details: (refusal.details ?? [{ path: "", message: refusal.message }]).map((detail) => ({ ...detail, path: at(nth, detail.path) })),
+  details: (refusal.details ?? [{ path: "", message: refusal.message }]).map((detail) => ({
+    ...detail,
+    path: at(nth, detail.path),
+  })),
   ...(refusal.retry_after_s === undefined ? {} : { retry_after_s: refusal.retry_after_s }),
 })

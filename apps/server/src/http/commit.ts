@@ -61,11 +61,13 @@ const enclosed = Effect.fnUntraced(function* <A, E>(call: Call, work: Work<A, E>
   if (claim === undefined) return fresh(yield* commit(work))
   const store = yield* EventStore
   const encode = (answer: A) => seal(claim, Buffer.from(JSON.stringify(answer)))
-  const committed = yield* store.transact<A, E>({ ...work, account_id, idempotency: { ...claim, encode } }).pipe(
-    Effect.catch((error): Effect.Effect<never, E | IdempotencyKeyReused> =>
-      isOf(error, "IdempotencyKeyReused") ? Effect.fail(new IdempotencyKeyReused()) : claimsNothing<E>(error),
-    ),
-  )
+  const committed = yield* store
+    .transact<A, E>({ ...work, account_id, idempotency: { ...claim, encode } })
+    .pipe(
+      Effect.catch((error): Effect.Effect<never, E | IdempotencyKeyReused> =>
+        isOf(error, "IdempotencyKeyReused") ? Effect.fail(new IdempotencyKeyReused()) : claimsNothing<E>(error),
+      ),
+    )
   if (committed._tag === "Committed") return fresh(committed.answer)
   return replayed(JSON.parse(Buffer.from(open(claim, committed.kept)).toString("utf8")) as A)
 })
@@ -77,7 +79,10 @@ interface ReplayHeaders {
   readonly "idempotent-replayed"?: "true"
 }
 
-export const claimOf = (account_id: Claim["account_id"], { endpoint, headers, params, payload }: Call): Claim | undefined => {
+export const claimOf = (
+  account_id: Claim["account_id"],
+  { endpoint, headers, params, payload }: Call,
+): Claim | undefined => {
   const key = headers?.["idempotency-key"]
   if (key === undefined) return undefined
   const route = `${endpoint.method} ${endpoint.path.replace(/^\/v1/u, "")}`

@@ -127,8 +127,18 @@ export const replayRange = Effect.fnUntraced(function* (call: Call & OfWebhook &
   const { created_after, created_before, events } = call.payload
   const { account_id, webhook } = yield* findEnabled(webhook_id)
   const at = yield* now
-  const ids = yield* Effect.forEach(Array.from({ length: WebhookDeliveries.MAX_REPLAY_EVENTS }), () => newId("WebhookDeliveryId"))
-  const range = { account_id, webhook_id, created_after, created_before, types: typesOf(events ?? webhook.events), ids, now: at }
+  const ids = yield* Effect.forEach(Array.from({ length: WebhookDeliveries.MAX_REPLAY_EVENTS }), () =>
+    newId("WebhookDeliveryId"),
+  )
+  const range = {
+    account_id,
+    webhook_id,
+    created_after,
+    created_before,
+    types: typesOf(events ?? webhook.events),
+    ids,
+    now: at,
+  }
   return yield* onceWith(
     call,
     Effect.map(WebhookDeliveries.replayRange(range), (queued) => ({

@@ -4,21 +4,27 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiScalar, OpenApi } from "effect/http-api"
 
 /** Told to browsers too: the page may talk to nobody but us, not even for a font. */
-const POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'"
+const POLICY =
+  "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'"
 
 const guarded = HttpRouter.middleware(
   Effect.succeed((app) => Effect.map(app, HttpServerResponse.setHeader("content-security-policy", POLICY))),
 )
 
 /** The page carries its script in itself, so it works without any network. */
-const page = HttpApiScalar.layer(Api, { path: "/docs", scalar: { withDefaultFonts: false, defaultOpenAllTags: true } }).pipe(
-  Layer.provide(guarded.layer),
-)
+const page = HttpApiScalar.layer(Api, {
+  path: "/docs",
+  scalar: { withDefaultFonts: false, defaultOpenAllTags: true },
+}).pipe(Layer.provide(guarded.layer))
 
 const document = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const text = JSON.stringify(OpenApi.fromApi(Api))
-    yield* router.add("GET", "/openapi.json", Effect.succeed(HttpServerResponse.text(text, { contentType: "application/json" })))
+    yield* router.add(
+      "GET",
+      "/openapi.json",
+      Effect.succeed(HttpServerResponse.text(text, { contentType: "application/json" })),
+    )
   }),
 )
 

@@ -42,7 +42,12 @@ export const DomainsLive = HttpApiBuilder.group(Api, "domains", (handlers) =>
     remove: ({ params }) =>
       Effect.flatMap(find(params.domain), ({ domain_id, name }) =>
         commit(
-          about(Domain, domain_id, Domain.remove, () => ({ object: "domain" as const, id: domain_id, name, deleted: true as const })),
+          about(Domain, domain_id, Domain.remove, () => ({
+            object: "domain" as const,
+            id: domain_id,
+            name,
+            deleted: true as const,
+          })),
         ),
       ),
   }),
@@ -50,11 +55,13 @@ export const DomainsLive = HttpApiBuilder.group(Api, "domains", (handlers) =>
 
 const find = Effect.fnUntraced(function* (reference: string) {
   const { account_id } = yield* CurrentKey
-  return yield* Effect.mapError(Effect.fromOption(yield* Domains.find(account_id, reference)), () => new DomainNotFound())
+  return yield* Effect.mapError(
+    Effect.fromOption(yield* Domains.find(account_id, reference)),
+    () => new DomainNotFound(),
+  )
 })
 
-const show = (record: Domains.DomainRecord) =>
-  Effect.map(Instance, ({ returnPath }) => present(record, returnPath))
+const show = (record: Domains.DomainRecord) => Effect.map(Instance, ({ returnPath }) => present(record, returnPath))
 
 /** What to publish, each with what DNS answered when it was last asked. */
 const present = (record: Domains.DomainRecord, returnPath: ReturnPath | null): Contract.Domain => {
@@ -101,7 +108,10 @@ type Decide<E> = (
 
 const change = Effect.fnUntraced(function* <E = never>(call: Call, id: Id.DomainId, decide: Decide<E>) {
   const { returnPath } = yield* Instance
-  return yield* once(call, about(Domain, id, decide, (state) => answerOf(state, returnPath)))
+  return yield* once(
+    call,
+    about(Domain, id, decide, (state) => answerOf(state, returnPath)),
+  )
 })
 
 /** Somebody rotated since the selector was chosen; a selector never means two keys. */
@@ -113,10 +123,13 @@ const rotate = (call: Call, reference: string) =>
     const { account_id } = yield* CurrentKey
     const selector = Domain.nextSelector({ _tag: "Domain", ...record })
     const dkim = yield* newDkimKey(account_id, record.domain_id, selector)
-    return yield* change<SelectorTaken>(call, record.domain_id, (now) => (state) =>
-      state._tag === "Domain" && Domain.nextSelector(state) !== selector
-        ? Result.fail(new SelectorTaken())
-        : Domain.rotateDkim(now, dkim)(state),
+    return yield* change<SelectorTaken>(
+      call,
+      record.domain_id,
+      (now) => (state) =>
+        state._tag === "Domain" && Domain.nextSelector(state) !== selector
+          ? Result.fail(new SelectorTaken())
+          : Domain.rotateDkim(now, dkim)(state),
     )
   }).pipe(
     Effect.retry({ while: (error) => error._tag === "SelectorTaken", times: MAX_ROTATION_TRIES }),

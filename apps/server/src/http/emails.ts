@@ -17,7 +17,8 @@ import { about, type Call, commit, once } from "./commit.ts"
 
 export const EmailsLive = HttpApiBuilder.group(Api, "emails", (handlers) =>
   handlers.handleAll({
-    send: (call) => Effect.flatMap(sender, (from) => queue(call, from, () => Result.succeed(Acceptance.draft(call.payload)))),
+    send: (call) =>
+      Effect.flatMap(sender, (from) => queue(call, from, () => Result.succeed(Acceptance.draft(call.payload)))),
     sendBatch: (call) => Effect.flatMap(sender, (from) => sendBatch(call, from)),
     cancel: (call) => once(call, about(Email, call.params.id, Email.cancel, recordOf)),
     reschedule: ({ params, payload }) =>
@@ -26,10 +27,10 @@ export const EmailsLive = HttpApiBuilder.group(Api, "emails", (handlers) =>
   }),
 )
 
-const sender = Effect.map(
-  CurrentKey,
-  ({ account_id, domain, key_id }): Acceptance.Sender => ({ account_id, key: { id: key_id, domain } }),
-)
+const sender = Effect.map(CurrentKey, ({ account_id, domain, key_id }): Acceptance.Sender => ({
+  account_id,
+  key: { id: key_id, domain },
+}))
 
 const recordOf = (state: Email.State, version: number): EmailRecord => {
   if (state._tag === "Unborn") throw new Error("decided about an email that does not exist")

@@ -28,4 +28,8 @@ const HEADERS = {
   "referrer-policy": "no-referrer",
 }
 
-export const layer = HttpRouter.add("GET", "/", Effect.succeed(HttpServerResponse.html(PAGE).pipe(HttpServerResponse.setHeaders(HEADERS))))
+export const layer = HttpRouter.add(
+  "GET",
+  "/",
+  Effect.succeed(HttpServerResponse.html(PAGE).pipe(HttpServerResponse.setHeaders(HEADERS))),
+)

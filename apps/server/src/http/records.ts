@@ -14,7 +14,9 @@ const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_re
 
 const shown = (value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).flatMap(([name, each]) => (PRIVATE.has(name) ? [] : [[name, shown(each)]])))
+    ? Object.fromEntries(
+        Object.entries(value).flatMap(([name, each]) => (PRIVATE.has(name) ? [] : [[name, shown(each)]])),
+      )
     : value
 
 type Fact = Pick<Stored, "event_id" | "version" | "position" | "type" | "data" | "meta" | "recorded_at">
@@ -39,4 +41,9 @@ export const eventRecord = (fact: Fact, stream: string, stream_id: string): Even
 }
 
 /** A list that is given whole: an account has few enough of these. */
-export const whole = <A>(data: ReadonlyArray<A>) => ({ object: "list" as const, has_more: false, next_cursor: null, data })
+export const whole = <A>(data: ReadonlyArray<A>) => ({
+  object: "list" as const,
+  has_more: false,
+  next_cursor: null,
+  data,
+})

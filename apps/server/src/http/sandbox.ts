@@ -48,6 +48,7 @@ export const SandboxLive = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
 /** Whose inbox; there is none on an instance that sends for real. */
 const owner = Effect.gen(function* () {
   const { transport } = yield* Instance
-  if (transport !== "capture") return yield* new NoSuchRoute({ method: "sandbox", path: "while TRANSPORT is not capture" })
+  if (transport !== "capture")
+    return yield* new NoSuchRoute({ method: "sandbox", path: "while TRANSPORT is not capture" })
   return (yield* CurrentKey).account_id
 })

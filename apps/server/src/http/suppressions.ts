@@ -17,7 +17,11 @@ export const SuppressionsLive = HttpApiBuilder.group(Api, "suppressions", (handl
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const { after, limit } = query
-        const rows = yield* Suppressions.list({ account_id, limit: limit + 1, ...(after === undefined ? {} : { after }) })
+        const rows = yield* Suppressions.list({
+          account_id,
+          limit: limit + 1,
+          ...(after === undefined ? {} : { after }),
+        })
         return Page.make(rows.map(asWritten<SuppressionRecord>), limit)
       }),
     get: ({ params }) =>
@@ -34,7 +38,12 @@ export const SuppressionsLive = HttpApiBuilder.group(Api, "suppressions", (handl
         const id = yield* newId("SuppressionId")
         return yield* once(
           call,
-          about(Suppression, Suppression.streamId(email), (now) => Suppression.add(now, id, email, reason ?? "manual", null), recordOf),
+          about(
+            Suppression,
+            Suppression.streamId(email),
+            (now) => Suppression.add(now, id, email, reason ?? "manual", null),
+            recordOf,
+          ),
         )
       }),
     remove: ({ params }) => {

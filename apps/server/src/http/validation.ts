@@ -33,7 +33,8 @@ const refuse = (reason: InvalidRequest["reason"], message: string) =>
 const readBody = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const type = (request.headers["content-type"] ?? "application/json").split(";", 1)[0]?.trim() ?? ""
-  if (type.toLowerCase() !== "application/json") return yield* refuse("unsupported_media_type", "must be sent as application/json")
+  if (type.toLowerCase() !== "application/json")
+    return yield* refuse("unsupported_media_type", "must be sent as application/json")
   const encoding = request.headers["content-encoding"] ?? "identity"
   if (encoding !== "identity") return yield* refuse("unsupported_media_type", "must be sent without Content-Encoding")
   // Read once: what follows finds it in the request's own cache.

@@ -30,7 +30,9 @@ export const WebhooksLive = HttpApiBuilder.group(Api, "webhooks", (handlers) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const found = yield* Webhooks.find(account_id, params.id)
-        return asWritten<WebhookRecord>(yield* Effect.mapError(Effect.fromOption(found), () => new Webhook.WebhookNotFound()))
+        return asWritten<WebhookRecord>(
+          yield* Effect.mapError(Effect.fromOption(found), () => new Webhook.WebhookNotFound()),
+        )
       }),
     create: (call) =>
       Effect.gen(function* () {
@@ -51,7 +53,11 @@ export const WebhooksLive = HttpApiBuilder.group(Api, "webhooks", (handlers) =>
       ),
     remove: ({ params }) =>
       commit(
-        about(Webhook, params.id, Webhook.remove, () => ({ object: "webhook" as const, id: params.id, deleted: true as const })),
+        about(Webhook, params.id, Webhook.remove, () => ({
+          object: "webhook" as const,
+          id: params.id,
+          deleted: true as const,
+        })),
       ),
     rotateSecret: (call) =>
       Effect.gen(function* () {
@@ -62,7 +68,12 @@ export const WebhooksLive = HttpApiBuilder.group(Api, "webhooks", (handlers) =>
         const { secret, secretRef } = yield* newSecret(id)
         return yield* onceSealed(
           call,
-          about(Webhook, id, (now) => Webhook.rotateSecret(now, secretRef), (state) => ({ ...recordOf(state), secret })),
+          about(
+            Webhook,
+            id,
+            (now) => Webhook.rotateSecret(now, secretRef),
+            (state) => ({ ...recordOf(state), secret }),
+          ),
         )
       }),
     test: deliveries.test,
@@ -86,5 +97,15 @@ const newSecret = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
 const recordOf = (state: Webhook.State): WebhookRecord => {
   if (state._tag !== "Webhook") throw new Error("decided about a webhook that does not exist")
   const { created_at, description, disabled_reason, enabled, events, updated_at, url, webhook_id } = state
-  return { object: "webhook", id: webhook_id, url, events, description, enabled, disabled_reason, created_at, updated_at }
+  return {
+    object: "webhook",
+    id: webhook_id,
+    url,
+    events,
+    description,
+    enabled,
+    disabled_reason,
+    created_at,
+    updated_at,
+  }
 }

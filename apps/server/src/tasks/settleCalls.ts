@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
-import { Deferred, Effect, Exit, Queue, Schedule } from "effect"
+import { Deferred, Effect, Exit, Schedule } from "effect"
 
 /** Results that are written down in one statement. */
 export const MAX_SETTLED_AT_ONCE = 200
@@ -16,7 +16,8 @@ interface Entry {
 /** Writes down how calls went, those that wait together in one statement. Answers whether the lease still held. */
 export const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  const queue = yield* Queue.bounded<Entry>(MAX_SETTLED_AT_ONCE * 10)
+  let waiting: Array<Entry> = []
+  let writing = false
 
   const answer = (entries: ReadonlyArray<Entry>, held: ReadonlySet<string>) =>
     Effect.sync(() => {
@@ -46,12 +47,22 @@ export const make = Effect.gen(function* () {
       ),
     )
 
-  yield* Queue.takeBetween(queue, 1, MAX_SETTLED_AT_ONCE).pipe(Effect.flatMap(write), Effect.forever, Effect.forkScoped)
+  // Bound to no scope: while a node stops, results come in until the last call has ended.
+  const writeAll: Effect.Effect<void> = Effect.suspend(() => {
+    const entries = waiting.slice(0, MAX_SETTLED_AT_ONCE)
+    waiting = waiting.slice(MAX_SETTLED_AT_ONCE)
+    writing = entries.length > 0
+    return writing ? Effect.andThen(write(entries), writeAll) : Effect.void
+  })
 
   return (settled: WebhookDeliveries.Settled): Effect.Effect<boolean> =>
     Effect.gen(function* () {
       const done = Deferred.makeUnsafe<boolean>()
-      yield* Queue.offer(queue, { settled, done })
+      waiting.push({ settled, done })
+      if (!writing) {
+        writing = true
+        yield* Effect.forkDetach(writeAll)
+      }
       return yield* Deferred.await(done)
     })
 })
