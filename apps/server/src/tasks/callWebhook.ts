@@ -50,21 +50,15 @@ export const signatures = (call: Call, epochSeconds: number): string =>
  * moves is called where it points now, checked anew each time.
  */
 export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout = CALL_TIMEOUT }: Options) {
-  const agents = yield* Effect.acquireRelease(
-    Effect.sync(() => {
-      const kept = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: KEEP_ALIVE_MS } as const
-      return {
-        "http:": new http.Agent(kept),
-        "https:": new https.Agent(ca === undefined ? kept : { ...kept, ca }),
-        secure: ca === undefined ? {} : { ca },
-      }
-    }),
-    (agents) =>
-      Effect.sync(() => {
-        agents["http:"].destroy()
-        agents["https:"].destroy()
-      }),
-  )
+  const agents = yield* Effect.sync((): Agents => {
+    const kept = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: KEEP_ALIVE_MS } as const
+    // Closed by nobody: a stop must not cut calls under way, and idle connections end by themselves and hold no process.
+    return {
+      "http:": new http.Agent(kept),
+      "https:": new https.Agent(ca === undefined ? kept : { ...kept, ca }),
+      secure: ca === undefined ? {} : { ca },
+    }
+  })
 
   return Effect.fn("callWebhook")(function* (call: Call) {
     const began = yield* Clock.currentTimeMillis
