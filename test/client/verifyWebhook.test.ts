@@ -14,13 +14,11 @@ const headersOf = (secrets: ReadonlyArray<string>, body = BODY, at = NOW) => ({
   "webhook-timestamp": `${at}`,
   "webhook-signature": signatures({ url: "", id: "evt_1", body, secrets }, at),
 })
-const refused = async (promise: Promise<unknown>) => {
-  const error = await promise.then(
-    () => undefined,
-    (error: unknown) => error,
+const isRefused = (promise: Promise<unknown>): Promise<boolean> =>
+  promise.then(
+    () => false,
+    (error: unknown) => error instanceof WaybillError,
   )
-  assert.instanceOf(error, WaybillError)
-}
 
 describe("a webhook's signature", () => {
   it("is verified by the client, by standardwebhooks and by svix", async () => {
@@ -40,10 +38,10 @@ describe("a webhook's signature", () => {
   })
 
   it("is refused for another body, another secret, an old call and missing headers", async () => {
-    await refused(verifyWebhook(BODY.replace("evt_1", "evt_2"), headersOf([SECRET]), SECRET))
-    await refused(verifyWebhook(BODY, headersOf([SECRET]), OTHER))
-    await refused(verifyWebhook(BODY, headersOf([SECRET], BODY, NOW - 600), SECRET))
-    await refused(verifyWebhook(BODY, {}, SECRET))
-    await refused(verifyWebhook(BODY, new Headers(), SECRET))
+    assert.isTrue(await isRefused(verifyWebhook(BODY.replace("evt_1", "evt_2"), headersOf([SECRET]), SECRET)))
+    assert.isTrue(await isRefused(verifyWebhook(BODY, headersOf([SECRET]), OTHER)))
+    assert.isTrue(await isRefused(verifyWebhook(BODY, headersOf([SECRET], BODY, NOW - 600), SECRET)))
+    assert.isTrue(await isRefused(verifyWebhook(BODY, {}, SECRET)))
+    assert.isTrue(await isRefused(verifyWebhook(BODY, new Headers(), SECRET)))
   })
 })

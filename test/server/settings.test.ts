@@ -32,10 +32,7 @@ describe("the settings", () => {
       })
       const names = ["PORT", "MAX_BODY_BYTES", "TRUSTED_PROXIES", "TRANSPORT", "SMTP_TLS_CERT"]
       assert.deepStrictEqual(
-        found
-          .map((problem) => names.filter((name) => problem.startsWith(name)))
-          .flat()
-          .sort(),
+        found.flatMap((problem) => names.filter((name) => problem.startsWith(name))).sort(),
         names.sort(),
       )
     }),

@@ -1,5 +1,5 @@
 import * as Network from "@waybill/domain/Network"
-import { Config, ConfigProvider, Data, Effect, LogLevel, Option, Redacted, Runtime, Schema } from "effect"
+import { Config, ConfigProvider, Data, Effect, type LogLevel, Option, Redacted, Runtime, Schema } from "effect"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { EXIT_SETTINGS } from "./cli/exitCodes.ts"

@@ -135,7 +135,7 @@ const homeFor = async (folder: string, owner: Owner, hasCluster: boolean, rootHo
 
 const unprivileged = async (): Promise<Owner> => {
   const users = await fs.readFile("/etc/passwd", "utf8").catch(() => "")
-  const [line] = users.split("\n").filter((user) => user.startsWith(`${UNPRIVILEGED_NAME}:`))
+  const line = users.split("\n").find((user) => user.startsWith(`${UNPRIVILEGED_NAME}:`))
   const [, , uid, gid] = line?.split(":") ?? []
   return uid === undefined ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : { uid: unsigned(uid), gid: unsigned(gid) }
 }

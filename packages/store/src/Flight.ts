@@ -1,4 +1,4 @@
-import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/Id"
+import type { EventId, WebhookDeliveryId } from "@waybill/domain/Id"
 import { Clock, DateTime, type Deferred, Effect, Exit, Result } from "effect"
 import type { Consequences } from "./Consequences.ts"
 import {
