@@ -252,6 +252,8 @@ CREATE INDEX email_log_by_status ON email_log USING btree (account_id, status, i
 
 CREATE INDEX email_subjects_by_part ON email_subjects USING gin (account_id, folded gin_trgm_ops);
 
+CREATE INDEX events_audit ON events USING btree (account_id, "position") WHERE ((stream <> 'email'::text) AND (((meta -> 'actor'::text) ->> 'type'::text) <> 'system'::text));
+
 CREATE INDEX events_by_account_position ON events USING btree (account_id, "position");
 
 CREATE UNIQUE INDEX events_by_position ON events USING btree ("position");

@@ -75,7 +75,7 @@ const headers = Idempotency.headers
 export class Domains extends HttpApiGroup.make("domains")
   .add(
     HttpApiEndpoint.get("list", "/domains", { success: Page.of(Domain) }).annotateMerge(
-      about("List domains", "domains:read", "All domains of the account, newest first."),
+      about("List domains", "domains:read", "All domains of the account, by name."),
     ),
     HttpApiEndpoint.get("get", "/domains/:domain", { params, success: Domain }).annotateMerge(
       about("Get a domain", "domains:read", "The records to publish, and what DNS answered when it was last asked."),

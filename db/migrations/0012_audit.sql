@@ -1,0 +1,3 @@
+-- Who did what, newest first: past the millions of facts about mail, and about what the service did by itself.
+CREATE INDEX events_audit ON events (account_id, position)
+  WHERE stream <> 'email' AND meta -> 'actor' ->> 'type' <> 'system';
