@@ -1,0 +1,110 @@
+import { EmailMessage } from "@waybill/api/EmailMessage"
+import * as Violations from "@waybill/api/Violations"
+import * as Id from "@waybill/domain/Id"
+import * as Message from "@waybill/mail/Message"
+import { DateTime, Effect, Exit, Option, Schema } from "effect"
+import { assert, describe, test } from "vitest"
+
+const decode = Schema.decodeUnknownExit(EmailMessage, { errors: "all" })
+const ID = Id.make("EmailId", 0, new Uint8Array(10))
+
+/** What the wire would say to a message that the API took. */
+const refusal = (message: EmailMessage) =>
+  Message.check({
+    id: ID,
+    createdAt: DateTime.makeUnsafe(0),
+    from: message.from,
+    to: message.to,
+    cc: message.cc,
+    bcc: message.bcc,
+    replyTo: message.reply_to,
+    subject: message.subject,
+    headers: message.headers ?? {},
+    attachments: (message.attachments ?? []).map((file) => ({
+      filename: file.filename,
+      content: new Uint8Array(),
+      ...(file.content_type === null ? {} : { contentType: file.content_type }),
+      ...(file.content_id === null ? {} : { contentId: file.content_id }),
+    })),
+  })
+
+/** Where the two grammars could differ: every character that means something to one of them, in every place. */
+const CHARACTERS = [..."\u0000\t\n\r !\"#%&'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~\u007f\u0080\u00a0ü\u2028💌", "\ud800"]
+const TEXTS = [
+  ...CHARACTERS, ...CHARACTERS.flatMap((each) => [`a${each}b`, `${each}a`, `a${each}`]),
+  "", "x".repeat(76), "x".repeat(77), "x".repeat(900), "x".repeat(901), "é".repeat(450), "é".repeat(451), `${"x".repeat(800)} ${"y".repeat(800)}`,
+  "=?UTF-8?Q?x?=", "text/plain; charset=utf-8", "text/plain;charset=\"a b\"", "a/b; c", "content-type", "Content-Foo", "BCC", "Sender", "<a@b>", "a@b", "cid",
+]
+const PLACES: ReadonlyArray<readonly [where: string, put: (text: string) => object]> = [
+  ["subject", (text) => ({ subject: text })],
+  ["from", (text) => ({ from: text })],
+  ["a local part", (text) => ({ to: `${text}@example.org` })],
+  ["a name", (text) => ({ to: `${text} <ana@example.org>` })],
+  ["a quoted name", (text) => ({ reply_to: `"${text}" <ana@example.org>` })],
+  ["a domain", (text) => ({ cc: `ana@${text}.org` })],
+  ["a header's name", (text) => ({ headers: { [text]: "v" } })],
+  ["a header's value", (text) => ({ headers: { "X-A": text } })],
+  ["a second header's name", (text) => ({ headers: { sender: "v", [text]: "v" } })],
+  ["a file's name", (text) => ({ attachments: [{ filename: text, content: "" }] })],
+  ["a file's type", (text) => ({ attachments: [{ filename: "a", content: "", content_type: text }] })],
+  ["a file's content id", (text) => ({ attachments: [{ filename: "a", content: "", content_id: text }] })],
+]
+
+describe("a message that the API takes", () => {
+  test("can always be written as mail", () => {
+    let taken = 0
+    for (const [where, put] of PLACES)
+      for (const text of TEXTS) {
+        const decoded = decode({ from: "hi@acme.test", to: "ana@example.org", subject: "x", ...put(text) })
+        if (Exit.isFailure(decoded)) continue
+        taken++
+        assert.isUndefined(refusal(decoded.value), `${where}: ${JSON.stringify(text)}`)
+      }
+    assert.isAbove(taken, 500)
+  })
+
+  test("is read back from what it is written as", () => {
+    const message = { from: "A <a@acme.test>", to: ["b@example.org"], subject: "x", cc: "c@example.org", scheduled_at: "2026-11-21T10:00:00+01:00" }
+    const decoded = Schema.decodeUnknownSync(EmailMessage)(message)
+    const again = Schema.decodeUnknownSync(EmailMessage)(Effect.runSync(Schema.encodeEffect(EmailMessage)(decoded)))
+    assert.deepStrictEqual(again, decoded)
+    assert.strictEqual(decoded.scheduled_at, "2026-11-21T09:00:00.000Z")
+  })
+})
+
+const said = (schema: Schema.Codec<unknown, unknown>, value: unknown) => {
+  const exit = Schema.decodeUnknownExit(schema, { errors: "all" })(value)
+  if (Exit.isSuccess(exit)) return []
+  const error = Option.getOrThrow(Exit.findErrorOption(exit))
+  return Violations.fromIssue(error.issue).map(({ message, path }) => `${path} ${message}`.trim())
+}
+
+describe("violations", () => {
+  const WORDS: ReadonlyArray<readonly [schema: Schema.Codec<any, any>, value: unknown, words: ReadonlyArray<string>]> = [
+    [Schema.Struct({ a: Schema.String }), {}, ["a is required"]],
+    [Schema.Struct({ a: Schema.String }), { a: 1 }, ["a must be a string"]],
+    [Schema.Struct({ a: Schema.Boolean }), { a: 1 }, ["a must be true or false"]],
+    [Schema.Struct({ a: Schema.Array(Schema.String) }), { a: "x" }, ["a must be an array"]],
+    [Schema.Struct({ a: Schema.Array(Schema.String) }), { a: ["x", 1, null] }, ["a[1] must be a string", "a[2] must be a string"]],
+    [Schema.Struct({ a: Schema.Struct({ b: Schema.String }) }), { a: { b: 1 } }, ["a.b must be a string"]],
+    [Schema.Struct({ a: Schema.Literals(["x", "y", "z"]) }), { a: "w" }, ["a must be one of x, y or z"]],
+    [Schema.Struct({ a: Schema.NullOr(Schema.String) }), { a: 1 }, ["a must be a string"]],
+    [Schema.Struct({ a: Schema.Union([Schema.String, Schema.Array(Schema.String)]) }), { a: 1 }, ["a must be a string or an array"]],
+    [Schema.Struct({ a: Schema.String, b: Schema.String, c: Schema.Boolean }), { b: 1, c: "x" }, ["a is required", "b must be a string", "c must be true or false"]],
+    [Schema.String, 1, ["must be a string"]],
+  ]
+  for (const [schema, value, words] of WORDS)
+    test(`of ${JSON.stringify(value)}: ${words.join("; ")}`, () => assert.deepStrictEqual(said(schema, value), words))
+
+  test("are told up to a limit", () => {
+    const many = Array.from({ length: 5_000 }, () => 1)
+    assert.strictEqual(said(Schema.Array(Schema.String), many).length, Violations.MAX_DETAILS)
+  })
+
+  test("never repeat what was sent", () => {
+    const secret = "wb_secret"
+    const words = said(EmailMessage, { from: secret, to: [secret], subject: { secret }, tags: [secret.repeat(20)], scheduled_at: secret })
+    assert.isAbove(words.length, 3)
+    assert.notInclude(words.join(), secret)
+  })
+})
