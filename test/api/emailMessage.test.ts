@@ -31,9 +31,27 @@ const refusal = (message: EmailMessage) =>
 /** Where the two grammars could differ: every character that means something to one of them, in every place. */
 const CHARACTERS = [..."\u0000\t\n\r !\"#%&'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~\u007f\u0080\u00a0ü\u2028💌", "\ud800"]
 const TEXTS = [
-  ...CHARACTERS, ...CHARACTERS.flatMap((each) => [`a${each}b`, `${each}a`, `a${each}`]),
-  "", "x".repeat(76), "x".repeat(77), "x".repeat(900), "x".repeat(901), "é".repeat(450), "é".repeat(451), `${"x".repeat(800)} ${"y".repeat(800)}`,
-  "=?UTF-8?Q?x?=", "text/plain; charset=utf-8", "text/plain;charset=\"a b\"", "a/b; c", "content-type", "Content-Foo", "BCC", "Sender", "<a@b>", "a@b", "cid",
+  ...CHARACTERS,
+  ...CHARACTERS.flatMap((each) => [`a${each}b`, `${each}a`, `a${each}`]),
+  "",
+  "x".repeat(76),
+  "x".repeat(77),
+  "x".repeat(900),
+  "x".repeat(901),
+  "é".repeat(450),
+  "é".repeat(451),
+  `${"x".repeat(800)} ${"y".repeat(800)}`,
+  "=?UTF-8?Q?x?=",
+  "text/plain; charset=utf-8",
+  'text/plain;charset="a b"',
+  "a/b; c",
+  "content-type",
+  "Content-Foo",
+  "BCC",
+  "Sender",
+  "<a@b>",
+  "a@b",
+  "cid",
 ]
 const PLACES: ReadonlyArray<readonly [where: string, put: (text: string) => object]> = [
   ["subject", (text) => ({ subject: text })],
@@ -64,7 +82,13 @@ describe("a message that the API takes", () => {
   })
 
   test("is read back from what it is written as", () => {
-    const message = { from: "A <a@acme.test>", to: ["b@example.org"], subject: "x", cc: "c@example.org", scheduled_at: "2026-11-21T10:00:00+01:00" }
+    const message = {
+      from: "A <a@acme.test>",
+      to: ["b@example.org"],
+      subject: "x",
+      cc: "c@example.org",
+      scheduled_at: "2026-11-21T10:00:00+01:00",
+    }
     const decoded = Schema.decodeUnknownSync(EmailMessage)(message)
     const again = Schema.decodeUnknownSync(EmailMessage)(Effect.runSync(Schema.encodeEffect(EmailMessage)(decoded)))
     assert.deepStrictEqual(again, decoded)
@@ -72,25 +96,37 @@ describe("a message that the API takes", () => {
   })
 })
 
-const said = (schema: Schema.Codec<unknown, unknown>, value: unknown) => {
-  const exit = Schema.decodeUnknownExit(schema, { errors: "all" })(value)
+const said = (schema: Schema.Top, value: unknown) => {
+  const exit = Schema.decodeUnknownExit(schema as Schema.Codec<unknown, unknown>, { errors: "all" })(value)
   if (Exit.isSuccess(exit)) return []
   const error = Option.getOrThrow(Exit.findErrorOption(exit))
   return Violations.fromIssue(error.issue).map(({ message, path }) => `${path} ${message}`.trim())
 }
 
 describe("violations", () => {
-  const WORDS: ReadonlyArray<readonly [schema: Schema.Codec<any, any>, value: unknown, words: ReadonlyArray<string>]> = [
+  const WORDS: ReadonlyArray<readonly [schema: Schema.Top, value: unknown, words: ReadonlyArray<string>]> = [
     [Schema.Struct({ a: Schema.String }), {}, ["a is required"]],
     [Schema.Struct({ a: Schema.String }), { a: 1 }, ["a must be a string"]],
     [Schema.Struct({ a: Schema.Boolean }), { a: 1 }, ["a must be true or false"]],
     [Schema.Struct({ a: Schema.Array(Schema.String) }), { a: "x" }, ["a must be an array"]],
-    [Schema.Struct({ a: Schema.Array(Schema.String) }), { a: ["x", 1, null] }, ["a[1] must be a string", "a[2] must be a string"]],
+    [
+      Schema.Struct({ a: Schema.Array(Schema.String) }),
+      { a: ["x", 1, null] },
+      ["a[1] must be a string", "a[2] must be a string"],
+    ],
     [Schema.Struct({ a: Schema.Struct({ b: Schema.String }) }), { a: { b: 1 } }, ["a.b must be a string"]],
     [Schema.Struct({ a: Schema.Literals(["x", "y", "z"]) }), { a: "w" }, ["a must be one of x, y or z"]],
     [Schema.Struct({ a: Schema.NullOr(Schema.String) }), { a: 1 }, ["a must be a string"]],
-    [Schema.Struct({ a: Schema.Union([Schema.String, Schema.Array(Schema.String)]) }), { a: 1 }, ["a must be a string or an array"]],
-    [Schema.Struct({ a: Schema.String, b: Schema.String, c: Schema.Boolean }), { b: 1, c: "x" }, ["a is required", "b must be a string", "c must be true or false"]],
+    [
+      Schema.Struct({ a: Schema.Union([Schema.String, Schema.Array(Schema.String)]) }),
+      { a: 1 },
+      ["a must be a string or an array"],
+    ],
+    [
+      Schema.Struct({ a: Schema.String, b: Schema.String, c: Schema.Boolean }),
+      { b: 1, c: "x" },
+      ["a is required", "b must be a string", "c must be true or false"],
+    ],
     [Schema.String, 1, ["must be a string"]],
   ]
   for (const [schema, value, words] of WORDS)
@@ -103,7 +139,13 @@ describe("violations", () => {
 
   test("never repeat what was sent", () => {
     const secret = "wb_secret"
-    const words = said(EmailMessage, { from: secret, to: [secret], subject: { secret }, tags: [secret.repeat(20)], scheduled_at: secret })
+    const words = said(EmailMessage, {
+      from: secret,
+      to: [secret],
+      subject: { secret },
+      tags: [secret.repeat(20)],
+      scheduled_at: secret,
+    })
     assert.isAbove(words.length, 3)
     assert.notInclude(words.join(), secret)
   })

@@ -11,9 +11,13 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
     const { secret: key } = yield* lab.key(account)
     for (const name of ["acme.test", "shop.test"]) yield* lab.ask("POST", "/v1/domains", { key, body: { name } })
     const send = (change: object = {}) =>
-      Effect.map(lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } }), ({ json }) => json.id as string)
+      Effect.map(
+        lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } }),
+        ({ json }) => json.id as string,
+      )
     const list = (query: string) => lab.ask("GET", `/v1/email/logs?${query}`, { key })
-    const ids = (query: string) => Effect.map(list(query), ({ json }) => json.data.map(({ id }: { id: string }) => id) as ReadonlyArray<string>)
+    const ids = (query: string) =>
+      Effect.map(list(query), ({ json }) => json.data.map(({ id }: { id: string }) => id) as ReadonlyArray<string>)
     return { lab, account, key, send, list, ids }
   })
 
@@ -24,9 +28,32 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
       const { json } = yield* list("")
       assert.deepStrictEqual(Object.keys(json).sort(), ["data", "has_more", "next_cursor", "object"])
       assert.deepStrictEqual(Object.keys(json.data[0]).sort(), [
-        "api_key_id", "attempts", "bcc", "cc", "clicks", "created_at", "delivered_at", "domain", "error", "from", "id", "message_id",
-        "next_attempt_at", "object", "opens", "recipient_counts", "recipients", "reply_to", "scheduled_at", "size_bytes", "status",
-        "subject", "tags", "to", "updated_at", "version",
+        "api_key_id",
+        "attempts",
+        "bcc",
+        "cc",
+        "clicks",
+        "created_at",
+        "delivered_at",
+        "domain",
+        "error",
+        "from",
+        "id",
+        "message_id",
+        "next_attempt_at",
+        "object",
+        "opens",
+        "recipient_counts",
+        "recipients",
+        "reply_to",
+        "scheduled_at",
+        "size_bytes",
+        "status",
+        "subject",
+        "tags",
+        "to",
+        "updated_at",
+        "version",
       ])
     }),
   )
@@ -36,7 +63,10 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
       const { ids, list, send } = yield* setUp
       const sent = (yield* Effect.forEach([1, 2, 3, 4, 5], () => send())).toReversed()
       const first = (yield* list("limit=2")).json
-      assert.deepStrictEqual([first.data.map(({ id }: { id: string }) => id), first.has_more, first.next_cursor], [sent.slice(0, 2), true, sent[1]])
+      assert.deepStrictEqual(
+        [first.data.map(({ id }: { id: string }) => id), first.has_more, first.next_cursor],
+        [sent.slice(0, 2), true, sent[1]],
+      )
       assert.deepStrictEqual(yield* ids(`limit=2&after=${sent[1]}`), sent.slice(2, 4))
       const last = (yield* list(`limit=2&after=${sent[3]}`)).json
       assert.deepStrictEqual([last.data.length, last.has_more, last.next_cursor], [1, false, null])
@@ -48,7 +78,12 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
     Effect.gen(function* () {
       const { ids, key, lab, send } = yield* setUp
       const plain = yield* send()
-      const other = yield* send({ from: "shop@shop.test", to: ["bo@example.org", "ana@example.org"], subject: "Your Invoice 50%", tags: ["invoice", "eu"] })
+      const other = yield* send({
+        from: "shop@shop.test",
+        to: ["bo@example.org", "ana@example.org"],
+        subject: "Your Invoice 50%",
+        tags: ["invoice", "eu"],
+      })
       const canceled = yield* send({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString(), tags: ["invoice"] })
       yield* lab.ask("POST", `/v1/email/${canceled}/cancel`, { key })
       const FILTERS: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>]> = [
@@ -77,11 +112,26 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
       const { list, send } = yield* setUp
       const id = yield* send()
       const BAD: ReadonlyArray<readonly [query: string, path: string]> = [
-        ["limit=0", "limit"], ["limit=101", "limit"], ["limit=-1", "limit"], ["limit=1.5", "limit"], ["limit=ten", "limit"], ["limit=", "limit"],
-        ["status=lost", "status"], ["status=queued,lost", "status"], ["status=", "status"],
-        ["after=nothing", "after"], ["before=dom_00000000000000000000000000", "before"], [`after=${id}&before=${id}`, "before"],
-        ["to=x", "to"], ["from=x", "from"], ["domain=x", "domain"], ["created_after=yesterday", "created_after"], ["created_before=2026-01-01", "created_before"],
-        ["subject=", "subject"], [`subject=${"x".repeat(201)}`, "subject"], ["limit=1&limit=2", "limit"],
+        ["limit=0", "limit"],
+        ["limit=101", "limit"],
+        ["limit=-1", "limit"],
+        ["limit=1.5", "limit"],
+        ["limit=ten", "limit"],
+        ["limit=", "limit"],
+        ["status=lost", "status"],
+        ["status=queued,lost", "status"],
+        ["status=", "status"],
+        ["after=nothing", "after"],
+        ["before=dom_00000000000000000000000000", "before"],
+        [`after=${id}&before=${id}`, "before"],
+        ["to=x", "to"],
+        ["from=x", "from"],
+        ["domain=x", "domain"],
+        ["created_after=yesterday", "created_after"],
+        ["created_before=2026-01-01", "created_before"],
+        ["subject=", "subject"],
+        [`subject=${"x".repeat(201)}`, "subject"],
+        ["limit=1&limit=2", "limit"],
       ]
       for (const [query, path] of BAD) {
         const { json, status } = yield* list(query)

@@ -1,6 +1,7 @@
 import { MAX_TO } from "@waybill/domain/Acceptance"
 import * as Address from "@waybill/domain/Address"
 import { MAX_ATTACHMENTS } from "@waybill/domain/Content"
+import { MAX_SUBJECT_CHARS } from "@waybill/domain/Header"
 import { MAX_TAG_CHARS, MAX_TAGS } from "@waybill/domain/Tag"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
@@ -11,8 +12,6 @@ import * as Rules from "./Rules.ts"
 /** More than any plan sends to at once; the plan's own number is the account's matter, and a 422. */
 export const MAX_COPIES = 1_000
 export const MAX_REPLY_TO = 50
-/** The longest line of RFC 5322 §2.1.1. */
-export const MAX_SUBJECT_CHARS = 998
 export const MAX_FILENAME_CHARS = 255
 
 const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])

@@ -1,28 +1,10 @@
+import { isOwned, MAX_HEADER_VALUE_CHARS, MAX_HEADERS, MAX_UNBROKEN_OCTETS } from "@waybill/domain/Header"
 import * as Text from "@waybill/domain/Text"
 import { Schema, SchemaIssue } from "effect"
 import * as Rules from "./Rules.ts"
 
-export const MAX_HEADERS = 50
+/** So that a name, its colon and the first bytes of the value share a line of 76. */
 export const MAX_NAME_CHARS = 76
-/** A run that cannot be folded must stay under the 998 octets of RFC 5322 §2.1.1, its name included. */
-export const MAX_UNBROKEN_OCTETS = 900
-export const MAX_VALUE_CHARS = 10_000
-
-/** What the service writes itself; a customer's header of that name would be a second one, or a lie. */
-const OWNED: ReadonlySet<string> = new Set([
-  "from",
-  "to",
-  "cc",
-  "bcc",
-  "subject",
-  "date",
-  "message-id",
-  "dkim-signature",
-  "return-path",
-  "received",
-  "mime-version",
-])
-const isOwned = (lower: string): boolean => OWNED.has(lower) || lower.startsWith("content-")
 
 /** RFC 5322 §3.6: these may stand once in a message, so two spellings of one are refused. */
 const SINGLE: ReadonlySet<string> = new Set([
@@ -66,7 +48,8 @@ const nameProblem = (name: string, lower: string): string | undefined => {
 }
 
 const valueProblem = (value: string): string | undefined => {
-  if (value.length > MAX_VALUE_CHARS) return `is ${value.length} characters; at most ${MAX_VALUE_CHARS} are allowed`
+  if (value.length > MAX_HEADER_VALUE_CHARS)
+    return `is ${value.length} characters; at most ${MAX_HEADER_VALUE_CHARS} are allowed`
   const broken = Rules.problem(value)
   if (broken !== undefined) return broken
   for (const run of value.split(/[ \t]+/u))
