@@ -71,7 +71,8 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
         let revokedAt = Number.POSITIVE_INFINITY
         const hammer = (node: string) =>
           Effect.gen(function* () {
-            while (performance.now() < revokedAt + 150) {
+            // Few enough that the window of the address, which a refused key counts in, does not fill up.
+            while (calls.filter(({ started }) => started > revokedAt).length < 40) {
               const started = performance.now()
               const { status } = yield* lab.ask("POST", "/v1/email/send", { key, node, body: {} })
               calls.push({ started, status })
@@ -86,7 +87,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
         const nodes = [lab.url, second]
         yield* Effect.all([revoke, ...[...nodes, ...nodes, ...nodes].map(hammer)], { concurrency: "unbounded" })
         const late = calls.filter(({ started }) => started > revokedAt)
-        assert.isAbove(late.length, 20)
+        assert.isAtLeast(late.length, 40)
         assert.deepStrictEqual(
           late.filter(({ status }) => status !== 401),
           [],
