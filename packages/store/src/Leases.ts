@@ -121,17 +121,20 @@ export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<He
   return new Set(kept.map(({ id }) => id))
 })
 
-/** Not tried after all: somebody else may take them at once. */
+/** Not tried after all: somebody else may take them, as soon as he looks. */
+export const free = Effect.fn("Leases.free")(function* (rows: ReadonlyArray<Held>) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL
+    WHERE id = ANY(ARRAY(${mine(sql, rows)}))`)
+})
+
+/** The same, and somebody is told to look. */
 export const giveBack = Effect.fn("Leases.giveBack")(function* (rows: ReadonlyArray<Held & { readonly kind: Kind }>) {
   if (rows.length === 0) return
   const sql = yield* PgClient.PgClient
-  const free = Effect.gen(function* () {
-    yield* sql`
-      UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL
-      WHERE id = ANY(ARRAY(${mine(sql, rows)}))`
-    for (const kind of new Set(rows.map((row) => row.kind))) yield* Outbox.wake(sql, kind)
-  })
-  yield* Effect.orDie(sql.withTransaction(free))
+  const kinds = [...new Set(rows.map((row) => row.kind))]
+  yield* Effect.orDie(sql.withTransaction(Effect.andThen(free(rows), Outbox.wakeAll(sql, kinds))))
 })
 
 /** Nothing was tried, and nothing is to be tried before `until`: only the time moves, and the log stays as it is. */

@@ -11,10 +11,9 @@ const AT_ONCE = 100
 
 /** Frees what a dead process held. The log says that its attempts were lost, and they are made again at once. */
 export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArray<Leases.Leased>) {
-  yield* Effect.forEach(rows, (row) => (row.kind === "delivery" ? lost(row) : Leases.giveBack([row])), {
-    concurrency: AT_ONCE,
-    discard: true,
-  })
+  const deliveries = rows.filter(({ kind }) => kind === "delivery")
+  yield* Effect.forEach(deliveries, lost, { concurrency: AT_ONCE, discard: true })
+  yield* Leases.giveBack(rows.filter(({ kind }) => kind !== "delivery"))
   return rows.length
 })
 

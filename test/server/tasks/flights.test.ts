@@ -12,7 +12,7 @@ const flight = Effect.fnUntraced(function* (flights: Flights.Flights, id: string
   yield* Effect.orDie(sql`
     INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
     VALUES (${id}, 'acc', 'delivery', ${id}, now(), true, '{}', 'mine', now() + interval '1 minute', 'prc_1')`)
-  const [row] = (yield* Leases.ofOwner("prc_1")).filter((row) => row.id === id)
+  const row = (yield* Leases.ofOwner("prc_1")).find((row) => row.id === id)
   if (row === undefined) return yield* Effect.die(new Error("no such row"))
   const added = flights.add(row, yield* Clock.currentTimeMillis)
   added.fiber = yield* Effect.forkChild(Effect.never, { startImmediately: true })

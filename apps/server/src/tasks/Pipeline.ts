@@ -5,18 +5,20 @@ import * as Leases from "@waybill/store/Leases"
 import * as Outbox from "@waybill/store/Outbox"
 import { Processes } from "@waybill/store/Processes"
 import * as Reclaim from "@waybill/store/Reclaim"
-import { Cause, Clock, DateTime, Duration, Effect, Fiber, FiberSet, Queue, Scope } from "effect"
+import { Cause, Clock, DateTime, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Flights from "./Flights.ts"
 
 /** Rows that one process works on at once. What waits for a slow server must not keep others from theirs. */
 export const MAX_IN_FLIGHT = 400
-/** While work is under way, a claim waits this long for more room, so that it takes many rows and not one. */
+/** While work is under way, a claim waits this long for more rows and more room: each costs the same for one as for many. */
 export const CLAIM_PACE = Duration.millis(10)
 /** Of the 30 seconds that a service is given to stop. */
 export const STOP_WITHIN = Duration.seconds(25)
 /** Work that broke on a bug of ours before anything was sent is looked at again after this. */
 export const BROKEN_PAUSE = Duration.minutes(5)
+/** Wake-ups may be lost with the process that took them, so each process also looks by itself this often. */
+export const LOOK_EVERY = Duration.seconds(5)
 /** A backlog calls other processes this often. */
 const CALL_EVERY = Duration.seconds(1)
 /** Without a session that shows this process alive nothing is claimed; a new one is made within this. */
@@ -61,7 +63,7 @@ const build = <R>(options: Options<R>) =>
     const context = yield* Effect.context<R | PgClient.PgClient | EventStore>()
     const most = options.inFlight ?? MAX_IN_FLIGHT
     const flights = Flights.make()
-    const signals = yield* Queue.sliding<"kick" | "room">(1)
+    const signals = yield* Queue.sliding<void>(1)
     const fibers = yield* FiberSet.make<void>()
     let stopping = false
     let hungry = false
@@ -82,7 +84,7 @@ const build = <R>(options: Options<R>) =>
 
     const land = (flight: Flights.Flight) => {
       flights.remove(flight)
-      if (hungry) Queue.offerUnsafe(signals, "room")
+      if (hungry) Queue.offerUnsafe(signals, undefined)
     }
 
     /** A bug: what was sent is left to its lease, so that the log tells of a lost attempt and not of none. */
@@ -139,9 +141,16 @@ const build = <R>(options: Options<R>) =>
       // What the database has leased to us is ours to give back, also when it is told while we are stopping.
     }).pipe(Effect.uninterruptible)
 
+    /** A claim whose answer was lost on the way may have been made: nobody knows of its rows, so nothing was tried. */
+    const giveBackUnknown = Effect.gen(function* () {
+      const mine = new Set(flights.all().map((flight) => flight.row.id))
+      const held = yield* Leases.ofOwner(processes.id)
+      yield* Leases.free(held.filter((row) => row.kind === options.kind && !mine.has(row.id)))
+    })
+
     const work = Effect.gen(function* () {
-      const signal = yield* Queue.take(signals)
-      if (signal === "room" && flights.size() > 0) yield* Effect.sleep(CLAIM_PACE)
+      yield* Queue.take(signals)
+      if (flights.size() > 0) yield* Effect.sleep(CLAIM_PACE)
       hungry = false
       let more: Leases.Claimed["more"] = "now"
       while (more === "now" && !stopping && processes.isSeen()) {
@@ -158,7 +167,7 @@ const build = <R>(options: Options<R>) =>
         fibers,
         Effect.andThen(
           Effect.sleep(processes.isSeen() ? CLAIM_PACE : UNSEEN_PAUSE),
-          Effect.sync(() => void Queue.offerUnsafe(signals, "room")),
+          Effect.sync(() => void Queue.offerUnsafe(signals, undefined)),
         ),
       ),
     )
@@ -174,12 +183,15 @@ const build = <R>(options: Options<R>) =>
       Effect.catchCause((cause) =>
         Effect.logError("claiming work failed", cause).pipe(
           Effect.andThen(Effect.sleep(TROUBLE_PAUSE)),
-          Effect.andThen(Effect.sync(() => Queue.offerUnsafe(signals, "kick"))),
+          Effect.andThen(untilDone(giveBackUnknown)),
+          Effect.andThen(Effect.sync(() => Queue.offerUnsafe(signals, undefined))),
         ),
       ),
       Effect.forever,
       Effect.forkScoped,
     )
+    const kick = Effect.sync(() => void Queue.offerUnsafe(signals, undefined))
+    yield* Effect.forkScoped(Effect.repeat(kick, Schedule.spaced(LOOK_EVERY)))
     yield* Effect.forkScoped(Flights.keepLeases(flights))
     yield* Effect.addFinalizer(() =>
       Effect.gen(function* () {
@@ -190,7 +202,13 @@ const build = <R>(options: Options<R>) =>
         const left = flights.all()
         yield* Effect.forEach(left, Flights.abort, { discard: true })
         yield* Reclaim.reclaim(left.map((flight) => flight.row))
+        // Wake-ups that came here while we were stopping were meant for somebody.
+        yield* Effect.ignoreCause(Outbox.wake(sql, options.kind))
       }).pipe(Effect.provideContext(context)),
     )
-    return { kick: Effect.sync(() => void Queue.offerUnsafe(signals, "kick")), inFlight: flights.size }
+    return { kick, inFlight: flights.size }
   })
+
+/** The database comes back at some time, and until then there is nothing else to do here. */
+const untilDone = <R>(effect: Effect.Effect<void, never, R>): Effect.Effect<void, never, R> =>
+  Effect.catchCause(effect, () => Effect.andThen(Effect.sleep(TROUBLE_PAUSE), untilDone(effect)))
