@@ -19,7 +19,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("the audit", (it) => {
         FROM generate_series(1, 20) AS n`
       yield* sql`ANALYZE events`
       const query = { account_id: "acc_1", limit: 5, before: 1_000_000n }
-      assert.deepStrictEqual((yield* Audit.list(query)).map(({ stream_id }) => stream_id), ["dom_19", "dom_17", "dom_15", "dom_13", "dom_11"])
+      assert.deepStrictEqual(
+        (yield* Audit.list(query)).map(({ stream_id }) => stream_id),
+        ["dom_19", "dom_17", "dom_15", "dom_13", "dom_11"],
+      )
       const [text, values] = Audit.statement(sql, query).compile()
       const plan = yield* sql.unsafe(`EXPLAIN ${text}`, values)
       const lines = plan.map((row) => String(Object.values(row)[0])).join("\n")
