@@ -23,6 +23,7 @@ export interface Flights {
 
 /** Work stops this long before its lease ends: whoever takes over must never find the former holder still at it. */
 export const LEASE_MARGIN = Duration.seconds(5)
+/** An answer to a renewal that takes longer counts as none; another renewal fits before the lease ends. */
 const RENEW_TIMEOUT = Duration.seconds(10)
 
 /** The rows that this process works on, one kind's. */
