@@ -19,8 +19,8 @@ const CONNECTIONS = Number(
   process.argv.find((argument) => argument.startsWith("--connections="))?.split("=")[1] ?? Database.DEFAULT_CONNECTIONS,
 )
 const ROUNDS = 5
-const ROUND_MILLIS = 700
-const WARM_UP_MILLIS = 400
+const ROUND_MILLIS = 600
+const WARM_UP_MILLIS = 300
 
 const account = () => Id.make("AccountId", Date.now(), randomBytes(10))
 const ours = account()
@@ -59,7 +59,7 @@ const grouped = (
   })
 
 const contenders = Effect.gen(function* () {
-  const server = yield* Measure.temporaryServer()
+  const server = yield* Measure.temporaryServer({ max_connections: String(3 * CONNECTIONS + 70) })
   const fresh = Effect.promise(() => Measure.freshDatabase(server))
   const url = yield* fresh
   const pool = yield* Effect.acquireRelease(

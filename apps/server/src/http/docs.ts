@@ -11,11 +11,17 @@ const guarded = HttpRouter.middleware(
   Effect.succeed((app) => Effect.map(app, HttpServerResponse.setHeader("content-security-policy", POLICY))),
 )
 
+/** Named apart from its use: the library's type does not know all that its page does. */
+const scalar = {
+  withDefaultFonts: false,
+  defaultOpenAllTags: true,
+  authentication: { preferredSecurityScheme: "api_key" },
+  // Its buttons lead to the maker's own service.
+  showDeveloperTools: "never",
+}
+
 /** The page carries its script in itself, so it works without any network. */
-const page = HttpApiScalar.layer(Api, {
-  path: "/docs",
-  scalar: { withDefaultFonts: false, defaultOpenAllTags: true },
-}).pipe(Layer.provide(guarded.layer))
+const page = HttpApiScalar.layer(Api, { path: "/docs", scalar }).pipe(Layer.provide(guarded.layer))
 
 const document = HttpRouter.use((router) =>
   Effect.gen(function* () {
