@@ -18,10 +18,16 @@ export class Postgres extends Context.Service<
     readonly died: Effect.Effect<never, ServerDied>
   }
 >()("@waybill/server/Postgres") {
-  /** For the service: starts the embedded server, and fails when another process holds its folder. */
-  static readonly start = Effect.fnUntraced(function* (settings: Settings) {
-    if (Option.isSome(settings.databaseUrl)) return Postgres.of({ url: settings.databaseUrl.value, died: Effect.never })
-    const { died, url } = yield* Embedded.start({ dataDir: join(settings.data, "postgres") })
+  /**
+   * For the service: starts the embedded server, and fails when another process holds its folder. `launched` is done
+   * once there is nothing left but to wait for the server.
+   */
+  static readonly start = Effect.fnUntraced(function* (settings: Settings, launched: Effect.Effect<void> = Effect.void) {
+    if (Option.isSome(settings.databaseUrl)) {
+      yield* launched
+      return Postgres.of({ url: settings.databaseUrl.value, died: Effect.never })
+    }
+    const { died, url } = yield* Embedded.start({ dataDir: join(settings.data, "postgres"), launched })
     const file = addressFile(settings)
     yield* Effect.acquireRelease(
       Effect.promise(() => writeFile(file, Redacted.value(url), { mode: OWNER_ONLY })),

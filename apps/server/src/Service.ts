@@ -7,7 +7,6 @@ import * as RelayTransport from "@waybill/mail/RelayTransport"
 import { Admission } from "@waybill/store/Admission"
 import * as Database from "@waybill/store/Database"
 import { EventStore } from "@waybill/store/EventStore"
-import { InstanceKey } from "@waybill/store/InstanceKey"
 import { KeyUses } from "@waybill/store/KeyUses"
 import * as RateWindows from "@waybill/store/RateWindows"
 import * as Sandbox from "@waybill/store/Sandbox"
@@ -15,11 +14,11 @@ import { Secrets } from "@waybill/store/Secrets"
 import { Effect, Layer, Option, type Redacted, Result } from "effect"
 import { readFile } from "node:fs/promises"
 import { hostname } from "node:os"
-import { join } from "node:path"
 import { EventFeed } from "./EventFeed.ts"
 import * as home from "./http/home.ts"
 import { Instance } from "./http/Instance.ts"
 import { HttpLive } from "./http/Server.ts"
+import { instanceKey } from "./instanceKey.ts"
 import { returnPathKey, returnPathKeys } from "./returnPathKey.ts"
 import { reveal, type Settings, SettingsWrong } from "./Settings.ts"
 import * as Reports from "./smtp/Reports.ts"
@@ -28,9 +27,6 @@ import { checkDomains } from "./tasks/checkDomains.ts"
 import * as drainWebhooks from "./tasks/drainWebhooks.ts"
 import { Transports } from "./tasks/Transports.ts"
 import * as Worker from "./tasks/Worker.ts"
-
-export const instanceKey = (settings: Settings) =>
-  InstanceKey.layer({ file: join(settings.data, "instance.key"), text: settings.instanceKey })
 
 /** The log, its secrets, and what requests are measured against. */
 export const store = (settings: Settings, url: Redacted.Redacted) =>

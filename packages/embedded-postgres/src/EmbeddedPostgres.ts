@@ -21,6 +21,8 @@ export interface Options {
   readonly rootHome?: string
   /** For file systems that hold no sockets; without it the start finds out by itself. */
   readonly loopback?: boolean
+  /** Done once the server's process runs and makes itself ready: the moment for work of our own. */
+  readonly launched?: Effect.Effect<void>
 }
 
 export interface Running {
@@ -84,6 +86,7 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
       ...options.settings,
       ...Address.settings(address),
     }),
+    launched: options.launched ?? Effect.void,
     leavings: [
       ...(scratch ? folders(place) : []),
       ...(address._tag === "Socket" && address.temporary ? [address.folder] : []),

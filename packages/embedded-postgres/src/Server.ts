@@ -80,6 +80,7 @@ const tail = async (file: string, from: number): Promise<string> => {
 interface Options {
   readonly args: ReadonlyArray<string>
   readonly logFile: string
+  readonly launched: Effect.Effect<void>
   /** What is removed when we are killed and cannot do it ourselves. */
   readonly leavings: ReadonlyArray<string>
 }
@@ -135,6 +136,7 @@ const started = (place: Placement.Placement, options: Options) =>
       Effect.tryPromise({ try: () => launch(place, options), catch: notStarted("Postgres could not be run.") }),
       (launched) => Effect.promise(() => dismiss(launched)),
     )
+    yield* options.launched
     const ready = yield* Effect.promise((signal) => becomesReady(place, launched, signal)).pipe(Effect.interruptible)
     if (ready) return launched
     yield* Effect.promise(() => dismiss(launched))

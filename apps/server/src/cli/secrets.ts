@@ -1,7 +1,7 @@
 import { Secrets } from "@waybill/store/Secrets"
 import { Data, Effect, Layer, Runtime } from "effect"
 import { Command } from "effect/cli"
-import * as Service from "../Service.ts"
+import { instanceKey } from "../instanceKey.ts"
 import * as Settings from "../Settings.ts"
 import { EXIT_DIFFERENCE } from "./exitCodes.ts"
 import * as output from "./output.ts"
@@ -25,7 +25,7 @@ const rotate = Command.make(
 ).pipe(Command.withDescription("Seal everything anew under the first instance key"))
 
 const sealed = Secrets.layer.pipe(
-  Layer.provide(Layer.unwrap(Effect.map(Settings.load, Service.instanceKey))),
+  Layer.provide(Layer.unwrap(Effect.map(Settings.load, instanceKey))),
   Layer.provide(withStore),
 )
 

@@ -1,35 +1,23 @@
 import * as Migrations from "@waybill/store/Migrations"
-import { Effect, Layer, Logger, References } from "effect"
+import { Effect, Latch } from "effect"
 import { Command } from "effect/cli"
-import * as Installation from "../Installation.ts"
 import { Postgres } from "../Postgres.ts"
-import * as Service from "../Service.ts"
 import * as Settings from "../Settings.ts"
-import { welcome } from "./welcome.ts"
 
 /** Runs the whole service until it is told to stop. */
 const run = Effect.gen(function* () {
   const settings = yield* Settings.load
-  const postgres = yield* Postgres.start(settings)
-  yield* Migrations.migrate(postgres.url)
-  const serving = Effect.gen(function* () {
-    const first = yield* Installation.ensure()
-    yield* Layer.build(
-      Layer.mergeAll(Service.http(settings), Service.smtp(settings), Service.worker(settings, postgres.url)),
-    )
-    yield* welcome(settings, first)
-    return yield* postgres.died
-  })
-  const logging = Layer.mergeAll(
-    Logger.layer([Logger.consoleJson]),
-    Layer.succeed(References.MinimumLogLevel, settings.logLevel),
-    // Nobody collects spans yet, so none are made.
-    Layer.succeed(References.TracerEnabled, false),
+  // The service's own code is read while Postgres starts, and never by another command. Not sooner: reading it leaves
+  // no moment in which a server could be launched.
+  const launched = yield* Latch.make()
+  const { postgres, service } = yield* Effect.all(
+    {
+      postgres: Effect.tap(Postgres.start(settings, launched.open), ({ url }) => Migrations.migrate(url)),
+      service: launched.whenOpen(Effect.promise(() => import("../serve.ts"))),
+    },
+    { concurrency: "unbounded" },
   )
-  return yield* serving.pipe(
-    Effect.provide(Layer.merge(Service.store(settings, postgres.url), Service.instance(settings))),
-    Effect.provide(logging),
-  )
+  return yield* service.serve(settings, postgres)
 }).pipe(Effect.scoped)
 
 export const start = Command.make("start", {}, () => run).pipe(
