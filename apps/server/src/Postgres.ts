@@ -22,7 +22,10 @@ export class Postgres extends Context.Service<
    * For the service: starts the embedded server, and fails when another process holds its folder. `launched` is done
    * once there is nothing left but to wait for the server.
    */
-  static readonly start = Effect.fnUntraced(function* (settings: Settings, launched: Effect.Effect<void> = Effect.void) {
+  static readonly start = Effect.fnUntraced(function* (
+    settings: Settings,
+    launched: Effect.Effect<void> = Effect.void,
+  ) {
     if (Option.isSome(settings.databaseUrl)) {
       yield* launched
       return Postgres.of({ url: settings.databaseUrl.value, died: Effect.never })
