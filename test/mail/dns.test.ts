@@ -30,6 +30,8 @@ describe("Dns over a real server", () => {
         "six.acme.test": { AAAA: ["2001:db8::7"] },
         "bounce.acme.test": { CNAME: "Return.Waybill.Test" },
         "7.2.0.192.in-addr.arpa": { PTR: ["mx1.acme.test"] },
+        "1.0.0.127.in-addr.arpa": { PTR: ["not-as-in-the-hosts-file.test"] },
+        [`7.${"0.".repeat(23)}8.b.d.0.1.0.0.2.ip6.arpa`]: { PTR: ["mx6.acme.test"] },
       })
       const answers = yield* asking(server, (dns) =>
         Effect.all(
@@ -41,6 +43,8 @@ describe("Dns over a real server", () => {
             dns.cname("bounce.acme.test"),
             dns.ns("acme.test"),
             dns.ptr("192.0.2.7"),
+            dns.ptr("127.0.0.1"),
+            dns.ptr("2001:db8::7"),
           ],
           { concurrency: "unbounded" },
         ),
@@ -56,6 +60,8 @@ describe("Dns over a real server", () => {
         Dns.found(["return.waybill.test"]),
         Dns.found(["ns1.acme.test"]),
         Dns.found(["mx1.acme.test"]),
+        Dns.found(["not-as-in-the-hosts-file.test"]),
+        Dns.found(["mx6.acme.test"]),
       ])
     }),
   )

@@ -123,7 +123,8 @@ const fromResolver = (resolver: dns.promises.Resolver): Queries => {
     aaaa: ask((name) => resolver.resolve6(name)),
     cname: ask((name) => resolver.resolveCname(name).then(names)),
     ns: ask((name) => resolver.resolveNs(name).then(names)),
-    ptr: ask((address) => resolver.reverse(address).then(names)),
+    // `reverse` of the same resolver would answer from this machine's hosts file.
+    ptr: ask((address) => resolver.resolvePtr(Network.reverseName(address)).then(names)),
   }
 }
 

@@ -69,6 +69,14 @@ export const literal = (host: string): string | undefined => {
   return isAddress(hostname) ? hostname : undefined
 }
 
+/** Where DNS keeps what an address leads back to (RFC 1035 §3.5, RFC 3596 §2.5). */
+export const reverseName = (address: string): string => {
+  const real = ipaddr.parse(address)
+  const bytes = real.toByteArray().toReversed()
+  if (real.kind() === "ipv4") return `${bytes.join(".")}.in-addr.arpa`
+  return `${bytes.map((byte) => `${(byte & 15).toString(16)}.${(byte >> 4).toString(16)}`).join(".")}.ip6.arpa`
+}
+
 /** RFC 4291 §2.4: the only block of IPv6 that is given to hosts on the internet. */
 const GLOBAL_UNICAST: Network = { cidr: "2000::/3", base: ipaddr.parse("2000::"), bits: 3 }
 /** RFC 6052 §2.1. The local-use prefix beside it (RFC 8215) may put the IPv4 address anywhere, so it is not unwrapped. */

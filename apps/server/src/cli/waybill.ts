@@ -2,6 +2,8 @@ import { Command } from "effect/cli"
 import { accounts } from "./accounts.ts"
 import { audit } from "./audit.ts"
 import { config } from "./config.ts"
+import { doctor } from "./doctor.ts"
+import { domains } from "./domains.ts"
 import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
 import { secrets } from "./secrets.ts"
@@ -9,5 +11,5 @@ import { start } from "./start.ts"
 
 export const waybill = Command.make("waybill").pipe(
   Command.withDescription("Transactional email whose truth is an event log on Postgres"),
-  Command.withSubcommands([start, migrate, config, accounts, keys, secrets, audit]),
+  Command.withSubcommands([start, migrate, config, accounts, domains, keys, secrets, audit, doctor]),
 )

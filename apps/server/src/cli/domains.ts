@@ -1,0 +1,85 @@
+import * as Domain from "@waybill/domain/Domain"
+import * as DomainName from "@waybill/domain/DomainName"
+import { DomainNotFound } from "@waybill/domain/DomainRefusal"
+import * as Id from "@waybill/domain/Id"
+import * as Domains from "@waybill/store/Domains"
+import { EventStore } from "@waybill/store/EventStore"
+import { Console, Effect, Option } from "effect"
+import { Argument, Command } from "effect/cli"
+import { now } from "../fresh.ts"
+import * as Settings from "../Settings.ts"
+import * as output from "./output.ts"
+import { withStore } from "./withStore.ts"
+
+const COLUMNS = ["id", "name", "status", "transport"]
+/** What stands in the log as no choice at all. */
+const DEFAULT = "default"
+
+const account = Argument.String("account").pipe(
+  Argument.withDescription("The account's id, acc_…"),
+  Argument.withSchema(Id.AccountId),
+)
+
+const row = ({ domain_id, name, status, transport }: Domains.DomainRecord) => ({
+  id: domain_id,
+  name,
+  status,
+  transport: transport ?? DEFAULT,
+})
+
+const list = Command.make(
+  "list",
+  { account, json: output.json },
+  Effect.fn(function* ({ account, json }) {
+    yield* output.print((yield* Domains.list(account)).map(row), { json, columns: COLUMNS })
+  }),
+).pipe(Command.withDescription("List an account's domains"))
+
+const transport = Command.make(
+  "transport",
+  {
+    account,
+    domain: Argument.String("domain").pipe(Argument.withDescription("Its name, or its id, dom_…")),
+    transport: Argument.Literals("transport", ["capture", "relay", "direct", DEFAULT]),
+    json: output.json,
+  },
+  Effect.fn(function* ({ account, domain, json, transport }) {
+    const choice = transport === DEFAULT ? null : transport
+    const { domain_id } = yield* find(account, domain)
+    const store = yield* EventStore
+    const at = yield* now
+    yield* store
+      .commit(Domain, { account_id: account, stream_id: domain_id }, Domain.chooseTransport(at, choice))
+      // A change that changes nothing is no failure at the command line.
+      .pipe(Effect.catchTag("NothingNew", () => Effect.void))
+    const changed = yield* find(account, domain_id)
+    for (const warning of warnings(changed, yield* Settings.load)) yield* Console.error(`waybill: ${warning}`)
+    yield* output.printOne(row(changed), { json })
+  }),
+).pipe(Command.withDescription("Choose how a domain's mail leaves, if not as the instance's; default takes that back"))
+
+const find = Effect.fnUntraced(function* (account: Id.AccountId, nameOrId: string) {
+  // Written with capitals or an umlaut, it is the same domain.
+  const name = DomainName.parse(nameOrId)
+  const found = yield* Domains.find(account, name._tag === "Success" ? name.success : nameOrId)
+  return yield* Effect.mapError(Effect.fromOption(found), () => new DomainNotFound())
+})
+
+/** What is chosen is the operator's to decide, but not in the dark. */
+const warnings = ({ name, transport }: Domains.DomainRecord, settings: Settings.Settings): ReadonlyArray<string> => {
+  const kind = transport ?? settings.transport
+  return [
+    ...(kind === "relay" && Option.isNone(settings.smtpUrl)
+      ? ["SMTP_URL is not set here; where the service runs without it, this domain's mail waits"]
+      : []),
+    ...(kind !== "capture" && DomainName.isReserved(name)
+      ? [`nobody can publish records for ${name}, so outside capture it degrades, and fails 72 hours later`]
+      : []),
+  ]
+}
+
+export const domains = Command.make("domains").pipe(
+  Command.withDescription("Domains, and how their mail leaves"),
+  Command.withSubcommands([list, transport]),
+  Command.provide(withStore),
+)

@@ -1,0 +1,105 @@
+import * as Dns from "@waybill/mail/Dns"
+import * as RelayTransport from "@waybill/mail/RelayTransport"
+import * as Examination from "@waybill/store/Examination"
+import { Clock, Effect, Option, type Redacted, Result } from "effect"
+import { getServers } from "node:dns"
+import { hostname } from "node:os"
+import { Postgres } from "../Postgres.ts"
+import { reveal, type Settings } from "../Settings.ts"
+import * as database from "./database.ts"
+import { disk } from "./disk.ts"
+import { broken, type Finding, skipped } from "./Finding.ts"
+import * as names from "./names.ts"
+import { type Host, port25 } from "./port25.ts"
+import { relay } from "./relay.ts"
+import { resolvers } from "./resolvers.ts"
+
+export interface Options {
+  /** Look at what direct delivery needs, whatever the transport is. */
+  readonly direct: boolean
+  /** Servers to try port 25 with, instead of those of large receivers. */
+  readonly targets: ReadonlyArray<Host>
+}
+
+type Kind = Settings["transport"]
+
+/** Everything an instance stands on, one finding a check. Nothing is changed and nothing is sent. */
+export const examine = (settings: Settings, options: Options) =>
+  Effect.gen(function* () {
+    const { chosen, findings } = yield* databaseFindings(settings)
+    const used = new Set<Kind>([settings.transport, ...chosen])
+    const name = Option.getOrElse(settings.ehloName, hostname)
+    const servers = settings.dnsServers.length === 0 ? getServers() : settings.dnsServers
+    const outside = yield* Effect.all(
+      [
+        disk({ path: settings.data, database: Option.isNone(settings.databaseUrl) }),
+        resolvers(servers, used.size === 1 && used.has("capture") && !options.direct ? "warning" : "broken"),
+        relayFinding(settings, name, used.has("relay")),
+        ...direct(settings, options, name, used),
+      ],
+      { concurrency: "unbounded" },
+    ).pipe(Effect.provide(Dns.Dns.layer(settings.dnsServers.length === 0 ? {} : { servers })))
+    return [...findings, ...outside]
+  })
+
+const direct = (settings: Settings, { direct, targets }: Options, name: string, used: ReadonlySet<Kind>) => {
+  const wanted = direct || used.has("direct")
+  const why = "only direct delivery needs it; --direct looks all the same"
+  const weight = wanted ? "broken" : "warning"
+  return [
+    wanted || targets.length > 0 ? port25(targets, name, weight) : Effect.succeed(skipped("port 25", why)),
+    wanted ? names.ehloName(name, names.ownAddresses(), weight) : Effect.succeed(skipped("ehlo name", why)),
+    wanted || used.has("relay")
+      ? names.returnPath(settings.returnPathDomain, Option.isSome(settings.reportsPort))
+      : Effect.succeed(skipped("return path", "captured mail does not bounce")),
+  ]
+}
+
+const relayFinding = (settings: Settings, name: string, used: boolean): Effect.Effect<Finding> => {
+  const url = reveal(settings.smtpUrl)
+  if (url === undefined) {
+    return Effect.succeed(
+      used
+        ? broken(
+            "relay",
+            "domains send by a relay, and there is none",
+            "Set SMTP_URL, or choose another transport for them.",
+          )
+        : skipped("relay", "no SMTP_URL is set"),
+    )
+  }
+  const parsed = RelayTransport.parse(url)
+  if (Result.isFailure(parsed)) {
+    return Effect.succeed(
+      broken("relay", parsed.failure.message, "Correct SMTP_URL; the service does not start with it."),
+    )
+  }
+  return relay(parsed.success, { name, weight: used ? "broken" : "warning" })
+}
+
+const databaseFindings = (settings: Settings) =>
+  Effect.gen(function* () {
+    const { url } = yield* Postgres.reach(settings)
+    return yield* ofDatabase(url)
+  }).pipe(
+    Effect.scoped,
+    Effect.catch((failure) => {
+      const finding =
+        failure._tag === "Unreachable"
+          ? database.unreachable(failure)
+          : failure._tag === "MigrationFailed"
+            ? broken("schema", failure.message, "Run the newest release of Waybill that any node runs.")
+            : broken("database", failure.message, "Mend what it names, or set DATABASE_URL to a Postgres of your own.")
+      return Effect.succeed({ findings: [finding], chosen: [] as ReadonlyArray<Kind> })
+    }),
+  )
+
+const ofDatabase = (url: Redacted.Redacted) =>
+  Effect.gen(function* () {
+    const examined = yield* Examination.examine(url)
+    const now = yield* Clock.currentTimeMillis
+    return {
+      findings: [database.server(examined), database.schema(examined), database.clock(examined, now)],
+      chosen: examined.transports,
+    }
+  })

@@ -1,0 +1,234 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Dns from "@waybill/mail/Dns"
+import * as RelayTransport from "@waybill/mail/RelayTransport"
+import { Effect, Result } from "effect"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { disk } from "../../../apps/server/src/doctor/disk.ts"
+import { ehloName, returnPath } from "../../../apps/server/src/doctor/names.ts"
+import { port25 } from "../../../apps/server/src/doctor/port25.ts"
+import { relay } from "../../../apps/server/src/doctor/relay.ts"
+import { resolvers } from "../../../apps/server/src/doctor/resolvers.ts"
+import * as DnsServer from "../../support/dnsServer.ts"
+import * as SmtpServer from "../../support/smtpServer.ts"
+
+const NAME = "mail.acme.test"
+/** Nothing listens here: reserved, and in no range that systems hand out. */
+const NOBODY = { host: "127.0.0.1", port: 1 }
+
+const asking = (server: DnsServer.DnsServer) =>
+  Dns.Dns.layer({ servers: [server.server], query_timeout_ms: 200, query_tries: 1 })
+
+describe("resolvers", () => {
+  it.live("are well when each knows a public name", () =>
+    Effect.gen(function* () {
+      const { server } = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
+      const finding = yield* resolvers([server], "broken")
+      assert.deepStrictEqual([finding.status, finding.mend], ["ok", null])
+    }),
+  )
+
+  it.live("are broken when they answer and know nothing, or refuse", () =>
+    Effect.gen(function* () {
+      const private_ = yield* DnsServer.listen({ "corp.test": { A: ["10.0.0.1"] } })
+      const refusing = yield* DnsServer.listen({ "example.com": "REFUSED" })
+      const finding = yield* resolvers([private_.server, refusing.server], "broken")
+      assert.strictEqual(finding.status, "broken")
+      assert.include(finding.found, `${private_.server} knows nothing of example.com (NXDOMAIN)`)
+      assert.include(finding.found, `${refusing.server} gives no answer (REFUSED)`)
+      assert.include(finding.mend ?? "", "public DNS")
+    }),
+  )
+
+  it.live("are worth a warning when one of two is dead, and it is named", () =>
+    Effect.gen(function* () {
+      const good = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
+      const bad = yield* DnsServer.listen({ "example.com": "SERVFAIL" })
+      const finding = yield* resolvers([good.server, bad.server], "broken")
+      assert.deepStrictEqual([finding.status, finding.found], ["warning", `${bad.server} gives no answer (SERVFAIL)`])
+    }),
+  )
+
+  it.live("are missed", () =>
+    Effect.map(resolvers([], "warning"), ({ found, status }) =>
+      assert.deepStrictEqual([status, found], ["warning", "this machine has no resolver"]),
+    ),
+  )
+})
+
+describe("port 25", () => {
+  const nothing = Dns.Dns.layerTest({})
+
+  it.live("is open when a server lets us in, and nothing is begun there", () =>
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen()
+      const finding = yield* port25([server, NOBODY], NAME, "broken")
+      assert.deepStrictEqual(finding.status, "ok")
+      assert.include(finding.found, `${server.port}`)
+      assert.deepStrictEqual(server.lines, [`EHLO ${NAME}`, "QUIT"])
+    }).pipe(Effect.provide(nothing)),
+  )
+
+  it.live("is closed when nobody can be reached", () =>
+    Effect.gen(function* () {
+      const finding = yield* port25([NOBODY], NAME, "broken")
+      assert.deepStrictEqual(finding.status, "broken")
+      assert.include(finding.found, "ECONNREFUSED")
+      assert.include(finding.mend ?? "", "provider")
+    }).pipe(Effect.provide(nothing)),
+  )
+
+  it.live("is open and yet worth a warning when this machine is turned away", () =>
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ phase }) => (phase === "greeting" ? "554 5.7.1 127.0.0.1 is listed" : undefined),
+      })
+      const finding = yield* port25([server], NAME, "broken")
+      assert.deepStrictEqual(finding.status, "warning")
+      assert.include(finding.found, "is listed")
+    }).pipe(Effect.provide(nothing)),
+  )
+
+  it.live("is tried with servers that DNS names, and says so when it names none", () =>
+    Effect.gen(function* () {
+      const finding = yield* port25([], NAME, "broken")
+      assert.include(finding.mend ?? "", "Mend DNS first")
+    }).pipe(Effect.provide(nothing)),
+  )
+})
+
+describe("the name in EHLO", () => {
+  const zones = (ptr: string | undefined) => ({
+    [NAME]: { A: ["127.0.0.1"] },
+    ...(ptr === undefined ? {} : { "1.0.0.127.in-addr.arpa": { PTR: [ptr] } }),
+  })
+  const look = (name: string, zones: Readonly<Record<string, DnsServer.Zone>>, own: ReadonlyArray<string> = []) =>
+    Effect.flatMap(DnsServer.listen(zones), (server) =>
+      ehloName(name, own, "broken").pipe(Effect.provide(asking(server))),
+    )
+
+  it.live("leads to an address that leads back", () =>
+    Effect.map(look(NAME, zones(NAME)), ({ status }) => assert.strictEqual(status, "ok")),
+  )
+
+  it.live("does not lead back where there is no PTR record, or another", () =>
+    Effect.gen(function* () {
+      const none = yield* look(NAME, zones(undefined))
+      assert.deepStrictEqual(
+        [none.status, none.found],
+        ["broken", `${NAME}: 127.0.0.1 leads back to nothing (NXDOMAIN)`],
+      )
+      const other = yield* look(NAME, zones("host-1.provider.test"))
+      assert.include(other.found, "leads back to host-1.provider.test")
+      assert.include(other.mend ?? "", "PTR record")
+    }),
+  )
+
+  it.live("is no name, has no address, could not be asked for, or leads elsewhere", () =>
+    Effect.gen(function* () {
+      for (const [finding, words] of [
+        [yield* look("vm", {}), "no name"],
+        [yield* look(NAME, { "other.test": { A: ["127.0.0.1"] } }), "has no address (NXDOMAIN)"],
+        [yield* look(NAME, { [NAME]: "SERVFAIL" }), "could not be looked up (SERVFAIL)"],
+        [yield* look(NAME, zones(NAME), ["203.0.113.7"]), "this machine is 203.0.113.7"],
+      ] as const) {
+        assert.strictEqual(finding.status, "broken")
+        assert.include(finding.found, words)
+      }
+    }),
+  )
+})
+
+describe("the return path", () => {
+  const dns = Dns.Dns.layerTest({ "bounces.acme.dev": { MX: [{ preference: 10, exchange: "mail.acme.dev" }] } })
+  const look = (domain: string, listening: boolean) => Effect.provide(returnPath(domain, listening), dns)
+
+  it.effect("leads here, leads to nobody who listens, or leads nowhere", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* look("bounces.acme.dev", true)).status, "ok")
+      assert.include((yield* look("bounces.acme.dev", false)).mend ?? "", "REPORTS_PORT")
+      assert.include((yield* look("nowhere.acme.dev", true)).found, "no MX record")
+      assert.include((yield* look("bounces.localhost", true)).mend ?? "", "RETURN_PATH_DOMAIN")
+    }),
+  )
+})
+
+describe("the relay", () => {
+  const login = { user: "acme", password: "s3cret" }
+  const to = (server: { readonly host: string; readonly port: number }, password = login.password) =>
+    Result.getOrThrow(RelayTransport.parse(`smtp://${login.user}:${password}@${server.host}:${server.port}`))
+  const options = { name: NAME, weight: "broken" as const }
+
+  it.live("lets us in, by TLS and with the login, and is left without a mail", () =>
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({ auth: login, starttls: SmtpServer.certified })
+      const finding = yield* relay(
+        { ...to(server), tls: { mode: "required", verify: true } },
+        { ...options, ca: SmtpServer.authority },
+      )
+      assert.strictEqual(finding.status, "ok", finding.found)
+      assert.match(finding.found, /TLSv1\.\d, as acme$/)
+      assert.notInclude(finding.found, login.password)
+      assert.deepStrictEqual(
+        server.lines.map((line) => line.split(" ")[0]),
+        ["EHLO", "STARTTLS", "EHLO", "AUTH", "QUIT"],
+      )
+    }),
+  )
+
+  it.live("refuses the login, has a certificate that does not hold, offers no TLS, or is not there", () =>
+    Effect.gen(function* () {
+      const plain = yield* SmtpServer.listen({ auth: login })
+      const foreign = yield* SmtpServer.listen({ auth: login, starttls: SmtpServer.selfSigned })
+      const required = { mode: "required", verify: true } as const
+      for (const [finding, mend] of [
+        [yield* relay(to(plain, "wrong"), options), "user and password"],
+        [yield* relay({ ...to(foreign), tls: required }, options), "certificate"],
+        [yield* relay({ ...to(plain), tls: required }, options), "smtps://"],
+        [yield* relay(to(NOBODY), options), "Nothing listens there"],
+      ] as const) {
+        assert.strictEqual(finding.status, "broken")
+        assert.include(finding.mend ?? "", mend)
+        assert.notInclude(finding.found, login.password)
+      }
+    }),
+  )
+})
+
+describe("the disk", () => {
+  const folder = Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "waybill-disk-"))),
+    (path) => Effect.promise(() => rm(path, { recursive: true, force: true })),
+  )
+  const PLENTY = { low: 2 ** 60, least: 2 ** 59 }
+
+  it.live("has room, has little, or has none", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const of = (low: number, least: number, database = true) =>
+        Effect.map(disk({ path, database }, { low, least }), ({ status }) => status)
+      assert.deepStrictEqual(
+        [
+          yield* of(1, 1),
+          yield* of(PLENTY.low, 1),
+          yield* of(PLENTY.low, PLENTY.least),
+          yield* of(PLENTY.low, 1, false),
+        ],
+        ["ok", "warning", "broken", "ok"],
+      )
+    }),
+  )
+
+  it.live("is looked at where the folder will be, and is broken where it never can", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      yield* Effect.promise(() => writeFile(join(path, "file"), ""))
+      const of = (...names: ReadonlyArray<string>) =>
+        disk({ path: join(path, ...names), database: true }, { low: 1, least: 1 })
+      assert.strictEqual((yield* of("not", "yet")).status, "ok")
+      const never = yield* of("file", "below")
+      assert.deepStrictEqual([never.status, never.found], ["broken", `${join(path, "file")} cannot be written`])
+    }),
+  )
+})

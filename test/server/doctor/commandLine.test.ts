@@ -1,0 +1,128 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Domain from "@waybill/domain/Domain"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { EventStore } from "@waybill/store/EventStore"
+import { Effect, Redacted, Schema } from "effect"
+import { tmpdir } from "node:os"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as DnsServer from "../../support/dnsServer.ts"
+import { runToEnd } from "../../support/service.ts"
+import * as SmtpServer from "../../support/smtpServer.ts"
+import { World } from "../../support/world.ts"
+
+const TIMEOUT = 60_000
+const EXIT_BROKEN = 3
+
+const Answer = Schema.fromJsonString(
+  Schema.Struct({
+    healthy: Schema.Boolean,
+    findings: Schema.Array(
+      Schema.Struct({
+        check: Schema.String,
+        status: Schema.Literals(["ok", "warning", "broken", "skipped"]),
+        found: Schema.String,
+        mend: Schema.NullOr(Schema.String),
+      }),
+    ),
+  }),
+)
+
+const doctor = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const { url } = yield* Database.Fresh
+    const dns = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
+    const { code, output } = yield* Effect.promise(() =>
+      runToEnd(["doctor", ...args], {
+        DATABASE_URL: Redacted.value(url),
+        DNS_SERVERS: dns.server,
+        WAYBILL_DATA: tmpdir(),
+        ...env,
+      }),
+    )
+    return { code, output }
+  })
+
+const statuses = Effect.fnUntraced(function* (output: string) {
+  // What is wrong is summed up on standard error, behind the JSON.
+  const { findings, healthy } = yield* Schema.decodeEffect(Answer)(output.slice(0, output.lastIndexOf("}") + 1))
+  return { healthy, of: Object.fromEntries(findings.map(({ check, status }) => [check, status])) }
+})
+
+describe("waybill doctor", () => {
+  it.live(
+    "finds a sound instance sound, and skips what its transport does not need",
+    () =>
+      Effect.gen(function* () {
+        const { code, output } = yield* doctor({}, "--json")
+        assert.strictEqual(code, 0, output)
+        const { healthy, of } = yield* statuses(output)
+        assert.isTrue(healthy)
+        assert.deepStrictEqual(of, {
+          // The tests' own Postgres forgets on purpose.
+          database: of["database"] ?? "skipped",
+          schema: "ok",
+          clock: "ok",
+          disk: "ok",
+          dns: "ok",
+          relay: "skipped",
+          "port 25": "skipped",
+          "ehlo name": "skipped",
+          "return path": "skipped",
+        })
+      }).pipe(Effect.scoped, Effect.provide(World)),
+    TIMEOUT,
+  )
+
+  it.live(
+    "looks at the relay it sends by, and at a server it was told of",
+    () =>
+      Effect.gen(function* () {
+        const login = { user: "acme", password: "s3cret" }
+        const server = yield* SmtpServer.listen({ auth: login })
+        const good = { TRANSPORT: "relay", SMTP_URL: `smtp://acme:s3cret@127.0.0.1:${server.port}` }
+        const target = ["--target", `127.0.0.1:${server.port}`]
+        const sound = yield* doctor(good, "--json", ...target)
+        assert.strictEqual(sound.code, 0, sound.output)
+        const { of } = yield* statuses(sound.output)
+        assert.deepStrictEqual([of["relay"], of["port 25"], of["return path"]], ["ok", "ok", "warning"])
+        assert.strictEqual(server.mails.length, 0)
+
+        const bad = yield* doctor({ ...good, SMTP_URL: `smtp://acme:old-one@127.0.0.1:${server.port}` })
+        assert.strictEqual(bad.code, EXIT_BROKEN, bad.output)
+        assert.match(bad.output, /^broken +relay +.*535/m)
+        assert.include(bad.output, "user and password in SMTP_URL")
+        assert.include(bad.output, "waybill: broken: relay")
+        assert.notInclude(bad.output, "old-one")
+      }).pipe(Effect.scoped, Effect.provide(World)),
+    TIMEOUT,
+  )
+
+  it.live(
+    "is broken when a domain sends by a relay that nobody has set up",
+    () =>
+      Effect.gen(function* () {
+        const { account_id, domain_id } = yield* Delivery.sender()
+        const store = yield* EventStore
+        const choose = Domain.chooseTransport(Timestamp.fromMillis(0), "relay")
+        yield* Effect.orDie(store.commit(Domain, { account_id, stream_id: domain_id }, choose))
+        const { code, output } = yield* doctor({})
+        assert.strictEqual(code, EXIT_BROKEN, output)
+        assert.include(output, "Set SMTP_URL, or choose another transport for them.")
+      }).pipe(Effect.scoped, Effect.provide(World)),
+    TIMEOUT,
+  )
+
+  it.live(
+    "says what is wrong with a database that is not there, and examines the rest",
+    () =>
+      Effect.gen(function* () {
+        const { code, output } = yield* doctor({ DATABASE_URL: "postgres://u:hidden@127.0.0.1:1/waybill" })
+        assert.strictEqual(code, EXIT_BROKEN)
+        assert.match(output, /^broken +database/m)
+        assert.match(output, /^ok +dns/m)
+        assert.notInclude(output, "hidden")
+      }).pipe(Effect.scoped, Effect.provide(World)),
+    TIMEOUT,
+  )
+})

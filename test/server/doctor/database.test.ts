@@ -1,0 +1,116 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import * as Examination from "@waybill/store/Examination"
+import * as Migrations from "@waybill/store/Migrations"
+import { Effect, Redacted } from "effect"
+import * as checks from "../../../apps/server/src/doctor/database.ts"
+import * as Database from "../../support/database.ts"
+import { onDatabase } from "../../support/databaseUrl.ts"
+import * as Delivery from "../../support/delivery.ts"
+import { World } from "../../support/world.ts"
+
+const MINUTE = 60_000
+const NOW = Date.UTC(2026, 10, 21)
+
+const well: Examination.Examined = {
+  version: 180_004,
+  schema: { applied: ["0001_event_log.sql"], pending: [] },
+  readOnly: false,
+  forgetful: [],
+  skew_ms: 0,
+  skew_within_ms: 1,
+  newest_fact_ms: NOW,
+  transports: [],
+}
+
+describe("what is said of a database", () => {
+  it("names versions that are too old, and those that nobody has tried", () => {
+    const of = (version: number) => checks.server({ ...well, version }).status
+    assert.deepStrictEqual([140_012, 150_000, 180_004, 190_000].map(of), ["broken", "ok", "ok", "warning"])
+  })
+
+  it("refuses a standby, and warns of settings that lose mail", () => {
+    assert.strictEqual(checks.server({ ...well, readOnly: true }).status, "broken")
+    const forgetful = checks.server({ ...well, forgetful: ["fsync"] })
+    assert.deepStrictEqual([forgetful.status, forgetful.mend], ["warning", "Switch fsync on in postgresql.conf."])
+  })
+
+  it("tells an empty database from one that is behind", () => {
+    const of = (applied: ReadonlyArray<string>, pending: ReadonlyArray<string>) =>
+      checks.schema({ ...well, schema: { applied, pending } }).status
+    assert.deepStrictEqual([of(["a"], []), of([], ["a", "b"]), of(["a"], ["b"])], ["ok", "warning", "broken"])
+  })
+
+  it("weighs the difference of the clocks, as far as it is known", () => {
+    const of = (skew_ms: number, skew_within_ms = 1) =>
+      checks.clock({ ...well, skew_ms, skew_within_ms, newest_fact_ms: null }, NOW).status
+    assert.deepStrictEqual(
+      [of(500), of(-2_000), of(2_000), of(2_000, 1_500), of(-2 * MINUTE)],
+      ["ok", "warning", "warning", "ok", "broken"],
+    )
+  })
+
+  it("finds a clock that has gone back by facts of the future", () => {
+    const finding = checks.clock({ ...well, newest_fact_ms: NOW + MINUTE }, NOW)
+    assert.deepStrictEqual(finding.status, "broken")
+    assert.include(finding.found, "60 s in the future")
+  })
+})
+
+describe("a real database", () => {
+  it.live("is examined without being changed", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const relayed = yield* Delivery.sender("relayed.test")
+      yield* Delivery.sender("as-the-instance.test")
+      yield* Delivery.accept(relayed)
+      const sql = yield* PgClient.PgClient
+      const domain = relayed.domain_id
+      yield* sql`UPDATE domains SET record = jsonb_set(record, '{transport}', '"relay"') WHERE id = ${domain}`
+      const examined = yield* Examination.examine(url)
+      assert.isAtLeast(examined.version, 150_000)
+      assert.deepStrictEqual(examined.schema.pending, [])
+      assert.deepStrictEqual([examined.readOnly, examined.transports], [false, ["relay"]])
+      // One machine, one clock: what remains is what the comparison itself may be wrong by.
+      assert.isAtMost(Math.abs(examined.skew_ms), examined.skew_within_ms + 1)
+      const [{ newest } = { newest: 0 }] = yield* sql<{ readonly newest: number }>`
+        SELECT max(extract(epoch FROM recorded_at))::float8 * 1000 AS newest FROM events`
+      assert.strictEqual(examined.newest_fact_ms, newest)
+    }).pipe(Effect.provide(World)),
+  )
+
+  it.live("that is empty is said to be, and stays so", () =>
+    Effect.gen(function* () {
+      const { adminUrl } = yield* Database.Fresh
+      const administer = PgClient.PgClient.use((sql) =>
+        Effect.andThen(sql`DROP SCHEMA public CASCADE`, sql`CREATE SCHEMA public`),
+      )
+      yield* Effect.provide(administer, PgClient.layer({ url: adminUrl }))
+      const { newest_fact_ms, schema, transports } = yield* Examination.examine(adminUrl)
+      assert.deepStrictEqual([schema.applied, newest_fact_ms, transports], [[], null, []])
+      assert.deepStrictEqual((yield* Migrations.check(adminUrl)).applied, [])
+    }).pipe(Effect.provide(World)),
+  )
+
+  it.live("that is not there, or lets nobody in, gives its reason", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const missing = yield* Effect.flip(
+        Examination.examine(Redacted.make(onDatabase(Redacted.value(url), "no_such_database"))),
+      )
+      const shut = yield* Effect.flip(
+        Examination.examine(Redacted.make("postgres://nobody:hidden@127.0.0.1:1/waybill")),
+      )
+      for (const [failure, mend] of [
+        [missing, "Create the database"],
+        [shut, "Nothing listens there"],
+      ] as const) {
+        if (failure._tag !== "Unreachable") return assert.fail(failure._tag)
+        const finding = checks.unreachable(failure)
+        assert.strictEqual(finding.status, "broken")
+        assert.include(finding.mend ?? "", mend)
+        assert.notInclude(finding.found, "hidden")
+      }
+    }).pipe(Effect.provide(World)),
+  )
+})
