@@ -76,6 +76,18 @@ CREATE TABLE email_log_terms (
   CONSTRAINT email_log_terms_pkey PRIMARY KEY (account_id, term, email_id)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
 
+CREATE TABLE email_stats (
+  account_id text COLLATE "C" NOT NULL,
+  tag text COLLATE "C" NOT NULL,
+  hour timestamp with time zone NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  measure text COLLATE "C" NOT NULL,
+  bucket integer NOT NULL,
+  count bigint NOT NULL,
+  CONSTRAINT email_stats_pkey PRIMARY KEY (account_id, tag, hour, domain, measure, bucket),
+  CONSTRAINT email_stats_count_check CHECK ((count >= 1))
+);
+
 CREATE TABLE email_subjects (
   account_id text COLLATE "C" NOT NULL,
   term text COLLATE "C" NOT NULL,
@@ -98,6 +110,13 @@ CREATE TABLE events (
   CONSTRAINT events_version_check CHECK ((version >= 1))
 );
 
+CREATE TABLE followers (
+  name text COLLATE "C" NOT NULL,
+  "position" bigint NOT NULL,
+  moved_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT followers_pkey PRIMARY KEY (name)
+);
+
 CREATE TABLE idempotency_keys (
   account_id text COLLATE "C" NOT NULL,
   route text COLLATE "C" NOT NULL,
@@ -106,6 +125,17 @@ CREATE TABLE idempotency_keys (
   answer bytea NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   CONSTRAINT idempotency_keys_pkey PRIMARY KEY (account_id, route, key)
+);
+
+CREATE TABLE members (
+  account_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  email text COLLATE "C" NOT NULL,
+  role text COLLATE "C" NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  record jsonb NOT NULL,
+  CONSTRAINT members_pkey PRIMARY KEY (account_id, user_id)
 );
 
 CREATE TABLE monthly_usage (
@@ -142,6 +172,34 @@ CREATE TABLE processes (
   started_at timestamp with time zone NOT NULL DEFAULT now(),
   beat_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT processes_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE projection_slices (
+  name text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  nth integer NOT NULL,
+  after_account text COLLATE "C" NOT NULL,
+  after_stream text COLLATE "C" NOT NULL,
+  upto_account text COLLATE "C",
+  upto_stream text COLLATE "C",
+  done boolean NOT NULL DEFAULT false,
+  CONSTRAINT projection_slices_pkey PRIMARY KEY (name, version, nth),
+  CONSTRAINT projection_slices_check CHECK (((upto_account IS NULL) = (upto_stream IS NULL))),
+  CONSTRAINT projection_slices_name_version_fkey FOREIGN KEY (name, version) REFERENCES projection_versions(name, version) ON DELETE CASCADE
+);
+
+CREATE TABLE projection_versions (
+  name text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  "position" bigint NOT NULL,
+  events bigint NOT NULL DEFAULT 0,
+  worked_ms bigint NOT NULL DEFAULT 0,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  finished_at timestamp with time zone,
+  CONSTRAINT projection_versions_pkey PRIMARY KEY (name, version),
+  CONSTRAINT projection_versions_state_check CHECK ((state = ANY (ARRAY['building'::text, 'ready'::text, 'live'::text, 'kept'::text]))),
+  CONSTRAINT projection_versions_version_check CHECK ((version >= 1))
 );
 
 CREATE UNLOGGED TABLE rate_windows (
@@ -196,16 +254,99 @@ CREATE TABLE suppressions (
   CONSTRAINT suppressions_pkey PRIMARY KEY (account_id, address)
 );
 
+CREATE TABLE user_credentials (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  provider_id text COLLATE "C" NOT NULL,
+  subject text COLLATE "C" NOT NULL,
+  issuer text COLLATE "C",
+  password text,
+  access_token text,
+  refresh_token text,
+  id_token text,
+  access_token_expires_at timestamp with time zone,
+  refresh_token_expires_at timestamp with time zone,
+  scope text,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT user_credentials_pkey PRIMARY KEY (id),
+  CONSTRAINT user_credentials_provider_id_subject_key UNIQUE (provider_id, subject),
+  CONSTRAINT user_credentials_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE TABLE user_passkeys (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  name text,
+  public_key text NOT NULL,
+  credential_id text COLLATE "C" NOT NULL,
+  counter bigint NOT NULL,
+  device_type text NOT NULL,
+  backed_up boolean NOT NULL,
+  transports text,
+  aaguid text,
+  created_at timestamp with time zone,
+  CONSTRAINT user_passkeys_pkey PRIMARY KEY (id),
+  CONSTRAINT user_passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE TABLE user_rate_limits (
+  id text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  count integer NOT NULL,
+  last_request bigint NOT NULL,
+  CONSTRAINT user_rate_limits_pkey PRIMARY KEY (id),
+  CONSTRAINT user_rate_limits_key_key UNIQUE (key)
+);
+
+CREATE TABLE user_sessions (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  token text COLLATE "C" NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  ip_address text,
+  user_agent text,
+  CONSTRAINT user_sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT user_sessions_token_key UNIQUE (token),
+  CONSTRAINT user_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE TABLE user_two_factors (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  secret text NOT NULL,
+  backup_codes text NOT NULL,
+  verified boolean NOT NULL DEFAULT true,
+  failed_verification_count integer NOT NULL DEFAULT 0,
+  locked_until timestamp with time zone,
+  CONSTRAINT user_two_factors_pkey PRIMARY KEY (id),
+  CONSTRAINT user_two_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE TABLE user_verifications (
+  id text COLLATE "C" NOT NULL,
+  identifier text COLLATE "C" NOT NULL,
+  value text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT user_verifications_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE users (
   id text COLLATE "C" NOT NULL,
-  account_id text COLLATE "C" NOT NULL,
   email text COLLATE "C" NOT NULL,
-  role text COLLATE "C" NOT NULL,
-  password_hash text NOT NULL,
   created_at timestamp with time zone NOT NULL,
+  name text NOT NULL DEFAULT ''::text,
+  email_verified boolean NOT NULL DEFAULT true,
+  image text,
+  updated_at timestamp with time zone NOT NULL DEFAULT now(),
+  two_factor_enabled boolean NOT NULL DEFAULT false,
+  operator boolean NOT NULL DEFAULT false,
   CONSTRAINT users_pkey PRIMARY KEY (id),
-  CONSTRAINT users_email_key UNIQUE (email),
-  CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'member'::text, 'viewer'::text])))
+  CONSTRAINT users_email_key UNIQUE (email)
 );
 
 CREATE TABLE webhook_deliveries (
@@ -260,6 +401,10 @@ CREATE UNIQUE INDEX events_by_position ON events USING btree ("position");
 
 CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires_at);
 
+CREATE UNIQUE INDEX members_by_email ON members USING btree (lower(email)) WHERE (status <> 'removed'::text);
+
+CREATE UNIQUE INDEX members_by_user ON members USING btree (user_id) WHERE (status <> 'removed'::text);
+
 CREATE INDEX outbox_by_stream ON outbox USING btree (account_id, stream_id);
 
 CREATE INDEX outbox_leased ON outbox USING btree (lease_until) WHERE (lease_token IS NOT NULL);
@@ -268,6 +413,10 @@ CREATE INDEX outbox_ready ON outbox USING btree (kind, account_id, available_at)
 
 CREATE INDEX outbox_waiting ON outbox USING btree (available_at) WHERE ((NOT ready) AND (lease_token IS NULL));
 
+CREATE UNIQUE INDEX projection_versions_building ON projection_versions USING btree (name) WHERE (state = 'building'::text);
+
+CREATE UNIQUE INDEX projection_versions_live ON projection_versions USING btree (name) WHERE (state = 'live'::text);
+
 CREATE INDEX sandbox_messages_by_expiry ON sandbox_messages USING btree (expires_at);
 
 CREATE INDEX secrets_by_expiry ON secrets USING btree (expires_at) WHERE (expires_at IS NOT NULL);
@@ -275,6 +424,20 @@ CREATE INDEX secrets_by_expiry ON secrets USING btree (expires_at) WHERE (expire
 CREATE INDEX secrets_by_key ON secrets USING btree (key_id);
 
 CREATE UNIQUE INDEX suppressions_by_id ON suppressions USING btree (account_id, id) WHERE active;
+
+CREATE INDEX user_credentials_by_user ON user_credentials USING btree (user_id);
+
+CREATE UNIQUE INDEX user_passkeys_by_credential ON user_passkeys USING btree (credential_id);
+
+CREATE INDEX user_passkeys_by_user ON user_passkeys USING btree (user_id);
+
+CREATE INDEX user_sessions_by_user ON user_sessions USING btree (user_id);
+
+CREATE INDEX user_two_factors_by_user ON user_two_factors USING btree (user_id);
+
+CREATE INDEX user_verifications_by_expiry ON user_verifications USING btree (expires_at);
+
+CREATE INDEX user_verifications_by_identifier ON user_verifications USING btree (identifier);
 
 CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries USING btree (account_id, webhook_id, id);
 

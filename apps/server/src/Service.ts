@@ -25,6 +25,7 @@ import * as Reports from "./smtp/Reports.ts"
 import * as Submission from "./smtp/Submission.ts"
 import { checkDomains } from "./tasks/checkDomains.ts"
 import * as drainWebhooks from "./tasks/drainWebhooks.ts"
+import { followStats } from "./tasks/followStats.ts"
 import { Transports } from "./tasks/Transports.ts"
 import * as Worker from "./tasks/Worker.ts"
 
@@ -126,6 +127,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
         also: Effect.gen(function* () {
           const webhooks = yield* drainWebhooks.make({ allowedNetworks })
           const domains = yield* checkDomains()
+          yield* followStats()
           return {
             drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
             check_domains: { run: domains.kick, cron: "* * * * *" },

@@ -8,6 +8,7 @@ import { Emails } from "./Emails.ts"
 import { Events } from "./Events.ts"
 import { Logs } from "./Logs.ts"
 import { Sandbox } from "./Sandbox.ts"
+import { Statistics } from "./Stats.ts"
 import { Suppressions } from "./Suppressions.ts"
 import { System } from "./System.ts"
 import { Webhooks } from "./Webhooks.ts"
@@ -16,7 +17,7 @@ export const PREFIX = "/v1"
 
 /** The whole contract. Everything under /v1 only ever grows (contract §12). */
 export class Api extends HttpApi.make("waybill")
-  .add(Emails, Logs, Domains, ApiKeys, Webhooks, Suppressions, Account, Events, Audit, Sandbox)
+  .add(Emails, Logs, Domains, ApiKeys, Webhooks, Suppressions, Account, Statistics, Events, Audit, Sandbox)
   .prefix(PREFIX)
   .add(System)
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" })

@@ -492,6 +492,44 @@ export type SmtpAnswer = {
   readonly category: string | null
 }
 
+export type Stats = {
+  readonly object: "stats"
+  readonly from: Timestamp_1
+  readonly to: Timestamp_2
+  readonly group_by: ReadonlyArray<"hour" | "day" | "domain" | "tag">
+  /** Every event of the log up to here is counted, exactly once; what is newer will be */
+  readonly up_to_position: number
+  /** Oldest first; what has nothing to count has no row */
+  readonly data: ReadonlyArray<StatsRow>
+}
+
+export type StatsLatency = {
+  readonly p50: number
+  readonly p90: number
+  readonly p95: number
+  readonly p99: number
+}
+
+export type StatsRow = {
+  /** When the hour or day begins; `null` unless grouped by one */
+  readonly at: Timestamp | null
+  /** `null` unless grouped by it */
+  readonly domain: string | null
+  /** `null` unless grouped by it */
+  readonly tag: string | null
+  /** Recipients of accepted messages */
+  readonly accepted: number
+  readonly delivered: number
+  /** Attempts that were put off; a recipient may have several */
+  readonly deferred: number
+  readonly bounced: number
+  readonly failed: number
+  readonly suppressed: number
+  readonly complained: number
+  /** From acceptance, or the time that it was scheduled for, to delivery; within 5 %. `null` where nothing was delivered */
+  readonly latency_ms: StatsLatency | null
+}
+
 export type Suppression = {
   readonly object: "suppression"
   readonly id: SuppressionId
@@ -523,6 +561,10 @@ export type Timestamp = string
 
 /** ISO 8601 with an offset or Z; UTC with milliseconds in answers */
 export type TimestampInput = string
+
+export type Timestamp_1 = string
+
+export type Timestamp_2 = string
 
 export type Webhook = {
   readonly object: "webhook"

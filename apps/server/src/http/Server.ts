@@ -16,6 +16,7 @@ import { EventsLive } from "./events.ts"
 import { LogsLive } from "./logs.ts"
 import * as NodeServer from "./NodeServer.ts"
 import { SandboxLive } from "./sandbox.ts"
+import { StatsLive } from "./stats.ts"
 import { SuppressionsLive } from "./suppressions.ts"
 import { SystemLive } from "./system.ts"
 import * as validation from "./validation.ts"
@@ -48,6 +49,7 @@ const groups = Layer.mergeAll(
   WebhooksLive,
   SuppressionsLive,
   AccountLive,
+  StatsLive,
   EventsLive,
   AuditLive,
   SandboxLive,

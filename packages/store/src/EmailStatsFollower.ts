@@ -1,0 +1,118 @@
+import type { PgClient } from "@effect/sql-pg"
+import type * as Email from "@waybill/domain/Email"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { Effect } from "effect"
+import * as EmailStats from "./EmailStats.ts"
+import type { Follower } from "./Follower.ts"
+import type { Stored } from "./Recorded.ts"
+
+/** What each event of a message adds; the others tell nothing that is counted. */
+const COUNTED = {
+  EmailQueued: "accepted",
+  EmailDelivered: "delivered",
+  EmailDeferred: "deferred",
+  EmailBounced: "bounced",
+  EmailFailed: "failed",
+  EmailSuppressed: "suppressed",
+  EmailComplained: "complained",
+} as const satisfies { readonly [T in Email.Event["_tag"]]?: EmailStats.Measure }
+type Counted = keyof typeof COUNTED
+
+/** What the events of a page need to know of their messages. Ordered by version: a later one is the later schedule. */
+interface Born {
+  readonly account_id: string
+  readonly stream_id: string
+  readonly version: number
+  readonly domain: string | null
+  readonly tags: ReadonlyArray<string> | null
+  readonly created_at: Timestamp.Timestamp | null
+  readonly scheduled_at: Timestamp.Timestamp | null
+}
+
+interface Entry {
+  readonly account_id: string
+  readonly tag: string
+  readonly hour: string
+  readonly domain: string
+  readonly measure: string
+  readonly bucket: number
+  count: number
+}
+
+export const follower: Follower = {
+  name: EmailStats.FOLLOWER,
+  types: Object.keys(COUNTED),
+  count: Effect.fnUntraced(function* (sql, events) {
+    const born = Map.groupBy(yield* births(sql, events), messageOf)
+    const entries = new Map<string, Entry>()
+    for (const event of events) {
+      for (const entry of entriesOf(event, born.get(messageOf(event)) ?? [])) {
+        const key = `${messageOf({ ...entry, stream_id: entry.tag })} ${entry.hour} ${entry.domain} ${entry.measure} ${entry.bucket}`
+        const known = entries.get(key)
+        if (known === undefined) entries.set(key, entry)
+        else known.count += entry.count
+      }
+    }
+    if (entries.size > 0) yield* add(sql, [...entries.values()])
+  }),
+}
+
+const messageOf = ({ account_id, stream_id }: Pick<Born, "account_id" | "stream_id">): string =>
+  `${account_id} ${stream_id}`
+
+const births = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => {
+  const messages = [...new Map(events.map((event) => [messageOf(event), event])).values()]
+  return sql<Born>`
+    SELECT e.account_id, e.stream_id, e.version, e.data ->> 'domain' AS domain, e.data -> 'tags' AS tags,
+      e.data ->> 'created_at' AS created_at, e.data ->> 'scheduled_at' AS scheduled_at
+    FROM unnest(${messages.map((each) => each.account_id)}::text[], ${messages.map((each) => each.stream_id)}::text[])
+      AS wanted(account_id, stream_id)
+    JOIN events e USING (account_id, stream_id)
+    WHERE e.type IN ('EmailQueued', 'EmailRescheduled') ORDER BY e.version`
+}
+
+const entriesOf = (event: Stored, born: ReadonlyArray<Born>): ReadonlyArray<Entry> => {
+  const [first] = born
+  if (first === undefined || first.domain === null || first.created_at === null) return []
+  const { account_id, domain } = { account_id: event.account_id, domain: first.domain }
+  const type = event.type as Counted
+  const at = (event.data["at"] ?? first.created_at) as Timestamp.Timestamp
+  const hour = Timestamp.fromMillis(Math.floor(Timestamp.toMillis(at) / Timestamp.HOUR) * Timestamp.HOUR)
+  const entry = (tag: string, measure: string, bucket: number, count: number): Entry => ({
+    account_id,
+    tag,
+    hour,
+    domain,
+    measure,
+    bucket,
+    count,
+  })
+  const count = type === "EmailQueued" ? recipients(event.data) : 1
+  const due = born.findLast(
+    ({ scheduled_at, version }) => version < event.version && scheduled_at !== null,
+  )?.scheduled_at
+  const began = due === null || due === undefined ? first.created_at : Timestamp.latest(first.created_at, due)
+  return ["", ...new Set(first.tags)].flatMap((tag) => [
+    entry(tag, COUNTED[type], 0, count),
+    ...(type === "EmailDelivered"
+      ? [entry(tag, EmailStats.LATENCY, EmailStats.bucketOf(Timestamp.between(began, at)), 1)]
+      : []),
+  ])
+}
+
+const recipients = (data: Stored["data"]): number =>
+  ["to", "cc", "bcc"].reduce((sum, kind) => {
+    const list = data[kind]
+    return sum + (Array.isArray(list) ? list.length : 0)
+  }, 0)
+
+/** Only one follower writes here at a time: its place in the log is locked. */
+const add = (sql: PgClient.PgClient, entries: ReadonlyArray<Entry>) => sql`
+  INSERT INTO email_stats AS s (account_id, tag, hour, domain, measure, bucket, count)
+  SELECT account_id, tag, hour, domain, measure, bucket, count
+  FROM unnest(${entries.map((each) => each.account_id)}::text[], ${entries.map((each) => each.tag)}::text[],
+    ${entries.map((each) => each.hour)}::timestamptz[], ${entries.map((each) => each.domain)}::text[],
+    ${entries.map((each) => each.measure)}::text[], ${entries.map((each) => each.bucket)}::int[],
+    ${entries.map((each) => each.count)}::bigint[]) AS new(account_id, tag, hour, domain, measure, bucket, count)
+  WHERE count > 0
+  ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = s.count + excluded.count`

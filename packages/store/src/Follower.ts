@@ -1,0 +1,54 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import * as Feed from "./Feed.ts"
+import { MAX_FEED_PAGE } from "./Ledger.ts"
+import type { Stored } from "./Recorded.ts"
+
+/** Numbers over many streams: they come after the log, event by event in its order, each event once. */
+export interface Follower {
+  readonly name: string
+  /** Tags of the events that it counts. */
+  readonly types: ReadonlyArray<string>
+  readonly count: (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => Effect.Effect<void, SqlError.SqlError>
+}
+
+export interface Step {
+  /** Somebody else is at it, or was: this process did nothing. */
+  readonly isBusy: boolean
+  readonly events: number
+  /** There may be more at once. */
+  readonly isFull: boolean
+}
+
+const BUSY: Step = { isBusy: true, events: 0, isFull: false }
+
+/**
+ * One page of the log. What it adds and how far it has come are one transaction, so a crash anywhere leaves both as they
+ * were. Of several processes one works and the others pass by.
+ */
+export const step = Effect.fnUntraced(function* (follower: Follower, limit = MAX_FEED_PAGE) {
+  const sql = yield* PgClient.PgClient
+  const { count, name, types } = follower
+  const page = Effect.gen(function* () {
+    const rows = yield* sql<{ readonly position: bigint }>`
+      SELECT position FROM followers WHERE name = ${name} FOR UPDATE SKIP LOCKED`
+    const after = rows[0]?.position
+    if (after === undefined) return BUSY
+    const { events, upTo } = yield* Feed.read(sql, { after, types, limit })
+    if (events.length > 0) yield* count(sql, events)
+    if (upTo > after) yield* sql`UPDATE followers SET position = ${upTo}::bigint, moved_at = now() WHERE name = ${name}`
+    return { isBusy: false, events: events.length, isFull: events.length === limit } satisfies Step
+  })
+  return yield* sql.withTransaction(page)
+})
+
+/** How far a follower has come, and how many positions of the log lie before it. */
+export const lag = Effect.fn("Follower.lag")(function* (name: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly position: bigint }>`
+    SELECT position FROM followers WHERE name = ${name}`)
+  const position = rows[0]?.position ?? 0n
+  const end = yield* Effect.orDie(Feed.settled(sql))
+  return { position, behind: end > position ? end - position : 0n }
+})
