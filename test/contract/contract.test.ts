@@ -103,7 +103,7 @@ describe("the contract", () => {
     })
 
   const ADDITIONS: ReadonlyArray<readonly [what: string, change: (document: any) => void, said: string]> = [
-    ["a path is new", (d) => (d.paths["/v1/stats"] = { get: { responses: {} } }), "GET /v1/stats is new"],
+    ["a path is new", (d) => (d.paths["/v1/weather"] = { get: { responses: {} } }), "GET /v1/weather is new"],
     [
       "an optional field of a request is new",
       (d) => (message(d).properties.color = { type: "string" }),
