@@ -28,13 +28,28 @@ describe("the settings", () => {
         MAX_BODY_BYTES: "1",
         TRUSTED_PROXIES: "10.0.0.0/8, nowhere",
         TRANSPORT: "pigeon",
+        ROLES: "api,pigeon",
         SMTP_TLS_CERT: "/tmp/cert.pem",
       })
-      const names = ["PORT", "MAX_BODY_BYTES", "TRUSTED_PROXIES", "TRANSPORT", "SMTP_TLS_CERT"]
+      const names = ["PORT", "MAX_BODY_BYTES", "TRUSTED_PROXIES", "TRANSPORT", "ROLES", "SMTP_TLS_CERT"]
       assert.deepStrictEqual(
         found.flatMap((problem) => names.filter((name) => problem.startsWith(name))).sort(),
         names.sort(),
       )
+    }),
+  )
+
+  it.effect("give a process all roles, or those it is told", () =>
+    Effect.gen(function* () {
+      const rolesOf = (env: Record<string, string>) =>
+        Settings.load.pipe(
+          Effect.map(({ roles }) => roles),
+          given(env),
+        )
+      assert.deepStrictEqual(yield* rolesOf({}), ["api", "worker", "smtp"])
+      assert.deepStrictEqual(yield* rolesOf({ ROLES: "smtp, api,smtp" }), ["api", "smtp"])
+      const [nobody] = yield* problems({ ROLES: "api,," })
+      assert.match(nobody ?? "", /^ROLES is wrong: .*is not a list of api, worker, smtp/u)
     }),
   )
 

@@ -3,6 +3,7 @@ import { Config, ConfigProvider, Data, Effect, type LogLevel, Option, Redacted, 
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { EXIT_SETTINGS } from "./cli/exitCodes.ts"
+import * as Role from "./Role.ts"
 
 const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url))
 
@@ -48,6 +49,12 @@ const Networks = (name: string) =>
 
 /** Every setting there is. `waybill config` and docs/configuration.md are written from this table. */
 export const TABLE = {
+  roles: setting(
+    "ROLES",
+    "What this process does, comma-separated: api answers requests, worker delivers and calls webhooks, smtp takes mail in.",
+    Role.ALL.join(","),
+    Config.schema(Role.FromText, "ROLES").pipe(Config.withDefault<Role.Roles>(Role.ALL)),
+  ),
   port: setting(
     "PORT",
     "Port of the API, the documentation and the dashboard.",
@@ -173,6 +180,25 @@ export const TABLE = {
     "none",
     Networks("WEBHOOK_ALLOW_NETWORKS"),
   ),
+  oidcIssuer: setting(
+    "OIDC_ISSUER",
+    "Address of an OpenID Connect provider with which members may sign in to the dashboard.",
+    null,
+    Config.option(Config.String("OIDC_ISSUER")),
+  ),
+  oidcClientId: setting(
+    "OIDC_CLIENT_ID",
+    "The name under which that provider knows this service; its redirect address is BASE_URL/auth/oauth2/callback/oidc.",
+    null,
+    Config.option(Config.String("OIDC_CLIENT_ID")),
+  ),
+  oidcClientSecret: setting(
+    "OIDC_CLIENT_SECRET",
+    "The secret that belongs to OIDC_CLIENT_ID.",
+    null,
+    Config.option(Config.Redacted("OIDC_CLIENT_SECRET")),
+    true,
+  ),
   logLevel: setting(
     "LOG_LEVEL",
     "Debug, Info, Warn or Error.",
@@ -213,6 +239,9 @@ export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function*
   const isSet = (key: string) => Option.isSome((values[key] ?? Option.none()) as Option.Option<unknown>)
   if (isSet("smtpTlsCert") !== isSet("smtpTlsKey")) {
     problems.push("SMTP_TLS_CERT and SMTP_TLS_KEY belong together: one of them is missing.")
+  }
+  if (new Set(["oidcIssuer", "oidcClientId", "oidcClientSecret"].map(isSet)).size > 1) {
+    problems.push("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET belong together: one of them is missing.")
   }
   if (problems.length > 0) return yield* new SettingsWrong({ problems })
   return values as unknown as Settings

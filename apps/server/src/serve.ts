@@ -1,20 +1,35 @@
+import * as Database from "@waybill/store/Database"
 import { Effect, Layer, Logger, References } from "effect"
 import { welcome } from "./cli/welcome.ts"
 import * as Installation from "./Installation.ts"
 import type { Postgres } from "./Postgres.ts"
+import type { Role } from "./Role.ts"
 import * as Service from "./Service.ts"
 import type { Settings } from "./Settings.ts"
 
-/** Everything the service is, on a database that is migrated, until it is told to stop. */
+/** Of several nodes that start at once on an empty log, one installs. */
+const INSTALLING = 1
+
+/** What the settings ask of this process, on a database that is migrated, until it is told to stop. */
 export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
   const serving = Effect.gen(function* () {
-    const first = yield* Installation.ensure()
+    const { roles } = settings
+    // Who answers requests shows the first key; the others find an installation or wait for one.
+    const first = roles.includes("api")
+      ? yield* Effect.orDie(Database.inTurn(INSTALLING)(Installation.ensure()))
+      : undefined
+    const part = <A, E, R>(role: Role, layer: Layer.Layer<A, E, R>) => (roles.includes(role) ? layer : Layer.empty)
     yield* Layer.build(
-      Layer.mergeAll(Service.http(settings), Service.smtp(settings), Service.worker(settings, postgres.url)),
+      Layer.mergeAll(
+        part("api", Service.http(settings)),
+        part("smtp", Service.smtp(settings)),
+        part("worker", Service.worker(settings, postgres.url)),
+      ),
     )
     yield* welcome(settings, first)
     return yield* postgres.died
-  })
+    // Ended before what it stands on: work under way is written down into a store that is still there.
+  }).pipe(Effect.scoped)
   const logging = Layer.mergeAll(
     Logger.layer([Logger.consoleJson]),
     Layer.succeed(References.MinimumLogLevel, settings.logLevel),

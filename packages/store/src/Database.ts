@@ -39,3 +39,22 @@ export const layer = (options: Options) =>
 export const ready = Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT 1`).pipe(
   Effect.retry({ while: (error) => error.isRetryable, schedule: Schedule.spaced("200 millis"), times: READY_TRIES }),
 )
+
+/** Our corner of the advisory locks that are keyed by two integers: WB, turns. */
+const TURNS = 0x5742_0003
+
+/**
+ * One process at a time, of all that share the database. The lock is a connection's own, so the work itself may use as
+ * many transactions as it likes.
+ */
+export const inTurn =
+  (turn: number) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const connection = yield* sql.reserve
+      const lock = (name: string) =>
+        connection.execute(`SELECT 1 AS done FROM (SELECT ${name}($1::int, $2::int)) AS done`, [TURNS, turn], undefined)
+      yield* Effect.acquireRelease(lock("pg_advisory_lock"), () => Effect.ignore(lock("pg_advisory_unlock")))
+      return yield* work
+    }).pipe(Effect.scoped)

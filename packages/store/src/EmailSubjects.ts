@@ -54,6 +54,7 @@ export const readModel: ReadModel = {
   stream: Email.stream,
   key: ["account_id", "term"],
   isStatic: true,
+  isShared: true,
   rows: ([first], state) => {
     const message = state as Email.State
     if (first === undefined || message._tag === "Unborn") return []
@@ -63,8 +64,8 @@ export const readModel: ReadModel = {
   // The one table whose rows belong to several streams: in one order, so that two commits with the same new subjects
   // wait for each other and never in a ring.
   write: (sql, rows, table = "email_subjects") => sql`
-    INSERT INTO ${sql(table)}
-    SELECT * FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)}) ORDER BY account_id, term
+    INSERT INTO ${sql(table)} (account_id, term, folded)
+    SELECT account_id, term, folded FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)}) ORDER BY account_id, term
     ON CONFLICT (account_id, term) DO NOTHING`,
 }
 

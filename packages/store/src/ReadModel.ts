@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { PgTypes } from "@effect/sql-pg"
 import type { Statement } from "effect/sql/Statement"
 import type { Touched } from "./Ledger.ts"
-import type { Recorded } from "./Recorded.ts"
+import type { Fact } from "./Recorded.ts"
 
 export interface Description<Row, State> {
   /** The table, named by what it answers. */
@@ -13,7 +13,7 @@ export interface Description<Row, State> {
   /** What later events change. Without any, only the stream's first commit writes rows. */
   readonly changes: ReadonlyArray<keyof Row & string>
   /** The rows of one stream: a pure fold, the same for the commit that appends and for the operator who rebuilds. */
-  readonly rows: (history: ReadonlyArray<Recorded>, state: State) => ReadonlyArray<Row>
+  readonly rows: (history: ReadonlyArray<Fact>, state: State) => ReadonlyArray<Row>
 }
 
 /** A table whose every row is a fold of one stream. */
@@ -22,7 +22,9 @@ export interface ReadModel {
   readonly stream: string
   readonly key: ReadonlyArray<string>
   readonly isStatic: boolean
-  readonly rows: (history: ReadonlyArray<Recorded>, state: unknown) => ReadonlyArray<object>
+  /** Its rows belong to several streams at once, all of which say the same. */
+  readonly isShared?: boolean
+  readonly rows: (history: ReadonlyArray<Fact>, state: unknown) => ReadonlyArray<object>
   /** One statement for all rows, into the live table or into one that a rebuild fills. */
   readonly write: (sql: PgClient.PgClient, rows: ReadonlyArray<object>, table?: string) => Statement<object>
 }
@@ -42,10 +44,20 @@ export const make = <Row extends object, State>(description: Description<Row, St
     isStatic: changes.length === 0,
     rows: (history, state) => description.rows(history, state as State),
     write: (sql, rows, table = name) => sql`
-      INSERT INTO ${sql(table)} AS t
-      SELECT * FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)})
+      INSERT INTO ${sql(table)} AS t (${columns(sql, key, rows)})
+      SELECT ${columns(sql, key, rows)} FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)})
       ON CONFLICT (${sql.literal(target)}) ${sql.literal(action)}`,
   }
+}
+
+/**
+ * Named one by one: a newer Waybill may have given the table columns that this one knows nothing of, and theirs is the
+ * default then.
+ */
+export const columns = (sql: PgClient.PgClient, key: ReadonlyArray<string>, rows: ReadonlyArray<object>) => {
+  const names = new Set(key)
+  for (const row of rows) for (const name in row) names.add(name)
+  return sql.literal([...names].join(", "))
 }
 
 export const rowsOf = (model: ReadModel, touched: ReadonlyArray<Touched>): ReadonlyArray<object> =>

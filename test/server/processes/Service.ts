@@ -17,6 +17,8 @@ import { newId, now } from "../../../apps/server/src/fresh.ts"
 /** One process of the service. */
 export interface Service {
   readonly ask: (method: string, path: string, options: Ask) => Promise<Answer>
+  /** Asked to stop, as a rolling restart does; answers with its exit code. */
+  readonly stop: Effect.Effect<number | null>
   /** Gone at once, with nothing written down. */
   readonly kill: Effect.Effect<void>
 }
@@ -44,10 +46,10 @@ const MAIN = path.join(import.meta.dirname, "../../../apps/server/src/main.ts")
 const API_ONLY = path.join(import.meta.dirname, "../../bench/accept/service.ts")
 
 /** `waybill start` on a database. */
-export const start = (url: Redacted.Redacted) =>
+export const start = (url: Redacted.Redacted, settings: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {
     const [port, smtpPort] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
-    const env = { PORT: String(port), SMTP_PORT: String(smtpPort) }
+    const env = { PORT: String(port), SMTP_PORT: String(smtpPort), ...settings }
     return yield* run([MAIN, "start"], url, env, (line) => (line.startsWith("Waybill is ready") ? port : undefined))
   })
 
@@ -74,12 +76,17 @@ const run = (
         stdio: ["ignore", "pipe", "pipe"],
       })
       const port = await ready(child, portIn)
-      const gone = once(child, "exit")
-      const kill = Effect.promise(async () => {
-        child.kill("SIGKILL")
-        await gone
-      })
-      return { kill, ask: (method, path, options) => ask(port, method, path, options) }
+      const gone = once(child, "exit") as Promise<Array<number | null>>
+      const end = (signal: NodeJS.Signals) =>
+        Effect.promise(async () => {
+          child.kill(signal)
+          return (await gone)[0] ?? null
+        })
+      return {
+        kill: Effect.asVoid(end("SIGKILL")),
+        stop: end("SIGTERM"),
+        ask: (method, path, options) => ask(port, method, path, options),
+      }
     }),
     ({ kill }) => kill,
   )

@@ -1,12 +1,20 @@
 import * as Migrations from "@waybill/store/Migrations"
-import { Effect, Latch } from "effect"
-import { Command } from "effect/cli"
+import { Effect, Latch, Option } from "effect"
+import { Command, Flag } from "effect/cli"
 import { Postgres } from "../Postgres.ts"
+import * as Role from "../Role.ts"
 import * as Settings from "../Settings.ts"
 
-/** Runs the whole service until it is told to stop. */
-const run = Effect.gen(function* () {
-  const settings = yield* Settings.load
+const roles = Flag.String("roles").pipe(
+  Flag.withDescription(`Do a part of it: ${Role.ALL.join(", ")}, separated by commas; otherwise what ROLES says`),
+  Flag.withSchema(Role.FromText),
+  Flag.optional,
+)
+
+/** Runs the service until it is told to stop. */
+const run = Effect.fnUntraced(function* (asked: Option.Option<Role.Roles>) {
+  const loaded = yield* Settings.load
+  const settings = { ...loaded, roles: Option.getOrElse(asked, () => loaded.roles) }
   // The service's own code is read while Postgres starts, and never by another command. Not sooner: reading it leaves
   // no moment in which a server could be launched.
   const launched = yield* Latch.make()
@@ -18,8 +26,8 @@ const run = Effect.gen(function* () {
     { concurrency: "unbounded" },
   )
   return yield* service.serve(settings, postgres)
-}).pipe(Effect.scoped)
+}, Effect.scoped)
 
-export const start = Command.make("start", {}, () => run).pipe(
+export const start = Command.make("start", { roles }, ({ roles }) => run(roles)).pipe(
   Command.withDescription("Run the service: API, documentation and delivery"),
 )

@@ -1,21 +1,24 @@
 import { Console, Effect, Redacted } from "effect"
 import { FIRST_DOMAIN, type FirstSecrets } from "../Installation.ts"
+import * as Role from "../Role.ts"
 import type { Settings } from "../Settings.ts"
 import { urlOf } from "../Settings.ts"
 
 /** What a newcomer needs, and no more. The secrets stand here once and nowhere else. */
 export const welcome = (settings: Settings, first: FirstSecrets | undefined) => {
   const url = urlOf(settings)
+  const { roles } = settings
   const lines = [
     `Waybill is ready.`,
     ``,
-    `  API        ${url}/v1`,
-    `  Docs       ${url}/docs`,
-    `  Dashboard  ${url}/`,
-    `  SMTP       ${settings.host}:${settings.smtpPort} (any user name, an API key as password)`,
+    ...(roles.length < Role.ALL.length ? [`  Roles      ${roles.join(", ")}`] : []),
+    ...(roles.includes("api") ? [`  API        ${url}/v1`, `  Docs       ${url}/docs`, `  Dashboard  ${url}/`] : []),
+    ...(roles.includes("smtp")
+      ? [`  SMTP       ${settings.host}:${settings.smtpPort} (any user name, an API key as password)`]
+      : []),
     ...(first === undefined ? [] : secrets(first)),
     ``,
-    ...(settings.transport === "capture" ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
+    ...(settings.transport === "capture" && roles.includes("api") ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
   ]
   return Effect.forEach(lines, (line) => Console.log(line), { discard: true })
 }

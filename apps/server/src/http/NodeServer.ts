@@ -15,6 +15,8 @@ export const HEADERS_TIMEOUT_MS = 10_000
 export const REQUEST_TIMEOUT_MS = 60_000
 /** Longer than the idle time of common proxies, so that they and not we end a connection they might just use. */
 export const KEEP_ALIVE_TIMEOUT_MS = 75_000
+/** Once a stop has begun, a connection that has its answer is let go. 0 would mean for ever. */
+const CLOSING_KEEP_ALIVE_MS = 1
 /** How often slow requests are looked for. */
 export const CHECK_INTERVAL_MS = 2_000
 /** Requests on one connection; then a client is spread over the nodes anew. */
@@ -50,11 +52,28 @@ export const make = (context: Context.Context<never>, { check_ms, headers_ms, re
     if (error.code === "ECONNRESET" || !socket.writable || isAnswered) return void socket.destroy()
     socket.end(Effect.runSyncWith(context)(rawAnswer(refusalOf(error.code))))
   })
+  leaveNobodyWaiting(server)
   // An expectation that we do not know is ignored, like a header that we do not know.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
     server.emit("request", request, response),
   )
   return server
+}
+
+/**
+ * Node stops listening and goes on answering whoever has a connection: a busy client would hold a server that is to stop
+ * for ever, and an idle one for as long as connections are kept.
+ */
+const leaveNobodyWaiting = (server: Server): void => {
+  const close = server.close.bind(server)
+  server.close = (done) => {
+    server.keepAliveTimeout = CLOSING_KEEP_ALIVE_MS
+    server.keepAliveTimeoutBuffer = 0
+    return close(done)
+  }
+  server.on("request", (_: IncomingMessage, response: ServerResponse) => {
+    if (!server.listening) response.shouldKeepAlive = false
+  })
 }
 
 /** What Node keeps of the answer that is being written on a socket. */

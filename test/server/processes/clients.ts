@@ -1,0 +1,59 @@
+import { Duration, Effect } from "effect"
+import * as Delivery from "../../support/delivery.ts"
+import type * as Service from "./Service.ts"
+
+/** Clients that never pause. */
+const CLIENTS = 6
+/** A node that is leaving cuts idle connections; a client that hits that moment tries at the next node. */
+const TRIES = 50
+
+interface Answered extends Service.Answer {
+  readonly tries: number
+}
+
+/** Clients behind a balancer that knows which nodes are in service. They send from `hi@acme.test`. */
+export const load = (nodes: () => ReadonlyArray<Service.Service>, key: string) => {
+  const answers: Array<Answered> = []
+  let over = false
+  let n = 0
+  const send = async (nth: number): Promise<Answered> => {
+    for (let tries = 1; ; tries++) {
+      const serving = nodes()
+      const node = serving[(nth + tries) % serving.length]
+      if (node === undefined) throw new Error("no node is in service")
+      try {
+        const body = {
+          from: "hi@acme.test",
+          to: `user${nth}@example.org`,
+          subject: `Receipt ${nth}`,
+          text: "Thank you.",
+        }
+        const answer = await node.ask("POST", "/v1/email/send", { key, body, idempotencyKey: `rolling-${nth}` })
+        return { ...answer, tries }
+      } catch (error) {
+        if (tries === TRIES) throw error
+      }
+    }
+  }
+  const client = async () => {
+    while (!over) answers.push(await send(n++))
+  }
+  const clients = Promise.all(Array.from({ length: CLIENTS }, client))
+  return {
+    answers,
+    /** Until so many more have been answered. */
+    more: (mails: number) =>
+      Effect.suspend(() => {
+        const enough = answers.length + mails
+        return Delivery.until(
+          Effect.sync(() => answers.length),
+          (now) => now >= enough,
+          Duration.seconds(60),
+        )
+      }),
+    end: Effect.promise(async () => {
+      over = true
+      await clients
+    }),
+  }
+}

@@ -1,0 +1,102 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Conservation from "@waybill/store/Conservation"
+import { EventStore } from "@waybill/store/EventStore"
+import { Duration, Effect, Layer } from "effect"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as SmtpServer from "../../support/smtpServer.ts"
+import { load } from "./clients.ts"
+import * as Service from "./Service.ts"
+
+const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
+const DOMAIN = "acme.test"
+const MAILS_BETWEEN_RESTARTS = 60
+
+layer(World, { excludeTestServices: true })("a rolling restart of two api and two worker processes", (it) => {
+  it.effect(
+    "loses nothing under load, and sends nothing twice",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const sink = yield* SmtpServer.listen({ keep_bytes: false })
+        const api = Service.start(url, { ROLES: "api" })
+        const worker = Service.start(url, {
+          ROLES: "worker",
+          TRANSPORT: "relay",
+          SMTP_URL: `smtp://127.0.0.1:${sink.port}`,
+        })
+        const [workers, apis] = yield* Effect.all([Effect.all([worker, worker]), Effect.all([api, api])], {
+          concurrency: "unbounded",
+        })
+        const account_id = yield* Service.account({ limits: { send: 1_000_000 } })
+        const { secret } = yield* Service.key(account_id)
+        let serving: ReadonlyArray<Service.Service> = apis
+        const [first] = apis
+        const added = yield* Effect.promise(() =>
+          first.ask("POST", "/v1/domains", { key: secret, body: { name: DOMAIN } }),
+        )
+        assert.strictEqual(added.status, 201)
+
+        const clients = load(() => serving, secret)
+        const codes: Array<number | null> = []
+        for (const old of workers) {
+          yield* clients.more(MAILS_BETWEEN_RESTARTS)
+          yield* worker
+          codes.push(yield* old.stop)
+        }
+        for (const old of apis) {
+          yield* clients.more(MAILS_BETWEEN_RESTARTS)
+          serving = [...serving, yield* api]
+          // Still in the balancer while it leaves: whoever meets its closed door goes to the next.
+          codes.push(yield* old.stop)
+          serving = serving.filter((node) => node !== old)
+        }
+        yield* clients.more(MAILS_BETWEEN_RESTARTS)
+        yield* clients.end
+
+        const { answers } = clients
+        assert.deepStrictEqual(codes, [0, 0, 0, 0])
+        assert.deepStrictEqual(Service.tally(answers), { 200: answers.length })
+        const sql = yield* PgClient.PgClient
+        const pending = Effect.map(
+          Effect.orDie(sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM outbox WHERE kind = 'delivery'`),
+          ([row]) => row?.n,
+        )
+        yield* Delivery.until(pending, (rows) => rows === 0, Duration.seconds(60))
+        // Each accepted message is in the log once and reached the server once.
+        const ids = new Set(answers.map(({ json }) => String(json.id)))
+        assert.strictEqual(ids.size, answers.length)
+        assert.strictEqual(sink.counts.size, answers.length)
+        assert.deepStrictEqual([...new Set(sink.counts.values())], [1])
+        const balances = (yield* Conservation.emails()).filter((each) => each.account_id === account_id)
+        assert.strictEqual(
+          balances.reduce((sum, { accepted }) => sum + accepted, 0),
+          answers.length,
+        )
+        for (const { accepted, astray, final, in_flight } of balances) {
+          assert.deepStrictEqual([final, in_flight, astray], [accepted, 0, 0])
+        }
+      }),
+    240_000,
+  )
+})
+
+layer(World, { excludeTestServices: true })("nodes that start at once on an empty log", (it) => {
+  it.effect(
+    "install once",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        yield* Effect.all(
+          Array.from({ length: 3 }, () => Service.start(url, { ROLES: "api" })),
+          { concurrency: "unbounded" },
+        )
+        const sql = yield* PgClient.PgClient
+        const accounts = yield* sql`SELECT account_id FROM accounts`
+        const users = yield* sql`SELECT id FROM users`
+        assert.deepStrictEqual([accounts.length, users.length], [1, 1])
+      }),
+    60_000,
+  )
+})

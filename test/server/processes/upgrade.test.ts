@@ -1,0 +1,104 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Migrations from "@waybill/store/Migrations"
+import { Cause, Duration, Effect, Exit, Layer } from "effect"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import { load } from "./clients.ts"
+import * as Service from "./Service.ts"
+
+const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
+const MAILS = 100
+
+/** What an expanding migration may do to tables in use: columns with a default, tables, indexes, constraints unproved. */
+const EXPANSION = `
+  ALTER TABLE outbox ADD COLUMN newer text;
+  ALTER TABLE email_log ADD COLUMN newer integer NOT NULL DEFAULT 7;
+  ALTER TABLE email_log ADD CONSTRAINT newer_positive CHECK (newer > 0) NOT VALID;
+  CREATE INDEX email_log_newer ON email_log (newer);
+  CREATE TABLE newer (id text PRIMARY KEY);
+`
+
+/** The migrations of a Waybill to come. */
+const newerFolder = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const folder = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-newer-"))
+    await fs.cp(Migrations.FOLDER, folder, { recursive: true })
+    await fs.writeFile(path.join(folder, "9999_newer.sql"), EXPANSION)
+    return folder
+  }),
+  (folder) => Effect.promise(() => fs.rm(folder, { recursive: true })),
+)
+
+layer(World, { excludeTestServices: true })("an older node", (it) => {
+  it.effect(
+    "goes on serving while a newer one migrates, and is not started again",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const node = yield* Service.start(url)
+        const account_id = yield* Service.account({ limits: { send: 1_000_000 } })
+        const { secret } = yield* Service.key(account_id)
+        const body = { name: "acme.test" }
+        yield* Effect.promise(() => node.ask("POST", "/v1/domains", { key: secret, body }))
+
+        const clients = load(() => [node], secret)
+        yield* clients.more(MAILS)
+        const { pending } = yield* Migrations.migrate(url, yield* newerFolder)
+        assert.deepStrictEqual(pending, [])
+        yield* clients.more(MAILS)
+        yield* clients.end
+        assert.deepStrictEqual(Service.tally(clients.answers), { 200: clients.answers.length })
+        const sql = yield* PgClient.PgClient
+        const delivered = Effect.map(
+          Effect.orDie(sql<{ readonly n: number }>`
+            SELECT count(*)::int AS n FROM email_log WHERE account_id = ${account_id} AND status = 'delivered'`),
+          ([row]) => row?.n,
+        )
+        yield* Delivery.until(delivered, (n) => n === clients.answers.length, Duration.seconds(60))
+
+        const refused = yield* Effect.exit(Service.start(url))
+        assert.isTrue(Exit.isFailure(refused))
+        if (Exit.isFailure(refused)) {
+          assert.include(
+            String(Cause.squash(refused.cause)),
+            "the database's schema is newer than this Waybill knows (9999_newer.sql): upgrade this node first",
+          )
+        }
+        const answer = yield* Effect.promise(() => node.ask("GET", "/v1/account", { key: secret }))
+        assert.strictEqual(answer.status, 200)
+      }),
+    120_000,
+  )
+})
+
+layer(World, { excludeTestServices: true })("a process", (it) => {
+  it.effect(
+    "does what its roles say and nothing else",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const [api, worker] = yield* Effect.all(
+          [Service.start(url, { ROLES: "api" }), Service.start(url, { ROLES: "worker" })],
+          { concurrency: "unbounded" },
+        )
+        const { secret } = yield* Service.key(yield* Service.account())
+        const body = { name: "acme.test" }
+        yield* Effect.promise(() => api.ask("POST", "/v1/domains", { key: secret, body }))
+        const silent = yield* Effect.exit(Effect.tryPromise(() => worker.ask("GET", "/v1/account", { key: secret })))
+        assert.isTrue(Exit.isFailure(silent))
+        yield* worker.kill
+        const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
+        const sent = yield* Effect.promise(() => api.ask("POST", "/v1/email/send", { key: secret, body: mail }))
+        const log = () => api.ask("GET", `/v1/email/logs/${sent.json.id}`, { key: secret })
+        assert.strictEqual((yield* Effect.promise(log)).json.status, "queued")
+        yield* Service.start(url, { ROLES: "worker" })
+        yield* Delivery.until(Effect.promise(log), ({ json }) => json.status === "delivered", Duration.seconds(30))
+      }),
+    60_000,
+  )
+})
