@@ -1,17 +1,10 @@
 import * as Network from "@waybill/mail/Network"
-import { Option, Result } from "effect"
-import { Headers, type HttpServerRequest } from "effect/http"
+import { Result } from "effect"
 import { assert, describe, test } from "vitest"
 import * as ClientAddress from "../../apps/server/src/http/ClientAddress.ts"
 
 const seen = (peer: string | undefined, forwarded: string | undefined, trusted: ReadonlyArray<string>): string =>
-  ClientAddress.of(
-    {
-      remoteAddress: Option.fromUndefinedOr(peer),
-      headers: Headers.fromInput(forwarded === undefined ? {} : { "x-forwarded-for": forwarded }),
-    } as HttpServerRequest.HttpServerRequest,
-    Result.getOrThrow(Network.parseAll(trusted)),
-  )
+  ClientAddress.of(peer, forwarded, Result.getOrThrow(Network.parseAll(trusted)))
 
 describe("the client's address", () => {
   const PROXIES = ["10.0.0.0/8", "fd00::/8"]

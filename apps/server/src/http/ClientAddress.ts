@@ -1,6 +1,4 @@
 import * as Network from "@waybill/mail/Network"
-import { Option } from "effect"
-import type { HttpServerRequest } from "effect/http"
 
 /** A chain of proxies longer than this is a forgery; what is further left is not read. */
 export const MAX_HOPS = 32
@@ -12,9 +10,12 @@ const LOCAL = "127.0.0.1"
  * vouches for the one to its left, and the first that is not trusted is the client. What a client wrote itself stands
  * further left and is never reached.
  */
-export const of = (request: HttpServerRequest.HttpServerRequest, trusted: Network.Networks): string => {
-  const peer = Option.getOrElse(request.remoteAddress, () => LOCAL)
-  const forwarded = request.headers["x-forwarded-for"]
+export const of = (
+  remoteAddress: string | undefined,
+  forwarded: string | undefined,
+  trusted: Network.Networks,
+): string => {
+  const peer = remoteAddress ?? LOCAL
   return forwarded === undefined || !Network.contains(trusted, peer) ? peer : walk(peer, forwarded, trusted)
 }
 

@@ -4,8 +4,8 @@ import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
 import * as RateLimit from "@waybill/domain/RateLimit"
 import type { Refusal } from "@waybill/domain/Refusal"
 import type { Networks } from "@waybill/mail/Network"
-import { Admission, type Verdict } from "@waybill/store/Admission"
-import { Cause, Clock, Effect } from "effect"
+import { Admission, type RateLimited, type Unauthorized as NotAdmitted } from "@waybill/store/Admission"
+import { Cause, Clock, Effect, Option } from "effect"
 import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { hashOf } from "../apiKeys.ts"
 import { newId } from "../fresh.ts"
@@ -36,39 +36,42 @@ export const around = <E, R>(app: Effect.Effect<Response, E, R>, { open, trusted
         Effect.provideService(ApiError.RequestId, id),
         Effect.annotateLogs("request_id", id),
       )
-    if (open(path)) return withHeaders(yield* handle(app), id, untouched(yield* Clock.currentTimeMillis))
-    const address = ClientAddress.of(request, trustedProxies)
+    if (open(path)) return HttpServerResponse.setHeaders(yield* handle(app), yield* untouched(id))
+    const address = ClientAddress.of(
+      Option.getOrUndefined(request.remoteAddress),
+      request.headers["x-forwarded-for"],
+      trustedProxies,
+    )
     const admission = yield* Admission
     const verdict = yield* admission
-      .admit({ tokenHash: hashIn(request), bucket: bucketOf(request.method, path), address })
+      .admit({ tokenHash: hashIn(request.headers["authorization"]), bucket: bucketOf(request.method, path), address })
       .pipe(Effect.exit)
     if (verdict._tag === "Failure")
-      return withHeaders(yield* answerTo(verdict.cause, id), id, untouched(yield* Clock.currentTimeMillis))
-    const { standing } = verdict.value
-    const refused = refusalOf(verdict.value, request, path)
-    if (refused !== undefined) return withHeaders(respond(refused, id), id, standing)
+      return HttpServerResponse.setHeaders(yield* answerTo(verdict.cause, id), yield* untouched(id))
+    const standing = standingHeaders(id, verdict.value.standing)
+    const isRefused = verdict.value._tag === "RateLimited" || (verdict.value._tag === "Unauthorized" && isApi(path))
+    if (isRefused) {
+      const refusal = refusalOf(verdict.value, request.headers["authorization"])
+      return HttpServerResponse.setHeaders(respond(refusal, id), standing)
+    }
     const admitted = verdict.value._tag === "Admitted" ? { key: verdict.value.key, address } : undefined
-    return withHeaders(yield* handle(Effect.provideService(app, Admitted, admitted)), id, standing)
+    return HttpServerResponse.setHeaders(yield* handle(Effect.provideService(app, Admitted, admitted)), standing)
   }).pipe(Effect.withSpan("Edge"))
 
-/** Outside /v1 a key is not asked for, but the window is kept. */
-const refusalOf = (
-  verdict: Verdict,
-  request: HttpServerRequest.HttpServerRequest,
-  path: string,
-): Refusal | undefined => {
-  if (verdict._tag === "RateLimited") return verdict.refusal
-  if (verdict._tag === "Admitted" || !isApi(path)) return undefined
-  const sent = request.headers["authorization"] !== undefined
-  return new Unauthorized({ why: verdict.reason === "missing" && sent ? "malformed" : verdict.reason })
-}
+export const refusalOf = (verdict: NotAdmitted | RateLimited, authorization: string | undefined): Refusal =>
+  verdict._tag === "RateLimited"
+    ? verdict.refusal
+    : new Unauthorized({
+        why: verdict.reason === "missing" && authorization !== undefined ? "malformed" : verdict.reason,
+      })
 
 const isApi = (path: string): boolean => path === "/v1" || path.startsWith("/v1/")
 
 const BEARER = /^bearer +(\S+)$/iu
 
-const hashIn = (request: HttpServerRequest.HttpServerRequest): string | null => {
-  const token = BEARER.exec(request.headers["authorization"] ?? "")?.[1]
+/** What of an `Authorization` header is looked up; `null` for what can be no key. */
+export const hashIn = (authorization: string | undefined): string | null => {
+  const token = BEARER.exec(authorization ?? "")?.[1]
   return token !== undefined && ApiKeySecret.isWellFormed(token) ? hashOf(token) : null
 }
 
@@ -83,23 +86,30 @@ const pathOf = (url: string): string => {
   }
 }
 
-/** What was not counted anywhere has its whole window before it. */
-const untouched = (now_ms: number): RateLimit.Standing => RateLimit.standing(RateLimit.ANONYMOUS_PER_MINUTE, 0, now_ms)
+/** What every answer bears: the request's id, and where its window stands. */
+export const standingHeaders = (id: string, { limit, remaining, reset_s }: RateLimit.Standing) => ({
+  "x-request-id": id,
+  "x-ratelimit-limit": String(limit),
+  "x-ratelimit-remaining": String(remaining),
+  "x-ratelimit-reset": String(reset_s),
+})
 
-const withHeaders = (response: Response, id: string, { limit, remaining, reset_s }: RateLimit.Standing): Response =>
-  HttpServerResponse.setHeaders(response, {
-    "x-request-id": id,
-    "x-ratelimit-limit": String(limit),
-    "x-ratelimit-remaining": String(remaining),
-    "x-ratelimit-reset": String(reset_s),
-  })
+/** The same of what was not counted anywhere: it has its whole window before it. */
+export const untouched = (id: string) =>
+  Effect.map(Clock.currentTimeMillis, (now_ms) =>
+    standingHeaders(id, RateLimit.standing(RateLimit.ANONYMOUS_PER_MINUTE, 0, now_ms)),
+  )
 
-export const respond = (refusal: Refusal, id: string): Response => {
-  const response = HttpServerResponse.jsonUnsafe(ApiError.toBody(refusal, id), { status: refusal.status })
-  if (refusal.retry_after_s !== undefined)
-    return HttpServerResponse.setHeader(response, "retry-after", String(refusal.retry_after_s))
-  return refusal.status === 401 ? HttpServerResponse.setHeader(response, "www-authenticate", "Bearer") : response
+export const refusalHeaders = ({ retry_after_s, status }: Refusal): Record<string, string> => {
+  if (retry_after_s !== undefined) return { "retry-after": String(retry_after_s) }
+  return status === 401 ? { "www-authenticate": "Bearer" } : {}
 }
+
+export const respond = (refusal: Refusal, id: string): Response =>
+  HttpServerResponse.setHeaders(
+    HttpServerResponse.jsonUnsafe(ApiError.toBody(refusal, id), { status: refusal.status }),
+    refusalHeaders(refusal),
+  )
 
 /** A client that went away is nobody's error; the server closes its books on it by itself. */
 const answerTo = <E>(cause: Cause.Cause<E>, id: string): Effect.Effect<Response> => {

@@ -2,7 +2,7 @@ import { InvalidRequest } from "@waybill/api/RequestRefusal"
 import * as ApiError from "@waybill/api/ApiError"
 import * as RateLimit from "@waybill/domain/RateLimit"
 import { type Context, Effect } from "effect"
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { type IncomingMessage, Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { newId, now } from "../fresh.ts"
 import * as Timestamp from "@waybill/domain/Timestamp"
@@ -34,9 +34,22 @@ export const TIMEOUTS: Timeouts = {
   check_ms: CHECK_INTERVAL_MS,
 }
 
+/** Answers a request by itself, or says that it does not. */
+export type Lane = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/** A server with a way past all that listens for its requests. */
+export class NodeServer extends Server {
+  lane: Lane = () => false
+
+  override emit(event: string, ...args: ReadonlyArray<unknown>): boolean {
+    if (event === "request" && this.lane(args[0] as IncomingMessage, args[1] as ServerResponse)) return true
+    return super.emit(event, ...args)
+  }
+}
+
 /** node:http with limits, and with our own words for what it refuses before any of our code sees a request. */
-export const make = (context: Context.Context<never>, { check_ms, headers_ms, request_ms }: Timeouts): Server => {
-  const server = createServer({
+export const make = (context: Context.Context<never>, { check_ms, headers_ms, request_ms }: Timeouts): NodeServer => {
+  const server = new NodeServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: headers_ms,
     requestTimeout: request_ms,

@@ -16,6 +16,7 @@ import { EventsLive } from "./events.ts"
 import { LogsLive } from "./logs.ts"
 import * as NodeServer from "./NodeServer.ts"
 import { SandboxLive } from "./sandbox.ts"
+import * as SendLane from "./SendLane.ts"
 import { StatsLive } from "./stats.ts"
 import { SuppressionsLive } from "./suppressions.ts"
 import { SystemLive } from "./system.ts"
@@ -73,13 +74,14 @@ const router = Layer.succeed(HttpRouter.RouterConfig, {
   maxParamLength: MAX_PARAM_CHARS,
 })
 
-const serve = (options: Options) =>
+const serve = (options: Options, node: NodeServer.NodeServer) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const server = yield* HttpServer.HttpServer
       const routes = Layer.mergeAll(api(options.maxBodyBytes), Docs.layer, options.also?.routes ?? Layer.empty)
       const app = yield* HttpRouter.toHttpEffect(routes)
       const open = (path: string) => OPEN.has(path) || options.also?.open(path) === true
+      node.lane = yield* SendLane.make(options)
       yield* server.serve(Edge.around(app, { trustedProxies: options.trustedProxies, open }))
     }),
   ).pipe(Layer.provide(router))
@@ -87,14 +89,11 @@ const serve = (options: Options) =>
 /** The whole of HTTP. Gives the server, so that whoever let the system choose a port can ask for it. */
 export const HttpLive = (options: Options) => {
   const { host, port, timeouts = NodeServer.TIMEOUTS } = options
-  const server = Layer.unwrap(
-    Effect.map(Effect.context<never>(), (context) =>
-      NodeHttpServer.layerServer(() => NodeServer.make(context, timeouts), {
-        host,
-        port,
-        gracefulShutdownTimeout: GRACE,
-      }),
-    ),
+  return Layer.unwrap(
+    Effect.map(Effect.context<never>(), (context) => {
+      const node = NodeServer.make(context, timeouts)
+      const server = NodeHttpServer.layerServer(() => node, { host, port, gracefulShutdownTimeout: GRACE })
+      return serve(options, node).pipe(Layer.provideMerge(server))
+    }),
   )
-  return serve(options).pipe(Layer.provideMerge(server))
 }

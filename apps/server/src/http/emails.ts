@@ -1,5 +1,6 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
+import type { EmailMessage } from "@waybill/api/EmailMessage"
 import type { EmailRecord } from "@waybill/api/EmailRecord"
 import * as Email from "@waybill/domain/Email"
 import { ContentExpired, EmailNotFound, type NothingToResend } from "@waybill/domain/EmailRefusal"
@@ -15,10 +16,18 @@ import { newId, now } from "../fresh.ts"
 import { sendBatch } from "./batch.ts"
 import { about, type Call, commit, once } from "./commit.ts"
 
+const sender = Effect.map(CurrentKey, ({ account_id, domain, key_id }): Acceptance.Sender => ({
+  account_id,
+  key: { id: key_id, domain },
+}))
+
+/** Of every way that a message comes in by HTTP. */
+export const send = (call: Call & { readonly payload: EmailMessage }) =>
+  Effect.flatMap(sender, (from) => queue(call, from, () => Result.succeed(Acceptance.draft(call.payload))))
+
 export const EmailsLive = HttpApiBuilder.group(Api, "emails", (handlers) =>
   handlers.handleAll({
-    send: (call) =>
-      Effect.flatMap(sender, (from) => queue(call, from, () => Result.succeed(Acceptance.draft(call.payload)))),
+    send,
     sendBatch: (call) => Effect.flatMap(sender, (from) => sendBatch(call, from)),
     cancel: (call) => once(call, about(Email, call.params.id, Email.cancel, recordOf)),
     reschedule: ({ params, payload }) =>
@@ -26,11 +35,6 @@ export const EmailsLive = HttpApiBuilder.group(Api, "emails", (handlers) =>
     resend: (call) => resend(call, call.params.id),
   }),
 )
-
-const sender = Effect.map(CurrentKey, ({ account_id, domain, key_id }): Acceptance.Sender => ({
-  account_id,
-  key: { id: key_id, domain },
-}))
 
 const recordOf = (state: Email.State, version: number): EmailRecord => {
   if (state._tag === "Unborn") throw new Error("decided about an email that does not exist")

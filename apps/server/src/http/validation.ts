@@ -2,7 +2,7 @@ import { InvalidRequest, NoSuchRoute } from "@waybill/api/RequestRefusal"
 import type { Detail } from "@waybill/domain/Refusal"
 import { Validation } from "@waybill/api/Validation"
 import * as Violations from "@waybill/api/Violations"
-import { ByteSize, Effect, Layer } from "effect"
+import { ByteSize, Effect, Layer, type SchemaIssue } from "effect"
 import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
@@ -39,10 +39,16 @@ const readBody = Effect.gen(function* () {
   if (encoding !== "identity") return yield* refuse("unsupported_media_type", "must be sent without Content-Encoding")
   // Read once: what follows finds it in the request's own cache.
   const bytes = Buffer.from(yield* Effect.catch(request.arrayBuffer, (error) => unreadable(error)))
-  if (!isUtf8(bytes)) return yield* refuse("malformed_json", "is not UTF-8")
-  const tooMuch = JsonShape.problem(bytes)
-  if (tooMuch !== undefined) return yield* refuse("payload_too_large", tooMuch)
+  const problem = problemOf(bytes)
+  if (problem !== undefined) return yield* problem
 })
+
+/** What makes a body not worth parsing. */
+export const problemOf = (bytes: Buffer): InvalidRequest | undefined => {
+  if (!isUtf8(bytes)) return refuse("malformed_json", "is not UTF-8")
+  const tooMuch = JsonShape.problem(bytes)
+  return tooMuch === undefined ? undefined : refuse("payload_too_large", tooMuch)
+}
 
 const unreadable = (error: HttpServerError.HttpServerError) =>
   error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
@@ -62,14 +68,19 @@ const explain = (
     case "ResponseHeaders":
       return Effect.die(error)
     default:
-      return Effect.fail(invalid(error))
+      return Effect.fail(
+        // Only JSON.parse speaks about the whole body without saying what it should have been.
+        error.kind === "Payload" && error.cause.issue._tag === "InvalidValue"
+          ? notJson()
+          : invalid(error.kind, error.cause.issue),
+      )
   }
 }
 
-const invalid = ({ cause, kind }: HttpApiError.HttpApiSchemaError): InvalidRequest => {
-  // Only JSON.parse speaks about the whole body without saying what it should have been.
-  if (kind === "Payload" && cause.issue._tag === "InvalidValue") return refuse("malformed_json", "is not valid JSON")
-  const details = Violations.fromIssue(cause.issue)
+export const notJson = (): InvalidRequest => refuse("malformed_json", "is not valid JSON")
+
+export const invalid = (kind: HttpApiError.HttpApiSchemaError["kind"], issue: SchemaIssue.Issue): InvalidRequest => {
+  const details = Violations.fromIssue(issue)
   return new InvalidRequest({ reason: "validation_failed", details: kind === "Headers" ? details.map(spell) : details })
 }
 
