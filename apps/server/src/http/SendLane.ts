@@ -116,7 +116,7 @@ const accepted = Effect.fnUntraced(function* (request: IncomingMessage, key: Key
       key_id: key.id,
       scopes: key.scopes,
       domain: key.domain,
-    }).pipe(Context.add(Provenance, provenanceOf(key, id, address))),
+    }).pipe(Context.add(Provenance, provenanceOf({ type: "api_key", id: key.id }, id, address))),
   )
 })
 

@@ -2,14 +2,13 @@ import { Authorization, CurrentKey, RequiredScope } from "@waybill/api/Authoriza
 import * as ApiError from "@waybill/api/ApiError"
 import { Unauthorized } from "@waybill/api/RequestRefusal"
 import * as Scope from "@waybill/domain/Scope"
-import type { Key } from "@waybill/store/Admission"
-import { Provenance } from "@waybill/store/Provenance"
+import { type Actor, Provenance } from "@waybill/store/Provenance"
 import { Context, Effect, Layer, Option } from "effect"
 import { Admitted } from "./Admitted.ts"
 
 /** Whose doing it is that a request asks for. */
-export const provenanceOf = (key: Key, request_id: string, address: string): Provenance => ({
-  actor: { type: "api_key", id: key.id },
+export const provenanceOf = (actor: Actor, request_id: string, address: string): Provenance => ({
+  actor,
   request_id,
   correlation_id: request_id,
   causation_id: null,
@@ -35,7 +34,7 @@ export const AuthorizationLive = Layer.succeed(
           scopes: key.scopes,
           domain: key.domain,
         }),
-        Effect.provideService(Provenance, provenanceOf(key, request_id, address)),
+        Effect.provideService(Provenance, provenanceOf({ type: "api_key", id: key.id }, request_id, address)),
       )
     }),
   }),
