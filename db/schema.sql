@@ -195,6 +195,7 @@ CREATE TABLE projection_versions (
   "position" bigint NOT NULL,
   events bigint NOT NULL DEFAULT 0,
   worked_ms bigint NOT NULL DEFAULT 0,
+  release text COLLATE "C" NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   finished_at timestamp with time zone,
   CONSTRAINT projection_versions_pkey PRIMARY KEY (name, version),

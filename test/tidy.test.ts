@@ -27,6 +27,8 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/embedded-postgres",
     "@waybill/mail",
     "@waybill/store",
+    "better-auth",
+    "@better-auth/passkey",
     "graphile-worker",
     "ipaddr.js",
     "pg",

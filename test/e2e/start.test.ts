@@ -33,7 +33,7 @@ const keyOf = (text: string) => /wb_\w+/.exec(text)?.[0] ?? ""
 
 describe("a first start", () => {
   it("says where everything is, and the secrets this once", () => {
-    for (const line of [`${url()}/v1`, `${url()}/docs`, "owner@localhost / ", "API key    wb_"])
+    for (const line of [`${url()}/v1`, `${url()}/docs`, "owner@acme.test / ", "API key    wb_"])
       assert.include(first, line)
   })
 

@@ -9,7 +9,21 @@ interface Locked {
 }
 
 /** Licences that ask for nothing but their own text beside the code. */
-const allowed = new Set(["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "Python-2.0"])
+const allowed = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "ISC",
+  "MIT",
+  "MIT-0",
+  "Python-2.0",
+  "Unlicense",
+])
+
+/** Builds the dashboard's style sheet and is never served; the MPL asks to publish changes to its files, and we make none. */
+const isBuildTool = (path: string): boolean => /\/lightningcss(?:-[a-z0-9-]+)?$/.test(path)
 
 const isAllowed = (expression: string): boolean =>
   expression
@@ -28,7 +42,7 @@ describe("licences", () => {
     assert.isAbove(production.length, 20)
     assert.deepStrictEqual(
       production
-        .filter(([, entry]) => !isAllowed(entry.license ?? "none"))
+        .filter(([path, entry]) => !isAllowed(entry.license ?? "none") && !isBuildTool(path))
         .map(([path, entry]) => [path, entry.license]),
       [],
     )

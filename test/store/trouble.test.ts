@@ -39,7 +39,7 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "a key too long for its index",
     statements: [
-      "INSERT INTO users SELECT (SELECT string_agg(gen_random_uuid()::text, '') FROM generate_series(1, 900)), '', '', 'owner', '', now()",
+      "INSERT INTO users (id, email, created_at) SELECT (SELECT string_agg(gen_random_uuid()::text, '') FROM generate_series(1, 900)), '', now()",
     ],
     tag: "Poisoned",
   },

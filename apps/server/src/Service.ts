@@ -11,16 +11,20 @@ import { KeyUses } from "@waybill/store/KeyUses"
 import * as RateWindows from "@waybill/store/RateWindows"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { Secrets } from "@waybill/store/Secrets"
-import { Effect, Layer, Option, type Redacted, Result } from "effect"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { readFile } from "node:fs/promises"
 import { hostname } from "node:os"
 import { EventFeed } from "./EventFeed.ts"
-import * as home from "./http/home.ts"
+import * as auth from "./http/auth.ts"
+import * as dashboard from "./http/dashboard.ts"
 import { Instance } from "./http/Instance.ts"
+import * as preview from "./http/preview.ts"
 import { HttpLive } from "./http/Server.ts"
+import { Sessions } from "./http/Session.ts"
 import { instanceKey } from "./instanceKey.ts"
 import { returnPathKey, returnPathKeys } from "./returnPathKey.ts"
-import { reveal, type Settings, SettingsWrong } from "./Settings.ts"
+import { reveal, type Settings, SettingsWrong, urlOf } from "./Settings.ts"
+import { SignIn } from "./signIn/SignIn.ts"
 import * as Reports from "./smtp/Reports.ts"
 import * as Submission from "./smtp/Submission.ts"
 import { checkDomains } from "./tasks/checkDomains.ts"
@@ -49,15 +53,31 @@ export const instance = (settings: Settings) =>
     allowedNetworks: settings.webhookAllowNetworks,
   })
 
-/** The API, its documentation and the page that leads to both. */
-export const http = (settings: Settings) =>
+/** The API, its documentation, and the dashboard with its sign-in. */
+export const http = (settings: Settings, url: Redacted.Redacted) =>
   HttpLive({
     host: settings.host,
     port: settings.port,
     maxBodyBytes: settings.maxBodyBytes,
     trustedProxies: networks(settings.trustedProxies),
-    also: { routes: home.layer, open: (path) => path === "/" },
-  }).pipe(Layer.provide([dns(settings), EventFeed.layer]))
+    also: {
+      routes: Layer.mergeAll(dashboard.layer(), auth.layer(networks(settings.trustedProxies)), preview.layer),
+      open: dashboard.isOpen,
+    },
+  }).pipe(
+    Layer.provide([dns(settings), EventFeed.layer]),
+    Layer.provide(Layer.effect(Sessions, SignIn)),
+    Layer.provide(SignIn.layer({ url: urlOf(settings), database: url, oidc: oidc(settings) })),
+  )
+
+const oidc = ({ oidcClientId, oidcClientSecret, oidcIssuer }: Settings) =>
+  Option.isNone(oidcIssuer) || Option.isNone(oidcClientId) || Option.isNone(oidcClientSecret)
+    ? undefined
+    : {
+        issuer: oidcIssuer.value,
+        clientId: oidcClientId.value,
+        clientSecret: Redacted.value(oidcClientSecret.value),
+      }
 
 /** The settings have been checked, so a list that cannot be read is a bug. */
 const networks = (cidrs: ReadonlyArray<string>) => Result.getOrThrow(MailNetwork.parseAll(cidrs))

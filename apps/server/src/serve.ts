@@ -21,7 +21,7 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
     const part = <A, E, R>(role: Role, layer: Layer.Layer<A, E, R>) => (roles.includes(role) ? layer : Layer.empty)
     yield* Layer.build(
       Layer.mergeAll(
-        part("api", Service.http(settings)),
+        part("api", Service.http(settings, postgres.url)),
         part("smtp", Service.smtp(settings)),
         part("worker", Service.worker(settings, postgres.url)),
       ),

@@ -7,6 +7,7 @@ import { Domains } from "./Domains.ts"
 import { Emails } from "./Emails.ts"
 import { Events } from "./Events.ts"
 import { Logs } from "./Logs.ts"
+import { Members } from "./Members.ts"
 import { Sandbox } from "./Sandbox.ts"
 import { Statistics } from "./Stats.ts"
 import { Suppressions } from "./Suppressions.ts"
@@ -17,7 +18,7 @@ export const PREFIX = "/v1"
 
 /** The whole contract. Everything under /v1 only ever grows (contract §12). */
 export class Api extends HttpApi.make("waybill")
-  .add(Emails, Logs, Domains, ApiKeys, Webhooks, Suppressions, Account, Statistics, Events, Audit, Sandbox)
+  .add(Emails, Logs, Domains, ApiKeys, Webhooks, Suppressions, Account, Members, Statistics, Events, Audit, Sandbox)
   .prefix(PREFIX)
   .add(System)
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" })

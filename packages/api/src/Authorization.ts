@@ -11,7 +11,8 @@ export class CurrentKey extends Context.Service<
   CurrentKey,
   {
     readonly account_id: Id.AccountId
-    readonly key_id: Id.ApiKeyId
+    /** `null` in a session of the dashboard. */
+    readonly key_id: Id.ApiKeyId | null
     readonly scopes: ReadonlyArray<Scope.Scope>
     /** The one domain that the key may send from. */
     readonly domain: DomainName.DomainName | null

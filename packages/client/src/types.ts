@@ -418,6 +418,54 @@ export type EventStreamPing = {
   readonly position: number
 }
 
+export type ListedMember = {
+  readonly object: "member"
+  readonly id: UserId
+  readonly email: string
+  readonly name: string
+  readonly role: MemberRole
+  readonly status: "invited" | "active"
+  readonly invited_at: Timestamp
+  readonly joined_at: Timestamp | null
+  /** A second factor or a passkey is set up */
+  readonly two_factor: boolean
+  readonly last_seen_at: Timestamp | null
+}
+
+export type Member = {
+  readonly object: "member"
+  readonly id: UserId
+  readonly email: string
+  readonly name: string
+  readonly role: MemberRole
+  readonly status: "invited" | "active"
+  readonly invited_at: Timestamp
+  readonly joined_at: Timestamp | null
+}
+
+export type MemberInvitation = {
+  readonly email: AddressInput
+  /** What to call them */
+  readonly name?: string | null
+  readonly role: MemberRole
+}
+
+export type MemberLink = {
+  readonly object: "member_link"
+  readonly member: Member
+  /** Whoever opens it sets the member's password. Shown here and never again; hand it over yourself. */
+  readonly url: string | null
+  readonly expires_at: Timestamp
+}
+
+export type MemberRemoved = {
+  readonly object: "member"
+  readonly id: UserId
+  readonly deleted: true
+}
+
+export type MemberRole = "owner" | "member" | "viewer"
+
 /** Not ready: what it waits for */
 export type NotReady = {
   readonly status: "unavailable"
@@ -481,6 +529,19 @@ export type SandboxMessageWhole = {
 }
 
 export type Scope = "email:send" | "email:logs:read" | "domains:read" | "domains:write" | "webhooks:manage" | "admin"
+
+export type Session = {
+  readonly object: "session"
+  readonly actor: Actor
+  readonly account_id: AccountId
+  /** `null` for a key */
+  readonly role: MemberRole | null
+  readonly scopes: ReadonlyArray<Scope>
+  /** The one domain a key may send from */
+  readonly domain: string | null
+  /** Runs the instance, and may see all of it */
+  readonly operator: boolean
+}
 
 export type SmtpAnswer = {
   readonly code: number | null
@@ -565,6 +626,8 @@ export type TimestampInput = string
 export type Timestamp_1 = string
 
 export type Timestamp_2 = string
+
+export type UserId = string
 
 export type Webhook = {
   readonly object: "webhook"

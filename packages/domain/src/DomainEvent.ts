@@ -5,6 +5,7 @@ import * as Domain from "./Domain.ts"
 import * as Email from "./Email.ts"
 import * as PublicType from "./PublicType.ts"
 import * as Suppression from "./Suppression.ts"
+import * as Team from "./Team.ts"
 import type * as Timestamp from "./Timestamp.ts"
 import * as Upcast from "./Upcast.ts"
 import * as Webhook from "./Webhook.ts"
@@ -16,6 +17,7 @@ export const aggregates = {
   domain: Domain,
   email: Email,
   suppression: Suppression,
+  team: Team,
   webhook: Webhook,
 } as const
 export type StreamKind = keyof typeof aggregates
@@ -26,6 +28,7 @@ export const DomainEvent = Schema.Union([
   Domain.Event,
   Email.Event,
   Suppression.Event,
+  Team.Event,
   Webhook.Event,
 ])
 export type DomainEvent = typeof DomainEvent.Type
@@ -69,6 +72,11 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   PlanChanged: "account.plan_changed",
   LimitsChanged: "account.limits_changed",
   RetentionChanged: "account.retention_changed",
+  MemberInvited: "member.invited",
+  MemberJoined: "member.joined",
+  MemberRoleChanged: "member.role_changed",
+  MemberLinkMade: "member.link_made",
+  MemberRemoved: "member.removed",
 }
 
 export const TAGS = Object.keys(PUBLIC_TYPES) as ReadonlyArray<Tag>

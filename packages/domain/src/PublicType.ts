@@ -43,6 +43,11 @@ export type QuietType =
   | "account.plan_changed"
   | "account.limits_changed"
   | "account.retention_changed"
+  | "member.invited"
+  | "member.joined"
+  | "member.role_changed"
+  | "member.link_made"
+  | "member.removed"
 
 export type PublicType = WebhookType | QuietType
 

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
-import type { AccountId, UserId } from "@waybill/domain/Id"
-import { Effect, Redacted } from "effect"
+import type * as Id from "@waybill/domain/Id"
+import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { scrypt } from "node:crypto"
 
@@ -10,21 +10,84 @@ const KEY_BYTES = 64
 const SALT_BYTES = 16
 
 export interface NewUser {
-  readonly id: UserId
-  readonly account_id: AccountId
+  readonly id: Id.UserId
   readonly email: string
-  readonly role: "owner" | "member" | "viewer"
-  readonly password: Redacted.Redacted
+  readonly name: string
+  readonly operator: boolean
   readonly created_at: string
 }
 
+/** Who somebody is. What they may do is their account's team to say. */
 export const create = Effect.fn("Users.create")(function* (user: NewUser) {
   const sql = yield* PgClient.PgClient
-  const hash = yield* hashOf(user.password)
   yield* Effect.orDie(sql`
-    INSERT INTO users (id, account_id, email, role, password_hash, created_at)
-    VALUES (${user.id}, ${user.account_id}, ${user.email.toLowerCase()}, ${user.role}, ${hash},
-      ${user.created_at}::timestamptz)`)
+    INSERT INTO users (id, email, name, operator, created_at, updated_at)
+    VALUES (${user.id}, ${user.email.toLowerCase()}, ${user.name}, ${user.operator},
+      ${user.created_at}::timestamptz, ${user.created_at}::timestamptz)`)
+})
+
+export interface User {
+  readonly id: Id.UserId
+  readonly email: string
+  readonly name: string
+  readonly operator: boolean
+}
+
+export const findByEmail = Effect.fn("Users.findByEmail")(function* (email: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<User>`
+    SELECT id, email, name, operator FROM users WHERE email = ${email.toLowerCase()}`)
+  return Option.fromUndefinedOr(rows[0])
+})
+
+export interface Listed extends User {
+  readonly account_id: string | null
+  readonly role: string | null
+  readonly status: string | null
+}
+
+export const list = Effect.fn("Users.list")(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Listed>`
+    SELECT u.id, u.email, u.name, u.operator, m.account_id, m.role, m.status
+    FROM users u LEFT JOIN members m ON m.user_id = u.id AND m.status <> 'removed' ORDER BY u.id`)
+})
+
+export const setOperator = Effect.fn("Users.setOperator")(function* (id: string, operator: boolean) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`UPDATE users SET operator = ${operator} WHERE id = ${id}`)
+})
+
+/** Whoever was signed in with the old password is not any more. */
+export const setPassword = Effect.fn("Users.setPassword")(function* (id: string, password: Redacted.Redacted) {
+  const sql = yield* PgClient.PgClient
+  const hash = yield* hashOf(password)
+  yield* Effect.orDie(
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`
+          INSERT INTO user_credentials (id, user_id, provider_id, subject, password, created_at, updated_at)
+          VALUES (${id}, ${id}, 'credential', ${id}, ${hash}, now(), now())
+          ON CONFLICT (provider_id, subject) DO UPDATE SET password = excluded.password, updated_at = now()`
+        yield* sql`DELETE FROM user_sessions WHERE user_id = ${id}`
+      }),
+    ),
+  )
+})
+
+/** Ends every session of a user, on every node, from the next request on. */
+export const signOut = Effect.fn("Users.signOut")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE user_id = ${id}`)
+})
+
+/** Rows that have run out: sessions, links, counts of tries. */
+export const sweep = Effect.fn("Users.sweep")(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE expires_at < now()`)
+  yield* Effect.orDie(sql`DELETE FROM user_verifications WHERE expires_at < now()`)
+  yield* Effect.orDie(sql`
+    DELETE FROM user_rate_limits WHERE last_request < extract(epoch FROM now() - interval '1 day') * 1000`)
 })
 
 const hashOf = (password: Redacted.Redacted): Effect.Effect<string> =>

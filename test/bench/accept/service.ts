@@ -10,7 +10,7 @@ const run = Effect.gen(function* () {
   const settings = yield* Settings.load
   const url = Redacted.make(process.env["DATABASE_URL"] ?? "")
   const serving = yield* Layer.build(
-    Service.http({ ...settings, port: 0 }).pipe(
+    Service.http({ ...settings, port: 0 }, url).pipe(
       Layer.provide([Service.store(settings, url), Service.instance(settings)]),
       Layer.provide(Logger.layer([Logger.consoleJson])),
       Layer.provide(Layer.succeed(References.MinimumLogLevel, settings.logLevel)),

@@ -1,11 +1,9 @@
 import type { Key } from "@waybill/store/Admission"
+import type { Standing } from "@waybill/store/Members"
 import { Context } from "effect"
 
-/** Who was let in at the edge, and from where. Outside /v1 nobody has to be. */
-export interface Admitted {
-  readonly key: Key
-  readonly address: string
-}
+/** Who was let in at the edge, and from where: a key, or a user of the dashboard. Outside /v1 nobody has to be. */
+export type Admitted = ({ readonly key: Key } | { readonly user: Standing }) & { readonly address: string }
 
 export const Admitted = Context.Reference<Admitted | undefined>("@waybill/server/http/Admitted", {
   defaultValue: () => undefined,

@@ -4,7 +4,7 @@ import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
 import * as RateLimit from "@waybill/domain/RateLimit"
 import type { Refusal } from "@waybill/domain/Refusal"
 import type { Networks } from "@waybill/mail/Network"
-import { Admission, type RateLimited, type Unauthorized as NotAdmitted } from "@waybill/store/Admission"
+import { Admission, type RateLimited, type Unauthorized as NotAdmitted, type Verdict } from "@waybill/store/Admission"
 import { Cause, Clock, Effect, Option } from "effect"
 import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { hashOf } from "../apiKeys.ts"
@@ -12,6 +12,7 @@ import { newId } from "../fresh.ts"
 import { Admitted } from "./Admitted.ts"
 import { bucketOf } from "./Bucket.ts"
 import * as ClientAddress from "./ClientAddress.ts"
+import * as Session from "./Session.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -43,9 +44,12 @@ export const around = <E, R>(app: Effect.Effect<Response, E, R>, { open, trusted
       trustedProxies,
     )
     const admission = yield* Admission
-    const verdict = yield* admission
-      .admit({ tokenHash: hashIn(request.headers["authorization"]), bucket: bucketOf(request.method, path), address })
-      .pipe(Effect.exit)
+    const asked = {
+      tokenHash: hashIn(request.headers["authorization"]),
+      bucket: bucketOf(request.method, path),
+      address,
+    }
+    const verdict = yield* Session.admitOr(request, asked, admission.admit(asked)).pipe(Effect.exit)
     if (verdict._tag === "Failure")
       return HttpServerResponse.setHeaders(yield* answerTo(verdict.cause, id), yield* untouched(id))
     const standing = standingHeaders(id, verdict.value.standing)
@@ -54,9 +58,14 @@ export const around = <E, R>(app: Effect.Effect<Response, E, R>, { open, trusted
       const refusal = refusalOf(verdict.value, request.headers["authorization"])
       return HttpServerResponse.setHeaders(respond(refusal, id), standing)
     }
-    const admitted = verdict.value._tag === "Admitted" ? { key: verdict.value.key, address } : undefined
+    const admitted = admittedBy(verdict.value, address)
     return HttpServerResponse.setHeaders(yield* handle(Effect.provideService(app, Admitted, admitted)), standing)
   }).pipe(Effect.withSpan("Edge"))
+
+const admittedBy = (verdict: Verdict | Session.UserAdmitted, address: string): Admitted | undefined => {
+  if (verdict._tag === "UserAdmitted") return { user: verdict.user, address }
+  return verdict._tag === "Admitted" ? { key: verdict.key, address } : undefined
+}
 
 export const refusalOf = (verdict: NotAdmitted | RateLimited, authorization: string | undefined): Refusal =>
   verdict._tag === "RateLimited"

@@ -14,6 +14,7 @@ import * as Edge from "./Edge.ts"
 import { EmailsLive } from "./emails.ts"
 import { EventsLive } from "./events.ts"
 import { LogsLive } from "./logs.ts"
+import { MembersLive } from "./members.ts"
 import * as NodeServer from "./NodeServer.ts"
 import { SandboxLive } from "./sandbox.ts"
 import * as SendLane from "./SendLane.ts"
@@ -28,7 +29,7 @@ export const MAX_PARAM_CHARS = 3 * 254
 /** How long requests under way may take to finish when the service stops. */
 export const GRACE = "25 seconds"
 
-export interface Options {
+export interface Options<R = never> {
   readonly host: string
   /** 0 lets the system choose. */
   readonly port: number
@@ -37,7 +38,7 @@ export interface Options {
   readonly timeouts?: NodeServer.Timeouts
   /** More routes beside the API, such as the dashboard's, and the paths under which they lie. */
   readonly also?: {
-    readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter>
+    readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | R>
     readonly open: (path: string) => boolean
   }
 }
@@ -50,6 +51,7 @@ const groups = Layer.mergeAll(
   WebhooksLive,
   SuppressionsLive,
   AccountLive,
+  MembersLive,
   StatsLive,
   EventsLive,
   AuditLive,
@@ -74,7 +76,7 @@ const router = Layer.succeed(HttpRouter.RouterConfig, {
   maxParamLength: MAX_PARAM_CHARS,
 })
 
-const serve = (options: Options, node: NodeServer.NodeServer) =>
+const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const server = yield* HttpServer.HttpServer
@@ -87,7 +89,7 @@ const serve = (options: Options, node: NodeServer.NodeServer) =>
   ).pipe(Layer.provide(router))
 
 /** The whole of HTTP. Gives the server, so that whoever let the system choose a port can ask for it. */
-export const HttpLive = (options: Options) => {
+export const HttpLive = <R = never>(options: Options<R>) => {
   const { host, port, timeouts = NodeServer.TIMEOUTS } = options
   return Layer.unwrap(
     Effect.map(Effect.context<never>(), (context) => {

@@ -7,6 +7,7 @@ import type * as Id from "@waybill/domain/Id"
 import { NothingNew } from "@waybill/domain/Refusal"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import * as ApiKeys from "@waybill/store/ApiKeys"
+import { Provenance } from "@waybill/store/Provenance"
 import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
@@ -37,10 +38,10 @@ type Creation = Omit<ApiKey.Command, "allowed_ips"> & { readonly allowed_ips: Ap
 
 /** The only moment at which the key's secret exists outside its owner's hands. */
 const create = Effect.fnUntraced(function* (call: Call, payload: Creation) {
-  const creator = yield* CurrentKey
+  const { actor } = yield* Provenance
   const keyId = yield* newId("ApiKeyId")
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
-  const facts = { keyId, secret, hash: hashOf(secret), createdBy: creator.key_id }
+  const facts = { keyId, secret, hash: hashOf(secret), createdBy: actor.id }
   const command = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
   return yield* onceSealed(
     call,

@@ -2,6 +2,7 @@ import { Authorization, CurrentKey, RequiredScope } from "@waybill/api/Authoriza
 import * as ApiError from "@waybill/api/ApiError"
 import { Unauthorized } from "@waybill/api/RequestRefusal"
 import * as Scope from "@waybill/domain/Scope"
+import * as Team from "@waybill/domain/Team"
 import { type Actor, Provenance } from "@waybill/store/Provenance"
 import { Context, Effect, Layer, Option } from "effect"
 import { Admitted } from "./Admitted.ts"
@@ -15,27 +16,33 @@ export const provenanceOf = (actor: Actor, request_id: string, address: string):
   address,
 })
 
-/** The edge has let the key in; here it is asked for the endpoint's scope, and its name goes into every event. */
+/** The edge has let the caller in; here they are asked for the endpoint's scope, and their name goes into every event. */
 export const AuthorizationLive = Layer.succeed(
   Authorization,
   Authorization.of({
     api_key: Effect.fnUntraced(function* (handler, { endpoint }) {
       const admitted = yield* Admitted
       if (admitted === undefined) return yield* new Unauthorized({ why: "missing" })
-      const { address, key } = admitted
+      const { actor, current } = callerOf(admitted)
       const required = Context.getOption(endpoint.annotations, RequiredScope)
-      if (Option.isSome(required) && !Scope.permits(key.scopes, required.value))
+      if (Option.isSome(required) && !Scope.permits(current.scopes, required.value))
         return yield* new Scope.MissingScope({ required_scope: required.value })
       const request_id = yield* ApiError.RequestId
       return yield* handler.pipe(
-        Effect.provideService(CurrentKey, {
-          account_id: key.account_id,
-          key_id: key.id,
-          scopes: key.scopes,
-          domain: key.domain,
-        }),
-        Effect.provideService(Provenance, provenanceOf({ type: "api_key", id: key.id }, request_id, address)),
+        Effect.provideService(CurrentKey, current),
+        Effect.provideService(Provenance, provenanceOf(actor, request_id, admitted.address)),
       )
     }),
   }),
 )
+
+/** A user may do what the scopes of the role in their account allow, as if they held a key with them. */
+const callerOf = (admitted: Admitted): { readonly actor: Actor; readonly current: CurrentKey["Service"] } => {
+  if ("user" in admitted) {
+    const { account_id, role, user_id } = admitted.user
+    const current = { account_id, key_id: null, scopes: Team.SCOPES[role], domain: null }
+    return { actor: { type: "user", id: user_id }, current }
+  }
+  const { account_id, domain, id, scopes } = admitted.key
+  return { actor: { type: "api_key", id }, current: { account_id, key_id: id, scopes, domain } }
+}

@@ -18,7 +18,7 @@ import { about, type Call, commit, once } from "./commit.ts"
 
 const sender = Effect.map(CurrentKey, ({ account_id, domain, key_id }): Acceptance.Sender => ({
   account_id,
-  key: { id: key_id, domain },
+  key: key_id === null ? null : { id: key_id, domain },
 }))
 
 /** Of every way that a message comes in by HTTP. */

@@ -1,0 +1,55 @@
+import type * as RateLimit from "@waybill/domain/RateLimit"
+import type { Admission, Verdict } from "@waybill/store/Admission"
+import * as Members from "@waybill/store/Members"
+import { Context, Effect, Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { SignIn } from "../signIn/SignIn.ts"
+
+/**
+ * A page of another site can make a browser send our cookie, but not this header: for that it would first have to ask,
+ * and nobody here allows it. So a cookie without the header is no session.
+ */
+export const HEADER = "x-waybill-dashboard"
+const COOKIE = /(?:^|; ?)(?:__Secure-)?waybill\.session_token=/u
+
+/** What the edge asks about sessions; there is none where nobody signs in. */
+export const Sessions = Context.Reference<SignIn["Service"] | undefined>("@waybill/server/http/Session", {
+  defaultValue: () => undefined,
+})
+
+export interface UserAdmitted {
+  readonly _tag: "UserAdmitted"
+  readonly user: Members.Standing
+  readonly standing: RateLimit.Standing
+}
+
+export const hasCookie = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  COOKIE.test(headers["cookie"] ?? "")
+
+/** A key, where one is sent, always goes first. */
+const isAsked = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  request.headers["authorization"] === undefined && request.headers[HEADER] !== undefined && hasCookie(request)
+
+export const userOf = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  const sessions = yield* Sessions
+  if (sessions === undefined) return Option.none()
+  return yield* sessions.userOf(new Headers({ cookie: request.headers["cookie"] ?? "" }))
+})
+
+type Asked = Parameters<Admission["Service"]["admit"]>[0]
+
+/** Lets a session in where there is one, and otherwise leaves it to the keys. */
+export const admitOr = Effect.fnUntraced(function* <E, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  { bucket }: Asked,
+  otherwise: Effect.Effect<Verdict, E, R>,
+) {
+  if (!isAsked(request)) return yield* otherwise
+  const user_id = yield* userOf(request)
+  const admitted = Option.isNone(user_id) ? Option.none() : yield* Members.admit(user_id.value, bucket)
+  if (Option.isNone(admitted)) return yield* otherwise
+  const { refusal, standing, user } = admitted.value
+  return refusal === undefined
+    ? ({ _tag: "UserAdmitted", user, standing } satisfies UserAdmitted)
+    : ({ _tag: "RateLimited", key: null, standing, refusal } as const)
+})

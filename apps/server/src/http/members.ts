@@ -1,0 +1,103 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import type { ListedMember, Member } from "@waybill/api/Members"
+import type * as Aggregate from "@waybill/domain/Aggregate"
+import type * as Id from "@waybill/domain/Id"
+import * as Team from "@waybill/domain/Team"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as StoredMembers from "@waybill/store/Members"
+import { Provenance } from "@waybill/store/Provenance"
+import * as Users from "@waybill/store/Users"
+import { Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { newId, now } from "../fresh.ts"
+import { LINK_HOURS } from "../signIn/Options.ts"
+import { Admitted } from "./Admitted.ts"
+import { about, type Call, commit, onceSealed } from "./commit.ts"
+import { whole } from "./records.ts"
+import { Sessions } from "./Session.ts"
+
+export const MembersLive = HttpApiBuilder.group(Api, "members", (handlers) =>
+  handlers.handleAll({
+    session: () =>
+      Effect.gen(function* () {
+        const { account_id, domain, scopes } = yield* CurrentKey
+        const { actor } = yield* Provenance
+        const admitted = yield* Admitted
+        const user = admitted !== undefined && "user" in admitted ? admitted.user : undefined
+        const operator = user?.operator ?? false
+        return { object: "session" as const, actor, account_id, role: user?.role ?? null, scopes, domain, operator }
+      }),
+    list: () =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        return whole((yield* StoredMembers.list(account_id)).map(listed))
+      }),
+    invite: (call) => invite(call, call.payload),
+    changeRole: ({ params, payload }) =>
+      commit(about(Team, Team.STREAM_ID, (at) => Team.changeRole(at, params.id, payload.role), memberOf(params.id))),
+    makeLink: (call) => {
+      const { id } = call.params
+      return linked(call, id, (at) => Team.makeLink(at, id))
+    },
+    remove: ({ params }) =>
+      Effect.gen(function* () {
+        yield* commit(
+          about(
+            Team,
+            Team.STREAM_ID,
+            (at) => Team.remove(at, params.id),
+            () => undefined,
+          ),
+        )
+        yield* Users.signOut(params.id)
+        return { object: "member" as const, id: params.id, deleted: true as const }
+      }),
+  }),
+)
+
+const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.Listed): ListedMember => ({
+  ...(record as Member),
+  name,
+  two_factor,
+  last_seen_at: last_seen_at as Timestamp.Timestamp | null,
+})
+
+type Invitation = Omit<Team.Invitation, "user_id" | "name"> & { readonly name: string | null }
+
+/** The address may be known from before, to nobody's account now; then the same person comes back. */
+const invite = Effect.fnUntraced(function* (call: Call, { email, name, role }: Invitation) {
+  const known = yield* Users.findByEmail(email)
+  const belongs = Option.isSome(known) ? yield* StoredMembers.find(known.value.id) : Option.none()
+  const { account_id } = yield* CurrentKey
+  // Whether it is in this very account is decided with the team's history.
+  if (Option.isSome(belongs) && belongs.value.account_id !== account_id) return yield* new Team.AlreadyMember({ email })
+  const called = name ?? email.slice(0, email.lastIndexOf("@"))
+  const user_id = Option.isSome(known) ? known.value.id : yield* newId("UserId")
+  if (Option.isNone(known))
+    yield* Users.create({ id: user_id, email, name: called, operator: false, created_at: yield* now })
+  const invitation = { user_id, email, name: called, role }
+  return yield* linked(call, user_id, (at) => Team.invite(at, invitation))
+})
+
+/** The link is made before the decision, and told only if that is taken: a link that nobody was told of opens nothing. */
+const linked = Effect.fnUntraced(function* <E>(
+  call: Call,
+  id: Id.UserId,
+  decide: (at: Timestamp.Timestamp) => Aggregate.Decide<Team.State, Team.Event, E>,
+) {
+  const signIn = yield* Sessions
+  const url = signIn === undefined ? null : yield* signIn.link(id)
+  const expires_at = Timestamp.plus(yield* now, LINK_HOURS * 60 * Timestamp.MINUTE)
+  const answer = (team: Team.State) => ({ object: "member_link" as const, member: memberOf(id)(team), url, expires_at })
+  return yield* onceSealed(call, about(Team, Team.STREAM_ID, decide, answer))
+})
+
+const memberOf =
+  (user_id: Id.UserId) =>
+  (team: Team.State): Member => {
+    const member = Team.find(team, user_id)
+    if (member === undefined || member.status === "removed") throw new Error("decided about a member who is not there")
+    const { email, invited_at, joined_at, name, role, status } = member
+    return { object: "member", id: user_id, email, name, role, status, invited_at, joined_at }
+  }

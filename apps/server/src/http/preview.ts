@@ -1,0 +1,117 @@
+import { NoSuchRoute } from "@waybill/api/RequestRefusal"
+import * as Email from "@waybill/domain/Email"
+import { EmailNotFound } from "@waybill/domain/EmailRefusal"
+import * as Id from "@waybill/domain/Id"
+import * as Scope from "@waybill/domain/Scope"
+import * as Team from "@waybill/domain/Team"
+import * as Content from "@waybill/store/Content"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Members from "@waybill/store/Members"
+import { Effect, Option, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as ApiError from "@waybill/api/ApiError"
+import { respond } from "./Edge.ts"
+import * as Session from "./Session.ts"
+
+/** Pictures that a mail brings along are shown inside it up to so many bytes together. */
+export const MAX_INLINE_BYTES = 8 * 1024 * 1024
+
+/**
+ * A stranger's HTML, in a frame of ours: no script, no form, no frame, no origin, and nothing from the network unless
+ * the reader asks for the pictures, since those tell the sender that the mail was opened.
+ */
+const policy = (images: boolean): string =>
+  [
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    `img-src data:${images ? " https: http:" : ""}`,
+    "font-src data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'self'",
+    "sandbox allow-popups allow-popups-to-escape-sandbox",
+  ].join("; ")
+
+/** By its cookie alone, since a frame sends no headers of ours; what it shows changes nothing and can be read by no other site. */
+const reader = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const site = request.headers["sec-fetch-site"]
+  const user_id = site !== undefined && site !== "same-origin" ? Option.none() : yield* Session.userOf(request)
+  const member = Option.isNone(user_id) ? Option.none() : yield* Members.find(user_id.value)
+  if (Option.isNone(member) || !Scope.permits(Team.SCOPES[member.value.role], "email:logs:read"))
+    return yield* new NoSuchRoute({ method: "GET", path: "/preview" })
+  return member.value.account_id
+})
+
+const isEmailId = Schema.is(Id.EmailId)
+
+const content = Effect.gen(function* () {
+  const account_id = yield* reader
+  const { id = "" } = yield* HttpRouter.params
+  if (!isEmailId(id)) return yield* new EmailNotFound()
+  const store = yield* EventStore
+  const { state } = yield* store.load(Email, { account_id, stream_id: id })
+  const whole = state._tag === "Unborn" ? Option.none() : yield* Content.whole(account_id, state.accepted.content)
+  return Option.isNone(whole) ? yield* new EmailNotFound() : whole.value
+})
+
+const html = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const body = withPictures(yield* content)
+  const images = new URL(request.url, "http://x").searchParams.get("images") === "1"
+  return HttpServerResponse.html(`<!doctype html><base target="_blank">${body}`).pipe(
+    HttpServerResponse.setHeaders({
+      "content-security-policy": policy(images),
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "cache-control": "private, no-store",
+    }),
+  )
+})
+
+const withPictures = ({ attachments, html }: Content.Whole): string => {
+  let left = MAX_INLINE_BYTES
+  return (html ?? "").replaceAll(/\bcid:([^"'\s)>]+)/giu, (written, cid: string) => {
+    const found = attachments.find(({ content_id }) => content_id === decodeURIComponentOr(cid))
+    if (found === undefined || !found.content_type.startsWith("image/") || found.bytes.length > left) return written
+    left -= found.bytes.length
+    return `data:${found.content_type.split(";")[0]};base64,${Buffer.from(found.bytes).toString("base64")}`
+  })
+}
+
+const decodeURIComponentOr = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Never shown by the browser itself: saved as a file, whatever it says it is. */
+const attachment = Effect.gen(function* () {
+  const { attachments } = yield* content
+  const { nth = "" } = yield* HttpRouter.params
+  const found = attachments[Number(nth)]
+  if (found === undefined) return yield* new EmailNotFound()
+  return HttpServerResponse.uint8Array(found.bytes, {
+    contentType: "application/octet-stream",
+    headers: {
+      "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(found.filename)}`,
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+      "cache-control": "private, no-store",
+    },
+  })
+})
+
+/** The bodies of messages for the dashboard's frames. */
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const refused = (refusal: EmailNotFound | NoSuchRoute) =>
+      Effect.map(ApiError.RequestId, (id) => respond(refusal, id))
+    const mended = <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, EmailNotFound | NoSuchRoute, R>) =>
+      Effect.catch(handler, refused)
+    yield* router.add("GET", "/preview/emails/:id", mended(html))
+    yield* router.add("GET", "/preview/emails/:id/attachments/:nth", mended(attachment))
+  }),
+)

@@ -1,0 +1,123 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Id from "@waybill/domain/Id"
+import type { NothingNew } from "@waybill/domain/Refusal"
+import * as Team from "@waybill/domain/Team"
+import { EventStore } from "@waybill/store/EventStore"
+import { InstanceKey } from "@waybill/store/InstanceKey"
+import * as Members from "@waybill/store/Members"
+import { Provenance } from "@waybill/store/Provenance"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import pg from "pg"
+import { now } from "../fresh.ts"
+import type { BetterAuth } from "./betterAuth.ts"
+import { LINK_HOURS, LINK_PATH, type Options, placed } from "./Options.ts"
+
+/** Connections for signing in alone: a few people, not a load. */
+export const CONNECTIONS = 3
+/** 24 bytes in base64url, a third more than a session's own token. */
+const LINK_BYTES = 24
+
+interface Setup {
+  readonly url: string
+  readonly database: Redacted.Redacted
+  readonly oidc?: Options["oidc"]
+}
+
+/**
+ * Who sits in front of the dashboard. The library behind it is read at the first request that needs it, so that a
+ * start does not wait for it.
+ */
+export class SignIn extends Context.Service<
+  SignIn,
+  {
+    /** Everything below /auth. */
+    readonly handle: (request: Request) => Effect.Effect<Response>
+    /** Whose session the cookies of a request are, if they are any that holds at this moment. */
+    readonly userOf: (headers: Headers) => Effect.Effect<Option.Option<Id.UserId>>
+    /** A link with which its bearer sets the password of a user, once. */
+    readonly link: (user_id: Id.UserId) => Effect.Effect<string>
+    /** Begins to read the library, for whoever will need it soon. */
+    readonly warm: Effect.Effect<void>
+    /** How browsers reach us. */
+    readonly place: ReturnType<typeof placed>
+    readonly oidc: boolean
+  }
+>()("@waybill/server/signIn/SignIn") {
+  static readonly layer = (setup: Setup) => Layer.effect(SignIn, make(setup))
+}
+
+const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
+  const services = yield* Effect.context<EventStore | PgClient.PgClient>()
+  const keyring = yield* InstanceKey
+  const run = Effect.runPromiseWith(services)
+  const pool = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const pool = new pg.Pool({
+        connectionString: Redacted.value(database),
+        max: CONNECTIONS,
+        application_name: "waybill sign-in",
+        // The library compares times as dates.
+        options: "-c timezone=UTC -c statement_timeout=15s",
+      })
+      // A connection that breaks while idle is made anew; the next request will say it if it cannot.
+      pool.on("error", () => {})
+      return pool
+    }),
+    (pool) => Effect.promise(() => pool.end()),
+  )
+  const place = placed(url)
+  const options: Options = {
+    ...place,
+    oidc,
+    secret: Buffer.from(keyring.derive("sign-in")[0] ?? new Uint8Array()).toString("base64"),
+    beforeSession: ({ userId }) =>
+      run(Effect.map(Members.find(userId), (member) => (Option.isNone(member) ? (false as const) : undefined))),
+    afterSession: ({ userId }) => run(joined(userId)),
+  }
+  let library: Promise<BetterAuth> | undefined
+  const auth = Effect.promise(() => (library ??= import("./betterAuth.ts").then(({ make }) => make(options, pool))))
+
+  return SignIn.of({
+    handle: (request) => Effect.flatMap(auth, ({ handler }) => Effect.promise(() => handler(request))),
+    userOf: (headers) =>
+      Effect.map(
+        Effect.flatMap(auth, ({ api }) =>
+          Effect.promise(() => api.getSession({ headers, query: { disableRefresh: true } })),
+        ),
+        (session) => (session === null ? Option.none() : Option.some(Id.UserId.make(session.user.id))),
+      ),
+    link: Effect.fnUntraced(function* (user_id) {
+      const { internalAdapter } = yield* Effect.flatMap(auth, ({ $context }) => Effect.promise(() => $context))
+      const token = Buffer.from(SecureRandom.randomBytesUnsafe(LINK_BYTES)).toString("base64url")
+      const expiresAt = DateTime.toDateUtc(DateTime.add(yield* DateTime.now, { hours: LINK_HOURS }))
+      yield* Effect.promise(() =>
+        internalAdapter.createVerificationValue({ value: user_id, identifier: `reset-password:${token}`, expiresAt }),
+      )
+      // Behind the hash, so that it stands in no server's log and in no referrer.
+      return `${place.url}${LINK_PATH}#${token}`
+    }),
+    warm: Effect.asVoid(Effect.forkDetach(Effect.ignoreCause(auth))),
+    place,
+    oidc: oidc !== undefined,
+  })
+})
+
+/** Whoever signs in for the first time has joined, by their own hand. */
+const joined = Effect.fnUntraced(function* (userId: string) {
+  const member = yield* Members.find(userId)
+  if (Option.isNone(member) || member.value.status === "active") return
+  const { account_id, user_id } = member.value
+  const store = yield* EventStore
+  yield* store.commit(Team, { account_id, stream_id: Team.STREAM_ID }, Team.join(yield* now, user_id)).pipe(
+    Effect.catchTag("NothingNew", (_: NothingNew) => Effect.void),
+    Effect.catchTag("MemberNotFound", () => Effect.void),
+    Effect.provideService(Provenance, {
+      actor: { type: "user", id: user_id },
+      request_id: null,
+      correlation_id: null,
+      causation_id: null,
+      address: null,
+    }),
+  )
+})

@@ -1,0 +1,190 @@
+import { Array, Result, Schema } from "effect"
+import * as Address from "./Address.ts"
+import type * as Aggregate from "./Aggregate.ts"
+import * as Id from "./Id.ts"
+import { NothingNew } from "./Refusal.ts"
+import type * as Scope from "./Scope.ts"
+import * as Text from "./Text.ts"
+import * as Timestamp from "./Timestamp.ts"
+
+export const stream = "team" as const
+
+/** One stream an account: that somebody owns it is decided over all its members at once. */
+export const STREAM_ID = "team"
+
+/** Invited or joined; whoever was removed does not count. */
+export const MAX_MEMBERS = 200
+export const MAX_NAME_CHARS = 100
+
+export const Role = Schema.Literals(["owner", "member", "viewer"]).annotate({ identifier: "MemberRole" })
+export type Role = typeof Role.Type
+
+/** What a session of each role may do, in the words of keys: an owner everything, a viewer nothing that changes. */
+export const SCOPES: { readonly [R in Role]: ReadonlyArray<Scope.Scope> } = {
+  owner: ["admin"],
+  member: ["email:send", "email:logs:read", "domains:read", "domains:write", "webhooks:manage"],
+  viewer: ["email:logs:read", "domains:read"],
+}
+
+const at = Timestamp.Timestamp
+const user_id = Id.UserId
+
+export const Event = Schema.TaggedUnion({
+  MemberInvited: { user_id, email: Address.Address, name: Text.Stored, role: Role, at },
+  MemberJoined: { user_id, at },
+  MemberRoleChanged: { user_id, role: Role, at },
+  /** Somebody made a link with which the member's password can be set, which is why the log knows who. */
+  MemberLinkMade: { user_id, at },
+  MemberRemoved: { user_id, at },
+})
+export type Event = typeof Event.Type
+
+export const Status = Schema.Literals(["invited", "active", "removed"])
+export type Status = typeof Status.Type
+
+export interface Member {
+  readonly user_id: Id.UserId
+  readonly email: Address.Address
+  readonly name: string
+  readonly role: Role
+  readonly status: Status
+  readonly invited_at: Timestamp.Timestamp
+  readonly joined_at: Timestamp.Timestamp | null
+}
+
+export interface State {
+  readonly _tag: "Team"
+  /** Removed ones too: the log named them, and a row of theirs has to say that they are gone. */
+  readonly members: ReadonlyArray<Member>
+}
+
+export const initial: State = { _tag: "Team", members: [] }
+
+export const evolve = ({ members }: State, event: Event): State => {
+  if (event._tag === "MemberInvited") {
+    const { at, email, name, role, user_id } = event
+    const invited: Member = { user_id, email, name, role, status: "invited", invited_at: at, joined_at: null }
+    return { _tag: "Team", members: [...members.filter((each) => each.user_id !== user_id), invited] }
+  }
+  return {
+    _tag: "Team",
+    members: members.map((member) => (member.user_id === event.user_id ? changed(member, event) : member)),
+  }
+}
+
+const changed = (member: Member, event: Exclude<Event, { readonly _tag: "MemberInvited" }>): Member => {
+  switch (event._tag) {
+    case "MemberJoined":
+      return { ...member, status: "active", joined_at: event.at }
+    case "MemberRoleChanged":
+      return { ...member, role: event.role }
+    case "MemberLinkMade":
+      return member
+    case "MemberRemoved":
+      return { ...member, status: "removed" }
+  }
+}
+
+export const find = ({ members }: State, user_id: Id.UserId): Member | undefined =>
+  members.find((member) => member.user_id === user_id && member.status !== "removed")
+
+export class MemberNotFound extends Schema.TaggedError<MemberNotFound>()("MemberNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "member_not_found"
+  override get message() {
+    return "No member with this id belongs to this account."
+  }
+}
+
+export class AlreadyMember extends Schema.TaggedError<AlreadyMember>()("AlreadyMember", { email: Schema.String }) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "already_member"
+  override get message() {
+    return `${this.email} already signs in here. One address belongs to one account.`
+  }
+}
+
+export class TooManyMembers extends Schema.TaggedError<TooManyMembers>()("TooManyMembers", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "too_many_members"
+  override get message() {
+    return `An account has at most ${MAX_MEMBERS} members.`
+  }
+}
+
+/** Without an owner nobody could invite another one. */
+export class LastOwner extends Schema.TaggedError<LastOwner>()("LastOwner", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "last_owner"
+  override get message() {
+    return "This is the account's last owner. Make somebody else an owner first."
+  }
+}
+
+type Decide<Error> = Aggregate.Decide<State, Event, Error>
+
+export interface Invitation {
+  readonly user_id: Id.UserId
+  readonly email: Address.Address
+  readonly name: string
+  readonly role: Role
+}
+
+export const invite =
+  (now: Timestamp.Timestamp, invitation: Invitation): Decide<AlreadyMember | TooManyMembers> =>
+  ({ members }) => {
+    const here = members.filter((member) => member.status !== "removed")
+    if (here.some((member) => Address.keyOf(member.email) === Address.keyOf(invitation.email)))
+      return Result.fail(new AlreadyMember({ email: invitation.email }))
+    if (here.length >= MAX_MEMBERS) return Result.fail(new TooManyMembers())
+    return Result.succeed(Array.of<Event>({ _tag: "MemberInvited", ...invitation, at: now }))
+  }
+
+/** The first sign-in. */
+export const join =
+  (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound | NothingNew> =>
+  (team) => {
+    const member = find(team, user_id)
+    if (member === undefined) return Result.fail(new MemberNotFound())
+    return member.status === "active"
+      ? Result.fail(new NothingNew())
+      : Result.succeed(Array.of<Event>({ _tag: "MemberJoined", user_id, at: now }))
+  }
+
+/** Whoever was only invited cannot act yet, so an invited owner is none to rely on. */
+const isLastOwner = ({ members }: State, member: Member): boolean =>
+  member.role === "owner" &&
+  member.status === "active" &&
+  members.filter((each) => each.role === "owner" && each.status === "active").length === 1
+
+export const changeRole =
+  (now: Timestamp.Timestamp, user_id: Id.UserId, role: Role): Decide<MemberNotFound | LastOwner | NothingNew> =>
+  (team) => {
+    const member = find(team, user_id)
+    if (member === undefined) return Result.fail(new MemberNotFound())
+    if (member.role === role) return Result.fail(new NothingNew())
+    return isLastOwner(team, member)
+      ? Result.fail(new LastOwner())
+      : Result.succeed(Array.of<Event>({ _tag: "MemberRoleChanged", user_id, role, at: now }))
+  }
+
+export const remove =
+  (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound | LastOwner> =>
+  (team) => {
+    const member = find(team, user_id)
+    if (member === undefined) return Result.fail(new MemberNotFound())
+    return isLastOwner(team, member)
+      ? Result.fail(new LastOwner())
+      : Result.succeed(Array.of<Event>({ _tag: "MemberRemoved", user_id, at: now }))
+  }
+
+export const makeLink =
+  (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound> =>
+  (team) =>
+    find(team, user_id) === undefined
+      ? Result.fail(new MemberNotFound())
+      : Result.succeed(Array.of<Event>({ _tag: "MemberLinkMade", user_id, at: now }))

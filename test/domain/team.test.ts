@@ -1,0 +1,81 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Team from "@waybill/domain/Team"
+import { given, happened } from "../support/givenWhenThen.ts"
+import { address, after, id, NOW } from "./examples.ts"
+
+const ana: Team.Invitation = { user_id: id("UserId"), email: address("ana@example.org"), name: "Ana", role: "owner" }
+const bob: Team.Invitation = {
+  user_id: id("UserId", 2),
+  email: address("bob@example.org"),
+  name: "Bob",
+  role: "viewer",
+}
+const invited = happened(Team, [], Team.invite(NOW, ana))
+const founded = [...invited, ...happened(Team, invited, Team.join(NOW, ana.user_id))]
+const both = [...founded, ...happened(Team, founded, Team.invite(NOW, bob))]
+
+describe("a team", () => {
+  it("invites a member, who joins at the first sign-in and only then", () => {
+    given(Team, ...founded)
+      .when(Team.invite(NOW, bob))
+      .appends({ _tag: "MemberInvited", ...bob, at: NOW })
+    given(Team, ...both)
+      .when(Team.join(after(1), bob.user_id))
+      .leads((team) => assert.deepInclude(Team.find(team, bob.user_id), { status: "active", joined_at: after(1) }))
+    given(Team, ...founded)
+      .when(Team.join(after(1), ana.user_id))
+      .refuses({ status: 422, reason: "nothing_new" })
+  })
+
+  it("knows an address once, however it is written", () => {
+    const again = { ...bob, user_id: id("UserId", 3), email: address("BOB@Example.org") }
+    given(Team, ...both)
+      .when(Team.invite(after(1), again))
+      .refuses({ status: 422, reason: "already_member" })
+  })
+
+  it("keeps its last owner, as long as no other owner has joined", () => {
+    const promoted = [...both, ...happened(Team, both, Team.changeRole(NOW, bob.user_id, "owner"))]
+    for (const team of [both, promoted]) {
+      given(Team, ...team)
+        .when(Team.remove(NOW, ana.user_id))
+        .refuses({ status: 422, reason: "last_owner" })
+      given(Team, ...team)
+        .when(Team.changeRole(NOW, ana.user_id, "member"))
+        .refuses({ status: 422, reason: "last_owner" })
+    }
+    const joined = [...promoted, ...happened(Team, promoted, Team.join(NOW, bob.user_id))]
+    given(Team, ...joined)
+      .when(Team.remove(NOW, ana.user_id))
+      .appends({ _tag: "MemberRemoved", user_id: ana.user_id, at: NOW })
+  })
+
+  it("forgets nobody it removed, and may invite them again", () => {
+    const removed = [...both, ...happened(Team, both, Team.remove(NOW, bob.user_id))]
+    given(Team, ...removed)
+      .when(Team.changeRole(NOW, bob.user_id, "owner"))
+      .refuses({ status: 404, reason: "member_not_found" })
+    given(Team, ...removed)
+      .when(Team.invite(after(1), bob))
+      .leads((team) =>
+        assert.deepStrictEqual(
+          team.members.map(({ status }) => status),
+          ["active", "invited"],
+        ),
+      )
+  })
+
+  it("has room for so many", () => {
+    const many = Array.from({ length: Team.MAX_MEMBERS }, (_, n) => ({
+      _tag: "MemberInvited" as const,
+      user_id: id("UserId", n),
+      email: address(`m${n}@example.org`),
+      name: "M",
+      role: "viewer" as const,
+      at: NOW,
+    }))
+    given(Team, ...many)
+      .when(Team.invite(NOW, { ...bob, user_id: id("UserId", 255) }))
+      .refuses({ status: 422, reason: "too_many_members" })
+  })
+})

@@ -1,0 +1,87 @@
+import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
+import { randomBytes } from "node:crypto"
+import * as Installation from "../../../apps/server/src/Installation.ts"
+import * as Service from "../../../apps/server/src/Service.ts"
+import * as Settings from "../../../apps/server/src/Settings.ts"
+import * as Database from "../../support/database.ts"
+import { freePort } from "../../support/service.ts"
+
+/** The service as an operator starts it, with its first owner, on a database of its own. */
+export class House extends Context.Service<
+  House,
+  { readonly url: string; readonly owner: { readonly email: string; readonly password: string }; readonly key: string }
+>()("test/House") {
+  static readonly layer = Layer.unwrap(
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const env = {
+        PORT: String(yield* Effect.promise(() => freePort())),
+        // So that each browser below can come from an address of its own.
+        TRUSTED_PROXIES: "127.0.0.0/8",
+        WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64"),
+      }
+      const settings = yield* Effect.provide(Settings.load, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+      const house = Layer.effect(
+        House,
+        Effect.gen(function* () {
+          const first = yield* Installation.ensure()
+          if (first === undefined) return yield* Effect.die("the database is not fresh")
+          const { key, owner } = first
+          return { url: Settings.urlOf(settings), key, owner: { ...owner, password: Redacted.value(owner.password) } }
+        }),
+      )
+      return Layer.provideMerge(house, Service.http(settings, url)).pipe(
+        Layer.provideMerge(Layer.merge(Service.store(settings, url), Service.instance(settings))),
+      )
+    }),
+  ).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
+}
+
+export interface Seen {
+  readonly status: number
+  readonly headers: Headers
+  // The tests look into answers of every kind.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any
+}
+
+/** A browser as far as cookies and the headers of the dashboard's own requests go. */
+export const browser = (url: string) => {
+  const jar = new Map<string, string>()
+  const address = `10.${[...randomBytes(3)].join(".")}`
+  const ask = async (
+    method: string,
+    path: string,
+    { body, headers = {} }: { readonly body?: unknown; readonly headers?: Record<string, string> } = {},
+  ): Promise<Seen> => {
+    const response = await fetch(url + path, {
+      method,
+      redirect: "manual",
+      headers: {
+        origin: url,
+        "x-waybill-dashboard": "1",
+        "x-forwarded-for": address,
+        ...(jar.size === 0 ? {} : { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/u.exec(line) ?? []
+      if (value === "" || /max-age=0/iu.test(line)) jar.delete(name)
+      else jar.set(name, value)
+    }
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, json: text.startsWith("{") ? JSON.parse(text) : text }
+  }
+  return {
+    jar,
+    ask: (...args: Parameters<typeof ask>) => Effect.promise(() => ask(...args)),
+    signIn: ({ email, password }: { readonly email: string; readonly password: string }) =>
+      Effect.promise(() => ask("POST", "/auth/sign-in/email", { body: { email, password } })),
+  }
+}
+
+/** The token that a link to set a password carries behind its hash. */
+export const tokenOf = (link: string): string => new URL(link).hash.slice(1)

@@ -1,0 +1,217 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHmac } from "node:crypto"
+import { browser, House, tokenOf } from "./house.ts"
+
+const PASSWORD = "correct horse battery"
+
+/** RFC 6238, as an authenticator app reckons it. */
+const totp = (uri: string, at_ms: number): string => {
+  const secret = new URL(uri).searchParams.get("secret") ?? ""
+  const bits = [...secret]
+    .map((c) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(c).toString(2).padStart(5, "0"))
+    .join("")
+  const key = Buffer.from((bits.match(/.{8}/gu) ?? []).map((byte) => Number.parseInt(byte, 2)))
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(at_ms / 30_000)))
+  const hash = createHmac("sha1", key).update(counter).digest()
+  const offset = (hash.at(-1) ?? 0) & 15
+  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0")
+}
+
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signing in", (it) => {
+  const owner = Effect.gen(function* () {
+    const house = yield* House
+    const page = browser(house.url)
+    assert.strictEqual((yield* page.signIn(house.owner)).status, 200)
+    return { house, page }
+  })
+
+  it.effect("takes the first owner's password, and calls /v1 with the session as that user", () =>
+    Effect.gen(function* () {
+      const { house, page } = yield* owner
+      const { json } = yield* page.ask("GET", "/v1/session")
+      assert.deepInclude(json, { object: "session", role: "owner", scopes: ["admin"], operator: true })
+      assert.strictEqual(json.actor.type, "user")
+      const made = yield* page.ask("POST", "/v1/api-keys", { body: { name: "From a page", scopes: ["email:send"] } })
+      assert.deepStrictEqual([made.status, made.json.created_by], [201, json.actor.id])
+      const audit = yield* page.ask("GET", "/v1/audit?limit=1")
+      assert.deepInclude(audit.json.data[0], { type: "api_key.created", actor: { type: "user", id: json.actor.id } })
+      const sent = yield* page.ask("POST", "/v1/email/send", {
+        body: { from: "hello@acme.test", to: "ana@example.org", subject: "Hi", text: "Hi" },
+      })
+      const events = yield* page.ask("GET", `/v1/email/logs/${sent.json.id}/events`)
+      assert.deepInclude(events.json.data[0], { type: "email.queued", actor: { type: "user", id: json.actor.id } })
+      assert.strictEqual((yield* page.ask("GET", `/v1/email/logs/${sent.json.id}`)).json.api_key_id, null)
+      assert.strictEqual(house.owner.email, "owner@acme.test")
+    }),
+  )
+
+  it.effect("keeps its cookie from scripts and from other sites", () =>
+    Effect.gen(function* () {
+      const { house, page } = yield* owner
+      const cookie = (yield* page.signIn(house.owner)).headers
+        .getSetCookie()
+        .find((line) => line.startsWith("waybill.session_token="))
+      for (const word of ["HttpOnly", "SameSite=Strict", "Path=/"]) assert.include(cookie, word)
+      const bare = yield* page.ask("GET", "/v1/account", { headers: { "x-waybill-dashboard": "" } })
+      assert.strictEqual(bare.status, 200)
+      const elsewhere = yield* Effect.promise(() =>
+        fetch(`${house.url}/v1/account`, {
+          headers: { cookie: `waybill.session_token=${page.jar.get("waybill.session_token")}` },
+        }),
+      )
+      assert.strictEqual(elsewhere.status, 401)
+      const forged = yield* browser(house.url).ask("POST", "/auth/sign-in/email", {
+        body: house.owner,
+        headers: { origin: "https://evil.example", cookie: "waybill.session_token=x" },
+      })
+      assert.strictEqual(forged.status, 403)
+    }),
+  )
+
+  it.effect("says where the window stands, and closes it like a key's", () =>
+    Effect.gen(function* () {
+      const { page } = yield* owner
+      const first = yield* page.ask("GET", "/v1/email/logs?limit=1")
+      assert.strictEqual(first.headers.get("x-ratelimit-limit"), "60")
+      const left = Number(first.headers.get("x-ratelimit-remaining"))
+      const answers = yield* Effect.all(
+        Array.from({ length: left + 1 }, () => page.ask("GET", "/v1/email/logs?limit=1")),
+        { concurrency: 8 },
+      )
+      const refused = answers.filter(({ status }) => status === 429)
+      // The window may have turned in between; then nothing was refused, and that is right.
+      for (const { headers, json } of refused) {
+        assert.strictEqual(json.error.reason, "request_rate")
+        assert.isNotNull(headers.get("retry-after"))
+      }
+      assert.strictEqual(answers.length, left + 1)
+    }),
+  )
+
+  it.effect("ends with signing out, on the very next request", () =>
+    Effect.gen(function* () {
+      const { page } = yield* owner
+      const cookie = { headers: { cookie: `waybill.session_token=${page.jar.get("waybill.session_token")}` } }
+      assert.strictEqual((yield* page.ask("GET", "/v1/session", cookie)).status, 200)
+      assert.strictEqual((yield* page.ask("POST", "/auth/sign-out", { body: {} })).status, 200)
+      assert.strictEqual((yield* page.ask("GET", "/v1/session", cookie)).status, 401)
+    }),
+  )
+
+  it.effect("lets an owner invite, whose guest sets a password once and is let in with the role's rights", () =>
+    Effect.gen(function* () {
+      const { house, page } = yield* owner
+      const invited = yield* page.ask("POST", "/v1/members", {
+        body: { email: "Bo@Example.org", name: "Bo", role: "viewer" },
+      })
+      assert.strictEqual(invited.status, 201)
+      assert.deepInclude(invited.json.member, { email: "Bo@example.org", role: "viewer", status: "invited" })
+      const again = yield* page.ask("POST", "/v1/members", { body: { email: "bo@example.org", role: "owner" } })
+      assert.deepStrictEqual([again.status, again.json.error.reason], [422, "already_member"])
+      const bo = browser(house.url)
+      const setting = { body: { token: tokenOf(invited.json.url), newPassword: PASSWORD } }
+      const short = yield* bo.ask("POST", "/auth/reset-password", { body: { ...setting.body, newPassword: "short" } })
+      assert.strictEqual(short.status, 400)
+      assert.strictEqual((yield* bo.ask("POST", "/auth/reset-password", setting)).status, 200)
+      assert.strictEqual((yield* bo.ask("POST", "/auth/reset-password", setting)).status, 400)
+      assert.strictEqual((yield* bo.signIn({ email: "bo@example.org", password: PASSWORD })).status, 200)
+      assert.deepInclude((yield* bo.ask("GET", "/v1/session")).json, { role: "viewer", operator: false })
+      assert.strictEqual((yield* bo.ask("GET", "/v1/email/logs?limit=1")).status, 200)
+      for (const [method, path, body] of [
+        ["GET", "/v1/members", undefined],
+        ["POST", "/v1/api-keys", { name: "Mine", scopes: ["admin"] }],
+        ["POST", "/v1/domains", { name: "bo.test" }],
+      ] as const) {
+        const refused = yield* bo.ask(method, path, body === undefined ? {} : { body })
+        assert.deepStrictEqual([refused.status, refused.json.error.reason], [403, "missing_scope"], path)
+      }
+      const id = invited.json.member.id
+      const listed = yield* page.ask("GET", "/v1/members")
+      assert.deepInclude(
+        listed.json.data.find((each: { id: string }) => each.id === id),
+        { status: "active", two_factor: false },
+      )
+      assert.strictEqual(
+        (yield* page.ask("PATCH", `/v1/members/${id}`, { body: { role: "member" } })).json.role,
+        "member",
+      )
+      assert.strictEqual((yield* bo.ask("POST", "/v1/domains", { body: { name: "bo.test" } })).status, 201)
+      assert.strictEqual((yield* page.ask("DELETE", `/v1/members/${id}`)).status, 200)
+      assert.strictEqual((yield* bo.ask("GET", "/v1/session")).status, 401)
+      assert.strictEqual((yield* bo.signIn({ email: "bo@example.org", password: PASSWORD })).status === 200, false)
+      const history = (yield* page.ask("GET", "/v1/audit?limit=20")).json.data
+        .filter(({ stream }: { stream: string }) => stream === "team")
+        .map(({ type }: { type: string }) => type)
+        .slice(0, 4)
+      assert.deepStrictEqual(history, ["member.removed", "member.role_changed", "member.joined", "member.invited"])
+    }),
+  )
+
+  it.effect("keeps the last owner, who cannot be removed or made less", () =>
+    Effect.gen(function* () {
+      const { page } = yield* owner
+      const { id } = (yield* page.ask("GET", "/v1/session")).json.actor
+      for (const asked of [
+        yield* page.ask("DELETE", `/v1/members/${id}`),
+        yield* page.ask("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } }),
+      ])
+        assert.deepStrictEqual([asked.status, asked.json.error.reason], [422, "last_owner"])
+    }),
+  )
+
+  it.effect("asks for a second factor once it is set up, by a code that a stranger can reckon", () =>
+    Effect.gen(function* () {
+      const { house, page } = yield* owner
+      const { password } = house.owner
+      const { json } = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password } })
+      assert.isAbove(json.backupCodes.length, 5)
+      const code = totp(json.totpURI, Date.now())
+      assert.strictEqual((yield* page.ask("POST", "/auth/two-factor/verify-totp", { body: { code } })).status, 200)
+      const next = browser(house.url)
+      assert.deepInclude((yield* next.signIn(house.owner)).json, { twoFactorRedirect: true })
+      assert.strictEqual((yield* next.ask("GET", "/v1/session")).status, 401)
+      assert.strictEqual(
+        (yield* next.ask("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })).status,
+        401,
+      )
+      const again = totp(json.totpURI, Date.now())
+      assert.strictEqual(
+        (yield* next.ask("POST", "/auth/two-factor/verify-totp", { body: { code: again } })).status,
+        200,
+      )
+      assert.strictEqual((yield* next.ask("GET", "/v1/session")).status, 200)
+      assert.strictEqual((yield* next.ask("POST", "/auth/two-factor/disable", { body: { password } })).status, 200)
+    }),
+  )
+
+  it.effect("opens no door that is not used: nobody signs up, nobody asks for a link", () =>
+    Effect.gen(function* () {
+      const { house } = yield* owner
+      const stranger = browser(house.url)
+      for (const [path, body] of [
+        ["/auth/sign-up/email", { email: "eve@example.org", password: PASSWORD, name: "Eve" }],
+        ["/auth/request-password-reset", { email: house.owner.email }],
+        ["/auth/sign-in/social", { provider: "oidc" }],
+        ["/auth/delete-user", {}],
+      ] as const)
+        assert.strictEqual((yield* stranger.ask("POST", path, { body })).status, 404, path)
+    }),
+  )
+
+  it.effect("refuses who tries too often, whatever the password", () =>
+    Effect.gen(function* () {
+      const { house } = yield* owner
+      const guesser = browser(house.url)
+      const tries = yield* Effect.forEach(Array.from({ length: 25 }), () =>
+        guesser.signIn({ email: house.owner.email, password: "not the password" }),
+      )
+      assert.includeMembers(
+        [401, 429],
+        tries.map(({ status }) => status),
+      )
+      assert.strictEqual(tries.at(-1)?.status, 429)
+    }),
+  )
+})
