@@ -1,5 +1,5 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Console, Layer, Logger, Redacted, Runtime } from "effect"
+import { Console, Layer, Logger, Redacted, References, Runtime } from "effect"
 import * as Delivery from "./delivery.ts"
 
 /** A worker in a process of its own, so that a test can kill it: `node workerProcess.ts <database> <port> <connections>`. */
@@ -13,6 +13,8 @@ const Main = Ready.pipe(
   ),
   Layer.provide(Delivery.store(url)),
   Layer.provide(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])),
+  // As the service runs where nobody collects spans.
+  Layer.provide(Layer.succeed(References.TracerEnabled, false)),
 )
 
 NodeRuntime.runMain(Layer.launch(Main), {

@@ -3,7 +3,6 @@ const SEVEN_BIT_LINE_LENGTH = 78
 /** RFC 2045 §6.7 (5) and §6.8. */
 const ENCODED_LINE_LENGTH = 76
 
-const LONG_LINE = new RegExp(`[^\\n]{${SEVEN_BIT_LINE_LENGTH + 1}}`)
 /**
  * Tab, LF and printable ASCII, no white space at the end of a line (relays strip it), no line that begins with
  * "From " (mbox would write ">From ") or with a dot (stuffing has been botched often enough).
@@ -12,7 +11,7 @@ const SEVEN_BIT = /^[\t\n\x20-\x7e]*$/
 const FRAGILE_LINE = /^(?:From |\.)|[ \t]$/m
 
 /** RFC 5321 §4.5.3.1.6: 1000 octets with the line end. */
-const UNSENDABLE_LINE = /[^\n]{999}/
+const SENDABLE_LINE_LENGTH = 998
 
 const HEX = new Uint8Array(Buffer.from("0123456789ABCDEF"))
 const CR = 13
@@ -38,7 +37,12 @@ export interface EncodedBody {
 /** Text with any line ends, in the cheapest encoding that carries it; `boundary` can stand in none of them. */
 export const encodeText = (text: string, boundary: string): EncodedBody => {
   const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text
-  if (SEVEN_BIT.test(lines) && !LONG_LINE.test(lines) && !FRAGILE_LINE.test(lines) && !lines.includes(boundary)) {
+  if (
+    SEVEN_BIT.test(lines) &&
+    !hasLineOver(lines, SEVEN_BIT_LINE_LENGTH) &&
+    !FRAGILE_LINE.test(lines) &&
+    !lines.includes(boundary)
+  ) {
     return { encoding: "7bit", content: lines.replaceAll("\n", "\r\n") }
   }
   const bytes = Buffer.from(lines)
@@ -46,6 +50,16 @@ export const encodeText = (text: string, boundary: string): EncodedBody => {
   return mostlyEscapes(bytes)
     ? { encoding: "base64", content: base64Lines(Buffer.from(lines.replaceAll("\n", "\r\n"))) }
     : { encoding: "quoted-printable", content: quotedPrintable(bytes) }
+}
+
+/** An expression that counts characters of a line starts to count anew at each of them. */
+const hasLineOver = (lines: string, most: number): boolean => {
+  let start = 0
+  for (let end = lines.indexOf("\n"); end >= 0; end = lines.indexOf("\n", start)) {
+    if (end - start > most) return true
+    start = end + 1
+  }
+  return lines.length - start > most
 }
 
 /** An escape takes three bytes for one, base64 four for three: base64 is the shorter from a sixth on. */
@@ -59,7 +73,7 @@ const mostlyEscapes = (bytes: Uint8Array): boolean => {
 export const sevenBitMessage = (content: Uint8Array, boundary: string): string | undefined => {
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("latin1")
   const lines = text.replace(/\r\n?/g, "\n")
-  if (!SEVEN_BIT.test(lines) || UNSENDABLE_LINE.test(lines) || lines.includes(boundary)) return undefined
+  if (!SEVEN_BIT.test(lines) || hasLineOver(lines, SENDABLE_LINE_LENGTH) || lines.includes(boundary)) return undefined
   return lines.replaceAll("\n", "\r\n")
 }
 
