@@ -24,6 +24,8 @@ export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.
       message: OutgoingMessage,
       recipients: ReadonlyArray<string>,
     ) {
+      const begin = yield* Transport.Begin
+      if (!begin()) return recipients.map(Transport.notBegun)
       const outcomes = yield* Effect.forEach(recipients, (recipient) => simulate(message, recipient), {
         concurrency: "unbounded",
       })

@@ -57,6 +57,7 @@ const deliverPart = Effect.fnUntraced(function* (
   recipients: ReadonlyArray<string>,
   outcomes: Map<string, Outcome>,
 ) {
+  const begin = yield* Transport.Begin
   const avoid = new Set<string>()
   let left = recipients
   for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
@@ -73,6 +74,7 @@ const deliverPart = Effect.fnUntraced(function* (
     const result = yield* Effect.result(
       pool.use(way.site, connect, (connection, reused) =>
         Effect.gen(function* () {
+          if (!begin()) return undefined
           const answers = yield* connection.send(transaction)
           const duration_ms = (yield* Clock.currentTimeMillis) - began
           const hop = { mx: connection.target.host, tls: connection.tls, duration_ms }
@@ -83,6 +85,10 @@ const deliverPart = Effect.fnUntraced(function* (
     if (Result.isFailure(result)) {
       const duration_ms = (yield* Clock.currentTimeMillis) - began
       return yield* unsent(pool, way, left, result.failure, duration_ms, outcomes)
+    }
+    if (result.success === undefined) {
+      for (const recipient of left) if (!outcomes.has(recipient)) outcomes.set(recipient, Transport.notBegun(recipient))
+      return
     }
     const { address, answers, hop, reused } = result.success
     const pause = yield* heard(pool, way, answers)

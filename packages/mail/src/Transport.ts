@@ -62,6 +62,12 @@ export class Transport extends Context.Service<
   }
 >()("@waybill/mail/Transport") {}
 
+/**
+ * Asked by a transport right before a message leaves this machine, after all waiting for a turn: false when whoever
+ * called is stopping and wants it back untouched. Until it was asked, nothing was tried.
+ */
+export const Begin = Context.Reference<() => boolean>("@waybill/mail/Begin", { defaultValue: () => () => true })
+
 /** Where and how a message was handed over. */
 export interface Hop {
   readonly mx: string | null
@@ -125,6 +131,9 @@ export const held = (recipient: string, mx: string | null, retry_after_ms: numbe
   retry_after_ms,
   no_attempt: true,
 })
+
+/** Given back at the caller's wish. */
+export const notBegun = (recipient: string): Outcome => held(recipient, null, 0, "not begun")
 
 /** We will not try this, today or ever. */
 export const failed = (recipient: string, category: Category, response: string): Outcome => ({

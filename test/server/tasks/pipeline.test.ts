@@ -199,6 +199,25 @@ describe("a pipeline", () => {
   )
 
   fresh(
+    "gives back at once what waits for a connection, and waits itself for nothing but what is on the wire",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({ script: ({ phase }) => (phase === "dot" ? "hang" : undefined) })
+      const from = yield* Delivery.sender()
+      const refs = yield* Effect.forEach(Array.from({ length: 40 }), () => Delivery.accept(from), { concurrency: 20 })
+      const stop = yield* worker(server, 3, { stopWithin: "1 second" })
+      const onTheWire = Effect.sync(() => server.lines.filter((line) => line === "DATA").length)
+      yield* Delivery.until(onTheWire, (mails) => mails === 3)
+      yield* Delivery.until(leased, (rows) => rows.length === refs.length)
+      yield* stop
+      const lost = yield* Effect.filter(refs, (ref) =>
+        Effect.map(Delivery.timeline(ref), (events) => events.includes("EmailAttemptLost")),
+      )
+      // Three were on the wire when the time was over; of the others the log has nothing to say.
+      assert.deepStrictEqual([lost.length, yield* onTheWire, yield* leased], [3, 3, []])
+    }),
+  )
+
+  fresh(
     "takes up what lies ready, also when the wake-up for it was lost",
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen()

@@ -29,7 +29,7 @@ const TOKEN_BYTES = 16
 /** A row under way. Whoever works on it settles it: by a commit with its lease, by a pause, or by giving it back. */
 export interface Job {
   readonly row: Leases.Leased
-  /** To be asked right before anything leaves this machine: false when it is to be given back instead. */
+  /** To be asked right before anything leaves this machine, any number of times: false when it is to be given back. */
   readonly start: () => boolean
   /** The outcome is known and on its way into the log, where the lease is checked. */
   readonly settle: () => void
@@ -198,10 +198,14 @@ const build = <R>(options: Options<R>) =>
         stopping = true
         const landed = Effect.andThen(Fiber.interrupt(claiming), flights.empty)
         yield* Effect.timeoutOption(landed, options.stopWithin ?? STOP_WITHIN)
-        // Whoever has not answered by now keeps his answer: the log says that the attempt was lost.
         const left = flights.all()
         yield* Effect.forEach(left, Flights.abort, { discard: true })
-        yield* Reclaim.reclaim(left.map((flight) => flight.row))
+        // Whoever has not answered by now keeps his answer: the log says that the attempt was lost. Of what never began
+        // there is nothing to say.
+        const rows = (begun: boolean) =>
+          left.filter(({ phase }) => (phase !== "claimed") === begun).map(({ row }) => row)
+        yield* Leases.free(rows(false))
+        yield* Reclaim.reclaim(rows(true))
         // Wake-ups that came here while we were stopping were meant for somebody.
         yield* Effect.ignoreCause(Outbox.wake(sql, options.kind))
       }).pipe(Effect.provideContext(context)),

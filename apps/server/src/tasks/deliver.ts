@@ -113,7 +113,12 @@ const attempt = Effect.fnUntraced(function* (
     if (made.failure._tag === "SigningFailed") return all("signing", made.failure.message)
     return yield* Effect.fail<Unsendable | "not started">(made.failure)
   }
-  if (!job.start()) return yield* Effect.fail<Unsendable | "not started">("not started")
+  let refused = false
+  const begin = () => {
+    const begun = job.start()
+    refused ||= !begun
+    return begun
+  }
   const groups = Map.groupBy(recipients, ({ attempts }) => attempts)
   const outcomes = yield* Effect.forEach(
     groups,
@@ -126,6 +131,7 @@ const attempt = Effect.fnUntraced(function* (
         attempt: attempts + 1,
       }
       return transport.deliver(mail, addresses).pipe(
+        Effect.provideService(Transport.Begin, begin),
         Effect.provideService(Sandbox.Mail, { account_id: row.account_id, subject: message.accepted.subject }),
         Effect.timeoutOrElse({ duration: ATTEMPT_LIMIT, orElse: () => Effect.succeed(addresses.map(gaveUp)) }),
         Effect.map((outcomes) =>
@@ -135,7 +141,10 @@ const attempt = Effect.fnUntraced(function* (
     },
     { concurrency: "unbounded" },
   )
-  return outcomes.flat()
+  // Nothing has left this machine, and we are to stop: somebody else shall have it at once.
+  const attempted = outcomes.flat()
+  const untouched = refused && attempted.every(({ outcome }) => outcome.no_attempt)
+  return untouched ? yield* Effect.fail<Unsendable | "not started">("not started") : attempted
 })
 
 const gaveUp = (address: string): Transport.Outcome =>
