@@ -29,9 +29,20 @@ describe("the settings", () => {
         TRUSTED_PROXIES: "10.0.0.0/8, nowhere",
         TRANSPORT: "pigeon",
         ROLES: "api,pigeon",
+        BASE_URL: "mail.acme.test",
+        METRICS_ALLOW_NETWORKS: "everybody",
         SMTP_TLS_CERT: "/tmp/cert.pem",
       })
-      const names = ["PORT", "MAX_BODY_BYTES", "TRUSTED_PROXIES", "TRANSPORT", "ROLES", "SMTP_TLS_CERT"]
+      const names = [
+        "PORT",
+        "MAX_BODY_BYTES",
+        "TRUSTED_PROXIES",
+        "TRANSPORT",
+        "ROLES",
+        "BASE_URL",
+        "METRICS_ALLOW_NETWORKS",
+        "SMTP_TLS_CERT",
+      ]
       assert.deepStrictEqual(
         found.flatMap((problem) => names.filter((name) => problem.startsWith(name))).sort(),
         names.sort(),
@@ -50,6 +61,19 @@ describe("the settings", () => {
       assert.deepStrictEqual(yield* rolesOf({ ROLES: "smtp, api,smtp" }), ["api", "smtp"])
       const [nobody] = yield* problems({ ROLES: "api,," })
       assert.match(nobody ?? "", /^ROLES is wrong: .*is not a list of api, worker, smtp/u)
+    }),
+  )
+
+  it.effect("tell nobody from not decided in who may read the numbers", () =>
+    Effect.gen(function* () {
+      const readers = (env: Record<string, string>) =>
+        Settings.load.pipe(
+          Effect.map(({ metricsAllowNetworks }) => Option.getOrUndefined(metricsAllowNetworks)?.map(String)),
+          given(env),
+        )
+      assert.isUndefined(yield* readers({}))
+      assert.deepStrictEqual(yield* readers({ METRICS_ALLOW_NETWORKS: "none" }), [])
+      assert.deepStrictEqual(yield* readers({ METRICS_ALLOW_NETWORKS: "10.0.0.0/8, ::1" }), ["10.0.0.0/8", "::1"])
     }),
   )
 

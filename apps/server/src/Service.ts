@@ -12,6 +12,7 @@ import * as RateWindows from "@waybill/store/RateWindows"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { Secrets } from "@waybill/store/Secrets"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
+import type { HttpRouter } from "effect/http"
 import { readFile } from "node:fs/promises"
 import { hostname } from "node:os"
 import { EventFeed } from "./EventFeed.ts"
@@ -25,6 +26,7 @@ import { instanceKey } from "./instanceKey.ts"
 import { returnPathKey, returnPathKeys } from "./returnPathKey.ts"
 import { reveal, type Settings, SettingsWrong, urlOf } from "./Settings.ts"
 import { SignIn } from "./signIn/SignIn.ts"
+import * as Exposition from "./observability/Exposition.ts"
 import * as Reports from "./smtp/Reports.ts"
 import * as Submission from "./smtp/Submission.ts"
 import { checkDomains } from "./tasks/checkDomains.ts"
@@ -54,14 +56,18 @@ export const instance = (settings: Settings) =>
   })
 
 /** The API, its documentation, and the dashboard with its sign-in. */
-export const http = (settings: Settings, url: Redacted.Redacted) =>
+export const http = (
+  settings: Settings,
+  url: Redacted.Redacted,
+  metrics: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.empty,
+) =>
   HttpLive({
     host: settings.host,
     port: settings.port,
     maxBodyBytes: settings.maxBodyBytes,
     trustedProxies: networks(settings.trustedProxies),
     also: {
-      routes: Layer.mergeAll(dashboard.layer(), auth.layer(networks(settings.trustedProxies)), preview.layer),
+      routes: Layer.mergeAll(dashboard.layer(), auth.layer(networks(settings.trustedProxies)), preview.layer, metrics),
       open: dashboard.isOpen,
     },
   }).pipe(
@@ -84,6 +90,24 @@ const networks = (cidrs: ReadonlyArray<string>) => Result.getOrThrow(MailNetwork
 
 export const dns = (settings: Settings) =>
   Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
+
+/** `/metrics` on the API's port. */
+export const metricsRoute = (
+  { baseUrl, metricsAllowNetworks, trustedProxies }: Settings,
+  exposition: Exposition.Exposition["Service"],
+) =>
+  Exposition.route(exposition, {
+    networks: Option.getOrUndefined(Option.map(metricsAllowNetworks, networks)),
+    trustedProxies: networks(trustedProxies),
+    isBehindProxy: Option.isSome(baseUrl) || trustedProxies.length > 0,
+  })
+
+/** The same on a port of its own, where there is one. */
+export const metrics = ({ metricsHost, metricsPort }: Settings) =>
+  Option.match(metricsPort, {
+    onNone: () => Layer.empty,
+    onSome: (port) => Exposition.listen({ host: metricsHost, port }),
+  })
 
 const ehloName = (settings: Settings): string => Option.getOrElse(settings.ehloName, hostname)
 

@@ -47,6 +47,26 @@ const Networks = (name: string) =>
     ),
   )
 
+const HttpAddress = (name: string) =>
+  Config.schema(
+    Schema.String.check(
+      Schema.makeFilter((text) => /^https?:\/\/[^/]/u.test(text) && URL.canParse(text), {
+        expected: "an address that begins with http:// or https://",
+      }),
+    ),
+    name,
+  )
+
+const NetworksIfSet = (name: string) =>
+  Config.option(Config.String(name)).pipe(
+    Config.mapEffect((text) =>
+      Option.match(text, {
+        onNone: () => Effect.succeedNone,
+        onSome: (list) => (list.trim() === "none" ? Effect.succeedSome([]) : Effect.asSome(Networks(name))),
+      }),
+    ),
+  )
+
 /** Every setting there is. `waybill config` and docs/configuration.md are written from this table. */
 export const TABLE = {
   roles: setting(
@@ -71,7 +91,7 @@ export const TABLE = {
     "BASE_URL",
     "How clients reach the service, when that is not http://HOST:PORT (behind a proxy).",
     null,
-    Config.option(Config.String("BASE_URL")),
+    Config.option(HttpAddress("BASE_URL")),
   ),
   smtpPort: setting(
     "SMTP_PORT",
@@ -188,7 +208,7 @@ export const TABLE = {
   ),
   oidcClientId: setting(
     "OIDC_CLIENT_ID",
-    "The name under which that provider knows this service; its redirect address is BASE_URL/auth/oauth2/callback/oidc.",
+    "The name under which that provider knows this service; its redirect address is BASE_URL/auth/callback/oidc.",
     null,
     Config.option(Config.String("OIDC_CLIENT_ID")),
   ),
@@ -198,6 +218,24 @@ export const TABLE = {
     null,
     Config.option(Config.Redacted("OIDC_CLIENT_SECRET")),
     true,
+  ),
+  metricsPort: setting(
+    "METRICS_PORT",
+    "Port on which Prometheus reads /metrics of this process, /healthz and /readyz beside it; off when unset.",
+    null,
+    Config.option(Config.Port("METRICS_PORT")),
+  ),
+  metricsHost: setting(
+    "METRICS_HOST",
+    "Address of METRICS_PORT; whoever can reach it reads.",
+    "127.0.0.1",
+    Config.String("METRICS_HOST").pipe(Config.withDefault("127.0.0.1")),
+  ),
+  metricsAllowNetworks: setting(
+    "METRICS_ALLOW_NETWORKS",
+    "Networks (CIDR, comma-separated, or none) that may read /metrics on the API's port.",
+    "this machine, unless BASE_URL or TRUSTED_PROXIES says that a proxy stands before it",
+    NetworksIfSet("METRICS_ALLOW_NETWORKS"),
   ),
   logLevel: setting(
     "LOG_LEVEL",

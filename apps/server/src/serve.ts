@@ -2,6 +2,7 @@ import * as Database from "@waybill/store/Database"
 import { Effect, Layer, Logger, References } from "effect"
 import { welcome } from "./cli/welcome.ts"
 import * as Installation from "./Installation.ts"
+import { Exposition } from "./observability/Exposition.ts"
 import type { Postgres } from "./Postgres.ts"
 import type { Role } from "./Role.ts"
 import * as Service from "./Service.ts"
@@ -19,9 +20,12 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
       ? yield* Effect.orDie(Database.inTurn(INSTALLING)(Installation.ensure()))
       : undefined
     const part = <A, E, R>(role: Role, layer: Layer.Layer<A, E, R>) => (roles.includes(role) ? layer : Layer.empty)
+    const exposition = yield* Exposition
+    const metrics = Service.metricsRoute(settings, exposition)
     yield* Layer.build(
       Layer.mergeAll(
-        part("api", Service.http(settings, postgres.url)),
+        part("api", Service.http(settings, postgres.url, metrics)),
+        Service.metrics(settings).pipe(Layer.provide(Layer.succeed(Exposition, exposition))),
         part("smtp", Service.smtp(settings)),
         part("worker", Service.worker(settings, postgres.url)),
       ),
@@ -37,7 +41,14 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
     Layer.succeed(References.TracerEnabled, false),
   )
   return serving.pipe(
-    Effect.provide(Layer.merge(Service.store(settings, postgres.url), Service.instance(settings))),
+    Effect.provide(
+      Layer.merge(
+        Exposition.layer({ poolSize: settings.databaseConnections }).pipe(
+          Layer.provideMerge(Service.store(settings, postgres.url)),
+        ),
+        Service.instance(settings),
+      ),
+    ),
     Effect.provide(logging),
   )
 }

@@ -1,6 +1,7 @@
 import { Cause, Clock, Deferred, Effect, Exit, Option, Queue, type Scope } from "effect"
 import { type Attempt, attempt, type Entry, type Rules } from "./Flight.ts"
 import type { Ledger, LedgerError } from "./Ledger.ts"
+import * as Measures from "./Measures.ts"
 import { Provenance } from "./Provenance.ts"
 import type { Stored } from "./Recorded.ts"
 import type { Committed, IdempotencyKeyReused, LeaseLost, Unit } from "./Unit.ts"
@@ -132,6 +133,7 @@ const fly = (options: Options, entries: ReadonlyArray<Entry>, tries = 1): Effect
   })
 
 const land = (options: Options, done: Attempt): Effect.Effect<void> => {
+  Measures.landed(done.verdicts.size, done.events)
   for (const [entry, verdict] of done.verdicts) Deferred.doneUnsafe(entry.done, verdict)
   return done.postponed.length === 0 ? Effect.void : fly(options, done.postponed)
 }

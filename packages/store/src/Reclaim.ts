@@ -4,6 +4,7 @@ import type * as Timestamp from "@waybill/domain/Timestamp"
 import { Effect, Result } from "effect"
 import { EventStore } from "./EventStore.ts"
 import * as Leases from "./Leases.ts"
+import * as Measures from "./Measures.ts"
 import * as Pending from "./Pending.ts"
 
 /** Rows whose facts are appended at once, so that they share flights. */
@@ -11,6 +12,7 @@ const AT_ONCE = 100
 
 /** Frees what a dead process held. The log says that its attempts were lost, and they are made again at once. */
 export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArray<Leases.Leased>) {
+  Measures.leasesRecovered(rows)
   const deliveries = rows.filter(({ kind }) => kind === "delivery")
   yield* Effect.forEach(deliveries, lost, { concurrency: AT_ONCE, discard: true })
   yield* Leases.giveBack(rows.filter(({ kind }) => kind !== "delivery"))

@@ -48,7 +48,8 @@ const API_ONLY = path.join(import.meta.dirname, "../../bench/accept/service.ts")
 /** `waybill start` on a database. */
 export const start = (url: Redacted.Redacted, settings: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {
-    const [port, smtpPort] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
+    const [free, smtpPort] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
+    const port = Number(settings["PORT"] ?? free)
     const env = { PORT: String(port), SMTP_PORT: String(smtpPort), ...settings }
     return yield* run([MAIN, "start"], url, env, (line) => (line.startsWith("Waybill is ready") ? port : undefined))
   })
@@ -67,6 +68,8 @@ const run = (
       const child = spawn(process.execPath, args, {
         env: {
           ...process.env,
+          // vitest has one of its own.
+          BASE_URL: "",
           ...env,
           DATABASE_URL: Redacted.value(url),
           WAYBILL_INSTANCE_KEY: instanceKey,

@@ -5,6 +5,7 @@ import { type Context, Effect } from "effect"
 import { type IncomingMessage, Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { newId, now } from "../fresh.ts"
+import * as Requests from "../observability/Requests.ts"
 import * as Timestamp from "@waybill/domain/Timestamp"
 
 /** All headers of a request together. */
@@ -42,8 +43,12 @@ export class NodeServer extends Server {
   lane: Lane = () => false
 
   override emit(event: string, ...args: ReadonlyArray<unknown>): boolean {
-    if (event === "request" && this.lane(args[0] as IncomingMessage, args[1] as ServerResponse)) return true
-    return super.emit(event, ...args)
+    if (event !== "request") return super.emit(event, ...args)
+    const [request, response] = args as [IncomingMessage, ServerResponse]
+    // A busy client would hold a server that is to stop for ever.
+    if (!this.listening) response.shouldKeepAlive = false
+    Requests.observe(request, response)
+    return this.lane(request, response) || super.emit(event, ...args)
   }
 }
 
@@ -74,8 +79,8 @@ export const make = (context: Context.Context<never>, { check_ms, headers_ms, re
 }
 
 /**
- * Node stops listening and goes on answering whoever has a connection: a busy client would hold a server that is to stop
- * for ever, and an idle one for as long as connections are kept.
+ * Node stops listening and goes on waiting for whoever has a connection: one that falls idle now would hold a server that
+ * is to stop for as long as connections are kept.
  */
 const leaveNobodyWaiting = (server: Server): void => {
   const close = server.close.bind(server)
@@ -84,9 +89,6 @@ const leaveNobodyWaiting = (server: Server): void => {
     server.keepAliveTimeoutBuffer = 0
     return close(done)
   }
-  server.on("request", (_: IncomingMessage, response: ServerResponse) => {
-    if (!server.listening) response.shouldKeepAlive = false
-  })
 }
 
 /** What Node keeps of the answer that is being written on a socket. */

@@ -10,6 +10,7 @@ import * as Leases from "@waybill/store/Leases"
 import type { Append, View } from "@waybill/store/Unit"
 import { Clock, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as Deliveries from "../observability/Deliveries.ts"
 import type { Judgement } from "./judge.ts"
 import type { Job } from "./Pipeline.ts"
 
@@ -57,6 +58,7 @@ export const settle = Effect.fnUntraced(function* (job: Job, message: Email.Mess
   })
   yield* commit.pipe(
     (commit) => persist(commit, MAX_COMMITS),
+    Effect.tap(() => Effect.sync(() => Deliveries.settled(judgement.outcomes, millis - dueSince(message)))),
     Effect.catch((refusal) =>
       refusal === "nothing new"
         ? Leases.giveBack([row])
@@ -64,6 +66,9 @@ export const settle = Effect.fnUntraced(function* (job: Job, message: Email.Mess
     ),
   )
 })
+
+const dueSince = ({ accepted, scheduled_at }: Email.Message): number =>
+  Timestamp.toMillis(scheduled_at ?? accepted.created_at)
 
 const persist = <A, E>(commit: Effect.Effect<A, E>, tries: number): Effect.Effect<A, E> =>
   Effect.catchDefect(commit, (defect) =>

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
 import { Deferred, Effect, Exit, Schedule } from "effect"
+import * as WebhookCalls from "../observability/WebhookCalls.ts"
 
 /** Results that are written down in one statement. */
 export const MAX_SETTLED_AT_ONCE = 200
@@ -21,7 +22,10 @@ export const make = Effect.gen(function* () {
 
   const answer = (entries: ReadonlyArray<Entry>, held: ReadonlySet<string>) =>
     Effect.sync(() => {
-      for (const { done, settled } of entries) Deferred.doneUnsafe(done, Exit.succeed(held.has(settled.id)))
+      for (const { done, settled } of entries) {
+        if (held.has(settled.id)) WebhookCalls.settled(settled.attempt)
+        Deferred.doneUnsafe(done, Exit.succeed(held.has(settled.id)))
+      }
     })
 
   const write = (entries: ReadonlyArray<Entry>): Effect.Effect<void> =>

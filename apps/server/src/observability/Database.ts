@@ -1,0 +1,80 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Pulse from "@waybill/store/Pulse"
+import { Context, Duration, Effect, Metric } from "effect"
+
+/** Numbers of the database are read at most this often, however many ask. */
+export const FRESH_FOR = Duration.seconds(5)
+/** A database that takes longer has other worries than our numbers. */
+export const PATIENCE = Duration.seconds(3)
+const NOWHERE = Context.empty()
+
+const gauge = (name: string, description: string) => Metric.gauge(name, { description })
+const depth = gauge("waybill_queue_depth", "Rows of the outbox, by kind of work and state; the same on every node")
+const oldest = gauge("waybill_queue_oldest_seconds", "How long the first due row waits that nobody works on, by kind")
+const lagEvents = gauge("waybill_projection_lag_events", "Places of the log that a follower has not come to yet")
+const lagSeconds = gauge("waybill_projection_lag_seconds", "Age of the first event that a follower has not counted")
+const connections = gauge("waybill_database_connections", "Connections of all nodes, by their use and state")
+const limit = gauge("waybill_database_pool_size", "Connections that this process may open for its statements")
+const workers = gauge("waybill_workers", "Processes with a worker that have shown themselves lately")
+const position = gauge("waybill_log_position", "The last place in the log")
+const answers = gauge("waybill_database_up", "Whether the database answered this process")
+
+/** A series that has gone from the database is gone from the numbers too: what was is not what is. */
+const replace = (metric: Metric.Gauge<number>) => {
+  const known = new Map<string, Metric.Gauge<number>>()
+  return (rows: ReadonlyArray<{ readonly labels: Record<string, string>; readonly value: number }>) => {
+    const left = new Set(known.keys())
+    for (const { labels, value } of rows) {
+      const name = JSON.stringify(labels)
+      const series = known.get(name) ?? Metric.withAttributes(metric, labels)
+      known.set(name, series)
+      left.delete(name)
+      series.updateUnsafe(value, NOWHERE)
+    }
+    for (const name of left) known.get(name)?.updateUnsafe(0, NOWHERE)
+  }
+}
+const setDepth = replace(depth)
+const setOldest = replace(oldest)
+const setLagEvents = replace(lagEvents)
+const setLagSeconds = replace(lagSeconds)
+const setConnections = replace(connections)
+
+const show = (pulse: Pulse.Pulse): void => {
+  setDepth(pulse.queue.map(({ kind, rows, state }) => ({ labels: { kind, state }, value: rows })))
+  setOldest(
+    pulse.queue
+      .filter(({ state }) => state === "ready")
+      .map(({ kind, oldest_s }) => ({ labels: { kind }, value: Math.max(0, oldest_s) })),
+  )
+  setLagEvents(pulse.followers.map(({ behind_events, name }) => ({ labels: { name }, value: behind_events })))
+  setLagSeconds(pulse.followers.map(({ behind_s, name }) => ({ labels: { name }, value: behind_s })))
+  setConnections(
+    pulse.connections.map(({ application, connections, state }) => ({
+      labels: { application, state },
+      value: connections,
+    })),
+  )
+  workers.updateUnsafe(pulse.workers, NOWHERE)
+  position.updateUnsafe(pulse.position, NOWHERE)
+}
+
+/** Reads what the database knows into gauges; a read that fails leaves the last numbers and says so. */
+export const make = (poolSize: number): Effect.Effect<Effect.Effect<void>, never, PgClient.PgClient> =>
+  Effect.gen(function* () {
+    const context = yield* Effect.context<PgClient.PgClient>()
+    const look = Pulse.read().pipe(
+      Effect.timeout(PATIENCE),
+      Effect.matchCauseEffect({
+        onSuccess: (pulse) =>
+          Effect.sync(() => {
+            show(pulse)
+            answers.updateUnsafe(1, NOWHERE)
+          }),
+        onFailure: () => Effect.sync(() => answers.updateUnsafe(0, NOWHERE)),
+      }),
+      Effect.provideContext(context),
+    )
+    limit.updateUnsafe(poolSize, NOWHERE)
+    return yield* Effect.cachedWithTTL(look, FRESH_FOR)
+  })

@@ -1,0 +1,183 @@
+import { assert, layer } from "@effect/vitest"
+import { EventStore } from "@waybill/store/EventStore"
+import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import { freePort } from "../../support/service.ts"
+import * as Service from "../processes/Service.ts"
+
+interface Nodes {
+  readonly api: Service.Service
+  readonly apiPort: number
+  readonly workerMetrics: number
+}
+
+/** An API and a worker of one installation, the worker with a port for its numbers. */
+class Running extends Context.Service<Running, Nodes>()("test/Running") {
+  static readonly layer = Layer.effect(
+    Running,
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const [apiPort, workerMetrics] = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
+      const [api] = yield* Effect.all(
+        [
+          Service.start(url, { ROLES: "api", PORT: String(apiPort), BASE_URL: "" }),
+          Service.start(url, { ROLES: "worker", METRICS_PORT: String(workerMetrics) }),
+        ],
+        { concurrency: "unbounded" },
+      )
+      return { api, apiPort, workerMetrics }
+    }),
+  )
+}
+
+const World = Running.layer.pipe(Layer.provideMerge(EventStore.layer()), Layer.provideMerge(Database.layerFresh))
+
+const get = (port: number, path: string, headers: Readonly<Record<string, string>> = {}) =>
+  Effect.promise(async () => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
+    return { status: response.status, type: response.headers.get("content-type"), text: await response.text() }
+  })
+
+/** Every sample by its name with its labels; fails on a line that Prometheus would not read. */
+const samples = (text: string): ReadonlyMap<string, number> =>
+  new Map(
+    text
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => {
+        const [, name, value] = /^([a-z_]+(?:\{[^}]*\})?) (\S+)$/iu.exec(line) ?? []
+        if (name === undefined || value === undefined || Number.isNaN(Number(value.replace("+Inf", "Infinity"))))
+          assert.fail(`not a sample: ${line}`)
+        return [name, Number(value)] as const
+      }),
+  )
+
+const read = (port: number) => Effect.map(get(port, "/metrics"), ({ text }) => samples(text))
+
+layer(World, { excludeTestServices: true })("the numbers of a running service", (it) => {
+  it.effect(
+    "tell what was accepted, delivered and called, on the node that did it",
+    () =>
+      Effect.gen(function* () {
+        const { api, apiPort, workerMetrics } = yield* Running
+        const { secret } = yield* Service.key(yield* Service.account())
+        const ask = (path: string, body: unknown) => Effect.promise(() => api.ask("POST", path, { key: secret, body }))
+        yield* ask("/v1/domains", { name: "acme.test" })
+        const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
+        yield* ask("/v1/email/send", { ...mail, to: "ana@example.org" })
+        yield* ask("/v1/email/send", { ...mail, to: "bounced@example.test" })
+        yield* ask("/v1/email/send", { ...mail, to: "nobody" })
+
+        const worker = yield* Delivery.until(
+          read(workerMetrics),
+          (found) =>
+            (found.get('waybill_events_total{type="EmailDelivered"}') ?? 0) >= 1 &&
+            (found.get('waybill_events_total{type="EmailBounced"}') ?? 0) >= 1,
+        )
+        const delivered = [...worker].filter(([name]) =>
+          name.startsWith('waybill_delivery_outcomes_total{outcome="delivered"'),
+        )
+        assert.deepStrictEqual(
+          delivered.map(([, count]) => count),
+          [1],
+        )
+        assert.isTrue(
+          [...worker.keys()].some((name) => /outcomes_total\{outcome="bounced",class="invalid_recipient"/u.test(name)),
+        )
+        assert.strictEqual(worker.get("waybill_delivery_age_seconds_count"), 1)
+        assert.strictEqual(worker.get("waybill_workers"), 1)
+        assert.strictEqual(worker.get("waybill_database_up"), 1)
+
+        const { status, text, type } = yield* get(apiPort, "/metrics")
+        assert.deepStrictEqual([status, type], [200, "text/plain; version=0.0.4; charset=utf-8"])
+        const found = samples(text)
+        assert.strictEqual(found.get('waybill_events_total{type="EmailQueued"}'), 2)
+        assert.strictEqual(found.get('waybill_http_request_seconds_count{bucket="send",status="2xx"}'), 2)
+        assert.strictEqual(found.get('waybill_http_request_seconds_count{bucket="send",status="4xx"}'), 1)
+        for (const name of ["process_cpu_seconds_total", "process_resident_memory_bytes", "waybill_log_position"]) {
+          assert.isAbove(found.get(name) ?? 0, 0, name)
+        }
+        assert.isDefined(found.get('nodejs_eventloop_delay_seconds{quantile="0.99"}'))
+        assert.isTrue([...found.keys()].some((name) => name.startsWith("waybill_database_connections{")))
+        assert.isTrue([...found.keys()].some((name) => name.startsWith("waybill_projection_lag_events{")))
+        // Numbers only: whose mail it was stands nowhere in them.
+        assert.notMatch(text, /example\.org|acme|wb_/u)
+      }),
+    30_000,
+  )
+
+  it.effect(
+    "show what waits, and for how long, wherever they are asked for",
+    () =>
+      Effect.gen(function* () {
+        const { api, apiPort, workerMetrics } = yield* Running
+        const { secret } = yield* Service.key(yield* Service.account())
+        const ask = (path: string, body: unknown) => Effect.promise(() => api.ask("POST", path, { key: secret, body }))
+        yield* ask("/v1/domains", { name: "later.test" })
+        const scheduled_at = DateTime.formatIso(DateTime.add(yield* DateTime.now, { hours: 1 }))
+        const mail = { from: "hi@later.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
+        yield* ask("/v1/email/send", { ...mail, scheduled_at })
+        for (const port of [apiPort, workerMetrics]) {
+          yield* Delivery.until(
+            read(port),
+            (found) => found.get('waybill_queue_depth{kind="delivery",state="scheduled"}') === 1,
+            Duration.seconds(20),
+          )
+        }
+      }),
+    30_000,
+  )
+
+  it.effect("are for this machine alone, before the operator has decided, and for nobody through a proxy", () =>
+    Effect.gen(function* () {
+      const { apiPort } = yield* Running
+      for (const mark of ["x-forwarded-for", "forwarded", "x-real-ip", "via"]) {
+        const { status, text } = yield* get(apiPort, "/metrics", { [mark]: "203.0.113.7" })
+        assert.strictEqual(status, 404, mark)
+        assert.strictEqual(JSON.parse(text).error.code, "not_found")
+      }
+    }),
+  )
+
+  it.effect("have a port of their own beside which a worker is asked for its health", () =>
+    Effect.gen(function* () {
+      const { workerMetrics } = yield* Running
+      for (const path of ["/healthz", "/readyz"]) {
+        const { status, text } = yield* get(workerMetrics, path)
+        assert.deepStrictEqual([status, JSON.parse(text)], [200, { status: "ok" }])
+      }
+      assert.strictEqual((yield* get(workerMetrics, "/v1/account")).status, 404)
+    }),
+  )
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("a node", (it) => {
+  it.effect(
+    "shows its numbers to nobody behind a proxy, and to those whom the operator names",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const ports = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
+        const [behind, named] = ports
+        yield* Effect.all(
+          [
+            Service.start(url, { ROLES: "api", PORT: String(behind), BASE_URL: "https://mail.acme.test" }),
+            Service.start(url, {
+              ROLES: "api",
+              PORT: String(named),
+              BASE_URL: "https://mail.acme.test",
+              TRUSTED_PROXIES: "127.0.0.1",
+              METRICS_ALLOW_NETWORKS: "10.1.0.0/16",
+            }),
+          ],
+          { concurrency: "unbounded" },
+        )
+        assert.strictEqual((yield* get(behind, "/metrics")).status, 404)
+        assert.strictEqual((yield* get(named, "/metrics")).status, 404)
+        assert.strictEqual((yield* get(named, "/metrics", { "x-forwarded-for": "10.2.0.1" })).status, 404)
+        assert.strictEqual((yield* get(named, "/metrics", { "x-forwarded-for": "10.1.0.1" })).status, 200)
+      }),
+    30_000,
+  )
+})
