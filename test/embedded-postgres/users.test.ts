@@ -107,7 +107,7 @@ describe.skipIf(!isRoot || !isLinux)("started by somebody else (only root on Lin
       )
       assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
       yield* end(child, "SIGKILL")
-      yield* until(async () => !(await runs(answer.pid))).pipe(Effect.timeout("5 seconds"))
+      yield* until(async () => !(await runs(answer.pid))).pipe(Effect.timeout("60 seconds"))
     }),
   )
 

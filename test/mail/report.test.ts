@@ -85,13 +85,15 @@ const dsn = (recipients: number, returned: string) =>
       `--b\r\nContent-Type: message/rfc822\r\n\r\n${returned}\r\n--b--\r\n`,
   )
 
-describe("a hostile report", () => {
+/** Seconds with the limits, on any machine; minutes to hours without. */
+const HANGS_MS = 60_000
+
+describe("a hostile report", { timeout: 2 * HANGS_MS }, () => {
   const quickly = <A, E>(effect: Effect.Effect<A, E>) =>
     Effect.gen(function* () {
       const started = performance.now()
       const result = yield* effect
-      // Minutes without the limits; the machine may be busy.
-      assert.isBelow(performance.now() - started, 10_000)
+      assert.isBelow(performance.now() - started, HANGS_MS)
       return result
     })
 
@@ -144,28 +146,25 @@ describe("a hostile report", () => {
     ),
   )
 
-  it.effect(
-    "of awkward prose takes a bounded time",
-    () =>
-      quickly(
-        Effect.gen(function* () {
-          const openings = [
-            "This message was created automatically by mail delivery software\n",
-            "Hi. This is the qmail-send program\n",
-            "Delivery to the following recipient failed permanently:\n",
-            "Your message did not reach some or all of the intended recipients\n",
-            "--- The following addresses had permanent fatal errors ---\n",
-            "undeliverable\n",
-          ]
-          for (const opening of openings) {
-            for (const filler of ["  a@b.c\n", "   \n", "<a@b.c> ", "<a@b.c>:\nx\n", "a".repeat(50), "@", " 4 5 "]) {
-              yield* answer(
-                Buffer.from(`From: MAILER-DAEMON@x.test\r\n\r\n${opening}${filler.repeat(1_500_000 / filler.length)}`),
-              )
-            }
+  it.effect("of awkward prose takes a bounded time", () =>
+    quickly(
+      Effect.gen(function* () {
+        const openings = [
+          "This message was created automatically by mail delivery software\n",
+          "Hi. This is the qmail-send program\n",
+          "Delivery to the following recipient failed permanently:\n",
+          "Your message did not reach some or all of the intended recipients\n",
+          "--- The following addresses had permanent fatal errors ---\n",
+          "undeliverable\n",
+        ]
+        for (const opening of openings) {
+          for (const filler of ["  a@b.c\n", "   \n", "<a@b.c> ", "<a@b.c>:\nx\n", "a".repeat(50), "@", " 4 5 "]) {
+            yield* answer(
+              Buffer.from(`From: MAILER-DAEMON@x.test\r\n\r\n${opening}${filler.repeat(1_500_000 / filler.length)}`),
+            )
           }
-        }),
-      ).pipe(Effect.asVoid),
-    30_000,
+        }
+      }),
+    ).pipe(Effect.asVoid),
   )
 })

@@ -5,7 +5,7 @@ import * as Id from "@waybill/domain/Id"
 import * as Suppression from "@waybill/domain/Suppression"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { EventStore } from "@waybill/store/EventStore"
-import { Clock, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import type { SendMailOptions } from "nodemailer"
 import * as Smtp from "./support.ts"
@@ -189,6 +189,9 @@ const CASES: ReadonlyArray<Case> = [
   },
 ]
 
+/** A refusal takes a moment, also of a bomb; without its limits that takes minutes, and the wait ends here. */
+const HANGS = Duration.seconds(30)
+
 const bomb = (customer: Smtp.Customer, rest: string): SendMailOptions => ({
   envelope: { from: `hi@${customer.domain}`, to: "ana@example.org" },
   raw: `From: hi@${customer.domain}\r\nTo: ana@example.org\r\nSubject: s\r\n${rest}\r\n`,
@@ -196,15 +199,16 @@ const bomb = (customer: Smtp.Customer, rest: string): SendMailOptions => ({
 
 layer(Smtp.World, { excludeTestServices: true })("SMTP submission refuses", (it) => {
   for (const each of CASES) {
-    it.effect(each.name, () =>
-      Effect.gen(function* () {
-        const port = yield* Smtp.submission()
-        const customer = yield* Smtp.customer(each.key ?? {})
-        const began = yield* Clock.currentTimeMillis
-        assert.match(yield* Smtp.send(port, customer.secret, each.mail(customer)), each.reply)
-        assert.isBelow((yield* Clock.currentTimeMillis) - began, 5_000)
-        assert.deepStrictEqual(yield* Smtp.accepted(customer.account_id), [])
-      }),
+    it.effect(
+      each.name,
+      () =>
+        Effect.gen(function* () {
+          const port = yield* Smtp.submission()
+          const customer = yield* Smtp.customer(each.key ?? {})
+          assert.match(yield* Smtp.send(port, customer.secret, each.mail(customer)), each.reply)
+          assert.deepStrictEqual(yield* Smtp.accepted(customer.account_id), [])
+        }).pipe(Effect.timeout(HANGS)),
+      { timeout: 2 * Duration.toMillis(HANGS) },
     )
   }
 

@@ -157,16 +157,22 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission on the wire", 
     }),
   )
 
+  const OWN_PAUSE_MS = 95
+  const MANY = 100
+
   it.effect("greets at once", () =>
     Effect.gen(function* () {
       const port = yield* Smtp.submission()
-      const times: Array<number> = []
-      for (let nth = 0; nth < 10; nth++) {
-        const began = yield* Clock.currentTimeMillis
-        yield* Smtp.raw(port)
-        times.push((yield* Clock.currentTimeMillis) - began)
-      }
-      assert.isBelow(Math.min(...times), 90)
+      const greeted = Effect.scoped(
+        Effect.gen(function* () {
+          const began = yield* Clock.currentTimeMillis
+          yield* Smtp.raw(port)
+          return (yield* Clock.currentTimeMillis) - began
+        }),
+      )
+      // The pause that smtp-server makes of itself is never shorter than this, and a busy machine is quick at some time.
+      let tries = 0
+      while ((yield* greeted) >= OWN_PAUSE_MS) assert.isBelow(++tries, MANY, "it always pauses")
     }),
   )
 
