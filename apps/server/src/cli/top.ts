@@ -1,0 +1,111 @@
+import * as Pulse from "@waybill/store/Pulse"
+import { Clock, Console, DateTime, Duration, Effect, Option, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { VERSION } from "../Version.ts"
+import * as output from "./output.ts"
+import { withStore } from "./withStore.ts"
+
+/** What a rate is taken over: long enough to be steady, short enough to follow. */
+export const RATES_OVER = Duration.seconds(10)
+export const DEFAULT_INTERVAL_S = 2
+
+const OTHER_SCREEN = "\u001b[?1049h\u001b[?25l"
+const OWN_SCREEN = "\u001b[?25h\u001b[?1049l"
+const FROM_THE_TOP = "\u001b[H\u001b[J"
+
+interface Snapshot extends Pulse.Pulse {
+  readonly at: string
+  /** Facts a second, by type. */
+  readonly per_second: Readonly<Record<string, number>>
+}
+
+const look = Effect.gen(function* () {
+  const at = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+  const [pulse, lately] = yield* Effect.all([Pulse.read(), Pulse.lately(RATES_OVER)])
+  const per_second = Object.fromEntries(
+    lately.map(({ events, type }) => [type, events / Duration.toSeconds(RATES_OVER)]),
+  )
+  return { at, ...pulse, per_second } satisfies Snapshot
+})
+
+export const top = Command.make(
+  "top",
+  {
+    json: output.json,
+    interval: Flag.Int("interval").pipe(
+      Flag.withDescription("Seconds between two looks"),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_600 }))),
+      Flag.withDefault(DEFAULT_INTERVAL_S),
+    ),
+  },
+  Effect.fn(function* ({ interval, json }) {
+    if (json) return yield* output.printOne({ ...(yield* look) }, { json })
+    // Into a pipe goes one look; a screen is there to be watched.
+    if (!process.stdout.isTTY) return yield* Console.log(screen(yield* look))
+    const write = (text: string) => Effect.sync(() => void process.stdout.write(text))
+    yield* Effect.acquireUseRelease(
+      write(OTHER_SCREEN),
+      () =>
+        look.pipe(
+          Effect.flatMap((snapshot) => write(`${FROM_THE_TOP}${screen(snapshot)}\n`)),
+          Effect.andThen(Effect.sleep(Duration.seconds(interval))),
+          Effect.forever,
+        ),
+      () => write(OWN_SCREEN),
+    )
+  }),
+).pipe(
+  Command.withDescription("Watch what goes on: rates, the queue, projections, connections"),
+  Command.provide(withStore),
+)
+
+const KINDS = ["delivery", "webhook", "domain_check"]
+const WATCHED = [
+  ["accepted", "EmailQueued"],
+  ["delivered", "EmailDelivered"],
+  ["sent", "EmailSent"],
+  ["deferred", "EmailDeferred"],
+  ["bounced", "EmailBounced"],
+  ["failed", "EmailFailed"],
+] as const
+
+const screen = ({ at, connections, followers, per_second, position, queue, workers }: Snapshot): string => {
+  const rates = WATCHED.map(([word, type]) => `${word} ${(per_second[type] ?? 0).toFixed(1)}`)
+  const rowOf = (kind: string) => {
+    const of = (state: Pulse.Waiting["state"]) => queue.find((row) => row.kind === kind && row.state === state)
+    const first = Option.fromUndefinedOr(of("ready")?.oldest_s)
+    return [
+      kind,
+      ...(["ready", "leased", "scheduled"] as const).map((state) => whole(of(state)?.rows ?? 0)),
+      Option.match(first, { onNone: () => "-", onSome: (seconds) => `${Math.max(0, seconds).toFixed(1)} s` }),
+    ]
+  }
+  return [
+    `Waybill ${VERSION}   ${at}   ${workers} ${workers === 1 ? "worker" : "workers"}   log at ${whole(position)}`,
+    `a second: ${rates.join("   ")}`,
+    "",
+    table([["queue", "ready", "under way", "later", "oldest"], ...KINDS.map(rowOf)]),
+    "",
+    table([
+      ["projection", "behind", "by"],
+      ...followers.map(({ behind_events, behind_s, name }) => [name, whole(behind_events), `${behind_s.toFixed(1)} s`]),
+    ]),
+    "",
+    table([
+      ["connections", "state", ""],
+      ...connections.map(({ application, connections, state }) => [application, state, whole(connections)]),
+    ]),
+  ].join("\n")
+}
+
+const whole = (count: number): string => Math.round(count).toLocaleString("en")
+
+/** Words to the left, numbers to the right. */
+const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  return rows
+    .map((row) =>
+      row.map((text, i) => (i === 0 ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0))).join("  "),
+    )
+    .join("\n")
+}
