@@ -6,10 +6,12 @@ CREATE TABLE projection_versions (
   state text COLLATE "C" NOT NULL CHECK (state IN ('building', 'ready', 'live', 'kept')),
   -- The rows hold every event up to here. Of a live table it says nothing: commits write into it.
   position bigint NOT NULL,
-  -- How many events of the log the fill has gone over, whatever stream they belong to.
+  -- How many events the fill has folded.
   events bigint NOT NULL DEFAULT 0,
   -- How long it has been worked on, without the pauses between two runs.
   worked_ms bigint NOT NULL DEFAULT 0,
+  -- Which release folds: a fill that another has begun is begun anew.
+  release text COLLATE "C" NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   finished_at timestamptz,
   PRIMARY KEY (name, version)

@@ -187,7 +187,7 @@ layer(Store, { excludeTestServices: true, timeout: "60 seconds" })("the statisti
       const latencies = yield* sql<{ readonly n: bigint }>`
         SELECT sum(count)::bigint AS n FROM email_stats WHERE account_id = ${account_id} AND tag = '' AND measure = 'latency'`
       assert.strictEqual(latencies[0]?.n, 300n)
-      assert.strictEqual((yield* Follower.lag(EmailStats.FOLLOWER)).behind, 0n)
+      assert.strictEqual((yield* Follower.lag(sql, EmailStats.FOLLOWER)).behind, 0n)
     }),
   )
 

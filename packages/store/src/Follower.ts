@@ -44,8 +44,7 @@ export const step = Effect.fnUntraced(function* (follower: Follower, limit = MAX
 })
 
 /** How far a follower has come, and how many positions of the log lie before it. */
-export const lag = Effect.fn("Follower.lag")(function* (name: string) {
-  const sql = yield* PgClient.PgClient
+export const lag = Effect.fn("Follower.lag")(function* (sql: PgClient.PgClient, name: string) {
   const rows = yield* Effect.orDie(sql<{ readonly position: bigint }>`
     SELECT position FROM followers WHERE name = ${name}`)
   const position = rows[0]?.position ?? 0n

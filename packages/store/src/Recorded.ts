@@ -31,6 +31,9 @@ export interface Recorded<Event = AnyEvent> {
   readonly recorded_at: string
 }
 
+/** What a fold may see of a fact, so that its rows can depend on nothing else: not on a position, a clock, or who did it. */
+export type Fact = Pick<Recorded, "account_id" | "stream_id" | "version" | "event">
+
 /** The same fact as its row holds it. */
 export interface Stored {
   readonly position: bigint
@@ -63,7 +66,7 @@ interface Coder {
 // Compiling a schema's coder costs far more than using it.
 const coders = new WeakMap<object, Coder>()
 
-const coderOf = (aggregate: AnyAggregate): Coder => {
+export const coderOf = (aggregate: AnyAggregate): Coder => {
   const known = coders.get(aggregate.Event)
   if (known !== undefined) return known
   const json = Schema.toCodecJson(aggregate.Event)

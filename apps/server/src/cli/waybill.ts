@@ -6,11 +6,12 @@ import { doctor } from "./doctor.ts"
 import { domains } from "./domains.ts"
 import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
+import { projections } from "./projections.ts"
 import { secrets } from "./secrets.ts"
 import { start } from "./start.ts"
 import { top } from "./top.ts"
 
 export const waybill = Command.make("waybill").pipe(
   Command.withDescription("Transactional email whose truth is an event log on Postgres"),
-  Command.withSubcommands([start, migrate, config, accounts, domains, keys, secrets, audit, doctor, top]),
+  Command.withSubcommands([start, migrate, config, accounts, domains, keys, secrets, audit, projections, doctor, top]),
 )

@@ -1,0 +1,203 @@
+import { Clock, Effect, Semaphore } from "effect"
+import pg from "pg"
+import type { ReadModel } from "../ReadModel.ts"
+import * as Copy from "./Copy.ts"
+import { type Column, CopyText } from "./CopyText.ts"
+import { aggregateOf, COLUMNS, Histories, rowsOf } from "./Histories.ts"
+import { Replay } from "./Replay.ts"
+import * as Tables from "./Tables.ts"
+import * as Versions from "./Versions.ts"
+
+/** Events of a slice: what a lane holds in memory, and what a kill makes it do again. */
+export const SLICE_EVENTS = 20_000
+/** Lanes that read, fold and write side by side. The folds share one core; what Postgres does for them has the others. */
+export const DEFAULT_LANES = 3
+export const MAX_LANES = 16
+/** A throttled fill goes in small steps, so that nobody else waits long behind one. */
+const STEPS_A_SECOND = 20
+const SMALLEST_SLICE_EVENTS = 100
+
+export interface Pace {
+  readonly lanes: number
+  /** Events a second at most; without it as fast as it goes. */
+  readonly throttle?: number
+}
+
+export interface Filled {
+  /** Events folded by this run. */
+  readonly events: number
+}
+
+type Bound = readonly [account: string, stream: string]
+interface Slice {
+  readonly nth: number
+  readonly after: Bound
+  /** Included; without it to the end of the log. */
+  readonly upto: Bound | null
+}
+
+/** Fills a new table from the log, slice by slice in the order of its key, going on where an earlier run was stopped. */
+export const fill = Effect.fnUntraced(function* (
+  model: ReadModel,
+  version: Versions.Version,
+  pace: Pace,
+  report: (events: number) => Effect.Effect<void>,
+) {
+  const { session, sql } = yield* Replay
+  const table = Versions.tableOf(version)
+  const columns = yield* Effect.orDie(Tables.columns(sql, table))
+  const size = sliceSize(pace)
+  const lanes = pace.throttle === undefined ? pace.lanes : 1
+  const began = yield* Clock.currentTimeMillis
+  const giving = Semaphore.makeUnsafe(1)
+  const left = yield* Effect.orDie(unfinished(sql, version))
+  let events = 0
+
+  const lane = Effect.gen(function* () {
+    const client = yield* session
+    yield* Effect.promise(() => prepare(client))
+    while (true) {
+      const slice = left.shift() ?? (yield* giving.withPermit(next(client, version, size)))
+      if (slice === undefined) return
+      const folded = yield* Effect.promise(() => fillSlice(client, model, version, table, columns, slice))
+      events += folded
+      yield* report(folded)
+      if (pace.throttle === undefined) continue
+      const due = began + (events * 1000) / pace.throttle
+      yield* Effect.sleep(`${Math.max(0, due - (yield* Clock.currentTimeMillis))} millis`)
+    }
+  })
+  yield* Effect.all(
+    Array.from({ length: lanes }, () => Effect.scoped(lane)),
+    { concurrency: "unbounded", discard: true },
+  )
+  return { events } satisfies Filled
+})
+
+const sliceSize = ({ throttle }: Pace): number =>
+  throttle === undefined
+    ? SLICE_EVENTS
+    : Math.min(SLICE_EVENTS, Math.max(SMALLEST_SLICE_EVENTS, Math.round(throttle / STEPS_A_SECOND)))
+
+/** Losing the last slices to a crash of the server only means doing them again, so nobody waits for the disk. */
+const prepare = (client: pg.Client): Promise<unknown> => client.query("SET synchronous_commit = off; SET jit = off")
+
+interface Row {
+  readonly nth: number
+  readonly after_account: string
+  readonly after_stream: string
+  readonly upto_account: string | null
+  readonly upto_stream: string | null
+}
+
+const sliceOf = (row: Row): Slice => ({
+  nth: row.nth,
+  after: [row.after_account, row.after_stream],
+  upto: row.upto_account === null || row.upto_stream === null ? null : [row.upto_account, row.upto_stream],
+})
+
+const unfinished = (sql: Replay["Service"]["sql"], { name, version }: Versions.Version) =>
+  Effect.map(
+    sql<Row>`
+      SELECT nth, after_account, after_stream, upto_account, upto_stream FROM projection_slices
+      WHERE name = ${name} AND version = ${version}::int AND NOT done ORDER BY nth`,
+    (rows) => rows.map(sliceOf),
+  )
+
+/** Gives out the next stretch of the log; nothing once the last one, which is open, has been given out. */
+const next = (client: pg.Client, { name, version }: Versions.Version, size: number) =>
+  Effect.promise(async () => {
+    const { rows } = await client.query<Row>({
+      name: "next slice",
+      text: `
+        WITH last AS (
+          SELECT nth, upto_account, upto_stream FROM projection_slices
+          WHERE name = $1 AND version = $2 ORDER BY nth DESC LIMIT 1
+        ), begin AS (
+          SELECT coalesce(max(nth), 0) + 1 AS nth, coalesce(max(upto_account), '') AS account,
+            coalesce(max(upto_stream), '') AS stream, count(*) = 0 OR count(upto_account) = 1 AS more
+          FROM last
+        )
+        INSERT INTO projection_slices (name, version, nth, after_account, after_stream, upto_account, upto_stream)
+        SELECT $1, $2, b.nth, b.account, b.stream, e.account_id, e.stream_id
+        FROM begin b LEFT JOIN LATERAL (
+          SELECT account_id, stream_id FROM events
+          WHERE (account_id, stream_id) > (b.account, b.stream)
+          ORDER BY account_id, stream_id, version OFFSET $3 LIMIT 1
+        ) AS e ON true
+        WHERE b.more
+        RETURNING nth, after_account, after_stream, upto_account, upto_stream`,
+      values: [name, version, size - 1],
+    })
+    return rows[0] === undefined ? undefined : sliceOf(rows[0])
+  })
+
+/** Reads, folds and writes one slice, and says so, in one transaction. */
+const fillSlice = async (
+  client: pg.Client,
+  model: ReadModel,
+  { name, version }: Versions.Version,
+  table: string,
+  columns: ReadonlyArray<Column>,
+  slice: Slice,
+): Promise<number> => {
+  await client.query("BEGIN")
+  try {
+    const aggregate = aggregateOf(model.stream)
+    const text = new CopyText(columns)
+    const add = adder(model, text)
+    const histories = new Histories(aggregate, (history) => {
+      for (const row of rowsOf(model, aggregate, history)) add(row)
+    })
+    await Copy.out(client, reading(model, slice), (row) => histories.row(row))
+    histories.end()
+    text.flush()
+    if (model.isShared === true) await intoShared(client, model, table, text.chunks)
+    else if (text.chunks.length > 0) await Copy.into(client, `COPY "${table}" FROM STDIN`, text.chunks)
+    await client.query({ name: "slice is done", text: DONE, values: [name, version, slice.nth, histories.events] })
+    await client.query("COMMIT")
+    return histories.events
+  } catch (cause) {
+    await client.query("ROLLBACK").catch(() => {})
+    throw cause
+  }
+}
+
+const DONE = `
+  WITH done AS (UPDATE projection_slices SET done = true WHERE name = $1 AND version = $2 AND nth = $3)
+  UPDATE projection_versions SET events = events + $4 WHERE name = $1 AND version = $2`
+
+const reading = ({ stream }: ReadModel, { after, upto }: Slice): string => {
+  const bound = (place: Bound) => `(${place.map((part) => pg.escapeLiteral(part)).join(", ")})`
+  const end = upto === null ? "" : `AND (account_id, stream_id) <= ${bound(upto)}`
+  return `COPY (SELECT ${COLUMNS} FROM events
+    WHERE (account_id, stream_id) > ${bound(after)} ${end} AND stream = ${pg.escapeLiteral(stream)}
+    ORDER BY account_id, stream_id, version) TO STDOUT (FORMAT binary)`
+}
+
+/** Of rows that several streams share, one is enough. */
+const adder = (model: ReadModel, text: CopyText): ((row: object) => void) => {
+  if (model.isShared !== true) return (row) => text.add(row)
+  const seen = new Set<string>()
+  return (row) => {
+    const fields = row as Readonly<Record<string, unknown>>
+    const key = model.key.map((column) => String(fields[column])).join(" ")
+    if (seen.has(key)) return
+    seen.add(key)
+    text.add(row)
+  }
+}
+
+/** Other lanes have some of these rows too. In the order of the key, so that lanes wait for each other and never in a ring. */
+const intoShared = async (
+  client: pg.Client,
+  model: ReadModel,
+  table: string,
+  chunks: ReadonlyArray<Buffer>,
+): Promise<void> => {
+  await client.query(`CREATE TEMP TABLE slice (LIKE "${table}") ON COMMIT DROP`)
+  await Copy.into(client, "COPY slice FROM STDIN", chunks)
+  await client.query(
+    `INSERT INTO "${table}" SELECT * FROM slice ORDER BY ${model.key.join(", ")} ON CONFLICT DO NOTHING`,
+  )
+}

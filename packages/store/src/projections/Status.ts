@@ -1,0 +1,77 @@
+import { Effect } from "effect"
+import * as EmailStats from "../EmailStats.ts"
+import * as Feed from "../Feed.ts"
+import * as Follower from "../Follower.ts"
+import { readModels } from "../ReadModels.ts"
+import { Replay } from "./Replay.ts"
+import * as Versions from "./Versions.ts"
+
+export interface VersionStatus {
+  readonly name: string
+  readonly version: number
+  readonly state: Versions.State | "following"
+  /** Up to where in the log its rows are complete; null for a table that commits write themselves. */
+  readonly position: number | null
+  /** Positions of the log that it does not have yet. */
+  readonly behind: number
+  readonly rows: number
+  readonly size_bytes: number
+  readonly events: number
+}
+
+/** Every version of every read model, and those who follow the log, with how far each has come. */
+export const status = Effect.fn("Projections.status")(function* () {
+  const { sql } = yield* Replay
+  const end = yield* Effect.orDie(Feed.settled(sql))
+  const known = yield* Effect.forEach(readModels, ({ name }) =>
+    Effect.map(Versions.list(sql, name), (versions) =>
+      versions.some(({ state }) => state === "live") ? versions : [born(name), ...versions],
+    ),
+  )
+  const followed = yield* Follower.lag(sql, EmailStats.FOLLOWER)
+  const versions = known.flat()
+  const sizes = yield* Effect.orDie(sql<{ readonly name: string; readonly rows: number; readonly bytes: bigint }>`
+    SELECT wanted.name, greatest(0, c.reltuples)::float8 AS rows, pg_total_relation_size(c.oid) AS bytes
+    FROM unnest(${[...versions.map(Versions.tableOf), EmailStats.FOLLOWER]}::text[]) AS wanted(name)
+    JOIN pg_class c ON c.oid = to_regclass(wanted.name)`)
+  const sizeOf = (table: string) => {
+    const found = sizes.find(({ name }) => name === table)
+    return { rows: Math.round(found?.rows ?? 0), size_bytes: Number(found?.bytes ?? 0n) }
+  }
+  return [
+    ...versions.map((each): VersionStatus => {
+      const isLive = each.state === "live"
+      return {
+        name: each.name,
+        version: each.version,
+        state: each.state,
+        position: isLive ? null : Number(each.position),
+        behind: isLive || each.position > end ? 0 : Number(end - each.position),
+        ...sizeOf(Versions.tableOf(each)),
+        events: Number(each.events),
+      }
+    }),
+    {
+      name: EmailStats.FOLLOWER,
+      version: 1,
+      state: "following",
+      position: Number(followed.position),
+      behind: Number(followed.behind),
+      ...sizeOf(EmailStats.FOLLOWER),
+      events: 0,
+    } satisfies VersionStatus,
+  ]
+})
+
+/** A read model that was never rebuilt. */
+const born = (name: string): Versions.Version => ({
+  name,
+  version: 1,
+  state: "live",
+  position: 0n,
+  events: 0n,
+  worked_ms: 0n,
+  release: "",
+  created_at: "",
+  finished_at: null,
+})

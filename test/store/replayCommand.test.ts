@@ -1,0 +1,121 @@
+import { assert, layer } from "@effect/vitest"
+import type { PgClient } from "@effect/sql-pg"
+import * as Email from "@waybill/domain/Email"
+import { EventStore } from "@waybill/store/EventStore"
+import { Replay } from "@waybill/store/projections/Replay"
+import { Effect, Layer, Redacted } from "effect"
+import * as Database from "../support/database.ts"
+import { id } from "../support/history.ts"
+import { runToEnd, Service } from "../support/service.ts"
+import { committed, open, send } from "./units.ts"
+
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+  Layer.provideMerge(EventStore.layer()),
+  Layer.provideMerge(Database.layerFresh),
+)
+const TIMEOUT = { timeout: 120_000 }
+
+const environment = Effect.map(Database.Fresh, ({ url }) => ({
+  DATABASE_URL: Redacted.value(url),
+  WAYBILL_DATA: "/nowhere",
+}))
+const waybill = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(environment, (env) => Effect.promise(() => runToEnd(args, env)))
+
+const linesOf = (output: string): ReadonlyArray<Readonly<Record<string, unknown>>> =>
+  output.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []))
+
+const mail = (messages: number) =>
+  Effect.forEach(
+    Array.from({ length: messages }),
+    () =>
+      Effect.gen(function* () {
+        const { commit, transact } = yield* EventStore
+        const account_id = id("AccountId")
+        const { answer } = yield* committed(transact(send(account_id)))
+        yield* commit(Email, { account_id, stream_id: answer }, open)
+      }),
+    { concurrency: 32, discard: true },
+  ).pipe(Effect.orDie)
+
+const execute = <A extends object>(statement: (sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<A>, unknown>) =>
+  Effect.flatMap(Replay, ({ sql }) => Effect.orDie(statement(sql)))
+
+layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
+  it.effect(
+    "goes on where a kill has stopped it, and folds nothing twice",
+    () =>
+      Effect.gen(function* () {
+        yield* mail(1_000)
+        const env = yield* environment
+        const killed = new Service(["projections", "rebuild", "email_log", "--throttle", "400", "--json"], env)
+        // It is killed in the middle of its work, somewhere in a slice.
+        yield* Effect.promise(() => killed.says('"phase":"folding"'))
+        while (
+          (yield* execute<{ readonly n: bigint }>(
+            (sql) => sql`SELECT events AS n FROM projection_versions WHERE state = 'building'`,
+          ))[0]?.n === 0n
+        );
+        yield* Effect.promise(() => killed.stop("SIGKILL"))
+        const [before] = yield* execute<{ readonly events: bigint; readonly rows: bigint }>(
+          (sql) => sql`
+            SELECT events, (SELECT count(*) FROM email_log_v2) AS rows FROM projection_versions
+            WHERE state = 'building'`,
+        )
+        const events = Number(before?.events)
+        assert.isAbove(events, 0)
+        assert.isBelow(events, 2_000)
+        assert.strictEqual(Number(before?.rows), events / 2)
+        // The server may not have noticed yet that the other is gone.
+        let again = yield* waybill("projections", "rebuild", "email_log", "--json")
+        while (again.output.includes("somebody else is at work")) {
+          again = yield* waybill("projections", "rebuild", "email_log", "--json")
+        }
+        assert.strictEqual(again.code, 0, again.output)
+        const lines = linesOf(again.output)
+        assert.strictEqual(lines[0]?.["events"], events)
+        assert.deepInclude(lines.at(-1), { name: "email_log", version: 2, events: 2_000 })
+        for (const line of lines.slice(0, -1))
+          assert.containsAllKeys(line, ["phase", "events", "total", "events_per_second", "eta_seconds"])
+        assert.strictEqual((yield* waybill("projections", "swap", "email_log")).code, 0)
+        const verified = yield* waybill("projections", "verify", "email_log")
+        assert.include(verified.output, "email_log is what the log says: 1000 rows, 64 checksums alike.")
+        assert.strictEqual(verified.code, 0)
+      }),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "says what it has, and ends with 3 where a row is not what the log says, naming it",
+    () =>
+      Effect.gen(function* () {
+        const [row] = yield* execute<{ readonly id: string }>(
+          (sql) => sql`
+            UPDATE email_log SET status = 'bounced' WHERE id = (SELECT min(id) FROM email_log) RETURNING id`,
+        )
+        const verified = yield* waybill("projections", "verify", "email_log")
+        assert.strictEqual(verified.code, 3)
+        assert.include(verified.output, "1 rows differ, in 1 of 64 checksums:")
+        assert.include(verified.output, `id=${row?.id}`)
+        assert.include(verified.output, "email_log is not what the log says in 1 rows")
+        const status = yield* waybill("projections", "status", "--json")
+        const found = JSON.parse(status.output) as ReadonlyArray<Readonly<Record<string, unknown>>>
+        assert.deepStrictEqual(
+          found.flatMap((each) => (each["name"] === "email_log" ? [[each["version"], each["state"]]] : [])),
+          [
+            [1, "kept"],
+            [2, "live"],
+          ],
+        )
+        assert.deepInclude(found.at(-1), { name: "email_stats", state: "following", position: 0 })
+        assert.strictEqual((yield* waybill("projections", "rebuild", "email_log")).code, 0)
+        assert.strictEqual((yield* waybill("projections", "swap", "email_log")).code, 0)
+        assert.strictEqual((yield* waybill("projections", "verify", "email_log")).code, 0)
+        const dropped = yield* waybill("projections", "drop", "email_log", "1")
+        assert.include(dropped.output, "Version 1 of email_log is gone.")
+        const refused = yield* waybill("projections", "drop", "email_log", "1")
+        assert.deepStrictEqual([refused.code, refused.output.includes("has no version 1")], [1, true])
+      }),
+    TIMEOUT,
+  )
+})
