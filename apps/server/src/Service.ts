@@ -22,6 +22,7 @@ import { Instance } from "./http/Instance.ts"
 import * as preview from "./http/preview.ts"
 import { HttpLive } from "./http/Server.ts"
 import { Sessions } from "./http/Session.ts"
+import * as unsubscribe from "./http/unsubscribe.ts"
 import { instanceKey } from "./instanceKey.ts"
 import { returnPathKey, returnPathKeys } from "./returnPathKey.ts"
 import { reveal, type Settings, SettingsWrong, urlOf } from "./Settings.ts"
@@ -34,6 +35,7 @@ import * as drainWebhooks from "./tasks/drainWebhooks.ts"
 import { followStats } from "./tasks/followStats.ts"
 import { Transports } from "./tasks/Transports.ts"
 import * as Worker from "./tasks/Worker.ts"
+import { unsubscribeKeys, unsubscribeUrl } from "./unsubscribe.ts"
 
 /** The log, its secrets, and what requests are measured against. */
 export const store = (settings: Settings, url: Redacted.Redacted) =>
@@ -67,8 +69,14 @@ export const http = (
     maxBodyBytes: settings.maxBodyBytes,
     trustedProxies: networks(settings.trustedProxies),
     also: {
-      routes: Layer.mergeAll(dashboard.layer(), auth.layer(networks(settings.trustedProxies)), preview.layer, metrics),
-      open: dashboard.isOpen,
+      routes: Layer.mergeAll(
+        dashboard.layer(),
+        auth.layer(networks(settings.trustedProxies)),
+        preview.layer,
+        unsubscribe.layer,
+        metrics,
+      ),
+      open: (path) => dashboard.isOpen(path) || unsubscribe.isOpen(path),
     },
   }).pipe(
     Layer.provide([dns(settings), EventFeed.layer]),
@@ -165,9 +173,13 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const allowedNetworks = networks(settings.webhookAllowNetworks)
+      const [unsubscribeKey = new Uint8Array()] = yield* unsubscribeKeys
       return Worker.layer({
         url,
-        delivery: { returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain } },
+        delivery: {
+          returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain },
+          unsubscribeUrl: unsubscribeUrl(urlOf(settings), unsubscribeKey),
+        },
         also: Effect.gen(function* () {
           const webhooks = yield* drainWebhooks.make({ allowedNetworks })
           const domains = yield* checkDomains()

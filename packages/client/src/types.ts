@@ -338,7 +338,7 @@ export type EmailMessage = {
   readonly scheduled_at?: string | null
   /** Files, at most 20 */
   readonly attachments?: ReadonlyArray<Attachment> | null
-  /** Adds one-click unsubscribe headers (RFC 8058) */
+  /** Adds one-click unsubscribe headers (RFC 8058) to mail for one recipient, where the service is reached by https */
   readonly list_unsubscribe?: boolean | null
 }
 

@@ -13,8 +13,8 @@ export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1
 
 export interface Sender {
   readonly returnPath: { readonly secretKey: Uint8Array; readonly domain: string }
-  /** The https address of one-click unsubscription, where the instance has one. */
-  readonly unsubscribeUrl?: (message: Email.Message) => string
+  /** The https address of one-click unsubscription, where the message can have one. */
+  readonly unsubscribeUrl?: (message: Email.Message) => string | undefined
 }
 
 /** It will never be possible to send this. */

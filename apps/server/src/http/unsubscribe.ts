@@ -1,0 +1,61 @@
+import * as Unsubscribe from "@waybill/mail/Unsubscribe"
+import { Effect, Option } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { unsubscribe, unsubscribeKeys } from "../unsubscribe.ts"
+
+/** Providers of mailboxes ask for many of their users from few addresses, so nothing is counted; a MAC is quickly seen. */
+export const isOpen = (path: string): boolean => path.startsWith(Unsubscribe.PATH)
+
+/**
+ * One-click unsubscribing (RFC 8058): a POST takes the recipient off, whoever sends it. A GET only shows the button, for
+ * what scans mail follows its links.
+ */
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const keys = yield* unsubscribeKeys
+    const emailOf = Effect.map(HttpRouter.params, ({ token = "" }) => Unsubscribe.verify(keys, token))
+    const path = `${Unsubscribe.PATH}:token` as const
+    yield* router.add(
+      "GET",
+      path,
+      Effect.map(emailOf, (email) => (Option.isSome(email) ? page(200, ASK) : page(404, UNKNOWN))),
+    )
+    yield* router.add(
+      "POST",
+      path,
+      Effect.gen(function* () {
+        const email = yield* emailOf
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const address = Option.getOrNull(request.remoteAddress)
+        const done = Option.isSome(email) && (yield* unsubscribe(email.value, address))
+        return done ? page(200, DONE) : page(404, UNKNOWN)
+      }),
+    )
+  }),
+)
+
+const ASK = `<p>You will get no more mail of this sender at the address this link was sent to.</p>
+<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>Unsubscribe</button></form>`
+const DONE = "<p>You are unsubscribed. You can close this page.</p>"
+const UNKNOWN = "<p>This link leads to nothing. Copy it from the mail once more, as a whole.</p>"
+
+const HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "x-robots-tag": "noindex",
+}
+
+const page = (status: number, body: string) =>
+  HttpServerResponse.html(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Unsubscribe</title>
+<style>body { font: 1rem/1.6 system-ui, sans-serif; max-width: 30rem; margin: 15vh auto; padding: 0 1.5rem }</style>
+<h1>Unsubscribe</h1>
+${body}
+</html>
+`).pipe(HttpServerResponse.setStatus(status), HttpServerResponse.setHeaders(HEADERS))
