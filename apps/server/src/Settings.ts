@@ -237,6 +237,27 @@ export const TABLE = {
     "this machine, unless BASE_URL or TRUSTED_PROXIES says that a proxy stands before it",
     NetworksIfSet("METRICS_ALLOW_NETWORKS"),
   ),
+  otlpEndpoint: setting(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "Where traces go, in OTLP over HTTP as JSON, such as http://127.0.0.1:4318; none are made when unset.",
+    null,
+    Config.option(HttpAddress("OTEL_EXPORTER_OTLP_ENDPOINT")),
+  ),
+  otlpHeaders: setting(
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "Headers for the collector, as name=value,name=value.",
+    null,
+    Config.option(Config.Redacted("OTEL_EXPORTER_OTLP_HEADERS")),
+    true,
+  ),
+  tracesShare: setting(
+    "OTEL_TRACES_SAMPLER_ARG",
+    "Share of requests that are traced, from 0 to 1, each with all that follows from it.",
+    "1",
+    Config.schema(Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 })), "OTEL_TRACES_SAMPLER_ARG").pipe(
+      Config.withDefault(1),
+    ),
+  ),
   logLevel: setting(
     "LOG_LEVEL",
     "Debug, Info, Warn or Error.",

@@ -3,6 +3,7 @@ import { Effect, Layer, Logger, References } from "effect"
 import { welcome } from "./cli/welcome.ts"
 import * as Installation from "./Installation.ts"
 import { Exposition } from "./observability/Exposition.ts"
+import * as Tracing from "./observability/Tracing.ts"
 import type { Postgres } from "./Postgres.ts"
 import type { Role } from "./Role.ts"
 import * as Service from "./Service.ts"
@@ -37,8 +38,7 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
   const logging = Layer.mergeAll(
     Logger.layer([Logger.consoleJson]),
     Layer.succeed(References.MinimumLogLevel, settings.logLevel),
-    // Nobody collects spans yet, so none are made.
-    Layer.succeed(References.TracerEnabled, false),
+    Tracing.layer(settings),
   )
   return serving.pipe(
     Effect.provide(

@@ -12,6 +12,7 @@ import type { DomainRecord } from "./Domains.ts"
 import { refKey } from "./Ledger.ts"
 import type { Leased } from "./Leases.ts"
 import * as PostgresLedger from "./PostgresLedger.ts"
+import * as Provenance from "./Provenance.ts"
 import { decode, fold } from "./Recorded.ts"
 
 /** Recipients of one message whose times lie this close together are tried together. */
@@ -29,6 +30,8 @@ export interface Pending {
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
   /** The whole content where it is small and has been read already; it may be gone, so this may be absent for it too. */
   readonly content: Content.Whole | undefined
+  /** Whose request it began with, for the log and for traces. */
+  readonly origin: Provenance.Provenance
 }
 
 /** Whom this attempt is for: everybody who still waits and whose time has come. */
@@ -46,12 +49,14 @@ export const load = Effect.fn("Pending.load")(function* (rows: ReadonlyArray<Lea
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
   const streams = yield* Effect.orDie(PostgresLedger.make(sql, []).streams(refs))
   const messages = new Map<string, Email.Message>()
+  const origins = new Map<string, Provenance.Provenance>()
   for (const row of rows) {
     const history = (streams.get(refKey(row as { account_id: AccountId; stream_id: string })) ?? []).map((stored) =>
       decode(Email, DomainEvent, stored),
     )
     const state = fold(Email, history) as Email.State
     if (state._tag === "Message") messages.set(row.id, state)
+    origins.set(row.id, Provenance.following(history[0]))
   }
   const domains = yield* loadDomains(sql, rows, messages)
   const suppressed = yield* loadSuppressed(sql, rows, messages)
@@ -62,7 +67,14 @@ export const load = Effect.fn("Pending.load")(function* (rows: ReadonlyArray<Lea
       if (message === undefined) return []
       const domain = domains.get(`${row.account_id} ${message.accepted.domain_id}`) ?? null
       const content = bodies.get(`${row.account_id} ${message.accepted.content.sha256}`)
-      const pending: Pending = { message, domain, suppressed: suppressed.get(row.account_id) ?? NOBODY, content }
+      const origin = origins.get(row.id) ?? Provenance.system
+      const pending: Pending = {
+        message,
+        domain,
+        suppressed: suppressed.get(row.account_id) ?? NOBODY,
+        content,
+        origin,
+      }
       return [[row.id, pending] as const]
     }),
   )

@@ -23,5 +23,11 @@ export const system: Provenance = {
   address: null,
 }
 
+/** What follows from a fact belongs to the request that the fact belongs to. */
+export const following = (
+  fact: { readonly event_id: string; readonly meta: Pick<Provenance, "correlation_id"> } | undefined,
+): Provenance =>
+  fact === undefined ? system : { ...system, correlation_id: fact.meta.correlation_id, causation_id: fact.event_id }
+
 /** What is written into the `meta` of every event appended inside an effect. */
 export const Provenance = Context.Reference<Provenance>("@waybill/store/Provenance", { defaultValue: () => system })

@@ -19,6 +19,8 @@ export interface Service {
   readonly ask: (method: string, path: string, options: Ask) => Promise<Answer>
   /** Asked to stop, as a rolling restart does; answers with its exit code. */
   readonly stop: Effect.Effect<number | null>
+  /** All that it has printed so far. */
+  readonly said: () => string
   /** Gone at once, with nothing written down. */
   readonly kill: Effect.Effect<void>
 }
@@ -26,6 +28,7 @@ export interface Ask {
   readonly key: string
   readonly body?: unknown
   readonly idempotencyKey?: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 export interface Answer {
   readonly status: number
@@ -39,7 +42,7 @@ export interface Answer {
 }
 
 /** All processes of one installation seal under one key. */
-const instanceKey = randomBytes(32).toString("base64")
+export const instanceKey = randomBytes(32).toString("base64")
 
 const MAIN = path.join(import.meta.dirname, "../../../apps/server/src/main.ts")
 /** Without the worker, so that whatever it commits was a request. */
@@ -70,22 +73,25 @@ const run = (
           ...process.env,
           // vitest has one of its own.
           BASE_URL: "",
-          ...env,
           DATABASE_URL: Redacted.value(url),
           WAYBILL_INSTANCE_KEY: instanceKey,
           WAYBILL_DATA: path.join(os.tmpdir(), "waybill-processes"),
           LOG_LEVEL: "Error",
+          ...env,
         },
         stdio: ["ignore", "pipe", "pipe"],
       })
+      const output: Array<string> = []
+      for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => output.push(String(chunk)))
       const port = await ready(child, portIn)
-      const gone = once(child, "exit") as Promise<Array<number | null>>
+      const gone = once(child, "close") as Promise<Array<number | null>>
       const end = (signal: NodeJS.Signals) =>
         Effect.promise(async () => {
           child.kill(signal)
           return (await gone)[0] ?? null
         })
       return {
+        said: () => output.join(""),
         kill: Effect.asVoid(end("SIGKILL")),
         stop: end("SIGTERM"),
         ask: (method, path, options) => ask(port, method, path, options),
@@ -122,6 +128,7 @@ const ask = async (port: number, method: string, path: string, options: Ask): Pr
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
     headers: {
+      ...options.headers,
       authorization: `Bearer ${options.key}`,
       ...(options.body === undefined ? {} : { "content-type": "application/json" }),
       ...(options.idempotencyKey === undefined ? {} : { "idempotency-key": options.idempotencyKey }),

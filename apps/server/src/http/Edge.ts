@@ -9,6 +9,7 @@ import { Cause, Clock, Effect, Option } from "effect"
 import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { hashOf } from "../apiKeys.ts"
 import { newId } from "../fresh.ts"
+import * as Traces from "../observability/Traces.ts"
 import { Admitted } from "./Admitted.ts"
 import { bucketOf } from "./Bucket.ts"
 import * as ClientAddress from "./ClientAddress.ts"
@@ -26,10 +27,20 @@ export interface Options {
  * What every answer passes, whatever made it: an id, the rate window, the one shape of errors (contract §1 and §2). The
  * order here is the contract's: 401 and 429 come before anything that the router says.
  */
-export const around = <E, R>(app: Effect.Effect<Response, E, R>, { open, trustedProxies }: Options) =>
+export const around = <E, R>(app: Effect.Effect<Response, E, R>, options: Options) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const id = yield* newId("RequestId")
+    return yield* Traces.ofRequest(answered(app, options, request, id), id, request.method, request.headers)
+  })
+
+const answered = <E, R>(
+  app: Effect.Effect<Response, E, R>,
+  { open, trustedProxies }: Options,
+  request: HttpServerRequest.HttpServerRequest,
+  id: string,
+) =>
+  Effect.gen(function* () {
     const path = pathOf(request.url)
     const handle = (effect: Effect.Effect<Response, E, R>) =>
       effect.pipe(
@@ -60,7 +71,7 @@ export const around = <E, R>(app: Effect.Effect<Response, E, R>, { open, trusted
     }
     const admitted = admittedBy(verdict.value, address)
     return HttpServerResponse.setHeaders(yield* handle(Effect.provideService(app, Admitted, admitted)), standing)
-  }).pipe(Effect.withSpan("Edge"))
+  })
 
 const admittedBy = (verdict: Verdict | Session.UserAdmitted, address: string): Admitted | undefined => {
   if (verdict._tag === "UserAdmitted") return { user: verdict.user, address }

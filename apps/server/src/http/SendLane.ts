@@ -12,6 +12,7 @@ import { Provenance } from "@waybill/store/Provenance"
 import { Cause, Context, Effect, Exit, Fiber, Result, Schema, Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { newId } from "../fresh.ts"
+import * as Traces from "../observability/Traces.ts"
 import { provenanceOf } from "./authorization.ts"
 import * as ClientAddress from "./ClientAddress.ts"
 import * as Edge from "./Edge.ts"
@@ -42,7 +43,8 @@ export const make = Effect.fnUntraced(function* (options: {
   const lane: Lane = (request, response) => {
     if (!isOrdinary(request, maxBytes)) return false
     const id = Effect.runSync(newId("RequestId"))
-    const fiber = Fiber.runIn(run(answer(admission, request, id, options.trustedProxies)), scope)
+    const answered = answer(admission, request, id, options.trustedProxies)
+    const fiber = Fiber.runIn(run(Traces.ofRequest(answered, id, request.method, request.headers)), scope)
     response.on("close", () => {
       if (!response.writableEnded) fiber.interruptUnsafe()
     })

@@ -10,7 +10,7 @@ import type { Fact } from "@waybill/mail/ReportFact"
 import type { Bounced } from "@waybill/mail/ReturnPath"
 import { EventStore } from "@waybill/store/EventStore"
 import * as FullMailboxes from "@waybill/store/FullMailboxes"
-import { Provenance, system } from "@waybill/store/Provenance"
+import { following, Provenance } from "@waybill/store/Provenance"
 import type { Append, View } from "@waybill/store/Unit"
 import { Clock, Effect, Result } from "effect"
 import { newId } from "../fresh.ts"
@@ -39,7 +39,7 @@ export const recordReport = Effect.fn("recordReport")(function* (
   facts: ReadonlyArray<Fact>,
 ): Effect.fn.Return<number, never, EventStore | PgClient.PgClient> {
   const store = yield* EventStore
-  const { state } = yield* store.load(Email, { account_id, stream_id: emailId })
+  const { history, state } = yield* store.load(Email, { account_id, stream_id: emailId })
   if (state._tag === "Unborn") return 0
   const learnt = yield* Effect.forEach(attribute(state, recipientIndex, facts), ({ fact, recipient }) =>
     Effect.gen(function* () {
@@ -67,7 +67,7 @@ export const recordReport = Effect.fn("recordReport")(function* (
     .pipe(
       Effect.map((committed) => (committed._tag === "Committed" ? committed.answer : 0)),
       Effect.catch((refusal) => (refusal === "nothing new" ? Effect.succeed(0) : Effect.die(refusal))),
-      Effect.provideService(Provenance, { ...system, address }),
+      Effect.provideService(Provenance, { ...following(history[0]), address }),
     )
 })
 

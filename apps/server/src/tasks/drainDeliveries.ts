@@ -1,6 +1,8 @@
 import * as Retry from "@waybill/mail/Retry"
 import * as Pending from "@waybill/store/Pending"
+import { Provenance } from "@waybill/store/Provenance"
 import { Effect, Semaphore } from "effect"
+import * as Traces from "../observability/Traces.ts"
 import { deliver, type Options as DeliverOptions } from "./deliver.ts"
 import * as Pipeline from "./Pipeline.ts"
 
@@ -13,6 +15,13 @@ export interface Options
 /** What the bodies of large messages under way may take of memory; small ones are bounded by their number. */
 export const MAX_LARGE_BYTES = 64 * 1024 * 1024
 const KIB = 1024
+
+/** Facts and traces of a delivery say to which request they belong. */
+const followed = <A, E, R>(work: Effect.Effect<A, E, R>, row: Pipeline.Job["row"], { origin }: Pending.Pending) =>
+  Traces.following(Effect.provideService(work, Provenance, origin), origin, "delivery", {
+    "waybill.account_id": row.account_id,
+    "waybill.email_id": row.stream_id,
+  })
 
 /** Delivers what is due, each message by itself. */
 export const drainDeliveries = (options: Options) =>
@@ -30,7 +39,7 @@ export const drainDeliveries = (options: Options) =>
           jobs.map((job) => {
             const pending = loaded.get(job.row.id)
             const work = deliver(job, pending, { ...options, nextAttempt: options.nextAttempt ?? Retry.nextAttempt })
-            return withRoom(pending)(work)
+            return withRoom(pending)(pending === undefined ? work : followed(work, job.row, pending))
           }),
         ),
     })

@@ -6,6 +6,7 @@ import * as Leases from "@waybill/store/Leases"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
 import { Effect, Option, Random } from "effect"
 import { now } from "../fresh.ts"
+import * as Traces from "../observability/Traces.ts"
 import * as callWebhook from "./callWebhook.ts"
 import * as EndpointTurns from "./EndpointTurns.ts"
 import * as Pipeline from "./Pipeline.ts"
@@ -96,11 +97,22 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         if (stuck.includes(job)) return allAside
         const dispatch = byId.get(job.row.id)
         // A row without a record has nobody to tell of anything.
-        return dispatch === undefined ? Leases.drop(job.row) : work(job, dispatch)
+        return dispatch === undefined ? Leases.drop(job.row) : followed(work(job, dispatch), dispatch)
       })
     }),
   })
 })
+
+/** A call belongs to the request that led to its event. */
+const followed = <A, E, R>(work: Effect.Effect<A, E, R>, dispatch: WebhookDeliveries.Dispatch) =>
+  dispatch.event === null
+    ? work
+    : Traces.following(work, dispatch.event.meta, "webhook", {
+        "waybill.account_id": dispatch.account_id,
+        "waybill.webhook_id": dispatch.webhook_id,
+        "waybill.event_id": dispatch.event_id,
+        "waybill.event_type": dispatch.event_type,
+      })
 
 /** Who says nothing for so long hangs; a quick refusal holds nobody up. */
 const SILENCE_MS = 5_000

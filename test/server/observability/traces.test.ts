@@ -1,0 +1,114 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Id from "@waybill/domain/Id"
+import { EventStore } from "@waybill/store/EventStore"
+import { Effect, Layer } from "effect"
+import * as Traces from "../../../apps/server/src/observability/Traces.ts"
+import * as Collector from "../../support/collector.ts"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as SmtpServer from "../../support/smtpServer.ts"
+import * as WebhookReceiver from "../../support/webhookReceiver.ts"
+import * as Service from "../processes/Service.ts"
+
+const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
+const THEIR_TRACE = "0af7651916cd43dd8448eb211c80319c"
+
+describe("the trace of a request", () => {
+  it("is named by the request's own id", () => {
+    const bytes = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    const id = Id.make("RequestId", 1_795_000_000_000, bytes)
+    const other = Id.make("RequestId", 1_795_000_000_000, bytes.toReversed())
+    assert.match(Traces.traceIdOf(id), /^[0-9a-f]{32}$/u)
+    assert.notStrictEqual(Traces.traceIdOf(id), Traces.traceIdOf(other))
+    // The time is in front, as in the id.
+    assert.strictEqual(Number.parseInt(Traces.traceIdOf(id).slice(0, 12), 16), 1_795_000_000_000)
+  })
+})
+
+layer(World, { excludeTestServices: true })("a message's trace", (it) => {
+  it.effect(
+    "leads from the request over the dialogue with a mail server to the webhook, through two processes",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const collector = yield* Collector.listen
+        const server = yield* SmtpServer.listen()
+        const hook = yield* WebhookReceiver.listen()
+        const settings = {
+          OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+          OTEL_EXPORTER_OTLP_HEADERS: "x-collector-key=open%20sesame",
+          WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
+        }
+        const [api, worker] = yield* Effect.all(
+          [
+            Service.start(url, { ...settings, ROLES: "api" }),
+            Service.start(url, {
+              ...settings,
+              ROLES: "worker",
+              TRANSPORT: "relay",
+              SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+            }),
+          ],
+          { concurrency: "unbounded" },
+        )
+        const { secret } = yield* Service.key(yield* Service.account())
+        const ask = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+          Effect.promise(() => api.ask("POST", path, { key: secret, body, headers }))
+        yield* ask("/v1/domains", { name: "acme.test" })
+        const added = yield* ask("/v1/webhooks", { url: hook.url, events: ["email.delivered"] })
+        assert.strictEqual(added.status, 201)
+        const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Secret of Ana", text: "Thank you." }
+        const traceparent = `00-${THEIR_TRACE}-b7ad6b7169203331-01`
+        const sent = yield* ask("/v1/email/send", mail, { traceparent })
+        assert.strictEqual(sent.status, 200)
+        yield* Delivery.until(
+          Effect.sync(() => hook.calls.length),
+          (calls) => calls === 1,
+        )
+        // What is left is sent when they stop.
+        yield* Effect.all([api.stop, worker.stop], { concurrency: "unbounded" })
+
+        const request_id = sent.headers.get("x-request-id") ?? ""
+        const spans = collector.spans()
+        const trace = spans.filter(({ traceId }) => traceId === Traces.traceIdOf(request_id))
+        const names = new Set(trace.map(({ name }) => name))
+        for (const name of ["request", "EventStore.transact", "delivery", "deliver", "SmtpDelivery.deliver"]) {
+          assert.isTrue(names.has(name), `${name} in ${[...names].join(", ")}`)
+        }
+        for (const name of ["webhook", "callWebhook"]) assert.isTrue(names.has(name), name)
+        // Each hangs together: a span is a root, or its parent is there.
+        const ids = new Set(trace.map(({ spanId }) => spanId))
+        const roots = trace.filter(({ parentSpanId = "" }) => parentSpanId === "")
+        assert.isTrue(trace.every(({ parentSpanId = "" }) => parentSpanId === "" || ids.has(parentSpanId)))
+        assert.deepStrictEqual(roots.map(({ name }) => name).sort(), ["delivery", "request", "webhook"])
+        assert.deepStrictEqual(
+          roots.find(({ name }) => name === "request")?.links.map(({ traceId }) => traceId),
+          [THEIR_TRACE],
+        )
+        // Nothing of the background, and nobody's mail.
+        assert.isTrue(
+          spans.every(
+            ({ name, parentSpanId = "" }) => parentSpanId !== "" || /^(request|delivery|webhook)$/u.test(name),
+          ),
+        )
+        assert.notMatch(collector.text(), /example\.org|Secret of|Thank you|wb_|whsec_/u)
+        assert.isTrue(collector.headers().every((key) => key === "open sesame"))
+
+        // The log says the same as the trace.
+        const sql = yield* PgClient.PgClient
+        const facts = yield* sql<{
+          readonly type: string
+          readonly event_id: string
+          readonly meta: Record<string, unknown>
+        }>`
+          SELECT type, event_id, meta FROM events WHERE stream_id = ${sent.json.id} ORDER BY version`
+        const [queued, delivered] = facts
+        assert.deepStrictEqual(
+          [delivered?.type, delivered?.meta["correlation_id"], delivered?.meta["causation_id"]],
+          ["EmailDelivered", request_id, queued?.event_id],
+        )
+      }),
+    60_000,
+  )
+})
