@@ -29,6 +29,7 @@ const onPath = (command) =>
 
 const steps = {
   types: [...compiler(), "--noEmit", "--pretty", "false"],
+  "dashboard types": [...compiler(), "--noEmit", "--pretty", "false", "-p", "apps/dashboard"],
   "dead code": [...tool("knip"), "--no-progress"],
   house: [...tool("vitest"), "run", "--config", "test/house/vitest.config.ts"],
   lint: [...tool("oxlint"), "--format", "unix"],

@@ -10,7 +10,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as Follower from "@waybill/store/Follower"
 import { Effect, Fiber, Layer, Result } from "effect"
 import * as Database from "../support/database.ts"
-import { id, queued } from "../support/history.ts"
+import { id } from "../support/history.ts"
 import { send } from "./units.ts"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))

@@ -9,6 +9,7 @@ import * as Database from "@waybill/store/Database"
 import { EventStore } from "@waybill/store/EventStore"
 import { KeyUses } from "@waybill/store/KeyUses"
 import * as RateWindows from "@waybill/store/RateWindows"
+import * as Users from "@waybill/store/Users"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { Secrets } from "@waybill/store/Secrets"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
@@ -188,6 +189,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
             drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
             check_domains: { run: domains.kick, cron: "* * * * *" },
             sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
+            sweep_sign_ins: { run: Users.sweep(), cron: "17 * * * *" },
           }
         }),
       })

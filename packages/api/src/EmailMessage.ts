@@ -128,6 +128,9 @@ export const EmailMessage = Schema.Struct({
     Schema.Array(Attachment).check(Rules.items(0, MAX_ATTACHMENTS, "attachments")),
     "Files, at most 20",
   ),
-  list_unsubscribe: optional(Schema.Boolean, "Adds one-click unsubscribe headers (RFC 8058) to mail for one recipient, where the service is reached by https"),
+  list_unsubscribe: optional(
+    Schema.Boolean,
+    "Adds one-click unsubscribe headers (RFC 8058) to mail for one recipient, where the service is reached by https",
+  ),
 }).annotate({ identifier: "EmailMessage" })
 export type EmailMessage = typeof EmailMessage.Type

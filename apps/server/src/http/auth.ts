@@ -33,9 +33,6 @@ export const layer = (trustedProxies: Networks) =>
     }),
   )
 
-const addressOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest, trustedProxies: Networks) =>
-  ClientAddress.of(Option.getOrUndefined(remoteAddress), headers["x-forwarded-for"], trustedProxies)
-
 const FOREIGN = HttpServerResponse.jsonUnsafe(
   { code: "INVALID_ORIGIN", message: "This request comes from a page of another site." },
   { status: 403 },

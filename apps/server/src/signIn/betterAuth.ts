@@ -26,7 +26,6 @@ const timestamps = { createdAt: "created_at", updatedAt: "updated_at" }
 const CLOSED = [
   "/request-password-reset",
   "/sign-up/email",
-  "/sign-in/social",
   "/change-email",
   "/delete-user",
   "/send-verification-email",
@@ -64,7 +63,7 @@ export const make = (options: Options, database: Pool) =>
     database,
     telemetry: { enabled: false },
     logger: { disabled: true },
-    disabledPaths: CLOSED,
+    disabledPaths: options.oidc === undefined ? [...CLOSED, "/sign-in/social"] : CLOSED,
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,

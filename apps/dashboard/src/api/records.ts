@@ -1,0 +1,46 @@
+// The contract's own records, as they come over the wire.
+import type * as AccountApi from "@waybill/api/Account"
+import type * as KeysApi from "@waybill/api/ApiKeys"
+import type * as AuditApi from "@waybill/api/Audit"
+import type * as DomainsApi from "@waybill/api/Domains"
+import type * as EmailApi from "@waybill/api/EmailRecord"
+import type * as EventApi from "@waybill/api/EventRecord"
+import type * as MembersApi from "@waybill/api/Members"
+import type * as SandboxApi from "@waybill/api/Sandbox"
+import type * as StatsApi from "@waybill/api/Stats"
+import type * as SuppressionsApi from "@waybill/api/Suppressions"
+import type * as DeliveryApi from "@waybill/api/WebhookDelivery"
+import type * as WebhooksApi from "@waybill/api/Webhooks"
+
+export type Account = typeof AccountApi.AccountRecord.Encoded
+export type ApiKey = typeof KeysApi.Key.Encoded
+export type CreatedApiKey = typeof KeysApi.CreatedKey.Encoded
+export type Scope = ApiKey["scopes"][number]
+export type AuditEntry = typeof AuditApi.AuditEntry.Encoded
+export type Domain = typeof DomainsApi.Domain.Encoded
+export type DomainRecord = typeof DomainsApi.DomainRecord.Encoded
+export type Email = typeof EmailApi.EmailRecord.Encoded
+export type EmailWithContent = typeof EmailApi.WithContent.Encoded
+export type EmailStatus = Email["status"]
+export type Recipient = Email["recipients"][number]
+export type EventRecord = typeof EventApi.EventRecord.Encoded
+export type Member = typeof MembersApi.ListedMember.Encoded
+export type MemberLink = typeof MembersApi.Link.Encoded
+export type Role = Member["role"]
+export type Session = typeof MembersApi.Session.Encoded
+export type SandboxMessage = typeof SandboxApi.Message.Encoded
+export type WholeSandboxMessage = typeof SandboxApi.WholeMessage.Encoded
+export type Stats = typeof StatsApi.Stats.Encoded
+export type StatsRow = typeof StatsApi.StatsRow.Encoded
+export type Suppression = typeof SuppressionsApi.SuppressionRecord.Encoded
+export type Delivery = typeof DeliveryApi.Delivery.Encoded
+export type DeliveryDetail = typeof DeliveryApi.DeliveryDetail.Encoded
+export type Webhook = typeof WebhooksApi.WebhookRecord.Encoded
+export type WebhookWithSecret = typeof WebhooksApi.WithSecret.Encoded
+
+export interface Page<A> {
+  readonly object: "list"
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+  readonly data: ReadonlyArray<A>
+}

@@ -1,0 +1,30 @@
+import type { Liveness } from "../api/live.ts"
+import { cx } from "../ui/cx.ts"
+
+export const LiveSwitch = ({
+  liveness,
+  on,
+  onChange,
+}: {
+  readonly on: boolean
+  readonly liveness: Liveness
+  readonly onChange: (on: boolean) => void
+}) => (
+  <button
+    type="button"
+    role="switch"
+    aria-checked={on}
+    onClick={() => onChange(!on)}
+    title={on ? "New messages and states come in by themselves" : "The list stands still"}
+    className="inline-flex h-8 items-center gap-2 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium hover:bg-hover"
+  >
+    <span
+      aria-hidden
+      className={cx(
+        "size-2 rounded-full",
+        !on ? "bg-line-strong" : liveness === "live" ? "bg-good breathing" : "bg-warn",
+      )}
+    />
+    {!on ? "Paused" : liveness === "live" ? "Live" : "Connecting"}
+  </button>
+)

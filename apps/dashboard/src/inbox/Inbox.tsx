@@ -1,0 +1,145 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import { Inbox as Icon, Trash2 } from "lucide-react"
+import { Suspense, useEffect, useState } from "react"
+import { useLive } from "../api/live.ts"
+import * as queries from "../api/queries.ts"
+import type { SandboxMessage } from "../api/records.ts"
+import { remove } from "../api/request.ts"
+import { sendExamples } from "../emails/examples.ts"
+import { useListKeys } from "../shell/useListKeys.ts"
+import { useMay } from "../shell/useSession.ts"
+import { Button } from "../ui/Button.tsx"
+import { cx } from "../ui/cx.ts"
+import { Confirm } from "../ui/Dialog.tsx"
+import { Empty } from "../ui/Empty.tsx"
+import { ErrorNote } from "../ui/ErrorNote.tsx"
+import { Panel, Screen, SkeletonRows } from "../ui/Surface.tsx"
+import { Time } from "../ui/Time.tsx"
+import { say } from "../ui/Toasts.tsx"
+import { Mail } from "./Mail.tsx"
+
+const ARRIVALS = ["email.delivered"]
+const SOON_MS = 400
+const POLL_MS = 5_000
+
+/** Mail that was captured instead of sent, as its readers would see it. */
+export const Inbox = () => {
+  const { id } = useSearch({ from: "/shell/inbox" })
+  const navigate = useNavigate({ from: "/inbox" })
+  const client = useQueryClient()
+  const isAdmin = useMay("admin")
+  const [emptying, setEmptying] = useState(false)
+  const query = useInfiniteQuery({ ...queries.inbox, refetchInterval: isAdmin ? false : POLL_MS })
+  const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
+  const refresh = () => client.invalidateQueries({ queryKey: ["inbox"], exact: true })
+  useLive({ types: ARRIVALS, enabled: isAdmin, onEvent: () => void setTimeout(() => void refresh(), SOON_MS) })
+  const open = (next: SandboxMessage | undefined) =>
+    void navigate({ search: next === undefined ? {} : { id: next.id }, replace: true })
+  const at = useListKeys(rows.length, { open: (nth) => open(rows[nth]), show: (nth) => open(rows[nth]) })
+  useEffect(() => {
+    if (at >= 0) document.getElementById(`mail-${rows[at]?.id ?? ""}`)?.scrollIntoView({ block: "nearest" })
+  }, [at, rows])
+  const chosen = rows.find((row) => row.id === id) ?? rows[0]
+  const drop = useMutation({
+    mutationFn: (gone: string) => remove(`/sandbox/messages/${gone}`),
+    onSuccess: () => {
+      open(undefined)
+      void refresh()
+    },
+  })
+  return (
+    <Screen
+      wide
+      title="Inbox"
+      hint="Captured instead of sent; kept for seven days."
+      actions={
+        rows.length === 0 ? undefined : (
+          <Button icon={<Trash2 size={14} />} onClick={() => setEmptying(true)}>
+            Empty the inbox
+          </Button>
+        )
+      }
+    >
+      {query.isPending ? (
+        <Panel>
+          <SkeletonRows />
+        </Panel>
+      ) : query.isError ? (
+        <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
+      ) : rows.length === 0 ? (
+        <Panel>
+          <Empty icon={<Icon size={20} />} title="The inbox is empty" examples={sendExamples()}>
+            Whatever you send while mail is captured lands here, whoever it is for.
+          </Empty>
+        </Panel>
+      ) : (
+        <div className="grid items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
+          <Panel className="overflow-hidden lg:sticky lg:top-6">
+            <ul
+              aria-label="Captured mail"
+              className="max-h-[40vh] divide-y divide-line overflow-y-auto lg:max-h-[calc(100dvh-10rem)]"
+            >
+              {rows.map((row) => (
+                <li key={row.id} id={`mail-${row.id}`}>
+                  <button
+                    type="button"
+                    aria-current={row === chosen}
+                    onClick={() => open(row)}
+                    className={cx(
+                      "block w-full px-4 py-2.5 text-left focus-visible:-outline-offset-2",
+                      row === chosen ? "bg-hover" : "hover:bg-hover",
+                    )}
+                  >
+                    <span className="flex items-baseline gap-2">
+                      <span className="min-w-0 grow truncate text-sm font-medium">{row.recipients.join(", ")}</span>
+                      <span className="shrink-0 text-xs text-ink-3">
+                        <Time iso={row.created_at} />
+                      </span>
+                    </span>
+                    <span className="block truncate text-sm text-ink-2">
+                      {row.subject === "" ? "No subject" : row.subject}
+                    </span>
+                  </button>
+                </li>
+              ))}
+              {query.hasNextPage ? (
+                <li className="p-2 text-center">
+                  <Button small look="quiet" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+                    Older
+                  </Button>
+                </li>
+              ) : undefined}
+            </ul>
+          </Panel>
+          {chosen === undefined ? undefined : (
+            <Suspense
+              key={chosen.id}
+              fallback={
+                <Panel>
+                  <SkeletonRows />
+                </Panel>
+              }
+            >
+              <Mail id={chosen.id} onRemove={() => drop.mutate(chosen.id)} />
+            </Suspense>
+          )}
+        </div>
+      )}
+      <Confirm
+        open={emptying}
+        onOpenChange={setEmptying}
+        title="Empty the inbox?"
+        action="Delete all of it"
+        onConfirm={async () => {
+          await remove("/sandbox/messages")
+          open(undefined)
+          await refresh()
+          say("The inbox is empty.")
+        }}
+      >
+        The captured mail of this account is deleted. The log keeps what happened.
+      </Confirm>
+    </Screen>
+  )
+}

@@ -1,0 +1,30 @@
+import { CSPProvider } from "@base-ui/react/csp-provider"
+import { QueryClientProvider } from "@tanstack/react-query"
+import { RouterProvider } from "@tanstack/react-router"
+import { StrictMode } from "react"
+import { createRoot } from "react-dom/client"
+import { queryClient } from "./api/queries.ts"
+import { onSignedOut } from "./api/request.ts"
+import { router } from "./routes.tsx"
+import "./theme.css"
+import { Toasts } from "./ui/Toasts.tsx"
+
+onSignedOut(() => {
+  queryClient.removeQueries({ queryKey: ["session"] })
+  void router.invalidate()
+})
+
+const root = document.getElementById("root")
+if (root !== null) {
+  createRoot(root).render(
+    <StrictMode>
+      <CSPProvider disableStyleElements>
+        <QueryClientProvider client={queryClient}>
+          <Toasts>
+            <RouterProvider router={router} />
+          </Toasts>
+        </QueryClientProvider>
+      </CSPProvider>
+    </StrictMode>,
+  )
+}

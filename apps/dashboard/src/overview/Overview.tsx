@@ -1,0 +1,171 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { Activity } from "lucide-react"
+import { useMemo, useRef } from "react"
+import { useLive } from "../api/live.ts"
+import * as queries from "../api/queries.ts"
+import type { StatsRow } from "../api/records.ts"
+import { EMAIL_TYPES } from "../emails/feed.ts"
+import { sendExamples } from "../emails/examples.ts"
+import { useMay } from "../shell/useSession.ts"
+import { cx } from "../ui/cx.ts"
+import { Empty } from "../ui/Empty.tsx"
+import { ErrorNote } from "../ui/ErrorNote.tsx"
+import { Panel, Screen, Skeleton } from "../ui/Surface.tsx"
+import { useNow } from "../ui/Time.tsx"
+import { Chart } from "./Chart.tsx"
+import { Recent } from "./Recent.tsx"
+import { NONE, rate, series, sum, type Totals } from "./series.ts"
+import { Usage } from "./Usage.tsx"
+
+const RANGES = [
+  ["7d", "7 days", 7],
+  ["30d", "30 days", 30],
+  ["90d", "90 days", 90],
+] as const
+const DAY_MS = 24 * 60 * 60 * 1000
+const HOUR_MS = 60 * 60 * 1000
+/** Numbers are counted behind the log; they are asked for again at most this often while mail flows. */
+const REFRESH_MS = 3_000
+
+const startOf = (now: number, days: number): string =>
+  new Date(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS).toISOString()
+const endOf = (now: number): string => new Date(Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS).toISOString()
+
+export const Overview = () => {
+  const { range = "7d" } = useSearch({ from: "/shell/overview" })
+  const navigate = useNavigate({ from: "/overview" })
+  const days = RANGES.find(([name]) => name === range)?.[2] ?? 7
+  const now = useNow()
+  const from = startOf(now, days)
+  const to = endOf(now)
+  const unit = days <= 7 ? "hour" : "day"
+  const query = useQuery(queries.stats(from, to, unit))
+  useRefresh()
+  const rows: ReadonlyArray<StatsRow> = query.data?.data ?? []
+  const all = useMemo(() => sum(rows), [rows])
+  const points = useMemo(() => series(rows, from, to, unit), [rows, from, to, unit])
+  return (
+    <Screen
+      wide
+      title="Overview"
+      actions={
+        <div role="group" aria-label="Stretch of time" className="flex rounded-lg border border-line bg-sunken p-0.5">
+          {RANGES.map(([name, words]) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={name === range}
+              onClick={() => void navigate({ search: { range: name }, replace: true })}
+              className={cx(
+                "h-7 rounded-md px-2.5 text-xs font-medium",
+                name === range ? "bg-raised text-ink shadow-sm" : "text-ink-2 hover:text-ink",
+              )}
+            >
+              {words}
+            </button>
+          ))}
+        </div>
+      }
+    >
+      {query.isError ? <ErrorNote error={query.error} onRetry={() => void query.refetch()} /> : undefined}
+      {query.isSuccess && all.accepted === 0 ? (
+        <Panel>
+          <Empty icon={<Activity size={20} />} title="Nothing was sent yet" examples={sendExamples()}>
+            Send a first message; here you will see how much goes out, how well it arrives and how fast.
+          </Empty>
+        </Panel>
+      ) : (
+        <>
+          <Tiles all={query.isPending ? undefined : all} />
+          <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_22rem]">
+            <div className="flex min-w-0 flex-col gap-5">
+              <Panel title="Volume">
+                {query.isPending ? <Skeleton className="m-4 h-64" /> : <Chart points={points} unit={unit} />}
+              </Panel>
+              <Recent />
+            </div>
+            <Usage totals={all} />
+          </div>
+        </>
+      )}
+    </Screen>
+  )
+}
+
+/** New numbers while mail flows: by the stream where it may be followed, otherwise now and then. */
+const useRefresh = () => {
+  const client = useQueryClient()
+  const isAdmin = useMay("admin")
+  const waiting = useRef(false)
+  useLive({
+    types: EMAIL_TYPES,
+    enabled: isAdmin,
+    onEvent: () => {
+      if (waiting.current) return
+      waiting.current = true
+      setTimeout(() => {
+        waiting.current = false
+        void client.invalidateQueries({ queryKey: ["stats"] })
+        void client.invalidateQueries({ queryKey: ["recent"] })
+      }, REFRESH_MS)
+    },
+  })
+}
+
+const number = new Intl.NumberFormat()
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
+
+/** Above these, mailbox providers begin to look askance at a sender. */
+const MUCH_BOUNCED = 0.05
+const MUCH_COMPLAINED = 0.001
+
+const Tiles = ({ all = NONE }: { readonly all: Totals | undefined }) => {
+  const ended = all.delivered + all.bounced + all.failed
+  const bounced = rate(all.bounced, ended)
+  const complained = rate(all.complained, all.delivered)
+  const tiles = [
+    { name: "Accepted", value: number.format(all.accepted), hint: "recipients", status: undefined, isBad: false },
+    {
+      name: "Delivered",
+      value: percent.format(rate(all.delivered, ended)),
+      hint: `${number.format(all.delivered)} of ${number.format(ended)}`,
+      status: "delivered",
+      isBad: false,
+    },
+    {
+      name: "Bounced",
+      value: percent.format(bounced),
+      hint: `${number.format(all.bounced)} bounced`,
+      status: "bounced",
+      isBad: bounced > MUCH_BOUNCED,
+    },
+    {
+      name: "Complained",
+      value: percent.format(complained),
+      hint: `${number.format(all.complained)} complaints`,
+      status: "complained",
+      isBad: complained > MUCH_COMPLAINED,
+    },
+  ]
+  return (
+    <ul className="grid grid-cols-2 overflow-hidden rounded-xl border border-line bg-panel lg:grid-cols-4">
+      {tiles.map(({ hint, isBad, name, status, value }, nth) => (
+        <li
+          key={name}
+          className={cx("border-line", nth % 2 === 1 && "border-l", nth >= 2 && "border-t lg:border-t-0 lg:border-l")}
+        >
+          <Link
+            to="/emails"
+            search={status === undefined ? {} : { status }}
+            className="block h-full px-4 py-4 hover:bg-hover focus-visible:-outline-offset-2 sm:px-5"
+          >
+            <p className="text-xs font-medium text-ink-3">{name}</p>
+            <p className={cx("tabular mt-1 text-2xl font-semibold tracking-tight", isBad && "text-bad")}>{value}</p>
+            <p className="tabular mt-0.5 text-xs text-ink-3">{hint}</p>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,212 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router"
+import * as queries from "./api/queries.ts"
+import { Refused } from "./api/request.ts"
+import { emailSearch } from "./emails/search.ts"
+import { Failed, Missing } from "./shell/Failed.tsx"
+import { Shell } from "./shell/Shell.tsx"
+
+const { queryClient } = queries
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+
+/** Only a path of ours: whoever writes a link must not choose where signing in leads. */
+const path = (value: unknown): string | undefined => {
+  const found = text(value)
+  return found !== undefined && /^\/(?![/\\])/u.test(found) ? found : undefined
+}
+
+const withNew = (search: Record<string, unknown>): { readonly new?: true } =>
+  search["new"] === true ? { new: true } : {}
+
+const root = createRootRoute({ component: Outlet, errorComponent: Failed, notFoundComponent: Missing })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: (search): { readonly next?: string; readonly error?: string } => {
+    const [next, error] = [path(search["next"]), text(search["error"])]
+    return { ...(next === undefined ? {} : { next }), ...(error === undefined ? {} : { error }) }
+  },
+  component: lazyRouteComponent(() => import("./signIn/SignIn.tsx"), "SignIn"),
+})
+
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: "/welcome",
+  component: lazyRouteComponent(() => import("./signIn/Welcome.tsx"), "Welcome"),
+})
+
+/** Everything behind the door. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: "shell",
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    try {
+      await queryClient.ensureQueryData(queries.session)
+    } catch (error) {
+      if (error instanceof Refused && error.status === 401)
+        throw redirect({ to: "/sign-in", search: { next: location.href } })
+      throw error
+    }
+  },
+})
+
+const start = createRoute({
+  getParentRoute: () => shell,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/overview", replace: true })
+  },
+})
+
+const overview = createRoute({
+  getParentRoute: () => shell,
+  path: "/overview",
+  validateSearch: (search): { readonly range?: "7d" | "30d" | "90d" } =>
+    search["range"] === "7d" || search["range"] === "30d" || search["range"] === "90d"
+      ? { range: search["range"] }
+      : {},
+  component: lazyRouteComponent(() => import("./overview/Overview.tsx"), "Overview"),
+})
+
+const emails = createRoute({
+  getParentRoute: () => shell,
+  path: "/emails",
+  validateSearch: emailSearch,
+  component: lazyRouteComponent(() => import("./emails/Emails.tsx"), "Emails"),
+})
+
+const email = createRoute({
+  getParentRoute: () => shell,
+  path: "/emails/$id",
+  loader: ({ params }) => {
+    void queryClient.prefetchQuery(queries.email(params.id))
+    void queryClient.prefetchQuery(queries.emailEvents(params.id))
+  },
+  component: lazyRouteComponent(() => import("./emails/Email.tsx"), "Email"),
+})
+
+const inbox = createRoute({
+  getParentRoute: () => shell,
+  path: "/inbox",
+  validateSearch: (search): { readonly id?: string } => {
+    const id = text(search["id"])
+    return id === undefined ? {} : { id }
+  },
+  component: lazyRouteComponent(() => import("./inbox/Inbox.tsx"), "Inbox"),
+})
+
+const compose = createRoute({
+  getParentRoute: () => shell,
+  path: "/compose",
+  component: lazyRouteComponent(() => import("./compose/Compose.tsx"), "Compose"),
+})
+
+const domains = createRoute({
+  getParentRoute: () => shell,
+  path: "/domains",
+  validateSearch: withNew,
+  component: lazyRouteComponent(() => import("./domains/Domains.tsx"), "Domains"),
+})
+
+const domain = createRoute({
+  getParentRoute: () => shell,
+  path: "/domains/$name",
+  component: lazyRouteComponent(() => import("./domains/Domain.tsx"), "Domain"),
+})
+
+const webhooks = createRoute({
+  getParentRoute: () => shell,
+  path: "/webhooks",
+  validateSearch: withNew,
+  component: lazyRouteComponent(() => import("./webhooks/Webhooks.tsx"), "Webhooks"),
+})
+
+const webhook = createRoute({
+  getParentRoute: () => shell,
+  path: "/webhooks/$id",
+  component: lazyRouteComponent(() => import("./webhooks/Webhook.tsx"), "Webhook"),
+})
+
+const suppressions = createRoute({
+  getParentRoute: () => shell,
+  path: "/suppressions",
+  component: lazyRouteComponent(() => import("./suppressions/Suppressions.tsx"), "Suppressions"),
+})
+
+const apiKeys = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings/api-keys",
+  validateSearch: withNew,
+  component: lazyRouteComponent(() => import("./settings/ApiKeys.tsx"), "ApiKeys"),
+})
+
+const members = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings/members",
+  component: lazyRouteComponent(() => import("./settings/Members.tsx"), "Members"),
+})
+
+const plan = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings/plan",
+  component: lazyRouteComponent(() => import("./settings/Plan.tsx"), "Plan"),
+})
+
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings/audit",
+  component: lazyRouteComponent(() => import("./settings/Audit.tsx"), "Audit"),
+})
+
+const ownSignIn = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings/sign-in",
+  component: lazyRouteComponent(() => import("./settings/OwnSignIn.tsx"), "OwnSignIn"),
+})
+
+const tree = root.addChildren([
+  signIn,
+  welcome,
+  shell.addChildren([
+    start,
+    overview,
+    emails,
+    email,
+    inbox,
+    compose,
+    domains,
+    domain,
+    webhooks,
+    webhook,
+    suppressions,
+    apiKeys,
+    members,
+    plan,
+    audit,
+    ownSignIn,
+  ]),
+])
+
+export const router = createRouter({
+  routeTree: tree,
+  defaultPreload: "intent",
+  // The queries know what is fresh.
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+  defaultErrorComponent: Failed,
+})
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router
+  }
+}

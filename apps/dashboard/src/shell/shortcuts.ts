@@ -1,0 +1,51 @@
+import { useNavigate } from "@tanstack/react-router"
+import { useEffect, useRef } from "react"
+import { ALL_PLACES, permits } from "./places.ts"
+import { useSession } from "./useSession.ts"
+
+/** How long after `g` the second key is waited for. */
+const CHORD_MS = 1_200
+
+export const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName))
+
+/** Keys that work wherever nobody is typing: `g` and a letter goes somewhere, `/` searches, `?` shows all of them. */
+export const useShortcuts = ({
+  onHelp,
+  onPalette,
+}: {
+  readonly onPalette: () => void
+  readonly onHelp: () => void
+}): void => {
+  const navigate = useNavigate()
+  const { may } = useSession()
+  const since = useRef(0)
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey)) {
+        event.preventDefault()
+        return onPalette()
+      }
+      const isOpen = document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null
+      if (isTyping(event.target) || isOpen || event.metaKey || event.ctrlKey || event.altKey) return undefined
+      if (event.timeStamp - since.current < CHORD_MS) {
+        since.current = 0
+        const place = ALL_PLACES.find(({ key, scope }) => key === event.key && permits(may.scopes, scope))
+        if (place === undefined) return undefined
+        event.preventDefault()
+        return void navigate({ to: place.to })
+      }
+      if (event.key === "g") since.current = event.timeStamp
+      if (event.key === "?") onHelp()
+      if (event.key === "/") {
+        event.preventDefault()
+        const search = document.querySelector<HTMLInputElement>("[data-search]")
+        if (search === null) onPalette()
+        else search.focus()
+      }
+      return undefined
+    }
+    window.addEventListener("keydown", onKey)
+    return () => window.removeEventListener("keydown", onKey)
+  }, [may.scopes, navigate, onHelp, onPalette])
+}

@@ -1,0 +1,29 @@
+import { useEffect, useState } from "react"
+import { isTyping } from "./shortcuts.ts"
+
+interface Actions {
+  readonly open: (nth: number) => void
+  readonly show: (nth: number) => void
+}
+
+/** `j` and `k` walk through a list, Enter opens. Gives the row that is walked to, or none before the first step. */
+export const useListKeys = (count: number, { open, show }: Actions): number => {
+  const [at, setAt] = useState(-1)
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isOpen = document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null
+      if (isTyping(event.target) || isOpen || event.metaKey || event.ctrlKey || event.altKey) return
+      const step = { j: 1, k: -1 }[event.key]
+      if (step !== undefined && count > 0) {
+        const next = Math.min(count - 1, Math.max(0, at + step))
+        setAt(next)
+        show(next)
+      }
+      // A focused link or button has its own meaning for Enter.
+      if (event.key === "Enter" && at >= 0 && event.target === document.body) open(at)
+    }
+    window.addEventListener("keydown", onKey)
+    return () => window.removeEventListener("keydown", onKey)
+  }, [at, count, open, show])
+  return at
+}

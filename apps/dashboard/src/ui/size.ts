@@ -1,0 +1,8 @@
+const KILO = 1_024
+
+export const size = (bytes: number): string =>
+  bytes < KILO
+    ? `${bytes} B`
+    : bytes < KILO * KILO
+      ? `${(bytes / KILO).toFixed(1)} KB`
+      : `${(bytes / KILO / KILO).toFixed(1)} MB`
