@@ -27,9 +27,9 @@ export class Unavailable extends Error {
   }
 }
 
-const say = (line) => process.stderr.write(`waybill: ${line}\n`)
+export const say = (line) => process.stderr.write(`waybill: ${line}\n`)
 const json = (file) => JSON.parse(readFileSync(file, "utf8"))
-const readOr = (file, otherwise) => {
+export const readOr = (file, otherwise) => {
   try {
     return readFileSync(file, "utf8")
   } catch {
@@ -106,10 +106,10 @@ function writeStamp(stamp) {
   }
 }
 
-/** One installation at a time: two npm in one folder undo each other's work. */
-async function guarded(current, install) {
+/** One at a time: two npm in one folder, or two builds, undo each other's work. */
+export async function guarded(current, install) {
   for (let waiting = false; !takeGuard(); waiting = true) {
-    if (!waiting) say("another command is installing; waiting for it")
+    if (!waiting) say("another command is installing or building; waiting for it")
     await new Promise((resolve) => setTimeout(resolve, GUARD_REFRESH_MS / 4))
   }
   const refresh = setInterval(() => utimes(guardFile, new Date(), new Date(), () => {}), GUARD_REFRESH_MS)
@@ -127,7 +127,7 @@ function takeGuard() {
     return true
   } catch (error) {
     if (error.code !== "EEXIST") {
-      throw new Unavailable(`nothing is installed yet, and this user may not write in ${root} (${error.code}).`)
+      throw new Unavailable(`something has to be made first, and this user may not write in ${root} (${error.code}).`)
     }
   }
   try {

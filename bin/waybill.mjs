@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { join } from "node:path"
+import { ensureDashboard } from "./dashboard.mjs"
 import { root } from "./install.mjs"
 import { launch } from "./launch.mjs"
 
@@ -17,9 +18,14 @@ const stopOnSecondInterrupt = () => {
   })
 }
 
+const args = process.argv.slice(2)
+
 await launch({
   file: () => join(root, "apps", "server", "src", "main.ts"),
-  args: process.argv.slice(2),
+  args,
   dev: false,
-  before: stopOnSecondInterrupt,
+  before: async () => {
+    if (args[0] === "start") await ensureDashboard()
+    stopOnSecondInterrupt()
+  },
 })

@@ -1,0 +1,82 @@
+// Plain JavaScript like its neighbours. The dashboard is built where it is missing or older than its sources.
+import { spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { constants } from "node:os"
+import { join, relative } from "node:path"
+import { guarded, readOr, root, say, Unavailable } from "./install.mjs"
+
+const folder = join(root, "apps", "dashboard")
+const stampFile = join(folder, "dist", ".waybill-build")
+const SOURCES = ["index.html", "package.json", "public", "src", "tsconfig.json", "vite.config.ts"]
+const MAX_BUILD_OUTPUT_LINES = 20
+
+/**
+ * Builds with vite's own command, on this Node, once for however many commands start together. A failure is said and
+ * lived with: a service without a dashboard, or with yesterday's, still sends mail.
+ */
+export async function ensureDashboard() {
+  if (!existsSync(folder)) return
+  const stamp = stampOf()
+  const current = () => readOr(stampFile, "") === stamp
+  if (current()) return
+  try {
+    await guarded(current, () => build(stamp))
+  } catch (error) {
+    if (!(error instanceof Unavailable) || error.exitCode > 128) throw error
+    say(`the dashboard was not built: ${error.message}`)
+  }
+}
+
+/** By content: a checkout gives its files the time of the day. The lock file stands for what the build itself reads. */
+function stampOf() {
+  const hash = createHash("sha256")
+  for (const file of [...SOURCES.flatMap((name) => filesOf(join(folder, name))), join(root, "package-lock.json")])
+    hash
+      .update(`${relative(root, file)}\0`)
+      .update(readFileSync(file))
+      .update("\0")
+  return hash.digest("hex")
+}
+
+function filesOf(path) {
+  if (!existsSync(path)) return []
+  try {
+    const names = readdirSync(path).sort()
+    return names.flatMap((name) => filesOf(join(path, name)))
+  } catch (error) {
+    if (error.code !== "ENOTDIR") throw error
+    return [path]
+  }
+}
+
+async function build(stamp) {
+  const vite = join(root, "node_modules", "vite", "bin", "vite.js")
+  if (!existsSync(vite)) throw new Unavailable("vite is not installed")
+  const began = performance.now()
+  say("building the dashboard; this happens once")
+  const child = spawn(process.execPath, [vite, "build", "--logLevel", "warn"], {
+    cwd: folder,
+    env: { ...process.env, NODE_ENV: "production" },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk))
+  // A build that is cut short leaves no stamp, and the next command begins it again.
+  let stopped
+  const stop = (signal) => {
+    stopped = signal
+    child.kill(signal)
+  }
+  process.on("SIGINT", stop).on("SIGTERM", stop)
+  const code = await new Promise((resolve) => {
+    child.on("error", (error) => {
+      output += error.message
+    })
+    child.on("close", resolve)
+  }).finally(() => process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop))
+  if (stopped) throw new Unavailable("stopped while building the dashboard", 128 + constants.signals[stopped])
+  if (code !== 0) throw new Unavailable(output.trim().split("\n").slice(0, MAX_BUILD_OUTPUT_LINES).join("\n"))
+  writeFileSync(stampFile, stamp)
+  say(`built the dashboard in ${((performance.now() - began) / 1000).toFixed(1)} s`)
+}

@@ -1,0 +1,102 @@
+import { afterEach, assert, describe, it } from "@effect/vitest"
+import { execFile } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** vite as far as the launcher sees it: it makes `dist` of what lies beside it, or says why not. */
+const VITE = `
+const fs = require("node:fs")
+fs.appendFileSync("builds", process.env.NODE_ENV + "\\n")
+const page = fs.readFileSync("src/main.tsx", "utf8")
+if (page === "broken") {
+  console.error("main.tsx:1:1 this is no program")
+  process.exit(1)
+}
+fs.rmSync("dist", { recursive: true, force: true })
+fs.mkdirSync("dist")
+fs.writeFileSync("dist/index.html", page)
+`
+
+const checkouts: Array<string> = []
+
+const checkout = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "waybill-dashboard-"))
+  checkouts.push(folder)
+  cpSync("bin", join(folder, "bin"), { recursive: true })
+  for (const path of ["runtime", "apps/server/src", "apps/dashboard/src", "node_modules/vite/bin"])
+    mkdirSync(join(folder, path), { recursive: true })
+  const lock = JSON.stringify({ packages: {} })
+  for (const [path, text] of [
+    ["package.json", JSON.stringify({ type: "module" })],
+    ["package-lock.json", lock],
+    ["node_modules/.package-lock.json", lock],
+    ["node_modules/vite/package.json", JSON.stringify({ type: "commonjs" })],
+    ["node_modules/vite/bin/vite.js", VITE],
+    ["apps/server/src/main.ts", `console.log("runs")`],
+    ["apps/dashboard/index.html", "<html>"],
+    ["apps/dashboard/src/main.tsx", "one"],
+  ] as const)
+    writeFileSync(join(folder, path), text)
+  return folder
+}
+
+afterEach(() => {
+  for (const folder of checkouts.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+const run = (folder: string, command = "start") =>
+  new Promise<string>((resolve, reject) =>
+    execFile(process.execPath, [join(folder, "bin/waybill.mjs"), command], (error, stdout, stderr) =>
+      error === null ? resolve(stdout + stderr) : reject(error),
+    ),
+  )
+
+const dashboard = (folder: string, file: string): string => join(folder, "apps/dashboard", file)
+const builds = (folder: string): ReadonlyArray<string> =>
+  existsSync(dashboard(folder, "builds")) ? readFileSync(dashboard(folder, "builds"), "utf8").trim().split("\n") : []
+
+describe("the dashboard", () => {
+  it("is built by the first start, for production, and not by the second", async () => {
+    const folder = checkout()
+    assert.include(await run(folder), "runs")
+    assert.strictEqual(readFileSync(dashboard(folder, "dist/index.html"), "utf8"), "one")
+    assert.strictEqual(await run(folder), "runs\n")
+    assert.deepEqual(builds(folder), ["production"])
+  })
+
+  it("is built again when a source says something else, and not when it only has a newer date", async () => {
+    const folder = checkout()
+    await run(folder)
+    utimesSync(dashboard(folder, "src/main.tsx"), 1, 1)
+    await run(folder)
+    assert.lengthOf(builds(folder), 1)
+    writeFileSync(dashboard(folder, "src/main.tsx"), "two")
+    await run(folder)
+    assert.strictEqual(readFileSync(dashboard(folder, "dist/index.html"), "utf8"), "two")
+  })
+
+  it("is built once by two starts at a time", async () => {
+    const folder = checkout()
+    await Promise.all([run(folder), run(folder)])
+    assert.lengthOf(builds(folder), 1)
+  })
+
+  it("is nothing that another command waits for", async () => {
+    const folder = checkout()
+    assert.strictEqual(await run(folder, "config"), "runs\n")
+    assert.deepEqual(builds(folder), [])
+  })
+
+  it("keeps nobody from starting when it cannot be built, and is tried again by the next start", async () => {
+    const folder = checkout()
+    await run(folder)
+    writeFileSync(dashboard(folder, "src/main.tsx"), "broken")
+    const output = await run(folder)
+    assert.include(output, "the dashboard was not built: main.tsx:1:1 this is no program")
+    assert.include(output, "runs\n")
+    assert.strictEqual(readFileSync(dashboard(folder, "dist/index.html"), "utf8"), "one")
+    await run(folder)
+    assert.lengthOf(builds(folder), 3)
+  })
+})
