@@ -1,8 +1,9 @@
 import * as Database from "@waybill/store/Database"
-import { Effect, Layer, Logger, References } from "effect"
+import { Effect, Layer } from "effect"
 import { welcome } from "./cli/welcome.ts"
 import * as Installation from "./Installation.ts"
 import { Exposition } from "./observability/Exposition.ts"
+import * as Logs from "./observability/Logs.ts"
 import * as Tracing from "./observability/Tracing.ts"
 import type { Postgres } from "./Postgres.ts"
 import type { Role } from "./Role.ts"
@@ -35,11 +36,7 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
     return yield* postgres.died
     // Ended before what it stands on: work under way is written down into a store that is still there.
   }).pipe(Effect.scoped)
-  const logging = Layer.mergeAll(
-    Logger.layer([Logger.consoleJson]),
-    Layer.succeed(References.MinimumLogLevel, settings.logLevel),
-    Tracing.layer(settings),
-  )
+  const logging = Layer.merge(Logs.layer(settings.logLevel), Tracing.layer(settings))
   return serving.pipe(
     Effect.provide(
       Layer.merge(

@@ -1,11 +1,69 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { EventStore } from "@waybill/store/EventStore"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Logger, Redacted } from "effect"
+import * as Logs from "../../../apps/server/src/observability/Logs.ts"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
 import * as SmtpServer from "../../support/smtpServer.ts"
 import * as Service from "../processes/Service.ts"
+
+/** What a program says, as it would stand on standard output. */
+const saidBy = (program: Effect.Effect<void>) =>
+  Effect.gen(function* () {
+    const said: Array<string> = []
+    const logger = Logger.map(Logs.lines, (line) => void said.push(line))
+    yield* Effect.provide(program, Logger.layer([logger]))
+    return said.map((line) => JSON.parse(line) as Record<string, unknown>)
+  })
+
+class WithSecret extends Error {
+  readonly detail = "the row was (ana@example.org)"
+}
+
+describe("a line of the log", () => {
+  it.effect("holds what was annotated and given beside the words as fields of its own", () =>
+    Effect.gen(function* () {
+      const [line] = yield* saidBy(
+        Effect.logWarning("a lease was lost", { id: "out_1", position: 5n, level: "mine", message: "mine" }).pipe(
+          Effect.annotateLogs("request_id", "req_1"),
+        ),
+      )
+      assert.deepStrictEqual(line, {
+        id: "out_1",
+        position: "5",
+        request_id: "req_1",
+        timestamp: "1970-01-01T00:00:00.000Z",
+        level: "warn",
+        message: "a lease was lost",
+      })
+    }),
+  )
+
+  it.effect("takes an error's words and none of its fields", () =>
+    Effect.gen(function* () {
+      const [line] = yield* saidBy(Effect.logError("it broke", new WithSecret("duplicate key")))
+      assert.strictEqual(line?.["error"], "Error: duplicate key")
+      assert.notInclude(JSON.stringify(line), "ana@example.org")
+    }),
+  )
+
+  it.effect("is one line, and of a bounded length, whatever a server answered", () =>
+    Effect.gen(function* () {
+      const [line] = yield* saidBy(Effect.logError(`answer:\r\n${"x".repeat(2 * Logs.MAX_TEXT_CHARS)}`))
+      assert.strictEqual(String(line?.["message"]).length, Logs.MAX_TEXT_CHARS + 1)
+    }),
+  )
+
+  it.effect("is written even where its fields cannot be", () =>
+    Effect.gen(function* () {
+      const circle: Record<string, unknown> = {}
+      circle["self"] = circle
+      const [line] = yield* saidBy(Effect.logInfo("round and round", circle))
+      assert.strictEqual(line?.["message"], "round and round")
+    }),
+  )
+})
 
 const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const PASSWORD = "hunter2-of-the-relay"
@@ -22,7 +80,6 @@ layer(World, { excludeTestServices: true })("the logs", (it) => {
           TRANSPORT: "relay",
           SMTP_URL: `smtp://waybill:${PASSWORD}@127.0.0.1:${server.port}`,
         })
-        const welcome = node.said().length
         const { secret } = yield* Service.key(yield* Service.account())
         const ask = (path: string, body: unknown, key: string = secret) =>
           Effect.promise(() => node.ask("POST", path, { key, body }))
@@ -53,12 +110,18 @@ layer(World, { excludeTestServices: true })("the logs", (it) => {
         )
         yield* node.stop
 
-        const said = node.said().slice(welcome)
-        const lines = said.split("\n").filter((line) => line.startsWith("{"))
+        // The welcome is for the eye, and shows the first secrets, once.
+        const said = node.said().split(/^  API key .*$/mu)[1] ?? assert.fail("no welcome")
+        const lines = said.split("\n").filter((line) => line !== "")
         const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
-        for (const entry of entries) assert.containsAllKeys(entry, ["message", "level", "timestamp"])
+        for (const { level, message, timestamp } of entries) {
+          assert.include(["trace", "debug", "info", "warn", "error", "fatal"], level)
+          assert.isString(message)
+          assert.match(String(timestamp), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/u)
+        }
         const trouble = entries.find(({ message }) => message === "A request failed")
-        assert.deepStrictEqual(trouble?.["annotations"], { request_id: failed.headers.get("x-request-id") })
+        assert.strictEqual(trouble?.["request_id"], failed.headers.get("x-request-id"))
+        assert.include(String(trouble?.["error"]), "email_log")
 
         const database = new URL(Redacted.value(url)).password
         for (const kept of [

@@ -158,10 +158,8 @@ export const layer = (dist: string = DIST) =>
         Effect.gen(function* () {
           yield* router.add("GET", "/assets/:name", asset(assets))
           yield* router.add("GET", "/", shown)
-          for (const section of SECTIONS) {
-            yield* router.add("GET", `/${section}`, shown)
-            yield* router.add("GET", `/${section}/*`, shown)
-          }
+          // The router takes the section by itself along with what lies below it.
+          for (const section of SECTIONS) yield* router.add("GET", `/${section}/*`, shown)
         }),
       )
     }),

@@ -65,7 +65,7 @@ const textual = (headers: Readonly<Record<string, unknown>>): Record<string, str
     ["traceparent", "tracestate"].flatMap((name) => (typeof headers[name] === "string" ? [[name, headers[name]]] : [])),
   )
 
-/** What the log says has led here: the work goes on in the trace of the request that it began with. */
+/** What the log says has led here: the work goes on in the trace, and under the id, of the request that it began with. */
 export const following = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   origin: Pick<Provenance.Provenance, "correlation_id">,
@@ -73,7 +73,7 @@ export const following = <A, E, R>(
   attributes: Readonly<Record<string, unknown>>,
 ): Effect.Effect<A, E, R> => {
   const { correlation_id } = origin
-  return correlation_id === null
-    ? effect
-    : whenTraced(effect, () => within(effect, correlation_id, name, { kind: "consumer", attributes }))
+  if (correlation_id === null) return effect
+  const named = Effect.annotateLogs(effect, "request_id", correlation_id)
+  return whenTraced(named, () => within(named, correlation_id, name, { kind: "consumer", attributes }))
 }
