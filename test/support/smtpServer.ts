@@ -191,7 +191,7 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
     if (action === "drop" || action === "close" || action === "hang" || action === "stall") {
       hung = true
       if (action === "stall") socket.pause()
-      if (action === "drop") socket.resetAndDestroy()
+      if (action === "drop") raw.resetAndDestroy()
       if (action === "close") socket.end()
     } else say(action)
     return true
@@ -343,7 +343,7 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
     body = undefined
     const action = state.script?.({ phase: "dot", connection, transaction, index: 0, line: "." })
     if (action === undefined || action.startsWith("2") || action.startsWith("store-")) store(message)
-    if (action === "store-then-drop") return void ((hung = true), socket.resetAndDestroy())
+    if (action === "store-then-drop") return void ((hung = true), raw.resetAndDestroy())
     if (action === "store-then-hang") return void (hung = true)
     if (!act("dot", ".")) say(`250 2.0.0 OK queued as ${state.mails.length}`)
     reset()

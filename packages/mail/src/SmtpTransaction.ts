@@ -77,7 +77,9 @@ const dialogue = async (run: Run): Promise<void> => {
   if (session.dirty) {
     wire.write("RSET\r\n")
     const reset = await wire.read(timeouts.mail_ms)
-    if (reset.code !== 250) return refuseAll(run, reset)
+    if (reset.code === 421) return refuseAll(run, reset)
+    // What a server says to RSET is about the session and the mail before: this one is taken elsewhere.
+    if (!isPositive(reset)) throw new WireError("protocol", `${reset.code} in answer to RSET`)
     session.dirty = false
   }
   const mail = mailLine(session, transaction)

@@ -1,0 +1,99 @@
+import { assert, layer } from "@effect/vitest"
+import * as DirectTransport from "@waybill/mail/DirectTransport"
+import * as Dns from "@waybill/mail/Dns"
+import * as MtaSts from "@waybill/mail/MtaSts"
+import * as Network from "@waybill/mail/Network"
+import { Effect, Layer, Result } from "effect"
+import { dkimVerify } from "mailauth/lib/dkim/verify.js"
+import * as dns from "node:dns/promises"
+import * as Transports from "../../../apps/server/src/tasks/Transports.ts"
+import * as Worker from "../../../apps/server/src/tasks/Worker.ts"
+import { pair } from "../../mail/mxPair.ts"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as SmtpServer from "../../support/smtpServer.ts"
+import { World } from "../../support/world.ts"
+
+const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
+const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
+
+/** A worker that delivers to the servers that the test's own DNS names. */
+const direct = Effect.fnUntraced(function* (world: Effect.Success<ReturnType<typeof pair>>) {
+  const { url } = yield* Database.Fresh
+  const transport = DirectTransport.layer({
+    name: "waybill.test",
+    port: world.port,
+    allowed,
+    ca: SmtpServer.authority,
+  }).pipe(
+    Layer.provide(MtaSts.MtaSts.layerTest({})),
+    Layer.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 500, query_tries: 1 })),
+  )
+  yield* Layer.build(
+    Worker.layer({
+      url,
+      delivery: { returnPath: Delivery.RETURN_PATH, nextAttempt: Delivery.soon },
+    }).pipe(Layer.provide(Transports.Transports.layer("direct", { direct: transport }))),
+  )
+})
+
+const recipients = (ref: Delivery.Ref) =>
+  Effect.map(Delivery.settled(ref), ({ state }) => (state._tag === "Message" ? state.recipients : []))
+
+layer(World, { excludeTestServices: true })("a worker that delivers by itself", (it) => {
+  it.effect("finds each domain's servers, takes the second where the first refuses, and signs what DNS verifies", () =>
+    Effect.gen(function* () {
+      const world = yield* pair(
+        { script: ({ phase }) => (phase === "greeting" ? "554 5.3.2 not here" : undefined) },
+        { starttls: SmtpServer.selfSigned },
+      )
+      yield* direct(world)
+      // The pair's domain receives; the sender's only has to publish its key.
+      const from = yield* Delivery.sender("sender.test")
+      world.dns.set("wb1._domainkey.sender.test", { TXT: [`v=DKIM1; k=rsa; p=${from.public_key}`] })
+      const ref = yield* Delivery.accept(from, to("ana@acme.test", "ben@acme.test", "cy@gone.test"))
+      const [ana, ben, cy] = yield* recipients(ref)
+      for (const recipient of [ana, ben]) {
+        assert.strictEqual(recipient?.status, "delivered")
+        assert.deepInclude(recipient?.smtp, { code: 250, mx: "mx2.acme.test", tls: "TLSv1.3" })
+      }
+      assert.deepStrictEqual([cy?.status, cy?.smtp?.category], ["bounced", "bad_domain"])
+      assert.deepStrictEqual(
+        world.mx2.mails.map((mail) => mail.to),
+        [["ana@acme.test", "ben@acme.test"]],
+      )
+      assert.strictEqual(world.mx1?.mails.length, 0)
+
+      const resolver = new dns.Resolver()
+      resolver.setServers([world.dns.server])
+      const verdict = yield* Effect.promise(() =>
+        dkimVerify(world.mx2.mails[0]?.bytes ?? Buffer.alloc(0), {
+          resolver: (name) => resolver.resolveTxt(name),
+          strict: true,
+        }),
+      )
+      assert.deepStrictEqual(
+        verdict.results.map(({ signingDomain, status }) => [signingDomain, status.result]),
+        [["sender.test", "pass"]],
+      )
+    }),
+  )
+
+  it.effect("waits while a domain's DNS is in trouble, and delivers once it is back", () =>
+    Effect.gen(function* () {
+      const world = yield* pair({})
+      let asked = 0
+      world.dns.set("ill.test", (_, type) => {
+        if (type === "MX" && asked++ < 2) return "SERVFAIL"
+        return { MX: [[10, "mx1.acme.test"]] }
+      })
+      yield* direct(world)
+      const ref = yield* Delivery.accept(yield* Delivery.sender("patient.test"), to("ana@ill.test"))
+      const [ana] = yield* recipients(ref)
+      assert.strictEqual(ana?.status, "delivered")
+      const timeline = yield* Delivery.timeline(ref)
+      assert.deepStrictEqual([timeline[1], timeline.at(-1)], ["EmailDeferred", "EmailDelivered"])
+      assert.strictEqual(world.mx1?.counts.get(`${ref.stream_id}@patient.test`), 1)
+    }),
+  )
+})
