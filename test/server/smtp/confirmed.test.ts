@@ -1,0 +1,73 @@
+import { assert, layer } from "@effect/vitest"
+import * as Email from "@waybill/domain/Email"
+import * as RelayTransport from "@waybill/mail/RelayTransport"
+import { Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
+import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import { Fresh } from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as SmtpServer from "../../support/smtpServer.ts"
+import * as Smtp from "./support.ts"
+
+const file = (name: string) => readFileSync(new URL(`../../fixtures/reports/${name}.eml`, import.meta.url), "latin1")
+
+/** A relay that says later what became of a mail, a worker that hands mail to it, and the listener for what it says. */
+const confirming = Effect.gen(function* () {
+  const server = yield* SmtpServer.listen({ dsn: true })
+  const { url } = yield* Fresh
+  const relay = RelayTransport.layer(
+    {
+      host: server.host,
+      port: server.port,
+      tls: { mode: "none", verify: false },
+      login: undefined,
+      confirm: "dsn",
+      connections: 2,
+    },
+    { name: "waybill.test" },
+  )
+  yield* Layer.build(Delivery.worker(url, { relay }))
+  const { domain, secretKey } = Delivery.RETURN_PATH
+  const port = yield* Reports.listen({
+    host: "127.0.0.1",
+    port: 0,
+    name: domain,
+    returnPath: { domain, secretKeys: [secretKey] },
+    limits: {},
+  })
+  return { server, port }
+})
+
+const report = Effect.fnUntraced(function* (port: number, to: string, text: string) {
+  const client = yield* Smtp.raw(port)
+  const stuffed = text.replaceAll(/^\./gmu, "..").replace(/\r?\n?$/u, "")
+  return yield* Effect.promise(() =>
+    client.all(["EHLO relay.test", "MAIL FROM:<>", `RCPT TO:<${to}>`, "DATA", `${stuffed}\r\n.`]),
+  )
+})
+
+const statusOf = (ref: Delivery.Ref) =>
+  Effect.map(Delivery.history(ref), ({ state }) => (state._tag === "Message" ? Email.status(state) : "unborn"))
+
+layer(Smtp.World, { excludeTestServices: true })("mail by a relay that confirms", (it) => {
+  it.effect("is sent until the report says that it was delivered, or that it was not", () =>
+    Effect.gen(function* () {
+      const { port, server } = yield* confirming
+      const { sender } = yield* Smtp.customer()
+      for (const [name, end, events] of [
+        ["exchange-success", "delivered", ["EmailQueued", "EmailSent", "EmailDelivered"]],
+        ["gmail", "bounced", ["EmailQueued", "EmailSent", "EmailBounced"]],
+      ] as const) {
+        const ref = yield* Delivery.accept(sender)
+        yield* Delivery.until(statusOf(ref), (status) => status === "sent")
+        const mail = server.mails.find(({ messageId }) => messageId === `${ref.stream_id}@${sender.name}`)
+        assert.include(mail?.mail_line ?? "", ` ENVID=${ref.stream_id}`)
+        // It comes to where the mail itself asked for it.
+        const replies = yield* report(port, mail?.from ?? "", file(name))
+        assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 /u)
+        assert.strictEqual(yield* statusOf(ref), end)
+        assert.deepStrictEqual(yield* Delivery.timeline(ref), [...events])
+      }
+    }),
+  )
+})
