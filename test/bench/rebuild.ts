@@ -1,0 +1,140 @@
+// npm run bench -- rebuild [--events 1000000] [--rounds 3] [--lanes 3] [--json]: the email log out of the event log, three ways.
+import "effect/schema/SchemaJITCompiler/enable"
+import * as Fill from "@waybill/store/projections/Fill"
+import * as Rebuild from "@waybill/store/projections/Rebuild"
+import { Replay } from "@waybill/store/projections/Replay"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import { parseArgs } from "node:util"
+import * as Cpu from "./accept/cpu.ts"
+import * as Measure from "./measure.ts"
+import { documents, emmett } from "./rebuild/emmett.ts"
+import { foreground } from "./rebuild/foreground.ts"
+import { write } from "./rebuild/log.ts"
+import { rowByRow } from "./rebuild/rowByRow.ts"
+
+const { values } = parseArgs({
+  options: {
+    events: { type: "string", default: "1000000" },
+    rounds: { type: "string", default: "3" },
+    lanes: { type: "string", default: String(Fill.DEFAULT_LANES) },
+    json: { type: "boolean" },
+  },
+})
+const EVENTS = Number(values.events)
+const LANES = Number(values.lanes)
+/** Floors are rates, and theirs does not depend on how long they go on; in each round, beside one rebuild of all. */
+const ROUNDS = Number(values.rounds)
+const ROW_BY_ROW_EVENTS = 10_000
+const EMMETT_EVENTS = 2_000
+/** What is left free beside a service that is busy. */
+const THROTTLE = 5_000
+const MEBIBYTE = 2 ** 20
+
+const scope = Scope.makeUnsafe()
+const rateOf = async (events: number, run: () => Promise<unknown>): Promise<number> => {
+  const began = performance.now()
+  await run()
+  return (events * 1000) / (performance.now() - began)
+}
+
+/** One rebuild to its end, and what the process held when a quarter of it, and when all of it was folded. */
+const rebuild = async (url: Redacted.Redacted, events: number, postgres: number) => {
+  const before = [process.cpuUsage(), Cpu.ofPostgres(postgres)] as const
+  const held: Array<number> = []
+  const marks: Array<readonly [string, number]> = []
+  const report = ({ events: folded, phase }: Rebuild.Progress) =>
+    Effect.sync(() => {
+      if (phase === "folding" && folded >= events / 4) held.push(process.memoryUsage().rss / MEBIBYTE)
+      if (marks.at(-1)?.[0] !== phase) marks.push([phase, performance.now()])
+    })
+  const began = performance.now()
+  const { version } = await Effect.runPromise(
+    Rebuild.rebuild("email_log", { release: "bench", lanes: LANES, report }).pipe(Effect.provide(Replay.layer(url))),
+  )
+  const millis = performance.now() - began
+  const own = process.cpuUsage(before[0])
+  const at = (phase: string) => (marks.find(([name]) => name === phase)?.[1] ?? began) - began
+  await Effect.runPromise(Rebuild.drop("email_log", version).pipe(Effect.provide(Replay.layer(url))))
+  return {
+    rate: (events * 1000) / millis,
+    foldingRate: (events * 1000) / at("indexing"),
+    seconds: millis / 1000,
+    ownMicros: (own.user + own.system) / events,
+    postgresMicros: ((Cpu.ofPostgres(postgres) - before[1]) * 1000) / events,
+    heldMebibytes: { least: Math.min(...held), most: Math.max(...held) },
+  }
+}
+
+try {
+  const server = await Effect.runPromise(Scope.provide(Measure.temporaryServer(), scope))
+  const environment = await Measure.environment(server)
+  const url = await Measure.freshDatabase(server)
+  const log = await write(Redacted.value(url), EVENTS)
+  const other = await Measure.freshDatabase(server)
+  const theirs = await emmett(Redacted.value(other), EMMETT_EVENTS)
+  const rounds: Array<Awaited<ReturnType<typeof rebuild>> & { readonly row_by_row: number; readonly emmett: number }> =
+    []
+  for (let nth = 0; nth < ROUNDS; nth++) {
+    const ours = await rebuild(url, log.events, server.pid)
+    const single = await rateOf(ROW_BY_ROW_EVENTS, () => rowByRow(Redacted.value(url), ROW_BY_ROW_EVENTS))
+    const emmett = await rateOf(theirs.events, theirs.run)
+    rounds.push({ ...ours, row_by_row: single, emmett })
+  }
+  if ((await documents(Redacted.value(other))) === 0) throw new Error("emmett has rebuilt nothing")
+  const beside = await foreground(server, url, { throttle: THROTTLE, rounds: ROUNDS })
+
+  const of = (pick: (round: (typeof rounds)[number]) => number) => Measure.spread(rounds.map(pick))
+  const summary = {
+    against_row_by_row: of(({ rate, row_by_row }) => rate / row_by_row),
+    against_emmett: of(({ emmett, rate }) => rate / emmett),
+    foreground_p99_share: beside.p99Share,
+  }
+  const line = (name: string, { least, median, most }: Measure.Spread) => [
+    name,
+    ...[median, least, most].map(Measure.rate),
+  ]
+  const share = ({ least, median, most }: Measure.Spread) =>
+    `${Measure.times(median)} (${Measure.times(least)} to ${Measure.times(most)})`
+  Measure.answer(
+    { ...log, lanes: LANES, environment, rounds, throttle: THROTTLE, summary },
+    [
+      `${log.events.toLocaleString("en-US")} events of ${log.messages.toLocaleString("en-US")} messages, ${ROUNDS} rounds.`,
+      Measure.describe(environment),
+      "",
+      Measure.table(
+        ["events a second", "median", "least", "most"],
+        [
+          line(
+            "waybill, to its end with indexes",
+            of(({ rate }) => rate),
+          ),
+          line(
+            "  the folding of it",
+            of(({ foldingRate }) => foldingRate),
+          ),
+          line(
+            "row by row",
+            of(({ row_by_row }) => row_by_row),
+          ),
+          line(
+            "emmett-postgresql",
+            of(({ emmett }) => emmett),
+          ),
+        ],
+      ),
+      "",
+      `Against row by row ${share(summary.against_row_by_row)}; against emmett ${share(summary.against_emmett)}.`,
+      `CPU µs an event: ${Measure.millis(of(({ ownMicros }) => ownMicros).median)} of the process, ` +
+        `${Measure.millis(of(({ postgresMicros }) => postgresMicros).median)} of Postgres.`,
+      `Memory of the process while it folds: ` +
+        rounds
+          .map(({ heldMebibytes: { least, most } }) => `${Measure.rate(least)} to ${Measure.rate(most)} MiB`)
+          .join(", "),
+      `A send's p99 beside a rebuild of ${Measure.rate(THROTTLE)} events a second: ` +
+        `${Measure.millis(Measure.quantile(beside.rebuilding, 0.99))} ms, without one ` +
+        `${Measure.millis(Measure.quantile(beside.idle, 0.99))} ms; ${share(summary.foreground_p99_share)}.`,
+    ].join("\n"),
+  )
+} finally {
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+}

@@ -1,0 +1,77 @@
+import {
+  getPostgreSQLEventStore,
+  pongoSingleStreamProjection,
+  rebuildPostgreSQLProjections,
+} from "@event-driven-io/emmett-postgresql"
+import { aggregateOf, eventOf } from "@waybill/store/projections/Histories"
+import pg from "pg"
+import { life } from "./log.ts"
+
+interface Event {
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+type Document = Readonly<Record<string, unknown>>
+
+/** The database has the tables of the service too. */
+const COLLECTION = "emmett_email_log"
+const TYPES = ["EmailQueued", "EmailDeferred", "EmailDelivered", "EmailBounced", "EmailOpened"]
+
+/**
+ * The same lives of messages in emmett's own store, on a database of its own, and its own rebuild of a projection that
+ * keeps a document a stream. The documents are what the service's fold makes of the events.
+ */
+export const emmett = async (url: string, atLeast: number): Promise<{ events: number; run: () => Promise<void> }> => {
+  const store = getPostgreSQLEventStore(url)
+  await store.schema.migrate()
+  await store.close()
+  const events = await insert(url, atLeast)
+  const aggregate = aggregateOf("email")
+  const projection = pongoSingleStreamProjection<Document, Event>({
+    collectionName: COLLECTION,
+    canHandle: TYPES,
+    initialState: () => aggregate.initial as Document,
+    evolve: (document: Document, { data, type }: Event) =>
+      aggregate.evolve(document, eventOf(aggregate, type, 1, data)) as Document,
+  })
+  const run = async () => {
+    const consumer = rebuildPostgreSQLProjections({ connectionString: url, projections: [projection] })
+    await consumer.start()
+    await consumer.close()
+  }
+  return { events, run }
+}
+
+/** Written at once: what is measured is the way back. */
+const insert = async (url: string, atLeast: number): Promise<number> => {
+  const events: Array<ReturnType<typeof life>[number]> = []
+  for (let nth = 0; events.length < atLeast; nth++) events.push(...life(nth))
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(
+      `INSERT INTO emt_messages (stream_id, stream_position, message_schema_version, message_id, message_type,
+         message_data, message_metadata, transaction_id)
+       SELECT e ->> 'stream_id', (e ->> 'version')::bigint, '1', gen_random_uuid()::text, e ->> 'type', e -> 'data', '{}',
+         pg_current_xact_id()
+       FROM jsonb_array_elements($1::jsonb) AS e`,
+      [JSON.stringify(events)],
+    )
+    await client.query("ANALYZE emt_messages")
+    return events.length
+  } finally {
+    await client.end()
+  }
+}
+
+/** How many documents it has made, to see that it did the work. */
+export const documents = async (url: string): Promise<number> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ readonly n: number }>(`SELECT count(*)::int AS n FROM ${COLLECTION}`)
+    return rows[0]?.n ?? 0
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,15 @@
+// A process of its own, as an operator's command is: rebuilds with a throttle until it is ended.
+import "effect/schema/SchemaJITCompiler/enable"
+import * as Rebuild from "@waybill/store/projections/Rebuild"
+import { Replay } from "@waybill/store/projections/Replay"
+import { Effect, Redacted } from "effect"
+
+const url = Redacted.make(process.env["DATABASE_URL"] ?? "")
+const options = {
+  release: "bench",
+  throttle: Number(process.env["THROTTLE"]),
+  // The line that whoever started this waits for.
+  report: ({ events }: Rebuild.Progress) =>
+    Effect.sync(() => void process.stdout.write(events > 0 ? `${events}\n` : "")),
+}
+await Effect.runPromise(Rebuild.rebuild("email_log", options).pipe(Effect.provide(Replay.layer(url))))
