@@ -167,6 +167,7 @@ describe("tests", () => {
     "e2e",
     "contract",
     "chaos",
+    "attack",
   ]
 
   it("what holds a test says so in its name, and stands where the room it tests would", () => {

@@ -39,7 +39,7 @@ const isError = (answer: Answer, status: number, code: string, reason: string, w
   for (const name of RATE_HEADERS) assert.match(answer.headers.get(name) ?? "", /^\d+$/u, `${what}: ${name}`)
 }
 
-const LIMITS = { headers_ms: 300, request_ms: 600, check_ms: 50 }
+const LIMITS = { headers_ms: 300, request_ms: 600, check_ms: 50, stalled_ms: 10_000 }
 
 layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServices: true, timeout: "90 seconds" })(
   "the edge",

@@ -16,6 +16,8 @@ export const HEADERS_TIMEOUT_MS = 10_000
 export const REQUEST_TIMEOUT_MS = 60_000
 /** Longer than the idle time of common proxies, so that they and not we end a connection they might just use. */
 export const KEEP_ALIVE_TIMEOUT_MS = 75_000
+/** Nothing of an answer is read, or nothing said in it: longer than the longest wait that a request may ask for. */
+export const STALLED_TIMEOUT_MS = 120_000
 /** Once a stop has begun, a connection that has its answer is let go. 0 would mean for ever. */
 const CLOSING_KEEP_ALIVE_MS = 1
 /** How often slow requests are looked for. */
@@ -27,12 +29,14 @@ export interface Timeouts {
   readonly headers_ms: number
   readonly request_ms: number
   readonly check_ms: number
+  readonly stalled_ms: number
 }
 
 export const TIMEOUTS: Timeouts = {
   headers_ms: HEADERS_TIMEOUT_MS,
   request_ms: REQUEST_TIMEOUT_MS,
   check_ms: CHECK_INTERVAL_MS,
+  stalled_ms: STALLED_TIMEOUT_MS,
 }
 
 /** Answers a request by itself, or says that it does not. */
@@ -53,18 +57,20 @@ export class NodeServer extends Server {
 }
 
 /** node:http with limits, and with our own words for what it refuses before any of our code sees a request. */
-export const make = (context: Context.Context<never>, { check_ms, headers_ms, request_ms }: Timeouts): NodeServer => {
+export const make = (context: Context.Context<never>, timeouts: Timeouts): NodeServer => {
   const server = new NodeServer({
     maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: headers_ms,
-    requestTimeout: request_ms,
-    connectionsCheckingInterval: check_ms,
+    headersTimeout: timeouts.headers_ms,
+    requestTimeout: timeouts.request_ms,
+    connectionsCheckingInterval: timeouts.check_ms,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requireHostHeader: false,
   })
   // Bounded by their bytes; Node would drop the ones above its own number without a word.
   server.maxHeadersCount = 0
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
+  // Node's own default is to wait for ever for a client that asks for much and reads nothing.
+  server.timeout = timeouts.stalled_ms
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket & Answering) => {
     const isAnswered = socket._httpMessage?.headersSent === true
     if (error.code === "ECONNRESET" || !socket.writable || isAnswered) return void socket.destroy()
