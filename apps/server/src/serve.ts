@@ -40,7 +40,7 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
   return serving.pipe(
     Effect.provide(
       Layer.merge(
-        Exposition.layer({ poolSize: settings.databaseConnections }).pipe(
+        Exposition.layer({ poolSize: settings.databaseConnections, data: settings.data }).pipe(
           Layer.provideMerge(Service.store(settings, postgres.url)),
         ),
         Service.instance(settings),

@@ -1,4 +1,6 @@
+import * as DomainEvent from "@waybill/domain/DomainEvent"
 import { Context, Metric } from "effect"
+import { KINDS } from "./Pulse.ts"
 import type { Stored } from "./Recorded.ts"
 
 const NOWHERE = Context.empty()
@@ -16,9 +18,13 @@ const recovered = Metric.counter("waybill_leases_recovered_total", {
   incremental: true,
 })
 
-/** A series a value, made when it is first met: the types of events are few, and so are the kinds of work. */
-const by = (metric: Metric.Counter<number>, label: string) => {
-  const series = new Map<string, Metric.Counter<number>>()
+/**
+ * A series a value. What can happen stands at nought before it does: a counter that is born with its first event has
+ * not increased, and an alert that waits for an increase sleeps through it.
+ */
+const by = (metric: Metric.Counter<number>, label: string, values: ReadonlyArray<string>) => {
+  const series = new Map(values.map((value) => [value, Metric.withAttributes(metric, { [label]: value })]))
+  for (const one of series.values()) one.updateUnsafe(0, NOWHERE)
   return (value: string, count: number) => {
     const known = series.get(value)
     const one = known ?? Metric.withAttributes(metric, { [label]: value })
@@ -26,8 +32,8 @@ const by = (metric: Metric.Counter<number>, label: string) => {
     one.updateUnsafe(count, NOWHERE)
   }
 }
-const byType = by(events, "type")
-const byKind = by(recovered, "kind")
+const byType = by(events, "type", DomainEvent.TAGS)
+const byKind = by(recovered, "kind", KINDS)
 
 /** A flight is in the log. */
 export const landed = (units: number, appended: ReadonlyArray<Stored>): void => {

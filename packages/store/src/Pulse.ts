@@ -3,10 +3,14 @@ import { Duration, Effect } from "effect"
 import * as Feed from "./Feed.ts"
 import { SILENT_AFTER } from "./Processes.ts"
 
+/** The outbox's kinds of work, as its CHECK constraint has them. */
+export const KINDS = ["delivery", "webhook", "domain_check"] as const
+export const STATES = ["ready", "leased", "scheduled"] as const
+
 export interface Waiting {
   readonly kind: string
   /** Due and waiting, under way, or for a later time. */
-  readonly state: "ready" | "leased" | "scheduled"
+  readonly state: (typeof STATES)[number]
   readonly rows: number
   /** How long ago the first of them was due; negative for what is to come. */
   readonly oldest_s: number
@@ -30,6 +34,8 @@ export interface Pulse {
   readonly workers: number
   /** The last place in the log. */
   readonly position: number
+  /** What the whole database takes of its disk. */
+  readonly size_bytes: number
 }
 
 /** What goes on in the whole installation, as far as its database knows. */
@@ -43,10 +49,11 @@ export const read = Effect.fn("Pulse.read")(
       SELECT application_name AS application, coalesce(state, 'unknown') AS state, count(*)::int AS connections
       FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'waybill%'
       GROUP BY 1, 2 ORDER BY 1, 2`
-    const [alive] = yield* sql<{ readonly workers: number }>`
-      SELECT count(*)::int AS workers FROM processes
+    const [whole] = yield* sql<{ readonly workers: number; readonly size_bytes: number }>`
+      SELECT count(*)::int AS workers, pg_database_size(current_database())::float8 AS size_bytes FROM processes
       WHERE beat_at > now() - make_interval(secs => ${Duration.toSeconds(SILENT_AFTER)}::float8)`
-    return { queue, followers, connections, workers: alive?.workers ?? 0, position: Number(end) } satisfies Pulse
+    const { size_bytes = 0, workers = 0 } = whole ?? {}
+    return { queue, followers, connections, workers, position: Number(end), size_bytes } satisfies Pulse
   },
   (read) => Effect.orDie(read),
 )

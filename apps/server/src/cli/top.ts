@@ -9,6 +9,7 @@ import { withStore } from "./withStore.ts"
 export const RATES_OVER = Duration.seconds(10)
 export const DEFAULT_INTERVAL_S = 2
 
+const MB = 1_000_000
 const OTHER_SCREEN = "\u001b[?1049h\u001b[?25l"
 const OWN_SCREEN = "\u001b[?25h\u001b[?1049l"
 const FROM_THE_TOP = "\u001b[H\u001b[J"
@@ -59,7 +60,6 @@ export const top = Command.make(
   Command.provide(withStore),
 )
 
-const KINDS = ["delivery", "webhook", "domain_check"]
 const WATCHED = [
   ["accepted", "EmailQueued"],
   ["delivered", "EmailDelivered"],
@@ -69,22 +69,22 @@ const WATCHED = [
   ["failed", "EmailFailed"],
 ] as const
 
-const screen = ({ at, connections, followers, per_second, position, queue, workers }: Snapshot): string => {
+const screen = ({ at, connections, followers, per_second, position, queue, size_bytes, workers }: Snapshot): string => {
   const rates = WATCHED.map(([word, type]) => `${word} ${(per_second[type] ?? 0).toFixed(1)}`)
   const rowOf = (kind: string) => {
     const of = (state: Pulse.Waiting["state"]) => queue.find((row) => row.kind === kind && row.state === state)
     const first = Option.fromUndefinedOr(of("ready")?.oldest_s)
     return [
       kind,
-      ...(["ready", "leased", "scheduled"] as const).map((state) => whole(of(state)?.rows ?? 0)),
+      ...Pulse.STATES.map((state) => whole(of(state)?.rows ?? 0)),
       Option.match(first, { onNone: () => "-", onSome: (seconds) => `${Math.max(0, seconds).toFixed(1)} s` }),
     ]
   }
   return [
-    `Waybill ${VERSION}   ${at}   ${workers} ${workers === 1 ? "worker" : "workers"}   log at ${whole(position)}`,
+    `Waybill ${VERSION}   ${at}   ${workers} ${workers === 1 ? "worker" : "workers"}   log at ${whole(position)}   ${whole(size_bytes / MB)} MB`,
     `a second: ${rates.join("   ")}`,
     "",
-    table([["queue", "ready", "under way", "later", "oldest"], ...KINDS.map(rowOf)]),
+    table([["queue", "ready", "under way", "later", "oldest"], ...Pulse.KINDS.map(rowOf)]),
     "",
     table([
       ["projection", "behind", "by"],

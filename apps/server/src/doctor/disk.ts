@@ -43,7 +43,7 @@ export const disk = ({ database, path }: Folder, space: { readonly low: number; 
   })
 
 /** Before the first start the folder is not there yet: it will be made where its parent is. */
-const existing = (path: string): Effect.Effect<string> =>
+export const existing = (path: string): Effect.Effect<string> =>
   Effect.flatMap(Effect.isSuccess(Effect.tryPromise(() => access(path))), (there) =>
     there || dirname(path) === path ? Effect.succeed(path) : existing(dirname(path)),
   )

@@ -17,11 +17,14 @@ const connections = gauge("waybill_database_connections", "Connections of all no
 const limit = gauge("waybill_database_pool_size", "Connections that this process may open for its statements")
 const workers = gauge("waybill_workers", "Processes with a worker that have shown themselves lately")
 const position = gauge("waybill_log_position", "The last place in the log")
+const size = gauge("waybill_database_size_bytes", "What the database takes of its disk, write-ahead log not counted")
 const answers = gauge("waybill_database_up", "Whether the database answered this process")
 
-/** A series that has gone from the database is gone from the numbers too: what was is not what is. */
-const replace = (metric: Metric.Gauge<number>) => {
-  const known = new Map<string, Metric.Gauge<number>>()
+/** Nought is a number too: what the database no longer tells of, or not yet, is not there. */
+const replace = (metric: Metric.Gauge<number>, expected: ReadonlyArray<Record<string, string>> = []) => {
+  const known = new Map(
+    expected.map((labels) => [JSON.stringify(labels), Metric.withAttributes(metric, labels)] as const),
+  )
   return (rows: ReadonlyArray<{ readonly labels: Record<string, string>; readonly value: number }>) => {
     const left = new Set(known.keys())
     for (const { labels, value } of rows) {
@@ -34,8 +37,14 @@ const replace = (metric: Metric.Gauge<number>) => {
     for (const name of left) known.get(name)?.updateUnsafe(0, NOWHERE)
   }
 }
-const setDepth = replace(depth)
-const setOldest = replace(oldest)
+const setDepth = replace(
+  depth,
+  Pulse.KINDS.flatMap((kind) => Pulse.STATES.map((state) => ({ kind, state }))),
+)
+const setOldest = replace(
+  oldest,
+  Pulse.KINDS.map((kind) => ({ kind })),
+)
 const setLagEvents = replace(lagEvents)
 const setLagSeconds = replace(lagSeconds)
 const setConnections = replace(connections)
@@ -57,6 +66,7 @@ const show = (pulse: Pulse.Pulse): void => {
   )
   workers.updateUnsafe(pulse.workers, NOWHERE)
   position.updateUnsafe(pulse.position, NOWHERE)
+  size.updateUnsafe(pulse.size_bytes, NOWHERE)
 }
 
 /** Reads what the database knows into gauges; a read that fails leaves the last numbers and says so. */

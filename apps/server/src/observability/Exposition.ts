@@ -8,6 +8,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { createServer } from "node:http"
 import * as ClientAddress from "../http/ClientAddress.ts"
 import * as Database from "./Database.ts"
+import * as Disk from "./Disk.ts"
 import * as Vitals from "./Vitals.ts"
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -19,13 +20,18 @@ const GRACE = "1 second"
 export class Exposition extends Context.Service<Exposition, { readonly text: Effect.Effect<string> }>()(
   "@waybill/server/observability/Exposition",
 ) {
-  static readonly layer = (options: { readonly poolSize: number }): Layer.Layer<Exposition, never, PgClient.PgClient> =>
+  static readonly layer = (options: {
+    readonly poolSize: number
+    /** The folder whose disk must not run full. */
+    readonly data: string
+  }): Layer.Layer<Exposition, never, PgClient.PgClient> =>
     Layer.effect(
       Exposition,
       Effect.gen(function* () {
         const vitals = yield* Vitals.make
         const database = yield* Database.make(options.poolSize)
-        return Exposition.of({ text: Effect.andThen(Effect.andThen(vitals, database), PrometheusMetrics.format()) })
+        const look = Effect.all([vitals, Disk.make(options.data), database], { discard: true })
+        return Exposition.of({ text: Effect.andThen(look, PrometheusMetrics.format()) })
       }),
     )
 }

@@ -1,0 +1,82 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { readdirSync } from "node:fs"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as DocCommands from "../../support/docCommands.ts"
+import { freePort, runToEnd, Service } from "../../support/service.ts"
+
+/**
+ * Documents whose commands are run here, one after another, beside a service with its embedded Postgres. One more is a
+ * line in this list, when `$ACCOUNT`, `$WAYBILL_KEY` and `$WAYBILL_DATA` are all that its commands ask for.
+ */
+const RUN_HERE = ["incidents.md", "monitoring.md"]
+
+const FOLDER = "docs/operating"
+const TIMEOUT = 120_000
+
+let scratch = ""
+let place: DocCommands.Place
+let service: Service
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "waybill-docs-"))
+  // As root the embedded Postgres runs as somebody else, who must be able to pass through.
+  await chmod(scratch, 0o711)
+  const [port, smtp, otherPort, otherSmtp, metrics] = await Promise.all(Array.from({ length: 5 }, freePort))
+  const env = { WAYBILL_DATA: join(scratch, "data"), HOME: scratch }
+  service = new Service(["start"], { ...env, PORT: String(port), SMTP_PORT: String(smtp) })
+  const said = await service.says("curl ")
+  const key = /API key +(wb_\S+)/u.exec(said)?.[1] ?? assert.fail(said)
+  const { output } = await runToEnd(["accounts", "list", "--json"], env)
+  const account = /acc_[0-9a-z]+/u.exec(output)?.[0] ?? assert.fail(output)
+  place = {
+    checkout: process.cwd(),
+    instead: { "127.0.0.1:3025": `127.0.0.1:${port}`, "METRICS_PORT=9464": `METRICS_PORT=${metrics}` },
+    env: {
+      ...env,
+      // A process that a document starts is another one, with ports of its own.
+      PORT: String(otherPort),
+      SMTP_PORT: String(otherSmtp),
+      PATH: `${await DocCommands.shims(join(scratch, "bin"))}:${process.env["PATH"] ?? ""}`,
+      ACCOUNT: account,
+      WAYBILL_KEY: key,
+    },
+  }
+}, TIMEOUT)
+
+afterAll(async () => {
+  await service.stop()
+  await rm(scratch, { recursive: true, force: true })
+}, TIMEOUT)
+
+const files = readdirSync(FOLDER).filter((name) => name.endsWith(".md"))
+const known = (wanted: (name: string) => boolean) =>
+  files.filter(wanted).flatMap((name) => DocCommands.blocks(join(FOLDER, name)))
+const title = ({ file, line, text }: DocCommands.Block) => ({ title: `${file}:${line} ${text.trim().split("\n")[0]}` })
+
+describe("a command of the documents for operators", () => {
+  it.each(known(() => true).map((block) => ({ ...title(block), block })))("is one: $title", async ({ block }) => {
+    const { code, output } = await DocCommands.isReadable(block)
+    assert.strictEqual(code, 0, output)
+  })
+
+  it.each(
+    known((name) => RUN_HERE.includes(name))
+      .filter(({ how }) => how !== "elsewhere")
+      .map((block) => ({ ...title(block), block })),
+  )("does what it says: $title", { timeout: TIMEOUT }, async ({ block }) => {
+    // One data folder has one service; whoever names its database is another process of the same installation.
+    const isSecond = block.how === "service" && !block.text.includes("DATABASE_URL")
+    const env = isSecond ? { ...place.env, WAYBILL_DATA: join(scratch, "second") } : place.env
+    const { code, output } = await DocCommands.run(block, { ...place, env })
+    assert.strictEqual(code, block.exit, output)
+  })
+
+  it("is found by npx in the checkout as it is here", { timeout: TIMEOUT }, async () => {
+    const block = { file: "", line: 0, how: "run", exit: 0, text: "npx waybill --version" } as const
+    const asItIs = { ...place, env: { ...place.env, PATH: process.env["PATH"] ?? "" } }
+    const { code, output } = await DocCommands.run(block, asItIs)
+    assert.strictEqual(code, 0, output)
+  })
+})

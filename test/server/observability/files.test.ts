@@ -1,0 +1,165 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { EventStore } from "@waybill/store/EventStore"
+import { Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as Promql from "../../support/promql.ts"
+import { freePort } from "../../support/service.ts"
+import * as Yaml from "../../support/yaml.ts"
+import * as Service from "../processes/Service.ts"
+
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly for?: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+const alerts = Yaml.parse(readFileSync("docs/operating/alerts.yaml", "utf8")) as unknown as {
+  readonly groups: ReadonlyArray<{ readonly name: string; readonly rules: ReadonlyArray<Rule> }>
+}
+const rules = alerts.groups.flatMap((group) => group.rules)
+
+interface Panel {
+  readonly id: number
+  readonly title: string
+  readonly type: string
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly targets?: ReadonlyArray<{ readonly expr: string }>
+}
+const dashboard = JSON.parse(readFileSync("docs/operating/grafana-dashboard.json", "utf8")) as {
+  readonly panels: ReadonlyArray<Panel>
+  readonly templating: { readonly list: ReadonlyArray<{ readonly name: string }> }
+}
+
+const queries = [
+  ...rules.map(({ alert, expr }) => ({ where: alert, expr })),
+  ...dashboard.panels.flatMap(({ targets = [], title }) => targets.map(({ expr }) => ({ where: title, expr }))),
+]
+
+/** Prometheus' own, and what it writes on each series that it reads. */
+const OF_PROMETHEUS = { up: ["job", "instance"] }
+const ALWAYS = ["job", "instance", "le"]
+
+/** Every name that Prometheus would know after a look, with the labels of its series. */
+const known = (text: string): ReadonlyMap<string, ReadonlySet<string>> => {
+  const found = new Map<string, Set<string>>(
+    Object.entries(OF_PROMETHEUS).map(([name, labels]) => [name, new Set(labels)]),
+  )
+  for (const line of text.split("\n")) {
+    const [, name, labels = ""] = /^([a-z_]\w*)(?:\{(.*)\})? \S+$/iu.exec(line) ?? []
+    if (name === undefined) continue
+    const all = found.get(name) ?? new Set(ALWAYS)
+    found.set(name, all)
+    for (const [, label = ""] of labels.matchAll(/(\w+)="/gu)) all.add(label)
+  }
+  return found
+}
+
+const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
+
+layer(World, { excludeTestServices: true })("the dashboard and the alerts", (it) => {
+  it.effect(
+    "ask for nothing that a node does not tell",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const metricsPort = yield* Effect.promise(freePort)
+        const node = yield* Service.start(url, { METRICS_PORT: String(metricsPort) })
+        const { secret } = yield* Service.key(yield* Service.account())
+        const ask = (path: string, body: unknown) => Effect.promise(() => node.ask("POST", path, { key: secret, body }))
+        yield* ask("/v1/domains", { name: "acme.test" })
+        // What names its series by what it meets has to meet something: two sites, and two outcomes.
+        const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }
+        yield* ask("/v1/email/send", { ...mail, to: ["ana@example.org", "bounced@example.test"] })
+        const series = yield* Delivery.until(
+          Effect.map(
+            Effect.promise(() => fetch(`http://127.0.0.1:${metricsPort}/metrics`).then((answer) => answer.text())),
+            known,
+          ),
+          (found) => found.has("waybill_delivery_outcomes_total") && found.has("waybill_delivery_age_seconds_bucket"),
+        )
+        for (const { expr, where } of queries) {
+          const { groupedBy, selectors } = Promql.parse(expr)
+          for (const { labels, metric } of selectors) {
+            const its = series.get(metric)
+            assert.isDefined(its, `${where}: there is no ${metric}`)
+            for (const label of [...labels, ...groupedBy])
+              assert.isTrue(its?.has(label), `${where}: ${metric} has no label ${label}`)
+          }
+        }
+      }),
+    60_000,
+  )
+})
+
+describe("the alerts", () => {
+  it("are named once, say how bad it is, and lead to what to do", () => {
+    assert.isAbove(rules.length, 10)
+    assert.lengthOf(new Set(rules.map(({ alert }) => alert)), rules.length)
+    for (const { alert, annotations, labels, ...rule } of rules) {
+      assert.match(alert, /^Waybill[A-Z]\w+$/u)
+      assert.include(["warning", "critical"], labels.severity, alert)
+      assert.isString(annotations["summary"], alert)
+      if (rule.for !== undefined) assert.match(rule.for, /^\d+[mh]$/u, alert)
+      const [file = "", anchor = ""] = (annotations["runbook"] ?? "").split("#")
+      assert.include(headings(file), anchor, `${alert} leads to ${file}#${anchor}`)
+    }
+  })
+
+  it("look at series that stand at nought before anything has happened, where they wait for an increase", () => {
+    const counted = rules.filter(({ expr }) => /increase\([^)]*\) *\) > 0$/u.test(expr))
+    assert.sameMembers(
+      counted.flatMap(({ expr }) => Promql.parse(expr).selectors.map(({ metric }) => metric)),
+      ["waybill_leases_recovered_total", "waybill_events_total"],
+    )
+  })
+})
+
+describe("the dashboard", () => {
+  it("has panels that do not lie on one another, and no empty one", () => {
+    const taken = new Set<string>()
+    for (const { gridPos, targets = [], title, type } of dashboard.panels) {
+      if (type !== "row") assert.isNotEmpty(targets, title)
+      assert.isAtMost(gridPos.x + gridPos.w, 24, title)
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+          assert.isFalse(taken.has(`${x} ${y}`), title)
+          taken.add(`${x} ${y}`)
+        }
+      }
+    }
+    assert.lengthOf(new Set(dashboard.panels.map(({ id }) => id)), dashboard.panels.length)
+  })
+
+  it("uses no variable that it does not declare", () => {
+    const text = JSON.stringify(dashboard)
+    const declared = new Set(dashboard.templating.list.map(({ name }) => name))
+    const used = [...text.matchAll(/\$\{?(\w+)/gu)].map(([, name = ""]) => name)
+    assert.isEmpty(used.filter((name) => !name.startsWith("__") && !declared.has(name)))
+  })
+})
+
+describe("a query that Prometheus would refuse", () => {
+  it.each([
+    ["a range where a moment is wanted", "sum(waybill_workers[5m])"],
+    ["a moment where a range is wanted", "rate(waybill_workers)"],
+    ["a matcher that is not quoted", "up{job=waybill}"],
+    ["a function that there is not", "raet(up[5m])"],
+    ["a query that goes on", "up up"],
+    ["a bracket too few", "sum(rate(up[5m])"],
+  ])("is seen: %s", (_, text) => {
+    assert.throws(() => Promql.parse(text))
+  })
+})
+
+/** As the pages that show these files name them: small letters, dashes for spaces. */
+const headings = (file: string): ReadonlyArray<string> =>
+  [...readFileSync(file, "utf8").matchAll(/^#{2,3} (.+)$/gmu)].map(([, words = ""]) =>
+    words
+      .toLowerCase()
+      .replace(/[^\w -]/gu, "")
+      .replaceAll(" ", "-"),
+  )

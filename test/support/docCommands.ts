@@ -1,0 +1,105 @@
+import { assert } from "@effect/vitest"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { chmod, mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+
+/**
+ * The commands of a document. A fence says by what follows `sh` how its commands are to be taken:
+ *
+ * | fence            | the test                                                                  |
+ * |------------------|---------------------------------------------------------------------------|
+ * | `sh`             | runs it; every command has to end with 0                                  |
+ * | `sh exit=3`      | runs it; it has to end with 3                                             |
+ * | `sh service`     | runs it until it says that it is ready, then asks it to stop; ends with 0 |
+ * | `sh elsewhere`   | reads it: what it needs (systemd, docker, root) is not where tests run    |
+ *
+ * Names in capitals (`$ACCOUNT`, `$WAYBILL_KEY`) are variables that the test has set; ports are those that it has free.
+ */
+export interface Block {
+  readonly file: string
+  readonly line: number
+  readonly how: "run" | "service" | "elsewhere"
+  readonly exit: number
+  readonly text: string
+}
+
+export const blocks = (file: string): ReadonlyArray<Block> => {
+  const found: Array<Block> = []
+  const text = readFileSync(file, "utf8")
+  for (const { 0: whole, 1: info = "", 2: body = "", index } of text.matchAll(/^```sh([^\n]*)\n([^]*?)^```$/gmu)) {
+    const [, word, exit] = /^(?: (service|elsewhere|exit=(\d+)))?$/u.exec(info) ?? assert.fail(`${file}: sh${info}`)
+    assert.notMatch(body, /^```/mu, `${file}: a fence inside of a fence: ${whole}`)
+    const how = word === "service" || word === "elsewhere" ? word : "run"
+    found.push({ file, line: text.slice(0, index).split("\n").length + 1, how, exit: Number(exit ?? 0), text: body })
+  }
+  return found
+}
+
+export interface Place {
+  /** Where the commands are typed. */
+  readonly checkout: string
+  readonly env: Readonly<Record<string, string>>
+  /** What is written in the document, and what stands for it here: `127.0.0.1:3025` is the service's own port. */
+  readonly instead: Readonly<Record<string, string>>
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** `npx waybill` asks npm for what the checkout has in `bin`; that takes it a second each time, and is shown once. */
+const NPX = `#!/bin/sh
+if [ "$1" = waybill ]; then shift; exec "${process.execPath}" bin/waybill.mjs "$@"; fi
+echo "npx has no $1 here" >&2
+exit 127
+`
+
+/** A folder with the commands that documents call, for the front of PATH. */
+export const shims = async (folder: string): Promise<string> => {
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, "npx"), NPX)
+  await chmod(join(folder, "npx"), 0o755)
+  return folder
+}
+
+/** What stops at its first failure, as a person would; `exec` hands a signal on to the last command. */
+const script = ({ how, text }: Block, instead: Place["instead"]): string => {
+  const here = Object.entries(instead).reduce((words, [written, meant]) => words.replaceAll(written, meant), text)
+  return `set -euo pipefail\n${how === "service" ? here.replace(/^(npx waybill start)/mu, "exec $1") : here}`
+}
+
+/** Only read, never run: `bash -n`. */
+export const isReadable = async (block: Block): Promise<Ended> => ended(["-n", "-c", block.text], {}, process.cwd())
+
+export const run = async (block: Block, { checkout, env, instead }: Place): Promise<Ended> => {
+  const isService = block.how === "service"
+  return ended(["-c", script(block, instead)], env, checkout, isService ? "Waybill is ready" : undefined)
+}
+
+const ended = async (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+  until?: string,
+): Promise<Ended> => {
+  const child = spawn("bash", args, { cwd, env: { PATH: process.env["PATH"] ?? "", ...env }, stdio: "pipe" })
+  let output = ""
+  let isStopped = false
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8")
+    stream.on("data", (text: string) => {
+      output += text
+      if (until !== undefined && !isStopped && output.includes(until)) {
+        isStopped = true
+        child.kill("SIGTERM")
+      }
+    })
+  }
+  child.stdin.end()
+  const [code] = (await once(child, "close")) as [number | null]
+  if (until !== undefined && !isStopped) return { code: code === 0 ? 1 : code, output: `never "${until}":\n${output}` }
+  return { code, output }
+}
