@@ -76,8 +76,16 @@ export class Logs extends HttpApiGroup.make("logs")
         ),
       )
       .annotate(Bucket, "logs"),
-    HttpApiEndpoint.get("get", "/email/logs/:id", { params, success: WithContent }).annotateMerge(
-      about("Get an email", "email:logs:read", "The record, and the content while it is kept."),
+    HttpApiEndpoint.get("get", "/email/logs/:id", {
+      params,
+      query: { as_of: filter(Timestamp.FromIso) },
+      success: WithContent,
+    }).annotateMerge(
+      about(
+        "Get an email",
+        "email:logs:read",
+        "The record, and the content while it is kept. With `as_of`, the record as it was at that moment, folded from what was known by then; 404 before the message was accepted.",
+      ),
     ),
     HttpApiEndpoint.get("events", "/email/logs/:id/events", { params, success: Page.of(EventRecord) }).annotateMerge(
       about(

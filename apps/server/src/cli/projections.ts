@@ -13,7 +13,7 @@ import { EXIT_DIFFERENCE } from "./exitCodes.ts"
 import * as output from "./output.ts"
 
 /** What a replay is given: connections to the log and its tables, and nothing that acts. */
-const withReplay = Layer.unwrap(
+export const withReplay = Layer.unwrap(
   Effect.gen(function* () {
     const settings = yield* Settings.load
     const replay = Layer.unwrap(

@@ -4,6 +4,7 @@ import { audit } from "./audit.ts"
 import { config } from "./config.ts"
 import { doctor } from "./doctor.ts"
 import { domains } from "./domains.ts"
+import { events } from "./events.ts"
 import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
 import { projections } from "./projections.ts"
@@ -13,5 +14,18 @@ import { top } from "./top.ts"
 
 export const waybill = Command.make("waybill").pipe(
   Command.withDescription("Transactional email whose truth is an event log on Postgres"),
-  Command.withSubcommands([start, migrate, config, accounts, domains, keys, secrets, audit, projections, doctor, top]),
+  Command.withSubcommands([
+    start,
+    migrate,
+    config,
+    accounts,
+    domains,
+    keys,
+    secrets,
+    audit,
+    projections,
+    events,
+    doctor,
+    top,
+  ]),
 )

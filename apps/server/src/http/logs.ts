@@ -9,6 +9,7 @@ import * as Content from "@waybill/store/Content"
 import type * as EmailLogFilter from "@waybill/store/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/EmailLogQuery"
 import { EventStore } from "@waybill/store/EventStore"
+import * as TimeTravel from "@waybill/store/TimeTravel"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { asWritten, eventRecord, whole } from "./records.ts"
@@ -21,10 +22,13 @@ export const LogsLive = HttpApiBuilder.group(Api, "logs", (handlers) =>
         const page = yield* EmailLogQuery.list(inTables(account_id, query))
         return { object: "list" as const, ...page, data: page.data.map(asWritten<EmailRecord>) }
       }),
-    get: ({ params }) =>
+    get: ({ params, query: { as_of } }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const found = yield* EmailLogQuery.find(account_id, params.id)
+        const found =
+          as_of === undefined
+            ? yield* EmailLogQuery.find(account_id, params.id)
+            : yield* TimeTravel.email(account_id, params.id, as_of)
         if (Option.isNone(found)) return yield* new EmailNotFound()
         return { ...asWritten<EmailRecord>(found.value), content: yield* contentOf(account_id, params.id) }
       }),

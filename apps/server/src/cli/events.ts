@@ -1,0 +1,106 @@
+import * as DomainEvent from "@waybill/domain/DomainEvent"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as LogExport from "@waybill/store/LogExport"
+import * as LogFile from "@waybill/store/LogFile"
+import * as LogImport from "@waybill/store/LogImport"
+import * as Rebuild from "@waybill/store/projections/Rebuild"
+import { Replay } from "@waybill/store/projections/Replay"
+import { swap } from "@waybill/store/projections/Swap"
+import { readModels } from "@waybill/store/ReadModels"
+import * as TimeTravel from "@waybill/store/TimeTravel"
+import { Console, Data, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { VERSION } from "../Version.ts"
+import { goOn, linesOf } from "./logFiles.ts"
+import * as output from "./output.ts"
+import { withReplay } from "./projections.ts"
+import { withStore } from "./withStore.ts"
+
+class NoSuchStream extends Data.TaggedError("NoSuchStream")<{ readonly message: string }> {}
+
+const stream = Command.make(
+  "stream",
+  {
+    id: Argument.String("id").pipe(Argument.withDescription("A message, a domain, a key, an address…: whose history")),
+    asOf: Flag.String("as-of").pipe(
+      Flag.withSchema(Timestamp.FromIso),
+      Flag.withDescription("What was known by then: ISO 8601 with an offset or Z"),
+      Flag.optional,
+    ),
+    json: output.json,
+  },
+  Effect.fn(function* ({ asOf, id, json }) {
+    const found = yield* TimeTravel.streams(id, Option.getOrUndefined(asOf))
+    if (found.length === 0) return yield* new NoSuchStream({ message: `the log knows nothing of ${id} by then` })
+    if (json) return yield* Console.log(JSON.stringify(found.map(inJson), null, 2))
+    for (const { account_id, events, stream } of found) {
+      yield* Console.log(`${stream} ${id} of ${account_id}`)
+      yield* output.print(
+        events.map(({ data, meta, ...event }) => ({
+          ...event,
+          type: DomainEvent.publicType(event.type as DomainEvent.Tag),
+          actor: meta.actor.id ?? meta.actor.type,
+          data,
+        })),
+        { json, columns: ["version", "recorded_at", "type", "actor", "data"] },
+      )
+    }
+  }),
+).pipe(Command.withDescription("Show a history, as it is or as it was"), Command.provide(withStore))
+
+const inJson = ({ events, ...history }: TimeTravel.History) => ({ ...history, events: events.map(LogFile.entryOf) })
+
+const file = Argument.String("file").pipe(Argument.withDescription("A file of JSON lines"))
+
+const takeUp = (name: string) =>
+  Effect.tryPromise({
+    try: () => goOn(name),
+    catch: (cause) =>
+      new LogFile.LogFileRefused({ message: `${name}: ${cause instanceof Error ? cause.message : String(cause)}` }),
+  })
+
+const exporting = Command.make(
+  "export",
+  { file, json: output.json },
+  Effect.fn(function* ({ file, json }) {
+    const { sql } = yield* Replay
+    const target = yield* Effect.acquireRelease(takeUp(file), ({ close }) => Effect.promise(close))
+    const before = target.chain.events
+    yield* LogExport.write(sql, target.chain, (text) => Effect.promise(() => target.append(text)))
+    const { events, position } = target.chain
+    yield* json
+      ? Console.log(JSON.stringify({ events, added: events - before, position }))
+      : Console.log(`${file} holds ${events} events up to position ${position}, ${events - before} of them new.`)
+  }, Effect.scoped),
+).pipe(Command.withDescription("Write the log into a file, or go on with a file that an earlier export has left"))
+
+const importing = Command.make(
+  "import",
+  { file, json: output.json },
+  Effect.fn(function* ({ file, json }) {
+    const { sql } = yield* Replay
+    const report = (events: number) =>
+      process.stderr.isTTY ? Effect.sync(() => void process.stderr.write(`\r${events} events`)) : Effect.void
+    const imported = yield* LogImport.load(sql, linesOf(file), report)
+    // Events alone came in; what answers requests is folded from them here.
+    for (const { name } of readModels) {
+      yield* Rebuild.rebuild(name, { release: VERSION })
+      const { kept } = yield* swap(name, false)
+      yield* Rebuild.drop(name, kept)
+    }
+    yield* json
+      ? Console.log(JSON.stringify(imported))
+      : Console.log(
+          `${imported.events} events up to position ${imported.position}, ${imported.already_there} of them were there already; ${readModels.length} read models are folded from them.`,
+        )
+  }),
+).pipe(Command.withDescription("Bring a file into an empty log, or go on with one that was stopped"))
+
+export const events = Command.make("events").pipe(
+  Command.withDescription("The log itself: a history as it was, and the whole of it from one install to another"),
+  Command.withSubcommands([
+    stream,
+    exporting.pipe(Command.provide(withReplay)),
+    importing.pipe(Command.provide(withReplay)),
+  ]),
+)

@@ -1,0 +1,171 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Account from "@waybill/domain/Account"
+import * as Email from "@waybill/domain/Email"
+import type { AccountId } from "@waybill/domain/Id"
+import type * as Timestamp from "@waybill/domain/Timestamp"
+import { EventStore } from "@waybill/store/EventStore"
+import * as TimeTravel from "@waybill/store/TimeTravel"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import * as Database from "../support/database.ts"
+import { id } from "../support/history.ts"
+import { runToEnd } from "../support/service.ts"
+import * as Histories from "./replayHistories.ts"
+import { committed, open, send } from "./units.ts"
+
+class Folder extends Context.Service<Folder, string>()("test/Folder") {
+  static readonly layer = Layer.effect(
+    Folder,
+    Effect.acquireRelease(
+      Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-events-"))),
+      (folder) => Effect.promise(() => fs.rm(folder, { recursive: true })),
+    ),
+  )
+}
+const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh), Layer.provideMerge(Folder.layer))
+const TIMEOUT = { timeout: 180_000 }
+
+const on = (database: Database.Database, ...args: ReadonlyArray<string>) =>
+  Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(database.url), WAYBILL_DATA: "/nowhere" }))
+const waybill = (...args: ReadonlyArray<string>) => Effect.flatMap(Database.Fresh, (database) => on(database, ...args))
+
+/** Another install: its tables, by name, as text. */
+const rowsOf = (database: Database.Database, table: string) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* sql<{ readonly text: string }>`SELECT t::text AS text FROM ${sql(table)} t ORDER BY 1`
+    return rows.map(({ text }) => text)
+  }).pipe(Effect.provide(Database.layerOf(database)), Effect.orDie)
+
+const TABLES = [
+  "events",
+  "accounts",
+  "members",
+  "domains",
+  "suppressions",
+  "email_log",
+  "email_log_terms",
+  "email_subjects",
+]
+
+layer(Store, { excludeTestServices: true })("waybill events", (it) => {
+  it.effect(
+    "moves a log whole: what another install shows is what this one shows, and both go on from there",
+    () =>
+      Effect.gen(function* () {
+        const here = yield* Database.Fresh
+        const there = yield* Database.freshDatabase
+        const file = path.join(yield* Folder, "log.jsonl")
+        const written = yield* Histories.write(11, 12)
+        const first = yield* waybill("events", "export", file, "--json")
+        assert.strictEqual(first.code, 0, first.output)
+        const { added, events, position } = JSON.parse(first.output)
+        assert.deepStrictEqual([added, events], [written, written])
+        assert.strictEqual((yield* on(there, "events", "import", file)).code, 0)
+        // More happens, and the same file goes on, after a kill that left half a line.
+        const more = yield* Histories.write(12, 2)
+        const whole = yield* Effect.promise(() => fs.readFile(file, "utf8"))
+        yield* Effect.promise(() => fs.writeFile(file, whole.slice(0, -400)))
+        const second = JSON.parse((yield* waybill("events", "export", file, "--json")).output)
+        assert.strictEqual(second.events, written + more)
+        assert.isAbove(second.added, more)
+        const again = yield* on(there, "events", "import", file, "--json")
+        assert.deepStrictEqual(JSON.parse(again.output), {
+          events: written + more,
+          already_there: events,
+          position: second.position,
+        })
+        assert.isAbove(second.position, position)
+        for (const table of TABLES)
+          assert.deepStrictEqual([table, yield* rowsOf(there, table)], [table, yield* rowsOf(here, table)])
+        const verified = yield* on(there, "projections", "verify", "email_log")
+        assert.strictEqual(verified.code, 0, verified.output)
+        const made = yield* on(there, "accounts", "create", "After")
+        assert.strictEqual(made.code, 0, made.output)
+      }).pipe(Effect.scoped),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "refuses a file that is spoilt or cut off, and a database that has a log of its own",
+    () =>
+      Effect.gen(function* () {
+        const there = yield* Database.freshDatabase
+        const folder = yield* Folder
+        const file = path.join(folder, "whole.jsonl")
+        yield* waybill("events", "export", file)
+        const lines = (yield* Effect.promise(() => fs.readFile(file, "utf8"))).trimEnd().split("\n")
+        const taken = Effect.fnUntraced(function* (text: ReadonlyArray<string>) {
+          const spoilt = path.join(folder, "spoilt.jsonl")
+          yield* Effect.promise(() => fs.writeFile(spoilt, `${text.join("\n")}\n`))
+          const { code, output } = yield* on(there, "events", "import", spoilt)
+          assert.strictEqual(code, 1)
+          return output
+        })
+        assert.include(yield* taken(lines.toSpliced(4, 1)), "line 5: the hash does not follow")
+        assert.deepStrictEqual(yield* rowsOf(there, "events"), [])
+        assert.include(yield* taken(lines.slice(0, -1)), "it was cut off")
+        // What was whole is there by now; the whole file brings the rest.
+        assert.strictEqual((yield* on(there, "events", "import", file)).code, 0)
+        const other = yield* Database.freshDatabase
+        yield* on(other, "accounts", "create", "Own")
+        const refused = yield* on(other, "events", "import", file)
+        assert.strictEqual(refused.code, 1)
+        assert.include(refused.output, "this database has a log of its own")
+      }).pipe(Effect.scoped),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "shows a history as it was at a moment",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const { commit, transact } = yield* EventStore
+        const account_id: AccountId = id("AccountId")
+        const at = "2026-11-21T09:00:00.000Z" as Timestamp.Timestamp
+        yield* commit(Account, { account_id, stream_id: account_id }, Account.create(at, account_id, "Acme", "free"))
+        const { answer } = yield* committed(transact(send(account_id)))
+        const ref = { account_id, stream_id: answer }
+        yield* commit(Email, ref, open)
+        yield* commit(Email, ref, open)
+        yield* sql`
+          UPDATE events SET recorded_at = '2026-11-21T09:00:00Z'::timestamptz + (version - 1) * interval '1 hour'
+          WHERE stream_id = ${answer}`
+        const opens = Effect.fnUntraced(function* (time: string) {
+          const found = yield* TimeTravel.email(account_id, answer, `2026-11-21T${time}Z` as Timestamp.Timestamp)
+          return Option.getOrUndefined(Option.map(found, (record) => [record["version"], record["opens"]]))
+        })
+        assert.deepStrictEqual(
+          [
+            yield* opens("08:59:59.999"),
+            yield* opens("09:00:00.000"),
+            yield* opens("10:30:00.000"),
+            yield* opens("23:00:00.000"),
+          ],
+          [undefined, [1, 0], [2, 1], [3, 2]],
+        )
+        const shown = yield* waybill("events", "stream", answer, "--as-of", "2026-11-21T11:30:00+01:00", "--json")
+        const [history] = JSON.parse(shown.output)
+        assert.deepInclude(history, { account_id, stream: "email", stream_id: answer })
+        assert.deepStrictEqual(
+          history.events.map(({ type, version }: { type: string; version: number }) => [version, type]),
+          [
+            [1, "EmailQueued"],
+            [2, "EmailOpened"],
+          ],
+        )
+        const table = yield* waybill("events", "stream", answer)
+        assert.strictEqual(table.output.match(/email\.opened/gu)?.length, 2)
+        const none = yield* waybill("events", "stream", answer, "--as-of", "2026-11-21T08:00:00Z")
+        assert.deepStrictEqual(
+          [none.code, none.output.includes(`the log knows nothing of ${answer} by then`)],
+          [1, true],
+        )
+      }).pipe(Effect.orDie),
+    TIMEOUT,
+  )
+})
