@@ -89,7 +89,7 @@ export const Compose = () => {
       }
     >
       <form
-        className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]"
+        className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]"
         noValidate
         onSubmit={(event) => {
           event.preventDefault()

@@ -4,7 +4,7 @@ import { ArrowLeft } from "lucide-react"
 import { useEffect } from "react"
 import * as queries from "../api/queries.ts"
 import { useLive } from "../api/live.ts"
-import { isTyping } from "../shell/shortcuts.ts"
+import { isOverlaid, isTyping } from "../shell/shortcuts.ts"
 import { useMay } from "../shell/useSession.ts"
 import { Badge, State } from "../ui/Badge.tsx"
 import { CopyButton } from "../ui/Copy.tsx"
@@ -63,7 +63,7 @@ export const Email = () => {
         </div>
         <Actions email={email} onChanged={refresh} />
       </header>
-      <div className="mt-6 grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] xl:grid-cols-[minmax(0,1fr)_26rem]">
+      <div className="mt-6 grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] xl:grid-cols-[minmax(0,1fr)_26rem]">
         <div className="flex min-w-0 flex-col gap-5">
           <Content email={email} events={events.data} />
         </div>
@@ -121,7 +121,7 @@ const useBack = () => {
   const navigate = useNavigate()
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === "u" && !isTyping(event.target) && !event.metaKey && !event.ctrlKey)
+      if (event.key === "u" && !isTyping(event.target) && !isOverlaid() && !event.metaKey && !event.ctrlKey)
         void navigate({ to: "/emails" })
     }
     window.addEventListener("keydown", onKey)

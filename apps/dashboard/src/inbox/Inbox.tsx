@@ -74,7 +74,7 @@ export const Inbox = () => {
           </Empty>
         </Panel>
       ) : (
-        <div className="grid items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
+        <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
           <Panel className="overflow-hidden lg:sticky lg:top-6">
             <ul
               aria-label="Captured mail"

@@ -56,7 +56,7 @@ export const Mail = ({ id, onRemove }: { readonly id: string; readonly onRemove:
           </p>
           <p className="mt-0.5 text-xs text-ink-3">
             {exactly(mail.created_at)} · {size(mail.size_bytes)} ·{" "}
-            <Link to="/emails/$id" params={{ id }} className="text-accent hover:underline">
+            <Link to="/emails/$id" params={{ id }} className="text-accent underline underline-offset-2">
               its log
             </Link>
           </p>
@@ -108,7 +108,7 @@ const Links = ({ mail }: { readonly mail: WholeSandboxMessage }) => {
             href={href}
             target="_blank"
             rel="noreferrer noopener"
-            className="block truncate font-mono text-xs text-accent hover:underline"
+            className="block truncate font-mono text-xs text-accent underline underline-offset-2"
           >
             {href}
           </a>

@@ -16,8 +16,11 @@ export interface Link {
   readonly words: string
 }
 
+/** How a mail looks is not checked here, and the page's own policy complains of every style that it parses. */
+const STYLES = /<style\b[^>]*>[\s\S]*?<\/style\s*>|\sstyle\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/giu
+
 /** Parsed into a document of its own, in which nothing runs and nothing is fetched. */
-const documentOf = (html: string): Document => new DOMParser().parseFromString(html, "text/html")
+const documentOf = (html: string): Document => new DOMParser().parseFromString(html.replaceAll(STYLES, ""), "text/html")
 
 export const linksOf = ({ html }: WholeSandboxMessage): ReadonlyArray<Link> =>
   html === null

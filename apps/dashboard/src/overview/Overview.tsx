@@ -78,7 +78,7 @@ export const Overview = () => {
       ) : (
         <>
           <Tiles all={query.isPending ? undefined : all} />
-          <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_22rem]">
+          <div className="grid grid-cols-1 items-start gap-5 xl:grid-cols-[minmax(0,1fr)_22rem]">
             <div className="flex min-w-0 flex-col gap-5">
               <Panel title="Volume">
                 {query.isPending ? <Skeleton className="m-4 h-64" /> : <Chart points={points} unit={unit} />}

@@ -35,14 +35,11 @@ interface Props {
 
 export const NewApiKey = ({ onOpenChange, open }: Props) => {
   const [created, setCreated] = useState<CreatedApiKey>()
-  const change = (next: boolean) => {
-    if (!next) setCreated(undefined)
-    onOpenChange(next)
-  }
   return (
     <Dialog
       open={open}
-      onOpenChange={change}
+      onOpenChange={onOpenChange}
+      onClosed={() => setCreated(undefined)}
       wide={created !== undefined}
       sticky={created !== undefined}
       title={created === undefined ? "New API Key" : "Your new key"}
@@ -53,9 +50,9 @@ export const NewApiKey = ({ onOpenChange, open }: Props) => {
       }
     >
       {created === undefined ? (
-        <Form onCreated={setCreated} onCancel={() => change(false)} />
+        <Form onCreated={setCreated} onCancel={() => onOpenChange(false)} />
       ) : (
-        <Shown created={created} onDone={() => change(false)} />
+        <Shown created={created} onDone={() => onOpenChange(false)} />
       )}
     </Dialog>
   )

@@ -9,6 +9,10 @@ const CHORD_MS = 1_200
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName))
 
+/** A toast calls itself a dialog too, and is none; what is closing is there no more. Whoever goes on waits for neither. */
+const OVERLAID = ':is([role="dialog"], [role="alertdialog"], [role="menu"]):not([data-toast], [data-closed])'
+export const isOverlaid = (): boolean => document.querySelector(OVERLAID) !== null
+
 /** Keys that work wherever nobody is typing: `g` and a letter goes somewhere, `/` searches, `?` shows all of them. */
 export const useShortcuts = ({
   onHelp,
@@ -26,8 +30,7 @@ export const useShortcuts = ({
         event.preventDefault()
         return onPalette()
       }
-      const isOpen = document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null
-      if (isTyping(event.target) || isOpen || event.metaKey || event.ctrlKey || event.altKey) return undefined
+      if (isTyping(event.target) || isOverlaid() || event.metaKey || event.ctrlKey || event.altKey) return undefined
       if (event.timeStamp - since.current < CHORD_MS) {
         since.current = 0
         const place = ALL_PLACES.find(({ key, scope }) => key === event.key && permits(may.scopes, scope))

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react"
-import { isTyping } from "./shortcuts.ts"
+import { isOverlaid, isTyping } from "./shortcuts.ts"
 
 interface Actions {
   readonly open: (nth: number) => void
@@ -11,8 +11,7 @@ export const useListKeys = (count: number, { open, show }: Actions): number => {
   const [at, setAt] = useState(-1)
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const isOpen = document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null
-      if (isTyping(event.target) || isOpen || event.metaKey || event.ctrlKey || event.altKey) return
+      if (isTyping(event.target) || isOverlaid() || event.metaKey || event.ctrlKey || event.altKey) return
       const step = { j: 1, k: -1 }[event.key]
       if (step !== undefined && count > 0) {
         const next = Math.min(count - 1, Math.max(0, at + step))

@@ -19,10 +19,28 @@ interface Props {
   readonly wide?: boolean
   /** What can be seen only once is not lost by a slip beside the dialog. */
   readonly sticky?: boolean
+  /** Once it is out of sight: what it showed stays until then, so that nothing flickers or takes the focus in going. */
+  readonly onClosed?: () => void
 }
 
-export const Dialog = ({ children, description, onOpenChange, open, sticky = false, title, wide = false }: Props) => (
-  <Base.Root open={open} onOpenChange={onOpenChange} disablePointerDismissal={sticky}>
+export const Dialog = ({
+  children,
+  description,
+  onClosed,
+  onOpenChange,
+  open,
+  sticky = false,
+  title,
+  wide = false,
+}: Props) => (
+  <Base.Root
+    open={open}
+    onOpenChange={onOpenChange}
+    onOpenChangeComplete={(isOpen) => {
+      if (!isOpen) onClosed?.()
+    }}
+    disablePointerDismissal={sticky}
+  >
     <Base.Portal>
       <Base.Backdrop className={VEIL} />
       <Base.Popup className={cx(PANEL, wide ? "max-w-2xl" : "max-w-lg")}>

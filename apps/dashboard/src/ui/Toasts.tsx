@@ -36,6 +36,7 @@ const List = () => {
     <Toast.Root
       key={toast.id}
       toast={toast}
+      data-toast
       className="float mb-2 flex w-full items-start gap-2.5 rounded-xl border border-line bg-raised py-3 pr-2 pl-3.5 text-sm shadow-float"
     >
       {toast.type === "bad" ? (

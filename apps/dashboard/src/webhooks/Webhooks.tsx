@@ -41,10 +41,7 @@ export const Webhooks = () => {
   const navigate = useNavigate({ from: "/webhooks" })
   const query = useQuery(queries.webhooks)
   const [created, setCreated] = useState<WebhookWithSecret>()
-  const create = (open: boolean) => {
-    if (!open) setCreated(undefined)
-    void navigate({ search: open ? { new: true } : {}, replace: true })
-  }
+  const create = (open: boolean) => void navigate({ search: open ? { new: true } : {}, replace: true })
   const button = (
     <Button look="solid" icon={<Plus size={15} />} onClick={() => create(true)}>
       Create a webhook
@@ -94,6 +91,7 @@ export const Webhooks = () => {
       <Dialog
         open={search.new === true}
         onOpenChange={create}
+        onClosed={() => setCreated(undefined)}
         sticky={created !== undefined}
         title={created === undefined ? "Create a webhook" : "Its secret"}
         description={
