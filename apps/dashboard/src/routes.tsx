@@ -70,8 +70,8 @@ const start = createRoute({
 const overview = createRoute({
   getParentRoute: () => shell,
   path: "/overview",
-  validateSearch: (search): { readonly range?: "7d" | "30d" | "90d" } =>
-    search["range"] === "7d" || search["range"] === "30d" || search["range"] === "90d"
+  validateSearch: (search): { readonly range?: "1d" | "7d" | "30d" | "90d" } =>
+    search["range"] === "1d" || search["range"] === "7d" || search["range"] === "30d" || search["range"] === "90d"
       ? { range: search["range"] }
       : {},
   component: lazyRouteComponent(() => import("./overview/Overview.tsx"), "Overview"),

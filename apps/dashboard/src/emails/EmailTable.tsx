@@ -29,7 +29,7 @@ export const shownState = ({ scheduled_at, status }: Email, now: number): string
   status === "queued" && scheduled_at !== null && Date.parse(scheduled_at) > now ? "scheduled" : status
 
 const COLUMNS =
-  "grid grid-cols-[7.25rem_minmax(0,1fr)_auto] items-center gap-x-4 sm:grid-cols-[7.25rem_minmax(0,15rem)_minmax(0,1fr)_6rem]"
+  "grid grid-cols-[6rem_minmax(0,1fr)_auto] items-center gap-x-3 sm:gap-x-4 sm:grid-cols-[7.25rem_minmax(0,15rem)_minmax(0,1fr)_6rem]"
 
 export const EmailTable = ({ arrived, hasMore, isLoadingMore, onMore, rows }: Props) => {
   const navigate = useNavigate()

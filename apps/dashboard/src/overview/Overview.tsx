@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { Activity } from "lucide-react"
-import { useMemo, useRef } from "react"
+import { useMemo, useRef, useState } from "react"
 import { useLive } from "../api/live.ts"
 import * as queries from "../api/queries.ts"
 import type { StatsRow } from "../api/records.ts"
@@ -11,17 +11,24 @@ import { useMay } from "../shell/useSession.ts"
 import { cx } from "../ui/cx.ts"
 import { Empty } from "../ui/Empty.tsx"
 import { ErrorNote } from "../ui/ErrorNote.tsx"
+import { Segments } from "../ui/Segments.tsx"
 import { Panel, Screen, Skeleton } from "../ui/Surface.tsx"
 import { useNow } from "../ui/Time.tsx"
-import { Chart } from "./Chart.tsx"
+import { Chart, RATES, VOLUME } from "./Chart.tsx"
 import { Recent } from "./Recent.tsx"
-import { NONE, rate, series, sum, type Totals } from "./series.ts"
+import { NONE, rate, rates, sum, type Totals, volume } from "./series.ts"
 import { Usage } from "./Usage.tsx"
 
 const RANGES = [
-  ["7d", "7 days", 7],
-  ["30d", "30 days", 30],
-  ["90d", "90 days", 90],
+  ["1d", "Today"],
+  ["7d", "7 days"],
+  ["30d", "30 days"],
+  ["90d", "90 days"],
+] as const
+const DAYS = { "1d": 1, "7d": 7, "30d": 30, "90d": 90 } as const
+const KINDS = [
+  ["volume", "Volume"],
+  ["rates", "Rates"],
 ] as const
 const DAY_MS = 24 * 60 * 60 * 1000
 const HOUR_MS = 60 * 60 * 1000
@@ -35,7 +42,8 @@ const endOf = (now: number): string => new Date(Math.floor(now / HOUR_MS) * HOUR
 export const Overview = () => {
   const { range = "7d" } = useSearch({ from: "/shell/overview" })
   const navigate = useNavigate({ from: "/overview" })
-  const days = RANGES.find(([name]) => name === range)?.[2] ?? 7
+  const [kind, setKind] = useState<"volume" | "rates">("volume")
+  const days = DAYS[range]
   const now = useNow()
   const from = startOf(now, days)
   const to = endOf(now)
@@ -44,28 +52,21 @@ export const Overview = () => {
   useRefresh()
   const rows: ReadonlyArray<StatsRow> = query.data?.data ?? []
   const all = useMemo(() => sum(rows), [rows])
-  const points = useMemo(() => series(rows, from, to, unit), [rows, from, to, unit])
+  const points = useMemo(
+    () => (kind === "rates" ? rates : volume)(rows, { from, to, unit }),
+    [kind, rows, from, to, unit],
+  )
   return (
     <Screen
       wide
       title="Overview"
       actions={
-        <div role="group" aria-label="Stretch of time" className="flex rounded-lg border border-line bg-sunken p-0.5">
-          {RANGES.map(([name, words]) => (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={name === range}
-              onClick={() => void navigate({ search: { range: name }, replace: true })}
-              className={cx(
-                "h-7 rounded-md px-2.5 text-xs font-medium",
-                name === range ? "bg-raised text-ink shadow-sm" : "text-ink-2 hover:text-ink",
-              )}
-            >
-              {words}
-            </button>
-          ))}
-        </div>
+        <Segments
+          label="Stretch of time"
+          value={range}
+          options={RANGES}
+          onChange={(name) => void navigate({ search: { range: name }, replace: true })}
+        />
       }
     >
       {query.isError ? <ErrorNote error={query.error} onRetry={() => void query.refetch()} /> : undefined}
@@ -80,8 +81,15 @@ export const Overview = () => {
           <Tiles all={query.isPending ? undefined : all} />
           <div className="grid grid-cols-1 items-start gap-5 xl:grid-cols-[minmax(0,1fr)_22rem]">
             <div className="flex min-w-0 flex-col gap-5">
-              <Panel title="Volume">
-                {query.isPending ? <Skeleton className="m-4 h-64" /> : <Chart points={points} unit={unit} />}
+              <Panel
+                title="Over time"
+                actions={<Segments label="What is drawn" value={kind} options={KINDS} onChange={setKind} />}
+              >
+                {query.isPending ? (
+                  <Skeleton className="m-4 h-64" />
+                ) : (
+                  <Chart kind={kind === "rates" ? RATES : VOLUME} points={points} unit={unit} />
+                )}
               </Panel>
               <Recent />
             </div>
@@ -108,6 +116,7 @@ const useRefresh = () => {
         waiting.current = false
         void client.invalidateQueries({ queryKey: ["stats"] })
         void client.invalidateQueries({ queryKey: ["recent"] })
+        void client.invalidateQueries({ queryKey: ["waiting"] })
       }, REFRESH_MS)
     },
   })

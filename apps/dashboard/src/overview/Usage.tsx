@@ -1,9 +1,13 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
 import * as queries from "../api/queries.ts"
+import type { Email, Page } from "../api/records.ts"
+import { get } from "../api/request.ts"
 import { useMay } from "../shell/useSession.ts"
 import { State } from "../ui/Badge.tsx"
 import { Panel, Skeleton } from "../ui/Surface.tsx"
+import { Time, useNow } from "../ui/Time.tsx"
 import { Meter } from "../settings/Meter.tsx"
 import type { Totals } from "./series.ts"
 
@@ -50,18 +54,44 @@ export const Usage = ({ totals }: { readonly totals: Totals }) => {
           </ul>
         </Panel>
       )}
-      <Panel title="Held back">
+      <Panel title="Now and held back">
         <dl className="grid grid-cols-2 gap-4 p-4 text-sm">
-          <div>
-            <dt className="text-xs text-ink-3">Put off by servers</dt>
-            <dd className="tabular mt-0.5 text-lg font-semibold">{number.format(totals.deferred)}</dd>
-          </div>
-          <div>
-            <dt className="text-xs text-ink-3">Suppressed</dt>
-            <dd className="tabular mt-0.5 text-lg font-semibold">{number.format(totals.suppressed)}</dd>
-          </div>
+          <Waiting />
+          <Fact name="Put off by servers">{number.format(totals.deferred)}</Fact>
+          <Fact name="Suppressed">{number.format(totals.suppressed)}</Fact>
         </dl>
       </Panel>
     </div>
+  )
+}
+
+const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
+  <div>
+    <dt className="text-xs text-ink-3">{name}</dt>
+    <dd className="tabular mt-0.5 text-lg font-semibold">{children}</dd>
+  </div>
+)
+
+/** More of them are not counted, only said to be there. */
+const COUNTED = 100
+const POLL_MS = 10_000
+
+/** What is due and has not left, and how long the first of it waits; what is scheduled is not late. */
+const Waiting = () => {
+  const now = useNow()
+  const { data } = useQuery({
+    queryKey: ["waiting"],
+    refetchInterval: POLL_MS,
+    queryFn: ({ signal }) => get<Page<Email>>("/email/logs", { status: "queued,deferred", limit: COUNTED }, signal),
+  })
+  const due = (data?.data ?? []).filter(({ scheduled_at }) => scheduled_at === null || Date.parse(scheduled_at) <= now)
+  const since = Math.min(...due.map(({ created_at, scheduled_at }) => Date.parse(scheduled_at ?? created_at)))
+  return (
+    <>
+      <Fact name="Waiting">
+        {data?.has_more === true ? `over ${number.format(due.length)}` : number.format(due.length)}
+      </Fact>
+      <Fact name="The first of it since">{due.length === 0 ? "–" : <Time iso={new Date(since).toISOString()} />}</Fact>
+    </>
   )
 }

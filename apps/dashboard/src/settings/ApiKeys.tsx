@@ -93,7 +93,7 @@ const KeyList = ({
   <ul className="divide-y divide-line">
     {keys.map((key) => (
       <li key={key.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
-        <div className="min-w-0 grow basis-56">
+        <div className="min-w-0 grow basis-full sm:basis-56">
           <p className="flex items-center gap-2">
             <span className="truncate text-sm font-medium">{key.name}</span>
             {key.status === "active" ? undefined : <State state={key.status} />}
@@ -116,7 +116,7 @@ const KeyList = ({
             </li>
           ))}
         </ul>
-        <p className="w-28 text-right text-xs text-ink-3">
+        <p className="grow text-xs text-ink-3 sm:w-28 sm:grow-0 sm:text-right">
           {key.last_used_at === null ? (
             "never used"
           ) : (
