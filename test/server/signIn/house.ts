@@ -1,5 +1,5 @@
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
-import { randomBytes } from "node:crypto"
+import { createHmac, randomBytes } from "node:crypto"
 import * as Installation from "../../../apps/server/src/Installation.ts"
 import * as Service from "../../../apps/server/src/Service.ts"
 import * as Settings from "../../../apps/server/src/Settings.ts"
@@ -46,9 +46,8 @@ export interface Seen {
 }
 
 /** A browser as far as cookies and the headers of the dashboard's own requests go. */
-export const browser = (url: string) => {
+export const browser = (url: string, address = `10.${[...randomBytes(3)].join(".")}`) => {
   const jar = new Map<string, string>()
-  const address = `10.${[...randomBytes(3)].join(".")}`
   const ask = async (
     method: string,
     path: string,
@@ -85,3 +84,17 @@ export const browser = (url: string) => {
 
 /** The token that a link to set a password carries behind its hash. */
 export const tokenOf = (link: string): string => new URL(link).hash.slice(1)
+
+/** RFC 6238, as an authenticator app reckons it. */
+export const totp = (uri: string, at_ms: number): string => {
+  const secret = new URL(uri).searchParams.get("secret") ?? ""
+  const bits = [...secret]
+    .map((c) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(c).toString(2).padStart(5, "0"))
+    .join("")
+  const key = Buffer.from((bits.match(/.{8}/gu) ?? []).map((byte) => Number.parseInt(byte, 2)))
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(at_ms / 30_000)))
+  const hash = createHmac("sha1", key).update(counter).digest()
+  const offset = (hash.at(-1) ?? 0) & 15
+  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0")
+}

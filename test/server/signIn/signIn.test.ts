@@ -1,23 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { createHmac } from "node:crypto"
-import { browser, House, tokenOf } from "./house.ts"
+import { browser, House, tokenOf, totp } from "./house.ts"
 
 const PASSWORD = "correct horse battery"
-
-/** RFC 6238, as an authenticator app reckons it. */
-const totp = (uri: string, at_ms: number): string => {
-  const secret = new URL(uri).searchParams.get("secret") ?? ""
-  const bits = [...secret]
-    .map((c) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(c).toString(2).padStart(5, "0"))
-    .join("")
-  const key = Buffer.from((bits.match(/.{8}/gu) ?? []).map((byte) => Number.parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(at_ms / 30_000)))
-  const hash = createHmac("sha1", key).update(counter).digest()
-  const offset = (hash.at(-1) ?? 0) & 15
-  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0")
-}
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signing in", (it) => {
   const owner = Effect.gen(function* () {

@@ -1,0 +1,152 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { MAX_WRONG_CODES, TRIES_PER_MINUTE } from "../../apps/server/src/signIn/betterAuth.ts"
+import { browser, House, type Seen, totp } from "../server/signIn/house.ts"
+
+const PATHS = [
+  "/auth/sign-in/email",
+  "/auth/sign-in/social",
+  "/auth/sign-out",
+  "/auth/reset-password",
+  "/auth/change-password",
+  "/auth/two-factor/enable",
+  "/auth/two-factor/verify-totp",
+  "/auth/two-factor/verify-backup-code",
+  "/auth/passkey/verify-authentication",
+  "/auth/passkey/verify-registration",
+  "/auth/update-user",
+  "/auth/revoke-session",
+  "/auth/no-such-path",
+]
+const deep = (levels: number) => `${"[".repeat(levels)}1${"]".repeat(levels)}`
+const BODIES: ReadonlyArray<readonly [what: string, body: string]> = [
+  ["nothing", ""],
+  ["no JSON", "{"],
+  ["null", "null"],
+  ["a number", "1e999"],
+  ["a list", "[]"],
+  ["a text", '"x"'],
+  ["objects for texts", '{"email":{"$ne":null},"password":{"$gt":""},"code":{},"token":[]}'],
+  ["lists for texts", '{"email":["a@b.cc"],"password":["x"],"code":["000000"]}'],
+  ["SQL", `{"email":"' OR 1=1 --@b.cc","password":"' OR '1'='1"}`],
+  ["NUL", '{"email":"a\\u0000@b.cc","password":"\\u0000","token":"\\u0000","code":"\\u0000"}'],
+  ["half a pair", '{"email":"\\ud800@b.cc","password":"\\ud800","token":"\\ud800","code":"\\udfff"}'],
+  ["prototypes", '{"__proto__":{"email":"a@b.cc"},"constructor":{"prototype":{}},"email":"a@b.cc","password":"x"}'],
+  ["a long address", JSON.stringify({ email: `${"a".repeat(30_000)}@b.cc`, password: "x".repeat(30_000) })],
+  ["depth", `{"email":"a@b.cc","password":${deep(20_000)}}`],
+  ["more than is taken", JSON.stringify({ email: "a@b.cc", password: "x".repeat(200_000) })],
+  [
+    "a foreign callback",
+    '{"email":"a@b.cc","password":"x","callbackURL":"https://evil.test/","redirectTo":"//evil.test"}',
+  ],
+]
+
+const TYPES = ["application/json", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]
+
+const WRONG = "not the password of anybody"
+
+const statuses = (seen: ReadonlyArray<Seen>) => seen.map(({ status }) => status)
+
+/** As many as a minute takes and some more, wherever in a minute they begin. */
+const guess = (url: string, email: string, addressOf: (nth: number) => string) =>
+  Effect.forEach(Array.from({ length: 2 * TRIES_PER_MINUTE + 5 }), (_, nth) =>
+    browser(url, addressOf(nth)).ask("POST", "/auth/sign-in/email", { body: { email, password: WRONG } }),
+  )
+
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signing in", (it) => {
+  it.effect("answers nonsense with a refusal, and never with a trouble of its own", () =>
+    Effect.gen(function* () {
+      const { url } = yield* House
+      let nth = 0
+      for (const path of PATHS) {
+        for (const [at, [what, body]] of BODIES.entries()) {
+          // Another type is refused before anything is read.
+          for (const type of at === 0 ? TYPES : TYPES.slice(0, 1)) {
+            nth++
+            const response = yield* Effect.promise(() =>
+              fetch(url + path, {
+                method: "POST",
+                redirect: "manual",
+                headers: { origin: url, "content-type": type, "x-forwarded-for": `10.1.${nth >> 8}.${nth & 255}` },
+                body,
+              }),
+            )
+            const text = yield* Effect.promise(() => response.text())
+            const said = `${path} with ${what} as ${type}: ${response.status} ${text.slice(0, 200)}`
+            const isHarmless = path === "/auth/sign-out" && response.status === 200
+            assert.isTrue((response.status >= 400 && response.status < 500) || isHarmless, said)
+            assert.isNull(response.headers.get("location"), said)
+            assert.notMatch(text, /\bat \S+:\d+|node_modules|SELECT /u, said)
+          }
+        }
+      }
+    }),
+  )
+
+  it.effect("says the same of a wrong password and of nobody's address", () =>
+    Effect.gen(function* () {
+      const { owner, url } = yield* House
+      const [wrong, nobody] = yield* Effect.all([
+        browser(url).signIn({ email: owner.email, password: WRONG }),
+        browser(url).signIn({ email: "nobody@example.org", password: WRONG }),
+      ])
+      assert.deepStrictEqual([wrong.status, wrong.json], [401, nobody.json])
+      assert.strictEqual(nobody.status, 401)
+      assert.deepStrictEqual([...wrong.headers.keys()].toSorted(), [...nobody.headers.keys()].toSorted())
+    }),
+  )
+
+  it.effect("closes after a few tries from an address, for the right password too, and for nobody else", () =>
+    Effect.gen(function* () {
+      const { owner, url } = yield* House
+      const seen = statuses(yield* guess(url, owner.email, () => "192.0.2.7"))
+      assert.isAtMost(seen.filter((status) => status === 401).length, 2 * TRIES_PER_MINUTE)
+      assert.strictEqual(seen.at(-1), 429)
+      assert.strictEqual((yield* browser(url, "192.0.2.7").signIn(owner)).status, 429)
+      assert.strictEqual((yield* browser(url, "192.0.2.8").signIn(owner)).status, 200)
+    }),
+  )
+
+  it.effect("takes a network of IPv6 for one client, and nobody's word for another address", () =>
+    Effect.gen(function* () {
+      const { owner, url } = yield* House
+      const spread = yield* guess(url, owner.email, (nth) => `2001:db8:1:2:${(nth * 2_003).toString(16)}::${nth + 1}`)
+      assert.strictEqual(statuses(spread).at(-1), 429)
+      for (const name of ["x-waybill-client", "x-real-ip", "cf-connecting-ip", "x-client-ip", "forwarded"]) {
+        const address = `198.51.100.${name.length}`
+        const seen = yield* Effect.forEach(Array.from({ length: 2 * TRIES_PER_MINUTE + 5 }), (_, nth) =>
+          browser(url, address).ask("POST", "/auth/sign-in/email", {
+            body: { email: owner.email, password: WRONG },
+            headers: { [name]: name === "forwarded" ? `for=203.0.113.${nth}` : `203.0.113.${nth}` },
+          }),
+        )
+        assert.strictEqual(statuses(seen).at(-1), 429, name)
+      }
+    }),
+  )
+
+  it.effect("locks the second factor after wrong codes in a row, wherever they come from", () =>
+    Effect.gen(function* () {
+      const { owner, url } = yield* House
+      const page = browser(url)
+      assert.strictEqual((yield* page.signIn(owner)).status, 200)
+      const { json } = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password: owner.password } })
+      const right = () => ({ body: { code: totp(json.totpURI, Date.now()) } })
+      assert.strictEqual((yield* page.ask("POST", "/auth/two-factor/verify-totp", right())).status, 200)
+
+      let wrong = 0
+      for (let address = 0; wrong < MAX_WRONG_CODES; address++) {
+        const thief = browser(url, `10.77.0.${address}`)
+        yield* thief.signIn(owner)
+        const tried = yield* thief.ask("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })
+        if (tried.status === 401) wrong++
+        assert.isBelow(address, 3 * MAX_WRONG_CODES, JSON.stringify(tried.json))
+      }
+      const late = browser(url, "10.78.0.1")
+      yield* late.signIn(owner)
+      const refused = yield* late.ask("POST", "/auth/two-factor/verify-totp", right())
+      assert.isAtLeast(refused.status, 400, JSON.stringify(refused.json))
+      assert.strictEqual((yield* late.ask("GET", "/v1/session")).status, 401)
+    }),
+  )
+})
