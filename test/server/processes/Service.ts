@@ -23,6 +23,8 @@ export interface Service {
   readonly said: () => string
   /** Gone at once, with nothing written down. */
   readonly kill: Effect.Effect<void>
+  /** Stops it in its tracks, or lets it go on. */
+  readonly signal: (signal: "SIGSTOP" | "SIGCONT") => void
 }
 export interface Ask {
   readonly key: string
@@ -94,6 +96,7 @@ const run = (
         said: () => output.join(""),
         kill: Effect.asVoid(end("SIGKILL")),
         stop: end("SIGTERM"),
+        signal: (signal) => void child.kill(signal),
         ask: (method, path, options) => ask(port, method, path, options),
       }
     }),

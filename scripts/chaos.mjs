@@ -1,0 +1,28 @@
+// npm run chaos -- --seed=7 --faults=100: a storm over real processes; the same seed brings the same faults again.
+import { spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { parseArgs } from "node:util"
+
+const root = join(import.meta.dirname, "..")
+const { values } = parseArgs({
+  options: { seed: { type: "string" }, faults: { type: "string", default: "48" } },
+})
+const seed = values.seed ?? String(randomInt(2 ** 31))
+for (const [name, value] of [
+  ["seed", seed],
+  ["faults", values.faults],
+]) {
+  if (!/^\d{1,10}$/.test(value)) {
+    process.stderr.write(`--${name} is a whole number, and ${JSON.stringify(value)} is none.\n`)
+    process.exit(64)
+  }
+}
+process.stdout.write(`Again the same: npm run chaos -- --seed=${seed} --faults=${values.faults}\n`)
+const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
+spawn(process.execPath, [vitest, "run", "test/chaos/storm.test.ts"], {
+  cwd: root,
+  stdio: "inherit",
+  env: { ...process.env, WAYBILL_CHAOS_SEED: seed, WAYBILL_CHAOS_FAULTS: values.faults },
+}).on("exit", (code) => process.exit(code ?? 1))

@@ -1,0 +1,118 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
+import * as Conservation from "@waybill/store/Conservation"
+import * as Database from "@waybill/store/Database"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Rebuild from "@waybill/store/projections/Rebuild"
+import { Replay } from "@waybill/store/projections/Replay"
+import { readModels } from "@waybill/store/ReadModels"
+import { Duration, Effect, Layer } from "effect"
+import * as Service from "../server/processes/Service.ts"
+import * as Delivery from "../support/delivery.ts"
+import * as Storm from "./storm.ts"
+
+/** `npm run chaos -- --seed=7 --faults=100` sets these. */
+const SEED = Number(process.env["WAYBILL_CHAOS_SEED"] ?? 20261121)
+const COUNT = Number(process.env["WAYBILL_CHAOS_FAULTS"] ?? 8)
+const MAILS_BETWEEN = 40
+const HANGS = Duration.seconds(180)
+const PER_FAULT_MS = 60_000
+
+it.live(
+  `a storm of ${COUNT} faults (seed ${SEED}) loses nothing, and leaves the ledger balanced`,
+  () =>
+    Effect.gen(function* () {
+      const { apis, database, receiver, sink, strike, unanswered } = yield* Storm.world
+      const services = EventStore.layer().pipe(
+        Layer.provideMerge(Database.layer({ url: database.url })),
+        Layer.merge(Replay.layer(database.url)),
+      )
+      const { account_id, secret } = yield* Effect.gen(function* () {
+        const account_id = yield* Service.account({ limits: { send: 1_000_000 } })
+        return { account_id, ...(yield* Service.key(account_id)) }
+      }).pipe(Effect.provide(services))
+      const ask = (path: string, body: unknown) =>
+        Effect.promise(async () => (await apis[0]?.ask("POST", path, { key: secret, body }))?.status)
+      assert.strictEqual(yield* ask("/v1/domains", { name: "acme.test" }), 201)
+      const subscription = { url: receiver.url, events: ["email.delivered", "email.bounced"] }
+      assert.strictEqual(yield* ask("/v1/webhooks", subscription), 201)
+
+      const clients = Storm.load(apis, secret)
+      yield* clients.more(MAILS_BETWEEN)
+      for (const fault of Storm.schedule(SEED, COUNT)) {
+        const before = performance.now()
+        yield* Effect.annotateLogs(strike(fault), { fault })
+        yield* clients.more(MAILS_BETWEEN)
+        if (process.env["WAYBILL_CHAOS_SEED"] !== undefined) {
+          yield* Effect.logInfo(
+            `${fault}: ${Math.round(performance.now() - before)} ms, ${clients.sent.length} accepted`,
+          )
+        }
+      }
+      yield* clients.end
+      const { sent } = clients
+
+      yield* Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const one = <A>(statement: Effect.Effect<ReadonlyArray<{ readonly n: A }>, unknown>) =>
+          Effect.map(Effect.orDie(statement), ([row]) => row?.n)
+        // What was put off for minutes may stay in flight; all else comes to its end.
+        yield* Delivery.until(
+          one(sql<{ n: number }>`
+            SELECT count(*)::int AS n FROM outbox
+            WHERE kind = 'webhook'
+              OR kind = 'delivery' AND (lease_token IS NOT NULL OR available_at < now() + interval '10 seconds')`),
+          (rows) => rows === 0,
+          HANGS,
+        )
+        const waiting = (yield* Effect.orDie(sql<{ id: string }>`
+          SELECT stream_id AS id FROM outbox WHERE kind = 'delivery'`)).map(({ id }) => id)
+        // Each message was accepted once, whatever its client heard meanwhile, and nothing else was.
+        assert.deepStrictEqual([...new Set(sent.map(({ ids }) => ids.size))], [1])
+        const ids = sent.flatMap((each) => [...each.ids])
+        const logged = yield* Effect.orDie(sql<{ id: string; status: string; message_id: string; to: string }>`
+          SELECT id, status, record ->> 'message_id' AS message_id, record -> 'to' ->> 0 AS to
+          FROM email_log WHERE account_id = ${account_id}`)
+        assert.sameMembers(
+          logged.map(({ id }) => id),
+          ids,
+        )
+        for (const { id, status, to } of logged) {
+          const ends = waiting.includes(id) ? ["queued", "deferred"] : [to.startsWith("gone") ? "bounced" : "delivered"]
+          assert.include(ends, status, `${id} to ${to}`)
+        }
+        // It reached the server, and twice only where an answer of the server may have been lost.
+        const arrived = new Set(sink.counts.keys())
+        for (const { id, message_id, status } of logged) {
+          const has = arrived.delete(message_id.slice(1, -1))
+          if (status !== "deferred") assert.strictEqual(has, status === "delivered", id)
+        }
+        assert.deepStrictEqual([...arrived], [])
+        const twice = [...sink.counts.values()].reduce((sum, times) => sum + times - 1, 0)
+        const lost = yield* one(
+          sql<{ n: number }>`SELECT count(*)::int AS n FROM events WHERE type = 'EmailAttemptLost'`,
+        )
+        assert.isAtMost(twice, (lost ?? 0) + unanswered())
+        // One final state a recipient, a call for each, and a month that counts them all.
+        const finals = yield* one(sql<{ n: number }>`
+          SELECT count(*)::int AS n FROM events
+          WHERE account_id = ${account_id} AND type IN ('EmailDelivered', 'EmailBounced', 'EmailFailed')`)
+        assert.strictEqual(finals, ids.length - waiting.length)
+        const told = new Set(receiver.calls.map(({ headers }) => headers["webhook-id"]))
+        assert.strictEqual(told.size, ids.length - waiting.length)
+        const used = yield* one(sql<{ n: number }>`
+          SELECT sum(accepted)::int AS n FROM monthly_usage WHERE account_id = ${account_id}`)
+        assert.strictEqual(used, ids.length)
+        for (const { accepted, astray, final, in_flight } of yield* Conservation.emails())
+          assert.deepStrictEqual([final + in_flight, in_flight, astray], [accepted, waiting.length, 0])
+        for (const { deliveries, events, missing, stray } of yield* Conservation.webhooks())
+          assert.deepStrictEqual([deliveries, missing, stray], [events, [], []])
+        // What the log shows is what happened, byte for byte.
+        for (const { name } of readModels) {
+          const { differences } = yield* Rebuild.verify(name, { release: "storm" })
+          assert.deepStrictEqual(differences, [], name)
+        }
+      }).pipe(Effect.provide(services))
+    }).pipe(Effect.scoped),
+  (COUNT + 4) * PER_FAULT_MS,
+)

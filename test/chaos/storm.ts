@@ -1,0 +1,292 @@
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as Migrations from "@waybill/store/Migrations"
+import { Duration, Effect, Exit, Redacted, Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import pg from "pg"
+import * as Service from "../server/processes/Service.ts"
+import * as Delivery from "../support/delivery.ts"
+import { faultProxy } from "../support/faultProxy.ts"
+import * as SmtpServer from "../support/smtpServer.ts"
+import * as WebhookReceiver from "../support/webhookReceiver.ts"
+
+/** What may happen to an installation of two api and two worker processes, between two pieces of its work. */
+export const FAULTS = [
+  "kill an api process",
+  "kill a worker process",
+  "freeze a worker process",
+  "freeze an api process",
+  "restart a worker process",
+  "cut all connections to the database",
+  "lose a commit before it arrives",
+  "lose the answer to a commit",
+  "restart the database",
+  "crash the database",
+  "take all connections of the database",
+  "slow the disk of the database",
+  "take mails without an answer",
+  "put mails off",
+  "refuse connections for mail",
+  "answer no webhook",
+] as const
+export type Fault = (typeof FAULTS)[number]
+
+/** Long enough that others take a frozen process for dead, and it learns of that when it comes back. */
+const FROZEN_MS = 6_000
+const CUT_MS = 300
+/** How long a neighbour is in trouble; the load goes on meanwhile. */
+const TROUBLED_MS = 1_500
+/** For each commit, as a disk that turns would. */
+const SLOW_COMMIT_MICROS = 10_000
+/** What takes this long will never be. */
+const HANGS = Duration.seconds(120)
+const CLIENTS = 6
+
+type Mood = "well" | "drops" | "busy" | "away"
+const troubled = () => new Promise<void>((resolve) => setTimeout(resolve, TROUBLED_MS))
+
+/** The same faults in the same order for the same seed. */
+export const schedule = (seed: number, count: number): ReadonlyArray<Fault> => {
+  let state = seed >>> 0
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  // Each once before any comes again.
+  const faults: Array<Fault> = []
+  while (faults.length < count) {
+    const round = FAULTS.map((fault) => ({ fault, place: next() })).sort((a, b) => a.place - b.place)
+    faults.push(...round.map(({ fault }) => fault))
+  }
+  return faults.slice(0, count)
+}
+
+/** A Postgres of our own, which can be taken away: the tests share theirs. */
+const postgres = Effect.gen(function* () {
+  const dataDir = yield* Effect.acquireRelease(
+    Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-storm-"))),
+    (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true })),
+  )
+  const start = Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const running = yield* Scope.provide(EmbeddedPostgres.start({ dataDir }), scope)
+    return { scope, running }
+  }).pipe(Effect.orDie)
+  let now = yield* start
+  yield* Effect.addFinalizer(() => Scope.close(now.scope, Exit.void))
+  const stop = Effect.suspend(() => Scope.close(now.scope, Exit.void))
+  const again = Effect.map(start, (started) => void (now = started))
+  const { url } = now.running
+  return {
+    url,
+    /** Holds every connection that is left. */
+    fill: Effect.promise(async () => {
+      const held: Array<pg.Client> = []
+      const open = async () => {
+        const client = new pg.Client({ connectionString: Redacted.value(url) })
+        client.on("error", () => {})
+        await client.connect()
+        held.push(client)
+      }
+      while (
+        await open().then(
+          () => true,
+          () => false,
+        )
+      );
+      await troubled()
+      await Promise.allSettled(held.map((client) => client.end()))
+    }),
+    slow: Effect.promise(async () => {
+      const client = new pg.Client({ connectionString: Redacted.value(now.running.adminUrl) })
+      await client.connect()
+      await client.query(`ALTER SYSTEM SET commit_delay = ${SLOW_COMMIT_MICROS}`)
+      await client.query("ALTER SYSTEM SET commit_siblings = 0")
+      await client.query("SELECT pg_reload_conf()")
+      await troubled()
+      await client.query("ALTER SYSTEM RESET commit_delay")
+      await client.query("SELECT pg_reload_conf()")
+      await client.end()
+    }),
+    restart: Effect.andThen(stop, again),
+    crash: Effect.suspend(() => {
+      process.kill(now.running.pid, "SIGKILL")
+      return Effect.andThen(stop, again)
+    }),
+  }
+})
+
+/** The installation, its neighbours, and a way to strike it. */
+export const world = Effect.gen(function* () {
+  const database = yield* postgres
+  yield* Effect.orDie(Migrations.migrate(database.url))
+  const proxy = yield* faultProxy(database.url)
+  const neighbours = { mail: "well" as Mood, webhooks: true, unanswered: 0 }
+  const sink = yield* SmtpServer.listen({
+    keep_bytes: false,
+    script: ({ line, phase }) => {
+      if (neighbours.mail === "drops" && phase === "dot") {
+        neighbours.unanswered++
+        return "store-then-drop"
+      }
+      if (neighbours.mail === "away" && phase === "connect") return "drop"
+      if (neighbours.mail === "busy" && phase === "rcpt") return "451 4.7.1 Greylisted, try again later"
+      return phase === "rcpt" && line.includes("gone") ? "550 5.1.1 No such user" : undefined
+    },
+  })
+  const receiver = yield* WebhookReceiver.listen({ answer: () => (neighbours.webhooks ? { status: 204 } : "drop") })
+  const mood = (mail: Mood) =>
+    Effect.promise(async () => {
+      neighbours.mail = mail
+      await troubled()
+      neighbours.mail = "well"
+    })
+  const settings = { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }
+  // Mail is captured as far as this one knows, so that a name which can never be real needs no DNS.
+  const api = Service.start(proxy.url, { ...settings, ROLES: "api" })
+  const relay = { TRANSPORT: "relay", SMTP_URL: `smtp://127.0.0.1:${sink.port}` }
+  const worker = Service.start(proxy.url, { ...settings, ...relay, ROLES: "worker" })
+  const both = { concurrency: "unbounded" } as const
+  const [apis, workers] = yield* Effect.all([Effect.all([api, api], both), Effect.all([worker, worker], both)], both)
+  let turn = 0
+  const replace = (
+    nodes: Array<Service.Service>,
+    make: typeof api,
+    end: (node: Service.Service) => Effect.Effect<unknown>,
+  ) =>
+    Effect.gen(function* () {
+      const place = turn++ % nodes.length
+      const node = nodes[place]
+      if (node === undefined) return
+      yield* end(node)
+      nodes[place] = yield* make
+    })
+  const freeze = (nodes: Array<Service.Service>, millis: number) =>
+    Effect.gen(function* () {
+      const node = nodes[turn++ % nodes.length]
+      node?.signal("SIGSTOP")
+      yield* Effect.sleep(millis)
+      node?.signal("SIGCONT")
+    })
+  const strike = (fault: Fault) => {
+    switch (fault) {
+      case "kill an api process":
+        return replace(apis, api, ({ kill }) => kill)
+      case "kill a worker process":
+        return replace(workers, worker, ({ kill }) => kill)
+      case "restart a worker process":
+        return replace(workers, worker, ({ stop }) => stop)
+      case "freeze a worker process":
+        return freeze(workers, FROZEN_MS)
+      case "freeze an api process":
+        return freeze(apis, TROUBLED_MS)
+      case "cut all connections to the database":
+        return Effect.gen(function* () {
+          proxy.down()
+          yield* Effect.sleep(CUT_MS)
+          proxy.up()
+        })
+      case "lose a commit before it arrives":
+        return Effect.sync(() => proxy.inject("before", "before", "before"))
+      case "lose the answer to a commit":
+        return Effect.sync(() => proxy.inject("after", "after", "after"))
+      case "restart the database":
+        return database.restart
+      case "crash the database":
+        return database.crash
+      case "take all connections of the database":
+        return database.fill
+      case "slow the disk of the database":
+        return database.slow
+      case "take mails without an answer":
+        return mood("drops")
+      case "put mails off":
+        return mood("busy")
+      case "refuse connections for mail":
+        return mood("away")
+      case "answer no webhook":
+        return Effect.promise(async () => {
+          neighbours.webhooks = false
+          await troubled()
+          neighbours.webhooks = true
+        })
+    }
+  }
+  return { database, sink, receiver, apis, strike, unanswered: () => neighbours.unanswered }
+})
+
+export interface Sent {
+  readonly to: string
+  readonly idempotencyKey: string
+  /** Of every answer that was a success: one, if the promise holds. */
+  readonly ids: ReadonlySet<string>
+}
+
+/** Clients that never give up: each message is asked for, under its key, until somebody says that it is accepted. */
+export const load = (apis: ReadonlyArray<Service.Service>, key: string) => {
+  const sent: Array<Sent> = []
+  const run = randomBytes(4).toString("hex")
+  let over = false
+  let n = 0
+  const ask = async (node: number, message: Omit<Sent, "ids">): Promise<string | undefined> => {
+    const body = { from: "hi@acme.test", to: message.to, subject: "Receipt", text: `Thank you, ${message.to}.` }
+    try {
+      const answer = await apis[node % apis.length]?.ask("POST", "/v1/email/send", {
+        key,
+        body,
+        idempotencyKey: message.idempotencyKey,
+      })
+      if (answer?.status === 200) return String(answer.json.id)
+      if (answer !== undefined && answer.status < 500) {
+        throw new Refused(`${answer.status} ${JSON.stringify(answer.json)}`)
+      }
+    } catch (error) {
+      if (error instanceof Refused) throw error
+    }
+    // Nobody is there, or nobody knows what became of it.
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    return undefined
+  }
+  const send = async (nth: number): Promise<void> => {
+    const name = nth % GONE_EVERY === 0 ? "gone" : "user"
+    const message = { to: `${name}${nth}@example.org`, idempotencyKey: `${run}-${nth}` }
+    for (let tries = 0; ; tries++) {
+      const id = await ask(nth + tries, message)
+      if (id === undefined) continue
+      // Some clients lose the answer and ask again.
+      const twin = nth % TWIN_EVERY === 0 ? await ask(nth + tries + 1, message) : undefined
+      sent.push({ ...message, ids: new Set(twin === undefined ? [id] : [id, twin]) })
+      return
+    }
+  }
+  const client = async () => {
+    while (!over) await send(n++)
+  }
+  const clients = Promise.all(Array.from({ length: CLIENTS }, client))
+  return {
+    sent,
+    more: (mails: number) =>
+      Effect.suspend(() => {
+        const enough = sent.length + mails
+        return Delivery.until(
+          Effect.sync(() => sent.length),
+          (now) => now >= enough,
+          HANGS,
+        )
+      }),
+    end: Effect.promise(async () => {
+      over = true
+      await clients
+    }),
+  }
+}
+const PAUSE_MS = 50
+const GONE_EVERY = 10
+const TWIN_EVERY = 4
+
+/** A refusal is nobody's fault in a storm: the load asks for nothing that may be refused. */
+class Refused extends Error {}
