@@ -97,7 +97,9 @@ const scalar = (text: string, fail: (why: string) => never): Yaml => {
   if (text.startsWith("[")) {
     if (!text.endsWith("]")) return fail("a list in one line has to end there")
     const inside = text.slice(1, -1).trim()
-    return inside === "" ? [] : inside.split(/, */u).map((item) => scalar(item, fail))
+    return [...inside.matchAll(/"(?:\\.|[^"\\])*"|[^",]+/gu)].flatMap(([item]) =>
+      item.trim() === "" ? [] : [scalar(item.trim(), fail)],
+    )
   }
   if (/^[{&*!@`%]|: |:$/u.test(text)) return fail(`has to be quoted: ${text}`)
   const plain = text.replace(/ +#.*$/u, "")

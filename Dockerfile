@@ -1,0 +1,54 @@
+# The service for a Postgres of your own: DATABASE_URL has to name one. docs/operating/install.md says how to run it.
+ARG NODE=24-alpine
+
+# What the service needs from npm, and nothing that only builds or tests: no embedded Postgres, no compiler.
+FROM node:${NODE} AS packages
+WORKDIR /waybill
+COPY package.json package-lock.json ./
+COPY packages/api/package.json packages/api/
+COPY packages/client/package.json packages/client/
+COPY packages/domain/package.json packages/domain/
+COPY packages/embedded-postgres/package.json packages/embedded-postgres/
+COPY packages/mail/package.json packages/mail/
+COPY packages/store/package.json packages/store/
+COPY apps/dashboard/package.json apps/dashboard/
+COPY apps/server/package.json apps/server/
+RUN npm install --no-save --ignore-scripts --no-audit --no-fund --omit=dev --omit=optional --workspace apps/server \
+  && find node_modules apps/server/node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+
+# The dashboard is built once, here, with the tools that the image does without.
+FROM node:${NODE} AS dashboard
+WORKDIR /waybill
+COPY package.json package-lock.json tsconfig.json ./
+COPY packages packages
+COPY apps apps
+RUN npm install --no-save --ignore-scripts --no-audit --no-fund --include=dev --include=optional \
+  && cd apps/dashboard && NODE_ENV=production node ../../node_modules/vite/bin/vite.js build --logLevel warn
+
+FROM node:${NODE}
+LABEL org.opencontainers.image.title="Waybill" org.opencontainers.image.licenses="Apache-2.0"
+WORKDIR /waybill
+COPY --from=packages /waybill/node_modules node_modules
+COPY --from=packages /waybill/apps/server/node_modules apps/server/node_modules
+COPY --from=dashboard /waybill/apps/dashboard/dist apps/dashboard/dist
+COPY package.json LICENSE ./
+COPY db/migrations db/migrations
+COPY packages/api packages/api
+COPY packages/domain packages/domain
+COPY packages/embedded-postgres packages/embedded-postgres
+COPY packages/mail packages/mail
+COPY packages/store packages/store
+COPY apps/server apps/server
+COPY bin/health.mjs bin/health.mjs
+# What has to outlive a container lies in Postgres, but for the key that seals secrets, where WAYBILL_INSTANCE_KEY is unset.
+RUN mkdir /data && chown 1000:1000 /data
+VOLUME /data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3025 SMTP_PORT=2525 METRICS_HOST=0.0.0.0 METRICS_PORT=9464 WAYBILL_DATA=/data
+EXPOSE 3025 2525 9464
+# A number, so that whoever forbids root can see that it is none.
+USER 1000:1000
+STOPSIGNAL SIGTERM
+# Every role has the port of its numbers, an API or not.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "bin/health.mjs"]
+ENTRYPOINT ["node", "apps/server/src/main.ts"]
+CMD ["start"]

@@ -1,0 +1,214 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import * as fs from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { basename, join } from "node:path"
+import { EXIT_SETTINGS } from "../../../apps/server/src/cli/exitCodes.ts"
+import { GRACE } from "../../../apps/server/src/http/Server.ts"
+import * as Role from "../../../apps/server/src/Role.ts"
+import { TABLE } from "../../../apps/server/src/Settings.ts"
+import * as Database from "../../support/database.ts"
+import * as Dockerfile from "../../support/dockerfile.ts"
+import { faultProxy } from "../../support/faultProxy.ts"
+import * as Production from "../../support/production.ts"
+import { freePort } from "../../support/service.ts"
+import * as Yaml from "../../support/yaml.ts"
+import { instanceKey } from "../processes/Service.ts"
+
+const stages = Dockerfile.stages("Dockerfile")
+const image = stages.at(-1) ?? assert.fail("no stage")
+const settings = new Set<string>(Object.values(TABLE).map(({ name }) => name))
+const SECONDS_TO_STOP = Number.parseInt(GRACE, 10)
+
+describe("the Dockerfile", () => {
+  it("copies nothing that is not there, or that is kept from the builder", () => {
+    const ignore = readFileSync(".dockerignore", "utf8")
+    const taken = stages.flatMap((stage) => Dockerfile.copies(stage)).filter(({ from }) => from === undefined)
+    assert.isAbove(taken.length, 10)
+    for (const path of taken.flatMap(({ sources }) => sources)) {
+      assert.isTrue(existsSync(path), path)
+      assert.isTrue(Dockerfile.isSent(ignore, path), `${path} is in .dockerignore`)
+    }
+    for (const path of [
+      ".git/config",
+      ".waybill/instance-key",
+      ".env",
+      "apps/server/node_modules/pg",
+      "test",
+      "apps/x/.waybill/y",
+    ])
+      assert.isFalse(Dockerfile.isSent(ignore, path), `${path} is sent`)
+  })
+
+  it("knows every package of the checkout, so that npm reads the lock file as it is meant", () => {
+    const wanted = ["packages", "apps"].flatMap((folder) =>
+      readdirSync(folder).map((name) => `${folder}/${name}/package.json`),
+    )
+    const copied = stages
+      .filter(({ name }) => name === "packages")
+      .flatMap((stage) => Dockerfile.copies(stage))
+      .flatMap(({ sources }) => sources)
+    assert.includeMembers(
+      copied,
+      wanted.filter((path) => existsSync(path)),
+    )
+  })
+
+  it("sets nothing that there is no setting for, and is nobody's root", () => {
+    const names = Object.keys(Dockerfile.environment(image)).filter((name) => name !== "NODE_ENV")
+    assert.isEmpty(names.filter((name) => !settings.has(name)))
+    assert.match(Dockerfile.last(image, "USER") ?? "", /^[1-9]\d*:[1-9]\d*$/u)
+    assert.match(Dockerfile.last(image, "HEALTHCHECK") ?? "", /CMD \["node", "bin\/health.mjs"\]$/u)
+  })
+})
+
+/** The last stage, laid out in a folder: its copies, and what npm would have installed for it. */
+const lay = async (root: string) => {
+  await fs.mkdir(root)
+  const notPruned = (path: string) => !/\.(?:map|d\.[mc]?ts)$/u.test(path) && basename(path) !== "node_modules"
+  for (const { from, sources, target } of Dockerfile.copies(image)) {
+    if (from !== undefined) continue
+    for (const source of sources) {
+      const to = target.endsWith("/") ? join(root, target, basename(source)) : join(root, target)
+      await Production.place(source, to, (path) => basename(path) !== "node_modules")
+    }
+  }
+  for (const path of Production.packagesOf("apps/server")) await Production.place(path, join(root, path), notPruned)
+}
+
+const run = (root: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
+  const [uid = 0, gid = 0] = (Dockerfile.last(image, "USER") ?? "").split(":").map(Number)
+  const child = spawn(join(root, "../node"), args, {
+    cwd: root,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(process.getuid?.() === 0 ? { uid, gid } : {}),
+  })
+  let said = ""
+  const ready = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        said += String(chunk)
+        if (said.includes("Waybill is ready")) resolve()
+      })
+  })
+  const ended = once(child, "close").then(([code]: Array<number | null>) => ({ code: code ?? null, said }))
+  return { child, ready, ended }
+}
+
+layer(Database.layerFresh, { excludeTestServices: true })("what the image holds", (it) => {
+  it.effect(
+    "runs as a user who owns none of it, says that it is well, and stops when it is told to",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        // A container reaches its Postgres by TCP; the socket here is its own user's.
+        const byTcp = yield* faultProxy(url)
+        const scratch = yield* Effect.acquireRelease(
+          Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-image-"))),
+          (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true })),
+        )
+        yield* Effect.promise(async () => {
+          await fs.chmod(scratch, 0o755)
+          await fs
+            .link(process.execPath, join(scratch, "node"))
+            .catch(() => fs.copyFile(process.execPath, join(scratch, "node")))
+          const root = join(scratch, "waybill")
+          await lay(root)
+          const [port, smtp, metrics] = await Promise.all([freePort(), freePort(), freePort()])
+          const env = {
+            ...Dockerfile.environment(image),
+            HOST: "127.0.0.1",
+            METRICS_HOST: "127.0.0.1",
+            PORT: String(port),
+            SMTP_PORT: String(smtp),
+            METRICS_PORT: String(metrics),
+            DATABASE_URL: Redacted.value(byTcp.url),
+            WAYBILL_INSTANCE_KEY: instanceKey,
+            // As compose hands on what nobody has set.
+            SMTP_URL: "",
+          }
+          const words = (word: string) => JSON.parse(Dockerfile.last(image, word) ?? "[]") as ReadonlyArray<string>
+          const [node, ...args] = [...words("ENTRYPOINT"), ...words("CMD")]
+          assert.strictEqual(node, "node")
+          const health = JSON.parse(
+            (Dockerfile.last(image, "HEALTHCHECK") ?? "").replace(/^.* CMD /u, ""),
+          ) as Array<string>
+          const examine = () => run(root, health.slice(1), env).ended
+
+          assert.strictEqual((await examine()).code, 1)
+          const service = run(root, args, env)
+          await Promise.race([service.ready, service.ended.then(({ said }) => assert.fail(said))])
+          assert.deepStrictEqual(await examine(), { code: 0, said: "" })
+          const page = await fetch(`http://127.0.0.1:${port}/`)
+          assert.strictEqual(page.status, 200)
+          service.child.kill("SIGTERM")
+          assert.strictEqual((await service.ended).code, 0)
+          assert.strictEqual((await examine()).code, 1)
+        })
+      }),
+    120_000,
+  )
+})
+
+interface ComposeService {
+  readonly image: string
+  readonly command: ReadonlyArray<string>
+  readonly environment: Readonly<Record<string, string>>
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+  readonly stop_grace_period?: string
+}
+const compose = Yaml.parse(readFileSync("compose.yaml", "utf8")) as unknown as {
+  readonly services: Readonly<Record<string, ComposeService>>
+  readonly volumes: Readonly<Record<string, null>>
+}
+
+describe("compose.yaml", () => {
+  const ours = Object.entries(compose.services).filter(([, { image }]) => image === "waybill")
+
+  it("runs every role on a Postgres 18 that is asked whether it is well", () => {
+    const roles = ours.flatMap(([, { command }]) => command[command.indexOf("--roles") + 1]?.split(",") ?? [])
+    assert.sameMembers(roles, [...Role.ALL])
+    assert.match(compose.services["postgres"]?.image ?? "", /^postgres:18\b/u)
+    for (const [name, { depends_on = {} }] of ours)
+      assert.deepStrictEqual(depends_on, { postgres: { condition: "service_healthy" } }, name)
+  })
+
+  it("sets only what there is a setting for, and gives a node the time that it takes to stop", () => {
+    for (const [name, { environment, stop_grace_period = "" }] of ours) {
+      assert.isEmpty(Object.keys(environment).filter((each) => !settings.has(each)))
+      assert.isAbove(Number.parseInt(stop_grace_period, 10), SECONDS_TO_STOP, name)
+    }
+  })
+
+  it("asks for nothing that its example of an environment leaves out", () => {
+    const example = readFileSync("deploy/compose.env.example", "utf8")
+    for (const [, name = ""] of readFileSync("compose.yaml", "utf8").matchAll(/\$\{(\w+)/gu))
+      assert.match(example, new RegExp(`^${name}=`, "mu"))
+  })
+})
+
+describe("the systemd unit", () => {
+  const unit = new Map(
+    readFileSync("deploy/waybill.service", "utf8")
+      .split("\n")
+      .filter((line) => /^\w+=/u.test(line))
+      .map((line) => [line.split("=", 1)[0] ?? "", line.replace(/^[^=]*=/u, "")] as const),
+  )
+
+  it("starts the launcher of the checkout, with settings that there are", () => {
+    assert.strictEqual(unit.get("ExecStart"), "/usr/bin/env node bin/waybill.mjs start")
+    assert.isTrue(existsSync("bin/waybill.mjs"))
+    const names = (unit.get("Environment") ?? "").split(" ").map((pair) => pair.split("=", 1)[0] ?? "")
+    assert.isEmpty(names.filter((name) => name !== "NODE_ENV" && !settings.has(name)))
+  })
+
+  it("gives the service the time that it takes to stop, and does not start again what is set wrongly", () => {
+    assert.isAbove(Number(unit.get("TimeoutStopSec")), SECONDS_TO_STOP)
+    assert.strictEqual(unit.get("RestartPreventExitStatus"), String(EXIT_SETTINGS))
+    assert.strictEqual(unit.get("User"), "waybill")
+  })
+})

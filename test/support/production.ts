@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs"
+import * as fs from "node:fs/promises"
+import { dirname, join } from "node:path"
+
+interface Locked {
+  readonly link?: boolean
+  readonly resolved?: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
+}
+
+/** Where the lock file has what a workspace needs to run: what npm installs for it without `dev` and `optional`. */
+export const packagesOf = (workspace: string): ReadonlyArray<string> => {
+  const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
+    readonly packages: Readonly<Record<string, Locked>>
+  }
+  const find = (from: string, name: string): string | undefined => {
+    for (let folder = from; ; folder = dirname(folder)) {
+      const path = folder === "." || folder === "" ? `node_modules/${name}` : `${folder}/node_modules/${name}`
+      if (path in packages) return path
+      if (folder === "." || folder === "") return undefined
+    }
+  }
+  const found = new Set<string>()
+  const waiting = [workspace]
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const { dependencies = {}, link, peerDependencies = {}, peerDependenciesMeta = {}, resolved } = packages[path] ?? {}
+    if (link === true && resolved !== undefined) waiting.push(resolved)
+    const peers = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta[name]?.optional !== true)
+    for (const name of [...Object.keys(dependencies), ...peers]) {
+      const at = find(path, name)
+      if (at === undefined) throw new Error(`${path} needs ${name}, which the lock file does not have`)
+      if (found.has(at)) continue
+      found.add(at)
+      waiting.push(at)
+    }
+  }
+  return [...found].sort()
+}
+
+/** The same bytes under another name, where the disk allows it; a link to a folder stays one. */
+export const place = async (from: string, to: string, keep: (path: string) => boolean = () => true): Promise<void> => {
+  const stat = await fs.lstat(from)
+  if (stat.isSymbolicLink()) {
+    await fs.mkdir(dirname(to), { recursive: true })
+    await fs.symlink(await fs.readlink(from), to)
+  } else if (stat.isDirectory()) {
+    await fs.mkdir(to, { recursive: true })
+    for (const name of await fs.readdir(from))
+      if (keep(join(from, name))) await place(join(from, name), join(to, name), keep)
+  } else {
+    await fs.mkdir(dirname(to), { recursive: true })
+    await fs.link(from, to).catch(() => fs.copyFile(from, to))
+  }
+}
