@@ -1,6 +1,7 @@
 import * as ApiError from "@waybill/api/ApiError"
 import type { Batch, BatchAnswer, BatchResult, Judged } from "@waybill/api/Batch"
 import { InvalidRequest } from "@waybill/api/RequestRefusal"
+import * as Violations from "@waybill/api/Violations"
 import * as Email from "@waybill/domain/Email"
 import type * as Id from "@waybill/domain/Id"
 import type { Refusal } from "@waybill/domain/Refusal"
@@ -39,9 +40,12 @@ export const sendBatch = Effect.fnUntraced(function* (
 })
 
 const allWellFormed = (emails: ReadonlyArray<Judged>) => {
-  const details = emails.flatMap((judged, nth) =>
-    Result.isSuccess(judged) ? [] : judged.failure.map((detail) => ({ ...detail, path: at(nth, detail.path) })),
-  )
+  // As many as of one message alone: a hundred times as much would be an answer larger than the request.
+  const details = emails
+    .flatMap((judged, nth) =>
+      Result.isSuccess(judged) ? [] : judged.failure.map((detail) => ({ ...detail, path: at(nth, detail.path) })),
+    )
+    .slice(0, Violations.MAX_DETAILS)
   return details.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ reason: "validation_failed", details }))
 }
 
@@ -67,6 +71,7 @@ const decide = (
   const content: Array<ContentRow> = []
   const data: Array<BatchResult> = []
   let before = 0
+  let room = Violations.MAX_DETAILS
   for (const [index, { draft, id }] of items.entries()) {
     const verdict = Result.flatMap(draft, (draft) => Acceptance.accept(view, from, id, draft, asked, before))
     if (Result.isSuccess(verdict)) {
@@ -79,7 +84,9 @@ const decide = (
     }
     if (!permissive) return Result.fail(ofMessage(index, verdict.failure))
     const { error } = ApiError.toBody(verdict.failure, request_id)
-    data.push({ index, id: null, status: null, created_at: null, error })
+    const details = error.details.slice(0, Math.max(1, room))
+    room -= details.length
+    data.push({ index, id: null, status: null, created_at: null, error: { ...error, details } })
   }
   return Result.succeed({ append, content, answer: { object: "batch" as const, data } })
 }
