@@ -53,7 +53,7 @@ describe("an account", () => {
     },
   )
 
-  it("changes its plan, its granted limits and its retention", () => {
+  it("changes its plan, its granted limits and what it keeps", () => {
     const granted = { ...Account.NONE_GRANTED, send: 5_000, monthly_emails: 9_000 }
     const history = happened(
       Account,
@@ -61,6 +61,7 @@ describe("an account", () => {
       Account.changePlan(after(1), "growth"),
       Account.changeLimits(after(2), granted),
       Account.changeRetention(after(3), 0),
+      Account.changeKeeping(after(3), { log_days: 365, delivery_days: 7 }),
     )
     assert.deepStrictEqual(Account.limitsOf(folded(history)), {
       monthly_emails: 9_000,
@@ -70,10 +71,13 @@ describe("an account", () => {
       other_per_minute: 120,
     })
     assert.strictEqual(folded(history).content_days, 0)
+    assert.deepStrictEqual(folded(created()).keeping, { log_days: null, delivery_days: 30 })
+    assert.deepStrictEqual(folded(history).keeping, { log_days: 365, delivery_days: 7 })
     for (const same of [
       Account.changePlan(after(4), "growth"),
       Account.changeLimits(after(4), granted),
       Account.changeRetention(after(4), 0),
+      Account.changeKeeping(after(4), { log_days: 365, delivery_days: 7 }),
     ]) {
       given(Account, ...history)
         .when(same)

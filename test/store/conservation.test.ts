@@ -71,6 +71,24 @@ layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => 
     }),
   )
 
+  it.effect("looks back as far as the account keeps deliveries", () =>
+    Effect.gen(function* () {
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+      yield* Webhooks.happens(endpoint.account_id)
+      yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE account_id = ${endpoint.account_id}`)
+      const age = (days: number) =>
+        execute(
+          (sql) => sql`
+            UPDATE events SET recorded_at = now() - make_interval(days => ${days}::int)
+            WHERE account_id = ${endpoint.account_id}`,
+        )
+      yield* age(29)
+      assert.strictEqual((yield* balancesOf(endpoint.account_id))[0]?.missing.length, 1)
+      yield* age(31)
+      assert.deepInclude((yield* balancesOf(endpoint.account_id))[0], { events: 0, missing: [] })
+    }),
+  )
+
   it.effect("breaks with one delivery that is missing, and names its event", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })

@@ -12,6 +12,13 @@ export const stream = "account" as const
 /** How long the body of a message is kept; 0 forgets it as soon as nobody needs it for delivery. */
 export const DEFAULT_RETENTION_DAYS = 30
 export const MAX_RETENTION_DAYS = 365
+/** How long the history of a message that is over is kept: for ever, unless an operator says otherwise. */
+export const MIN_LOG_DAYS = 7
+export const MAX_LOG_DAYS = 3_650
+/** How long it is kept which webhook was told of what. Longer than retries take, and than a dead endpoint is called. */
+export const DEFAULT_DELIVERY_DAYS = 30
+export const MIN_DELIVERY_DAYS = 7
+export const MAX_DELIVERY_DAYS = 365
 /** What an operator may grant at most: far above any real client, far below what would overflow a counter. */
 export const MAX_GRANTED_PER_MINUTE = 1_000_000
 export const MAX_GRANTED_MONTHLY = 1_000_000_000
@@ -29,6 +36,13 @@ export type Limits = typeof Limits.Type
 
 export const RetentionDays = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: MAX_RETENTION_DAYS }))
 
+/** How long an account's history is kept. */
+export const Keeping = Schema.Struct({
+  log_days: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: MIN_LOG_DAYS, maximum: MAX_LOG_DAYS }))),
+  delivery_days: Schema.Int.check(Schema.isBetween({ minimum: MIN_DELIVERY_DAYS, maximum: MAX_DELIVERY_DAYS })),
+})
+export type Keeping = typeof Keeping.Type
+
 const at = Timestamp.Timestamp
 
 export const Event = Schema.TaggedUnion({
@@ -36,6 +50,9 @@ export const Event = Schema.TaggedUnion({
   PlanChanged: { plan: Plan.Plan, at },
   LimitsChanged: { limits: Limits, at },
   RetentionChanged: { content_days: RetentionDays, at },
+  KeepingChanged: { keeping: Keeping, at },
+  /** Somebody's address was taken out of this account's history. What stands in its place is all that is left of it. */
+  AddressErased: { erased_as: Text.Stored, streams: Schema.Natural, events: Schema.Natural, at },
 })
 export type Event = typeof Event.Type
 
@@ -48,6 +65,7 @@ export type State =
       readonly plan: Plan.Plan
       readonly granted: Limits
       readonly content_days: number
+      readonly keeping: Keeping
       readonly created_at: Timestamp.Timestamp
     }
 export type Account = Extract<State, { readonly _tag: "Account" }>
@@ -56,12 +74,22 @@ export const initial: State = { _tag: "Unborn" }
 
 export const NONE_GRANTED: Limits = { ...RateLimit.NONE_GRANTED, monthly_emails: null }
 
+export const DEFAULT_KEEPING: Keeping = { log_days: null, delivery_days: DEFAULT_DELIVERY_DAYS }
+
 export const evolve = (state: State, event: Event): State => {
   if (event._tag === "AccountCreated") {
     if (state._tag === "Account") return state
     const { account_id, name, plan } = event
-    const content_days = DEFAULT_RETENTION_DAYS
-    return { _tag: "Account", account_id, name, plan, granted: NONE_GRANTED, content_days, created_at: event.at }
+    return {
+      _tag: "Account",
+      account_id,
+      name,
+      plan,
+      granted: NONE_GRANTED,
+      content_days: DEFAULT_RETENTION_DAYS,
+      keeping: DEFAULT_KEEPING,
+      created_at: event.at,
+    }
   }
   if (state._tag === "Unborn") return state
   switch (event._tag) {
@@ -71,6 +99,10 @@ export const evolve = (state: State, event: Event): State => {
       return { ...state, granted: event.limits }
     case "RetentionChanged":
       return { ...state, content_days: event.content_days }
+    case "KeepingChanged":
+      return { ...state, keeping: event.keeping }
+    case "AddressErased":
+      return state
   }
 }
 
@@ -127,3 +159,16 @@ export const changeLimits = (now: Timestamp.Timestamp, limits: Limits) =>
 
 export const changeRetention = (now: Timestamp.Timestamp, content_days: number) =>
   change((account) => account.content_days !== content_days, { _tag: "RetentionChanged", content_days, at: now })
+
+export const changeKeeping = (now: Timestamp.Timestamp, keeping: Keeping) =>
+  change(
+    (account) =>
+      account.keeping.log_days !== keeping.log_days || account.keeping.delivery_days !== keeping.delivery_days,
+    { _tag: "KeepingChanged", keeping, at: now },
+  )
+
+export const recordErased = (
+  now: Timestamp.Timestamp,
+  erased_as: string,
+  counts: { streams: number; events: number },
+) => change(() => true, { _tag: "AddressErased", erased_as, ...counts, at: now })

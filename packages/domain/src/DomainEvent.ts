@@ -72,6 +72,8 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   PlanChanged: "account.plan_changed",
   LimitsChanged: "account.limits_changed",
   RetentionChanged: "account.retention_changed",
+  KeepingChanged: "account.keeping_changed",
+  AddressErased: "account.address_erased",
   MemberInvited: "member.invited",
   MemberJoined: "member.joined",
   MemberRoleChanged: "member.role_changed",

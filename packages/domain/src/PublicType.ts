@@ -43,6 +43,8 @@ export type QuietType =
   | "account.plan_changed"
   | "account.limits_changed"
   | "account.retention_changed"
+  | "account.keeping_changed"
+  | "account.address_erased"
   | "member.invited"
   | "member.joined"
   | "member.role_changed"

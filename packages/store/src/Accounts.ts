@@ -11,6 +11,7 @@ export interface AccountRecord {
   readonly granted: Account.Limits
   readonly limits: ReturnType<typeof Account.limitsOf>
   readonly content_days: number
+  readonly keeping: Account.Keeping
   readonly created_at: string
 }
 
@@ -21,7 +22,7 @@ export const readModel = ReadModel.make({
   changes: ["version", "plan", "record"],
   rows: (history, state: Account.State) => {
     if (state._tag === "Unborn") return []
-    const { account_id, content_days, created_at, granted, name, plan } = state
+    const { account_id, content_days, created_at, granted, keeping, name, plan } = state
     const limits = Account.limitsOf(state)
     const record: AccountRecord = {
       object: "account",
@@ -31,6 +32,7 @@ export const readModel = ReadModel.make({
       granted,
       limits,
       content_days,
+      keeping,
       created_at,
     }
     return [{ account_id, version: history.length, plan, record }]

@@ -1,4 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/Account"
 import * as DomainEvent from "@waybill/domain/DomainEvent"
 import * as Webhook from "@waybill/domain/Webhook"
 import { Effect } from "effect"
@@ -46,6 +47,10 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
       AS s("from" bigint, "to" bigint, tags text[])
     JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
       AND e.type = ANY(s.tags)
+      -- Older deliveries may have been removed, as the account wants it.
+      AND e.recorded_at >= now() - make_interval(days => coalesce(
+        (SELECT (record -> 'keeping' ->> 'delivery_days')::int FROM accounts WHERE account_id = ${account_id}),
+        ${Account.DEFAULT_DELIVERY_DAYS}::int))
     LEFT JOIN webhook_deliveries d
       ON d.account_id = e.account_id AND d.webhook_id = ${webhook_id} AND d.event_id = e.event_id
     GROUP BY e.event_id`)

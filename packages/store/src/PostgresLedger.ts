@@ -55,7 +55,7 @@ const hasLanded = Effect.fnUntraced(function* (sql: PgClient.PgClient, event: St
 })
 
 /** Flights of an account share it; one that flies alone waits for them, and they for it. In the order of the key. */
-const ACCOUNT_LOCKS = 0x5742_4143
+export const ACCOUNT_LOCKS = 0x5742_4143
 
 /** The promise to the feed is given after all waiting, for nobody reads past it; hence the odd condition on `locks`. */
 const enter = (sql: PgClient.PgClient, { accounts, alone }: Scope) => sql`

@@ -84,8 +84,40 @@ const limits = Command.make(
   }),
 ).pipe(Command.withDescription("Grant an account higher numbers, all at once"))
 
+const retention = Command.make(
+  "retention",
+  {
+    id,
+    content: Flag.Int("content").pipe(
+      Flag.withDescription("Days that bodies and attachments are kept, 0 to 365"),
+      Flag.withDefault(Account.DEFAULT_RETENTION_DAYS),
+    ),
+    log: Flag.Int("log").pipe(
+      Flag.withDescription("Days that the history of a message is kept once it is over, 7 to 3650; left out, for ever"),
+      Flag.optional,
+    ),
+    deliveries: Flag.Int("deliveries").pipe(
+      Flag.withDescription("Days that webhook deliveries are kept, 7 to 365"),
+      Flag.withDefault(Account.DEFAULT_DELIVERY_DAYS),
+    ),
+    json: output.json,
+  },
+  Effect.fn(function* ({ content, deliveries, id, json, log }) {
+    const content_days = yield* Schema.decodeUnknownEffect(Account.RetentionDays)(content)
+    const keeping = yield* Schema.decodeUnknownEffect(Account.Keeping)({
+      log_days: Option.getOrNull(log),
+      delivery_days: deliveries,
+    })
+    yield* change(id, Account.changeRetention(yield* now, content_days))
+    yield* change(id, Account.changeKeeping(yield* now, keeping))
+    yield* show(id, json)
+  }),
+).pipe(
+  Command.withDescription("Say how long an account's content, history and webhook deliveries are kept, all at once"),
+)
+
 export const accounts = Command.make("accounts").pipe(
   Command.withDescription("Accounts, their plans and limits"),
-  Command.withSubcommands([create, list, setPlan, limits]),
+  Command.withSubcommands([create, list, setPlan, limits, retention]),
   Command.provide(withStore),
 )

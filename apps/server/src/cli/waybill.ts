@@ -4,6 +4,7 @@ import { audit } from "./audit.ts"
 import { config } from "./config.ts"
 import { doctor } from "./doctor.ts"
 import { domains } from "./domains.ts"
+import { erase } from "./erase.ts"
 import { events } from "./events.ts"
 import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
@@ -11,6 +12,7 @@ import { projections } from "./projections.ts"
 import { secrets } from "./secrets.ts"
 import { start } from "./start.ts"
 import { top } from "./top.ts"
+import { users } from "./users.ts"
 
 export const waybill = Command.make("waybill").pipe(
   Command.withDescription("Transactional email whose truth is an event log on Postgres"),
@@ -19,12 +21,14 @@ export const waybill = Command.make("waybill").pipe(
     migrate,
     config,
     accounts,
+    users,
     domains,
     keys,
     secrets,
     audit,
     projections,
     events,
+    erase,
     doctor,
     top,
   ]),

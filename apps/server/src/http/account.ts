@@ -13,7 +13,7 @@ export const AccountLive = HttpApiBuilder.group(Api, "account", (handlers) =>
     Effect.gen(function* () {
       const { account_id } = yield* CurrentKey
       // A key belongs to an account, so one without the other is our fault.
-      const { granted, ...record } = yield* Effect.orDie(Effect.fromOption(yield* Accounts.find(account_id)))
+      const { granted, keeping, ...record } = yield* Effect.orDie(Effect.fromOption(yield* Accounts.find(account_id)))
       const at = yield* now
       const month = at.slice(0, "2026-11".length)
       const emails = yield* Accounts.used(account_id, month)

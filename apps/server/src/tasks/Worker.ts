@@ -4,6 +4,7 @@ import * as Idempotency from "@waybill/store/Idempotency"
 import * as Leases from "@waybill/store/Leases"
 import { Processes } from "@waybill/store/Processes"
 import * as Reclaim from "@waybill/store/Reclaim"
+import * as Retention from "@waybill/store/Retention"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { Secrets } from "@waybill/store/Secrets"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
@@ -41,6 +42,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
         expire_sandbox: { run: Sandbox.expire(), cron: "7 * * * *" },
         expire_content: { run: Content.expire(), cron: "17 * * * *" },
         expire_idempotency_keys: { run: Idempotency.expire(), cron: "27 * * * *" },
+        expire_history: { run: Retention.expire(), cron: "47 * * * *" },
         sweep_secrets: { run: Effect.flatMap(Secrets, ({ sweep }) => sweep), cron: "37 3 * * *" },
         ...also,
       }

@@ -1,0 +1,53 @@
+import * as Account from "@waybill/domain/Account"
+import * as Address from "@waybill/domain/Address"
+import * as Erase from "@waybill/store/Erase"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Mask from "@waybill/store/Mask"
+import { Console, Data, Effect, Runtime } from "effect"
+import { Argument, Command } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
+import { now } from "../fresh.ts"
+import { EXIT_DIFFERENCE } from "./exitCodes.ts"
+import * as output from "./output.ts"
+import { withStore } from "./withStore.ts"
+
+const STAND_IN_BYTES = 8
+
+class StillThere extends Data.TaggedError("StillThere")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+}
+
+export const erase = Command.make(
+  "erase",
+  {
+    address: Argument.String("address").pipe(
+      Argument.withDescription("Whose address"),
+      Argument.withSchema(Address.FromText),
+    ),
+    json: output.json,
+  },
+  Effect.fn(function* ({ address, json }) {
+    const store = yield* EventStore
+    const erased_as = Mask.standIn(SecureRandom.randomBytesUnsafe(STAND_IN_BYTES))
+    const { accounts, left } = yield* Erase.erase(address, erased_as)
+    let streams = 0
+    let events = 0
+    for (const [account_id, counts] of accounts) {
+      const ref = { account_id, stream_id: account_id }
+      yield* store.commit(Account, ref, Account.recordErased(yield* now, erased_as, counts))
+      streams += counts.streams
+      events += counts.events
+    }
+    if (json) yield* Console.log(JSON.stringify({ erased_as, streams, events, left }))
+    else {
+      yield* Console.log(`${events} events of ${streams} histories now say ${erased_as}.`)
+      for (const { account_id, stream, stream_id, why } of left)
+        yield* Console.log(`left: ${stream} ${stream_id} of ${account_id}, ${why}`)
+    }
+    if (left.length > 0)
+      return yield* new StillThere({ message: `the address still stands in ${left.length} histories` })
+  }),
+).pipe(
+  Command.withDescription("Take a person's address out of the log, what is shown of it, and contents, for good"),
+  Command.provide(withStore),
+)

@@ -1,0 +1,159 @@
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import type * as Address from "@waybill/domain/Address"
+import * as DomainEvent from "@waybill/domain/DomainEvent"
+import * as Email from "@waybill/domain/Email"
+import type { AccountId } from "@waybill/domain/Id"
+import * as Recipient from "@waybill/domain/Recipient"
+import * as Suppression from "@waybill/domain/Suppression"
+import * as Team from "@waybill/domain/Team"
+import { Effect } from "effect"
+import * as EraseContent from "./EraseContent.ts"
+import { iso } from "./Iso.ts"
+import * as Mask from "./Mask.ts"
+import { aggregateOf, rowsOf } from "./projections/Histories.ts"
+import { readModels } from "./ReadModels.ts"
+import { decode, fold, type Stored } from "./Recorded.ts"
+import * as StreamRows from "./StreamRows.ts"
+
+/** Positions that one look for the address goes over. */
+export const LOOK_POSITIONS = 20_000n
+
+/** Streams that tell of people. What else names an address (a webhook's URL, a description) is its owner's to change. */
+const KINDS: ReadonlyArray<string> = [Email.stream, Suppression.stream, Team.stream]
+
+export interface Place {
+  readonly account_id: AccountId
+  readonly stream: string
+  readonly stream_id: string
+}
+export interface Left extends Place {
+  readonly why: string
+}
+export interface Erased {
+  /** By account: of how many streams, and of how many of their events. */
+  readonly accounts: ReadonlyMap<AccountId, { readonly streams: number; readonly events: number }>
+  /** Where the address still stands, and what for. */
+  readonly left: ReadonlyArray<Left>
+}
+
+/** Takes an address out of the log, the read models and the contents: a stream a transaction, so it may be stopped anywhere. */
+export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, standIn: Address.Address) {
+  const sql = yield* PgClient.PgClient
+  const mask = Mask.make(address, standIn)
+  const accounts = new Map<AccountId, { streams: number; events: number }>()
+  const left: Array<Left> = []
+  const places = yield* Effect.orDie(look(sql, address, mask))
+  // First, because afterwards nothing would lead to them any more, should this be stopped in between.
+  for (const [account_id, own] of Map.groupBy(places, (place) => place.account_id))
+    yield* EraseContent.erase(sql, account_id, own, address)
+  for (const place of places) {
+    if (!KINDS.includes(place.stream)) {
+      left.push({ ...place, why: "its owner's to change" })
+      continue
+    }
+    const done = yield* sql
+      .withTransaction(eraseStream(sql, place, mask))
+      .pipe(Effect.catchTag("SqlError", (error) => Effect.die(error)))
+    if (typeof done === "string") left.push({ ...place, why: done })
+    else if (done > 0) {
+      const counted = accounts.get(place.account_id) ?? { streams: 0, events: 0 }
+      accounts.set(place.account_id, { streams: counted.streams + 1, events: counted.events + done })
+    }
+  }
+  yield* Effect.orDie(beside(sql, address))
+  return { accounts, left } satisfies Erased
+})
+
+/** Every stream in whose events it stands, wherever in them. A look at the whole log, a stretch at a time. */
+const look = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address, mask: Mask.Mask) {
+  const words = Mask.spellings(address)
+  const found = new Map<string, Place>()
+  const [end] = yield* sql<{ readonly position: bigint }>`SELECT coalesce(max(position), 0) AS position FROM events`
+  for (let after = 0n; after < (end?.position ?? 0n); after += LOOK_POSITIONS) {
+    const events = yield* sql<Place & Pick<Stored, "data">>`
+      SELECT account_id, stream, stream_id, data
+      FROM events e JOIN unnest(${words}::text[]) AS word ON strpos(lower(e.data::text), word) > 0
+      WHERE position > ${after}::bigint AND position <= ${after + LOOK_POSITIONS}::bigint`
+    for (const { account_id, data, stream, stream_id } of events) {
+      // Another address may hold this one as a part of it.
+      if (mask.stands(data)) found.set(`${account_id} ${stream_id}`, { account_id, stream, stream_id })
+    }
+  }
+  return [...found.values()]
+})
+
+/** The events of it that were masked; or in words why none is. */
+const eraseStream = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: Place, mask: Mask.Mask) {
+  const { account_id, stream, stream_id } = place
+  const tablesOf = yield* StreamRows.alone(sql, account_id)
+  const before = yield* sql<Stored>`
+    SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
+      ${iso(sql, "recorded_at")} AS recorded_at
+    FROM events WHERE account_id = ${account_id} AND stream_id = ${stream_id} ORDER BY version`
+  if (!before.some(({ data }) => mask.stands(data))) return 0
+  const reason = unfinished(stream, before, mask)
+  if (reason !== undefined) return reason
+  const isTheirs = stream === Email.stream && forThemAlone(before, mask)
+  const after = before.map((event) => ({
+    ...event,
+    stream_id: stream === Suppression.stream ? mask.apply(stream_id) : stream_id,
+    data: isTheirs ? mask.applyToTrace(event.data) : mask.apply(event.data),
+  }))
+  const aggregate = aggregateOf(stream)
+  const [old, masked] = [before, after].map((events) => events.map((each) => decode(aggregate, DomainEvent, each)))
+  yield* sql`
+    UPDATE events e SET data = m.data, stream_id = m.stream_id
+    FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ data, position, stream_id }) => ({ position: String(position), stream_id, data })))})
+      AS m(position bigint, stream_id text, data jsonb)
+    WHERE e.position = m.position`
+  for (const model of readModels.filter((each) => each.stream === stream)) {
+    const rows = rowsOf(model, aggregate, masked ?? [])
+    for (const table of tablesOf(model)) {
+      yield* StreamRows.remove(sql, model, table, rowsOf(model, aggregate, old ?? []))
+      if (rows.length > 0) yield* model.write(sql, rows, table)
+    }
+  }
+  // What endpoints answered to calls about it may repeat it.
+  yield* sql`
+    UPDATE webhook_deliveries d SET history = '[]', stream_id = m.stream_id
+    FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ event_id, stream_id }) => ({ event_id, stream_id })))})
+      AS m(event_id text, stream_id text), webhooks w
+    WHERE w.account_id = ${account_id} AND d.account_id = ${account_id} AND d.webhook_id = w.id AND d.event_id = m.event_id`
+  return before.filter(({ data }) => mask.stands(data)).length
+})
+
+const stateOf = (stream: string, events: ReadonlyArray<Stored>): unknown => {
+  const aggregate = aggregateOf(stream)
+  return fold(
+    aggregate,
+    events.map((each) => decode(aggregate, DomainEvent, each)),
+  )
+}
+
+/** Mail that is still under way has to know where to; a member has to be told apart from others. */
+const unfinished = (stream: string, events: ReadonlyArray<Stored>, mask: Mask.Mask): string | undefined => {
+  if (stream === Email.stream) {
+    const state = stateOf(stream, events) as Email.State
+    const waits = state._tag === "Message" && state.recipients.some(Recipient.isUnfinished)
+    return waits ? "mail that is under way: cancel it, or come again when it is over" : undefined
+  }
+  if (stream !== Team.stream) return undefined
+  const { members } = stateOf(stream, events) as Team.State
+  const isMember = members.some(({ email, status }) => status !== "removed" && mask.stands(email))
+  return isMember ? "a member of the account: remove the member first" : undefined
+}
+
+const forThemAlone = (events: ReadonlyArray<Stored>, mask: Mask.Mask): boolean => {
+  const state = stateOf(Email.stream, events) as Email.State
+  return state._tag === "Message" && state.recipients.every(({ address }) => mask.stands(address))
+}
+
+/** What is kept about people and is no event: captured mail, and who once signed in and is no member any more. */
+const beside = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address) {
+  const [key] = Mask.spellings(address)
+  yield* sql`
+    DELETE FROM sandbox_messages WHERE EXISTS (SELECT 1 FROM unnest(recipients) AS r WHERE lower(r) = ${key ?? ""})`
+  yield* sql`
+    DELETE FROM users u WHERE lower(u.email) = ${key ?? ""}
+      AND NOT EXISTS (SELECT 1 FROM members m WHERE m.user_id = u.id AND m.status <> 'removed')`
+})

@@ -1,0 +1,124 @@
+import { PgClient } from "@effect/sql-pg"
+import * as DomainEvent from "@waybill/domain/DomainEvent"
+import * as Email from "@waybill/domain/Email"
+import * as Id from "@waybill/domain/Id"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { Clock, Effect } from "effect"
+import * as Accounts from "./Accounts.ts"
+import { iso } from "./Iso.ts"
+import { rowsOf } from "./projections/Histories.ts"
+import { readModels } from "./ReadModels.ts"
+import { decode, type Stored } from "./Recorded.ts"
+import * as StreamRows from "./StreamRows.ts"
+
+/** Messages that one transaction removes with all that is theirs: the account waits so long and no longer. */
+export const BATCH_MESSAGES = 200
+/** Webhook deliveries that one statement removes. */
+export const BATCH_DELIVERIES = 1_000
+
+export interface Removed {
+  readonly messages: number
+  readonly events: number
+  readonly deliveries: number
+}
+
+/**
+ * For cron: what each account keeps no longer. The history of a message goes as a whole, with its rows in every read model,
+ * once the message is over and nothing has happened to it for so long; what is left still folds to what is shown.
+ */
+export const expire = Effect.fn("Retention.expire")(function* () {
+  const now = yield* Clock.currentTimeMillis
+  const removed = { messages: 0, events: 0, deliveries: 0 }
+  for (const { id, keeping } of yield* Accounts.list()) {
+    if (keeping.log_days !== null) {
+      const gone = yield* messages(id, now - keeping.log_days * Timestamp.DAY)
+      removed.messages += gone.messages
+      removed.events += gone.events
+    }
+    removed.deliveries += yield* deliveries(id, now - keeping.delivery_days * Timestamp.DAY)
+  }
+  return removed satisfies Removed
+})
+
+const messages = Effect.fnUntraced(function* (account_id: string, before: number) {
+  const sql = yield* PgClient.PgClient
+  const gone = { messages: 0, events: 0 }
+  let after: string | undefined = ""
+  while (after !== undefined) {
+    const batch: Batch = yield* sql.withTransaction(removeMessages(sql, account_id, before, after)).pipe(
+      // The next run finds them.
+      Effect.catchTag("RebuildUnderWay", () => Effect.succeed<Batch>({ last: undefined, messages: 0, events: 0 })),
+      Effect.orDie,
+    )
+    gone.messages += batch.messages
+    gone.events += batch.events
+    after = batch.last
+  }
+  return gone
+})
+
+interface Batch {
+  /** The last one looked at, where there may be more. */
+  readonly last: string | undefined
+  readonly messages: number
+  readonly events: number
+}
+
+const removeMessages = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  account_id: string,
+  before: number,
+  after: string,
+) {
+  const tablesOf = yield* StreamRows.alone(sql, account_id)
+  const candidates = yield* sql<{ readonly id: string; readonly over: boolean }>`
+    SELECT l.id, l.record ->> 'updated_at' < ${Timestamp.fromMillis(before)}
+        AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.account_id = l.account_id AND o.stream_id = l.id)
+        AND NOT EXISTS (
+          SELECT 1 FROM events e CROSS JOIN webhooks w JOIN webhook_deliveries d
+            ON d.account_id = e.account_id AND d.webhook_id = w.id AND d.event_id = e.event_id AND d.status = 'pending'
+          WHERE e.account_id = l.account_id AND e.stream_id = l.id AND w.account_id = l.account_id)
+        -- Who counts along behind the log has to have seen them.
+        AND NOT EXISTS (
+          SELECT 1 FROM events e WHERE e.account_id = l.account_id AND e.stream_id = l.id
+            AND e.position > (SELECT min(position) FROM followers)) AS over
+    FROM email_log l
+    WHERE l.account_id = ${account_id} AND l.id > ${after} AND l.id < ${Id.lowest("EmailId", before)}
+    ORDER BY l.id LIMIT ${BATCH_MESSAGES}::int`
+  const over = candidates.flatMap(({ id, over }) => (over ? [id] : []))
+  const last = candidates.length < BATCH_MESSAGES ? undefined : candidates.at(-1)?.id
+  if (over.length === 0) return { last, messages: 0, events: 0 }
+  yield* sql`
+    DELETE FROM webhook_deliveries d USING webhooks w, events e
+    WHERE e.account_id = ${account_id} AND e.stream_id = ANY(${over}::text[]) AND w.account_id = ${account_id}
+      AND d.account_id = ${account_id} AND d.webhook_id = w.id AND d.event_id = e.event_id`
+  const events = yield* sql<Stored>`
+    DELETE FROM events WHERE account_id = ${account_id} AND stream_id = ANY(${over}::text[])
+    RETURNING position, event_id, account_id, stream_id, stream, version, type, data, meta,
+      ${iso(sql, "recorded_at")} AS recorded_at`
+  const histories = [
+    ...Map.groupBy(
+      events.toSorted((a, b) => a.version - b.version),
+      ({ stream_id }) => stream_id,
+    ).values(),
+  ].map((stream) => stream.map((stored) => decode(Email, DomainEvent, stored)))
+  for (const model of readModels.filter(({ stream }) => stream === Email.stream)) {
+    const rows = histories.flatMap((history) => rowsOf(model, Email, history))
+    for (const table of tablesOf(model)) yield* StreamRows.remove(sql, model, table, rows)
+  }
+  return { last, messages: over.length, events: events.length }
+})
+
+const deliveries = Effect.fnUntraced(function* (account_id: string, before: number) {
+  const sql = yield* PgClient.PgClient
+  let removed = 0
+  for (let done = BATCH_DELIVERIES; done === BATCH_DELIVERIES; removed += done) {
+    done = (yield* Effect.orDie(sql`
+      DELETE FROM webhook_deliveries WHERE account_id = ${account_id} AND id = ANY(ARRAY(
+        SELECT id FROM webhook_deliveries
+        WHERE account_id = ${account_id} AND id < ${Id.lowest("WebhookDeliveryId", before)} AND status <> 'pending'
+        ORDER BY id LIMIT ${BATCH_DELIVERIES}::int))
+      RETURNING id`)).length
+  }
+  return removed
+})

@@ -1,0 +1,153 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Account from "@waybill/domain/Account"
+import type { Address } from "@waybill/domain/Address"
+import * as Email from "@waybill/domain/Email"
+import * as Id from "@waybill/domain/Id"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { follower } from "@waybill/store/EmailStatsFollower"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Follower from "@waybill/store/Follower"
+import * as Rebuild from "@waybill/store/projections/Rebuild"
+import { Replay } from "@waybill/store/projections/Replay"
+import { swap } from "@waybill/store/projections/Swap"
+import { readModels } from "@waybill/store/ReadModels"
+import * as Retention from "@waybill/store/Retention"
+import { Effect, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
+import * as Database from "../support/database.ts"
+import { id, queued } from "../support/history.ts"
+
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+  Layer.provideMerge(EventStore.layer()),
+  Layer.provideMerge(Database.layerFresh),
+)
+const TIMEOUT = { timeout: 120_000 }
+const OPTIONS = { release: "test" }
+
+const SENT = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
+const ENDED = Timestamp.plus(SENT, Timestamp.HOUR)
+
+const ending: Email.Event = {
+  _tag: "EmailDelivered",
+  recipient: "ana@example.org" as Address,
+  code: 250,
+  enhanced_code: null,
+  response: null,
+  mx: null,
+  tls: null,
+  duration_ms: 5,
+  category: null,
+  attempt: 1,
+  at: ENDED,
+}
+
+const account = Effect.fnUntraced(function* (keeping: Account.Keeping) {
+  const { commit } = yield* EventStore
+  const account_id = id("AccountId")
+  const ref = { account_id, stream_id: account_id }
+  yield* commit(Account, ref, Account.create(SENT, account_id, "Acme", "free"))
+  yield* Effect.ignore(commit(Account, ref, Account.changeKeeping(SENT, keeping)))
+  return account_id
+}, Effect.orDie)
+
+const message = Effect.fnUntraced(function* (
+  account_id: Id.AccountId,
+  subject: string,
+  ...after: ReadonlyArray<Email.Event>
+) {
+  const { transact } = yield* EventStore
+  const email_id = id("EmailId")
+  const events = [queued(email_id, { subject, tags: [subject] }), ...after] as const
+  yield* transact({
+    account_id,
+    streams: [{ aggregate: Email, id: email_id, fresh: true }],
+    decide: () => Result.succeed({ append: [{ aggregate: Email, id: email_id, events }], answer: null }),
+  })
+  return email_id
+}, Effect.orDie)
+
+/** The time that cron would see, and nothing else. */
+const expireAt = (at: Timestamp.Timestamp) =>
+  Effect.andThen(TestClock.setTime(Timestamp.toMillis(at)), Retention.expire()).pipe(Effect.provide(TestClock.layer()))
+
+const inTable = Effect.fnUntraced(function* (table: string, account_id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly n: number }>`
+    SELECT count(*)::int AS n FROM ${sql(table)} WHERE account_id = ${account_id}`)
+  return rows[0]?.n
+})
+
+const days = (n: number) => Timestamp.plus(ENDED, n * Timestamp.DAY)
+const NOTHING = { messages: 0, events: 0, deliveries: 0 }
+
+layer(Store, { excludeTestServices: true })("what an account keeps no longer", (it) => {
+  it.effect(
+    "is the whole history of a message that has been over for so long, in every table, and of no other",
+    () =>
+      Effect.gen(function* () {
+        const many = Retention.BATCH_MESSAGES + 5
+        const year = { log_days: 365, delivery_days: 30 }
+        const own = yield* account(year)
+        const forEver = yield* account(Account.DEFAULT_KEEPING)
+        yield* Effect.forEach(Array.from({ length: many }), (_, n) => message(own, `Order ${n % 3}`, ending), {
+          concurrency: 16,
+        })
+        yield* message(own, "Order 0")
+        const late = { ...ending, _tag: "EmailComplained", feedback_type: null, at: days(300) } as Email.Event
+        yield* message(own, "Order late", ending, late)
+        yield* message(forEver, "Order 1", ending)
+        yield* Rebuild.rebuild("email_log", OPTIONS)
+        yield* swap("email_log", false)
+
+        // Whoever counts along behind the log has not seen them yet.
+        assert.deepStrictEqual(yield* expireAt(days(366)), NOTHING)
+        while ((yield* Effect.orDie(Follower.step(follower))).events > 0);
+        assert.deepStrictEqual(yield* expireAt(Timestamp.plus(days(365), -1)), NOTHING)
+        assert.deepStrictEqual(yield* expireAt(days(366)), { messages: many, events: 2 * many, deliveries: 0 })
+        assert.deepStrictEqual(yield* expireAt(days(366)), NOTHING)
+
+        assert.deepStrictEqual([yield* inTable("email_log", own), yield* inTable("email_log_v1", own)], [2, 2])
+        assert.deepStrictEqual([yield* inTable("email_subjects", own), yield* inTable("email_log_terms", own)], [2, 6])
+        assert.strictEqual(yield* inTable("email_log", forEver), 1)
+        for (const { name } of readModels)
+          assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])
+        assert.strictEqual((yield* expireAt(days(666))).messages, 1)
+      }),
+    TIMEOUT,
+  )
+
+  it.effect("stays while a rebuild reads the log", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const own = yield* account({ log_days: 7, delivery_days: 7 })
+      yield* message(own, "Order", ending)
+      while ((yield* Effect.orDie(Follower.step(follower))).events > 0);
+      yield* sql`
+        INSERT INTO projection_versions (name, version, state, position, release)
+        VALUES ('domains', 9, 'building', 0, 'test')`
+      assert.deepStrictEqual(yield* expireAt(days(8)), NOTHING)
+      yield* sql`DELETE FROM projection_versions WHERE name = 'domains'`
+      assert.strictEqual((yield* expireAt(days(8))).messages, 1)
+    }).pipe(Effect.orDie),
+  )
+
+  it.effect("is a webhook delivery that has ended and is so old", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const own = yield* account({ log_days: null, delivery_days: 10 })
+      const made = Effect.fnUntraced(function* (at: Timestamp.Timestamp, status: string) {
+        const delivery = Id.make("WebhookDeliveryId", Timestamp.toMillis(at), new Uint8Array(10).fill(7))
+        yield* sql`
+          INSERT INTO webhook_deliveries
+            (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, status, created_at)
+          VALUES (${own}, ${delivery + status}, 'whk_1', ${delivery + status}, 'email.queued', 'msg_1', 1, ${status},
+            ${at}::timestamptz)`
+      })
+      for (const status of ["pending", "delivered", "failed"]) for (const at of [SENT, days(5)]) yield* made(at, status)
+      assert.strictEqual((yield* expireAt(days(11))).deliveries, 2)
+      assert.strictEqual((yield* expireAt(days(20))).deliveries, 2)
+      assert.strictEqual(yield* inTable("webhook_deliveries", own), 2)
+    }).pipe(Effect.orDie),
+  )
+})
