@@ -8,6 +8,14 @@ export const STATEMENT_TIMEOUT = "30s"
 export const IDLE_IN_TRANSACTION_TIMEOUT = "10s"
 const READY_TRIES = 50
 
+/** What every session of ours has, told to Postgres as it begins. */
+export const SESSION = {
+  statement_timeout: STATEMENT_TIMEOUT,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,
+  // A generic plan does not know how few rows a LIMIT needs: it sorted the whole outbox.
+  plan_cache_mode: "force_custom_plan",
+} as const
+
 export interface Options {
   readonly url: Redacted.Redacted
   readonly connections?: number
@@ -25,12 +33,7 @@ export const layer = (options: Options) =>
         minConnections: 1,
         connectTimeout: "5 seconds",
         idleTimeout: "60 seconds",
-        startupParameters: {
-          statement_timeout: STATEMENT_TIMEOUT,
-          idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,
-          // A generic plan does not know how few rows a LIMIT needs: it sorted the whole outbox.
-          plan_cache_mode: "force_custom_plan",
-        },
+        startupParameters: SESSION,
       }),
     ),
   )

@@ -1,4 +1,5 @@
 import * as Migrations from "@waybill/store/Migrations"
+import * as Pooling from "@waybill/store/Pooling"
 import { Effect, Latch, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Postgres } from "../Postgres.ts"
@@ -15,12 +16,16 @@ const roles = Flag.String("roles").pipe(
 const run = Effect.fnUntraced(function* (asked: Option.Option<Role.Roles>) {
   const loaded = yield* Settings.load
   const settings = { ...loaded, roles: Option.getOrElse(asked, () => loaded.roles) }
+  // Nothing stands before the embedded server.
+  const isOurs = Option.isNone(settings.databaseUrl)
   // The service's own code is read while Postgres starts, and never by another command. Not sooner: reading it leaves
   // no moment in which a server could be launched.
   const launched = yield* Latch.make()
   const { postgres, service } = yield* Effect.all(
     {
-      postgres: Effect.tap(Postgres.start(settings, launched.open), ({ url }) => Migrations.migrate(url)),
+      postgres: Effect.tap(Postgres.start(settings, launched.open), ({ url }) =>
+        Effect.andThen(isOurs ? Effect.void : Pooling.check(url), Migrations.migrate(url)),
+      ),
       service: launched.whenOpen(Effect.promise(() => import("../serve.ts"))),
     },
     { concurrency: "unbounded" },

@@ -57,8 +57,10 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
         connectionString: Redacted.value(database),
         max: CONNECTIONS,
         application_name: "waybill sign-in",
-        // The library compares times as dates.
-        options: "-c timezone=UTC -c statement_timeout=15s",
+      })
+      // The library compares times as dates. Said once connected: a pooler refuses settings that come with the greeting.
+      pool.on("connect", (client) => {
+        client.query("SET timezone = 'UTC'; SET statement_timeout = '15s'").catch(() => {})
       })
       // A connection that breaks while idle is made anew; the next request will say it if it cannot.
       pool.on("error", () => {})

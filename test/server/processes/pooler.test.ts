@@ -1,0 +1,118 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, layer } from "@effect/vitest"
+import * as StoreDatabase from "@waybill/store/Database"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Pooling from "@waybill/store/Pooling"
+import { Cause, Duration, Effect, Exit, Layer, type Redacted } from "effect"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as PgBouncer from "../../support/pgBouncer.ts"
+import { load } from "./clients.ts"
+import * as Service from "./Service.ts"
+
+const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
+const NAMES = Object.keys(StoreDatabase.SESSION)
+const MAILS = 100
+
+/** What docs/scaling.md tells an operator to write. */
+const giveToRole = (is: "set" | "reset") =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const { name: database } = yield* Database.Fresh
+    const role = `CURRENT_USER IN DATABASE ${database}`
+    for (const [name, value] of Object.entries(StoreDatabase.SESSION))
+      yield* sql.unsafe(`ALTER ROLE ${role} ${is === "set" ? `SET ${name} = '${value}'` : `RESET ${name}`}`)
+  }).pipe(Effect.orDie)
+
+const refusal = (url: Redacted.Redacted) =>
+  Effect.map(Effect.exit(Pooling.check(url)), (exit) => (Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : ""))
+
+layer(World, { excludeTestServices: true })("Postgres itself", (it) => {
+  it.effect("is no pooler", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      assert.strictEqual(yield* refusal(url), "")
+    }),
+  )
+})
+
+describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
+  layer(World, { excludeTestServices: true })("in session mode", (it) => {
+    it.effect(
+      "two nodes accept and deliver under load, and one is stopped and started",
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* Database.Fresh
+          yield* Effect.acquireRelease(giveToRole("set"), () => giveToRole("reset"))
+          const pooled = yield* PgBouncer.start(url, { mode: "session", ignore: NAMES })
+          const [api, worker] = yield* Effect.all(
+            [Service.start(pooled, { ROLES: "api" }), Service.start(pooled, { ROLES: "worker" })],
+            { concurrency: "unbounded" },
+          )
+          const account_id = yield* Service.account({ limits: { send: 1_000_000 } })
+          const { secret } = yield* Service.key(account_id)
+          yield* Effect.promise(() => api.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } }))
+          const clients = load(() => [api], secret)
+          yield* clients.more(MAILS)
+          // Its sessions go back to the pooler, and the next one gets them: nothing of the former may be left in them.
+          assert.strictEqual(yield* worker.stop, 0)
+          yield* Service.start(pooled, { ROLES: "worker" })
+          yield* clients.more(MAILS)
+          yield* clients.end
+          assert.deepStrictEqual(Service.tally(clients.answers), { 200: clients.answers.length })
+          const sql = yield* PgClient.PgClient
+          const delivered = Effect.map(
+            Effect.orDie(sql<{ readonly n: number }>`
+              SELECT count(*)::int AS n FROM email_log WHERE account_id = ${account_id} AND status = 'delivered'`),
+            ([row]) => row?.n,
+          )
+          yield* Delivery.until(delivered, (n) => n === clients.answers.length, Duration.seconds(60))
+        }),
+      120_000,
+    )
+
+    it.effect("is refused as long as it keeps settings to itself, with what to write where", () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        assert.include(
+          yield* refusal(yield* PgBouncer.start(url, { mode: "session" })),
+          `ignore_startup_parameters = ${NAMES.join(",")}`,
+        )
+        const lost = yield* refusal(yield* PgBouncer.start(url, { mode: "session", ignore: NAMES }))
+        assert.include(lost, "ALTER ROLE CURRENT_USER SET plan_cache_mode = 'force_custom_plan';")
+      }),
+    )
+  })
+
+  layer(World, { excludeTestServices: true })("in any other mode", (it) => {
+    it.effect(
+      "a node does not start, and says why",
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* Database.Fresh
+          yield* Effect.acquireRelease(giveToRole("set"), () => giveToRole("reset"))
+          for (const mode of ["transaction", "statement"] as const) {
+            const pooled = yield* PgBouncer.start(url, { mode, ignore: NAMES })
+            const started = yield* Effect.exit(Service.start(pooled))
+            assert.isTrue(Exit.isFailure(started), mode)
+            if (Exit.isFailure(started)) assert.include(String(Cause.squash(started.cause)), "ended with 78")
+            assert.include(yield* refusal(pooled), "pool_mode = session")
+          }
+        }),
+      60_000,
+    )
+
+    it.effect(
+      "is seen with one connection to Postgres, and with many that were in use before",
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* Database.Fresh
+          for (const poolSize of [2, 20]) {
+            const pooled = yield* PgBouncer.start(url, { mode: "transaction", ignore: NAMES, poolSize })
+            for (let again = 0; again < 3; again++) assert.include(yield* refusal(pooled), "pool_mode = session")
+          }
+        }),
+      60_000,
+    )
+  })
+})
