@@ -173,6 +173,30 @@ const ownSignIn = createRoute({
   component: lazyRouteComponent(() => import("./settings/OwnSignIn.tsx"), "OwnSignIn"),
 })
 
+const operateAccounts = createRoute({
+  getParentRoute: () => shell,
+  path: "/operate/accounts",
+  component: lazyRouteComponent(() => import("./operate/Accounts.tsx"), "Accounts"),
+})
+
+const operateQueues = createRoute({
+  getParentRoute: () => shell,
+  path: "/operate/queues",
+  component: lazyRouteComponent(() => import("./operate/Queues.tsx"), "Queues"),
+})
+
+const operateProjections = createRoute({
+  getParentRoute: () => shell,
+  path: "/operate/projections",
+  component: lazyRouteComponent(() => import("./operate/Projections.tsx"), "Projections"),
+})
+
+const operateNodes = createRoute({
+  getParentRoute: () => shell,
+  path: "/operate/nodes",
+  component: lazyRouteComponent(() => import("./operate/Nodes.tsx"), "Nodes"),
+})
+
 const tree = root.addChildren([
   signIn,
   welcome,
@@ -193,6 +217,10 @@ const tree = root.addChildren([
     plan,
     audit,
     ownSignIn,
+    operateAccounts,
+    operateQueues,
+    operateProjections,
+    operateNodes,
   ]),
 ])
 

@@ -20,6 +20,7 @@ import { EventFeed } from "./EventFeed.ts"
 import * as auth from "./http/auth.ts"
 import * as dashboard from "./http/dashboard.ts"
 import { Instance } from "./http/Instance.ts"
+import * as operate from "./http/operate.ts"
 import * as preview from "./http/preview.ts"
 import { HttpLive } from "./http/Server.ts"
 import { Sessions } from "./http/Session.ts"
@@ -74,6 +75,7 @@ export const http = (
         dashboard.layer(),
         auth.layer(networks(settings.trustedProxies)),
         preview.layer,
+        operate.layer(url),
         unsubscribe.layer,
         metrics,
       ),

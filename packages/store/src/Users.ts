@@ -40,6 +40,32 @@ export const findByEmail = Effect.fn("Users.findByEmail")(function* (email: stri
   return Option.fromUndefinedOr(rows[0])
 })
 
+export const find = Effect.fn("Users.find")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<User>`SELECT id, email, name, operator FROM users WHERE id = ${id}`)
+  return Option.fromUndefinedOr(rows[0])
+})
+
+export interface Listed extends User {
+  readonly account_id: string | null
+  readonly role: string | null
+  readonly status: string | null
+}
+
+/** Everybody, with the account that they belong to. */
+export const list = Effect.fn("Users.list")(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Listed>`
+    SELECT u.id, u.email, u.name, u.operator, m.account_id, m.role, m.status
+    FROM users u LEFT JOIN members m ON m.user_id = u.id AND m.status <> 'removed' ORDER BY u.id`)
+})
+
+/** Holds from their next request on: requests look it up. */
+export const setOperator = Effect.fn("Users.setOperator")(function* (id: string, operator: boolean) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`UPDATE users SET operator = ${operator}, updated_at = now() WHERE id = ${id}`)
+})
+
 /** Whoever was signed in with the old password is not any more. */
 export const setPassword = Effect.fn("Users.setPassword")(function* (id: string, password: Redacted.Redacted) {
   const sql = yield* PgClient.PgClient

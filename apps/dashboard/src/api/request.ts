@@ -114,7 +114,11 @@ export const request = async <A>(method: string, path: string, options: Options 
 
 export const get = <A>(path: string, query?: Options["query"], signal?: AbortSignal): Promise<A> =>
   request<A>("GET", path, { ...(query === undefined ? {} : { query }), ...(signal === undefined ? {} : { signal }) })
+/** Not `randomUUID`, which browsers keep to themselves where a page came by plain http. */
+const unique = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
+
 export const post = <A>(path: string, body?: unknown): Promise<A> =>
-  request<A>("POST", path, { once: crypto.randomUUID(), ...(body === undefined ? {} : { body }) })
+  request<A>("POST", path, { once: unique(), ...(body === undefined ? {} : { body }) })
 export const patch = <A>(path: string, body: unknown): Promise<A> => request<A>("PATCH", path, { body })
 export const remove = <A>(path: string): Promise<A> => request<A>("DELETE", path)

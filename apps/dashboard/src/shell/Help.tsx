@@ -1,6 +1,7 @@
 import { Dialog } from "../ui/Dialog.tsx"
 import { Kbd } from "../ui/Surface.tsx"
-import { ALL_PLACES } from "./places.ts"
+import { ALL_PLACES, isFor } from "./places.ts"
+import { useSession } from "./useSession.ts"
 
 const KEYS: ReadonlyArray<readonly [keys: ReadonlyArray<string>, meaning: string]> = [
   [["⌘", "K"], "Go to, do or find"],
@@ -21,25 +22,27 @@ const Row = ({ keys, meaning }: { readonly keys: ReadonlyArray<string>; readonly
   </li>
 )
 
-export const Help = ({
-  onOpenChange,
-  open,
-}: {
+interface Props {
   readonly open: boolean
   readonly onOpenChange: (open: boolean) => void
-}) => (
-  <Dialog open={open} onOpenChange={onOpenChange} title="Keys" wide>
-    <div className="grid gap-x-8 p-5 sm:grid-cols-2">
-      <ul>
-        {KEYS.map(([keys, meaning]) => (
-          <Row key={meaning} keys={keys} meaning={meaning} />
-        ))}
-      </ul>
-      <ul>
-        {ALL_PLACES.map(({ key, name }) => (
-          <Row key={name} keys={["g", key]} meaning={name} />
-        ))}
-      </ul>
-    </div>
-  </Dialog>
-)
+}
+
+export const Help = ({ onOpenChange, open }: Props) => {
+  const { may } = useSession()
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title="Keys" wide>
+      <div className="grid gap-x-8 p-5 sm:grid-cols-2">
+        <ul>
+          {KEYS.map(([keys, meaning]) => (
+            <Row key={meaning} keys={keys} meaning={meaning} />
+          ))}
+        </ul>
+        <ul>
+          {ALL_PLACES.filter((place) => isFor(place, may)).map(({ key, name }) => (
+            <Row key={name} keys={["g", key]} meaning={name} />
+          ))}
+        </ul>
+      </div>
+    </Dialog>
+  )
+}

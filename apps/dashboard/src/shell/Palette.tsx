@@ -5,7 +5,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState
 import { pathWith } from "../api/request.ts"
 import { cx } from "../ui/cx.ts"
 import { Kbd } from "../ui/Surface.tsx"
-import { ALL_PLACES, permits } from "./places.ts"
+import { ALL_PLACES, isFor, permits } from "./places.ts"
 import { choose, useDark } from "./theme.ts"
 import { useSession } from "./useSession.ts"
 
@@ -26,9 +26,12 @@ const useCommands = (text: string): ReadonlyArray<Command> => {
   const dark = useDark()
   return useMemo(() => {
     const go: Go = (to, search) => () => history.push(pathWith(to, search))
-    const places = ALL_PLACES.filter(({ scope }) => permits(may.scopes, scope)).map(
-      ({ icon: Icon, key, name, to }): Command => ({ name, icon: <Icon size={ICON} />, keys: ["g", key], run: go(to) }),
-    )
+    const places = ALL_PLACES.filter((place) => isFor(place, may)).map(({ icon: Icon, key, name, to }): Command => ({
+      name,
+      icon: <Icon size={ICON} />,
+      keys: ["g", key],
+      run: go(to),
+    }))
     const actions: ReadonlyArray<Command> = [
       ...(permits(may.scopes, "admin")
         ? [{ name: "New API Key", icon: <KeyRound size={ICON} />, run: go("/settings/api-keys", { new: "true" }) }]
@@ -46,7 +49,7 @@ const useCommands = (text: string): ReadonlyArray<Command> => {
     const word = text.trim()
     const found = [...places, ...actions].filter(({ name }) => name.toLowerCase().includes(word.toLowerCase()))
     return [...found, ...lookUps(word, go)]
-  }, [dark, history, may.scopes, text])
+  }, [dark, history, may, text])
 }
 
 /** What a text may stand for besides a name: an id, an address, words of a subject. */

@@ -22,7 +22,7 @@ import { Kbd, SkeletonRows } from "../ui/Surface.tsx"
 import { Help } from "./Help.tsx"
 import { Mark } from "./Mark.tsx"
 import { Palette } from "./Palette.tsx"
-import { permits, PLACES } from "./places.ts"
+import { isFor, PLACES } from "./places.ts"
 import { useShortcuts } from "./shortcuts.ts"
 import { choose, useTheme } from "./theme.ts"
 import { useSession } from "./useSession.ts"
@@ -59,7 +59,7 @@ const Navigation = ({ onGo, onPalette }: { readonly onGo?: () => void; readonly 
         <Kbd>⌘K</Kbd>
       </button>
       {PLACES.map(({ places, title }) => {
-        const seen = places.filter(({ scope }) => permits(may.scopes, scope))
+        const seen = places.filter((place) => isFor(place, may))
         return seen.length === 0 ? undefined : (
           <div key={title} className="mb-3">
             <h2 className="px-2 py-1 text-xs font-medium text-ink-3">{title}</h2>

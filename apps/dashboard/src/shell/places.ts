@@ -1,20 +1,24 @@
 import {
   Activity,
   Ban,
+  Blocks,
+  Building2,
   Gauge,
   Globe,
   Inbox,
   KeyRound,
+  Layers,
   Mail,
   PenLine,
   ScrollText,
+  Server,
   ShieldCheck,
   Users,
   Webhook,
   type LucideIcon,
 } from "lucide-react"
 import { instance } from "../api/instance.ts"
-import type { Scope } from "../api/records.ts"
+import type { Scope, Session } from "../api/records.ts"
 
 export interface Place {
   readonly name: string
@@ -24,6 +28,8 @@ export interface Place {
   readonly key: string
   /** Without it there is nothing to see there. */
   readonly scope?: Scope
+  /** For those who run the instance. */
+  readonly operator?: true
 }
 
 const inbox: ReadonlyArray<Place> =
@@ -60,9 +66,21 @@ export const PLACES: ReadonlyArray<{ readonly title: string; readonly places: Re
       { name: "Your sign-in", to: "/settings/sign-in", icon: ShieldCheck, key: "y" },
     ],
   },
+  {
+    title: "Instance",
+    places: [
+      { name: "Accounts", to: "/operate/accounts", icon: Building2, key: "t", operator: true },
+      { name: "Queues", to: "/operate/queues", icon: Layers, key: "q", operator: true },
+      { name: "Projections", to: "/operate/projections", icon: Blocks, key: "j", operator: true },
+      { name: "Nodes", to: "/operate/nodes", icon: Server, key: "n", operator: true },
+    ],
+  },
 ]
 
 export const ALL_PLACES: ReadonlyArray<Place> = PLACES.flatMap(({ places }) => places)
 
 export const permits = (granted: ReadonlyArray<Scope>, needed: Scope | undefined): boolean =>
   needed === undefined || granted.includes(needed) || granted.includes("admin")
+
+export const isFor = ({ operator, scope }: Place, may: Session): boolean =>
+  permits(may.scopes, scope) && (operator !== true || may.operator)

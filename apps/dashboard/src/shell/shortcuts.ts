@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef } from "react"
-import { ALL_PLACES, permits } from "./places.ts"
+import { ALL_PLACES, isFor } from "./places.ts"
 import { useSession } from "./useSession.ts"
 
 /** How long after `g` the second key is waited for. */
@@ -33,7 +33,7 @@ export const useShortcuts = ({
       if (isTyping(event.target) || isOverlaid() || event.metaKey || event.ctrlKey || event.altKey) return undefined
       if (event.timeStamp - since.current < CHORD_MS) {
         since.current = 0
-        const place = ALL_PLACES.find(({ key, scope }) => key === event.key && permits(may.scopes, scope))
+        const place = ALL_PLACES.find((each) => each.key === event.key && isFor(each, may))
         if (place === undefined) return undefined
         event.preventDefault()
         return void navigate({ to: place.to })
@@ -50,5 +50,5 @@ export const useShortcuts = ({
     }
     window.addEventListener("keydown", onKey)
     return () => window.removeEventListener("keydown", onKey)
-  }, [may.scopes, navigate, onHelp, onPalette])
+  }, [may, navigate, onHelp, onPalette])
 }

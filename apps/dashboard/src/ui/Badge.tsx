@@ -52,6 +52,12 @@ const STATES: Record<string, readonly [tone: Tone, word: string]> = {
   enabled: ["good", "Enabled"],
   disabled: ["calm", "Disabled"],
   scheduled: ["blue", "Scheduled"],
+  silent: ["bad", "Silent"],
+  live: ["good", "Live"],
+  following: ["good", "Following"],
+  building: ["warn", "Building"],
+  ready: ["blue", "Ready"],
+  kept: ["calm", "Kept"],
 }
 
 export const State = ({ state }: { readonly state: string }) => {

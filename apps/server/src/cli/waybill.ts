@@ -12,6 +12,7 @@ import { projections } from "./projections.ts"
 import { secrets } from "./secrets.ts"
 import { start } from "./start.ts"
 import { top } from "./top.ts"
+import { users } from "./users.ts"
 
 export const waybill = Command.make("waybill").pipe(
   Command.withDescription("Transactional email whose truth is an event log on Postgres"),
@@ -20,6 +21,7 @@ export const waybill = Command.make("waybill").pipe(
     migrate,
     config,
     accounts,
+    users,
     domains,
     keys,
     secrets,

@@ -66,7 +66,7 @@ const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.Listed
 type Invitation = Omit<Team.Invitation, "user_id" | "name"> & { readonly name: string | null }
 
 /** The address may be known from before, to nobody's account now; then the same person comes back. */
-const invite = Effect.fnUntraced(function* (call: Call, { email, name, role }: Invitation) {
+export const invite = Effect.fnUntraced(function* (call: Call, { email, name, role }: Invitation) {
   const known = yield* Users.findByEmail(email)
   const belongs = Option.isSome(known) ? yield* StoredMembers.find(known.value.id) : Option.none()
   const { account_id } = yield* CurrentKey

@@ -1,0 +1,66 @@
+import * as Id from "@waybill/domain/Id"
+import * as Users from "@waybill/store/Users"
+import { Console, Data, Effect, Option, Redacted } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
+import * as output from "./output.ts"
+import { withStore } from "./withStore.ts"
+
+/** As long as the first owner's: beyond guessing, short enough to copy by hand. */
+const PASSWORD_BYTES = 18
+
+class NoSuchUser extends Data.TaggedError("NoSuchUser")<{ readonly message: string }> {}
+
+const user = Argument.String("user").pipe(Argument.withDescription("The user's id, usr_…, or their email address"))
+
+const find = Effect.fnUntraced(function* (named: string) {
+  const found = yield* named.includes("@") ? Users.findByEmail(named) : Users.find(Id.UserId.make(named))
+  if (Option.isNone(found)) return yield* new NoSuchUser({ message: `nobody signs in here as ${named}` })
+  return found.value
+})
+
+const list = Command.make(
+  "list",
+  { json: output.json },
+  Effect.fn(function* ({ json }) {
+    const columns = ["id", "email", "name", "operator", "account_id", "role", "status"]
+    yield* output.print(
+      (yield* Users.list()).map((each) => ({ ...each })),
+      { json, columns },
+    )
+  }),
+).pipe(Command.withDescription("List who signs in to the dashboard, and for which account"))
+
+const operator = Command.make(
+  "operator",
+  {
+    user,
+    on: Flag.Boolean("on").pipe(Flag.withDescription("They run the instance from now on"), Flag.withDefault(false)),
+    off: Flag.Boolean("off").pipe(Flag.withDescription("They no longer do"), Flag.withDefault(false)),
+    json: output.json,
+  },
+  Effect.fn(function* ({ json, off, on, user }) {
+    if (on === off) return yield* new NoSuchUser({ message: "say either --on or --off" })
+    const { email, id } = yield* find(user)
+    yield* Users.setOperator(id, on)
+    yield* output.printOne({ id, email, operator: on }, { json })
+  }),
+).pipe(Command.withDescription("Let somebody run the instance in the dashboard, or no longer"))
+
+const password = Command.make(
+  "password",
+  { user, json: output.json },
+  Effect.fn(function* ({ json, user }) {
+    const { email, id } = yield* find(user)
+    const made = Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url")
+    yield* Users.setPassword(id, Redacted.make(made))
+    if (!json) yield* Console.log("A new password, shown this once. Every session of theirs has ended.")
+    yield* output.printOne({ id, email, password: made }, { json })
+  }),
+).pipe(Command.withDescription("Give somebody who lost their password a new one, and end their sessions"))
+
+export const users = Command.make("users").pipe(
+  Command.withDescription("Who signs in to the dashboard"),
+  Command.withSubcommands([list, operator, password]),
+  Command.provide(withStore),
+)
