@@ -14,6 +14,8 @@ export const SESSION = {
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,
   // A generic plan does not know how few rows a LIMIT needs: it sorted the whole outbox.
   plan_cache_mode: "force_custom_plan",
+  // By the cost a server comes with, one account's feed is read past everybody else's events.
+  random_page_cost: "1.1",
 } as const
 
 export interface Options {
