@@ -10,7 +10,7 @@ import { freePort, runToEnd, Service } from "../../support/service.ts"
  * Documents whose commands are run here, one after another, beside a service with its embedded Postgres. One more is a
  * line in this list, when `$ACCOUNT`, `$WAYBILL_KEY` and `$WAYBILL_DATA` are all that its commands ask for.
  */
-const RUN_HERE = ["incidents.md", "install.md", "monitoring.md", "upgrade.md"]
+const RUN_HERE = ["incidents.md", "install.md", "monitoring.md", "replay.md", "retention.md", "upgrade.md"]
 
 const FOLDER = "docs/operating"
 const TIMEOUT = 120_000
