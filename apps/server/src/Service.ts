@@ -8,6 +8,7 @@ import { Admission } from "@waybill/store/Admission"
 import * as Database from "@waybill/store/Database"
 import { EventStore } from "@waybill/store/EventStore"
 import { KeyUses } from "@waybill/store/KeyUses"
+import * as Replica from "@waybill/store/Replica"
 import * as RateWindows from "@waybill/store/RateWindows"
 import * as Users from "@waybill/store/Users"
 import * as Sandbox from "@waybill/store/Sandbox"
@@ -45,11 +46,15 @@ export const store = (settings: Settings, url: Redacted.Redacted) =>
     Layer.provideMerge(KeyUses.layer),
     Layer.provideMerge(EventStore.layer()),
     Layer.provideMerge(instanceKey(settings)),
+    Layer.provideMerge(replica(settings)),
     Layer.provideMerge(Database.layer({ url, connections: settings.databaseConnections })),
   )
 
 /** The label below a customer's domain that leads bounces to us. */
 const RETURN_PATH_LABEL = "bounce"
+
+const replica = ({ databaseConnections: connections, databaseReplicaUrl }: Settings) =>
+  Option.match(databaseReplicaUrl, { onNone: () => Layer.empty, onSome: (url) => Replica.layer({ url, connections }) })
 
 /** What the operator decided, as far as requests and domains are concerned. */
 export const instance = (settings: Settings) =>

@@ -133,6 +133,13 @@ export const TABLE = {
     Config.option(Config.Redacted("DATABASE_URL")),
     true,
   ),
+  databaseReplicaUrl: setting(
+    "DATABASE_REPLICA_URL",
+    "A streaming replica of DATABASE_URL; logs are read there as soon as it shows what their reader has written.",
+    null,
+    Config.option(Config.Redacted("DATABASE_REPLICA_URL")),
+    true,
+  ),
   databaseConnections: setting(
     "DATABASE_CONNECTIONS",
     "Connections of this process to Postgres.",

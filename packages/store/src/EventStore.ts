@@ -9,6 +9,7 @@ import * as IdBytes from "./IdBytes.ts"
 import type { FeedPage, FeedQuery, Ledger, LedgerError, StreamRef } from "./Ledger.ts"
 import * as MemoryLedger from "./MemoryLedger.ts"
 import * as PostgresLedger from "./PostgresLedger.ts"
+import { Replica } from "./Replica.ts"
 import type { ReadModel } from "./ReadModel.ts"
 import { readModels } from "./ReadModels.ts"
 import { type AnyAggregate, type AnyEvent, decode, fold, type Recorded, type Stored } from "./Recorded.ts"
@@ -50,7 +51,8 @@ export class EventStore extends Context.Service<
       EventStore,
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
-        return yield* make(PostgresLedger.make(sql, options.readModels ?? readModels), options)
+        const { wrote } = yield* Replica
+        return yield* make(PostgresLedger.make(sql, options.readModels ?? readModels, wrote), options)
       }),
     )
 

@@ -23,7 +23,12 @@ import type { Stored } from "./Recorded.ts"
 import { classify } from "./Trouble.ts"
 import * as Watermark from "./Watermark.ts"
 
-export const make = (sql: PgClient.PgClient, readModels: ReadonlyArray<ReadModel>): Ledger => {
+export const make = (
+  sql: PgClient.PgClient,
+  readModels: ReadonlyArray<ReadModel>,
+  /** Told of each commit before its caller is. */
+  wrote: (accounts: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void,
+): Ledger => {
   const page: Page = {
     streams: (refs) => mend(loadStreams(sql, refs)),
     facts: (needs) => mend(PostgresFacts.load(sql, needs)),
@@ -34,7 +39,8 @@ export const make = (sql: PgClient.PgClient, readModels: ReadonlyArray<ReadModel
   return {
     streams: page.streams,
     feed: (query) => mend(Feed.read(sql, query)),
-    transaction: (scope, body) => mend(sql.withTransaction(Effect.andThen(enter(sql, scope), body(page)))),
+    transaction: (scope, body) =>
+      Effect.tap(mend(sql.withTransaction(Effect.andThen(enter(sql, scope), body(page)))), () => wrote(scope.accounts)),
     landed: (event) => mend(hasLanded(sql, event)),
   }
 }

@@ -13,6 +13,7 @@ import * as Traces from "../observability/Traces.ts"
 import { Admitted } from "./Admitted.ts"
 import { bucketOf } from "./Bucket.ts"
 import * as ClientAddress from "./ClientAddress.ts"
+import * as Position from "./Position.ts"
 import * as Session from "./Session.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -70,8 +71,15 @@ const answered = <E, R>(
       return HttpServerResponse.setHeaders(respond(refusal, id), standing)
     }
     const admitted = admittedBy(verdict.value, address)
-    return HttpServerResponse.setHeaders(yield* handle(Effect.provideService(app, Admitted, admitted)), standing)
+    const answer = yield* handle(Effect.provideService(app, Admitted, admitted))
+    const position = request.method === "GET" ? {} : yield* Position.headers(accountOf(verdict.value))
+    return HttpServerResponse.setHeaders(answer, { ...standing, ...position })
   })
+
+const accountOf = (verdict: Verdict | Session.UserAdmitted): string | undefined => {
+  if (verdict._tag === "UserAdmitted") return verdict.user.account_id
+  return verdict._tag === "Admitted" ? verdict.key.account_id : undefined
+}
 
 const admittedBy = (verdict: Verdict | Session.UserAdmitted, address: string): Admitted | undefined => {
   if (verdict._tag === "UserAdmitted") return { user: verdict.user, address }

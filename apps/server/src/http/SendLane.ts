@@ -12,6 +12,7 @@ import { Provenance } from "@waybill/store/Provenance"
 import { Cause, Context, Effect, Exit, Fiber, Result, Schema, Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { newId } from "../fresh.ts"
+import * as Position from "./Position.ts"
 import * as Traces from "../observability/Traces.ts"
 import { provenanceOf } from "./authorization.ts"
 import * as ClientAddress from "./ClientAddress.ts"
@@ -95,11 +96,12 @@ const answer = (
     const standing = Edge.standingHeaders(id, verdict.standing)
     if (verdict._tag !== "Admitted") return refused(Edge.refusalOf(verdict, authorization), id, standing)
     const done = yield* Effect.exit(accepted(request, verdict.key, address, id))
+    const said = { ...standing, ...(yield* Position.headers(verdict.key.account_id)) }
     if (Exit.isSuccess(done)) {
       const { body, headers } = done.value
-      return { status: 200, headers: { ...standing, ...headers }, body: JSON.stringify(body) }
+      return { status: 200, headers: { ...said, ...headers }, body: JSON.stringify(body) }
     }
-    return yield* broken(done.cause, id, standing)
+    return yield* broken(done.cause, id, said)
   })
 
 const accepted = Effect.fnUntraced(function* (request: IncomingMessage, key: Key, address: string, id: string) {

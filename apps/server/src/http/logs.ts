@@ -12,30 +12,31 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as TimeTravel from "@waybill/store/TimeTravel"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Position from "./Position.ts"
 import { asWritten, eventRecord, whole } from "./records.ts"
 
 export const LogsLive = HttpApiBuilder.group(Api, "logs", (handlers) =>
   handlers.handleAll({
-    list: ({ query }) =>
+    list: ({ query, request }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const page = yield* EmailLogQuery.list(inTables(account_id, query))
+        const page = yield* Position.read(account_id, request, EmailLogQuery.list(inTables(account_id, query)))
         return { object: "list" as const, ...page, data: page.data.map(asWritten<EmailRecord>) }
       }),
-    get: ({ params, query: { as_of } }) =>
+    get: ({ params, query: { as_of }, request }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const found =
           as_of === undefined
-            ? yield* EmailLogQuery.find(account_id, params.id)
+            ? yield* Position.read(account_id, request, EmailLogQuery.find(account_id, params.id))
             : yield* TimeTravel.email(account_id, params.id, as_of)
         if (Option.isNone(found)) return yield* new EmailNotFound()
         return { ...asWritten<EmailRecord>(found.value), content: yield* contentOf(account_id, params.id) }
       }),
-    events: ({ params }) =>
+    events: ({ params, request }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const facts = yield* EmailLogQuery.events(account_id, params.id)
+        const facts = yield* Position.read(account_id, request, EmailLogQuery.events(account_id, params.id))
         if (facts.length === 0) return yield* new EmailNotFound()
         return whole(facts.map((fact) => eventRecord(fact, Email.stream, params.id)))
       }),

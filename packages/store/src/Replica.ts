@@ -1,0 +1,147 @@
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Duration, Effect, Layer, type Redacted } from "effect"
+import { SESSION } from "./Database.ts"
+import * as Lsn from "./Lsn.ts"
+
+/** How often the primary and the replica are asked how far they are. */
+export const LOOK_EVERY = Duration.millis(500)
+export const LOOK_TIMEOUT = Duration.seconds(2)
+/** A read that waits for no position of its own sees nothing older than this. */
+export const MAX_STALENESS = Duration.seconds(2)
+/** Accounts whose last write is remembered one by one; who falls out is counted into a floor that holds for all. */
+export const MAX_ACCOUNTS = 10_000
+/** Nobody has come that far: whoever waits for it reads the primary. */
+const NEVER = Lsn.HIGHEST
+
+interface Shape {
+  /** What this node has committed for these accounts, a reader of theirs must see. */
+  readonly wrote: (accounts: ReadonlyArray<string>) => Effect.Effect<void>
+  /** How far a replica must be to show the account's last write here; none where there is no replica. */
+  readonly positionOf: (account_id: string) => string | undefined
+  /** Runs a read where it sees the account's own writes: those of this node, and that up to which its caller knows. */
+  readonly read: <A, E, R>(
+    account_id: string,
+    known: string | undefined,
+    effect: Effect.Effect<A, E, R>,
+  ) => Effect.Effect<A, E, R>
+}
+
+const none: Shape = { wrote: () => Effect.void, positionOf: () => undefined, read: (_, __, effect) => effect }
+
+/**
+ * Where logs are read. Positions are those of the write-ahead log: a replica that has replayed one shows every commit up
+ * to it, which positions of events would not say, since they are given out before commits are ordered.
+ */
+export const Replica = Context.Reference<Shape>("@waybill/store/Replica", { defaultValue: () => none })
+
+export interface Options {
+  readonly url: Redacted.Redacted
+  readonly connections: number
+}
+
+export const layer = (options: Options): Layer.Layer<never, never, PgClient.PgClient> =>
+  Layer.effect(Replica, make(options))
+
+const make = Effect.fnUntraced(function* (options: Options) {
+  const primary = yield* PgClient.PgClient
+  const replica = Context.get(yield* Layer.build(pool(options)), PgClient.PgClient)
+  const written = new Map<string, Lsn.Lsn>()
+  const samples: Array<{ readonly at: number; readonly lsn: Lsn.Lsn }> = []
+  let last = Lsn.LOWEST
+  let floor = Lsn.LOWEST
+  let doubts = 0
+  let replayed = Lsn.LOWEST
+  let isUsable = false
+
+  const note = (account_id: string, lsn: Lsn.Lsn) => {
+    written.delete(account_id)
+    written.set(account_id, lsn)
+    if (written.size <= MAX_ACCOUNTS) return
+    const [oldest, its = Lsn.LOWEST] = written.entries().next().value ?? []
+    if (oldest === undefined) return
+    written.delete(oldest)
+    floor = Lsn.max(floor, its)
+  }
+
+  /** The place in the write-ahead log that every commit of before lies below. */
+  const inserted = primary<{ readonly lsn: string }>`SELECT pg_current_wal_insert_lsn()::text AS lsn`.pipe(
+    Effect.flatMap(([row]) => Effect.fromNullishOr(Lsn.parse(row?.lsn))),
+  )
+  const flushed = primary<{ readonly lsn: string }>`SELECT pg_current_wal_flush_lsn()::text AS lsn`.pipe(
+    Effect.flatMap(([row]) => Effect.fromNullishOr(Lsn.parse(row?.lsn))),
+  )
+  /** Nothing where the database is none: one that was promoted goes its own way. */
+  const followed = replica<{ readonly lsn: string | null }>`
+    SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text END AS lsn`.pipe(
+    Effect.flatMap(([row]) => Effect.fromNullishOr(Lsn.parse(row?.lsn))),
+  )
+
+  const look = Effect.gen(function* () {
+    const before = doubts
+    const lsn = yield* flushed
+    const at = yield* Clock.currentTimeMillis
+    // All that was in doubt was committed before this look.
+    if (before > 0) {
+      floor = Lsn.max(floor, yield* inserted)
+      doubts -= before
+    }
+    samples.push({ at, lsn })
+    const horizon = at - Duration.toMillis(MAX_STALENESS)
+    while (samples.length > 1 && (samples[1]?.at ?? at) <= horizon) samples.shift()
+    replayed = yield* followed
+    isUsable = replayed >= (samples[0]?.lsn ?? NEVER)
+  }).pipe(
+    Effect.timeout(LOOK_TIMEOUT),
+    Effect.catchCause(() => Effect.sync(() => (isUsable = false))),
+  )
+  yield* look
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(LOOK_EVERY), look)))
+
+  const isThere = (needed: Lsn.Lsn) =>
+    Effect.gen(function* () {
+      if (!isUsable || needed === NEVER) return false
+      if (replayed >= needed) return true
+      replayed = Lsn.max(replayed, yield* followed)
+      return replayed >= needed
+    }).pipe(
+      Effect.timeout(LOOK_TIMEOUT),
+      Effect.catchCause(() => Effect.succeed(false)),
+    )
+
+  return {
+    wrote: (accounts) =>
+      inserted.pipe(
+        Effect.tap((lsn) =>
+          Effect.sync(() => {
+            last = Lsn.max(last, lsn)
+            for (const account_id of accounts) note(account_id, lsn)
+          }),
+        ),
+        // It is committed, whatever becomes of the question; until the next look nobody reads a replica.
+        Effect.catchCause(() => Effect.sync(() => void doubts++)),
+        Effect.asVoid,
+      ),
+    positionOf: (account_id) => Lsn.format(Lsn.max(written.get(account_id) ?? last, floor)),
+    read: (account_id, known, effect) =>
+      Effect.gen(function* () {
+        // What cannot be read was told by nobody: then the primary knows best.
+        const told = known === undefined ? Lsn.LOWEST : (Lsn.parse(known) ?? NEVER)
+        const needed = doubts > 0 ? NEVER : [written.get(account_id) ?? Lsn.LOWEST, floor, told].reduce(Lsn.max)
+        if (!(yield* isThere(needed))) return yield* effect
+        // A replica ends queries that stand in the way of its replay, and may be gone by now.
+        return yield* Effect.catchDefect(Effect.provideService(effect, PgClient.PgClient, replica), () => effect)
+      }),
+  } satisfies Shape
+})
+
+/** A node starts without its replica, and goes on without it. */
+const pool = ({ connections, url }: Options) =>
+  PgClient.layer({
+    url,
+    applicationName: "waybill replica",
+    maxConnections: connections,
+    minConnections: 0,
+    connectTimeout: LOOK_TIMEOUT,
+    startupParameters: SESSION,
+    // Nothing connects before it is asked; what else could fail is an address that is none.
+  }).pipe(Layer.orDie)

@@ -1,0 +1,144 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as StoreDatabase from "@waybill/store/Database"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Lsn from "@waybill/store/Lsn"
+import * as Migrations from "@waybill/store/Migrations"
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import * as fs from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import pg from "pg"
+import { onDatabase } from "../../support/databaseUrl.ts"
+import * as Delivery from "../../support/delivery.ts"
+import * as Standby from "../../support/standby.ts"
+import * as Service from "./Service.ts"
+
+describe("a place in the write-ahead log", () => {
+  it("is read and written as Postgres does, and compared as a number", () => {
+    for (const text of ["0/0", "0/3000148", "1/0", "A/FFFFFFFF", "FFFFFFFF/FFFFFFFF"])
+      assert.strictEqual(Lsn.format(Lsn.parse(text) ?? assert.fail(text)), text)
+    assert.isTrue((Lsn.parse("1/0") ?? 0n) > (Lsn.parse("0/FFFFFFFF") ?? 0n))
+    for (const text of ["", "0", "0/", "/0", "0/123456789", "0/G", " 0/0", "0/0\n", undefined, null])
+      assert.isUndefined(Lsn.parse(text))
+  })
+})
+
+interface Pair {
+  readonly primary: Redacted.Redacted
+  readonly standby: Standby.Standby
+}
+
+/** A server of its own, since a replica follows the whole of one, and its replica. */
+class Servers extends Context.Service<Servers, Pair>()("test/Servers") {
+  static readonly layer = Layer.effect(
+    Servers,
+    Effect.gen(function* () {
+      const dataDir = yield* Effect.promise(async () => {
+        const folder = await fs.mkdtemp(join(tmpdir(), "waybill-primary-"))
+        await fs.chmod(folder, 0o711)
+        return folder
+      })
+      const primary = yield* EmbeddedPostgres.start({ dataDir, scratch: true })
+      yield* Migrations.migrate(primary.url)
+      return { primary: primary.url, standby: yield* Standby.follow(primary, dataDir) }
+    }),
+  )
+}
+
+const World = EventStore.layer().pipe(
+  Layer.provideMerge(Layer.unwrap(Effect.map(Servers, ({ primary }) => StoreDatabase.layer({ url: primary })))),
+  Layer.provideMerge(Servers.layer),
+)
+
+/** One question to the replica's superuser. */
+const ask = (standby: Standby.Standby, statement: string) =>
+  Effect.promise(async () => {
+    const client = new pg.Client({ connectionString: onDatabase(Redacted.value(standby.adminUrl), "waybill") })
+    await client.connect()
+    try {
+      return (await client.query<Record<string, unknown>>(statement)).rows[0] ?? {}
+    } finally {
+      await client.end()
+    }
+  })
+
+layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a replica", (it) => {
+  it.effect(
+    "read logs there once it shows what their reader wrote, and at the primary until then, at a replica that stands still, and when it is gone",
+    () =>
+      Effect.gen(function* () {
+        const { primary, standby } = yield* Servers
+        const settings = { ROLES: "api", DATABASE_REPLICA_URL: Redacted.value(standby.url) }
+        const [one, other] = yield* Effect.all([Service.start(primary, settings), Service.start(primary, settings)], {
+          concurrency: "unbounded",
+        })
+        const { secret } = yield* Service.key(yield* Service.account({ limits: { logs: 100_000 } }))
+        const post = (path: string, body: unknown) => Effect.promise(() => one.ask("POST", path, { key: secret, body }))
+        const list = (node: Service.Service, position?: string) =>
+          Effect.promise(() =>
+            node.ask("GET", "/v1/email/logs", {
+              key: secret,
+              ...(position === undefined ? {} : { headers: { "x-waybill-position": position } }),
+            }),
+          )
+        const ids = (answer: Service.Answer): ReadonlyArray<string> =>
+          answer.json.data.map(({ id }: { readonly id: string }) => id)
+        const scans = Effect.map(
+          ask(
+            standby,
+            "SELECT coalesce(sum(idx_scan + seq_scan), 0)::int AS n FROM pg_stat_user_tables WHERE relname = 'email_log'",
+          ),
+          ({ n }) => Number(n),
+        )
+        const isReadFrom = (node: Service.Service) =>
+          Effect.gen(function* () {
+            const before = yield* scans
+            // Its counters are written down with a delay of their own.
+            yield* Delivery.until(Effect.andThen(list(node), scans), (n) => n > before, Duration.seconds(20))
+          })
+        const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
+        const send = Effect.gen(function* () {
+          const answer = yield* post("/v1/email/send", mail)
+          assert.strictEqual(answer.status, 200)
+          const position = answer.headers.get("x-waybill-position") ?? assert.fail("no position")
+          assert.isDefined(Lsn.parse(position))
+          return { id: String(answer.json.id), position }
+        })
+        const added = yield* post("/v1/domains", { name: "acme.test" })
+        assert.isDefined(Lsn.parse(added.headers.get("x-waybill-position")))
+
+        const first = yield* send
+        for (const node of [one, other]) {
+          assert.include(ids(yield* list(node, first.position)), first.id)
+          yield* isReadFrom(node)
+        }
+
+        yield* ask(standby, "SELECT pg_wal_replay_pause()")
+        const second = yield* send
+        // Its own write, and one that it was told of; by the record itself and its events too.
+        assert.include(ids(yield* list(one)), second.id)
+        assert.include(ids(yield* list(other, second.position)), second.id)
+        for (const path of [second.id, `${second.id}/events`]) {
+          const headers = { "x-waybill-position": second.position }
+          const { status } = yield* Effect.promise(() =>
+            other.ask("GET", `/v1/email/logs/${path}`, { key: secret, headers }),
+          )
+          assert.strictEqual(status, 200, path)
+        }
+        // Whoever says nothing waits a moment at most, though the replica never moves.
+        yield* Delivery.until(list(other), (answer) => ids(answer).includes(second.id), Duration.seconds(20))
+        assert.include(ids(yield* list(other, "not a position")), second.id)
+
+        yield* ask(standby, "SELECT pg_wal_replay_resume()")
+        for (const node of [one, other]) yield* isReadFrom(node)
+
+        yield* standby.kill
+        const third = yield* send
+        assert.include(ids(yield* list(one)), third.id)
+        yield* Delivery.until(list(other), (answer) => ids(answer).includes(third.id), Duration.seconds(20))
+        for (const node of [one, other]) assert.strictEqual(yield* node.stop, 0)
+      }),
+    120_000,
+  )
+})
