@@ -1,3 +1,4 @@
+import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
 import type { Detail } from "@waybill/domain/Refusal"
 import { Data } from "effect"
 
@@ -30,9 +31,12 @@ export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{ readonly meth
   readonly code = "not_found"
   readonly reason = "route_not_found"
   override get message() {
-    return `There is no ${this.method} ${this.path}.`
+    return `There is no ${this.method} ${this.path.replaceAll(KEY, "wb_…")}.`
   }
 }
+
+/** A key that was put into a path is not to stand in an answer, and from there in somebody's log. */
+const KEY = new RegExp(`${ApiKeySecret.MARK}[0-9A-Za-z]{${ApiKeySecret.PREFIX_CHARS},}`, "gu")
 
 const WORDS = {
   missing: "No API key was sent. Put one into the header: Authorization: Bearer <key>.",

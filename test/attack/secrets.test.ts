@@ -1,0 +1,268 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Duration, Effect, Redacted } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import { randomBytes } from "node:crypto"
+import * as os from "node:os"
+import * as path from "node:path"
+import { fileURLToPath } from "node:url"
+import { browser } from "../server/signIn/house.ts"
+import { Raw } from "../server/smtp/support.ts"
+import * as Database from "../support/database.ts"
+import * as Delivery from "../support/delivery.ts"
+import { freePort, runToEnd, Service } from "../support/service.ts"
+import * as SmtpServer from "../support/smtpServer.ts"
+import * as WebhookReceiver from "../support/webhookReceiver.ts"
+
+/** What takes this long will never be. */
+const HANGS = Duration.seconds(60)
+const fresh = (name: string) => `${name}-${randomBytes(12).toString("hex")}`
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url))
+
+/** A secret as it is, and as it might be written by somebody who did not mean to show it. */
+const spellings = (secret: string): ReadonlyArray<string> => {
+  const bytes = Buffer.from(secret)
+  return [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    bytes.toString("hex"),
+    // A third of all ways to stand in base64 begins at each of three octets; its ends depend on what is beside.
+    ...[0, 1, 2].flatMap((skip) => {
+      const text = bytes.subarray(skip, skip + 3 * Math.floor((bytes.length - skip) / 3)).toString("base64")
+      return [text, text.replaceAll("+", "-").replaceAll("/", "_")]
+    }),
+  ].filter((text) => text.length >= 8)
+}
+
+const ask = (base: string, method: string, where: string, key: string | undefined, body?: unknown) =>
+  Effect.promise(async () => {
+    const response = await fetch(base + where, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    // The tests look into answers of every kind.
+    // oxlint-disable-next-line typescript/no-explicit-any
+    const json: any = text.startsWith("{") ? JSON.parse(text) : undefined
+    return { status: response.status, text, json }
+  })
+
+layer(Database.layerFresh, { excludeTestServices: true })("no secret is said", (it) => {
+  it.effect(
+    "by a process at its most talkative: keys, passwords, sessions, webhooks, SMTP, mail, faults and its end",
+    () =>
+      Effect.gen(function* () {
+        const { adminUrl, name, url } = yield* Database.Fresh
+        const sql = yield* PgClient.PgClient
+        const secrets = new Map<string, string>()
+        const keep = (what: string, secret: string) => {
+          assert.isAtLeast(secret.length, 8, what)
+          secrets.set(what, secret)
+          return secret
+        }
+        const refusals: Array<string> = []
+
+        const relayPassword = keep("the relay's password", fresh("relay"))
+        const relay = yield* SmtpServer.listen({ auth: { user: "waybill", password: fresh("another") } })
+        const hooks = yield* WebhookReceiver.listen({ answer: () => ({ status: 500, body: "no" }) })
+        const [port, smtpPort, reportsPort] = yield* Effect.promise(() =>
+          Promise.all([freePort(), freePort(), freePort()]),
+        )
+        const env = {
+          PORT: String(port),
+          SMTP_PORT: String(smtpPort),
+          REPORTS_PORT: String(reportsPort),
+          DATABASE_URL: Redacted.value(url),
+          WAYBILL_DATA: path.join(os.tmpdir(), "waybill-secrets"),
+          WAYBILL_INSTANCE_KEY: keep("the instance's key", randomBytes(32).toString("base64")),
+          LOG_LEVEL: "All",
+          TRANSPORT: "relay",
+          SMTP_URL: `smtp://waybill:${relayPassword}@127.0.0.1:${relay.port}`,
+          SMTP_TLS_CERT: fixture("server.pem"),
+          SMTP_TLS_KEY: fixture("server.key"),
+          WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
+          OIDC_ISSUER: "http://127.0.0.1:9",
+          OIDC_CLIENT_ID: "waybill",
+          OIDC_CLIENT_SECRET: keep("the provider's secret", fresh("oidc")),
+          OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
+          OTEL_EXPORTER_OTLP_HEADERS: `authorization=${keep("the collector's token", fresh("otel"))}`,
+        }
+        const service = yield* Effect.acquireRelease(
+          Effect.sync(() => new Service(["start"], env)),
+          (started) => Effect.promise(() => started.stop("SIGKILL")),
+        )
+        const welcome = yield* Effect.promise(() => service.says("API key    wb_").then(() => service.says("\n\n")))
+        const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(welcome) ?? []
+        const [, firstKey = ""] = /API key {4}(\S+)/u.exec(welcome) ?? []
+        keep("the first key", firstKey)
+        keep("the owner's password", password)
+        const base = `http://127.0.0.1:${port}`
+        const call = (method: string, where: string, body?: unknown, key: string | undefined = firstKey) =>
+          Effect.tap(ask(base, method, where, key, body), (answer) =>
+            Effect.sync(() => answer.status >= 400 && refusals.push(answer.text)),
+          )
+
+        // Keys: made, used, mistyped, put where they do not belong, revoked.
+        const made = yield* call("POST", "/v1/api-keys", { name: "n", scopes: ["email:send"] })
+        const key = keep("a key", made.json.key)
+        yield* call("GET", "/v1/account", undefined, key)
+        yield* call("GET", "/v1/domains", undefined, key)
+        yield* call("GET", "/v1/account", undefined, `${key}x`)
+        yield* call("GET", `/v1/account?api_key=${key}&token=${key}`, undefined, "none")
+        yield* call("GET", `/v1/domains/${key}`)
+        yield* call("GET", `/v1/api-keys/${key}`)
+        yield* call("POST", `/v1/nowhere/${key}`)
+        yield* call("DELETE", `/${key}`, undefined, "none")
+        yield* call("POST", "/v1/email/send", `{"from": "hi@acme.test", "key": "${key}`)
+        yield* call("POST", "/v1/email/send", { from: key, to: "ana@example.org", subject: "s" })
+        yield* call("DELETE", `/v1/api-keys/${made.json.id}`)
+        yield* call("GET", "/v1/account", undefined, key)
+
+        // Signing in, with the right password and a wrong one; a link for a guest.
+        const page = browser(base)
+        yield* page.ask("POST", "/auth/sign-in/email", { body: { email, password: keep("a guess", fresh("guess")) } })
+        assert.strictEqual((yield* page.signIn({ email, password })).status, 200)
+        for (const [cookie, value] of page.jar)
+          if (/session/u.test(cookie)) keep("a session", value.split(".")[0] ?? "")
+        const invited = yield* page.ask("POST", "/v1/members", {
+          body: { email: "bo@example.org", name: "Bo", role: "viewer" },
+        })
+        const token = keep("a guest's token", new URL(invited.json.url).hash.slice(1))
+        const chosen = keep("a guest's password", fresh("chosen"))
+        const setting = { body: { token, newPassword: chosen } }
+        yield* browser(base).ask("POST", "/auth/reset-password", setting)
+        refusals.push(JSON.stringify((yield* browser(base).ask("POST", "/auth/reset-password", setting)).json))
+        const factor = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password } })
+        keep("a second factor", new URL(factor.json.totpURI).searchParams.get("secret") ?? "")
+        keep("a backup code", factor.json.backupCodes[0])
+
+        // Webhooks that fail, their secret before and after a rotation.
+        const hook = yield* call("POST", "/v1/webhooks", { url: hooks.url, events: ["*"] })
+        keep("a webhook's secret", hook.json.secret)
+        const rotated = yield* call("POST", `/v1/webhooks/${hook.json.id}/rotate-secret`)
+        keep("a webhook's next secret", rotated.json.secret)
+
+        // Mail: accepted, refused, and refused by the relay for its login.
+        yield* call("POST", "/v1/domains", { name: "acme.test" })
+        yield* Effect.orDie(sql`
+          UPDATE domains SET status = 'verified', record = jsonb_set(record, '{status}', '"verified"')`)
+        const mail = {
+          from: "hi@acme.test",
+          to: "ana@example.org",
+          subject: keep("a subject", fresh("subject")),
+          text: `https://app.test/reset#${keep("a link in a mail", fresh("reset"))}`,
+          attachments: [{ filename: "f.txt", content: Buffer.from(keep("a file", fresh("file"))).toString("base64") }],
+        }
+        const sent = yield* call("POST", "/v1/email/send", mail)
+        assert.strictEqual(sent.status, 200, sent.text)
+        yield* call("POST", "/v1/email/send", { ...mail, to: "nobody" })
+        yield* Delivery.until(
+          call("GET", `/v1/email/logs/${sent.json.id}`),
+          ({ json }) => json.recipients[0].attempts > 0,
+          HANGS,
+        )
+        yield* Delivery.until(
+          Effect.sync(() => hooks.calls.length),
+          (calls) => calls > 0,
+          HANGS,
+        )
+
+        // SMTP: a login that holds, one that does not, and a key in the wrong place.
+        for (const said of [
+          ["EHLO x", `AUTH PLAIN ${Buffer.from(`\0u\0${firstKey}`).toString("base64")}`, `MAIL FROM:<${firstKey}>`],
+          ["EHLO x", `AUTH PLAIN ${Buffer.from(`\0u\0${key}`).toString("base64")}`],
+          ["EHLO x", "AUTH LOGIN", Buffer.from(key).toString("base64"), Buffer.from(key).toString("base64")],
+          [firstKey, `EHLO ${firstKey}`, `AUTH ${firstKey}`, `AUTH PLAIN ${firstKey}`],
+        ]) {
+          const client = yield* Effect.promise(() => Raw.connect(smtpPort))
+          const replies = yield* Effect.promise(() => client.all(said))
+          client.end()
+          // A greeting repeats the client's own name to itself, which is nobody's secret to it.
+          refusals.push(...replies.filter((reply) => /^[45]/u.test(reply)))
+        }
+        const reporter = yield* Effect.promise(() => Raw.connect(reportsPort))
+        refusals.push(...(yield* Effect.promise(() => reporter.all(["EHLO x", `RCPT TO:<${firstKey}@x.test>`]))))
+        reporter.end()
+
+        // Faults: tables that are gone, then a database that is.
+        for (const table of ["email_log", "users", "api_keys"]) {
+          yield* Effect.orDie(sql.unsafe(`ALTER TABLE ${table} RENAME TO ${table}_away`))
+          yield* call("POST", "/v1/email/send", mail)
+          refusals.push(JSON.stringify((yield* page.signIn({ email, password })).json))
+          const client = yield* Effect.promise(() => Raw.connect(smtpPort))
+          const login = `AUTH PLAIN ${Buffer.from(`\0u\0${firstKey}`).toString("base64")}`
+          refusals.push(...(yield* Effect.promise(() => client.all(["EHLO x", login]))))
+          client.end()
+          yield* Effect.orDie(sql.unsafe(`ALTER TABLE ${table}_away RENAME TO ${table}`))
+        }
+        assert.isAbove(refusals.filter((text) => text.includes("internal_error")).length, 1, refusals.join("\n"))
+        yield* Effect.orDie(
+          Effect.scoped(
+            Effect.gen(function* () {
+              const admin = yield* PgClient.makeClient({ url: adminUrl }).pipe(Effect.provide(Reactivity.layer))
+              yield* admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = ${name} AND pid <> pg_backend_pid()`
+            }),
+          ),
+        )
+        yield* call("POST", "/v1/email/send", mail)
+        const { output } = yield* Effect.promise(() => service.stop())
+
+        // The welcome is for the eye, and shows the first secrets this once.
+        const logged = output.slice(welcome.length)
+        assert.include(logged, "A request failed")
+        const shown = [["the log", logged] as const, ...refusals.map((text) => ["an answer", text] as const)]
+        const told = [...secrets].flatMap(([what, secret]) =>
+          shown.flatMap(([where, text]) =>
+            spellings(secret)
+              .filter((spelling) => text.includes(spelling))
+              .map((spelling) => `${what} in ${where}: ${around(text, spelling)}`),
+          ),
+        )
+        assert.deepStrictEqual(told, [])
+      }),
+    4 * Duration.toMillis(HANGS),
+  )
+
+  it.effect(
+    "by a process that cannot start, nor by one that lists its settings",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const secret = fresh("secret")
+        const closed = yield* Effect.promise(freePort)
+        const good = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: path.join(os.tmpdir(), "waybill-secrets") }
+        const cases = [
+          [["start"], { DATABASE_URL: `postgres://waybill:${secret}@127.0.0.1:${closed}/waybill` }],
+          [["start"], { DATABASE_URL: secret }],
+          [["start"], { ...good, WAYBILL_INSTANCE_KEY: secret }],
+          [["start"], { ...good, TRANSPORT: "relay", SMTP_URL: `smtp://user:${secret}@host/path` }],
+          [["start"], { ...good, TRANSPORT: "relay", SMTP_URL: `${secret}://user:x@host` }],
+          [["doctor"], { DATABASE_URL: `postgres://waybill:${secret}@127.0.0.1:${closed}/waybill` }],
+          [["config"], { ...good, SMTP_URL: `smtp://u:${secret}@h.example`, OIDC_CLIENT_SECRET: secret }],
+        ] as const
+        yield* Effect.forEach(
+          cases,
+          ([args, env]) =>
+            Effect.gen(function* () {
+              const { output } = yield* Effect.promise(() => runToEnd(args, { ...env, LOG_LEVEL: "All" }))
+              const what = `${args.join(" ")} ${JSON.stringify(env)}: ${output.slice(0, 2_000)}`
+              assert.isAbove(output.trim().length, 0, what)
+              for (const spelling of spellings(secret)) assert.notInclude(output, spelling, what)
+            }),
+          { concurrency: 3 },
+        )
+      }),
+    2 * Duration.toMillis(HANGS),
+  )
+})
+
+const around = (text: string, part: string): string => {
+  const at = text.indexOf(part)
+  return text.slice(Math.max(0, at - 120), at + part.length + 40)
+}
