@@ -37,14 +37,15 @@ const rateOf = async (events: number, run: () => Promise<unknown>): Promise<numb
   return (events * 1000) / (performance.now() - began)
 }
 
-/** One rebuild to its end, and what the process held when a quarter of it, and when all of it was folded. */
+/** One rebuild to its end, and what the process held from a quarter of the folding on. */
 const rebuild = async (url: Redacted.Redacted, events: number, postgres: number) => {
   const before = [process.cpuUsage(), Cpu.ofPostgres(postgres)] as const
   const held: Array<number> = []
   const marks: Array<readonly [string, number]> = []
   const report = ({ events: folded, phase }: Rebuild.Progress) =>
     Effect.sync(() => {
-      if (phase === "folding" && folded >= events / 4) held.push(process.memoryUsage().rss / MEBIBYTE)
+      if (phase === "indexing" || (phase === "folding" && folded >= events / 4))
+        held.push(process.memoryUsage().rss / MEBIBYTE)
       if (marks.at(-1)?.[0] !== phase) marks.push([phase, performance.now()])
     })
   const began = performance.now()

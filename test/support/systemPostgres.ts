@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { spawn, spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import { existsSync, readdirSync } from "node:fs"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
@@ -15,7 +15,7 @@ export const folder: string | undefined = [
   ...(existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted().toReversed() : []).map((version) =>
     path.join(DEBIAN, version, "bin"),
   ),
-  spawnSync("pg_config", ["--bindir"], { encoding: "utf8" }).stdout?.trim() ?? "",
+  ...(process.env["PATH"] ?? "").split(path.delimiter),
 ].find(isWhole)
 
 /** A server does not run as root. */
@@ -27,7 +27,7 @@ export const run = (text: string, env: Readonly<Record<string, string>>, cwd: st
   Effect.promise(
     () =>
       new Promise<{ readonly code: number | null; readonly output: string }>((resolve) => {
-        // A server that is left running has the pipe of who started it: a file has no end to wait for.
+        // A server that is left running keeps the pipe of who started it, so the pipe's end is not waited for.
         const child = spawn("bash", ["-euo", "pipefail", "-c", text], {
           ...owner,
           env,

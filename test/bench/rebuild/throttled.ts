@@ -3,6 +3,9 @@ import "effect/schema/SchemaJITCompiler/enable"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
 import { Effect, Redacted } from "effect"
+import { constants, setPriority } from "node:os"
+
+setPriority(constants.priority.PRIORITY_LOW)
 
 const url = Redacted.make(process.env["DATABASE_URL"] ?? "")
 const options = {

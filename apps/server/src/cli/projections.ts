@@ -6,6 +6,7 @@ import { status as statusOf } from "@waybill/store/projections/Status"
 import { swap as swapVersions } from "@waybill/store/projections/Swap"
 import { Console, Data, Effect, Layer, Option, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { constants, setPriority } from "node:os"
 import { Postgres } from "../Postgres.ts"
 import * as Settings from "../Settings.ts"
 import { VERSION } from "../Version.ts"
@@ -52,6 +53,10 @@ const optionsOf = (
     json ? Console.log(JSON.stringify(progress)) : Effect.sync(() => void process.stderr.write(lineOf(progress))),
 })
 
+/** A throttle is there for others: where they are on this machine, they have the processor first. */
+const giveWay = ({ throttle }: { readonly throttle: Option.Option<number> }) =>
+  Option.isNone(throttle) ? Effect.void : Effect.sync(() => setPriority(constants.priority.PRIORITY_LOW))
+
 const BAR = 24
 
 const lineOf = ({ eta_seconds, events, events_per_second, name, phase, total, version }: Rebuild.Progress): string => {
@@ -79,6 +84,7 @@ const rebuild = Command.make(
   "rebuild",
   { name, ...pace, json: output.json },
   Effect.fn(function* ({ json, name, ...pace }) {
+    yield* giveWay(pace)
     const built = yield* Rebuild.rebuild(name, optionsOf(pace, json))
     if (json) yield* Console.log(JSON.stringify(built))
     else yield* Console.log(`Version ${built.version} of ${name} is ready; \`projections swap ${name}\` makes it live.`)
@@ -93,6 +99,7 @@ const verify = Command.make(
   "verify",
   { name, ...pace, json: output.json },
   Effect.fn(function* ({ json, name, ...pace }) {
+    yield* giveWay(pace)
     const found = yield* Rebuild.verify(name, optionsOf(pace, json))
     yield* json ? Console.log(JSON.stringify(found)) : Console.log(described(name, found))
     if (found.differing_rows > 0)

@@ -101,7 +101,7 @@ const build = Effect.fnUntraced(function* (model: ReadModel, options: Options) {
   const work = Effect.gen(function* () {
     yield* filled
     yield* enter("indexing")
-    yield* index(model, table)
+    yield* index(model, table, throttle !== undefined)
     yield* enter("catching up")
     const position = yield* CatchUp.catchUp(sql, model, begun)
     yield* Effect.orDie(Versions.finish(sql, begun))
@@ -148,8 +148,11 @@ const keyFirst = Effect.fnUntraced(function* (model: ReadModel, table: string) {
     if (each.constraint === "PRIMARY KEY") yield* sql.unsafe(Tables.indexStatement(each, model.name, table))
 })
 
-/** Indexes over what is there already cost a part of what they would have cost row by row; two at a time. */
-const index = Effect.fnUntraced(function* (model: ReadModel, table: string) {
+/**
+ * Indexes over what is there already cost a part of what they would have cost row by row. Two at a time, or, so that others
+ * have room, one after another by one process each.
+ */
+const index = Effect.fnUntraced(function* (model: ReadModel, table: string, leavesRoom: boolean) {
   const { session, sql } = yield* Replay
   const indexes = yield* Effect.orDie(Tables.indexes(sql, model.name))
   yield* Effect.forEach(
@@ -159,12 +162,14 @@ const index = Effect.fnUntraced(function* (model: ReadModel, table: string) {
         Effect.flatMap(session, (client) =>
           Effect.promise(() =>
             client
-              .query(`SET maintenance_work_mem = '${INDEX_MEMORY}'`)
+              .query(
+                `SET maintenance_work_mem = '${INDEX_MEMORY}'${leavesRoom ? "; SET max_parallel_maintenance_workers = 0" : ""}`,
+              )
               .then(() => client.query(Tables.indexStatement(each, model.name, table))),
           ),
         ),
       ),
-    { concurrency: 2, discard: true },
+    { concurrency: leavesRoom ? 1 : 2, discard: true },
   )
   yield* Effect.orDie(sql.withTransaction(Tables.finishLike(sql, model.name, table)))
   // What queries of the live table count on: statistics, and pages that an index alone can answer for.
