@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { expect } from "vitest"
 
 /** Unpacked once a checkout, among what npm installed: nothing of it lands on the user's system. */
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/waybill/chromium/", import.meta.url))
@@ -104,7 +105,7 @@ export interface Watched {
 export const DESK = { width: 1280, height: 820 }
 
 /** A busy machine is slow, and a screen that never comes should not be waited for much longer. */
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 20_000
 
 /** A window of its own, with cookies of its own. */
 export const visit = async (browser: Browser, url: string): Promise<Watched> => {
@@ -119,6 +120,9 @@ export const visit = async (browser: Browser, url: string): Promise<Watched> => 
   page.on("pageerror", (error) => complaints.push(String(error.stack ?? error)))
   return { context, page, complaints }
 }
+
+/** What comes about by itself, as long as a screen is waited for. */
+export const eventually = <A>(look: () => A | Promise<A>) => expect.poll(look, { timeout: PATIENCE_MS, interval: 100 })
 
 /** The name by which a reader hears what has the focus. The tests know no document, hence a text. */
 const FOCUSED = `(() => {

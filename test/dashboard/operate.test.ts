@@ -3,7 +3,7 @@ import * as Browser from "./browser.ts"
 import * as House from "./house.ts"
 
 const browser = await Browser.open()
-const TIMEOUT = 60_000
+const TIMEOUT = 120_000
 const NEIGHBOUR = { email: "nina@neighbours.test", password: "a long password of nina" }
 
 describe.skipIf(typeof browser === "string")(
@@ -120,7 +120,7 @@ describe.skipIf(typeof browser === "string")(
       await page.goto("/operate/nodes")
       await page.getByRole("row", { name: /prc_/u }).getByText("Active").waitFor()
       await page.goto("/operate/projections")
-      const log = page.locator("section").filter({ has: page.getByRole("heading", { name: "email_log", exact: true }) })
+      const log = page.locator("main li").filter({ has: page.getByRole("heading", { name: "email_log", exact: true }) })
       await log.getByRole("button", { name: "Verify" }).click()
       await log.getByText("It is what the log says, in all of its 1 rows.").waitFor({ timeout: 30_000 })
       await log.getByRole("button", { name: "Rebuild" }).click()

@@ -1,11 +1,12 @@
-import { afterAll, assert, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { totp } from "../server/signIn/house.ts"
 import * as Browser from "./browser.ts"
 import * as House from "./house.ts"
 import * as Provider from "./provider.ts"
 
 const browser = await Browser.open()
-const TIMEOUT = 60_000
+const TIMEOUT = 120_000
+const OURS = { "x-waybill-dashboard": "1" }
 
 describe.skipIf(typeof browser === "string")(
   `signing in${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
@@ -63,7 +64,7 @@ describe.skipIf(typeof browser === "string")(
       const { page } = seen
       const devtools = await page.context().newCDPSession(page)
       await devtools.send("WebAuthn.enable")
-      await devtools.send("WebAuthn.addVirtualAuthenticator", {
+      const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", {
         options: {
           protocol: "ctap2",
           transport: "internal",
@@ -77,12 +78,14 @@ describe.skipIf(typeof browser === "string")(
       await page.getByLabel("Name of the device").fill("Laptop")
       await page.getByRole("button", { name: "Add a passkey" }).click()
       await page.getByRole("button", { name: "Remove Laptop" }).waitFor()
+      const { credentials } = await devtools.send("WebAuthn.getCredentials", { authenticatorId })
+      assert.deepInclude(credentials[0], { isResidentCredential: true, rpId: "localhost" })
       await signOut()
       await page.getByRole("button", { name: "Use a passkey" }).click()
       await overview()
       await own()
       await page.getByRole("button", { name: "Remove Laptop" }).click()
-      await expect.poll(() => page.getByText("Laptop").count()).toBe(0)
+      await Browser.eventually(() => page.getByText("Laptop").count()).toBe(0)
     })
 
     it("asks for a code once an authenticator is set up", { timeout: TIMEOUT }, async () => {
@@ -103,8 +106,10 @@ describe.skipIf(typeof browser === "string")(
       await page.keyboard.press("Enter")
       await page.getByLabel("Code", { exact: true }).fill("000000")
       await page.getByText("This code does not fit.").waitFor()
+      assert.strictEqual((await page.request.get("/v1/session", { headers: OURS })).status(), 401)
       await page.getByLabel("Code", { exact: true }).fill(totp(uri, Date.now()))
       await overview()
+      assert.strictEqual((await page.request.get("/v1/session", { headers: OURS })).status(), 200)
     })
 
     it("takes a backup code in place of it, and lets the authenticator be removed", { timeout: TIMEOUT }, async () => {
@@ -122,6 +127,7 @@ describe.skipIf(typeof browser === "string")(
       await page.getByLabel("Your password").fill(house.owner.password)
       await page.keyboard.press("Enter")
       await page.getByText("The authenticator is off.").waitFor()
+      assert.strictEqual(await page.getByRole("button", { name: "Set it up" }).count(), 1)
     })
 
     it("lets in whom the organisation's provider knows and somebody here invited", { timeout: TIMEOUT }, async () => {

@@ -158,6 +158,12 @@ const TONES: { readonly [S in DomainRecord["status"]]: readonly [tone: Tone, wor
   unavailable: ["calm", "No answer"],
 }
 
+/** What resolvers say in their own tongue. */
+const WORDS: { readonly [code: string]: string } = {
+  NXDOMAIN: "DNS knows no such name yet. After a change it may take a while until everybody sees it.",
+  NODATA: "The name is there, but has no record of this type yet.",
+}
+
 const OneRecord = ({ record }: { readonly record: DomainRecord }) => {
   const [name, why] = PURPOSES[record.purpose]
   const [tone, word] = TONES[record.status]
@@ -183,7 +189,9 @@ const OneRecord = ({ record }: { readonly record: DomainRecord }) => {
           <Part label="Value" text={record.value} />
         </div>
         {record.error === null ? undefined : (
-          <p className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">{record.error}</p>
+          <p className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn first-letter:uppercase">
+            {WORDS[record.error] ?? record.error}
+          </p>
         )}
         {record.status === "verified" || record.found.length === 0 ? undefined : (
           <div>

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type * as Operate from "@waybill/api/Operate"
 import { useState } from "react"
 import { post } from "../api/request.ts"
-import { Badge, State } from "../ui/Badge.tsx"
+import { State } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { cx } from "../ui/cx.ts"
 import { Confirm } from "../ui/Dialog.tsx"
@@ -22,14 +22,20 @@ export const Projections = () => (
     <Loaded options={projections}>
       {({ jobs, versions }) => {
         const names = [...new Set(versions.map(({ name }) => name))]
-        return names.map((name) => (
-          <One
-            key={name}
-            name={name}
-            versions={versions.filter((each) => each.name === name)}
-            job={jobs.find((each) => each.name === name)}
-          />
-        ))
+        return (
+          <Panel>
+            <ul className="divide-y divide-line">
+              {names.map((name) => (
+                <One
+                  key={name}
+                  name={name}
+                  versions={versions.filter((each) => each.name === name)}
+                  job={jobs.find((each) => each.name === name)}
+                />
+              ))}
+            </ul>
+          </Panel>
+        )
       }}
     </Loaded>
   </Screen>
@@ -54,13 +60,18 @@ const One = ({ job, name, versions }: Props) => {
   const isFollowing = versions.some(({ state }) => state === "following")
   const isReady = versions.some(({ state }) => state === "ready")
   return (
-    <Panel
-      title={<code className="font-mono">{name}</code>}
-      actions={
-        isFollowing ? (
-          <Badge>follows the log</Badge>
+    <li>
+      <div className="flex min-h-13 flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2.5">
+        <h2 className="basis-full font-mono text-sm font-medium sm:basis-44">{name}</h2>
+        <ul className="flex min-w-0 grow flex-col gap-1.5">
+          {versions.map((version) => (
+            <Version key={version.version} version={version} />
+          ))}
+        </ul>
+        {isFollowing ? (
+          <span className="text-xs text-ink-3">counts behind the log, by itself</span>
         ) : (
-          <>
+          <div className="flex gap-2">
             {isReady ? (
               <Button small look="solid" onClick={() => setSwapping(true)}>
                 Swap in
@@ -72,23 +83,9 @@ const One = ({ job, name, versions }: Props) => {
             <Button small disabled={isWorking} onClick={() => begin.mutate("rebuild")}>
               Rebuild
             </Button>
-          </>
-        )
-      }
-    >
-      <ul className="divide-y divide-line">
-        {versions.map(({ behind, rows, size_bytes, state, version }) => (
-          <li key={version} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 text-sm">
-            <span className="w-20 font-medium">Version {version}</span>
-            <State state={state} />
-            <span className="grow" />
-            <span className="tabular text-xs text-ink-3">
-              {behind > 0 ? `${number.format(behind)} events behind · ` : ""}
-              about {number.format(rows)} rows · {size(size_bytes)}
-            </span>
-          </li>
-        ))}
-      </ul>
+          </div>
+        )}
+      </div>
       {job === undefined ? undefined : <Job job={job} />}
       <Confirm
         open={swapping}
@@ -105,7 +102,22 @@ const One = ({ job, name, versions }: Props) => {
       >
         The version that is ready becomes the live one in one short transaction. The live one of now is kept.
       </Confirm>
-    </Panel>
+    </li>
+  )
+}
+
+const Version = ({ version }: { readonly version: Operate.ProjectionVersion }) => {
+  const { behind, rows, size_bytes, state, version: nth } = version
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
+      <State state={state} />
+      <span className="text-ink-2">version {nth}</span>
+      <span className="tabular text-xs text-ink-3">
+        {size(size_bytes)}
+        {rows === 0 ? "" : `, about ${number.format(rows)} rows`}
+        {behind === 0 ? "" : `, ${number.format(behind)} events behind`}
+      </span>
+    </li>
   )
 }
 
@@ -115,7 +127,7 @@ const Job = ({ job }: { readonly job: Operate.ProjectionJob }) => {
   const { ended, eta_seconds, events, kind, phase, total } = job
   const share = ended !== null || phase !== "folding" || total === 0 ? 1 : Math.min(1, events / total)
   return (
-    <div className="border-t border-line px-4 py-3">
+    <div className="px-4 pb-3">
       <p role="status" className="flex flex-wrap items-baseline gap-x-3 text-sm">
         <span className="font-medium">{WORDS[kind]}</span>
         <span

@@ -40,11 +40,18 @@ const token = (name: string): string => getComputedStyle(document.documentElemen
 
 const number = new Intl.NumberFormat()
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
-const date = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" })
+/** Days are counted as UTC has them, hours are shown as the reader's clock does. */
+const TICKS = {
+  hour: new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" }),
+  day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" }),
+}
+const HOUR_S = 60 * 60
+const STEP_S = { hour: HOUR_S, day: 24 * HOUR_S }
+const STEPS = { hour: [1, 2, 3, 6], day: [1, 2, 7, 14] }
 
 const COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6]
 const SHARES = [0.01, 0.02, 0.05, 0.1, 0.25]
-const DAYS_S = [1, 2, 7, 14].map((days) => days * 24 * 60 * 60)
+const WIDEST_BAR_PX = 40
 const hour = new Intl.DateTimeFormat(undefined, {
   weekday: "short",
   day: "numeric",
@@ -54,13 +61,25 @@ const hour = new Intl.DateTimeFormat(undefined, {
 })
 const day = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" })
 
-const optionsOf = ({ lines, share }: Kind, width: number, onCursor: (nth?: number) => void): uPlot.Options => ({
+interface Drawn {
+  readonly kind: Kind
+  readonly unit: Unit
+  readonly width: number
+  readonly onCursor: (nth?: number) => void
+}
+
+const optionsOf = ({ kind: { lines, share }, onCursor, unit, width }: Drawn): uPlot.Options => ({
   width,
+  tzDate: (seconds) => (unit === "day" ? uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") : new Date(seconds * 1000)),
   height: HEIGHT_PX,
   legend: { show: false },
-  cursor: { y: false, points: { size: 7 }, drag: { x: false, y: false } },
+  cursor: { y: false, points: { show: share, size: 7 }, drag: { x: false, y: false } },
   padding: [12, 16, 0, 0],
-  scales: { y: { range: (_, __, max) => [0, share ? 1.02 : Math.max(4, max * 1.1)] } },
+  scales: {
+    // Half a step more on each side, so that the first bar and the last are whole.
+    x: { range: (_, min, max) => [min - STEP_S[unit] / 2, max + STEP_S[unit] / 2] },
+    y: { range: (_, __, max) => [0, share ? 1.02 : Math.max(4, max * 1.1)] },
+  },
   axes: [
     {
       stroke: token("--ink-3"),
@@ -69,8 +88,8 @@ const optionsOf = ({ lines, share }: Kind, width: number, onCursor: (nth?: numbe
       font: "11px system-ui",
       space: 70,
       size: 32,
-      incrs: DAYS_S,
-      values: (_, values) => values.map((value) => date.format(new Date(value * 1000))),
+      incrs: STEPS[unit].map((steps) => steps * STEP_S[unit]),
+      values: (_, values) => values.map((value) => TICKS[unit].format(new Date(value * 1000))),
     },
     {
       stroke: token("--ink-3"),
@@ -84,18 +103,27 @@ const optionsOf = ({ lines, share }: Kind, width: number, onCursor: (nth?: numbe
   ],
   series: [
     {},
-    ...lines.map((line, nth) => ({
+    ...lines.map((line) => ({
       label: line.name,
       stroke: token(line.token),
       width: 1.75,
       // A rate of a single hour between hours without mail would be no line at all.
       points: { show: share, size: 4, fill: token(line.token) },
-      ...(nth === 0 && !share ? { fill: token("--good-soft") } : {}),
-      ...(share || uPlot.paths.spline === undefined ? {} : { paths: uPlot.paths.spline() }),
+      ...(share || uPlot.paths.bars === undefined
+        ? {}
+        : { width: 0, fill: token(line.token), paths: uPlot.paths.bars({ size: [0.7, WIDEST_BAR_PX], radius: 0.15 }) }),
     })),
   ],
   hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx ?? undefined)] },
 })
+
+/** Bars stand on each other: each begins where the ones below it end, the highest drawn first. */
+const drawn = ({ share }: Kind, [times, ...columns]: Points): uPlot.AlignedData => {
+  const stacked = columns.map((column, nth) =>
+    column.map((value, at) => (share ? value : columns.slice(nth).reduce((all, each) => all + (each[at] ?? 0), 0))),
+  )
+  return [times, ...stacked] as unknown as uPlot.AlignedData
+}
 
 interface Props {
   readonly kind: Kind
@@ -111,7 +139,11 @@ export const Chart = ({ kind, points, unit }: Props) => {
   useEffect(() => {
     const element = box.current
     if (element === null) return undefined
-    const made = new uPlot(optionsOf(kind, element.clientWidth, setAt), points as unknown as uPlot.AlignedData, element)
+    const made = new uPlot(
+      optionsOf({ kind, unit, width: element.clientWidth, onCursor: setAt }),
+      drawn(kind, points),
+      element,
+    )
     plot.current = made
     const resize = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT_PX }))
     resize.observe(element)
@@ -121,8 +153,8 @@ export const Chart = ({ kind, points, unit }: Props) => {
       plot.current = undefined
     }
     // Colours are read when the plot is made, so another theme is another plot; other points are not.
-  }, [dark, kind])
-  useEffect(() => plot.current?.setData(points as unknown as uPlot.AlignedData), [points])
+  }, [dark, kind, unit])
+  useEffect(() => plot.current?.setData(drawn(kind, points)), [kind, points])
   const [times, ...columns] = points
   const format = kind.share ? percent : number
   const shown = at === undefined ? undefined : times[at]

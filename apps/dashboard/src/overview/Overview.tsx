@@ -47,7 +47,7 @@ export const Overview = () => {
   const now = useNow()
   const from = startOf(now, days)
   const to = endOf(now)
-  const unit = days <= 7 ? "hour" : "day"
+  const unit = days <= 1 ? "hour" : "day"
   const query = useQuery(queries.stats(from, to, unit))
   useRefresh()
   const rows: ReadonlyArray<StatsRow> = query.data?.data ?? []

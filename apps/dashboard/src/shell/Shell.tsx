@@ -36,8 +36,8 @@ const THEMES = [
 const Navigation = ({ onGo, onPalette }: { readonly onGo?: () => void; readonly onPalette: () => void }) => {
   const { may } = useSession()
   return (
-    <nav aria-label="Main" className="flex h-full flex-col gap-1 overflow-y-auto px-3 py-3">
-      <div className="flex h-9 items-center gap-2.5 px-2">
+    <nav aria-label="Main" className="flex h-full flex-col px-3 py-3">
+      <div className="flex h-9 shrink-0 items-center gap-2.5 px-2">
         <Mark />
         <span className="text-[15px] font-semibold tracking-tight">Waybill</span>
         {instance.transport === "capture" ? (
@@ -52,36 +52,37 @@ const Navigation = ({ onGo, onPalette }: { readonly onGo?: () => void; readonly 
       <button
         type="button"
         onClick={onPalette}
-        className="my-2 flex h-8 items-center gap-2 rounded-lg border border-line bg-panel px-2 text-sm text-ink-3 hover:border-line-strong"
+        className="my-2.5 flex h-8 shrink-0 items-center gap-2 rounded-lg border border-line bg-panel px-2 text-sm text-ink-3 hover:border-line-strong"
       >
         <Search size={14} aria-hidden />
         <span className="grow text-left">Find</span>
         <Kbd>⌘K</Kbd>
       </button>
-      {PLACES.map(({ places, title }) => {
-        const seen = places.filter((place) => isFor(place, may))
-        return seen.length === 0 ? undefined : (
-          <div key={title} className="mb-3">
-            <h2 className="px-2 py-1 text-xs font-medium text-ink-3">{title}</h2>
-            <ul className="flex flex-col gap-px">
-              {seen.map(({ icon: Icon, name, to }) => (
-                <li key={to}>
-                  <Link
-                    to={to}
-                    {...(onGo === undefined ? {} : { onClick: onGo })}
-                    className="flex h-8 items-center gap-2.5 rounded-lg px-2 text-sm text-ink-2 transition-colors duration-75 hover:bg-hover hover:text-ink"
-                    activeProps={{ className: "!bg-hover !text-ink font-medium" }}
-                  >
-                    <Icon size={15} strokeWidth={1.9} aria-hidden />
-                    {name}
-                  </Link>
-                </li>
-              ))}
-            </ul>
-          </div>
-        )
-      })}
-      <div className="grow" />
+      <div className="-mx-3 min-h-0 grow overflow-y-auto px-3 pb-2">
+        {PLACES.map(({ places, title }) => {
+          const seen = places.filter((place) => isFor(place, may))
+          return seen.length === 0 ? undefined : (
+            <div key={title} className="mb-2.5">
+              <h2 className="px-2 py-1 text-xs font-medium text-ink-3">{title}</h2>
+              <ul className="flex flex-col gap-px">
+                {seen.map(({ icon: Icon, name, to }) => (
+                  <li key={to}>
+                    <Link
+                      to={to}
+                      {...(onGo === undefined ? {} : { onClick: onGo })}
+                      className="flex h-[1.875rem] items-center gap-2.5 rounded-lg px-2 text-sm text-ink-2 transition-colors duration-75 hover:bg-hover hover:text-ink"
+                      activeProps={{ className: "!bg-hover !text-ink font-medium" }}
+                    >
+                      <Icon size={15} strokeWidth={1.9} aria-hidden />
+                      {name}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          )
+        })}
+      </div>
       <Person />
     </nav>
   )
@@ -131,7 +132,7 @@ const Person = () => {
         { name: "Sign out", icon: <LogOut size={15} />, onSelect: () => void leave() },
       ]}
       trigger={
-        <button type="button" className="flex items-center gap-2.5 rounded-lg p-2 text-left hover:bg-hover">
+        <button type="button" className="flex shrink-0 items-center gap-2.5 rounded-lg p-2 text-left hover:bg-hover">
           <span
             aria-hidden
             className="flex size-7 shrink-0 items-center justify-center rounded-full bg-calm-soft text-xs font-semibold text-calm uppercase"

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 
-/** Where the dashboard will stand: until it is part of the service, the way to everything that is. */
+/** Where the dashboard could not be built: the way to everything that is there without it. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -13,11 +13,11 @@ const PAGE = `<!doctype html>
   code { font-size: .9em }
 </style>
 <h1>Waybill</h1>
-<p>The service is running. This release is worked with over its API and its command line; the dashboard comes later.</p>
+<p>The service is running. Its dashboard is not built here: what <code>npm start</code> printed says why.</p>
 <ul>
   <li><a href="/docs">Documentation</a>, which can be tried out here with your key</li>
   <li><a href="/openapi.json">The contract</a>, for generating clients</li>
-  <li><code>npx waybill --help</code> for accounts, keys and settings</li>
+  <li><code>npx waybill --help</code> for accounts, keys, users and settings</li>
 </ul>
 </html>
 `
