@@ -1,0 +1,252 @@
+import { assert, layer } from "@effect/vitest"
+import * as ReturnPath from "@waybill/mail/ReturnPath"
+import { Duration, Effect } from "effect"
+import { readFileSync } from "node:fs"
+import * as net from "node:net"
+import * as v8 from "node:v8"
+import * as vm from "node:vm"
+import * as Reports from "../../apps/server/src/smtp/Reports.ts"
+import { Lab } from "../server/httpLab.ts"
+import * as Smtp from "../server/smtp/support.ts"
+import * as Delivery from "../support/delivery.ts"
+
+/** Set another one to look elsewhere; a failure names its seed. */
+const SEED = Number(process.env["WAYBILL_FUZZ_SEED"] ?? 20261121)
+const DIALOGUES = Number(process.env["WAYBILL_FUZZ_DIALOGUES"] ?? 250)
+const AT_ONCE = 20
+const ROUNDS = 4
+/** What one round may leave behind, in bytes: a leak of a kilobyte a dialogue leaves more. */
+const GROWTH = 12 * 1024 * 1024
+/** What takes this long will never be. */
+const HANGS = Duration.seconds(60)
+
+/** Mulberry32: small, seeded, good enough to be surprising. */
+const dice = (seed: number) => {
+  let state = seed
+  const roll = (): number => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+  const below = (n: number) => Math.floor(roll() * n)
+  return { below, pick: <A>(list: ReadonlyArray<A>): A => list[below(list.length)] as A }
+}
+type Dice = ReturnType<typeof dice>
+
+const PIECES = [
+  "\r\n",
+  "\n",
+  "\r",
+  "\0",
+  "\r\n.\r\n",
+  "\r\n\r\n",
+  ":",
+  " ",
+  "%",
+  "\xff",
+  "\x80",
+  "{",
+  '"',
+  "<",
+  ">",
+  "A".repeat(300),
+]
+
+/** A dialogue as it should be, and some accidents to it: octets lost, doubled, swapped, replaced, put in. */
+const mangled = (text: string, { below, pick }: Dice): Buffer => {
+  let bytes = Buffer.from(text, "latin1")
+  for (let times = below(6); times > 0; times--) {
+    const at = below(bytes.length + 1)
+    const length = pick([1, 1, 2, 8, 60])
+    const rest = bytes.subarray(Math.min(bytes.length, at + length))
+    const piece = pick([
+      Buffer.alloc(0),
+      Buffer.from(pick(PIECES), "latin1"),
+      Buffer.concat([bytes.subarray(at, at + length), bytes.subarray(at, at + length)]),
+      bytes.subarray(at, at + length).toReversed(),
+      Buffer.from([below(256)]),
+    ])
+    bytes = Buffer.concat([bytes.subarray(0, at), piece, rest])
+  }
+  return bytes
+}
+
+/** All that comes back to it until the other side has ended the connection, in pieces of whatever size. */
+const speak = (port: number, said: Buffer, cut: number, greeted: boolean): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = net.connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+    let heard = ""
+    socket.setEncoding("latin1")
+    let waits = greeted
+    const begin = () => {
+      socket.write(said.subarray(0, cut))
+      // Whoever ends an HTTP request by hanging up wants no answer any more.
+      setImmediate(() => (greeted ? socket.end(said.subarray(cut)) : socket.write(said.subarray(cut))))
+    }
+    socket.on("data", (text: string) => {
+      heard += text
+      if (waits) begin()
+      else if (!greeted) socket.end()
+      waits = false
+    })
+    if (!greeted) socket.once("connect", begin)
+    socket.on("error", () => undefined)
+    socket.on("end", () => socket.end())
+    socket.on("close", () => resolve(heard))
+  })
+
+v8.setFlagsFromString("--expose-gc")
+const collect = vm.runInNewContext("gc") as () => void
+const heap = () => {
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+/** The same number of dialogues again and again: what they leave must not add up. */
+const rounds = (
+  port: number,
+  greeted: boolean,
+  dialogues: ReadonlyArray<string>,
+  check: (heard: string, what: string) => void,
+) =>
+  Effect.gen(function* () {
+    const random = dice(SEED)
+    const left: Array<number> = []
+    for (let round = 0; round < ROUNDS; round++) {
+      yield* Effect.forEach(
+        Array.from({ length: DIALOGUES }, () => {
+          const said = mangled(random.pick(dialogues), random)
+          return { said, cut: random.below(said.length + 1) }
+        }),
+        ({ cut, said }) =>
+          Effect.promise(() => speak(port, said, cut, greeted)).pipe(
+            Effect.timeoutOrElse({
+              duration: HANGS,
+              orElse: () => Effect.die(new Error(`it hangs, seed ${SEED}: ${JSON.stringify(said.toString("latin1"))}`)),
+            }),
+            Effect.tap((heard) =>
+              Effect.sync(() =>
+                check(heard, `seed ${SEED}: ${JSON.stringify(said.toString("latin1")).slice(0, 1_500)}`),
+              ),
+            ),
+          ),
+        { concurrency: AT_ONCE, discard: true },
+      )
+      left.push(heap())
+    }
+    const [, second = 0] = left
+    assert.isBelow((left.at(-1) ?? 0) - second, GROWTH * (ROUNDS - 2), left.join(", "))
+  })
+
+const TIMEOUTS = { headers_ms: 300, request_ms: 600, check_ms: 50, stalled_ms: 10_000 }
+
+layer(Lab.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "mangled bytes",
+  (it) => {
+    it.effect(
+      "over HTTP are answered or hung up on, never with a trouble of ours, and leave nothing behind",
+      () =>
+        Effect.gen(function* () {
+          const lab = yield* Lab
+          const { secret: key } = yield* lab.key(yield* lab.account())
+          yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+          const head = `Host: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`
+          const body = JSON.stringify({
+            from: "hi@acme.test",
+            to: ["ana@example.org"],
+            subject: "x",
+            text: "é",
+            tags: ["t"],
+          })
+          const sized = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+          const chunked = `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+          const dialogues = [
+            `POST /v1/email/send HTTP/1.1\r\n${head}${sized}`,
+            `POST /v1/email/send HTTP/1.1\r\n${head}Idempotency-Key: k\r\n${chunked}`,
+            `POST /v1/email/send/batch HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length + 13}\r\n\r\n{"emails":[${body}]}`,
+            `GET /v1/email/logs?limit=2&tag=a%20b&status=queued,sent HTTP/1.1\r\n${head}\r\n`,
+            `GET /v1/domains/acme.test HTTP/1.0\r\n${head}\r\n`,
+          ]
+          const statuses = new Map<string, number>()
+          yield* rounds(Number(new URL(lab.url).port), false, dialogues, (heard, what) => {
+            if (heard === "") return
+            const status = /^HTTP\/1\.1 (\d{3}) /u.exec(heard)?.[1] ?? assert.fail(`${what} → ${heard.slice(0, 300)}`)
+            statuses.set(status, (statuses.get(status) ?? 0) + 1)
+            assert.notMatch(heard, /^HTTP\/1\.1 5/mu, what)
+          })
+          for (const status of ["200", "400", "401", "404"]) assert.isAbove(statuses.get(status) ?? 0, 2, status)
+          assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 200)
+        }),
+      4 * Duration.toMillis(HANGS),
+    )
+
+    const isSmtp = (heard: string, what: string) => {
+      for (const line of heard.split("\r\n").slice(0, -1)) assert.match(line, /^[2345]\d\d[ -]/u, what)
+      assert.notMatch(heard, /internal|\bat \S+:\d+|node_modules/iu, what)
+    }
+    const message = (from: string) =>
+      `From: ${from}\r\nTo: ana@example.org\r\nSubject: =?utf-8?B?w6k=?=\r\n\r\n..hi\r\n.\r\n`
+
+    it.effect(
+      "over SMTP submission are answered or hung up on, never with a trouble of ours, and leave nothing behind",
+      () =>
+        Effect.gen(function* () {
+          const port = yield* Smtp.submission()
+          const acme = yield* Smtp.customer({ plan: "business" })
+          const from = `hi@${acme.domain}`
+          const login = `EHLO x\r\n${Smtp.plain(acme.secret)}\r\n`
+          const envelope = `MAIL FROM:<${from}> SIZE=200 BODY=8BITMIME\r\nRCPT TO:<ana@example.org>\r\nDATA\r\n`
+          yield* rounds(
+            port,
+            true,
+            [
+              `${login}${envelope}${message(from)}QUIT\r\n`,
+              `${login}${envelope}${message(from)}${envelope}${message(from)}RSET\r\nNOOP\r\nQUIT\r\n`,
+              `EHLO x\r\nAUTH LOGIN\r\nYW55\r\n${Buffer.from(acme.secret).toString("base64")}\r\n${envelope}${message(from)}QUIT\r\n`,
+            ],
+            isSmtp,
+          )
+          const sent = yield* Smtp.send(port, acme.secret, { from, to: "bo@example.org", subject: "s", text: "x" })
+          // A busy minute has used up the key's window, and that is an answer too.
+          assert.match(sent, /^(?:250 2\.6\.0|450 4\.7\.0) /u)
+        }),
+      4 * Duration.toMillis(HANGS),
+    )
+
+    it.effect(
+      "over the listener for reports are answered or hung up on, never with a trouble of ours, and leave nothing behind",
+      () =>
+        Effect.gen(function* () {
+          const { domain, secretKey } = Delivery.RETURN_PATH
+          const port = yield* Reports.listen({
+            host: "127.0.0.1",
+            port: 0,
+            name: domain,
+            returnPath: { domain, secretKeys: [secretKey] },
+          })
+          const acme = yield* Smtp.customer()
+          const ref = yield* Delivery.accept(acme.sender)
+          const path = ReturnPath.make(secretKey, domain, { emailId: ref.stream_id, recipientIndex: 0 })
+          const begin = `EHLO mx.example.org\r\nMAIL FROM:<>\r\nRCPT TO:<${path}>\r\nDATA\r\n`
+          const reports = ["gmail", "exim-dsn", "outlook-jmrp", "qmail", "nested"].map((name) =>
+            readFileSync(new URL(`../fixtures/reports/${name}.eml`, import.meta.url), "latin1")
+              .replaceAll(/^\./gmu, "..")
+              .replace(/\r?\n?$/u, ""),
+          )
+          yield* rounds(
+            port,
+            true,
+            reports.map((report) => `${begin}${report}\r\n.\r\nQUIT\r\n`),
+            isSmtp,
+          )
+          // Whatever was read into the pieces, it was about this recipient and nobody else.
+          const suppressed = yield* Effect.orDie(
+            Effect.flatMap(Lab, ({ sql }) => sql`SELECT 1 FROM suppressions WHERE account_id = ${acme.account_id}`),
+          )
+          assert.isAtMost(suppressed.length, 1)
+        }),
+      4 * Duration.toMillis(HANGS),
+    )
+  },
+)
