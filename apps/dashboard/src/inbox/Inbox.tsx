@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Inbox as Icon, Trash2 } from "lucide-react"
 import { Suspense, useEffect, useState } from "react"
 import { useLive } from "../api/live.ts"
+import { ahead, takeBack, without } from "../api/ahead.ts"
 import * as queries from "../api/queries.ts"
 import type { SandboxMessage } from "../api/records.ts"
 import { remove } from "../api/request.ts"
@@ -43,10 +44,12 @@ export const Inbox = () => {
   const chosen = rows.find((row) => row.id === id) ?? rows[0]
   const drop = useMutation({
     mutationFn: (gone: string) => remove(`/sandbox/messages/${gone}`),
-    onSuccess: () => {
+    onMutate: (gone) => {
       open(undefined)
-      void refresh()
+      return ahead(client, queries.inbox.queryKey, without<SandboxMessage>(gone))
     },
+    onSuccess: refresh,
+    onError: takeBack,
   })
   return (
     <Screen

@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link as LinkIcon, MoreHorizontal, ShieldCheck, UserMinus, UserPlus } from "lucide-react"
 import { useState } from "react"
+import { ahead, takeBack } from "../api/ahead.ts"
 import * as queries from "../api/queries.ts"
-import type { Member, MemberLink, Role } from "../api/records.ts"
+import type { Member, MemberLink, Page, Role } from "../api/records.ts"
 import { patch, post, Refused, remove } from "../api/request.ts"
 import { useSession } from "../shell/useSession.ts"
 import { Badge, State } from "../ui/Badge.tsx"
@@ -37,13 +38,18 @@ export const Members = () => {
   const changeRole = useMutation({
     mutationFn: ({ member, role }: { readonly member: Member; readonly role: Role }) =>
       patch(`/members/${member.id}`, { role }),
+    onMutate: ({ member, role }) =>
+      ahead<Page<Member>>(client, queries.members.queryKey, (page) => ({
+        ...page,
+        data: page.data.map((each) => (each.id === member.id ? { ...each, role } : each)),
+      })),
     onSuccess: (_, { member, role }) => {
       void refresh()
       say(`${member.email} is ${role} now.`, () =>
         changeRole.mutate({ member: { ...member, role }, role: member.role }),
       )
     },
-    onError: complain,
+    onError: takeBack,
   })
   return (
     <Screen

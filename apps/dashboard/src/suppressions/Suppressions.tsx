@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { Link } from "@tanstack/react-router"
 import { Ban, Plus, Search } from "lucide-react"
 import { useDeferredValue, useState } from "react"
+import { ahead, takeBack, without } from "../api/ahead.ts"
 import * as queries from "../api/queries.ts"
 import type { Suppression } from "../api/records.ts"
 import { get, post, Refused, remove } from "../api/request.ts"
@@ -30,6 +31,7 @@ const useRefresh = () => {
 
 export const Suppressions = () => {
   const may = useMay("admin")
+  const lift = useLift()
   const [adding, setAdding] = useState(false)
   const [text, setText] = useState("")
   const word = useDeferredValue(text.trim())
@@ -91,7 +93,7 @@ export const Suppressions = () => {
         ) : (
           <ul className="divide-y divide-line">
             {shown.map((each) => (
-              <One key={each.id} suppression={each} may={may} />
+              <One key={each.id} suppression={each} onLift={may ? () => lift.mutate(each) : undefined} />
             ))}
           </ul>
         )}
@@ -110,21 +112,33 @@ export const Suppressions = () => {
   )
 }
 
-const One = ({ may, suppression }: { readonly suppression: Suppression; readonly may: boolean }) => {
+/** Lives with the list and not with a row: the row is gone as soon as it is lifted. */
+const useLift = () => {
+  const client = useQueryClient()
   const refresh = useRefresh()
   const again = useMutation({
-    mutationFn: () => post("/suppressions", { email: suppression.email, reason: suppression.reason }),
+    mutationFn: ({ email, reason }: Suppression) => post("/suppressions", { email, reason }),
     onSuccess: refresh,
     onError: complain,
   })
-  const lift = useMutation({
-    mutationFn: () => remove(`/suppressions/${encodeURIComponent(suppression.email)}`),
-    onSuccess: () => {
+  return useMutation({
+    mutationFn: ({ email }: Suppression) => remove(`/suppressions/${encodeURIComponent(email)}`),
+    onMutate: ({ id }) => ahead(client, queries.suppressions.queryKey, without<Suppression>(id)),
+    onSuccess: (_, suppression) => {
       void refresh()
-      say(`${suppression.email} gets mail again.`, () => again.mutate())
+      say(`${suppression.email} gets mail again.`, () => again.mutate(suppression))
     },
-    onError: complain,
+    onError: takeBack,
   })
+}
+
+interface OneProps {
+  readonly suppression: Suppression
+  /** Unless the reader may not. */
+  readonly onLift: (() => void) | undefined
+}
+
+const One = ({ onLift, suppression }: OneProps) => {
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 text-sm">
       <span className="min-w-0 grow truncate">{suppression.email}</span>
@@ -139,11 +153,11 @@ const One = ({ may, suppression }: { readonly suppression: Suppression; readonly
       <span className="tabular w-24 text-right text-xs text-ink-3">
         <Time iso={suppression.created_at} />
       </span>
-      {may ? (
-        <Button small busy={lift.isPending} onClick={() => lift.mutate()}>
+      {onLift === undefined ? undefined : (
+        <Button small onClick={onLift}>
           Lift
         </Button>
-      ) : undefined}
+      )}
     </li>
   )
 }

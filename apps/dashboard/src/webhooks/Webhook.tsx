@@ -2,6 +2,7 @@ import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-q
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { ArrowLeft, History, KeyRound, MoreHorizontal, Pause, Pencil, Play, Trash2, Zap } from "lucide-react"
 import { useState } from "react"
+import { ahead, takeBack } from "../api/ahead.ts"
 import * as queries from "../api/queries.ts"
 import type { Delivery, Webhook as Record, WebhookWithSecret } from "../api/records.ts"
 import { patch, post, remove } from "../api/request.ts"
@@ -42,11 +43,12 @@ export const Webhook = () => {
   })
   const enable = useMutation({
     mutationFn: (enabled: boolean) => patch<Record>(`/webhooks/${id}`, { enabled }),
+    onMutate: (enabled) => ahead<Record>(client, queries.webhook(id).queryKey, (webhook) => ({ ...webhook, enabled })),
     onSuccess: (next) => {
       keep(next)
       say(next.enabled ? "It is called again." : "It is not called for now.", () => enable.mutate(!next.enabled))
     },
-    onError: complain,
+    onError: takeBack,
   })
   return (
     <Screen
