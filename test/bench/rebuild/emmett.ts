@@ -25,7 +25,7 @@ export const emmett = async (url: string, atLeast: number): Promise<{ events: nu
   const store = getPostgreSQLEventStore(url)
   await store.schema.migrate()
   await store.close()
-  const events = await insert(url, atLeast)
+  const { events, messages } = await insert(url, atLeast)
   const aggregate = aggregateOf("email")
   const projection = pongoSingleStreamProjection<Document, Event>({
     collectionName: COLLECTION,
@@ -34,18 +34,24 @@ export const emmett = async (url: string, atLeast: number): Promise<{ events: nu
     evolve: (document: Document, { data, type }: Event) =>
       aggregate.evolve(document, eventOf(aggregate, type, 1, data)) as Document,
   })
+  let runs = 0
   const run = async () => {
-    const consumer = rebuildPostgreSQLProjections({ connectionString: url, projections: [projection] })
+    // Under a name of its own: one that has been at the end of the log would begin there.
+    const projections = [{ projection, processorId: `rebuild-${++runs}` }]
+    const consumer = rebuildPostgreSQLProjections({ connectionString: url, projections })
     await consumer.start()
     await consumer.close()
+    const made = await documents(url)
+    if (made !== messages) throw new Error(`emmett has made ${made} documents of ${messages}`)
   }
   return { events, run }
 }
 
 /** Written at once: what is measured is the way back. */
-const insert = async (url: string, atLeast: number): Promise<number> => {
+const insert = async (url: string, atLeast: number): Promise<{ events: number; messages: number }> => {
   const events: Array<ReturnType<typeof life>[number]> = []
-  for (let nth = 0; events.length < atLeast; nth++) events.push(...life(nth))
+  let messages = 0
+  while (events.length < atLeast) events.push(...life(messages++))
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
@@ -58,14 +64,13 @@ const insert = async (url: string, atLeast: number): Promise<number> => {
       [JSON.stringify(events)],
     )
     await client.query("ANALYZE emt_messages")
-    return events.length
+    return { events: events.length, messages }
   } finally {
     await client.end()
   }
 }
 
-/** How many documents it has made, to see that it did the work. */
-export const documents = async (url: string): Promise<number> => {
+const documents = async (url: string): Promise<number> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
