@@ -10,7 +10,15 @@ import { freePort, runToEnd, Service } from "../../support/service.ts"
  * Documents whose commands are run here, one after another, beside a service with its embedded Postgres. One more is a
  * line in this list, when `$ACCOUNT`, `$WAYBILL_KEY` and `$WAYBILL_DATA` are all that its commands ask for.
  */
-const RUN_HERE = ["incidents.md", "install.md", "monitoring.md", "replay.md", "retention.md", "upgrade.md"]
+const RUN_HERE = [
+  "incidents.md",
+  "install.md",
+  "monitoring.md",
+  "replay.md",
+  "retention.md",
+  "upgrade.md",
+  "../scaling.md",
+]
 
 const FOLDER = "docs/operating"
 const TIMEOUT = 120_000
@@ -50,7 +58,7 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true })
 }, TIMEOUT)
 
-const files = readdirSync(FOLDER).filter((name) => name.endsWith(".md"))
+const files = [...readdirSync(FOLDER).filter((name) => name.endsWith(".md")), "../scaling.md"]
 const known = (wanted: (name: string) => boolean) =>
   files.filter(wanted).flatMap((name) => DocCommands.blocks(join(FOLDER, name)))
 const title = ({ file, line, text }: DocCommands.Block) => ({ title: `${file}:${line} ${text.trim().split("\n")[0]}` })
