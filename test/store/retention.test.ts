@@ -117,6 +117,36 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
     TIMEOUT,
   )
 
+  it.effect(
+    "is removed whole or not at all, also where something happens to it at that moment",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const { commit } = yield* EventStore
+        const own = yield* account({ log_days: 30, delivery_days: 30 })
+        const ids = yield* Effect.forEach(Array.from({ length: 100 }), () => message(own, "Order", ending), {
+          concurrency: 16,
+        })
+        while ((yield* Effect.orDie(Follower.step(follower))).events > 0);
+        const now = days(31)
+        const opening = Email.recordOpened(now, { user_agent: null, ip: null })
+        const opened = Effect.forEach(
+          ids,
+          (stream_id) => Effect.ignore(commit(Email, { account_id: own, stream_id }, opening)),
+          { concurrency: 4 },
+        )
+        const [{ messages }] = yield* Effect.all([expireAt(now), opened], { concurrency: 2 })
+        const streams = yield* sql<{ readonly first: number; readonly last: number; readonly n: number }>`
+          SELECT min(version) AS first, max(version) AS last, count(*)::int AS n FROM events
+          WHERE account_id = ${own} AND stream = 'email' GROUP BY stream_id`
+        assert.strictEqual(streams.length, ids.length - messages)
+        for (const { first, last, n } of streams) assert.deepStrictEqual([first, last], [1, n])
+        for (const name of ["email_log", "email_log_terms", "email_subjects"])
+          assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])
+      }).pipe(Effect.orDie),
+    TIMEOUT,
+  )
+
   it.effect("stays while a rebuild reads the log", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
