@@ -149,6 +149,28 @@ try {
         `Waybill against (a) ${Measure.times(against_per_request)}, against (b) ${against_grouped.toFixed(2)}x.`,
       ]),
     ].join("\n"),
+    settings.flatMap(({ commit_delay, results }) => {
+      const disk = commit_delay === 0 ? "" : `, every commit ${commit_delay / 1000} ms`
+      return [
+        {
+          what: `sends against a transaction each (a)${disk}`,
+          measured: Measure.ratio(results, WAYBILL, PER_REQUEST),
+          unit: "times" as const,
+          atLeast: commit_delay === 0 ? 5 : 8,
+        },
+        {
+          what: `sends against a bare grouped append (b)${disk}`,
+          measured: Measure.ratio(results, WAYBILL, GROUPED),
+          unit: "times" as const,
+          atLeast: commit_delay === 0 ? 0.8 : 1,
+        },
+        {
+          what: `floor (b) against floor (a)${disk}`,
+          measured: Measure.ratio(results, GROUPED, PER_REQUEST),
+          unit: "times" as const,
+        },
+      ]
+    }),
   )
 } finally {
   await Effect.runPromise(Scope.close(scope, Exit.void))

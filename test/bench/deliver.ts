@@ -1,53 +1,24 @@
 // From acceptance to the next server: the drain with DKIM and all its bookkeeping beside nodemailer's stock pool on the
 // same messages, how long one message takes, and what a million scheduled ones cost the others.
-import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as Timestamp from "@waybill/domain/Timestamp"
-import * as Content from "@waybill/store/Content"
-import { Effect, Exit, ManagedRuntime, Redacted, Scope } from "effect"
-import { type ChildProcess, fork, spawn } from "node:child_process"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import type { ChildProcess } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
-import { fileURLToPath } from "node:url"
-import pg from "pg"
-import * as Delivery from "../support/delivery.ts"
 import * as Cpu from "./accept/cpu.ts"
-import { HTML, recipient, SUBJECT, TEXT } from "./deliver/mail.ts"
+import { recipient } from "./deliver/mail.ts"
+import { acceptRate, child, CONNECTIONS, drain, node, type Node, now, sleep, type Spent } from "./deliver/node.ts"
 import type { Arrivals } from "./deliver/sink.ts"
 import type { Order } from "./deliver/stockPool.ts"
 import * as Measure from "./measure.ts"
 
 const MAILS = 3_000
 const ROUNDS = 5
-const CONNECTIONS = 10
 const IDLE_MAILS = 300
 const PACED_PER_SECOND = 500
 const PACED_SECONDS = 6
 const SCHEDULED = 1_000_000
-/** The backlog comes due together, this long after it was made. */
-const LEAD_MILLIS = 4_000
 
-/** What the service's own program begins with. */
-const AS_IN_MAIN = "effect/schema/SchemaJITCompiler/enable"
-
-const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 const scope = Scope.makeUnsafe()
-const acquire = <A>(make: () => Promise<A>, release: (made: A) => unknown): Promise<A> =>
-  Effect.runPromise(
-    Scope.provide(
-      Effect.acquireRelease(Effect.promise(make), (made) => Effect.promise(async () => void (await release(made)))),
-      scope,
-    ),
-  )
-const child = (file: string) =>
-  acquire(
-    async () => {
-      const forked = fork(here(file))
-      const [hello] = (await once(forked, "message")) as [{ readonly port?: number }]
-      return { process: forked, pid: forked.pid ?? 0, port: hello.port ?? 0 }
-    },
-    ({ process }) => process.kill("SIGKILL"),
-  )
-
 /** What has arrived so far, and the moment of each. */
 const arrivals = (process: ChildProcess) => {
   const seen = new Map<string, number>()
@@ -55,90 +26,6 @@ const arrivals = (process: ChildProcess) => {
     for (const [id, at] of arrived) seen.set(id, at)
   })
   return seen
-}
-
-const node = async (url: Redacted.Redacted, port: number) => {
-  const runtime = await acquire(
-    async () => ManagedRuntime.make(Delivery.store(url)),
-    (runtime) => runtime.dispose(),
-  )
-  const worker = await acquire(
-    async () => {
-      const started = spawn(
-        process.execPath,
-        ["--import", AS_IN_MAIN, here("../support/workerProcess.ts"), Redacted.value(url), `${port}`, `${CONNECTIONS}`],
-        { stdio: ["ignore", "pipe", "inherit"] },
-      )
-      await once(started.stdout, "data")
-      return started
-    },
-    (started) => started.kill("SIGKILL"),
-  )
-  const sender = await runtime.runPromise(Delivery.sender())
-  const body = Content.encodeBody({ html: HTML, text: TEXT })
-  const accept = (over: Readonly<Record<string, unknown>> = {}) =>
-    runtime.runPromise(
-      Delivery.accept(
-        sender,
-        {
-          subject: SUBJECT,
-          content: { sha256: body.sha256, has_html: true, has_text: true, attachments: [] },
-          ...over,
-        },
-        body,
-      ),
-    )
-  const watcher = await acquire(
-    async () => {
-      const client = new pg.Client({ connectionString: Redacted.value(url) })
-      await client.connect()
-      return client
-    },
-    (client) => client.end(),
-  )
-  // Each part has an index to itself: one condition for all of them would read a million rows at each look.
-  const pending = async () => {
-    const { rows } = await watcher.query<{ readonly n: number }>(`
-      SELECT ((SELECT count(*) FROM outbox WHERE kind = 'delivery' AND ready AND lease_token IS NULL)
-        + (SELECT count(*) FROM outbox WHERE lease_token IS NOT NULL)
-        + (SELECT count(*) FROM outbox WHERE NOT ready AND lease_token IS NULL
-            AND available_at < now() + interval '1 hour'))::int AS n`)
-    return rows[0]?.n ?? 0
-  }
-  return { accept, pending, pid: worker.pid ?? 0, url }
-}
-type Node = Awaited<ReturnType<typeof node>>
-
-const sleep = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
-const now = () => performance.timeOrigin + performance.now()
-const inParallel = async (count: number, width: number, work: (n: number) => Promise<unknown>) => {
-  let next = 0
-  const lane = async () => {
-    while (next < count) await work(next++)
-  }
-  await Promise.all(Array.from({ length: width }, lane))
-}
-
-interface Spent {
-  readonly perSecond: number
-  readonly senderMicros: number
-  readonly postgresMicros: number
-}
-
-/** A backlog that comes due at once, until nothing of it is left in the outbox. */
-const drain = async (on: Node, postgres: EmbeddedPostgres.Running): Promise<Spent> => {
-  const due = now() + LEAD_MILLIS + MAILS
-  const scheduled_at = Timestamp.fromMillis(due)
-  await inParallel(MAILS, 64, (n) => on.accept({ scheduled_at, to: [{ address: recipient(n) }] }))
-  await sleep(due - now())
-  const before = [Cpu.ofProcess(on.pid), Cpu.ofPostgres(postgres.pid)] as const
-  while ((await on.pending()) > 0) await sleep(20)
-  const seconds = (now() - due) / 1000
-  return {
-    perSecond: MAILS / seconds,
-    senderMicros: ((Cpu.ofProcess(on.pid) - before[0]) * 1000) / MAILS,
-    postgresMicros: ((Cpu.ofPostgres(postgres.pid) - before[1]) * 1000) / MAILS,
-  }
 }
 
 const stock = async (
@@ -184,14 +71,6 @@ const latencies = async (on: Node, seen: ReadonlyMap<string, number>, count: num
   return [...began].map(([id, at]) => (seen.get(id) ?? Number.NaN) - at)
 }
 
-/** How many a second are accepted, with nobody looking at them yet. */
-const acceptRate = async (on: Node): Promise<number> => {
-  const scheduled_at = Timestamp.fromMillis(now() + 20 * 24 * 3_600_000)
-  const began = now()
-  await inParallel(MAILS, 64, (n) => on.accept({ scheduled_at, to: [{ address: recipient(n) }] }))
-  return (MAILS * 1000) / (now() - began)
-}
-
 const medianOf = (rounds: ReadonlyArray<Spent>): Spent => ({
   perSecond: Measure.median(rounds.map((round) => round.perSecond)),
   senderMicros: Measure.median(rounds.map((round) => round.senderMicros)),
@@ -212,20 +91,20 @@ const million = async (url: Redacted.Redacted) => {
 
 try {
   const postgres = await Effect.runPromise(Scope.provide(Measure.temporaryServer(), scope))
-  const sink = await child("deliver/sink.ts")
-  const pool = await child("deliver/stockPool.ts")
+  const sink = await child(scope, "sink.ts")
+  const pool = await child(scope, "stockPool.ts")
   const seen = arrivals(sink.process)
   const privateKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({
     type: "pkcs8",
     format: "pem",
   })
-  const on = await node(await Measure.freshDatabase(postgres), sink.port)
-  const waiting = await node(await million(await Measure.freshDatabase(postgres)), sink.port)
+  const on = await node(scope, await Measure.freshDatabase(postgres), sink.port)
+  const waiting = await node(scope, await million(await Measure.freshDatabase(postgres)), sink.port)
   await Measure.execute(Redacted.value(postgres.adminUrl), "CHECKPOINT")
   const environment = await Measure.environment(postgres)
 
-  await drain(on, postgres)
-  await drain(waiting, postgres)
+  await drain(on, postgres, MAILS)
+  await drain(waiting, postgres, MAILS)
   await stock(pool, sink.port, String(privateKey))
   const own: Array<Spent> = []
   const theirs: Array<Spent> = []
@@ -234,11 +113,11 @@ try {
   const fullAccepts: Array<number> = []
   // Each in turn within a round, so that what else the machine does strikes all of them alike.
   for (let round = 0; round < ROUNDS; round++) {
-    own.push(await drain(on, postgres))
+    own.push(await drain(on, postgres, MAILS))
     theirs.push(await stock(pool, sink.port, String(privateKey)))
-    full.push(await drain(waiting, postgres))
-    accepts.push(await acceptRate(on))
-    fullAccepts.push(await acceptRate(waiting))
+    full.push(await drain(waiting, postgres, MAILS))
+    accepts.push(await acceptRate(on, MAILS))
+    fullAccepts.push(await acceptRate(waiting, MAILS))
   }
   const idle = await latencies(on, seen, IDLE_MAILS, undefined)
   const paced = await latencies(on, seen, PACED_PER_SECOND * PACED_SECONDS, PACED_PER_SECOND)
@@ -295,6 +174,38 @@ try {
       `Accept to the sink, idle: ${shown(result.latency_idle_ms)}; at ${PACED_PER_SECOND} a second: ${shown(result.latency_paced_ms)}.`,
       `With ${SCHEDULED.toLocaleString("en-US")} scheduled: drain ${spread(shares.scheduled_drain)} of the rate without, accept ${spread(shares.scheduled_accept)}.`,
     ].join("\n"),
+    [
+      { what: "drain against nodemailer's pool", measured: shares.against_stock_pool, unit: "times", atLeast: 2 },
+      { what: "accept to sink, idle, p50", measured: Measure.once(result.latency_idle_ms.p50), unit: "ms" },
+      {
+        what: "accept to sink, idle, p99",
+        measured: Measure.once(result.latency_idle_ms.p99),
+        unit: "ms",
+        atMost: 100,
+      },
+      {
+        what: `accept to sink at ${PACED_PER_SECOND} a second, p50`,
+        measured: Measure.once(result.latency_paced_ms.p50),
+        unit: "ms",
+      },
+      {
+        what: `accept to sink at ${PACED_PER_SECOND} a second, p99`,
+        measured: Measure.once(result.latency_paced_ms.p99),
+        unit: "ms",
+      },
+      {
+        what: "drain with a million scheduled, of the rate without",
+        measured: shares.scheduled_drain,
+        unit: "times",
+        atLeast: 0.9,
+      },
+      {
+        what: "accept with a million scheduled, of the rate without",
+        measured: shares.scheduled_accept,
+        unit: "times",
+        atLeast: 0.9,
+      },
+    ],
   )
 } finally {
   await Effect.runPromise(Scope.close(scope, Exit.void))

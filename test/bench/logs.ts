@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { parseArgs } from "node:util"
 import { APART, type Asked, FILTERS } from "./logs/filters.ts"
 import { BEGAN_MS, write } from "./logs/mail.ts"
-import { freshDatabase, millis, quantile, table, temporaryServer, times } from "./measure.ts"
+import * as Measure from "./measure.ts"
 
 const SIZES = [10_000, 100_000, 1_000_000, 5_000_000]
 const WARM_UP = 20
@@ -18,7 +18,11 @@ const NEWEST = 5
 const ROUNDS_APART = 10
 
 const { values } = parseArgs({
-  options: { rows: { type: "string", default: "100000" }, rounds: { type: "string", default: "200" } },
+  options: {
+    rows: { type: "string", default: "100000" },
+    rounds: { type: "string", default: "200" },
+    json: { type: "boolean" },
+  },
 })
 const rows = Number(values.rows)
 const sizes = [...SIZES.filter((size) => size < rows), rows]
@@ -35,39 +39,71 @@ const measure = Effect.fnUntraced(function* (of: (n: number) => Asked, rounds: n
       if (round >= 0) latencies[nth]?.push(performance.now() - began)
     }
   }
-  return latencies.map((each) => ({ p50: quantile(each, 0.5), p99: quantile(each, 0.99) }))
+  return latencies.map((each) => ({ p50: Measure.quantile(each, 0.5), p99: Measure.quantile(each, 0.99) }))
 })
 
-const row = (name: string, each: ReadonlyArray<{ readonly p50: number; readonly p99: number }>) => [
+type Latencies = ReadonlyArray<{ readonly p50: number; readonly p99: number }>
+const shareOf = (values: ReadonlyArray<number>) => (values.at(-1) ?? Number.NaN) / (values[0] ?? Number.NaN)
+
+const row = (name: string, each: Latencies) => [
   name,
   ...each.flatMap(({ p50, p99 }, nth) => [
-    millis(p50),
-    millis(p99),
-    ...(nth === 0 ? [] : [times(p50 / (each[0]?.p50 ?? p50)), times(p99 / (each[0]?.p99 ?? p99))]),
+    Measure.millis(p50),
+    Measure.millis(p99),
+    ...(nth === 0 ? [] : [Measure.times(p50 / (each[0]?.p50 ?? p50)), Measure.times(p99 / (each[0]?.p99 ?? p99))]),
   ]),
 ]
 
 const program = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   for (const size of sizes) yield* write(sql, accountOf(size), 0, size)
-  const body: Array<ReadonlyArray<string>> = []
-  for (const [name, of] of Object.entries(FILTERS)) body.push(row(name, yield* measure(of, Number(values.rounds))))
-  for (const [name, of] of Object.entries(APART)) body.push(row(name, yield* measure(of, ROUNDS_APART)))
-  const head = sizes.flatMap((size, nth) => [
-    `${size.toLocaleString("en-US")}: p50`,
-    "p99",
-    ...(nth === 0 ? [] : ["p50 x", "p99 x"]),
-  ])
-  process.stdout.write(`Milliseconds for a page of ${PAGE}, by messages of the account, all in one database\n\n`)
-  process.stdout.write(`${table(["", ...head], body)}\n`)
+  const measured = new Map<string, Latencies>()
+  for (const [name, of] of Object.entries(FILTERS)) measured.set(name, yield* measure(of, Number(values.rounds)))
+  const apart = new Map<string, Latencies>()
+  for (const [name, of] of Object.entries(APART)) apart.set(name, yield* measure(of, ROUNDS_APART))
+  return { apart, measured }
 })
 
 await Effect.runPromise(
   Effect.scoped(
     Effect.gen(function* () {
-      const server = yield* temporaryServer()
-      const url = yield* Effect.promise(() => freshDatabase(server))
-      yield* Effect.provide(program, Database.layer({ url }))
+      const server = yield* Measure.temporaryServer()
+      const url = yield* Effect.promise(() => Measure.freshDatabase(server))
+      const environment = yield* Effect.promise(() => Measure.environment(server))
+      const { apart, measured } = yield* Effect.provide(program, Database.layer({ url }))
+      const head = sizes.flatMap((size, nth) => [
+        `${size.toLocaleString("en-US")}: p50`,
+        "p99",
+        ...(nth === 0 ? [] : ["p50 x", "p99 x"]),
+      ])
+      const growth = (pick: (latency: Latencies[number]) => number) =>
+        Measure.spread([...measured.values()].map((each) => shareOf(each.map(pick))))
+      const [first = 0, last = 0] = [sizes[0], sizes.at(-1)].map((size) => size?.toLocaleString("en-US"))
+      Measure.answer(
+        { page: PAGE, sizes, environment, measured: Object.fromEntries([...measured, ...apart]) },
+        [
+          `Milliseconds for a page of ${PAGE}, by messages of the account, all in one database.`,
+          Measure.describe(environment),
+          "",
+          Measure.table(
+            ["", ...head],
+            [...measured, ...apart].map(([name, each]) => row(name, each)),
+          ),
+        ].join("\n"),
+        [
+          {
+            what: `a page's p50 at ${last} messages against ${first}, over ${measured.size} filters`,
+            measured: growth(({ p50 }) => p50),
+            unit: "times",
+          },
+          {
+            what: `a page's p99 at ${last} messages against ${first}, over ${measured.size} filters`,
+            measured: growth(({ p99 }) => p99),
+            unit: "times",
+            atMost: 1.5,
+          },
+        ],
+      )
     }),
   ),
 )

@@ -233,7 +233,63 @@ export const describe = (found: Environment): string =>
 
 export const wantsJson = (): boolean => process.argv.includes("--json")
 
+/** One sentence of the report over all benchmarks: what was measured, and what was aimed at, if anything was. */
+export interface Finding {
+  readonly what: string
+  readonly measured: Spread
+  readonly unit: "times" | "a second" | "ms" | "s" | "MiB" | "%"
+  readonly atLeast?: number
+  readonly atMost?: number
+}
+
+const shown = (value: number, unit: Finding["unit"]): string => {
+  switch (unit) {
+    case "times":
+      return `${value.toFixed(Math.abs(value) < 10 ? 2 : 0)}x`
+    case "a second":
+      return rate(value)
+    case "ms":
+      return `${millis(value)} ms`
+    default:
+      return `${value.toFixed(value < 10 ? 2 : 0)} ${unit}`
+  }
+}
+
+/** A finding as the cells of a table: what, how much, between which bounds, the aim, and whether it is met. */
+export const cells = ({ atLeast, atMost, measured, unit, what }: Finding): ReadonlyArray<string> => {
+  const { least, median, most } = measured
+  const aim =
+    atLeast === undefined
+      ? atMost === undefined
+        ? ""
+        : `at most ${shown(atMost, unit)}`
+      : `at least ${shown(atLeast, unit)}`
+  const isMet = median >= (atLeast ?? Number.NEGATIVE_INFINITY) && median <= (atMost ?? Number.POSITIVE_INFINITY)
+  return [
+    what,
+    shown(median, unit),
+    least === most ? "" : `${shown(least, unit)} to ${shown(most, unit)}`,
+    aim,
+    aim === "" ? "" : isMet ? "met" : "not met",
+  ]
+}
+
+export const CELLS = ["", "measured", "spread", "aim", ""]
+
+export const findingsTable = (findings: ReadonlyArray<Finding>): string => table(CELLS, findings.map(cells))
+
+/** What was measured once has no spread. */
+export const once = (value: number): Spread => ({ median: value, least: value, most: value })
+
+/** The ratio of two contenders' medians, and of the rounds that part them least and most. */
+export const ratio = (results: ReadonlyArray<Result>, name: string, against: string): Spread => {
+  const [own, base] = [name, against].map((wanted) => results.find((result) => result.name === wanted)?.perSecond)
+  if (own === undefined || base === undefined) throw new Error(`nobody is called ${name} or ${against}`)
+  return { median: own.median / base.median, least: own.least / base.most, most: own.most / base.least }
+}
+
 /** The whole answer of a benchmark: JSON for a script, else text for a person. */
-export const answer = (json: unknown, text: string): void => {
-  process.stdout.write(wantsJson() ? `${JSON.stringify(json, undefined, 2)}\n` : `${text}\n`)
+export const answer = (json: object, text: string, findings: ReadonlyArray<Finding>): void => {
+  const whole = { ...json, findings }
+  process.stdout.write(wantsJson() ? `${JSON.stringify(whole, undefined, 2)}\n` : `${text}\n`)
 }

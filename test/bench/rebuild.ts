@@ -134,6 +134,27 @@ try {
         `${Measure.millis(Measure.quantile(beside.rebuilding, 0.99))} ms, without one ` +
         `${Measure.millis(Measure.quantile(beside.idle, 0.99))} ms; ${share(summary.foreground_p99_share)}.`,
     ].join("\n"),
+    [
+      {
+        what: "the email log, folded to its end",
+        measured: of(({ rate }) => rate),
+        unit: "a second",
+        atLeast: 100_000,
+      },
+      { what: "against row by row", measured: summary.against_row_by_row, unit: "times", atLeast: 5 },
+      { what: "against emmett's rebuild", measured: summary.against_emmett, unit: "times", atLeast: 5 },
+      {
+        what: "memory at the end of the fold against a quarter of the way",
+        measured: of(({ heldMebibytes: { least, most } }) => most / least),
+        unit: "times",
+      },
+      {
+        what: "p99 of sends beside a throttled rebuild",
+        measured: summary.foreground_p99_share,
+        unit: "times",
+        atMost: 1.5,
+      },
+    ],
   )
 } finally {
   await Effect.runPromise(Scope.close(scope, Exit.void))

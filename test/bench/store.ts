@@ -153,6 +153,28 @@ try {
           ` (events only ${Measure.times(summary[n]?.events_only_against_emmett ?? 0)}).`,
       ]),
     ].join("\n"),
+    settings.flatMap(({ commit_delay, results }) => {
+      const disk = commit_delay === 0 ? "" : `, every commit ${commit_delay / 1000} ms`
+      return [
+        {
+          what: `commits of 64 fibers against one transaction each${disk}`,
+          measured: Measure.ratio(results, WHOLE, WHOLE_SINGLE),
+          unit: "times" as const,
+          ...(commit_delay === 0 ? {} : { atLeast: 5 }),
+        },
+        {
+          what: `appends of events against emmett${disk}`,
+          measured: Measure.ratio(results, BARE, EMMETT),
+          unit: "times" as const,
+          atLeast: 4,
+        },
+        {
+          what: `the same with log, terms, content and outbox against emmett's bare append${disk}`,
+          measured: Measure.ratio(results, WHOLE, EMMETT),
+          unit: "times" as const,
+        },
+      ]
+    }),
   )
 } finally {
   await Effect.runPromise(Scope.close(scope, Exit.void))

@@ -164,6 +164,15 @@ try {
       ),
       `The hanging endpoint changes the p99 by ${change.toFixed(0)} %.`,
     ].join("\n"),
+    [
+      { what: "signed calls of a backlog", measured: Measure.spread(rates), unit: "a second", atLeast: 1_500 },
+      {
+        what: "change of the others' p99 by an endpoint that hangs",
+        measured: Measure.once(change),
+        unit: "%",
+        atMost: 20,
+      },
+    ],
   )
 } finally {
   await Effect.runPromise(Scope.close(scope, Exit.void))

@@ -1,0 +1,142 @@
+import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Content from "@waybill/store/Content"
+import { Effect, ManagedRuntime, Redacted, Scope } from "effect"
+import { fork, spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import pg from "pg"
+import * as Delivery from "../../support/delivery.ts"
+import * as Cpu from "../accept/cpu.ts"
+import { HTML, recipient, SUBJECT, TEXT } from "./mail.ts"
+
+/** What the service's own program begins with. */
+const AS_IN_MAIN = "effect/schema/SchemaJITCompiler/enable"
+/** To the sink, of a worker. */
+export const CONNECTIONS = 10
+/** The backlog comes due together, this long after it was made. */
+const LEAD_MILLIS = 4_000
+
+const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
+const acquire = <A>(scope: Scope.Scope, make: () => Promise<A>, release: (made: A) => unknown): Promise<A> =>
+  Effect.runPromise(
+    Scope.provide(
+      Effect.acquireRelease(Effect.promise(make), (made) => Effect.promise(async () => void (await release(made)))),
+      scope,
+    ),
+  )
+
+/** A program of this folder, which says at once where it listens. */
+export const child = (scope: Scope.Scope, file: string) =>
+  acquire(
+    scope,
+    async () => {
+      const forked = fork(here(file))
+      const [hello] = (await once(forked, "message")) as [{ readonly port?: number }]
+      return { process: forked, pid: forked.pid ?? 0, port: hello.port ?? 0 }
+    },
+    ({ process }) => process.kill("SIGKILL"),
+  )
+
+/** A worker of its own on a database, and a way to give it work. */
+export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: number) => {
+  const runtime = await acquire(
+    scope,
+    async () => ManagedRuntime.make(Delivery.store(url)),
+    (runtime) => runtime.dispose(),
+  )
+  const worker = await acquire(
+    scope,
+    async () => {
+      const started = spawn(
+        process.execPath,
+        [
+          "--import",
+          AS_IN_MAIN,
+          here("../../support/workerProcess.ts"),
+          Redacted.value(url),
+          `${port}`,
+          `${CONNECTIONS}`,
+        ],
+        { stdio: ["ignore", "pipe", "inherit"] },
+      )
+      await once(started.stdout, "data")
+      return started
+    },
+    (started) => started.kill("SIGKILL"),
+  )
+  const sender = await runtime.runPromise(Delivery.sender())
+  const body = Content.encodeBody({ html: HTML, text: TEXT })
+  const accept = (over: Readonly<Record<string, unknown>> = {}) =>
+    runtime.runPromise(
+      Delivery.accept(
+        sender,
+        {
+          subject: SUBJECT,
+          content: { sha256: body.sha256, has_html: true, has_text: true, attachments: [] },
+          ...over,
+        },
+        body,
+      ),
+    )
+  const watcher = await acquire(
+    scope,
+    async () => {
+      const client = new pg.Client({ connectionString: Redacted.value(url) })
+      await client.connect()
+      return client
+    },
+    (client) => client.end(),
+  )
+  // Each part has an index to itself: one condition for all of them would read a million rows at each look.
+  const pending = async () => {
+    const { rows } = await watcher.query<{ readonly n: number }>(`
+      SELECT ((SELECT count(*) FROM outbox WHERE kind = 'delivery' AND ready AND lease_token IS NULL)
+        + (SELECT count(*) FROM outbox WHERE lease_token IS NOT NULL)
+        + (SELECT count(*) FROM outbox WHERE NOT ready AND lease_token IS NULL
+            AND available_at < now() + interval '1 hour'))::int AS n`)
+    return rows[0]?.n ?? 0
+  }
+  return { accept, pending, pid: worker.pid ?? 0, url }
+}
+export type Node = Awaited<ReturnType<typeof node>>
+
+export const sleep = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
+export const now = () => performance.timeOrigin + performance.now()
+const inParallel = async (count: number, width: number, work: (n: number) => Promise<unknown>) => {
+  let next = 0
+  const lane = async () => {
+    while (next < count) await work(next++)
+  }
+  await Promise.all(Array.from({ length: width }, lane))
+}
+
+export interface Spent {
+  readonly perSecond: number
+  readonly senderMicros: number
+  readonly postgresMicros: number
+}
+
+/** A backlog that comes due at once, until nothing of it is left in the outbox. */
+export const drain = async (on: Node, postgres: EmbeddedPostgres.Running, mails: number): Promise<Spent> => {
+  const due = now() + LEAD_MILLIS + mails
+  const scheduled_at = Timestamp.fromMillis(due)
+  await inParallel(mails, 64, (n) => on.accept({ scheduled_at, to: [{ address: recipient(n) }] }))
+  await sleep(due - now())
+  const before = [Cpu.ofProcess(on.pid), Cpu.ofPostgres(postgres.pid)] as const
+  while ((await on.pending()) > 0) await sleep(20)
+  const seconds = (now() - due) / 1000
+  return {
+    perSecond: mails / seconds,
+    senderMicros: ((Cpu.ofProcess(on.pid) - before[0]) * 1000) / mails,
+    postgresMicros: ((Cpu.ofPostgres(postgres.pid) - before[1]) * 1000) / mails,
+  }
+}
+
+/** How many a second are accepted, with nobody looking at them yet. */
+export const acceptRate = async (on: Node, mails: number): Promise<number> => {
+  const scheduled_at = Timestamp.fromMillis(now() + 20 * 24 * 3_600_000)
+  const began = now()
+  await inParallel(mails, 64, (n) => on.accept({ scheduled_at, to: [{ address: recipient(n) }] }))
+  return (mails * 1000) / (now() - began)
+}

@@ -1,0 +1,92 @@
+// What `npm run bench` does without a name: every benchmark, one after another, and docs/benchmarks.md from what they say.
+import { spawn } from "node:child_process"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import * as Measure from "../measure.ts"
+import { plot, type Series } from "./plot.ts"
+
+/** In this order, with what makes a run of all of them worth its time. */
+const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
+  store: [],
+  accept: [],
+  logs: ["--rows", "1000000"],
+  deliver: [],
+  webhooks: [],
+  rebuild: [],
+  compose: [],
+  start: [],
+  memory: [],
+  growth: ["--messages", "1000000"],
+}
+
+const ROOT = join(import.meta.dirname, "../../..")
+const DOC = join(ROOT, "docs", "benchmarks.md")
+const FOLDER = join(ROOT, "docs", "benchmarks")
+const BEGIN = "<!-- written by npm run bench -->"
+const END = "<!-- end of what is written -->"
+
+interface Answer {
+  readonly environment?: Measure.Environment
+  readonly findings: ReadonlyArray<Measure.Finding>
+  readonly series?: ReadonlyArray<Series>
+}
+
+const run = (name: string, args: ReadonlyArray<string>): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, "..", `${name}.ts`), ...args, "--json"], {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "inherit"],
+    })
+    const chunks: Array<Buffer> = []
+    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk))
+    child.on("error", reject)
+    child.on("close", (code) =>
+      code === 0 ? resolve(Buffer.concat(chunks).toString()) : reject(new Error(`${name} ended with ${code}`)),
+    )
+  })
+
+const markdown = (name: string, { environment, findings }: Answer, seconds: number): string => {
+  const line = (of: ReadonlyArray<string>) => `| ${of.join(" | ")} |`
+  const load = environment === undefined ? "" : `, load ${environment.loadAverage} before`
+  return [
+    `### ${name}`,
+    "",
+    `\`npm run bench -- ${[name, ...(BENCHES[name] ?? [])].join(" ")}\`: ${Math.round(seconds)} s${load}.`,
+    "",
+    line(Measure.CELLS),
+    "|---|---|---|---|---|",
+    ...findings.map((finding) => line(Measure.cells(finding))),
+  ].join("\n")
+}
+
+/** Runs all of them; `date` is the day that stands above the tables. */
+export const all = async (date: string): Promise<void> => {
+  mkdirSync(FOLDER, { recursive: true })
+  const parts: Array<string> = []
+  const environments: Array<Measure.Environment> = []
+  let growth: ReadonlyArray<Series> = []
+  for (const [name, args] of Object.entries(BENCHES)) {
+    process.stdout.write(`\n${name}\n`)
+    const began = performance.now()
+    const text = await run(name, args)
+    const answer = JSON.parse(text) as Answer
+    writeFileSync(join(FOLDER, `${name}.json`), text)
+    process.stdout.write(`${Measure.findingsTable(answer.findings)}\n`)
+    parts.push(markdown(name, answer, (performance.now() - began) / 1000))
+    if (answer.environment !== undefined) environments.push(answer.environment)
+    growth = answer.series ?? growth
+  }
+  writeFileSync(join(FOLDER, "growth.svg"), plot(growth))
+  const [machine] = environments
+  const shape =
+    machine &&
+    `${machine.cores} cores of ${machine.cpu}, ${machine.system}, Node ${machine.node}, PostgreSQL ${machine.postgres}`
+  const written = [
+    `Measured on ${date} by one \`npm run bench\`: ${shape}. What each said in full lies in [benchmarks/](benchmarks).`,
+    ...parts,
+    "![Cost of a piece of work by messages held](benchmarks/growth.svg)",
+  ].join("\n\n")
+  const doc = readFileSync(DOC, "utf8")
+  const before = doc.slice(0, doc.indexOf(BEGIN) + BEGIN.length)
+  writeFileSync(DOC, `${before}\n\n${written}\n\n${doc.slice(doc.indexOf(END))}`)
+}

@@ -1,0 +1,107 @@
+// npm run bench -- start: from the command to the first answer of /readyz, beside the start of Postgres alone.
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import { freePort } from "../support/service.ts"
+import * as Measure from "./measure.ts"
+
+const ROUNDS = 3
+const LOOK_EVERY_MS = 5
+const LAUNCHER = path.join(import.meta.dirname, "../../bin/waybill.mjs")
+
+const sleep = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
+
+/** Seconds until the service answers for the first time. */
+const service = async (folder: string): Promise<number> => {
+  const [port, smtpPort] = [await freePort(), await freePort()]
+  const began = performance.now()
+  const child = spawn(process.execPath, [LAUNCHER, "start"], {
+    env: {
+      ...process.env,
+      DATABASE_URL: "",
+      WAYBILL_DATA: folder,
+      PORT: String(port),
+      SMTP_PORT: String(smtpPort),
+      LOG_LEVEL: "Error",
+    },
+    stdio: "ignore",
+  })
+  const gone = once(child, "exit")
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  while (!(await isReady())) {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`)
+    await sleep(LOOK_EVERY_MS)
+  }
+  const seconds = (performance.now() - began) / 1000
+  child.kill("SIGTERM")
+  await gone
+  return seconds
+}
+
+/** Seconds until Postgres alone takes connections, by the same code in this process. */
+const postgres = async (folder: string): Promise<number> => {
+  const began = performance.now()
+  return Effect.runPromise(
+    Effect.scoped(Effect.map(EmbeddedPostgres.start({ dataDir: folder }), () => (performance.now() - began) / 1000)),
+  )
+}
+
+const home = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-start-"))
+try {
+  // As root the server runs as somebody else, who must be able to pass through.
+  await fs.chmod(home, 0o711)
+  // The dashboard is built by the first start of a checkout.
+  await service(path.join(home, "first"))
+  const environment = await Effect.runPromise(
+    Effect.scoped(
+      Effect.flatMap(Measure.temporaryServer(), (server) => Effect.promise(() => Measure.environment(server))),
+    ),
+  )
+  const rounds: Array<Readonly<Record<"empty" | "postgres_empty" | "again" | "postgres_again", number>>> = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const [ours, bare] = [path.join(home, `service-${round}`), path.join(home, `postgres-${round}`)]
+    rounds.push({
+      empty: await service(ours),
+      postgres_empty: await postgres(bare),
+      again: await service(ours),
+      postgres_again: await postgres(bare),
+    })
+  }
+  const of = (pick: (round: (typeof rounds)[number]) => number) => Measure.spread(rounds.map(pick))
+  const empty = of((round) => round.empty)
+  const again = of((round) => round.again)
+  const findings: ReadonlyArray<Measure.Finding> = [
+    { what: "start on an empty folder", measured: empty, unit: "s" },
+    {
+      what: "the same against initdb and start of Postgres alone",
+      measured: of((round) => round.empty / round.postgres_empty),
+      unit: "times",
+    },
+    { what: "start on what is there", measured: again, unit: "s" },
+    {
+      what: "the same against the start of Postgres alone",
+      measured: of((round) => round.again / round.postgres_again),
+      unit: "times",
+    },
+  ]
+  Measure.answer(
+    { environment, rounds },
+    [
+      `From \`waybill start\` to the first answer of /readyz, ${ROUNDS} rounds.`,
+      Measure.describe(environment),
+      "",
+      Measure.findingsTable(findings),
+    ].join("\n"),
+    findings,
+  )
+} finally {
+  await fs.rm(home, { recursive: true, force: true })
+}
