@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 
 interface Locked {
   readonly version?: string
@@ -7,6 +7,13 @@ interface Locked {
   readonly link?: boolean
   readonly dev?: boolean
 }
+
+interface Installed {
+  readonly version?: string
+  readonly license?: string | { readonly type?: string }
+}
+
+const spoken = ({ license }: Installed): string | undefined => (typeof license === "object" ? license.type : license)
 
 /** Licences that ask for nothing but their own text beside the code. */
 const allowed = new Set([
@@ -44,6 +51,31 @@ describe("licences", () => {
       production
         .filter(([path, entry]) => !isAllowed(entry.license ?? "none") && !isBuildTool(path))
         .map(([path, entry]) => [path, entry.license]),
+      [],
+    )
+  })
+
+  it("every package says of itself what the lock file says of it", () => {
+    const installed = locked("package-lock.json").flatMap(([path, entry]) => {
+      const file = `${path}/package.json`
+      if (!path.startsWith("node_modules/") || entry.link === true || !existsSync(file)) return []
+      return [{ path, entry, own: JSON.parse(readFileSync(file, "utf8")) as Installed }]
+    })
+    assert.isAbove(installed.length, 100)
+    assert.deepStrictEqual(
+      installed
+        .filter(({ own, entry }) => own.version === entry.version && spoken(own) !== entry.license)
+        .map(({ own, entry, path }) => [path, entry.license, spoken(own)]),
+      [],
+    )
+  })
+
+  it("no package at all has a licence that passes itself on, not even where we only build with it", () => {
+    const copyleft = /\b(?:A?GPL|LGPL|EUPL|SSPL|OSL|CPAL|BUSL|CC-BY-SA)/iu
+    assert.deepStrictEqual(
+      [...locked("package-lock.json"), ...locked("runtime/package-lock.json")]
+        .filter(([, { license = "" }]) => copyleft.test(license) && !isAllowed(license))
+        .map(([path, { license }]) => [path, license]),
       [],
     )
   })
