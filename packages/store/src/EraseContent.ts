@@ -20,7 +20,7 @@ export const erase = Effect.fnUntraced(function* (
 ) {
   const messages = places.flatMap(({ stream, stream_id }) => (stream === Email.stream ? [stream_id] : []))
   if (messages.length === 0) return
-  yield* Effect.orDie(sql`
+  const removal = sql`
     WITH used AS MATERIALIZED (
       SELECT e.stream_id, e.stream_id = ANY(${messages}::text[]) AS named, part.sha256
       FROM events e CROSS JOIN LATERAL (
@@ -36,5 +36,7 @@ export const erase = Effect.fnUntraced(function* (
     DELETE FROM content c USING gone
     WHERE c.account_id = ${account_id} AND c.sha256 = gone.sha256
       AND (NOT EXISTS (SELECT 1 FROM used u WHERE u.sha256 = c.sha256 AND NOT u.named)
-        OR position(convert_to(${address}, 'UTF8') IN c.bytes) > 0)`)
+        OR position(convert_to(${address}, 'UTF8') IN c.bytes) > 0)`
+  // It goes through all messages of the account, which may take longer than a request may.
+  yield* Effect.orDie(sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, removal)))
 })
