@@ -18,6 +18,11 @@ const recovered = Metric.counter("waybill_leases_recovered_total", {
   incremental: true,
 })
 
+const logReads = Metric.counter("waybill_log_reads_total", {
+  description: "Reads of the log by this process while it has a replica, by where they were answered",
+  incremental: true,
+})
+
 /**
  * A series a value. What can happen stands at nought before it does: a counter that is born with its first event has
  * not increased, and an alert that waits for an increase sleeps through it.
@@ -34,6 +39,10 @@ const by = (metric: Metric.Counter<number>, label: string, values: ReadonlyArray
 }
 const byType = by(events, "type", DomainEvent.TAGS)
 const byKind = by(recovered, "kind", KINDS)
+
+const byPlace = by(logReads, "at", ["primary", "replica"])
+
+export const logRead = (at: "primary" | "replica"): void => byPlace(at, 1)
 
 /** A flight is in the log. */
 export const landed = (units: number, appended: ReadonlyArray<Stored>): void => {

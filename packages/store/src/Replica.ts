@@ -1,7 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Duration, Effect, Layer, type Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { SESSION } from "./Database.ts"
 import * as Lsn from "./Lsn.ts"
+import * as Measures from "./Measures.ts"
 
 /** How often the primary and the replica are asked how far they are. */
 export const LOOK_EVERY = Duration.millis(500)
@@ -12,6 +13,7 @@ export const MAX_STALENESS = Duration.seconds(2)
 export const MAX_ACCOUNTS = 10_000
 /** Nobody has come that far: whoever waits for it reads the primary. */
 const NEVER = Lsn.HIGHEST
+const STALENESS = Option.getOrThrow(Duration.toNanos(MAX_STALENESS))
 
 interface Shape {
   /** What this node has committed for these accounts, a reader of theirs must see. */
@@ -46,12 +48,14 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const primary = yield* PgClient.PgClient
   const replica = Context.get(yield* Layer.build(pool(options)), PgClient.PgClient)
   const written = new Map<string, Lsn.Lsn>()
-  const samples: Array<{ readonly at: number; readonly lsn: Lsn.Lsn }> = []
+  /** Where the primary was at which moment; none older than what a reader is shown at most. */
+  const samples: Array<{ readonly at: bigint; readonly lsn: Lsn.Lsn }> = []
   let last = Lsn.LOWEST
   let floor = Lsn.LOWEST
   let doubts = 0
   let replayed = Lsn.LOWEST
-  let isUsable = false
+  /** The latest moment of which the replica shows all; nothing while it cannot be told. */
+  let complete: bigint | undefined
 
   const note = (account_id: string, lsn: Lsn.Lsn) => {
     written.delete(account_id)
@@ -61,6 +65,11 @@ const make = Effect.fnUntraced(function* (options: Options) {
     if (oldest === undefined) return
     written.delete(oldest)
     floor = Lsn.max(floor, its)
+  }
+
+  const advance = (to: Lsn.Lsn) => {
+    replayed = to
+    complete = samples.findLast(({ lsn }) => lsn <= to)?.at ?? complete
   }
 
   /** The place in the write-ahead log that every commit of before lies below. */
@@ -78,30 +87,29 @@ const make = Effect.fnUntraced(function* (options: Options) {
 
   const look = Effect.gen(function* () {
     const before = doubts
+    const at = yield* Clock.monotonicTimeNanos
     const lsn = yield* flushed
-    const at = yield* Clock.currentTimeMillis
     // All that was in doubt was committed before this look.
     if (before > 0) {
       floor = Lsn.max(floor, yield* inserted)
       doubts -= before
     }
     samples.push({ at, lsn })
-    const horizon = at - Duration.toMillis(MAX_STALENESS)
-    while (samples.length > 1 && (samples[1]?.at ?? at) <= horizon) samples.shift()
-    replayed = yield* followed
-    isUsable = replayed >= (samples[0]?.lsn ?? NEVER)
+    while ((samples[0]?.at ?? at) < at - STALENESS) samples.shift()
+    advance(yield* followed)
   }).pipe(
     Effect.timeout(LOOK_TIMEOUT),
-    Effect.catchCause(() => Effect.sync(() => (isUsable = false))),
+    Effect.catchCause(() => Effect.sync(() => (complete = undefined))),
   )
   yield* look
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(LOOK_EVERY), look)))
 
   const isThere = (needed: Lsn.Lsn) =>
     Effect.gen(function* () {
-      if (!isUsable || needed === NEVER) return false
+      const now = yield* Clock.monotonicTimeNanos
+      if (needed === NEVER || complete === undefined || complete < now - STALENESS) return false
       if (replayed >= needed) return true
-      replayed = Lsn.max(replayed, yield* followed)
+      advance(yield* followed)
       return replayed >= needed
     }).pipe(
       Effect.timeout(LOOK_TIMEOUT),
@@ -111,6 +119,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   return {
     wrote: (accounts) =>
       inserted.pipe(
+        Effect.timeout(LOOK_TIMEOUT),
         Effect.tap((lsn) =>
           Effect.sync(() => {
             last = Lsn.max(last, lsn)
@@ -127,7 +136,9 @@ const make = Effect.fnUntraced(function* (options: Options) {
         // What cannot be read was told by nobody: then the primary knows best.
         const told = known === undefined ? Lsn.LOWEST : (Lsn.parse(known) ?? NEVER)
         const needed = doubts > 0 ? NEVER : [written.get(account_id) ?? Lsn.LOWEST, floor, told].reduce(Lsn.max)
-        if (!(yield* isThere(needed))) return yield* effect
+        const isRead = yield* isThere(needed)
+        Measures.logRead(isRead ? "replica" : "primary")
+        if (!isRead) return yield* effect
         // A replica ends queries that stand in the way of its replay, and may be gone by now.
         return yield* Effect.catchDefect(Effect.provideService(effect, PgClient.PgClient, replica), () => effect)
       }),

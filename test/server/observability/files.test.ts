@@ -81,6 +81,9 @@ layer(World, { excludeTestServices: true })("the dashboard and the alerts", (it)
           ),
           (found) => found.has("waybill_delivery_outcomes_total") && found.has("waybill_delivery_age_seconds_bucket"),
         )
+        const told = readFileSync("docs/operating/monitoring.md", "utf8")
+        const names = [...series.keys()].map((name) => name.replace(/_(?:bucket|sum|count)$/u, ""))
+        assert.isEmpty(names.filter((name) => name !== "up" && !told.includes(`\`${name}`)))
         for (const { expr, where } of queries) {
           const { groupedBy, selectors } = Promql.parse(expr)
           for (const { labels, metric } of selectors) {
