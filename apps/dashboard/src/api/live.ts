@@ -41,14 +41,16 @@ interface Follow {
   readonly types: ReadonlyArray<string>
   readonly enabled: boolean
   readonly onEvent: (event: EventRecord) => void
+  /** The stream begins now: what happened between the last look and this moment is in no event. */
+  readonly onBegin: () => void
 }
 
 /** Follows the account's history while a screen is open and its tab is seen. */
-export const useLive = ({ enabled, onEvent, types }: Follow): Liveness => {
+export const useLive = ({ enabled, onBegin, onEvent, types }: Follow): Liveness => {
   const [liveness, setLiveness] = useState<Liveness>("off")
-  const handler = useRef(onEvent)
+  const handlers = useRef({ onBegin, onEvent })
   useEffect(() => {
-    handler.current = onEvent
+    handlers.current = { onBegin, onEvent }
   })
   const asked = types.join(",")
 
@@ -58,7 +60,7 @@ export const useLive = ({ enabled, onEvent, types }: Follow): Liveness => {
       return undefined
     }
     const stop = new AbortController()
-    void follow(asked, stop.signal, setLiveness, (event) => handler.current(event))
+    void follow(asked, stop.signal, setLiveness, handlers)
     return () => stop.abort()
   }, [asked, enabled])
 
@@ -69,7 +71,7 @@ const follow = async (
   types: string,
   signal: AbortSignal,
   tell: (liveness: Liveness) => void,
-  onEvent: (event: EventRecord) => void,
+  handlers: { readonly current: Pick<Follow, "onBegin" | "onEvent"> },
 ): Promise<void> => {
   let last: string | undefined
   let pause = PAUSE_MS
@@ -85,9 +87,10 @@ const follow = async (
       if (!response.ok || response.body === null) throw new Error("no stream")
       tell("live")
       pause = PAUSE_MS
+      if (last === undefined) handlers.current.onBegin()
       for await (const frame of frames(response.body)) {
         if (frame.id !== "") last = frame.id
-        if (frame.event === "message") onEvent(JSON.parse(frame.data) as EventRecord)
+        if (frame.event === "message") handlers.current.onEvent(JSON.parse(frame.data) as EventRecord)
       }
     } catch {
       if (signal.aborted) return

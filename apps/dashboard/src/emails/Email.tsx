@@ -18,7 +18,7 @@ import { EMAIL_TYPES } from "./feed.ts"
 import { Recipients } from "./Recipients.tsx"
 import { Timeline } from "./Timeline.tsx"
 
-/** Where nothing is left to happen. */
+/** Where nothing is left to happen. Whoever may follow the stream is told; others ask now and then. */
 const FINAL: ReadonlySet<string> = new Set(["delivered", "bounced", "failed", "suppressed", "canceled", "complained"])
 const POLL_MS = 3_000
 
@@ -26,16 +26,19 @@ export const Email = () => {
   const { id } = useParams({ from: "/shell/emails/$id" })
   const client = useQueryClient()
   const isAdmin = useMay("admin")
-  const { data: email } = useSuspenseQuery(queries.email(id))
-  const isOpen = !FINAL.has(email.status)
+  const { data: email } = useSuspenseQuery({
+    ...queries.email(id),
+    refetchInterval: ({ state }) => (isAdmin || FINAL.has(state.data?.status ?? "") ? false : POLL_MS),
+  })
   const { data: events } = useSuspenseQuery({
     ...queries.emailEvents(id),
-    refetchInterval: isOpen && !isAdmin ? POLL_MS : false,
+    refetchInterval: isAdmin || FINAL.has(email.status) ? false : POLL_MS,
   })
   const refresh = () => void client.invalidateQueries({ queryKey: ["email", id] })
   useLive({
     types: EMAIL_TYPES,
     enabled: isAdmin,
+    onBegin: refresh,
     onEvent: ({ stream_id }) => {
       if (stream_id === id) refresh()
     },

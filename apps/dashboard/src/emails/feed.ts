@@ -90,6 +90,7 @@ export const useTail = (search: EmailSearch, enabled: boolean): Tail => {
   const liveness = useLive({
     types: EMAIL_TYPES,
     enabled: enabled && isAdmin,
+    onBegin: soon,
     onEvent: ({ stream_id }) => {
       changed.current.add(stream_id)
       soon()

@@ -34,7 +34,12 @@ export const Inbox = () => {
   const query = useInfiniteQuery({ ...queries.inbox, refetchInterval: isAdmin ? false : POLL_MS })
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
   const refresh = () => client.invalidateQueries({ queryKey: ["inbox"], exact: true })
-  useLive({ types: ARRIVALS, enabled: isAdmin, onEvent: () => void setTimeout(() => void refresh(), SOON_MS) })
+  useLive({
+    types: ARRIVALS,
+    enabled: isAdmin,
+    onBegin: () => void refresh(),
+    onEvent: () => void setTimeout(() => void refresh(), SOON_MS),
+  })
   const open = (next: SandboxMessage | undefined) =>
     void navigate({ search: next === undefined ? {} : { id: next.id }, replace: true })
   const at = useListKeys(rows.length, { open: (nth) => open(rows[nth]), show: (nth) => open(rows[nth]) })

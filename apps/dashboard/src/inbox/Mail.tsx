@@ -104,14 +104,19 @@ const Links = ({ mail }: { readonly mail: WholeSandboxMessage }) => {
       {links.map(({ href, words }, nth) => (
         <li key={nth} className="px-4 py-2.5 text-sm">
           <span className="block truncate">{words === "" ? "(no words)" : words}</span>
-          <a
-            href={href}
-            target="_blank"
-            rel="noreferrer noopener"
-            className="block truncate font-mono text-xs text-accent underline underline-offset-2"
-          >
-            {href}
-          </a>
+          {/^(?:https?|mailto):/iu.test(href) ? (
+            <a
+              href={href}
+              target="_blank"
+              rel="noreferrer noopener"
+              className="block truncate font-mono text-xs text-accent underline underline-offset-2"
+            >
+              {href}
+            </a>
+          ) : (
+            // Whoever wrote the mail does not choose what runs here.
+            <code className="block truncate font-mono text-xs text-ink-2">{href}</code>
+          )}
         </li>
       ))}
     </ul>

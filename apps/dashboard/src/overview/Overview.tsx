@@ -106,20 +106,15 @@ const useRefresh = () => {
   const client = useQueryClient()
   const isAdmin = useMay("admin")
   const waiting = useRef(false)
-  useLive({
-    types: EMAIL_TYPES,
-    enabled: isAdmin,
-    onEvent: () => {
-      if (waiting.current) return
-      waiting.current = true
-      setTimeout(() => {
-        waiting.current = false
-        void client.invalidateQueries({ queryKey: ["stats"] })
-        void client.invalidateQueries({ queryKey: ["recent"] })
-        void client.invalidateQueries({ queryKey: ["waiting"] })
-      }, REFRESH_MS)
-    },
-  })
+  const soon = () => {
+    if (waiting.current) return
+    waiting.current = true
+    setTimeout(() => {
+      waiting.current = false
+      for (const name of ["stats", "recent", "waiting"]) void client.invalidateQueries({ queryKey: [name] })
+    }, REFRESH_MS)
+  }
+  useLive({ types: EMAIL_TYPES, enabled: isAdmin, onBegin: soon, onEvent: soon })
 }
 
 const number = new Intl.NumberFormat()

@@ -69,7 +69,7 @@ export const Skeleton = ({ className }: { readonly className?: string }) => (
 
 /** Rows that are on their way; shown only after a moment, since most are there before. */
 export const SkeletonRows = ({ rows = 6 }: { readonly rows?: number }) => (
-  <div role="status" aria-label="Loading" className="divide-y divide-line">
+  <div role="status" aria-label="Loading" className="late divide-y divide-line">
     {Array.from({ length: rows }, (_, nth) => (
       <div key={nth} className="flex items-center gap-4 px-4 py-3.5">
         <Skeleton className="h-3.5 w-20" />

@@ -1,0 +1,174 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as Browser from "./browser.ts"
+import * as House from "./house.ts"
+
+const browser = await Browser.open()
+const TIMEOUT = 120_000
+const HOUR_MS = 3_600_000
+
+/** What a reader of mail would wince at: too much of it, a picture without words, links to nowhere, a lost attachment. */
+const BAD_HTML =
+  `<style>p { color: red }</style><p style="color: red" onclick="alert(1)">Hello</p>` +
+  `<script>document.title = "taken over"</script>` +
+  `<img src="cid:lost"><a href="javascript:alert(1)">Run</a><a href="http://localhost/">Home</a>` +
+  `<a href="https://example.org/real">Real</a><p>${"x".repeat(110 * 1024)}</p>`
+
+describe.skipIf(typeof browser === "string")(
+  `mail in the dashboard${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
+  () => {
+    let house: House.House
+    let seen: Browser.Watched
+
+    beforeAll(async () => {
+      if (typeof browser === "string") return
+      house = await House.open()
+      seen = await Browser.visit(browser, house.url)
+      await Browser.signIn(seen.page, house.owner)
+    }, TIMEOUT)
+
+    afterAll(async () => {
+      if (typeof browser === "string") return
+      await browser.close()
+      await house.close()
+    }, TIMEOUT)
+
+    const headline = (name: string) => seen.page.getByRole("heading", { name }).first().waitFor()
+
+    it("is composed and sent, as the member who signed in", { timeout: TIMEOUT }, async () => {
+      const { page } = seen
+      await page.goto("/compose")
+      await page.getByLabel("To", { exact: true }).fill("ana@example.org")
+      await page.getByLabel("Subject").fill("A bad example")
+      await page.getByLabel("HTML").fill(BAD_HTML)
+      await page.getByLabel("Tags").fill("trial")
+      await page.getByRole("button", { name: "Send", exact: true }).click()
+      await headline("A bad example")
+      await page.locator("li[data-event='email.delivered']").waitFor()
+      const { json } = await house.ask("GET", "/email/logs?tag=trial")
+      const events = await house.ask("GET", `/email/logs/${json.data[0].id}/events`)
+      assert.strictEqual(events.json.data[0].actor.type, "user")
+    })
+
+    it("runs nothing that a stranger wrote into it", { timeout: TIMEOUT }, async () => {
+      const { page } = seen
+      await page.frameLocator("iframe").getByText("Hello").waitFor()
+      const frame = page.frames().find((each) => each.url().includes("/preview/emails/"))
+      assert.strictEqual(await frame?.title(), "")
+      for (const [tab, words] of [
+        ["HTML", "cid:lost"],
+        ["Headers", "DKIM-Signature"],
+        ["Raw", "MIME-Version"],
+      ] as const) {
+        await page.getByRole("tab", { name: tab }).click()
+        await page.getByRole("tabpanel").getByText(words).first().waitFor()
+      }
+    })
+
+    it("is looked at by the inbox, which says what is wrong with it", { timeout: TIMEOUT }, async () => {
+      const { page } = seen
+      await page.goto("/inbox")
+      await headline("A bad example")
+      await page.getByRole("tab", { name: /^Checks/u }).click()
+      const said = (await page.getByRole("tabpanel").textContent()) ?? ""
+      for (const words of [
+        "Gmail clips what is over 102.0 KB",
+        "1 of 1 pictures have no alt text",
+        "No attachment is named cid:lost",
+        "These lead nowhere from outside: javascript:alert(1), http://localhost/",
+        "acme.test can never be real",
+        "Signed by DKIM for acme.test",
+      ])
+        assert.include(said, words)
+      await page.getByRole("tab", { name: /^Links/u }).click()
+      // What is no address is no link here.
+      assert.deepEqual(
+        await page
+          .getByRole("tabpanel")
+          .getByRole("link")
+          .evaluateAll((all) => all.map((each) => each.textContent)),
+        ["http://localhost/", "https://example.org/real"],
+      )
+    })
+
+    it("is rescheduled, put back, and canceled while it waits", { timeout: TIMEOUT }, async () => {
+      const { page } = seen
+      const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()
+      const sent = await house.ask("POST", "/email/send", {
+        from: "hello@acme.test",
+        to: "ana@example.org",
+        subject: "Later",
+        text: "Not yet.",
+        scheduled_at,
+      })
+      const scheduled = async () => (await house.ask("GET", `/email/logs/${sent.json.id}`)).json.scheduled_at
+      await page.goto(`/emails/${sent.json.id}`)
+      await page.getByRole("button", { name: "Reschedule" }).click()
+      const later = new Date(Date.now() + 2 * HOUR_MS).toISOString()
+      await page.getByLabel("Send at").fill(later.slice(0, 16))
+      await page.getByRole("dialog").getByRole("button", { name: "Reschedule" }).click()
+      await page.getByText("Rescheduled.", { exact: true }).waitFor()
+      assert.strictEqual(await scheduled(), `${later.slice(0, 16)}:00.000Z`)
+      await page.getByRole("button", { name: "Undo" }).click()
+      await Browser.eventually(scheduled).toBe(scheduled_at)
+      await page.getByRole("button", { name: "Cancel", exact: true }).click()
+      await page.getByRole("button", { name: "Cancel the message" }).click()
+      await page.locator("li[data-event='email.canceled']").waitFor()
+      assert.strictEqual((await house.ask("GET", `/email/logs/${sent.json.id}`)).json.status, "canceled")
+    })
+
+    it("is found by every filter of the log, each of which stands in the address", { timeout: TIMEOUT }, async () => {
+      const { page } = seen
+      await page.goto("/emails")
+      await page.getByRole("button", { name: "State" }).click()
+      await page.getByRole("menuitem", { name: "Delivered" }).click()
+      await page.getByRole("button", { name: "More filters" }).click()
+      const filters = page.getByRole("dialog")
+      await filters.getByLabel("To", { exact: true }).fill("ana@example.org")
+      await filters.getByLabel("From").fill("hello@acme.test")
+      await filters.getByLabel("Subject contains").fill("bad")
+      await filters.getByLabel("Domain").fill("acme.test")
+      await filters.getByLabel("Tags").fill("trial")
+      await filters.getByLabel("After").fill("2020-01-01T00:00")
+      await filters.getByLabel("Before").fill("2090-01-01T00:00")
+      await filters.getByRole("button", { name: "Show" }).click()
+      await page.getByRole("link", { name: /A bad example/u }).waitFor()
+      const { searchParams } = new URL(page.url())
+      for (const name of ["status", "to", "from", "subject", "domain", "tag", "created_after", "created_before"])
+        assert.isTrue(searchParams.has(name), name)
+      await page.reload()
+      await page.getByRole("link", { name: /A bad example/u }).waitFor()
+      await page.getByRole("button", { name: "Remove the filter Tag" }).click()
+      await Browser.eventually(() => new URL(page.url()).searchParams.has("tag")).toBe(false)
+    })
+
+    it("stays quick in a log of many, of which only what is seen is drawn", { timeout: TIMEOUT }, async () => {
+      const { page } = seen
+      const emails = Array.from({ length: 100 }, (_, nth) => ({
+        from: "hello@acme.test",
+        to: `reader${nth}@example.org`,
+        subject: `Number ${nth}`,
+        text: "One of many.",
+      }))
+      assert.isBelow((await house.ask("POST", "/email/send/batch", { emails })).status, 300)
+      await page.goto("/emails")
+      const rows = page.getByRole("list", { name: "Emails" }).getByRole("listitem")
+      await page
+        .getByRole("link", { name: /Number/u })
+        .first()
+        .waitFor()
+      // Past the first page of the log, whose next one is fetched on the way.
+      for (let nth = 0; nth < 60; nth++) await page.keyboard.press("j")
+      await Browser.eventually(() => page.evaluate("scrollY > 1500")).toBe(true)
+      assert.isBelow(await rows.count(), 60)
+      await page.keyboard.press("Enter")
+      await page.getByRole("heading", { level: 1, name: /Number \d+/u }).waitFor()
+    })
+
+    it("has made nothing in the console complain, but of a stranger's script", () => {
+      assert.deepEqual(
+        seen.complaints.filter((each) => !each.includes("/preview/emails/")),
+        [],
+      )
+    })
+  },
+)
