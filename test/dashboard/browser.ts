@@ -92,7 +92,9 @@ export const open = async (): Promise<Browser | string> => {
       reasons.push(String(error instanceof Error ? error.message : error).split("\n")[0] ?? "")
     }
   }
-  return `no browser starts on this machine: ${[...new Set(reasons)].join("; ")}`
+  const said = `no browser starts on this machine: ${[...new Set(reasons)].join("; ")}`
+  process.stderr.write(`The dashboard is not tested, since ${said}\n`)
+  return said
 }
 
 export interface Watched {

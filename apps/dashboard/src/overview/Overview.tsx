@@ -32,8 +32,11 @@ const KINDS = [
 ] as const
 const DAY_MS = 24 * 60 * 60 * 1000
 const HOUR_MS = 60 * 60 * 1000
-/** Numbers are counted behind the log; they are asked for again at most this often while mail flows. */
-const REFRESH_MS = 3_000
+/** What is asked for again while mail flows, and how soon. The log is asked sparingly: the reader's own looks count too. */
+const REFRESHED = [
+  ["stats", 3_000],
+  ["recent", 6_000],
+] as const
 
 const startOf = (now: number, days: number): string =>
   new Date(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS).toISOString()
@@ -105,14 +108,16 @@ export const Overview = () => {
 const useRefresh = () => {
   const client = useQueryClient()
   const isAdmin = useMay("admin")
-  const waiting = useRef(false)
+  const under = useRef(new Set<string>())
   const soon = () => {
-    if (waiting.current) return
-    waiting.current = true
-    setTimeout(() => {
-      waiting.current = false
-      for (const name of ["stats", "recent", "waiting"]) void client.invalidateQueries({ queryKey: [name] })
-    }, REFRESH_MS)
+    for (const [name, pause] of REFRESHED) {
+      if (under.current.has(name)) continue
+      under.current.add(name)
+      setTimeout(() => {
+        under.current.delete(name)
+        void client.invalidateQueries({ queryKey: [name] })
+      }, pause)
+    }
   }
   useLive({ types: EMAIL_TYPES, enabled: isAdmin, onBegin: soon, onEvent: soon })
 }
