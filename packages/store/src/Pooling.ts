@@ -20,7 +20,11 @@ const NAMES = Object.keys(SESSION)
  */
 export const check = (url: Redacted.Redacted): Effect.Effect<void, PoolerUnfit> =>
   Effect.gen(function* () {
-    const mixed = yield* Effect.promise(() => mixesSessions(url))
+    // An address that is none is said by the migration too.
+    const mixed = yield* Effect.orElseSucceed(
+      Effect.tryPromise(() => mixesSessions(url)),
+      () => false,
+    )
     if (mixed) return yield* new PoolerUnfit({ message: NOT_BY_SESSION })
     const kept = yield* settingsKept(url)
     if (kept.length < NAMES.length) {
@@ -45,33 +49,34 @@ function alter(name: string): string {
 
 /** Two sessions side by side that are the same one, or one that is another the next time, are no sessions. */
 const mixesSessions = async (url: Redacted.Redacted): Promise<boolean> => {
-  const connect = async () => {
-    const client = new pg.Client({ connectionString: Redacted.value(url), application_name: "waybill check" })
-    client.on("error", () => {})
-    await client.connect()
-    return client
-  }
-  const pidOf = async (client: pg.Client) =>
-    (await client.query<{ readonly pid: number }>("SELECT pg_backend_pid() AS pid")).rows[0]?.pid
-  const clients = [await connect(), await connect()] as const
+  const clients = [clientOf(url), clientOf(url)] as const
+  const pidOf = async (nth: 0 | 1) =>
+    (await clients[nth].query<{ readonly pid: number }>("SELECT pg_backend_pid() AS pid")).rows[0]?.pid
   try {
-    const known = [await pidOf(clients[0]), await pidOf(clients[1])]
+    for (const client of clients) await client.connect()
+    const known = [await pidOf(0), await pidOf(1)]
     if (known[0] === known[1]) return true
     for (let round = 0; round < ROUNDS; round++) {
       const order = round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)
       // In a transaction even such a pooler gives each its own; afterwards it hands out what it got back last.
       for (const nth of order) await clients[nth].query("BEGIN")
       for (const nth of order) await clients[nth].query("COMMIT")
-      for (const nth of order) if ((await pidOf(clients[nth])) !== known[nth]) return true
+      for (const nth of order) if ((await pidOf(nth)) !== known[nth]) return true
     }
     return false
   } catch (cause) {
     // In statement mode a transaction is refused; whatever else is wrong, the migration says better.
-    if (cause instanceof Error && /transaction.*statement pooling|statement pooling/iu.test(cause.message)) return true
-    return false
+    return cause instanceof Error && /statement pooling/iu.test(cause.message)
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => {})))
   }
+}
+
+const clientOf = (url: Redacted.Redacted): pg.Client => {
+  const client = new pg.Client({ connectionString: Redacted.value(url), application_name: "waybill check" })
+  // Whoever is using it learns of the loss by its query.
+  client.on("error", () => {})
+  return client
 }
 
 /** The names of the settings that came through. */

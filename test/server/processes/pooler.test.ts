@@ -3,10 +3,11 @@ import { assert, describe, layer } from "@effect/vitest"
 import * as StoreDatabase from "@waybill/store/Database"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Pooling from "@waybill/store/Pooling"
-import { Cause, Duration, Effect, Exit, Layer, type Redacted } from "effect"
+import { Cause, Duration, Effect, Exit, Layer, Redacted } from "effect"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
 import * as PgBouncer from "../../support/pgBouncer.ts"
+import { freePort } from "../../support/service.ts"
 import { load } from "./clients.ts"
 import * as Service from "./Service.ts"
 
@@ -33,6 +34,19 @@ layer(World, { excludeTestServices: true })("Postgres itself", (it) => {
       const { url } = yield* Database.Fresh
       assert.strictEqual(yield* refusal(url), "")
     }),
+  )
+
+  it.effect(
+    "is said not to answer in words, where it does not",
+    () =>
+      Effect.gen(function* () {
+        const port = yield* Effect.promise(freePort)
+        const started = yield* Effect.exit(Service.start(Redacted.make(`postgres://a:b@127.0.0.1:${port}/c`)))
+        assert.isTrue(Exit.isFailure(started))
+        if (Exit.isFailure(started))
+          assert.include(String(Cause.squash(started.cause)), "waybill: the database could not be migrated:")
+      }),
+    60_000,
   )
 })
 
@@ -103,7 +117,7 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
     )
 
     it.effect(
-      "is seen with one connection to Postgres, and with many that were in use before",
+      "is seen with two connections to Postgres, and with many that were in use before",
       () =>
         Effect.gen(function* () {
           const { url } = yield* Database.Fresh
