@@ -40,6 +40,39 @@ describe("the golden events", () => {
   })
 })
 
+/** What brings a thing into being; of a thing that is not there, everything else is no news. */
+const BIRTHS = new Set([
+  "AccountCreated",
+  "DomainAdded",
+  "EmailQueued",
+  "KeyCreated",
+  "MemberInvited",
+  "SuppressionAdded",
+  "WebhookCreated",
+])
+
+describe("an event", () => {
+  const newest = (tag: string) =>
+    decode({ ...DomainEvent.upcast(tag, 1, golden(tag, 1).data), _tag: tag }) as { readonly _tag: string }
+  /** The deciders are of different kinds, and each is given its own events. */
+  const deciderOf = (tag: string) => {
+    const found = kinds.find(({ Event }) => tag in Event.cases)
+    return found as unknown as Aggregate.Aggregate<unknown, { readonly _tag: string }>
+  }
+
+  it.for(DomainEvent.TAGS.filter((tag) => !BIRTHS.has(tag)))("%s changes nothing where nothing is", (tag) => {
+    const { evolve, initial } = deciderOf(tag)
+    assert.deepStrictEqual(evolve(initial, newest(tag)), initial)
+  })
+
+  it.for([...BIRTHS])("%s makes one thing, and the same again changes nothing", (tag) => {
+    const { evolve, initial } = deciderOf(tag)
+    const born = evolve(initial, newest(tag))
+    assert.notDeepEqual(born, initial)
+    assert.deepStrictEqual(evolve(born, newest(tag)), born)
+  })
+})
+
 describe("the union of all events", () => {
   it("holds each aggregate's events once", () => {
     const tags = kinds.flatMap(({ Event }) => Object.keys(Event.cases))

@@ -46,6 +46,10 @@ describe("a custom header", () => {
     assert.match(problem(Header.Subject, "ü".repeat(451)), /902 octets without a space/u)
     assert.match(problem(Header.Value, "\ud800"), /well-formed/u)
   })
+  it("ends at 4000 characters", () => {
+    assert.strictEqual(problem(Header.Value, "x ".repeat(2_000)), "none")
+    assert.match(problem(Header.Value, `${"x ".repeat(2_000)}x`), /4000/u)
+  })
   it("has at most 49 others beside it", () => {
     const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, "v"]))
     assert.strictEqual(problem(Header.Headers, headers(50)), "none")
