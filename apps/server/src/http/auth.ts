@@ -4,6 +4,7 @@ import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse 
 import { ADDRESS_HEADER, PATH } from "../signIn/Options.ts"
 import { SignIn } from "../signIn/SignIn.ts"
 import * as ClientAddress from "./ClientAddress.ts"
+import * as Session from "./Session.ts"
 
 /** A passkey's attestation is the largest thing anybody sends here. */
 export const MAX_AUTH_BODY_BYTES = 64 * 1024
@@ -20,6 +21,8 @@ export const layer = (trustedProxies: Networks) =>
         const request = yield* HttpServerRequest.HttpServerRequest
         const { headers, method } = request
         if (method !== "GET" && method !== "HEAD" && !isOurs(headers, signIn.place)) return FOREIGN
+        // Whoever brings no cookie has no session, and their first page need not wait until the library is read.
+        if (method === "GET" && request.url === `${PATH}/get-session` && !Session.hasCookie(request)) return NOBODY
         const body = method === "GET" || method === "HEAD" ? null : yield* request.text
         const sent = new Headers(Object.entries(headers).filter(([name]) => !DROPPED.test(name)))
         sent.set(
@@ -32,6 +35,8 @@ export const layer = (trustedProxies: Networks) =>
       yield* router.add("*", `${PATH}/*`, handler)
     }),
   )
+
+const NOBODY = HttpServerResponse.setHeader(HttpServerResponse.jsonUnsafe(null), "cache-control", "no-store")
 
 const FOREIGN = HttpServerResponse.jsonUnsafe(
   { code: "INVALID_ORIGIN", message: "This request comes from a page of another site." },

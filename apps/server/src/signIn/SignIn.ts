@@ -15,6 +15,8 @@ import { LINK_HOURS, LINK_PATH, type Options, placed } from "./Options.ts"
 
 /** Connections for signing in alone: a few people, not a load. */
 export const CONNECTIONS = 3
+/** The first page is drawn meanwhile: reading the library leaves no moment for another request. */
+export const WARM_AFTER = "1 second"
 /** 24 bytes in base64url, a third more than a session's own token. */
 const LINK_BYTES = 24
 
@@ -99,7 +101,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
       // Behind the hash, so that it stands in no server's log and in no referrer.
       return `${place.url}${LINK_PATH}#${token}`
     }),
-    warm: Effect.asVoid(Effect.forkDetach(Effect.ignoreCause(auth))),
+    warm: Effect.asVoid(Effect.forkDetach(Effect.ignoreCause(Effect.delay(auth, WARM_AFTER)))),
     place,
     oidc: oidc !== undefined,
   })
