@@ -184,6 +184,7 @@ describe.skipIf(typeof browser === "string")(
       await tabTo(/^Delivered/u)
       await press("Enter")
       await page.getByText("noted").waitFor()
+      await page.getByText('"type": "webhook.test"').waitFor()
       await tabTo("Replay")
       await press("Enter")
       await Browser.eventually(() => hook.calls.length).toBe(2)

@@ -131,7 +131,9 @@ layer(Lab.layer(), options)("webhooks", (it) => {
       assert.deepStrictEqual([first.has_more, first.next_cursor], [true, all.data[0].id])
       assert.deepStrictEqual((yield* list(`limit=1&after=${first.next_cursor}`)).data, [all.data[1]])
       const path = `/v1/webhooks/${id}/deliveries/${all.data[0].id}`
-      assert.deepStrictEqual((yield* call("GET", path)).json, { ...all.data[0], history: [] })
+      const { request_body, ...detail } = (yield* call("GET", path)).json
+      assert.deepStrictEqual(detail, { ...all.data[0], history: [] })
+      assert.deepInclude(JSON.parse(request_body), { id: all.data[0].event_id, type: "email.queued" })
       const again = yield* call("POST", `${path}/replay`)
       assert.deepStrictEqual([again.status, again.json.id, again.json.status], [202, all.data[0].id, "pending"])
       assert.strictEqual(

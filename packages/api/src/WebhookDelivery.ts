@@ -36,6 +36,7 @@ export type Delivery = typeof Delivery.Type
 
 export const DeliveryDetail = Schema.Struct({
   ...fields,
+  request_body: Schema.String.annotate({ description: "What every attempt tells, as it is sent: the event as JSON" }),
   history: Schema.Array(Attempt).annotate({ description: "Every attempt, oldest first" }),
 }).annotate({ identifier: "WebhookDeliveryDetail" })
 export type DeliveryDetail = typeof DeliveryDetail.Type

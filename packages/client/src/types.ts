@@ -704,6 +704,8 @@ export type WebhookDeliveryDetail = {
   readonly created_at: Timestamp
   readonly next_attempt_at: Timestamp | null
   readonly delivered_at: Timestamp | null
+  /** What every attempt tells, as it is sent: the event as JSON */
+  readonly request_body: string
   /** Every attempt, oldest first */
   readonly history: ReadonlyArray<WebhookAttempt>
 }

@@ -117,7 +117,7 @@ const Detail = ({ delivery }: { readonly delivery: Delivery }) => {
       ) : (
         <ol className="flex flex-col gap-3">
           {query.data.history.toReversed().map((attempt) => (
-            <Attempt key={attempt.at} attempt={attempt} />
+            <Attempt key={attempt.at} attempt={attempt} sent={query.data.request_body} />
           ))}
         </ol>
       )}
@@ -125,7 +125,12 @@ const Detail = ({ delivery }: { readonly delivery: Delivery }) => {
   )
 }
 
-const Attempt = ({ attempt }: { readonly attempt: DeliveryDetail["history"][number] }) => {
+interface AttemptProps {
+  readonly attempt: DeliveryDetail["history"][number]
+  readonly sent: string
+}
+
+const Attempt = ({ attempt, sent }: AttemptProps) => {
   const good = attempt.status !== null && attempt.status >= 200 && attempt.status < 300
   return (
     <li className="rounded-lg border border-line bg-panel">
@@ -137,12 +142,14 @@ const Attempt = ({ attempt }: { readonly attempt: DeliveryDetail["history"][numb
         {attempt.error === null ? undefined : <span className="text-bad">{attempt.error}</span>}
       </p>
       <div className="grid gap-px border-t border-line bg-line sm:grid-cols-2">
-        <Side title="Sent" headers={attempt.request_headers} body={null} />
+        <Side title="Sent" headers={attempt.request_headers} body={legible(sent)} />
         <Side title="Came back" headers={attempt.response_headers} body={attempt.response_body} />
       </div>
     </li>
   )
 }
+
+const legible = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
 
 const Side = ({
   body,

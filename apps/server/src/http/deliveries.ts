@@ -1,3 +1,4 @@
+import { PgClient } from "@effect/sql-pg"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as Page from "@waybill/api/Page"
 import type { Delivery, DeliveryDetail } from "@waybill/api/WebhookDelivery"
@@ -8,8 +9,9 @@ import type * as Timestamp from "@waybill/domain/Timestamp"
 import * as Webhook from "@waybill/domain/Webhook"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
 import * as Webhooks from "@waybill/store/Webhooks"
-import { Data, Effect, Option } from "effect"
+import { Array, Data, Effect, Option } from "effect"
 import { newId, now } from "../fresh.ts"
+import { webhookPayload } from "../tasks/webhookPayload.ts"
 import type { Call } from "./commit.ts"
 import { onceWith } from "./onceWith.ts"
 import { asWritten } from "./records.ts"
@@ -72,7 +74,12 @@ export const list = Effect.fnUntraced(function* ({
 export const get = Effect.fnUntraced(function* ({ params }: OfDelivery) {
   const { account_id } = yield* find(params.id)
   const found = yield* WebhookDeliveries.find(account_id, params.id, params.delivery_id)
-  return asWritten<DeliveryDetail>(yield* Effect.mapError(Effect.fromOption(found), () => new DeliveryNotFound()))
+  const record = yield* Effect.mapError(Effect.fromOption(found), () => new DeliveryNotFound())
+  const sql = yield* PgClient.PgClient
+  const dispatches = yield* Effect.orDie(WebhookDeliveries.dispatches(sql, [account_id], [params.delivery_id]))
+  // Not kept with the attempts: it is read off the log, as it is before each call.
+  const request_body = yield* Effect.orDie(Effect.fromOption(Option.map(Array.head(dispatches), webhookPayload)))
+  return asWritten<DeliveryDetail>({ ...record, request_body })
 })
 
 /** A call with a made-up event; how it went is read from its delivery. */
@@ -127,8 +134,9 @@ export const replayRange = Effect.fnUntraced(function* (call: Call & OfWebhook &
   const { created_after, created_before, events } = call.payload
   const { account_id, webhook } = yield* findEnabled(webhook_id)
   const at = yield* now
-  const ids = yield* Effect.forEach(Array.from({ length: WebhookDeliveries.MAX_REPLAY_EVENTS }), () =>
-    newId("WebhookDeliveryId"),
+  const ids = yield* Effect.forEach(
+    Array.makeBy(WebhookDeliveries.MAX_REPLAY_EVENTS, () => undefined),
+    () => newId("WebhookDeliveryId"),
   )
   const range = {
     account_id,
