@@ -83,6 +83,16 @@ describe("changing a webhook", () => {
         description: "ours",
         at: after(1),
       })
+    const other = Result.getOrThrow(WebhookUrl.parse("https://example.org/other"))
+    given(Webhook, ...created())
+      .when(Webhook.update(after(1), { url: other }, []))
+      .appends({
+        _tag: "WebhookUpdated",
+        url: other,
+        events: ["email.delivered", "email.bounced"],
+        description: null,
+        at: after(1),
+      })
   })
   it("switches it off and on again", () => {
     given(Webhook, ...created())
