@@ -152,6 +152,7 @@ export const signIn = async (
   { email, password }: { readonly email: string; readonly password: string },
 ): Promise<void> => {
   await page.goto("/")
+  await page.getByLabel("Email").waitFor()
   await tabTo(page, "Email")
   await page.keyboard.type(email)
   await page.keyboard.press("Tab")

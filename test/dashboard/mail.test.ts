@@ -156,9 +156,8 @@ describe.skipIf(typeof browser === "string")(
         .getByRole("link", { name: /Number/u })
         .first()
         .waitFor()
-      // Past the first page of the log, whose next one is fetched on the way.
       for (let nth = 0; nth < 60; nth++) await page.keyboard.press("j")
-      await Browser.eventually(() => page.evaluate("scrollY > 1500")).toBe(true)
+      await Browser.eventually(() => page.evaluate("scrollY > 1000")).toBe(true)
       assert.isBelow(await rows.count(), 60)
       await page.keyboard.press("Enter")
       await page.getByRole("heading", { level: 1, name: /Number \d+/u }).waitFor()

@@ -54,6 +54,7 @@ describe.skipIf(typeof browser === "string")(
         await page.getByRole("row", { name: /Neighbours/u }).waitFor()
 
         await neighbour.page.goto(link)
+        await neighbour.page.getByLabel("Password").waitFor()
         await Browser.tabTo(neighbour.page, "Password")
         await neighbour.page.keyboard.type(NEIGHBOUR.password)
         await neighbour.page.keyboard.press("Enter")

@@ -5,6 +5,8 @@ import { useSession } from "./useSession.ts"
 
 /** How long after `g` the second key is waited for. */
 const CHORD_MS = 1_200
+/** A page's own clock begins at 0, and what is pressed in its first second comes after no `g`. */
+const NEVER = Number.NEGATIVE_INFINITY
 
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName))
@@ -23,7 +25,7 @@ export const useShortcuts = ({
 }): void => {
   const navigate = useNavigate()
   const { may } = useSession()
-  const since = useRef(0)
+  const since = useRef(NEVER)
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey)) {
@@ -32,7 +34,7 @@ export const useShortcuts = ({
       }
       if (isTyping(event.target) || isOverlaid() || event.metaKey || event.ctrlKey || event.altKey) return undefined
       if (event.timeStamp - since.current < CHORD_MS) {
-        since.current = 0
+        since.current = NEVER
         const place = ALL_PLACES.find((each) => each.key === event.key && isFor(each, may))
         if (place === undefined) return undefined
         event.preventDefault()
