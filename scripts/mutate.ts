@@ -1,0 +1,133 @@
+// Changes the domain and the reply classifier by one small mistake at a time, in memory, and sees whether a test
+// notices: `node scripts/mutate.ts [--minutes 10] [--seed 1] [part of a file's path…]`.
+import { type ChildProcess, fork } from "node:child_process"
+import { once } from "node:events"
+import { globSync, readFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { parseArgs } from "node:util"
+import { importsOf } from "../test/house/source.ts"
+import type { Order, Verdict } from "./mutate/judge.ts"
+import { type Mutant, mutantsOf } from "./mutate/mutants.ts"
+
+/** A mistake that never ends is one that a test notices, by never ending either. */
+const HANGS_MS = 25_000
+const NEVER = "its own time"
+/** What holds for every decider's events. */
+const EVENTS = ["test/domain/domainEvent.test.ts"]
+const ROOT = join(import.meta.dirname, "..")
+
+const serve = async () => {
+  const { start } = await import("./mutate/judge.ts")
+  const { judge } = await start()
+  process.on("message", (order: Order) => void judge(order).then((verdict) => process.send?.(verdict)))
+  process.on("disconnect", () => process.exit())
+  process.send?.("ready")
+}
+
+const judge = async () => {
+  const child = fork(import.meta.filename, ["--judge"], { cwd: ROOT, stdio: ["ignore", "ignore", "inherit", "ipc"] })
+  await once(child, "message")
+  return child
+}
+
+/** Mulberry32, as in the fuzz tests. */
+const dice = (seed: number) => {
+  let state = seed
+  return (): number => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+const shuffled = <A>(list: ReadonlyArray<A>, roll: () => number): ReadonlyArray<A> =>
+  list
+    .map((item) => [roll(), item] as const)
+    .toSorted(([one], [other]) => one - other)
+    .map(([, item]) => item)
+
+const main = async () => {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "1" } },
+  })
+  const files = ["packages/domain/src/*.ts", "packages/mail/src/Reply{,Hint,Rules}.ts"]
+    .flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
+    .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
+  const tests = ["test/domain/*.test.ts", "test/mail/reply*.test.ts"]
+    .flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
+    .map((file) => ({ file, imports: importsOf(readFileSync(join(ROOT, file), "utf8")) }))
+  const sources = globSync("packages/{domain,mail}/src/*.ts", { cwd: ROOT }).map((file) => ({
+    name: basename(file, ".ts"),
+    imports: importsOf(readFileSync(join(ROOT, file), "utf8")).map(({ specifier }) => basename(specifier, ".ts")),
+  }))
+  const deciders = sources.find(({ name }) => name === "DomainEvent")?.imports ?? []
+  const isDecider = (file: string) => deciders.includes(basename(file, ".ts"))
+  /** Those that name the file, or else those that name who uses it: they are where a mistake in it should be seen. */
+  const testsOf = (file: string): ReadonlyArray<string> => {
+    const seen = new Set([basename(file, ".ts")])
+    while (true) {
+      const found = tests.filter(({ imports }) => imports.some(({ specifier }) => seen.has(basename(specifier, ".ts"))))
+      if (found.length > 0) return [...new Set([...found.map((test) => test.file), ...(isDecider(file) ? EVENTS : [])])]
+      const before = seen.size
+      for (const { imports, name } of sources) if (imports.some((each) => seen.has(each))) seen.add(name)
+      if (seen.size === before) return tests.map((test) => test.file)
+    }
+  }
+
+  const all = files.flatMap((file) => mutantsOf(file, readFileSync(join(ROOT, file), "utf8")))
+  const minutes = Number(values.minutes) * 60_000
+  const survivors: Array<Mutant> = []
+  const score = new Map(files.map((file) => [file, { killed: 0, tried: 0 }]))
+  let child: ChildProcess = await judge()
+  let endless = 0
+  const verdictOf = async (order: Order): Promise<Verdict> => {
+    child.send(order)
+    const answer = await Promise.race([
+      once(child, "message").then(([verdict]) => verdict as Verdict),
+      sleep(HANGS_MS, undefined, { ref: false }),
+    ])
+    if (answer !== undefined) return answer
+    child.kill("SIGKILL")
+    child = await judge()
+    return { passed: false, by: NEVER }
+  }
+  const sound = new Set<string>()
+  for (const file of files) {
+    if (sound.has(String(testsOf(file)))) continue
+    sound.add(String(testsOf(file)))
+    const whole = { file: join(ROOT, file), text: readFileSync(join(ROOT, file), "utf8"), tests: testsOf(file) }
+    const { by, passed } = await verdictOf(whole)
+    if (!passed) throw new Error(`${file}: its tests fail without any mistake: ${by}`)
+  }
+  const until = performance.now() + minutes
+  for (const mutant of shuffled(all, dice(Number(values.seed)))) {
+    if (performance.now() > until) break
+    const tried = score.get(mutant.file) ?? { killed: 0, tried: 0 }
+    const order = { file: join(ROOT, mutant.file), text: mutant.text, tests: testsOf(mutant.file) }
+    const { by, passed } = await verdictOf(order)
+    if (by === NEVER) endless++
+    score.set(mutant.file, { killed: tried.killed + (passed ? 0 : 1), tried: tried.tried + 1 })
+    if (passed) {
+      survivors.push(mutant)
+      process.stdout.write(
+        `${mutant.file}:${mutant.line} ${mutant.kind}: ${mutant.before.trim()} → ${mutant.after.trim()}\n`,
+      )
+    }
+  }
+  child.kill("SIGKILL")
+
+  const rows = [...score].filter(([, { tried }]) => tried > 0)
+  const sum = (count: (row: { killed: number; tried: number }) => number) =>
+    rows.reduce((n, [, row]) => n + count(row), 0)
+  const [killed, tried] = [sum((row) => row.killed), sum((row) => row.tried)]
+  for (const [file, row] of rows) process.stdout.write(`${String(row.killed).padStart(5)} of ${row.tried}  ${file}\n`)
+  process.stdout.write(
+    `\n${killed} of ${tried} mistakes noticed, ${((100 * killed) / tried).toFixed(1)} % (${endless} by never ending); ${tried} of ${all.length} tried, seed ${values.seed}\n`,
+  )
+  process.exit(0)
+}
+
+await (process.argv[2] === "--judge" ? serve() : main())
