@@ -13,7 +13,7 @@ import * as Storm from "./storm.ts"
 
 /** `npm run chaos -- --seed=7 --faults=100` sets these. */
 const SEED = Number(process.env["WAYBILL_CHAOS_SEED"] ?? 20261121)
-const COUNT = Number(process.env["WAYBILL_CHAOS_FAULTS"] ?? 8)
+const COUNT = Number(process.env["WAYBILL_CHAOS_FAULTS"] ?? 4)
 const MAILS_BETWEEN = 40
 const HANGS = Duration.seconds(180)
 const PER_FAULT_MS = 60_000
