@@ -16,9 +16,9 @@ import * as Measure from "./measure.ts"
 import { write as writeEvents } from "./rebuild/log.ts"
 
 const SIZES = [10_000, 100_000, 1_000_000]
-const ROUNDS = 3
+const ROUNDS = 2
 /** Of each piece of work in a round: little beside what is there already. */
-const MAILS = 800
+const MAILS = 600
 const PAGES = 5
 const PAGE = 20
 /** Filters begin in the newest fifth, so that a small installation fills the same page. */

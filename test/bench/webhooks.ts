@@ -1,7 +1,8 @@
 // Signed webhook calls to a receiver in its own process: how many a second, and what a hanging endpoint does to others.
+import "effect/schema/SchemaJITCompiler/enable"
 import { PgClient } from "@effect/sql-pg"
 import type * as Id from "@waybill/domain/Id"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Effect, Exit, Layer, References, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
@@ -41,7 +42,9 @@ try {
   const environment = await Measure.environment(server)
   const url = await Measure.freshDatabase(server)
   const receiver = await run(startReceiver)
-  const node = await run(Layer.build(Delivery.store(url)))
+  // As the service runs: while nobody collects spans, none are made.
+  const spans = Layer.succeed(References.TracerEnabled, false)
+  const node = await run(Layer.build(Layer.merge(Delivery.store(url), spans)))
   const arrived = async (): Promise<Arrived> => (await fetch(`${receiver.url}/arrived`)).json() as Promise<Arrived>
   const forget = () => fetch(`${receiver.url}/forget`)
   const inNode = Effect.runPromiseWith(node)

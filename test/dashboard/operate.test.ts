@@ -78,9 +78,23 @@ describe.skipIf(typeof browser === "string")(
       }
       await page.goto(`/emails/${message}`)
       await page.getByText("No email with this id exists in this account.").waitFor()
-      for (const path of [`/v1/email/logs/${message}`, `/preview/emails/${message}`, `/v1/sandbox/messages/${message}`])
+      for (const path of [
+        `/v1/email/logs/${message}`,
+        `/preview/emails/${message}`,
+        `/preview/emails/${message}/raw`,
+        `/v1/sandbox/messages/${message}`,
+      ])
         assert.strictEqual((await asked(page, path)).status(), 404, path)
       assert.strictEqual((await asked(operator.page, `/preview/emails/${message}`)).status(), 200)
+    })
+
+    it("composes a message anew as it left, but for its signature", { timeout: TIMEOUT }, async () => {
+      const { json } = await house.ask("GET", `/sandbox/messages/${message}`)
+      const sent = Buffer.from(json.raw, "base64").toString()
+      const raw = await (await asked(operator.page, `/preview/emails/${message}/raw`)).text()
+      assert.match(raw, /^Subject: Between us\r$/mu)
+      assert.strictEqual(sent.slice(-raw.length), raw)
+      assert.match(sent.slice(0, -raw.length), /^DKIM-Signature: /u)
     })
 
     it(

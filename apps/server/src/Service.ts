@@ -79,7 +79,7 @@ export const http = (
       routes: Layer.mergeAll(
         dashboard.layer(),
         auth.layer(networks(settings.trustedProxies)),
-        preview.layer,
+        preview.layer(urlOf(settings)),
         operate.layer(url),
         unsubscribe.layer,
         metrics,

@@ -12,7 +12,7 @@ const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   logs: ["--rows", "1000000"],
   deliver: [],
   webhooks: [],
-  rebuild: [],
+  rebuild: ["--rounds", "2"],
   compose: [],
   start: [],
   memory: [],

@@ -18,7 +18,7 @@ import type {
   Webhook,
   WholeSandboxMessage,
 } from "./records.ts"
-import { get, Refused } from "./request.ts"
+import { get, refusalOf, Refused } from "./request.ts"
 
 /** How long an answer is good enough to be shown without asking again. */
 const FRESH_MS = 10_000
@@ -97,6 +97,17 @@ export const captured = (id: string) =>
     queryKey: ["inbox", id],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: ({ signal }) => get<WholeSandboxMessage>(`/sandbox/messages/${id}`, {}, signal),
+  })
+
+export const raw = (id: string) =>
+  queryOptions({
+    queryKey: ["raw", id],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => {
+      const response = await fetch(`/preview/emails/${id}/raw`, { signal })
+      if (!response.ok) throw await refusalOf(response)
+      return response.text()
+    },
   })
 
 export const webhooks = queryOptions({

@@ -42,7 +42,10 @@ export const Content = ({ email, events }: Props) => {
           { name: "Headers", content: () => <Captured id={id} part="headers" /> },
           { name: "Raw", content: () => <Captured id={id} part="raw" /> },
         ]
-      : [{ name: "Headers", content: () => <OwnHeaders email={email} events={events} /> }]),
+      : [
+          { name: "Headers", content: () => <OwnHeaders email={email} events={events} /> },
+          { name: "Raw", content: () => <Composed id={id} /> },
+        ]),
     { name: "Attachments", count: attachments.length, content: () => <Attachments email={email} /> },
     ...(mayWebhooks ? [{ name: "Webhooks", content: () => <WebhooksOf events={events} /> }] : []),
   ]
@@ -148,6 +151,19 @@ const Captured = ({ id, part }: { readonly id: string; readonly part: "headers" 
   ) : (
     <HeaderList headers={query.data.headers} />
   )
+}
+
+/** Composed anew, which gives the same bytes; nothing keeps what has left. */
+const Composed = ({ id }: { readonly id: string }) => {
+  const query = useQuery(queries.raw(id))
+  if (query.isPending) return <SkeletonRows rows={4} />
+  if (query.isError)
+    return (
+      <div className="p-4">
+        <ErrorNote error={query.error} />
+      </div>
+    )
+  return <Source text={query.data} label="The whole message as it is on the wire, but for its DKIM signature" />
 }
 
 const isText = (value: unknown): value is string => typeof value === "string"

@@ -10,6 +10,8 @@ import * as Members from "@waybill/store/Members"
 import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ApiError from "@waybill/api/ApiError"
+import { composed, type Sender } from "../tasks/outgoing.ts"
+import { unsubscribeKeys, unsubscribeUrl } from "../unsubscribe.ts"
 import { respond } from "./Edge.ts"
 import * as Session from "./Session.ts"
 
@@ -45,13 +47,18 @@ const reader = Effect.gen(function* () {
 
 const isEmailId = Schema.is(Id.EmailId)
 
-const content = Effect.gen(function* () {
+const asked = Effect.gen(function* () {
   const account_id = yield* reader
   const { id = "" } = yield* HttpRouter.params
   if (!isEmailId(id)) return yield* new EmailNotFound()
   const store = yield* EventStore
   const { state } = yield* store.load(Email, { account_id, stream_id: id })
-  const whole = state._tag === "Unborn" ? Option.none() : yield* Content.whole(account_id, state.accepted.content)
+  return state._tag === "Unborn" ? yield* new EmailNotFound() : { account_id, message: state }
+})
+
+const content = Effect.gen(function* () {
+  const { account_id, message } = yield* asked
+  const whole = yield* Content.whole(account_id, message.accepted.content)
   return Option.isNone(whole) ? yield* new EmailNotFound() : whole.value
 })
 
@@ -104,14 +111,35 @@ const attachment = Effect.gen(function* () {
   })
 })
 
-/** The bodies of messages for the dashboard's frames. */
-export const layer = HttpRouter.use((router) =>
+/** What goes onto the wire, but for the signature: reading is no reason to take a private key into the hand. */
+const raw = (sender: Pick<Sender, "unsubscribeUrl">) =>
   Effect.gen(function* () {
-    const refused = (refusal: EmailNotFound | NoSuchRoute) =>
-      Effect.map(ApiError.RequestId, (id) => respond(refusal, id))
-    const mended = <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, EmailNotFound | NoSuchRoute, R>) =>
-      Effect.catch(handler, refused)
-    yield* router.add("GET", "/preview/emails/:id", mended(html))
-    yield* router.add("GET", "/preview/emails/:id/attachments/:nth", mended(attachment))
-  }),
-)
+    const { account_id, message } = yield* asked
+    const { bytes } = yield* composed(account_id, { message, content: undefined }, sender).pipe(
+      Effect.mapError(() => new EmailNotFound()),
+    )
+    return HttpServerResponse.uint8Array(bytes, {
+      contentType: "text/plain; charset=utf-8",
+      headers: {
+        "content-security-policy": "sandbox; default-src 'none'",
+        "x-content-type-options": "nosniff",
+        "cache-control": "private, no-store",
+      },
+    })
+  })
+
+/** The bodies of messages for the dashboard's frames; `base` is where links that a message carries lead to. */
+export const layer = (base: string) =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const [key = new Uint8Array()] = yield* unsubscribeKeys
+      const refused = (refusal: EmailNotFound | NoSuchRoute) =>
+        Effect.map(ApiError.RequestId, (id) => respond(refusal, id))
+      const mended = <R>(
+        handler: Effect.Effect<HttpServerResponse.HttpServerResponse, EmailNotFound | NoSuchRoute, R>,
+      ) => Effect.catch(handler, refused)
+      yield* router.add("GET", "/preview/emails/:id", mended(html))
+      yield* router.add("GET", "/preview/emails/:id/raw", mended(raw({ unsubscribeUrl: unsubscribeUrl(base, key) })))
+      yield* router.add("GET", "/preview/emails/:id/attachments/:nth", mended(attachment))
+    }),
+  )

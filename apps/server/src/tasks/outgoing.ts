@@ -23,20 +23,19 @@ export class Unsendable extends Data.TaggedError("Unsendable")<{
   readonly message: string
 }> {}
 
-/** The message as it goes onto the wire, but for its attempt and its return path: composed and signed once, for all. */
-export const outgoing = Effect.fnUntraced(function* (
+/** The same bytes whenever it is asked for: all that they are made of lies in the log and in the content. */
+export const composed = Effect.fnUntraced(function* (
   account_id: string,
   { content: known, message }: Pick<Pending, "content" | "message">,
-  sender: Sender,
-  keys: ReadonlyArray<Dkim.Key>,
-): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Dkim.SigningFailed, PgClient.PgClient> {
+  { unsubscribeUrl }: Pick<Sender, "unsubscribeUrl">,
+): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable, PgClient.PgClient> {
   const { accepted } = message
   const content = known === undefined ? yield* Content.whole(account_id, accepted.content) : Option.some(known)
   if (Option.isNone(content)) {
     return yield* new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" })
   }
   const { attachments, html, text } = content.value
-  const composed = Compose.compose({
+  const mail = Compose.compose({
     id: accepted.email_id,
     createdAt: DateTime.makeUnsafe(accepted.created_at),
     from: accepted.from,
@@ -54,12 +53,21 @@ export const outgoing = Effect.fnUntraced(function* (
       contentType: content_type,
       contentId: content_id ?? undefined,
     })),
-    unsubscribeUrl: accepted.list_unsubscribe ? sender.unsubscribeUrl?.(message) : undefined,
+    unsubscribeUrl: accepted.list_unsubscribe ? unsubscribeUrl?.(message) : undefined,
   })
-  if (Result.isFailure(composed)) {
-    return yield* new Unsendable({ category: "not_composable", message: composed.failure.message })
-  }
-  const { bytes, smtpUtf8 } = composed.success
+  return Result.isFailure(mail)
+    ? yield* new Unsendable({ category: "not_composable", message: mail.failure.message })
+    : mail.success
+})
+
+/** The message as it goes onto the wire, but for its attempt and its return path: composed and signed once, for all. */
+export const outgoing = Effect.fnUntraced(function* (
+  account_id: string,
+  pending: Pick<Pending, "content" | "message">,
+  sender: Sender,
+  keys: ReadonlyArray<Dkim.Key>,
+): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Dkim.SigningFailed, PgClient.PgClient> {
+  const { bytes, smtpUtf8 } = yield* composed(account_id, pending, sender)
   return { bytes: keys.length === 0 ? bytes : yield* Dkim.sign(bytes, keys), smtpUtf8 }
 })
 
