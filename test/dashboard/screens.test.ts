@@ -59,6 +59,8 @@ const RULES = { light: "", dark: `, runOnly: { type: "rule", values: ["color-con
 
 const violations = async (page: Page, theme: keyof typeof RULES): Promise<ReadonlyArray<string>> => {
   await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" })
+  // The page is told with the next frame, and one that lies still draws none by itself.
+  await page.evaluate("new Promise(requestAnimationFrame)")
   await page.locator(theme === "dark" ? "html.dark" : "html:not(.dark)").waitFor()
   const options = `{ resultTypes: ["violations"], iframes: false${RULES[theme]} }`
   const run = `axe.run(document, ${options}).then(({ violations }) => violations)`
