@@ -136,16 +136,19 @@ export const HeaderList = ({
   </dl>
 )
 
+const NotYet = ({ error }: { readonly error: Error | null }) =>
+  error === null ? (
+    <SkeletonRows rows={4} />
+  ) : (
+    <div className="p-4">
+      <ErrorNote error={error} />
+    </div>
+  )
+
 /** As it would have gone out, signature included: the inbox of the sandbox keeps the bytes. */
 const Captured = ({ id, part }: { readonly id: string; readonly part: "headers" | "raw" }) => {
   const query = useQuery(queries.captured(id))
-  if (query.isPending) return <SkeletonRows rows={4} />
-  if (query.isError)
-    return (
-      <div className="p-4">
-        <ErrorNote error={query.error} />
-      </div>
-    )
+  if (query.data === undefined) return <NotYet error={query.error} />
   return part === "raw" ? (
     <Source text={fromBase64(query.data.raw)} label="The whole message as it is on the wire" />
   ) : (
@@ -156,13 +159,7 @@ const Captured = ({ id, part }: { readonly id: string; readonly part: "headers" 
 /** Composed anew, which gives the same bytes; nothing keeps what has left. */
 const Composed = ({ id }: { readonly id: string }) => {
   const query = useQuery(queries.raw(id))
-  if (query.isPending) return <SkeletonRows rows={4} />
-  if (query.isError)
-    return (
-      <div className="p-4">
-        <ErrorNote error={query.error} />
-      </div>
-    )
+  if (query.data === undefined) return <NotYet error={query.error} />
   return <Source text={query.data} label="The whole message as it is on the wire, but for its DKIM signature" />
 }
 
