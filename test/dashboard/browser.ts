@@ -110,8 +110,8 @@ export const DESK = { width: 1280, height: 820 }
 const PATIENCE_MS = 20_000
 
 /** A window of its own, with cookies of its own. */
-export const visit = async (browser: Browser, url: string): Promise<Watched> => {
-  const context = await browser.newContext({ baseURL: url, locale: "en-GB", timezoneId: "UTC", viewport: DESK })
+export const visit = async (browser: Browser, url: string, timezoneId = "UTC"): Promise<Watched> => {
+  const context = await browser.newContext({ baseURL: url, locale: "en-GB", timezoneId, viewport: DESK })
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const complaints: Array<string> = []

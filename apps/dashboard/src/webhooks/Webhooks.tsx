@@ -18,10 +18,10 @@ const EXAMPLES = [
   {
     name: "JavaScript",
     code: [
-      `import { verifyWebhook } from "@waybill/client/verifyWebhook"`,
+      `import { verifyWebhook } from "@waybill/client"`,
       ``,
       `// The body as it came, before anything parses it.`,
-      `const event = verifyWebhook(process.env.WEBHOOK_SECRET, request.headers, body)`,
+      `const event = await verifyWebhook(body, request.headers, process.env.WEBHOOK_SECRET)`,
       `if (event.type === "email.bounced") await forget(event.data.recipient)`,
     ].join("\n"),
   },
