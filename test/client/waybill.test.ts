@@ -87,4 +87,50 @@ describe("the client", () => {
       ],
     )
   })
+
+  it("reads from where its writes lie, the farthest of them, however their answers overtake each other", async () => {
+    const at = (position: string) => ({ status: 200, headers: { "x-waybill-position": position }, body: ACK })
+    const list = { status: 200, body: { object: "list", has_more: false, next_cursor: null, data: [] } }
+    await using server = await answering([
+      list,
+      at("0/FFFFFFFF"),
+      list,
+      at("0/9000000"),
+      list,
+      at("1/0"),
+      { ...refusal(422, "domain_not_verified"), headers: { "x-waybill-position": "1/A0" } },
+      list,
+    ])
+    const waybill = new Waybill(KEY, server)
+    await waybill.logs.list()
+    await waybill.emails.send(EMAIL)
+    await waybill.logs.list()
+    await waybill.emails.send(EMAIL)
+    await waybill.logs.list()
+    await waybill.emails.cancel("msg_1")
+    await caught(waybill.emails.send(EMAIL))
+    await waybill.logs.list()
+    // Another client knows nothing of it.
+    await new Waybill(KEY, server).logs.list()
+    const told = server.seen.map(({ headers, method }) => [method, headers["x-waybill-position"]])
+    assert.deepStrictEqual(told, [
+      ["GET", undefined],
+      ["POST", undefined],
+      ["GET", "0/FFFFFFFF"],
+      ["POST", undefined],
+      ["GET", "0/FFFFFFFF"],
+      ["POST", undefined],
+      ["POST", undefined],
+      ["GET", "1/A0"],
+      ["GET", undefined],
+    ])
+  })
+
+  it("says nothing of positions to a service that says nothing of them", async () => {
+    await using server = await answering([{ status: 200, body: ACK }])
+    const waybill = new Waybill(KEY, server)
+    await waybill.emails.send(EMAIL)
+    await waybill.logs.get("msg_1")
+    assert.isUndefined(server.seen[1]?.headers["x-waybill-position"])
+  })
 })

@@ -6,6 +6,8 @@ export const DEFAULT_RETRIES = 4
 export const DEFAULT_TIMEOUT_MS = 30_000
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
+/** Said by answers to writes where logs are read at replicas: what a reader must be shown who knows of the write. */
+const POSITION = "x-waybill-position"
 
 export interface Options {
   /** Where the service is, without `/v1`; else `WAYBILL_URL`, else a service on this machine. */
@@ -37,6 +39,7 @@ export const sender = (key: string, options: Options): Send => {
   const retries = options.retries ?? DEFAULT_RETRIES
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
   const doFetch = options.fetch ?? fetch
+  let position: string | undefined
 
   return async <A>(call: Call): Promise<A> => {
     const url = new URL(`${base}/v1${call.path}`)
@@ -45,6 +48,7 @@ export const sender = (key: string, options: Options): Send => {
         if (each !== undefined) url.searchParams.append(name, String(each))
       }
     }
+    const isRead = call.method === "GET"
     const init = {
       method: call.method,
       headers: {
@@ -52,6 +56,7 @@ export const sender = (key: string, options: Options): Send => {
         accept: "application/json",
         ...(call.body === undefined ? {} : { "content-type": "application/json" }),
         ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey }),
+        ...(isRead && position !== undefined ? { [POSITION]: position } : {}),
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     }
@@ -62,6 +67,7 @@ export const sender = (key: string, options: Options): Send => {
       let failure: WaybillError
       try {
         const response = await doFetch(url, { ...init, signal })
+        if (!isRead) position = later(position, response.headers.get(POSITION))
         if (response.ok) return (await response.json()) as A
         failure = await errorOf(response)
       } catch (cause) {
@@ -79,6 +85,17 @@ export const sender = (key: string, options: Options): Send => {
     }
   }
 }
+
+/** Answers may overtake each other, so the last to come is not always the farthest. */
+const later = (one: string | undefined, other: string | null): string | undefined =>
+  other !== null && (one === undefined || sortable(other) > sortable(one)) ? other : one
+
+/** A place in Postgres' write-ahead log, `A/3000148`: two hexadecimal numbers of up to eight digits. */
+const sortable = (place: string): string =>
+  place
+    .split("/")
+    .map((half) => half.padStart(8, "0"))
+    .join("")
 
 const isPassing = ({ status }: WaybillError): boolean => status === 0 || status >= 500
 

@@ -16,6 +16,7 @@ import { newId, now } from "../../../apps/server/src/fresh.ts"
 
 /** One process of the service. */
 export interface Service {
+  readonly url: string
   readonly ask: (method: string, path: string, options: Ask) => Promise<Answer>
   /** Asked to stop, as a rolling restart does; answers with its exit code. */
   readonly stop: Effect.Effect<number | null>
@@ -93,6 +94,7 @@ const run = (
           return (await gone)[0] ?? null
         })
       return {
+        url: `http://127.0.0.1:${port}`,
         said: () => output.join(""),
         kill: Effect.asVoid(end("SIGKILL")),
         stop: end("SIGTERM"),

@@ -9,6 +9,7 @@ import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
+import { Waybill } from "../../../packages/client/src/Waybill.ts"
 import { onDatabase } from "../../support/databaseUrl.ts"
 import * as Delivery from "../../support/delivery.ts"
 import * as Standby from "../../support/standby.ts"
@@ -115,6 +116,18 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
         }
 
         yield* ask(standby, "SELECT pg_wal_replay_pause()")
+        // The client carries it to whatever node a balancer chooses for its reads.
+        const client = new Waybill(secret, {
+          baseUrl: one.url,
+          fetch: (input, init) =>
+            fetch(init?.method === "GET" ? String(input).replace(one.url, other.url) : String(input), init),
+        })
+        const shown = yield* Effect.promise(async () => {
+          const sent = await client.emails.send(mail)
+          return (await client.logs.events(sent.id)).data.map(({ type }) => type)
+        })
+        assert.include(shown, "email.queued")
+
         const second = yield* send
         // Its own write, and one that it was told of; by the record itself and its events too.
         assert.include(ids(yield* list(one)), second.id)
