@@ -78,4 +78,18 @@ describe("a team", () => {
       .when(Team.invite(NOW, { ...bob, user_id: id("UserId", 255) }))
       .refuses({ status: 422, reason: "too_many_members" })
   })
+
+  it("remembers that an operator changed how a member signs in, and changes nothing itself", () => {
+    for (const [decide, _tag] of [
+      [Team.setPassword, "MemberPasswordSet"],
+      [Team.removeFactors, "MemberFactorsRemoved"],
+    ] as const) {
+      const told = given(Team, ...both)
+      told.when(decide(after(1), bob.user_id)).appends({ _tag, user_id: bob.user_id, at: after(1) })
+      told.when(decide(after(1), bob.user_id)).leads((team) => assert.deepStrictEqual(team, told.state))
+      given(Team, ...founded)
+        .when(decide(after(1), bob.user_id))
+        .refuses({ status: 404, reason: "member_not_found" })
+    }
+  })
 })

@@ -78,6 +78,8 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   MemberJoined: "member.joined",
   MemberRoleChanged: "member.role_changed",
   MemberLinkMade: "member.link_made",
+  MemberPasswordSet: "member.password_set",
+  MemberFactorsRemoved: "member.factors_removed",
   MemberRemoved: "member.removed",
 }
 

@@ -49,6 +49,8 @@ export type QuietType =
   | "member.joined"
   | "member.role_changed"
   | "member.link_made"
+  | "member.password_set"
+  | "member.factors_removed"
   | "member.removed"
 
 export type PublicType = WebhookType | QuietType

@@ -35,6 +35,10 @@ export const Event = Schema.TaggedUnion({
   MemberRoleChanged: { user_id, role: Role, at },
   /** Somebody made a link with which the member's password can be set, which is why the log knows who. */
   MemberLinkMade: { user_id, at },
+  /** By an operator, for whoever lost theirs; what was set is nobody's to know. */
+  MemberPasswordSet: { user_id, at },
+  /** By an operator: the authenticator with its codes, and the passkeys. */
+  MemberFactorsRemoved: { user_id, at },
   MemberRemoved: { user_id, at },
 })
 export type Event = typeof Event.Type
@@ -79,6 +83,8 @@ const changed = (member: Member, event: Exclude<Event, { readonly _tag: "MemberI
     case "MemberRoleChanged":
       return { ...member, role: event.role }
     case "MemberLinkMade":
+    case "MemberPasswordSet":
+    case "MemberFactorsRemoved":
       return member
     case "MemberRemoved":
       return { ...member, status: "removed" }
@@ -182,9 +188,15 @@ export const remove =
       : Result.succeed(Array.of<Event>({ _tag: "MemberRemoved", user_id, at: now }))
   }
 
-export const makeLink =
+/** Nothing of the team changes, but how one of them signs in. */
+const recorded =
+  (_tag: "MemberLinkMade" | "MemberPasswordSet" | "MemberFactorsRemoved") =>
   (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound> =>
   (team) =>
     find(team, user_id) === undefined
       ? Result.fail(new MemberNotFound())
-      : Result.succeed(Array.of<Event>({ _tag: "MemberLinkMade", user_id, at: now }))
+      : Result.succeed(Array.of<Event>({ _tag, user_id, at: now }))
+
+export const makeLink = recorded("MemberLinkMade")
+export const setPassword = recorded("MemberPasswordSet")
+export const removeFactors = recorded("MemberFactorsRemoved")

@@ -11,6 +11,7 @@ import { freePort, runToEnd, Service } from "../../support/service.ts"
  * line in this list, when `$ACCOUNT`, `$WAYBILL_KEY` and `$WAYBILL_DATA` are all that its commands ask for.
  */
 const RUN_HERE = [
+  "command-line.md",
   "incidents.md",
   "install.md",
   "monitoring.md",

@@ -1,8 +1,13 @@
 import * as Id from "@waybill/domain/Id"
+import * as Team from "@waybill/domain/Team"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Members from "@waybill/store/Members"
+import * as SecondFactors from "@waybill/store/SecondFactors"
 import * as Users from "@waybill/store/Users"
 import { Console, Data, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
+import { now } from "../fresh.ts"
 import * as output from "./output.ts"
 import { withStore } from "./withStore.ts"
 
@@ -17,6 +22,15 @@ const find = Effect.fnUntraced(function* (named: string) {
   const found = yield* named.includes("@") ? Users.findByEmail(named) : Users.find(Id.UserId.make(named))
   if (Option.isNone(found)) return yield* new NoSuchUser({ message: `nobody signs in here as ${named}` })
   return found.value
+})
+
+/** Written down before it is done; whoever belongs to no account has no log that it could stand in. */
+const record = Effect.fnUntraced(function* (id: Id.UserId, decide: typeof Team.setPassword) {
+  const member = yield* Members.find(id)
+  if (Option.isNone(member)) return
+  const { account_id } = member.value
+  const store = yield* EventStore
+  yield* store.commit(Team, { account_id, stream_id: Team.STREAM_ID }, decide(yield* now, id))
 })
 
 const list = Command.make(
@@ -52,6 +66,7 @@ const password = Command.make(
   { user, json: output.json },
   Effect.fn(function* ({ json, user }) {
     const { email, id } = yield* find(user)
+    yield* record(id, Team.setPassword)
     const made = Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url")
     yield* Users.setPassword(id, Redacted.make(made))
     if (!json) yield* Console.log("A new password, shown this once. Every session of theirs has ended.")
@@ -59,8 +74,33 @@ const password = Command.make(
   }),
 ).pipe(Command.withDescription("Give somebody who lost their password a new one, and end their sessions"))
 
+const resetFactors = Command.make(
+  "reset-factors",
+  { user, json: output.json },
+  Effect.fn(function* ({ json, user }) {
+    const { email, id } = yield* find(user)
+    const had = yield* SecondFactors.of(id)
+    const any = had.authenticator || had.passkeys > 0
+    if (any) {
+      yield* record(id, Team.removeFactors)
+      yield* SecondFactors.remove(id)
+    }
+    if (!json)
+      yield* Console.log(
+        any
+          ? "Removed. They sign in with their password alone, and every session of theirs has ended."
+          : "There is none: they sign in with their password alone already.",
+      )
+    yield* output.printOne({ id, email, ...had }, { json })
+  }),
+).pipe(
+  Command.withDescription(
+    "Take away the authenticator and the passkeys of somebody who lost them, and end their sessions",
+  ),
+)
+
 export const users = Command.make("users").pipe(
   Command.withDescription("Who signs in to the dashboard"),
-  Command.withSubcommands([list, operator, password]),
+  Command.withSubcommands([list, operator, password, resetFactors]),
   Command.provide(withStore),
 )

@@ -1,0 +1,102 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import * as Database from "../../support/database.ts"
+import { runToEnd } from "../../support/service.ts"
+import { browser, House, totp } from "./house.ts"
+
+/** The command line, beside the service on its database. */
+const waybill = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const { url } = yield* Database.Fresh
+  const { code, output } = yield* Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url) }))
+  assert.strictEqual(code, 0, output)
+  return output
+})
+
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lost a second factor", (it) => {
+  const code = (uri: string) => ({ body: { code: totp(uri, Date.now()) } })
+
+  it.effect("signs in with the password alone once an operator has removed it, which the audit log says", () =>
+    Effect.gen(function* () {
+      const { key, owner, url } = yield* House
+      const { email, password } = owner
+      const setUp = Effect.fnUntraced(function* (page: ReturnType<typeof browser>) {
+        const { json } = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password } })
+        const verified = yield* page.ask("POST", "/auth/two-factor/verify-totp", code(json.totpURI))
+        assert.strictEqual(verified.status, 200)
+        return String(json.totpURI)
+      })
+      const page = browser(url)
+      yield* page.signIn(owner)
+      const uri = yield* setUp(page)
+      const { id } = (yield* page.ask("GET", "/v1/session")).json.actor
+      // One that only a browser with an authenticator could use, but a row like any other to whoever removes it.
+      const sql = yield* PgClient.PgClient
+      yield* sql`INSERT INTO user_passkeys
+        (id, user_id, name, public_key, credential_id, counter, device_type, backed_up, created_at)
+        VALUES ('lost', ${id}, 'Lost phone', 'key', 'credential', 0, 'singleDevice', false, now())`
+      const trusted = browser(url)
+      assert.deepInclude((yield* trusted.signIn(owner)).json, { twoFactorRedirect: true })
+      const trusting = { body: { ...code(uri).body, trustDevice: true } }
+      assert.strictEqual((yield* trusted.ask("POST", "/auth/two-factor/verify-totp", trusting)).status, 200)
+      yield* trusted.ask("POST", "/auth/sign-out", { body: {} })
+      assert.notProperty((yield* trusted.signIn(owner)).json, "twoFactorRedirect")
+
+      const said = yield* waybill("users", "reset-factors", email.toUpperCase(), "--json")
+      assert.deepStrictEqual(JSON.parse(said), { id, email, authenticator: true, passkeys: 1 })
+
+      for (const signedIn of [page, trusted])
+        assert.strictEqual((yield* signedIn.ask("GET", "/v1/session")).status, 401)
+      const next = browser(url)
+      assert.notProperty((yield* next.signIn(owner)).json, "twoFactorRedirect")
+      assert.strictEqual((yield* next.ask("GET", "/v1/session")).status, 200)
+      const [left] = yield* sql`SELECT count(*)::int AS n FROM user_passkeys`
+      assert.deepStrictEqual(left, { n: 0 })
+
+      const audit = yield* next.ask("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } })
+      assert.deepInclude(audit.json.data[0], { type: "member.factors_removed", stream: "team" })
+      assert.strictEqual(audit.json.data[0].actor.type, "operator")
+
+      // A browser that was trusted to skip the lost one does not skip the next.
+      yield* setUp(next)
+      assert.deepInclude((yield* trusted.signIn(owner)).json, { twoFactorRedirect: true })
+      yield* waybill("users", "reset-factors", id)
+    }),
+  )
+
+  it.effect("is told so where there is none, and nothing is written down", () =>
+    Effect.gen(function* () {
+      const { key, owner, url } = yield* House
+      const newest = Effect.map(
+        browser(url).ask("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } }),
+        ({ json }) => json.data[0].id,
+      )
+      const before = yield* newest
+      const page = browser(url)
+      yield* page.signIn(owner)
+      assert.include(yield* waybill("users", "reset-factors", owner.email), "There is none")
+      assert.strictEqual(yield* newest, before)
+      assert.strictEqual((yield* page.ask("GET", "/v1/session")).status, 200)
+    }),
+  )
+
+  it.effect("gets a new password with the operator's name in the audit log, and nobody else does", () =>
+    Effect.gen(function* () {
+      const { key, owner, url } = yield* House
+      const { password } = JSON.parse(yield* waybill("users", "password", owner.email, "--json"))
+      assert.strictEqual((yield* browser(url).signIn(owner)).status, 401)
+      const page = browser(url)
+      assert.strictEqual((yield* page.signIn({ email: owner.email, password })).status, 200)
+      const audit = yield* page.ask("GET", "/v1/audit?limit=1", { headers: { authorization: `Bearer ${key}` } })
+      assert.deepInclude(audit.json.data[0], { type: "member.password_set", stream: "team" })
+      assert.strictEqual(audit.json.data[0].actor.type, "operator")
+      assert.notInclude(JSON.stringify(audit.json), password)
+      const { url: database } = yield* Database.Fresh
+      const stranger = yield* Effect.promise(() =>
+        runToEnd(["users", "reset-factors", "nobody@example.org"], { DATABASE_URL: Redacted.value(database) }),
+      )
+      assert.strictEqual(stranger.code, 1)
+      assert.include(stranger.output, "nobody signs in here as nobody@example.org")
+    }),
+  )
+})
