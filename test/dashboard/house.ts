@@ -11,6 +11,8 @@ export interface House {
   readonly ask: (method: string, path: string, body?: unknown, key?: string) => Promise<Answer>
   /** The command line on the same database. */
   readonly command: (...args: ReadonlyArray<string>) => Promise<string>
+  /** One of its commands that is watched while it works. */
+  readonly begin: (...args: ReadonlyArray<string>) => Service
   readonly close: () => Promise<void>
 }
 
@@ -68,6 +70,7 @@ export const open = async (settings: Readonly<Record<string, string>> = {}): Pro
         if (code !== 0) throw new Error(`waybill ${args.join(" ")} ended with ${code}:\n${output}`)
         return output
       },
+      begin: (...args) => new Service(args, env),
       close,
     }
   } catch (error) {

@@ -146,6 +146,43 @@ describe.skipIf(typeof browser === "string")(
       assert.deepEqual(operator.complaints, [])
     })
 
+    it(
+      "shows how far a rebuild is that another process does, and goes on with what it left",
+      { timeout: TIMEOUT },
+      async () => {
+        const { page } = operator
+        const emails = Array.from({ length: 100 }, (_, nth) => ({
+          from: "hello@acme.test",
+          to: `reader${nth}@example.org`,
+          subject: `Number ${nth}`,
+          text: "One of many.",
+        }))
+        assert.strictEqual((await house.ask("POST", "/email/send/batch", { emails })).status, 200)
+        const log = page
+          .locator("main li")
+          .filter({ has: page.getByRole("heading", { name: "email_log", exact: true }) })
+        // One slice of a hundred events in many seconds.
+        const elsewhere = house.begin("projections", "rebuild", "email_log", "--throttle", "4")
+        const underWay = async () => (await (await asked(page, "/v1/operate/projections")).json()).under_way[0]
+        await Browser.eventually(async () => (await underWay())?.slices_done ?? 0).toBeGreaterThan(0)
+        await page.goto("/operate/projections")
+        const bar = log.getByRole("progressbar", { name: "Version 3 of email_log" })
+        await bar.waitFor()
+        const share = Number(await bar.getAttribute("aria-valuenow"))
+        assert.isAbove(share, 0)
+        assert.isBelow(share, 100)
+        await log.getByText(/folding/u).waitFor()
+        await log.getByText(/^[\d,]+ of [\d,]+ events, \d+ slices? done$/u).waitFor()
+        assert.isTrue(await log.getByRole("button", { name: "Rebuild" }).isDisabled())
+        await elsewhere.stop("SIGKILL")
+        await log.getByText("was left unfinished", { exact: false }).waitFor()
+        await log.getByRole("button", { name: "Rebuild" }).click()
+        await log.getByText(/^Version 3 is ready/u).waitFor()
+        assert.isUndefined(await underWay())
+        assert.deepEqual(operator.complaints, [])
+      },
+    )
+
     it("names another operator and mends a lost password at the command line", { timeout: TIMEOUT }, async () => {
       assert.include(await house.command("users", "list"), NEIGHBOUR.email)
       await house.command("users", "operator", NEIGHBOUR.email, "--on")

@@ -89,7 +89,21 @@ export interface ProjectionJob {
   readonly ended: null | { readonly good: boolean; readonly said: string }
 }
 
+/** What is being built on whatever node or at the command line, or was left unfinished there. */
+export interface ProjectionUnderWay {
+  readonly name: string
+  /** `null` while nothing is built, but compared or swapped. */
+  readonly version: number | null
+  readonly working: boolean
+  readonly phase: "folding" | "indexing" | "comparing"
+  readonly events: number
+  readonly total: number
+  readonly slices: number
+  readonly slices_done: number
+}
+
 export interface Projections {
   readonly versions: ReadonlyArray<ProjectionVersion>
+  readonly under_way: ReadonlyArray<ProjectionUnderWay>
   readonly jobs: ReadonlyArray<ProjectionJob>
 }

@@ -20,7 +20,7 @@ export const Projections = () => (
     hint="What is read is folded from the log. It can be folded anew beside the live one, compared, and swapped in."
   >
     <Loaded options={projections}>
-      {({ jobs, versions }) => {
+      {({ jobs, under_way, versions }) => {
         const names = [...new Set(versions.map(({ name }) => name))]
         return (
           <Panel>
@@ -31,6 +31,7 @@ export const Projections = () => (
                   name={name}
                   versions={versions.filter((each) => each.name === name)}
                   job={jobs.find((each) => each.name === name)}
+                  underWay={under_way.find((each) => each.name === name)}
                 />
               ))}
             </ul>
@@ -45,9 +46,10 @@ interface Props {
   readonly name: string
   readonly versions: ReadonlyArray<Operate.ProjectionVersion>
   readonly job: Operate.ProjectionJob | undefined
+  readonly underWay: Operate.ProjectionUnderWay | undefined
 }
 
-const One = ({ job, name, versions }: Props) => {
+const One = ({ job, name, underWay, versions }: Props) => {
   const client = useQueryClient()
   const [swapping, setSwapping] = useState(false)
   const refresh = () => client.invalidateQueries({ queryKey: projections.queryKey })
@@ -56,7 +58,8 @@ const One = ({ job, name, versions }: Props) => {
     onSettled: refresh,
     onError: complain,
   })
-  const isWorking = job !== undefined && job.ended === null
+  const isOurs = job !== undefined && job.ended === null
+  const isWorking = isOurs || underWay?.working === true
   const isFollowing = versions.some(({ state }) => state === "following")
   const isReady = versions.some(({ state }) => state === "ready")
   return (
@@ -73,7 +76,7 @@ const One = ({ job, name, versions }: Props) => {
         ) : (
           <div className="flex gap-2">
             {isReady ? (
-              <Button small look="solid" onClick={() => setSwapping(true)}>
+              <Button small look="solid" disabled={isWorking} onClick={() => setSwapping(true)}>
                 Swap in
               </Button>
             ) : undefined}
@@ -86,7 +89,8 @@ const One = ({ job, name, versions }: Props) => {
           </div>
         )}
       </div>
-      {job === undefined ? undefined : <Job job={job} />}
+      {isOurs || underWay === undefined ? undefined : <Elsewhere underWay={underWay} />}
+      {job === undefined || (job.ended?.good === true && underWay !== undefined) ? undefined : <Job job={job} />}
       <Confirm
         open={swapping}
         onOpenChange={setSwapping}
@@ -123,9 +127,48 @@ const Version = ({ version }: { readonly version: Operate.ProjectionVersion }) =
 
 const WORDS = { rebuild: "Rebuild", verify: "Comparison" } as const
 
+const shareOf = (phase: string, events: number, total: number): number =>
+  phase !== "folding" || total === 0 ? 1 : Math.min(1, events / total)
+
+const Bar = ({ label, share }: { readonly label: string; readonly share: number }) => (
+  <div
+    role="progressbar"
+    aria-label={label}
+    aria-valuenow={Math.round(share * 100)}
+    aria-valuemin={0}
+    aria-valuemax={100}
+    className="mt-2 h-1.5 overflow-hidden rounded-full bg-hover"
+  >
+    <div className="h-full rounded-full bg-accent" style={{ width: `${share * 100}%` }} />
+  </div>
+)
+
+/** Begun on another node, or at the command line: how far it is stands in the database. */
+const Elsewhere = ({ underWay }: { readonly underWay: Operate.ProjectionUnderWay }) => {
+  const { events, name, phase, slices_done, total, version, working } = underWay
+  return (
+    <div className="px-4 pb-3">
+      <p role="status" className="flex flex-wrap items-baseline gap-x-3 text-sm">
+        <span className="font-medium">{version === null ? "At work elsewhere" : `Version ${version}`}</span>
+        <span className={working ? "text-ink-2" : "text-warn"}>
+          {working ? phase : "was left unfinished. A rebuild goes on from here"}
+        </span>
+        {version === null ? undefined : (
+          <span className="tabular ml-auto text-xs text-ink-3">
+            {number.format(events)} of {number.format(total)} events, {number.format(slices_done)}{" "}
+            {slices_done === 1 ? "slice" : "slices"} done
+          </span>
+        )}
+      </p>
+      {version === null ? undefined : (
+        <Bar label={`Version ${version} of ${name}`} share={shareOf(phase, events, total)} />
+      )}
+    </div>
+  )
+}
+
 const Job = ({ job }: { readonly job: Operate.ProjectionJob }) => {
   const { ended, eta_seconds, events, kind, phase, total } = job
-  const share = ended !== null || phase !== "folding" || total === 0 ? 1 : Math.min(1, events / total)
   return (
     <div className="px-4 pb-3">
       <p role="status" className="flex flex-wrap items-baseline gap-x-3 text-sm">
@@ -143,16 +186,7 @@ const Job = ({ job }: { readonly job: Operate.ProjectionJob }) => {
         )}
       </p>
       {ended !== null ? undefined : (
-        <div
-          role="progressbar"
-          aria-label={`${WORDS[kind]} of ${job.name}`}
-          aria-valuenow={Math.round(share * 100)}
-          aria-valuemin={0}
-          aria-valuemax={100}
-          className="mt-2 h-1.5 overflow-hidden rounded-full bg-hover"
-        >
-          <div className="h-full rounded-full bg-accent" style={{ width: `${share * 100}%` }} />
-        </div>
+        <Bar label={`${WORDS[kind]} of ${job.name}`} share={shareOf(phase, events, total)} />
       )}
     </div>
   )

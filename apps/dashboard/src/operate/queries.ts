@@ -30,5 +30,8 @@ export const projections = queryOptions({
   queryKey: ["operate", "projections"],
   queryFn: ({ signal }) => get<Operate.Projections>("/operate/projections", {}, signal),
   refetchInterval: ({ state }) =>
-    state.data?.jobs.some(({ ended }) => ended === null) === true ? WORKING_MS : REST_MS,
+    state.data?.jobs.some(({ ended }) => ended === null) === true ||
+    state.data?.under_way.some(({ working }) => working) === true
+      ? WORKING_MS
+      : REST_MS,
 })

@@ -10,6 +10,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as Operating from "@waybill/store/Operating"
 import { Replay } from "@waybill/store/projections/Replay"
 import * as Status from "@waybill/store/projections/Status"
+import { underWay } from "@waybill/store/projections/UnderWay"
 import { Provenance } from "@waybill/store/Provenance"
 import * as Pulse from "@waybill/store/Pulse"
 import { Data, Duration, Effect, Layer, type Redacted, Schema } from "effect"
@@ -129,8 +130,11 @@ const nodes = Effect.gen(function* () {
 const projections = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
     const replays = yield* Replays
-    const versions = yield* Effect.provide(Effect.orDie(Status.status()), Replay.layer(url))
-    return { versions, jobs: yield* replays.list } satisfies Operate.Projections
+    const looked = Effect.all({ versions: Status.status(), under_way: underWay() })
+    return {
+      ...(yield* Effect.provide(looked, Replay.layer(url))),
+      jobs: yield* replays.list,
+    } satisfies Operate.Projections
   }).pipe(Effect.orDie)
 
 /** As the command line names them; anything else is no argument of a command. */

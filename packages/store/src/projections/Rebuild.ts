@@ -176,7 +176,8 @@ const index = Effect.fnUntraced(function* (model: ReadModel, table: string, leav
   yield* Effect.orDie(sql.unsafe(`VACUUM (ANALYZE) "${table}"`))
 })
 
-const estimate = Effect.fnUntraced(function* (model: ReadModel) {
+/** How many events the log holds for a read model, more or less. */
+export const estimate = Effect.fnUntraced(function* (model: ReadModel) {
   const { sql } = yield* Replay
   const [counted] = yield* sql<{ readonly looked_at: bigint; readonly own: bigint }>`
     SELECT count(*) AS looked_at, count(*) FILTER (WHERE stream = ${model.stream}) AS own

@@ -76,3 +76,15 @@ export const alone = Effect.fnUntraced(function* (name: string) {
   if (rows[0]?.taken !== true)
     return yield* new ReplayRefused({ message: `somebody else is at work on ${name} at this moment` })
 })
+
+/** Which of them somebody is at work on, in whatever process on whatever machine. */
+export const workedOn = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+  const { sql } = yield* Replay
+  const rows = yield* sql<{ readonly name: string }>`
+    SELECT wanted.name FROM unnest(${[...names]}::text[]) AS wanted(name)
+    WHERE EXISTS (
+      SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND classid::bigint = ${LOCK_CLASS}::bigint AND objid::bigint = hashtext(wanted.name)::bigint & 4294967295)`
+  return new Set(rows.map(({ name }) => name))
+})
