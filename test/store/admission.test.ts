@@ -7,13 +7,13 @@ import { Admission, type Request, STATEMENTS_IN_FLIGHT, type Verdict } from "@wa
 import { statement } from "@waybill/store/AdmissionStatement"
 import { EventStore } from "@waybill/store/EventStore"
 import { KeyUses } from "@waybill/store/KeyUses"
-import { Context, Effect, Fiber, Layer, Redacted } from "effect"
+import { Clock, Context, Effect, Fiber, Layer, Redacted } from "effect"
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import * as Database from "../support/database.ts"
-import { account, freezeDatabaseClock, key, revoke, setDatabaseClock } from "./admissionKeys.ts"
+import { account, freezeDatabaseClock, key, revoke, setBack, setDatabaseClock } from "./admissionKeys.ts"
 
 /** Freezes the clock first, over a pool of its own, because only connections opened afterwards have the frozen one. */
 const Frozen = Layer.unwrap(
@@ -346,6 +346,17 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
         remaining: 0,
         reset_s: Date.UTC(2026, 10, 21, 16, 1, 0) / 1000,
       })
+    }),
+  )
+
+  it.effect("is heard again once its window is over, though somebody set this process's clock back meanwhile", () =>
+    Effect.gen(function* () {
+      yield* setDatabaseClock("2026-11-21T17:00:30Z")
+      const ask = admit(request(null, "other", "192.0.2.5"))
+      yield* Effect.forEach(Array.from({ length: 120 }), () => ask, { concurrency: 50 })
+      yield* setDatabaseClock("2026-11-21T17:01:01Z")
+      const clock = setBack(yield* Clock.Clock)
+      assert.strictEqual(spell(yield* Effect.provideService(ask, Clock.Clock, clock)), "missing")
     }),
   )
 

@@ -79,7 +79,7 @@ export class Admission extends Context.Service<
         admit: Effect.fn("Admission.admit")(function* (request) {
           const address = RateWindows.clientAddress(request.address)
           if (request.tokenHash === null) {
-            const refused = refuseKnown(spent.get(address.bucket), request, yield* Clock.currentTimeNanos)
+            const refused = refuseKnown(spent.get(address.bucket), request, yield* Clock.monotonicTimeNanos)
             if (refused !== undefined) return refused
           }
           const done = Deferred.makeUnsafe<Verdict>()
@@ -138,7 +138,7 @@ const judge = Effect.fnUntraced(function* (gate: Gate, entries: ReadonlyArray<En
     else siblings.push(entry)
   }
   const asked = [...alike.values()].map((siblings) => askedOf(gate.spent, siblings))
-  const sent_nanos = yield* Clock.currentTimeNanos
+  const sent_nanos = yield* Clock.monotonicTimeNanos
   const rows = yield* statement(gate.sql, asked)
   const rowByName = new Map([...alike.keys()].map((name, i) => [name, rows[i]]))
 
