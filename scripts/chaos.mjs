@@ -7,7 +7,12 @@ import { parseArgs } from "node:util"
 
 const root = join(import.meta.dirname, "..")
 const { values } = parseArgs({
-  options: { seed: { type: "string" }, faults: { type: "string", default: "48" } },
+  options: {
+    seed: { type: "string" },
+    faults: { type: "string", default: "48" },
+    // A part of the faults' names: "clock", "database".
+    only: { type: "string", default: "" },
+  },
 })
 const seed = values.seed ?? String(randomInt(2 ** 31))
 for (const [name, value] of [
@@ -19,10 +24,16 @@ for (const [name, value] of [
     process.exit(64)
   }
 }
-process.stdout.write(`Again the same: npm run chaos -- --seed=${seed} --faults=${values.faults}\n`)
+const only = values.only === "" ? "" : ` --only=${JSON.stringify(values.only)}`
+process.stdout.write(`Again the same: npm run chaos -- --seed=${seed} --faults=${values.faults}${only}\n`)
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
 spawn(process.execPath, [vitest, "run", "test/chaos/storm.test.ts"], {
   cwd: root,
   stdio: "inherit",
-  env: { ...process.env, WAYBILL_CHAOS_SEED: seed, WAYBILL_CHAOS_FAULTS: values.faults },
+  env: {
+    ...process.env,
+    WAYBILL_CHAOS_SEED: seed,
+    WAYBILL_CHAOS_FAULTS: values.faults,
+    WAYBILL_CHAOS_ONLY: values.only,
+  },
 }).on("exit", (code) => process.exit(code ?? 1))

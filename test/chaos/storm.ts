@@ -19,6 +19,8 @@ export const FAULTS = [
   "freeze a worker process",
   "freeze an api process",
   "restart a worker process",
+  "set the clock of a worker process",
+  "set the clock of an api process",
   "cut all connections to the database",
   "lose a commit before it arrives",
   "lose the answer to a commit",
@@ -32,6 +34,7 @@ export const FAULTS = [
   "answer no webhook",
 ] as const
 export type Fault = (typeof FAULTS)[number]
+export const isOfClocks = (fault: Fault): boolean => fault.startsWith("set the clock")
 
 /** Long enough that others take a frozen process for dead, and it learns of that when it comes back. */
 const FROZEN_MS = 6_000
@@ -40,6 +43,8 @@ const CUT_MS = 300
 const TROUBLED_MS = 1_500
 /** For each commit, as a disk that turns would. */
 const SLOW_COMMIT_MICROS = 10_000
+/** Further ahead than a lease lasts, then as far behind: by more than any wait of the service is long. */
+const CLOCK_OFF_MS = [7 * 60_000, -7 * 60_000, 0]
 /** What takes this long will never be. */
 const HANGS = Duration.seconds(120)
 const CLIENTS = 6
@@ -47,8 +52,10 @@ const CLIENTS = 6
 type Mood = "well" | "drops" | "busy" | "away"
 const troubled = () => new Promise<void>((resolve) => setTimeout(resolve, TROUBLED_MS))
 
-/** The same faults in the same order for the same seed. */
-export const schedule = (seed: number, count: number): ReadonlyArray<Fault> => {
+/** The same faults in the same order for the same seed; of those alone whose names hold `only`. */
+export const schedule = (seed: number, count: number, only = ""): ReadonlyArray<Fault> => {
+  const some = FAULTS.filter((fault) => fault.includes(only))
+  if (some.length === 0) throw new Error(`no fault is called ${only}: there are ${FAULTS.join(", ")}`)
   let state = seed >>> 0
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -59,7 +66,7 @@ export const schedule = (seed: number, count: number): ReadonlyArray<Fault> => {
   // Each once before any comes again.
   const faults: Array<Fault> = []
   while (faults.length < count) {
-    const round = FAULTS.map((fault) => ({ fault, place: next() })).sort((a, b) => a.place - b.place)
+    const round = some.map((fault) => ({ fault, place: next() })).sort((a, b) => a.place - b.place)
     faults.push(...round.map(({ fault }) => fault))
   }
   return faults.slice(0, count)
@@ -120,6 +127,24 @@ const postgres = Effect.gen(function* () {
   }
 })
 
+/** A process whose clock can be set: it starts with the right one. */
+interface Node extends Service.Service {
+  readonly setClock: (offMillis: number) => Promise<void>
+}
+
+const nodeIn = (folder: string, url: Redacted.Redacted, settings: Readonly<Record<string, string>>) =>
+  Effect.gen(function* () {
+    const file = path.join(folder, randomBytes(8).toString("hex"))
+    const clock = { WAYBILL_CHAOS_CLOCK: file, NODE_OPTIONS: `--import=${new URL("./clock.ts", import.meta.url).href}` }
+    const service = yield* Service.start(url, { ...settings, ...clock })
+    const setClock = async (offMillis: number) => {
+      await fs.writeFile(file, String(offMillis))
+      service.signal("SIGUSR2")
+    }
+    const node: Node = { ...service, setClock }
+    return node
+  })
+
 /** The installation, its neighbours, and a way to strike it. */
 export const world = Effect.gen(function* () {
   const database = yield* postgres
@@ -146,18 +171,18 @@ export const world = Effect.gen(function* () {
       neighbours.mail = "well"
     })
   const settings = { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }
+  const clocks = yield* Effect.acquireRelease(
+    Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-storm-clocks-"))),
+    (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true })),
+  )
   // Mail is captured as far as this one knows, so that a name which can never be real needs no DNS.
-  const api = Service.start(proxy.url, { ...settings, ROLES: "api" })
+  const api = nodeIn(clocks, proxy.url, { ...settings, ROLES: "api" })
   const relay = { TRANSPORT: "relay", SMTP_URL: `smtp://127.0.0.1:${sink.port}` }
-  const worker = Service.start(proxy.url, { ...settings, ...relay, ROLES: "worker" })
+  const worker = nodeIn(clocks, proxy.url, { ...settings, ...relay, ROLES: "worker" })
   const both = { concurrency: "unbounded" } as const
   const [apis, workers] = yield* Effect.all([Effect.all([api, api], both), Effect.all([worker, worker], both)], both)
   let turn = 0
-  const replace = (
-    nodes: Array<Service.Service>,
-    make: typeof api,
-    end: (node: Service.Service) => Effect.Effect<unknown>,
-  ) =>
+  const replace = (nodes: Array<Node>, make: typeof api, end: (node: Node) => Effect.Effect<unknown>) =>
     Effect.gen(function* () {
       const place = turn++ % nodes.length
       const node = nodes[place]
@@ -165,12 +190,20 @@ export const world = Effect.gen(function* () {
       yield* end(node)
       nodes[place] = yield* make
     })
-  const freeze = (nodes: Array<Service.Service>, millis: number) =>
+  const freeze = (nodes: ReadonlyArray<Node>, millis: number) =>
     Effect.gen(function* () {
       const node = nodes[turn++ % nodes.length]
       node?.signal("SIGSTOP")
       yield* Effect.sleep(millis)
       node?.signal("SIGCONT")
+    })
+  const setClock = (nodes: ReadonlyArray<Node>) =>
+    Effect.promise(async () => {
+      const node = nodes[turn++ % nodes.length]
+      for (const off of CLOCK_OFF_MS) {
+        await node?.setClock(off)
+        if (off !== 0) await troubled()
+      }
     })
   const strike = (fault: Fault) => {
     switch (fault) {
@@ -184,6 +217,10 @@ export const world = Effect.gen(function* () {
         return freeze(workers, FROZEN_MS)
       case "freeze an api process":
         return freeze(apis, TROUBLED_MS)
+      case "set the clock of a worker process":
+        return setClock(workers)
+      case "set the clock of an api process":
+        return setClock(apis)
       case "cut all connections to the database":
         return Effect.gen(function* () {
           proxy.down()

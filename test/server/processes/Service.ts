@@ -24,8 +24,8 @@ export interface Service {
   readonly said: () => string
   /** Gone at once, with nothing written down. */
   readonly kill: Effect.Effect<void>
-  /** Stops it in its tracks, or lets it go on. */
-  readonly signal: (signal: "SIGSTOP" | "SIGCONT") => void
+  /** Stops it in its tracks, lets it go on, or tells what was loaded before it. */
+  readonly signal: (signal: "SIGSTOP" | "SIGCONT" | "SIGUSR2") => void
 }
 export interface Ask {
   readonly key: string
