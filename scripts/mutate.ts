@@ -10,8 +10,10 @@ import { importsOf } from "../test/house/source.ts"
 import type { Order, Verdict } from "./mutate/judge.ts"
 import { type Mutant, mutantsOf } from "./mutate/mutants.ts"
 
-/** A mistake that never ends is one that a test notices, by never ending either. */
-const HANGS_MS = 25_000
+/** A mistake that never ends is one that a test notices, by never ending either: so much of a processor no run takes. */
+const HANGS_CPU_MS = 20_000
+/** For what does not even work. */
+const HANGS_MS = 180_000
 const NEVER = "its own time"
 /** What holds for every decider's events. */
 const EVENTS = ["test/domain/domainEvent.test.ts"]
@@ -20,7 +22,16 @@ const ROOT = join(import.meta.dirname, "..")
 const serve = async () => {
   const { start } = await import("./mutate/judge.ts")
   const { judge } = await start()
-  process.on("message", (order: Order) => void judge(order).then((verdict) => process.send?.(verdict)))
+  process.on("message", (order: Order) => {
+    const before = process.cpuUsage()
+    const watch = setInterval(() => {
+      const { system, user } = process.cpuUsage(before)
+      if ((system + user) / 1_000 > HANGS_CPU_MS) process.send?.({ passed: false, by: NEVER } satisfies Verdict)
+    }, 500)
+    void judge(order)
+      .finally(() => clearInterval(watch))
+      .then((verdict) => process.send?.(verdict))
+  })
   process.on("disconnect", () => process.exit())
   process.send?.("ready")
 }
@@ -89,7 +100,7 @@ const main = async () => {
       once(child, "message").then(([verdict]) => verdict as Verdict),
       sleep(HANGS_MS, undefined, { ref: false }),
     ])
-    if (answer !== undefined) return answer
+    if (answer !== undefined && answer.by !== NEVER) return answer
     child.kill("SIGKILL")
     child = await judge()
     return { passed: false, by: NEVER }

@@ -11,6 +11,9 @@ export interface Verdict {
   readonly by: string | undefined
 }
 
+/** On a busy machine a test may wait long for its turn: that is no mistake noticed. */
+const SLOW_MS = 60_000
+
 /** One warm vitest, whose files are changed in its memory alone: the checkout is never touched. */
 export const start = async () => {
   let order: Order | undefined
@@ -24,6 +27,7 @@ export const start = async () => {
       isolate: false,
       maxWorkers: 1,
       bail: 1,
+      testTimeout: SLOW_MS,
       // How long something takes says nothing here, where everything is slow at times.
       testNamePattern: /^(?!.*(?:for ever|explodes))/u,
       // What was transformed before would be taken for what it is now.
@@ -51,11 +55,14 @@ export const start = async () => {
     const { testModules, unhandledErrors } = await vitest.rerunTestSpecifications(specs)
     vitest.invalidateFile(next.file)
     order = undefined
-    for (const module of testModules) {
+    // It answers with every module that it ever ran, as that one last went.
+    const asked = testModules.filter(({ moduleId }) => specs.some((spec) => spec.moduleId === moduleId))
+    for (const module of asked) {
       if (module.ok()) continue
       for (const test of module.children.allTests("failed")) return { passed: false, by: test.fullName }
       return { passed: false, by: module.moduleId }
     }
+    if (asked.length < specs.length) throw new Error(`of ${specs.length} files of tests ${asked.length} were run`)
     return { passed: unhandledErrors.length === 0, by: undefined }
   }
   return { judge, close: () => vitest.close() }
