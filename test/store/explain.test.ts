@@ -4,6 +4,7 @@ import type { AccountId } from "@waybill/domain/Id"
 import { system } from "@waybill/store/Provenance"
 import * as Leases from "@waybill/store/Leases"
 import { type Ledger, MAX_FEED_PAGE } from "@waybill/store/Ledger"
+import * as Line from "@waybill/store/Line"
 import * as PostgresLedger from "@waybill/store/PostgresLedger"
 import { readModels } from "@waybill/store/ReadModels"
 import { Effect, Layer } from "effect"
@@ -83,7 +84,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
   const plans = (use: (ledger: Ledger) => Effect.Effect<unknown, unknown>) =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      return yield* plansOf(sql, use(PostgresLedger.make(sql, readModels)))
+      return yield* plansOf(sql, use(PostgresLedger.make(sql, yield* Line.make(sql), readModels)))
     })
   const inTransaction = (use: Parameters<Ledger["transaction"]>[1]) => (ledger: Ledger) =>
     ledger.transaction({ accounts: [account(1)], alone: false }, use)

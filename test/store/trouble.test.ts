@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import type { LedgerError } from "@waybill/store/Ledger"
+import * as Line from "@waybill/store/Line"
 import * as PostgresLedger from "@waybill/store/PostgresLedger"
 import { classify } from "@waybill/store/Trouble"
 import { Context, Effect, Exit, Layer, Redacted } from "effect"
@@ -83,17 +84,20 @@ layer(Database.layerFresh, { excludeTestServices: true })("trouble in a transact
         yield* locker.query("BEGIN")
         yield* locker.query("LOCK TABLE content")
         const sql = yield* client(url, session)
-        const [pid] = yield* sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
         const watcher = yield* rival(url)
-        const isEnded = watcher
-          .query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid?.pid])
-          .pipe(Effect.repeat({ until: (found) => found.length === 0 }))
-        const ledger = PostgresLedger.make(sql, [])
+        const isEnded = (pid: number | undefined) =>
+          watcher
+            .query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid])
+            .pipe(Effect.repeat({ until: (found) => found.length === 0 }))
+        const ledger = PostgresLedger.make(sql, yield* Line.make(sql), [])
         const error = yield* ledger
           .transaction({ accounts: [], alone: false }, () =>
-            Effect.forEach(statements, (text) =>
-              text === "idle" ? Effect.andThen(isEnded, sql.unsafe("SELECT 1")) : sql.unsafe(text),
-            ).pipe(Effect.mapError(classify)),
+            Effect.gen(function* () {
+              const [own] = yield* sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
+              yield* Effect.forEach(statements, (text) =>
+                text === "idle" ? Effect.andThen(isEnded(own?.pid), sql.unsafe("SELECT 1")) : sql.unsafe(text),
+              )
+            }).pipe(Effect.mapError(classify)),
           )
           .pipe(Effect.flip)
         assert.strictEqual(error._tag, tag)
@@ -142,7 +146,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("trouble in a transact
         Exit.isFailure(bare) &&
           bare.cause.reasons.some((reason) => reason._tag === "Die" && reason.defect instanceof SqlError.SqlError),
       )
-      const mended = yield* PostgresLedger.make(sql, [])
+      const mended = yield* PostgresLedger.make(sql, yield* Line.make(sql), [])
         .transaction({ accounts: [], alone: false }, () => Effect.mapError(sql.unsafe(END_SELF), classify))
         .pipe(Effect.flip)
       assert.strictEqual(mended._tag, "OutcomeUnknown")

@@ -7,6 +7,7 @@ import { type Consequences, live } from "./Consequences.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import * as IdBytes from "./IdBytes.ts"
 import type { FeedPage, FeedQuery, Ledger, LedgerError, StreamRef } from "./Ledger.ts"
+import * as Line from "./Line.ts"
 import * as MemoryLedger from "./MemoryLedger.ts"
 import * as PostgresLedger from "./PostgresLedger.ts"
 import { Replica } from "./Replica.ts"
@@ -52,7 +53,8 @@ export class EventStore extends Context.Service<
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const { wrote } = yield* Replica
-        return yield* make(PostgresLedger.make(sql, options.readModels ?? readModels, wrote), options)
+        const line = yield* Line.make(sql)
+        return yield* make(PostgresLedger.make(sql, line, options.readModels ?? readModels, wrote), options)
       }),
     )
 
@@ -67,7 +69,6 @@ export class EventStore extends Context.Service<
 export interface Options {
   readonly readModels?: ReadonlyArray<ReadModel>
   readonly consequences?: Consequences
-  readonly flights?: number
 }
 
 /** Taking a stack costs more than the rest of the span, and leads to this file anyway. */
@@ -98,7 +99,6 @@ const make = Effect.fnUntraced(function* (
     consequences: options.consequences ?? live,
     nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
     nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, IdBytes.next()),
-    ...(options.flights === undefined ? {} : { flights: options.flights }),
   })
   return EventStore.of({
     load: Effect.fn("EventStore.load")(function* (aggregate, ref) {

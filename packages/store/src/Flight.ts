@@ -51,16 +51,21 @@ export const attempt = Effect.fnUntraced(function* (
   const nowMillis = yield* Clock.currentTimeMillis
   const now = DateTime.formatIso(DateTime.makeUnsafe(nowMillis))
   const claims = entries.flatMap(({ unit }) => (unit.idempotency === undefined ? [] : [unit.idempotency]))
-  const kept = claims.length === 0 ? new Map<string, KeptAnswer>() : yield* page.answers(claims, now)
-  const histories = yield* loadHistories(rules.shapes, page, entries)
-  const facts = yield* page.facts(
-    entries.map(({ unit }) => ({
-      account_id: unit.account_id,
-      ...unit.needs,
-      ...(unit.leases === undefined
-        ? {}
-        : { outbox: [...(unit.needs?.outbox ?? []), ...unit.leases.map((lease) => lease.id)] }),
-    })),
+  const needs = entries.map(({ unit }) => ({
+    account_id: unit.account_id,
+    ...unit.needs,
+    ...(unit.leases === undefined
+      ? {}
+      : { outbox: [...(unit.needs?.outbox ?? []), ...unit.leases.map((lease) => lease.id)] }),
+  }))
+  // Asked together, in this order, and waited for once.
+  const [kept, histories, facts] = yield* Effect.all(
+    [
+      claims.length === 0 ? Effect.succeed(new Map<string, KeptAnswer>()) : page.answers(claims, now),
+      loadHistories(rules.shapes, page, entries),
+      page.facts(needs),
+    ],
+    { concurrency: "unbounded" },
   )
 
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))

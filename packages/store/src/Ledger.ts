@@ -24,7 +24,6 @@ export interface DomainFact {
   readonly id: string
   readonly name: string
   readonly status: string
-  readonly record: Readonly<Record<string, unknown>>
 }
 export interface AccountFact {
   readonly plan: string
@@ -170,6 +169,7 @@ export interface Page {
   ) => Effect.Effect<ReadonlyMap<string, KeptAnswer>, LedgerError>
   /** Keeps the answers; returns the claims that another transaction took first. */
   readonly keep: (answers: ReadonlyArray<KeptAnswer>, now: string) => Effect.Effect<ReadonlySet<string>, LedgerError>
+  /** Only the end of the transaction tells whether it could be written. */
   readonly write: (write: Write) => Effect.Effect<void, LedgerError>
 }
 
@@ -180,6 +180,8 @@ export interface Ledger {
   readonly transaction: <A>(
     scope: Scope,
     body: (page: Page) => Effect.Effect<A, LedgerError>,
+    /** Done as soon as the next transaction may begin, which is while this one is being flushed, or when it is over. */
+    sent?: Effect.Effect<void>,
   ) => Effect.Effect<A, LedgerError>
   /** After an unknown outcome: is this very event in the log? Fails while that is not certain yet. */
   readonly landed: (event: Stored) => Effect.Effect<boolean, LedgerError>

@@ -47,7 +47,7 @@ export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyA
 export const load = Effect.fn("Pending.load")(function* (rows: ReadonlyArray<Leased>) {
   const sql = yield* PgClient.PgClient
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
-  const streams = yield* Effect.orDie(PostgresLedger.make(sql, []).streams(refs))
+  const streams = yield* Effect.orDie(PostgresLedger.streams(sql, refs))
   const messages = new Map<string, Email.Message>()
   const origins = new Map<string, Provenance.Provenance>()
   for (const row of rows) {

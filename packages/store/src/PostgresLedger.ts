@@ -3,6 +3,7 @@ import { type Cause, Effect } from "effect"
 import { SqlError } from "effect/sql"
 import * as Feed from "./Feed.ts"
 import { iso } from "./Iso.ts"
+import type * as Line from "./Line.ts"
 import {
   Failed,
   type Ledger,
@@ -25,32 +26,40 @@ import * as Watermark from "./Watermark.ts"
 
 export const make = (
   sql: PgClient.PgClient,
+  line: Line.Line,
   readModels: ReadonlyArray<ReadModel>,
   /** Told of each commit before its caller is. */
   wrote: (accounts: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void,
 ): Ledger => {
-  const page: Page = {
-    streams: (refs) => mend(loadStreams(sql, refs)),
+  const pageOn = (send: Line.Send): Page => ({
+    streams: (refs) => mend(streams(sql, refs)),
     facts: (needs) => mend(PostgresFacts.load(sql, needs)),
     answers: (claims, now) => mend(PostgresAnswers.load(sql, claims, now)),
     keep: (answers, now) => mend(PostgresAnswers.keep(sql, answers, now)),
-    write: (write) => mend(PostgresWrite.writeAll(sql, readModels, write)),
-  }
+    write: (write) =>
+      Effect.suspend(() => Effect.forEach(PostgresWrite.statements(sql, readModels, write), send, { discard: true })),
+  })
   return {
-    streams: page.streams,
+    streams: (refs) => mend(streams(sql, refs)),
     feed: (query) => mend(Feed.read(sql, query)),
-    transaction: (scope, body) =>
-      Effect.tap(mend(sql.withTransaction(Effect.andThen(enter(sql, scope), body(page)))), () => wrote(scope.accounts)),
+    transaction: (scope, body, sent) =>
+      line
+        .transaction((send) => Effect.andThen(send(enter(sql, scope)), body(pageOn(send))), sent)
+        .pipe(
+          mend,
+          Effect.tap(() => wrote(scope.accounts)),
+        ),
     landed: (event) => mend(hasLanded(sql, event)),
   }
 }
 
 /**
- * A lost transaction may still be on its way, its COMMIT not even received. Its promise to the feed is held until it is
- * over, so once the log is settled up to what is allocated by now, what is not there will never be.
+ * A lost transaction may still be on its way, what it writes and its COMMIT not even received. Its promise to the feed is
+ * held until it is over, and was given before the position that is taken here; so once the log is settled up to that
+ * one, what is not there will never be.
  */
 const hasLanded = Effect.fnUntraced(function* (sql: PgClient.PgClient, event: Stored) {
-  const position = yield* Feed.allocated(sql)
+  const position = (yield* Watermark.allocate(sql))[0]?.position ?? 0n
   const upTo = yield* Feed.settled(sql)
   const found = yield* sql`
     SELECT 1 AS found FROM events WHERE account_id = ${event.account_id} AND stream_id = ${event.stream_id}
@@ -75,7 +84,8 @@ const enter = (sql: PgClient.PgClient, { accounts, alone }: Scope) => sql`
   )
   SELECT 1 AS published FROM entered CROSS JOIN LATERAL (${Watermark.promise(sql, sql`entered.locks >= 0`)}) AS promise`
 
-const loadStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: ReadonlyArray<StreamRef>) {
+/** Histories, each in its own order. */
+export const streams = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: ReadonlyArray<StreamRef>) {
   const rows = yield* sql<Stored>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, e.data, e.meta,
       ${iso(sql, "e.recorded_at")} AS recorded_at
@@ -83,14 +93,14 @@ const loadStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: R
       AS wanted(account_id, stream_id)
     JOIN events e USING (account_id, stream_id)
     ORDER BY e.account_id, e.stream_id, e.version`
-  const streams = new Map<string, Array<Stored>>()
+  const found = new Map<string, Array<Stored>>()
   for (const row of rows) {
     const key = refKey(row)
-    const known = streams.get(key)
-    if (known === undefined) streams.set(key, [row])
+    const known = found.get(key)
+    if (known === undefined) found.set(key, [row])
     else known.push(row)
   }
-  return streams
+  return found
 })
 
 /** A connection lost inside a transaction arrives as a defect, because the rollback that follows cannot be sent. */

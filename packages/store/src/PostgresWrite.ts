@@ -1,6 +1,6 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
-import { Effect, Result } from "effect"
-import type { Fragment } from "effect/sql/Statement"
+import { Result } from "effect"
+import type { Fragment, Statement } from "effect/sql/Statement"
 import type { ContentRow, Write } from "./Ledger.ts"
 import * as Outbox from "./Outbox.ts"
 import { type ReadModel, rowsOf } from "./ReadModel.ts"
@@ -14,16 +14,14 @@ const bytea = (values: ReadonlyArray<Uint8Array>) => Result.getOrThrow(PgTypes.a
  * All that a flight writes, in one statement of many parts. Each part is another table, since of two writes of one
  * row in one statement Postgres does only one; so a lease is released before its row is armed anew.
  */
-export const writeAll = Effect.fnUntraced(function* (
+export const statements = (
   sql: PgClient.PgClient,
   readModels: ReadonlyArray<ReadModel>,
   write: Write,
-) {
+): ReadonlyArray<Statement<object>> => {
   const { arm, disarm, release } = write.outbox
   const gone = new Set(disarm)
   const free = release.filter((id) => !gone.has(id))
-  if (free.length > 0) yield* Outbox.release(sql, free)
-  if (disarm.length > 0) yield* Outbox.disarm(sql, disarm)
   const parts: Array<Fragment> = [events(sql, write.events)]
   for (const model of readModels) {
     const rows = rowsOf(model, write.touched)
@@ -34,8 +32,12 @@ export const writeAll = Effect.fnUntraced(function* (
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
   if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now))
   const named = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
-  yield* sql`WITH ${sql.csv(named)} ${Outbox.wakeAll(sql, Outbox.due(arm, write.now))}`
-})
+  return [
+    ...(free.length > 0 ? [Outbox.release(sql, free)] : []),
+    ...(disarm.length > 0 ? [Outbox.disarm(sql, disarm)] : []),
+    sql`WITH ${sql.csv(named)} ${Outbox.wakeAll(sql, Outbox.due(arm, write.now))}`,
+  ]
+}
 
 const events = (sql: PgClient.PgClient, rows: ReadonlyArray<Stored>) => sql`
   INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)

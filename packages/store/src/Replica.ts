@@ -58,8 +58,10 @@ const make = Effect.fnUntraced(function* (options: Options) {
   let complete: bigint | undefined
 
   const note = (account_id: string, lsn: Lsn.Lsn) => {
+    // Two flights may ask where they lie side by side, and hear it in another order.
+    const last = Lsn.max(written.get(account_id) ?? Lsn.LOWEST, lsn)
     written.delete(account_id)
-    written.set(account_id, lsn)
+    written.set(account_id, last)
     if (written.size <= MAX_ACCOUNTS) return
     const [oldest, its = Lsn.LOWEST] = written.entries().next().value ?? []
     if (oldest === undefined) return

@@ -28,6 +28,10 @@ export const promise = (sql: PgClient.PgClient, condition: Fragment) => sql`
 export const allocated = (sql: PgClient.PgClient) => sql<{ readonly position: bigint }>`
   SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS position FROM event_position`
 
+/** A position that nothing is ever written at: every promise of before lies below it. */
+export const allocate = (sql: PgClient.PgClient) => sql<{ readonly position: bigint }>`
+  SELECT nextval('event_position') AS position`
+
 /** The lowest promise of the writers under way, or null when there are none. */
 export const lowest = (sql: PgClient.PgClient) => sql<{ readonly position: bigint | null }>`
   SELECT min((classid::bigint << 32 | objid::bigint) & ${POSITION_BITS}::bigint) AS position

@@ -1,0 +1,118 @@
+import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
+import { Effect, Exit, Fiber, type Scope, Semaphore, Stream } from "effect"
+import { SqlError } from "effect/sql"
+import type { Connection } from "effect/sql/SqlConnection"
+import type { Statement } from "effect/sql/Statement"
+
+/** Puts a statement on the line, and has its answer awaited before the transaction ends. */
+export type Send = (statement: Statement<object>) => Effect.Effect<void>
+
+export interface Line {
+  /**
+   * Runs a body between BEGIN and COMMIT. `sent` is done once COMMIT is on the line, so that another transaction can
+   * follow while this one is being flushed.
+   */
+  readonly transaction: <A, E>(
+    body: (send: Send) => Effect.Effect<A, E>,
+    sent?: Effect.Effect<void>,
+  ) => Effect.Effect<A, E | SqlError.SqlError>
+}
+
+/**
+ * Transactions one after another on one connection that does not wait for answers nobody needs yet: BEGIN travels with
+ * what comes first, and COMMIT with what comes last. A process that is busy comes back to each answer late, and for as
+ * long the database has nothing to do.
+ */
+export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<Line, never, Scope.Scope> {
+  // Opened by the first transaction, and anew after it was lost.
+  const pool = yield* Effect.orDie(
+    PgPool.make({ ...sql.config, multiplex: true, minConnections: 0, maxConnections: 1 }),
+  )
+  const turn = Semaphore.makeUnsafe(1)
+
+  return {
+    transaction: (body, sent = Effect.void) =>
+      Effect.ensuring(turn.withPermit(write(sql, pool, body)), sent).pipe(
+        Effect.flatMap(settle),
+        Effect.scoped,
+        Effect.uninterruptible,
+      ),
+  }
+})
+
+interface Written<A, E> {
+  readonly done: Exit.Exit<A, E>
+  readonly answers: ReadonlyArray<Fiber.Fiber<unknown, SqlError.SqlError>>
+}
+
+const write = Effect.fnUntraced(function* <A, E>(
+  sql: PgClient.PgClient,
+  pool: PgPool.PgPool,
+  body: (send: Send) => Effect.Effect<A, E>,
+): Effect.fn.Return<Written<A, E>, SqlError.SqlError, Scope.Scope> {
+  const session = yield* pool.get
+  const connection = onLine(session)
+  const answers: Array<Fiber.Fiber<unknown, SqlError.SqlError>> = []
+  const put = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
+    Effect.gen(function* () {
+      const before = connection.put()
+      answers.push(yield* Effect.forkChild(statement, { startImmediately: true }))
+      // What follows would overtake it.
+      if (connection.put() !== before + 1) yield* Effect.die(new Error("a statement was not put on the line at once"))
+    })
+  const within = Effect.provideService(sql.transactionService, [connection, 0] as const)
+  return yield* Effect.gen(function* () {
+    yield* put(connection.execute("BEGIN", [], undefined))
+    const done = yield* Effect.exit(within(body((statement) => put(within(statement)))))
+    yield* put(Exit.isSuccess(done) ? commit(connection) : connection.execute("ROLLBACK", [], undefined))
+    return { done, answers }
+    // Nobody knows what it holds then.
+  }).pipe(Effect.onError(() => pool.invalidate(session)))
+})
+
+/** The first trouble counts: whatever comes after it in a transaction is refused because of it. */
+const settle = Effect.fnUntraced(function* <A, E>({
+  answers,
+  done,
+}: Written<A, E>): Effect.fn.Return<A, E | SqlError.SqlError> {
+  const failed = (yield* Fiber.awaitAll(answers)).find(Exit.isFailure)
+  return yield* failed === undefined ? done : Effect.failCause(failed.cause)
+})
+
+/** Postgres answers a COMMIT by ROLLBACK where the transaction had failed before. */
+const commit = (connection: Connection) =>
+  Effect.flatMap(connection.executeRaw("COMMIT", []), (answer) =>
+    (answer as PgConnection.Result).command === "COMMIT"
+      ? Effect.void
+      : Effect.fail(
+          new SqlError.SqlError({
+            reason: new SqlError.UnknownError({ cause: answer, message: "nothing was committed", operation: "commit" }),
+          }),
+        ),
+  )
+
+const onLine = (connection: PgConnection.PgConnection): Connection & { readonly put: () => number } => {
+  let put = 0
+  // Counted when it is done, not when it is described.
+  const counted = <A>(statement: () => Effect.Effect<A, SqlError.SqlError>) =>
+    Effect.suspend(() => {
+      put++
+      return statement()
+    })
+  const query: Connection["executeRaw"] = (text, params) => counted(() => connection.query(text, params))
+  const rows: Connection["execute"] = (text, params, transform) => {
+    const answered = counted(() => Effect.map(connection.query(text, params), (result) => result.rows))
+    return transform === undefined ? answered : Effect.map(answered, transform)
+  }
+  const values: Connection["executeValues"] = (text, params) => counted(() => connection.queryValues(text, params))
+  return {
+    put: () => put,
+    execute: rows,
+    executeUnprepared: rows,
+    executeRaw: query,
+    executeValues: values,
+    executeValuesUnprepared: values,
+    // A stream would want the connection for itself.
+    executeStream: () => Stream.die(new Error("nothing is streamed in a line")),
+  }
+}
