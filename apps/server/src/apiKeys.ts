@@ -1,6 +1,6 @@
 import * as ApiKey from "@waybill/domain/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
-import * as Content from "@waybill/domain/Content"
+import type * as Content from "@waybill/domain/Content"
 import type { AccountId } from "@waybill/domain/Id"
 import { EventStore } from "@waybill/store/EventStore"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ import { hash } from "node:crypto"
 import { newId, now } from "./fresh.ts"
 
 /** What is kept of a key. */
-export const hashOf = (secret: string): Content.Sha256 => Content.Sha256.make(hash("sha256", secret, "hex"))
+export const hashOf = (secret: string): Content.Sha256 => hash("sha256", secret, "hex") as Content.Sha256
 
 /** The only moment at which a key's secret exists outside its owner's hands. */
 export const createApiKey = Effect.fn("createApiKey")(function* (

@@ -31,9 +31,7 @@ const MIN_EPOCH_MILLIS = -62_167_219_200_000
 
 /** Clamped to the years 0000 to 9999, so that the width holds whatever is asked. */
 export const fromMillis = (epochMillis: number): Timestamp =>
-  DateTime.formatIso(
-    DateTime.makeUnsafe(Math.min(Math.max(Math.trunc(epochMillis), MIN_EPOCH_MILLIS), MAX_EPOCH_MILLIS)),
-  ) as Timestamp
+  new Date(Math.min(Math.max(epochMillis, MIN_EPOCH_MILLIS), MAX_EPOCH_MILLIS)).toISOString() as Timestamp
 
 export const fromDateTime = (moment: DateTime.Utc): Timestamp => fromMillis(DateTime.toEpochMillis(moment))
 

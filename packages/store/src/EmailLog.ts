@@ -72,6 +72,16 @@ export const readModel = ReadModel.make({
   stream: Email.stream,
   key: ["account_id", "id"],
   changes: ["version", "status", "record"],
+  types: {
+    account_id: "text",
+    id: "text",
+    version: "int",
+    status: "text",
+    domain: "text",
+    from_address: "text",
+    subject: "text",
+    record: "jsonb",
+  },
   rows: ([first, ...rest], state: Email.State) => {
     if (first === undefined || state._tag === "Unborn") return []
     const version = rest.length + 1
@@ -100,6 +110,7 @@ export const terms = ReadModel.make({
   stream: Email.stream,
   key: ["account_id", "term", "email_id"],
   changes: [],
+  types: { account_id: "text", term: "text", email_id: "text" },
   rows: ([first], state: Email.State) => {
     if (first === undefined || state._tag === "Unborn") return []
     const words = new Set([

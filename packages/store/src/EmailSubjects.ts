@@ -1,4 +1,4 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/Email"
 import { createHash } from "node:crypto"
 import type { ReadModel } from "./ReadModel.ts"
@@ -65,7 +65,9 @@ export const readModel: ReadModel = {
   // wait for each other and never in a ring.
   write: (sql, rows, table = "email_subjects") => sql`
     INSERT INTO ${sql(table)} (account_id, term, folded)
-    SELECT account_id, term, folded FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)}) ORDER BY account_id, term
+    SELECT * FROM unnest(${rows.map((row) => (row as Row).account_id)}::text[],
+      ${rows.map((row) => (row as Row).term)}::text[], ${rows.map((row) => (row as Row).folded)}::text[])
+      AS new(account_id, term, folded) ORDER BY account_id, term
     ON CONFLICT (account_id, term) DO NOTHING`,
 }
 

@@ -1,5 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import { PgTypes } from "@effect/sql-pg"
+import { Result } from "effect"
 import type { Statement } from "effect/sql/Statement"
 import type { Touched } from "./Ledger.ts"
 import type { Fact } from "./Recorded.ts"
@@ -12,9 +13,13 @@ export interface Description<Row, State> {
   readonly key: ReadonlyArray<keyof Row & string>
   /** What later events change. Without any, only the stream's first commit writes rows. */
   readonly changes: ReadonlyArray<keyof Row & string>
+  /** For a table that grows by the thousand: the types of all its columns, by which its rows need not travel as JSON. */
+  readonly types?: { readonly [Column in keyof Row & string]: ColumnType }
   /** The rows of one stream: a pure fold, the same for the commit that appends and for the operator who rebuilds. */
   readonly rows: (history: ReadonlyArray<Fact>, state: State) => ReadonlyArray<Row>
 }
+
+export type ColumnType = "text" | "int" | "jsonb"
 
 /** A table whose every row is a fold of one stream. */
 export interface ReadModel {
@@ -31,7 +36,7 @@ export interface ReadModel {
 
 /** A row's fields bear the names of the table's columns, so one statement serves every table. */
 export const make = <Row extends object, State>(description: Description<Row, State>): ReadModel => {
-  const { changes, key, name } = description
+  const { changes, key, name, types } = description
   const target = key.join(", ")
   const action =
     changes.length === 0
@@ -44,10 +49,24 @@ export const make = <Row extends object, State>(description: Description<Row, St
     isStatic: changes.length === 0,
     rows: (history, state) => description.rows(history, state as State),
     write: (sql, rows, table = name) => sql`
-      INSERT INTO ${sql(table)} AS t (${columns(sql, key, rows)})
-      SELECT ${columns(sql, key, rows)} FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)})
+      INSERT INTO ${sql(table)} AS t ${types === undefined ? records(sql, table, key, rows) : arrays(sql, types, rows)}
       ON CONFLICT (${sql.literal(target)}) ${sql.literal(action)}`,
   }
+}
+
+const records = (sql: PgClient.PgClient, table: string, key: ReadonlyArray<string>, rows: ReadonlyArray<object>) => sql`
+  (${columns(sql, key, rows)})
+  SELECT ${columns(sql, key, rows)} FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)})`
+
+const arrays = (sql: PgClient.PgClient, types: Readonly<Record<string, ColumnType>>, rows: ReadonlyArray<object>) => {
+  const names = Object.keys(types)
+  const values = names.map((column) => rows.map((row) => (row as Readonly<Record<string, unknown>>)[column]))
+  const parameters = names.map((column, nth) =>
+    types[column] === "jsonb"
+      ? sql`${Result.getOrThrow(PgTypes.array(values[nth] ?? [], PgTypes.OID.jsonb))}`
+      : sql`${values[nth]}::${sql.literal(`${types[column]}[]`)}`,
+  )
+  return sql`(${sql.literal(names.join(", "))}) SELECT * FROM unnest(${sql.csv(parameters)})`
 }
 
 /**
