@@ -2,7 +2,7 @@ import * as Network from "@waybill/mail/Network"
 import * as NetworkGuard from "@waybill/mail/NetworkGuard"
 import type { Attempt } from "@waybill/store/WebhookDeliveries"
 import { Clock, DateTime, Duration, Effect, Result } from "effect"
-import { createHmac } from "node:crypto"
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import * as http from "node:http"
 import * as https from "node:https"
 import { isIP } from "node:net"
@@ -15,8 +15,8 @@ export const KEPT_ANSWER_BYTES = 4 * 1024
 export const MAX_ANSWER_BYTES = 256 * 1024
 /** A connection waits so long for the next call to the same address. Many servers close theirs after five seconds. */
 export const KEEP_ALIVE_MS = 4_000
-/** Connections to one address that wait for a next call. */
-export const MAX_IDLE_CONNECTIONS = 20
+/** Connections to one address that wait for a next call: many endpoints lie behind one, each with calls of its own. */
+export const MAX_IDLE_CONNECTIONS = 100
 const KEPT_HEADERS = 20
 const KEPT_HEADER_CHARS = 256
 const SECRET_PREFIX = "whsec_"
@@ -36,12 +36,26 @@ export interface Options {
   readonly ca?: string
 }
 
+/** Secrets that are kept as keys: making the key costs more than signing with it. */
+export const MAX_KEYS = 1_000
+const keys = new Map<string, KeyObject>()
+
+const keyOf = (secret: string): KeyObject => {
+  const known = keys.get(secret)
+  if (known !== undefined) return known
+  const key = createSecretKey(secret.slice(SECRET_PREFIX.length), "base64")
+  const oldest = keys.keys().next()
+  if (keys.size >= MAX_KEYS && oldest.done !== true) keys.delete(oldest.value)
+  keys.set(secret, key)
+  return key
+}
+
 /** Standard Webhooks: HMAC-SHA-256 over `id.timestamp.body`, one signature a secret. */
 export const signatures = (call: Call, epochSeconds: number): string =>
   call.secrets
     .map((secret) => {
-      const key = Buffer.from(secret.slice(SECRET_PREFIX.length), "base64")
-      return `v1,${createHmac("sha256", key).update(`${call.id}.${epochSeconds}.${call.body}`).digest("base64")}`
+      const hmac = createHmac("sha256", keyOf(secret)).update(`${call.id}.${epochSeconds}.${call.body}`)
+      return `v1,${hmac.digest("base64")}`
     })
     .join(" ")
 

@@ -4,7 +4,7 @@ import * as Timestamp from "@waybill/domain/Timestamp"
 import * as WebhookRetry from "@waybill/domain/WebhookRetry"
 import * as Leases from "@waybill/store/Leases"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
-import { Effect, Option, Random } from "effect"
+import { Deferred, Effect, Option, Random } from "effect"
 import { now } from "../fresh.ts"
 import * as Traces from "../observability/Traces.ts"
 import * as callWebhook from "./callWebhook.ts"
@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
 
   /** Back into the outbox for a while, with what waits there for the same endpoint. */
-  const setAside = Effect.fnUntraced(function* (jobs: ReadonlyArray<Pipeline.Job>) {
+  const setAside = together(function* (jobs: ReadonlyArray<Pipeline.Job>) {
     for (const job of jobs) job.settle()
     yield* WebhookDeliveries.setAside(
       sql,
@@ -102,6 +102,27 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }),
   })
 })
+
+/** A line that is sent home at once goes in one statement, not in as many as it is long. */
+const together = <A, E>(work: (all: ReadonlyArray<A>) => Generator<Effect.Effect<unknown, E>, void>) => {
+  const doAll = Effect.fnUntraced(work)
+  let gathering: { readonly all: Array<A>; readonly done: Deferred.Deferred<void, E> } | undefined
+  return (some: ReadonlyArray<A>): Effect.Effect<void, E> =>
+    Effect.gen(function* () {
+      if (gathering !== undefined) {
+        gathering.all.push(...some)
+        return yield* Deferred.await(gathering.done)
+      }
+      const mine = { all: [...some], done: Deferred.makeUnsafe<void, E>() }
+      gathering = mine
+      const begin = Effect.suspend(() => {
+        gathering = undefined
+        return doAll(mine.all)
+      })
+      yield* Effect.forkDetach(Effect.andThen(Effect.yieldNow, Deferred.into(begin, mine.done)))
+      return yield* Deferred.await(mine.done)
+    })
+}
 
 /** A call belongs to the request that led to its event. */
 const followed = <A, E, R>(work: Effect.Effect<A, E, R>, dispatch: WebhookDeliveries.Dispatch) =>
