@@ -1,6 +1,6 @@
-// Floor (b): the fastest that a hand can write it, without a look at what it accepts: all that wait, in one transaction.
+// Floor (b): the same by the fastest hand, without a look at what it accepts: all that wait, in one transaction.
 import { type Asked, serve, type Verdict } from "./floor.ts"
-import { ADMIT_ALL, APPEND_ALL, WAKE } from "./statements.ts"
+import { ADD_ALL, ADMIT_ALL, APPEND_ALL } from "./statements.ts"
 
 interface Waiting extends Asked {
   readonly resolve: (verdict: Verdict) => void
@@ -34,9 +34,9 @@ serve((pool) => {
       const queued = asked.filter((_, n) => verdicts[n] === "queued")
       if (queued.length > 0) {
         const accounts = queued.map(({ hash }) => keys.get(hash)?.account_id)
-        const values = [accounts, queued.map(({ id }) => id), queued.map(({ data }) => data)]
-        await client.query({ ...APPEND_ALL, values })
-        await client.query(WAKE)
+        const ids = queued.map(({ id }) => id)
+        await client.query({ ...APPEND_ALL, values: [accounts, ids, queued.map(({ data }) => data)] })
+        await client.query({ ...ADD_ALL, values: [ids] })
       }
       await client.query("COMMIT")
       return verdicts

@@ -41,3 +41,11 @@ export const APPEND_ALL = {
     SELECT a, id, 1, 'email', 'EmailQueued', id, data, '{}', now()
     FROM unnest($1::text[], $2::text[], $3::jsonb[]) AS new(a, id, data)`,
 }
+
+/** A job each, as one transaction a request has it, in one call. */
+export const ADD_ALL = {
+  name: "add_all",
+  text: `SELECT count(*) FROM graphile_worker.add_jobs(ARRAY(
+    SELECT ROW('drain_deliveries', json_build_object('id', id), NULL, NULL, NULL, NULL, NULL, NULL)::graphile_worker.job_spec
+    FROM unnest($1::text[]) AS new(id)))`,
+}

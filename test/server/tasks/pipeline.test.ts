@@ -78,7 +78,7 @@ const sessions = Effect.flatMap(PgClient.PgClient, (sql) =>
   ),
 )
 
-/** A million rows just written keep the disk busy for a while, which is not what is measured here. */
+/** So many rows just written keep the disk busy for a while, which is not what is measured here. */
 const settleDown = Effect.gen(function* () {
   const { adminUrl } = yield* Database.Fresh
   const admin = yield* PgClient.makeClient({ url: adminUrl }).pipe(Effect.provide(Reactivity.layer))
@@ -149,7 +149,7 @@ describe("a pipeline", () => {
   )
 
   fresh(
-    "fires scheduled mail with a million rows waiting as it does without, and reads none of them",
+    "fires scheduled mail with 200,000 rows waiting as it does without, and reads none of them",
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const server = yield* SmtpServer.listen()
@@ -157,7 +157,8 @@ describe("a pipeline", () => {
       const stopFirst = yield* worker(server)
       const before = yield* lateness(from)
       yield* stopFirst
-      for (let from = 0; from < 1_000_000; from += 100_000) {
+      // `npm run bench -- deliver` does the same with a million.
+      for (let from = 0; from < 200_000; from += 100_000) {
         yield* Effect.orDie(sql`
           INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
           SELECT 'w' || n, 'acc' || n % 1000, 'delivery', 'w' || n, now() + make_interval(days => 1, secs => n), '{}'
@@ -179,7 +180,7 @@ describe("a pipeline", () => {
       const since = yield* readOfOutbox
       assert.strictEqual(since.scans - read.scans, 0, "something reads the outbox from end to end")
       assert.isBelow(since.rows - read.rows, 10_000)
-      // A second is the promise; a machine that is late without the million rows may be as late with them.
+      // A second is the promise; a machine that is late without them may be as late with them.
       const [, , median = Infinity] = late
       const slow = 3 * Math.max(...before)
       assert.isBelow(median, 1_000 + slow, `late by ${late.join(", ")} ms, before by ${before.join(", ")} ms`)
