@@ -7,6 +7,7 @@ import * as SitePool from "@waybill/mail/SitePool"
 import { ConnectFailed, type SmtpConnection } from "@waybill/mail/SmtpConnection"
 import * as Transport from "@waybill/mail/Transport"
 import * as SmtpServer from "../support/smtpServer.ts"
+import * as WallClock from "../support/wallClock.ts"
 import { outgoing, relayTo, short } from "./outgoing.ts"
 
 const site = (fields: Partial<SitePool.Site> = {}): SitePool.Site => ({
@@ -209,6 +210,23 @@ describe("a site that asks for a pause", () => {
       yield* TestClock.adjust("1 second")
       yield* pool.use(at, connect, () => Effect.void)
       assert.strictEqual((yield* pool.stats)[0]?.limit, 2)
+    }),
+  )
+
+  it.effect("is left alone as long as it asked for, however the clock on the wall was set meanwhile", () =>
+    Effect.gen(function* () {
+      const { connect } = bench()
+      const pool = yield* SitePool.make()
+      const at = site()
+      const use = pool.use(at, connect, () => Effect.void)
+      yield* pool.throttled(at)
+      yield* TestClock.adjust("59 seconds")
+      for (const minutes of [7, -7]) {
+        const held = yield* Effect.flip(WallClock.whenSet(minutes * 60_000)(use))
+        assert.strictEqual(held._tag === "Held" && held.retry_after_ms, 1_000)
+      }
+      yield* TestClock.adjust("1 second")
+      yield* WallClock.whenSet(-7 * 60_000)(use)
     }),
   )
 

@@ -7,7 +7,7 @@ import * as Id from "@waybill/domain/Id"
 import type * as Network from "@waybill/domain/Network"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { EventStore } from "@waybill/store/EventStore"
-import { type Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 
 const NOW = Timestamp.fromMillis(Date.UTC(2026, 10, 21, 12, 0, 0))
@@ -74,19 +74,3 @@ export const freezeDatabaseClock = Effect.gen(function* () {
 
 export const setDatabaseClock = (at: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) => sql`UPDATE frozen.clock SET at = ${at}::timestamptz`)
-
-/** Half a minute later by the steady clock, and ten minutes earlier by the one on the wall. */
-export const setBack = (clock: Clock.Clock): Clock.Clock => {
-  const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() - 600_000
-  const currentTimeNanosUnsafe = () => clock.currentTimeNanosUnsafe() - 600_000_000_000n
-  const monotonicTimeNanosUnsafe = () => clock.monotonicTimeNanosUnsafe() + 31_000_000_000n
-  return {
-    currentTimeMillisUnsafe,
-    currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
-    currentTimeNanosUnsafe,
-    currentTimeNanos: Effect.sync(currentTimeNanosUnsafe),
-    monotonicTimeNanosUnsafe,
-    monotonicTimeNanos: Effect.sync(monotonicTimeNanosUnsafe),
-    sleep: (duration) => clock.sleep(duration),
-  }
-}

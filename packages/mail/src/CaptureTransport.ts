@@ -1,4 +1,5 @@
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
+import * as SteadyClock from "./SteadyClock.ts"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
@@ -36,10 +37,10 @@ export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.
   })
 
 const simulate = Effect.fnUntraced(function* (message: OutgoingMessage, recipient: string): Effect.fn.Return<Outcome> {
-  const began = yield* Clock.currentTimeMillis
+  const began = yield* SteadyClock.millis
   const role = simulated(recipient)
   if (role === "slow") yield* Effect.sleep(SLOW_MS)
-  const hop = { ...HOP, duration_ms: (yield* Clock.currentTimeMillis) - began }
+  const hop = { ...HOP, duration_ms: (yield* SteadyClock.millis) - began }
   const delivered = Transport.accepted(recipient, hop, { ...OK, text: `kept as ${message.emailId}` })
   switch (role) {
     case "bounced":

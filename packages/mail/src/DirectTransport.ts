@@ -1,4 +1,4 @@
-import { Cache, Clock, Duration, Effect, Exit, Layer } from "effect"
+import { Cache, Duration, Effect, Exit, Layer } from "effect"
 import { domainToASCII } from "node:url"
 import * as Dns from "./Dns.ts"
 import * as MtaSts from "./MtaSts.ts"
@@ -9,6 +9,7 @@ import * as SitePool from "./SitePool.ts"
 import * as SiteRules from "./SiteRules.ts"
 import type * as SmtpConnection from "./SmtpConnection.ts"
 import * as SmtpDelivery from "./SmtpDelivery.ts"
+import * as SteadyClock from "./SteadyClock.ts"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
@@ -50,10 +51,10 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         domain: string,
         recipients: ReadonlyArray<string>,
       ): Effect.fn.Return<ReadonlyArray<Outcome>> {
-        const began = yield* Clock.currentTimeMillis
+        const began = yield* SteadyClock.millis
         const route = yield* Cache.get(routes, domain)
         if (route._tag !== "Hosts") {
-          const hop = { ...Transport.NOWHERE, duration_ms: (yield* Clock.currentTimeMillis) - began }
+          const hop = { ...Transport.NOWHERE, duration_ms: (yield* SteadyClock.millis) - began }
           return recipients.map((recipient) => unrouted(recipient, hop, route))
         }
         const policy = yield* mtaSts.enforced(domain)

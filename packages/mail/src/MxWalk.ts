@@ -1,8 +1,9 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import * as Dns from "./Dns.ts"
 import * as MtaSts from "./MtaSts.ts"
 import * as Network from "./Network.ts"
 import * as SmtpConnection from "./SmtpConnection.ts"
+import * as SteadyClock from "./SteadyClock.ts"
 
 /** Addresses of one server that are tried, and of all servers in one attempt. */
 export const ADDRESSES_PER_HOST = 2
@@ -30,7 +31,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
   const silent = new Memory()
 
   const open = Effect.fnUntraced(function* (host: string, address: string, policy: MtaSts.Policy | undefined) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.millis
     const target = { host, address, port: options.port, name: options.name, timeouts: options.timeouts }
     const mode = policy !== undefined ? "required" : brokenTls.has(host, now) ? "none" : "opportunistic"
     const ca = options.ca === undefined ? {} : { ca: options.ca }
@@ -65,7 +66,7 @@ export const make = (dns: Dns.Queries, options: Options) => {
       }
       for (const address of addresses.success.slice(0, ADDRESSES_PER_HOST)) {
         if (avoid.has(address)) continue
-        if (silent.has(address, yield* Clock.currentTimeMillis)) {
+        if (silent.has(address, yield* SteadyClock.millis)) {
           failures.push(failure(host, "timeout", `${address} did not answer a moment ago`))
           continue
         }

@@ -1,6 +1,7 @@
-import { Clock, Effect, Exit, Schema, type Scope } from "effect"
+import { Effect, Exit, Schema, type Scope } from "effect"
 import * as Cooldown from "./Cooldown.ts"
 import type { ConnectFailed, SmtpConnection } from "./SmtpConnection.ts"
+import * as SteadyClock from "./SteadyClock.ts"
 
 /** How long a connection may lie unused; servers tend to hang up after one to five minutes. */
 export const IDLE_MS = 20_000
@@ -145,9 +146,9 @@ export const make = (
     }
 
     const place = Effect.fnUntraced(function* (site: Site, state: State) {
-      const deadline = (yield* Clock.currentTimeMillis) + wait_ms
+      const deadline = (yield* SteadyClock.millis) + wait_ms
       while (true) {
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* SteadyClock.millis
         const pause = Cooldown.remaining(state.cooldown, now)
         if (pause > 0) return yield* new Held({ site: site.key, reason: "cooling_down", retry_after_ms: pause })
         const seized = seize(site, state)
@@ -175,7 +176,7 @@ export const make = (
       connection: SmtpConnection,
       messages: number,
     ) {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* SteadyClock.millis
       state.busy--
       const keeps =
         open &&
@@ -216,7 +217,7 @@ export const make = (
 
     const throttled = Effect.fnUntraced(function* (site: Site) {
       const state = stateOf(site)
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* SteadyClock.millis
       state.cooldown = Cooldown.throttled(state.cooldown, now)
       yield* Effect.forEach(state.idle.splice(0), ({ connection }) => leave(state, connection), { discard: true })
       wake(state, true)
@@ -231,7 +232,7 @@ export const make = (
       })
 
     const reap = Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* SteadyClock.millis
       for (const state of states.values()) {
         const stale = state.idle.filter((idle) => now - idle.since >= idle_ms || !idle.connection.isUsable())
         for (const idle of stale) {
@@ -247,7 +248,7 @@ export const make = (
     })
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(Math.min(REAP_MS, idle_ms)), reap)))
 
-    const stats = Effect.map(Clock.currentTimeMillis, (now) =>
+    const stats = Effect.map(SteadyClock.millis, (now) =>
       [...states].map(([site, state]) => ({
         site,
         busy: state.busy,

@@ -1,9 +1,10 @@
-import { Clock, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import * as Reply from "./Reply.ts"
 import type { Held, Site, SitePool } from "./SitePool.ts"
 import * as SmtpBody from "./SmtpBody.ts"
 import { type ConnectFailed, replyOf, type SmtpConnection } from "./SmtpConnection.ts"
 import type { Answer } from "./SmtpTransaction.ts"
+import * as SteadyClock from "./SteadyClock.ts"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
@@ -63,7 +64,7 @@ const deliverPart = Effect.fnUntraced(function* (
   for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
     const connect = way.connect(avoid)
     if (connect === undefined) return
-    const began = yield* Clock.currentTimeMillis
+    const began = yield* SteadyClock.millis
     const transaction = {
       from: message.mailFrom,
       to: left,
@@ -76,14 +77,14 @@ const deliverPart = Effect.fnUntraced(function* (
         Effect.gen(function* () {
           if (!begin()) return undefined
           const answers = yield* connection.send(transaction)
-          const duration_ms = (yield* Clock.currentTimeMillis) - began
+          const duration_ms = (yield* SteadyClock.millis) - began
           const hop = { mx: connection.target.host, tls: connection.tls, duration_ms }
           return { hop, reused, answers, address: connection.target.address } satisfies Round
         }),
       ),
     )
     if (Result.isFailure(result)) {
-      const duration_ms = (yield* Clock.currentTimeMillis) - began
+      const duration_ms = (yield* SteadyClock.millis) - began
       return yield* unsent(pool, way, left, result.failure, duration_ms, outcomes)
     }
     if (result.success === undefined) {

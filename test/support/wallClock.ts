@@ -1,0 +1,24 @@
+import { Clock, Effect } from "effect"
+
+/** The same clock after somebody set the one on the wall by so much; the steady one has gone on by `later`. */
+const set = (clock: Clock.Clock, wallMillis: number, later = 0): Clock.Clock => {
+  const nanos = (millis: number) => BigInt(millis) * 1_000_000n
+  const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + wallMillis
+  const currentTimeNanosUnsafe = () => clock.currentTimeNanosUnsafe() + nanos(wallMillis)
+  const monotonicTimeNanosUnsafe = () => clock.monotonicTimeNanosUnsafe() + nanos(later)
+  return {
+    currentTimeMillisUnsafe,
+    currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
+    currentTimeNanosUnsafe,
+    currentTimeNanos: Effect.sync(currentTimeNanosUnsafe),
+    monotonicTimeNanosUnsafe,
+    monotonicTimeNanos: Effect.sync(monotonicTimeNanosUnsafe),
+    sleep: (duration) => clock.sleep(duration),
+  }
+}
+
+/** Runs it as if the clock on the wall had been set meanwhile. */
+export const whenSet =
+  (wallMillis: number, later = 0) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.flatMap(Clock.Clock, (clock) => Effect.provideService(effect, Clock.Clock, set(clock, wallMillis, later)))
