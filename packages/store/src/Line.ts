@@ -1,8 +1,11 @@
 import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
-import { Effect, Exit, Fiber, type Scope, Semaphore, Stream } from "effect"
+import { Duration, Effect, Exit, Fiber, type Scope, Semaphore, Stream } from "effect"
 import { SqlError } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { Statement } from "effect/sql/Statement"
+
+/** A connection that nobody commits on is kept so long: making another costs more than a commit. */
+export const LINE_IDLE_TIMEOUT = Duration.minutes(10)
 
 /** Puts a statement on the line, and has its answer awaited before the transaction ends. */
 export type Send = (statement: Statement<object>) => Effect.Effect<void>
@@ -26,7 +29,13 @@ export interface Line {
 export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<Line, never, Scope.Scope> {
   // Opened by the first transaction, and anew after it was lost.
   const pool = yield* Effect.orDie(
-    PgPool.make({ ...sql.config, multiplex: true, minConnections: 0, maxConnections: 1 }),
+    PgPool.make({
+      ...sql.config,
+      multiplex: true,
+      minConnections: 0,
+      maxConnections: 1,
+      idleTimeout: LINE_IDLE_TIMEOUT,
+    }),
   )
   const turn = Semaphore.makeUnsafe(1)
 
