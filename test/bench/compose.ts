@@ -33,7 +33,7 @@ interface Node {
   readonly getTransferEncoding: () => string
 }
 
-const ROUNDS = { rounds: 3, millis: 1500, warmUpMillis: 700 }
+const ROUNDS = { rounds: 3, millis: 1200, warmUpMillis: 600 }
 /** Messages in flight, as a drain has them. */
 const LOOPS = 8
 

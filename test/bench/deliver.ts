@@ -11,8 +11,8 @@ import type { Arrivals } from "./deliver/sink.ts"
 import type { Order } from "./deliver/stockPool.ts"
 import * as Measure from "./measure.ts"
 
-const MAILS = 3_000
-const ROUNDS = 5
+const MAILS = 2_000
+const ROUNDS = 3
 const IDLE_MAILS = 300
 const PACED_PER_SECOND = 500
 const PACED_SECONDS = 6
