@@ -54,6 +54,24 @@ describe("an API key", () => {
         message: "`expires_at` must lie in the future; 2026-11-21T09:00:00.000Z is before 2026-11-21T09:00:00.000Z.",
       })
   })
+  it("keeps when it was first revoked, and is none before it was created", () => {
+    const revoked = (millis: number): ApiKey.Event => ({
+      _tag: "KeyRevoked",
+      at: after(millis),
+    })
+    const { state } = given(ApiKey, ...created(), revoked(1), revoked(2))
+    assert.strictEqual(state._tag === "Key" && state.revoked_at, after(1))
+    assert.deepStrictEqual(given(ApiKey, revoked(1)).state, ApiKey.initial)
+    const twice = given(ApiKey, ...created({ name: "First" }), ...created({ name: "Second" })).state
+    assert.strictEqual(twice._tag === "Key" && twice.created.name, "First")
+  })
+  it("has a name of 1 to 100 characters", () => {
+    const named = Schema.is(ApiKey.Name)
+    assert.deepStrictEqual(
+      ["", "x", "x".repeat(100), "x".repeat(101)].map((name) => named(name)),
+      [false, true, true, false],
+    )
+  })
   it("is created once", () => {
     given(ApiKey, ...created())
       .when(ApiKey.create(facts, command()))
@@ -113,6 +131,13 @@ describe("a scope", () => {
 })
 
 describe("the text of a key", () => {
+  it("is the number that its 32 bytes are, every one of them and no more", () => {
+    const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    const bytes = Uint8Array.from({ length: 33 }, (_, i) => 251 - i * 7)
+    let value = 0n
+    for (const digit of ApiKeySecret.encode(bytes).slice(3, 46)) value = value * 62n + BigInt(digits.indexOf(digit))
+    assert.strictEqual(value.toString(16), Buffer.from(bytes.subarray(0, 32)).toString("hex"))
+  })
   it("has a fixed length and a checksum that zlib agrees with", () => {
     const body = secret.slice(3, 46)
     assert.match(secret, /^wb_[0-9A-Za-z]{49}$/u)

@@ -308,6 +308,18 @@ describe("resending", () => {
     second.appendsOnly("EmailQueued")
   })
 
+  it("counts as reached whom a server took it for, and who complained of it", () => {
+    const history = happened(
+      Email,
+      [toThree()],
+      Email.recordSent(after(1), ana, words()),
+      Email.recordDelivered(after(1), bob, words()),
+      Email.recordComplained(after(2), bob, "abuse"),
+    )
+    const again = Result.getOrThrow(Email.resendCommand(messageOf(...history)))
+    assert.deepStrictEqual([again.to, again.cc, again.bcc], [[], [], [{ address: cyd }]])
+  })
+
   it("is refused when all have it", () => {
     const history = happened(Email, [queued()], Email.recordDelivered(after(1), ana, words()))
     const verdict = Email.resendCommand(messageOf(...history))

@@ -45,6 +45,40 @@ describe("an outcome", () => {
       })
   })
 
+  it("keeps of a server's words what the limits of an event allow, to the letter", () => {
+    const of = (letter: string) => letter.repeat(600)
+    const long = { response: of("r"), mx: of("m"), tls: of("t"), category: of("c"), enhanced_code: of("e") }
+    given(Email, queued())
+      .when(Email.recordDelivered(NOW, ana, words({ ...long, code: -1, duration_ms: -0.7 })))
+      .leads((email) => {
+        assert(email._tag === "Message")
+        assert.deepStrictEqual(email.recipients[0]?.smtp, {
+          code: 0,
+          enhanced_code: "e".repeat(64),
+          response: "r".repeat(512),
+          mx: "m".repeat(255),
+          tls: "t".repeat(64),
+          duration_ms: 0,
+          category: "c".repeat(64),
+        })
+      })
+  })
+
+  it("says when the next attempt is, until there is none", () => {
+    const nextOf = (events: ReadonlyArray<Email.Event>) => {
+      const { state } = given(Email, ...events)
+      return state._tag === "Message" ? state.recipients[0]?.next_attempt_at : undefined
+    }
+    const deferred = happened(Email, [queued()], Email.recordDeferred(after(1), ana, busy(), after(60_000)))
+    assert.strictEqual(nextOf(deferred), after(60_000))
+    const delivered = happened(Email, deferred, Email.recordDelivered(after(2), ana, words({ attempt: 2 })))
+    assert.isNull(nextOf(delivered))
+    // Neither a deferral that comes after the end nor one of the past brings it back.
+    assert.isNull(nextOf([...delivered, ...deferred.slice(1)]))
+    const [, late] = happened(Email, [queued()], Email.recordSent(after(3), ana, words()))
+    assert.isNull(nextOf(late === undefined ? [] : [...deferred, late]))
+  })
+
   it("is recorded for several recipients at once, each in its own event", () => {
     const outcomes: ReadonlyArray<Outcome> = [
       { _tag: "Delivered", recipient: ana, words: words() },
@@ -188,6 +222,29 @@ describe("late facts", () => {
     const complained = happened(Email, delivered, Email.recordComplained(after(3), ana, "abuse")).slice(2)
     assert.deepStrictEqual(statusesOf([...delivered, ...bounced, ...complained]), ["complained"])
     assert.deepStrictEqual(statusesOf([...delivered, ...complained, ...bounced]), ["complained"])
+  })
+
+  it("tell when a message was delivered, wherever the delivery stands among them, and never without one", () => {
+    const deliveredAt = (...events: ReadonlyArray<Email.Event>) => {
+      const { state } = given(Email, queued(), ...events)
+      return state._tag === "Message" ? state.recipients[0]?.delivered_at : undefined
+    }
+    const [delivered, complained] = happened(
+      Email,
+      [queued()],
+      Email.recordDelivered(after(1), ana, words()),
+      Email.recordComplained(after(3), ana, "abuse"),
+    ).slice(1)
+    const [bounced] = happened(Email, [queued()], Email.recordBounced(after(2), ana, noSuchUser())).slice(1)
+    const [failed] = happened(Email, [queued()], Email.recordFailed(after(2), ana, words())).slice(1)
+    assert(delivered?._tag === "EmailDelivered" && complained && bounced && failed)
+    assert.isNull(deliveredAt(bounced))
+    assert.isNull(deliveredAt(failed, delivered))
+    for (const report of [bounced, complained]) {
+      assert.strictEqual(deliveredAt(delivered, report), after(1))
+      assert.strictEqual(deliveredAt(report, delivered), after(1))
+    }
+    assert.strictEqual(deliveredAt(delivered, { ...delivered, at: after(9) }), after(1))
   })
 
   it("suppress an address for a hard bounce alone", () => {

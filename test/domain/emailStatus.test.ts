@@ -35,6 +35,11 @@ describe("the status of a message", () => {
     ({ statuses }) => statuses.includes(of(...statuses)),
   )
 
+  it("is final unless something of ours may still change it", () => {
+    const open = EmailStatus.ALL.filter((status) => !EmailStatus.isFinal(status))
+    assert.sameMembers(open, ["queued", "deferred", "sent"])
+  })
+
   it("is shown beside how many recipients are in each state", () => {
     const counted = EmailStatus.counts([{ status: "delivered" }, { status: "bounced" }, { status: "delivered" }])
     assert.deepStrictEqual(counted, { delivered: 2, bounced: 1 })
