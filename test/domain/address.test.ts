@@ -25,6 +25,7 @@ describe("a mailbox is read from", () => {
     ["ana@例子。测试", "ana@xn--fsqu00a.xn--0zwm56d"],
     ["u\u0308@b.co", "ü@b.co"],
     ["😀@b.co", "😀@b.co"],
+    ["0123456789@0123456789.b.co", "0123456789@0123456789.b.co"],
     [`${"a".repeat(64)}@b.co`, `${"a".repeat(64)}@b.co`],
   ])("%s", ([text, address, name]) => assert.deepStrictEqual(read(text), { address, name }))
 })
@@ -133,6 +134,23 @@ describe("a mailbox", () => {
     },
     { arbitrary: { runs: 500 } },
   )
+
+  it("has a name of up to 256 characters, and is read from up to 1000", () => {
+    assert.deepStrictEqual(read(`${"n".repeat(256)} <a@b.co>`), { address: "a@b.co", name: "n".repeat(256) })
+    assert.match(String(read(`${"n".repeat(257)} <a@b.co>`)), /name of 257 characters; at most 256/u)
+    assert.deepStrictEqual(read("a@b.co".padEnd(1000)), { address: "a@b.co", name: undefined })
+    assert.match(String(read("a@b.co".padEnd(1001))), /is 1001 characters; at most 1000/u)
+  })
+
+  it("has in an event the shape that it was parsed to, digits and all", () => {
+    const shaped = Schema.is(Address.Address)
+    for (const text of ["0123456789@0123456789.b.co", "!#$%&'*+/=?^_`{|}~-@b.co", "😀@b.co"]) {
+      assert.isTrue(shaped(Result.getOrThrow(Address.parseAddress(text))), text)
+    }
+    for (const text of ["", "a@", "@b.co", "a b@b.co", "a,b@b.co", "a<b@b.co", "a@B.co", "a@b.co."]) {
+      assert.isFalse(shaped(text), text)
+    }
+  })
 
   it("is text in a request and parsed inside", () => {
     const decoded = Schema.decodeUnknownSync(Address.Mailbox)("Ana <Ana@B.co>")

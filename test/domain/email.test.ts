@@ -218,6 +218,11 @@ describe("the edges of acceptance", () => {
       reason: "monthly_quota",
     })
   })
+  it("say of a month that is over its limit nothing to who would send nothing", () => {
+    const suppressed = new Map([["r0@example.org", "manual" as const]])
+    const over = { suppressed, quota: { used: 3001, limit: 3000 } }
+    givenRequest(over, { to: many(1) }).refuses({ status: 422, reason: "all_recipients_suppressed" })
+  })
   it("count only recipients that are not suppressed", () => {
     const suppressed = new Map([["r0@example.org", "manual" as const]])
     givenRequest({ quota: { used: 2999, limit: 3000 }, suppressed }, { to: many(2) }).appendsOnly(

@@ -123,7 +123,33 @@ describe("a reply as it is on the wire", () => {
   })
 
   it("is nothing where no code stands", () => {
-    for (const raw of ["", "hello", "99 bottles", "700 no", "1234 five"])
+    for (const raw of ["", "hello", "99 bottles", "199 no", "600 no", "700 no", "1234 five"])
       assert.isUndefined(Reply.parse(raw, "rcpt"), raw)
+    for (const code of [200, 599]) assert.strictEqual(Reply.parse(`${code} so`, "rcpt")?.code, code)
+  })
+
+  it("loses no word and gains no space by lines that say nothing", () => {
+    assert.strictEqual(Reply.parse("550-5.1.1\r\n550-5.1.1  \r\n550 5.1.1 gone", "rcpt")?.text, "gone")
+  })
+
+  it("keeps what stands on lines without a code, and nothing of empty ones", () => {
+    assert.strictEqual(Reply.parse("550-no\r\nsuch\r\n\r\n550 user\r\n", "rcpt")?.text, "no such user")
+  })
+
+  it("is read to its limit, however long it is", () => {
+    assert.lengthOf(Reply.parse(`550 ${"x".repeat(6000)}`, "rcpt")?.text ?? "", 4000 - "550 ".length)
+  })
+
+  it("bounces from 500 up", () => {
+    const actions = ["499", "500"].map((code) => verdict(`${code} 5.1.1 No such user`).action)
+    assert.deepStrictEqual(actions, ["defer", "bounce"])
+  })
+
+  it("has no enhanced code where one is longer than RFC 3463 writes it", () => {
+    for (const text of ["5.1.1234 no", "5.1234.1 no"]) {
+      const reply = Reply.parse(`550 ${text}`, "rcpt")
+      assert.deepStrictEqual([reply?.enhancedCode, reply?.text], [undefined, text])
+    }
+    assert.strictEqual(Reply.parse("550 5.123.123 no", "rcpt")?.enhancedCode, "5.123.123")
   })
 })

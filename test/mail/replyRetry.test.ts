@@ -45,6 +45,7 @@ describe("a hint", () => {
     ["please try again in about 2 hours", 7200],
     ["Greylisted for 90 seconds", 90],
     ["come back in 00:04:30", 270],
+    ["come back in 01:02:03", 3723],
     ["wait 10 minutes before retrying", 600],
     ["please wait for 45 secs", 45],
     ["try again in 999 hours", 14_400],
