@@ -186,6 +186,7 @@ describe("the next look", () => {
     assert.strictEqual(folded(first).next_check_at, after(73 * HOUR + 2 * MINUTE))
     const second = happened(Domain, first, check(after(74 * HOUR), "unavailable"))
     assert.strictEqual(folded(second).next_check_at, after(74 * HOUR + 4 * MINUTE))
+    assert.strictEqual(DomainSchedule.whilePending(after(72 * HOUR), NOW, 0), after(72 * HOUR + MINUTE))
   })
   it("comes daily once verified, and at the end of its grace when degraded", () => {
     assert.strictEqual(folded(verified()).next_check_at, after(MINUTE + DAY))
@@ -193,6 +194,8 @@ describe("the next look", () => {
     assert.strictEqual(folded(degraded).next_check_at, after(2 * DAY))
     const nearEnd = happened(Domain, degraded, check(after(DAY + 60 * HOUR), "missing"))
     assert.strictEqual(folded(nearEnd).next_check_at, after(DAY + 72 * HOUR))
+    const end = DomainSchedule.deadline(folded(nearEnd))
+    assert.strictEqual(DomainSchedule.next(folded(nearEnd), end), Timestamp.plus(end, DAY))
   })
 })
 
@@ -258,6 +261,7 @@ describe("rotating the DKIM key", () => {
   })
   it("is looked for soon, then hourly for three days", () => {
     assert.strictEqual(folded(rotated()).next_check_at, after(HOUR + MINUTE))
+    assert.strictEqual(folded(rotated()).checks, 0)
     const looked = happened(
       Domain,
       rotated(),

@@ -51,7 +51,17 @@ describe("a domain name", () => {
     "a".repeat(2000),
     "\u00ad.de",
     "xn--\u0080.de",
+    // A joiner where no script has one.
+    "a\u200d.de",
   ])("is not %j", (text) => assert.match(read(text), /not a domain name|two labels|octets/u))
+
+  it("is too long by its own octets, or not even looked at", () => {
+    const long = (chars: number) => "abcdefghi.".repeat(101).slice(0, chars)
+    assert.match(read(long(1000)), /^is 1000 octets/u)
+    assert.strictEqual(read(long(1001)), "is over 253 octets")
+    assert.strictEqual(read(long(253)), long(253))
+    assert.match(read(long(254)), /^is 254 octets/u)
+  })
 
   it.prop(
     "once read stays the same when read again",
