@@ -53,6 +53,25 @@ describe("an account", () => {
     },
   )
 
+  it("is created once, and keeps what it was created as", () => {
+    const [other] = happened(Account, [], Account.create(after(1), id("AccountId"), "Other", "growth"))
+    assert.strictEqual(folded(other === undefined ? [] : [...created(), other]).created_at, NOW)
+  })
+
+  it("keeps one thing longer without the other, and says what it forgot of somebody", () => {
+    for (const keeping of [
+      { ...Account.DEFAULT_KEEPING, log_days: 30 },
+      { ...Account.DEFAULT_KEEPING, delivery_days: 8 },
+    ]) {
+      given(Account, ...created())
+        .when(Account.changeKeeping(after(1), keeping))
+        .appends({ _tag: "KeepingChanged", keeping, at: after(1) })
+    }
+    given(Account, ...created())
+      .when(Account.recordErased(after(1), "erased-1", { streams: 2, events: 5 }))
+      .appends({ _tag: "AddressErased", erased_as: "erased-1", streams: 2, events: 5, at: after(1) })
+  })
+
   it("changes its plan, its granted limits and what it keeps", () => {
     const granted = { ...Account.NONE_GRANTED, send: 5_000, monthly_emails: 9_000 }
     const history = happened(

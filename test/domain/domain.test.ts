@@ -210,6 +210,12 @@ describe("a reserved name", () => {
       .when(Domain.verifyReserved(after(2 * DAY)))
       .appendsOnly("DomainChecked")
   })
+  it("signs with its new key from the next look on", () => {
+    const rotated = happened(Domain, reserved(true), Domain.rotateDkim(after(HOUR), dkimKey("wb2")))
+    const looked = given(Domain, ...rotated).when(Domain.verifyReserved(after(DAY)))
+    looked.appendsOnly("DomainChecked", "DkimActivated")
+    looked.leads((state) => assert.strictEqual(state._tag === "Domain" && state.dkim.selector, "wb2"))
+  })
   it("degrades when the transport became a real one", () => {
     const moved = given(Domain, ...reserved(true)).when(Domain.recordCheck(after(DAY), [finding("missing")]))
     moved.appendsOnly("DomainChecked", "DomainDegraded")

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as Acceptance from "@waybill/domain/Acceptance"
 import * as Email from "@waybill/domain/Email"
+import { ContentExpired } from "@waybill/domain/EmailRefusal"
+import { isRefusal } from "@waybill/domain/Refusal"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { Result } from "effect"
 import { given, happened } from "../support/givenWhenThen.ts"
@@ -330,6 +332,7 @@ describe("resending", () => {
     const verdict = Email.resendCommand(messageOf(...history))
     assert(Result.isFailure(verdict))
     assert.strictEqual(verdict.failure.reason, "nothing_to_resend")
+    for (const refusal of [verdict.failure, new ContentExpired({})]) assert.isTrue(isRefusal(refusal), refusal.reason)
     assert.strictEqual(verdict.failure.message, "Nobody is left to send to: 1 of 1 recipients have this email.")
   })
 })

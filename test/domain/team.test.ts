@@ -25,6 +25,9 @@ describe("a team", () => {
     given(Team, ...founded)
       .when(Team.join(after(1), ana.user_id))
       .refuses({ status: 422, reason: "nothing_new" })
+    given(Team, ...founded)
+      .when(Team.join(after(1), bob.user_id))
+      .refuses({ status: 404, reason: "member_not_found" })
   })
 
   it("knows an address once, however it is written", () => {
@@ -48,6 +51,15 @@ describe("a team", () => {
     given(Team, ...joined)
       .when(Team.remove(NOW, ana.user_id))
       .appends({ _tag: "MemberRemoved", user_id: ana.user_id, at: NOW })
+  })
+
+  it("changes no role into itself, and knows nobody who was never asked in", () => {
+    given(Team, ...both)
+      .when(Team.changeRole(NOW, bob.user_id, "viewer"))
+      .refuses({ status: 422, reason: "nothing_new" })
+    given(Team, ...founded)
+      .when(Team.remove(NOW, bob.user_id))
+      .refuses({ status: 404, reason: "member_not_found" })
   })
 
   it("forgets nobody it removed, and may invite them again", () => {
