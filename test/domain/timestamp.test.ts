@@ -95,3 +95,21 @@ describe("a month", () => {
     assert.strictEqual(Timestamp.secondsUntil(end, end), 1)
   })
 })
+
+describe("the ends of a calendar", () => {
+  const isRead = (text: string) => Result.isSuccess(Timestamp.parse(text))
+  it("are each month's own", () => {
+    for (const [i, days] of [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].entries()) {
+      const month = String(i + 1).padStart(2, "0")
+      const read = ["00", "01", String(days), String(days + 1)].map((day) => isRead(`2028-${month}-${day}T00:00:00Z`))
+      assert.deepStrictEqual(read, [false, true, true, false], month)
+    }
+    for (const month of ["00", "13"]) assert.isFalse(isRead(`2028-${month}-01T00:00:00Z`), month)
+  })
+  it("are those of a day and of an offset", () => {
+    for (const text of ["23:59:59Z", "00:00:00Z", "00:00:00+23:59", "00:00:00-23:59"])
+      assert.isTrue(isRead(`2026-11-21T${text}`), text)
+    for (const text of ["24:00:00Z", "00:60:00Z", "00:00:60Z", "00:00:00+24:00", "00:00:00+00:60"])
+      assert.isFalse(isRead(`2026-11-21T${text}`), text)
+  })
+})
