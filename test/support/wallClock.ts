@@ -22,3 +22,19 @@ export const whenSet =
   (wallMillis: number, later = 0) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.flatMap(Clock.Clock, (clock) => Effect.provideService(effect, Clock.Clock, set(clock, wallMillis, later)))
+
+/** Runs it by a clock on the wall that somebody sets a minute back at every look. */
+export const everEarlier = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Clock.Clock, (clock) => {
+    let looks = 0
+    const earlier = (): Clock.Clock => set(clock, -60_000 * ++looks)
+    const currentTimeMillisUnsafe = () => earlier().currentTimeMillisUnsafe()
+    const currentTimeNanosUnsafe = () => earlier().currentTimeNanosUnsafe()
+    return Effect.provideService(effect, Clock.Clock, {
+      ...set(clock, 0),
+      currentTimeMillisUnsafe,
+      currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
+      currentTimeNanosUnsafe,
+      currentTimeNanos: Effect.sync(currentTimeNanosUnsafe),
+    })
+  })

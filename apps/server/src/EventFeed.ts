@@ -1,8 +1,9 @@
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 import { PgClient } from "@effect/sql-pg"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Feed from "@waybill/store/Feed"
 import type { FeedPage, FeedQuery } from "@waybill/store/Ledger"
-import { Clock, Context, Data, Deferred, Duration, Effect, Exit, Latch, Layer, Option, Stream } from "effect"
+import { Context, Data, Deferred, Duration, Effect, Exit, Latch, Layer, Option, Stream } from "effect"
 
 /** How often the log is looked at while somebody waits: one look for all of them, whatever node wrote. */
 export const LOOK_EVERY = Duration.millis(100)
@@ -119,7 +120,7 @@ const make = Effect.gen(function* () {
 
   /** The page, and where it is empty the same again once the bell has rung, until the time is over. */
   const next = (query: Query, wait: Duration.Duration): Effect.Effect<FeedPage> =>
-    Effect.flatMap(Clock.currentTimeMillis, (began) => {
+    Effect.flatMap(SteadyClock.millis, (began) => {
       const end = began + Math.min(Duration.toMillis(wait), Duration.toMillis(MAX_WAIT))
       const step = (after: bigint): Effect.Effect<FeedPage> =>
         Effect.acquireUseRelease(
@@ -127,7 +128,7 @@ const make = Effect.gen(function* () {
           (bell) =>
             Effect.gen(function* () {
               const page = yield* store.feed({ ...query, after })
-              const left = end - (yield* Clock.currentTimeMillis)
+              const left = end - (yield* SteadyClock.millis)
               if (page.events.length > 0 || bell === undefined || left <= 0 || closing) return { page, over: true }
               yield* Effect.timeoutOption(Deferred.await(bell), Duration.millis(left))
               return { page, over: false }
@@ -157,11 +158,11 @@ const make = Effect.gen(function* () {
     Stream.unwrap(
       Effect.gen(function* () {
         yield* Effect.acquireRelease(enter(query.account_id), () => exit(query.account_id))
-        const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(MAX_STREAM)
+        const end = (yield* SteadyClock.millis) + Duration.toMillis(MAX_STREAM)
         return Stream.paginate(query.after, (after) =>
           Effect.gen(function* () {
             const page = yield* next({ ...query, after, limit: STREAM_PAGE }, MAX_WAIT)
-            const over = closing || (yield* Clock.currentTimeMillis) >= end
+            const over = closing || (yield* SteadyClock.millis) >= end
             return [[page], over ? Option.none<bigint>() : Option.some(page.upTo)] as const
           }),
         )

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import * as SteadyClock from "./SteadyClock.ts"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 

@@ -9,7 +9,7 @@ import * as SitePool from "./SitePool.ts"
 import * as SiteRules from "./SiteRules.ts"
 import type * as SmtpConnection from "./SmtpConnection.ts"
 import * as SmtpDelivery from "./SmtpDelivery.ts"
-import * as SteadyClock from "./SteadyClock.ts"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 

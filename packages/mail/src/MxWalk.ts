@@ -3,7 +3,7 @@ import * as Dns from "./Dns.ts"
 import * as MtaSts from "./MtaSts.ts"
 import * as Network from "./Network.ts"
 import * as SmtpConnection from "./SmtpConnection.ts"
-import * as SteadyClock from "./SteadyClock.ts"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 
 /** Addresses of one server that are tried, and of all servers in one attempt. */
 export const ADDRESSES_PER_HOST = 2

@@ -1,7 +1,7 @@
 import { Effect, Exit, Schema, type Scope } from "effect"
 import * as Cooldown from "./Cooldown.ts"
 import type { ConnectFailed, SmtpConnection } from "./SmtpConnection.ts"
-import * as SteadyClock from "./SteadyClock.ts"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 
 /** How long a connection may lie unused; servers tend to hang up after one to five minutes. */
 export const IDLE_MS = 20_000

@@ -4,7 +4,7 @@ import type { Held, Site, SitePool } from "./SitePool.ts"
 import * as SmtpBody from "./SmtpBody.ts"
 import { type ConnectFailed, replyOf, type SmtpConnection } from "./SmtpConnection.ts"
 import type { Answer } from "./SmtpTransaction.ts"
-import * as SteadyClock from "./SteadyClock.ts"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 

@@ -4,7 +4,9 @@ import type * as Id from "@waybill/domain/Id"
 import * as RateLimit from "@waybill/domain/RateLimit"
 import type * as Scope from "@waybill/domain/Scope"
 import { Cause, Clock, Context, Deferred, Effect, Exit, Layer, Option, Queue } from "effect"
+import type { SqlError } from "effect/sql"
 import { type Asked, type Judged, statement } from "./AdmissionStatement.ts"
+import * as Line from "./Line.ts"
 import { KeyUses } from "./KeyUses.ts"
 import * as RateWindows from "./RateWindows.ts"
 
@@ -69,10 +71,15 @@ export class Admission extends Context.Service<
       const uses = yield* KeyUses
       const spent = RateWindows.spentWindows()
       const queue = yield* Queue.bounded<Entry>(MAX_REQUESTS_WAITING)
-      const flight = Effect.flatMap(take(queue), (entries) => fly({ sql, uses, spent }, entries))
       yield* Effect.forEach(
         Array.from({ length: STATEMENTS_IN_FLIGHT }),
-        () => Effect.forkScoped(Effect.forever(flight), { startImmediately: true }),
+        // A connection each, or the one that waits would hold up the next.
+        Effect.fnUntraced(function* () {
+          const line = yield* Line.make(sql, Line.BY_KEY)
+          const gate: Gate = { ask: (asked) => line.alone(statement(sql, asked)), uses, spent }
+          const flight = Effect.flatMap(take(queue), (entries) => fly(gate, entries))
+          yield* Effect.forkScoped(Effect.forever(flight), { startImmediately: true })
+        }),
         { discard: true },
       )
       return Admission.of({
@@ -101,7 +108,7 @@ interface Entry {
 }
 
 interface Gate {
-  readonly sql: PgClient.PgClient
+  readonly ask: (asked: ReadonlyArray<Asked>) => Effect.Effect<ReadonlyArray<Judged>, SqlError.SqlError>
   readonly uses: KeyUses["Service"]
   readonly spent: RateWindows.SpentWindows
 }
@@ -139,7 +146,7 @@ const judge = Effect.fnUntraced(function* (gate: Gate, entries: ReadonlyArray<En
   }
   const asked = [...alike.values()].map((siblings) => askedOf(gate.spent, siblings))
   const sent_nanos = yield* Clock.monotonicTimeNanos
-  const rows = yield* statement(gate.sql, asked)
+  const rows = yield* gate.ask(asked)
   const rowByName = new Map([...alike.keys()].map((name, i) => [name, rows[i]]))
 
   // How many each window held before these.

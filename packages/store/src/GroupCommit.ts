@@ -1,4 +1,5 @@
-import { Cause, Clock, Deferred, Effect, Exit, Option, Queue, type Scope, Semaphore } from "effect"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
+import { Cause, Deferred, Effect, Exit, Option, Queue, type Scope, Semaphore } from "effect"
 import { type Attempt, attempt, type Entry, type Rules } from "./Flight.ts"
 import type { Ledger, LedgerError } from "./Ledger.ts"
 import * as Measures from "./Measures.ts"
@@ -62,7 +63,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         const entry: Entry = {
           unit: unit as Unit<unknown, unknown>,
           provenance: yield* Provenance,
-          since: yield* Clock.currentTimeMillis,
+          since: yield* SteadyClock.millis,
           done,
         }
         if (!(yield* Queue.offer(queue, entry))) return yield* closed
@@ -196,7 +197,7 @@ const setOutAgain = Effect.fnUntraced(function* (
   error: LedgerError,
 ): Effect.fn.Return<void> {
   yield* pause(tries)
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* SteadyClock.millis
   yield* give(
     entries.filter((entry) => !isPatient(entry, now)),
     Exit.die(error),
@@ -219,7 +220,7 @@ const askWhatBecameOf = Effect.fnUntraced(function* (
   for (let asked = 1; ; asked++) {
     const landed = yield* Effect.option(options.ledger.landed(witness))
     if (Option.isSome(landed)) return yield* landed.value ? land(options, attempted) : fly(options, entries)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.millis
     if (!entries.some((entry) => isPatient(entry, now))) return yield* give(entries, Exit.die(error))
     yield* pause(asked)
   }

@@ -19,6 +19,8 @@ export interface Line {
     body: (send: Send) => Effect.Effect<A, E>,
     sent?: Effect.Effect<void>,
   ) => Effect.Effect<A, E | SqlError.SqlError>
+  /** Runs statements that need no transaction. Never on a line that has transactions, which it would become part of. */
+  readonly alone: <A, E>(statements: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
 }
 
 /**
@@ -26,7 +28,10 @@ export interface Line {
  * what comes first, and COMMIT with what comes last. A process that is busy comes back to each answer late, and for as
  * long the database has nothing to do.
  */
-export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<Line, never, Scope.Scope> {
+export const make = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  settings: Readonly<Record<string, string>> = BY_KEY_ALONE,
+): Effect.fn.Return<Line, never, Scope.Scope> {
   // Opened by the first transaction, and anew after it was lost.
   const pool = yield* Effect.orDie(
     PgPool.make({
@@ -38,16 +43,40 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
     }),
   )
   const turn = Semaphore.makeUnsafe(1)
+  const prepared = new WeakSet<PgConnection.PgConnection>()
+  const session = Effect.tap(pool.get, (opened) =>
+    prepared.has(opened) ? Effect.void : Effect.map(opened.query(settled(settings)), () => prepared.add(opened)),
+  )
 
   return {
     transaction: (body, sent = Effect.void) =>
-      Effect.ensuring(turn.withPermit(write(sql, pool, body)), sent).pipe(
+      Effect.ensuring(turn.withPermit(write(sql, session, pool.invalidate, body)), sent).pipe(
         Effect.flatMap(settle),
         Effect.scoped,
         Effect.uninterruptible,
       ),
+    alone: (statements) =>
+      Effect.scoped(
+        Effect.flatMap(session, (opened) =>
+          Effect.provideService(statements, sql.transactionService, [onLine(opened), 0] as const),
+        ),
+      ),
   }
 })
+
+/**
+ * What is asked on a line is found by its key, however many ask together. So it can be done in one way only, and a plan is
+ * made once: planning anew each time costs as much as doing it. That way must not be one that suited tables when they were
+ * empty.
+ */
+export const BY_KEY = { plan_cache_mode: "force_generic_plan", enable_seqscan: "off" } as const
+/** The same where no part of a statement is joined with another part of it. */
+export const BY_KEY_ALONE = { ...BY_KEY, enable_hashjoin: "off", enable_mergejoin: "off" } as const
+
+const settled = (settings: Readonly<Record<string, string>>): string =>
+  `SELECT ${Object.entries(settings)
+    .map(([name, value], nth) => `set_config('${name}', '${value}', false) AS s${nth}`)
+    .join(", ")}`
 
 interface Written<A, E> {
   readonly done: Exit.Exit<A, E>
@@ -56,11 +85,12 @@ interface Written<A, E> {
 
 const write = Effect.fnUntraced(function* <A, E>(
   sql: PgClient.PgClient,
-  pool: PgPool.PgPool,
+  session: Effect.Effect<PgConnection.PgConnection, SqlError.SqlError, Scope.Scope>,
+  invalidate: PgPool.PgPool["invalidate"],
   body: (send: Send) => Effect.Effect<A, E>,
 ): Effect.fn.Return<Written<A, E>, SqlError.SqlError, Scope.Scope> {
-  const session = yield* pool.get
-  const connection = onLine(session)
+  const opened = yield* session
+  const connection = onLine(opened)
   const answers: Array<Fiber.Fiber<unknown, SqlError.SqlError>> = []
   const put = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
     Effect.gen(function* () {
@@ -76,7 +106,7 @@ const write = Effect.fnUntraced(function* <A, E>(
     yield* put(Exit.isSuccess(done) ? commit(connection) : connection.execute("ROLLBACK", [], undefined))
     return { done, answers }
     // Nobody knows what it holds then.
-  }).pipe(Effect.onError(() => pool.invalidate(session)))
+  }).pipe(Effect.onError(() => invalidate(opened)))
 })
 
 /** The first trouble counts: whatever comes after it in a transaction is refused because of it. */

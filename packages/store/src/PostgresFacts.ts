@@ -13,7 +13,6 @@ type Found =
   | { readonly kind: "lease"; readonly fact: LeaseFact }
   | { readonly kind: "account"; readonly fact: AccountFact & Own }
   | { readonly kind: "usage"; readonly fact: Own & { readonly month: string; readonly accepted: number } }
-  | { readonly kind: "setting"; readonly fact: unknown }
 interface Own {
   readonly account_id: string
 }
@@ -28,9 +27,6 @@ export const load = Effect.fnUntraced(function* (sql: PgClient.PgClient, needs: 
   const part = (kind: Found["kind"], query: Fragment) =>
     sql`SELECT ${sql.literal(`'${kind}'`)} AS kind, to_jsonb(f) AS fact FROM (${query}) AS f`
   const parts = [
-    // What follows in this transaction is inserts, which can be done in one way only: planning them anew each time, as
-    // the session does, would cost a fifth of all that Postgres does for a flight.
-    part("setting", sql`SELECT set_config('plan_cache_mode', 'force_generic_plan', true)`),
     part(
       "subscription",
       sql`
@@ -122,8 +118,6 @@ const factsOf = (found: ReadonlyArray<Found>): Facts => {
         break
       case "usage":
         used.set(`${fact.account_id} ${fact.month}`, fact.accepted)
-        break
-      case "setting":
         break
     }
   }

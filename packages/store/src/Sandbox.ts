@@ -1,5 +1,6 @@
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Duration, Effect, Option } from "effect"
+import { Context, Duration, Effect, Option } from "effect"
 import { iso } from "./Iso.ts"
 
 /** How long captured mail is kept. */
@@ -93,10 +94,10 @@ export const remove = Effect.fn("Sandbox.remove")(function* (account_id: string,
 
 /** The same list, as soon as it is not empty; or empty, when nothing has come in all that time. */
 export const wait = Effect.fn("Sandbox.wait")(function* (query: Query, within: Duration.Duration) {
-  const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.min(within, MAX_WAIT))
+  const until = (yield* SteadyClock.millis) + Duration.toMillis(Duration.min(within, MAX_WAIT))
   while (true) {
     const found = yield* list(query)
-    if (found.length > 0 || (yield* Clock.currentTimeMillis) >= until) return found
+    if (found.length > 0 || (yield* SteadyClock.millis) >= until) return found
     yield* Effect.sleep(LOOK_EVERY)
   }
 })

@@ -1,10 +1,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 import * as Leases from "@waybill/store/Leases"
-import { Clock, Duration, Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as Flights from "../../../apps/server/src/tasks/Flights.ts"
 import * as Database from "../../support/database.ts"
+import * as WallClock from "../../support/wallClock.ts"
 
 /** A row that this process works on and never finishes. */
 const flight = Effect.fnUntraced(function* (flights: Flights.Flights, id: string) {
@@ -14,7 +16,7 @@ const flight = Effect.fnUntraced(function* (flights: Flights.Flights, id: string
     VALUES (${id}, 'acc', 'delivery', ${id}, now(), true, '{}', 'mine', now() + interval '1 minute', 'prc_1')`)
   const row = (yield* Leases.ofOwner("prc_1")).find((row) => row.id === id)
   if (row === undefined) return yield* Effect.die(new Error("no such row"))
-  const added = flights.add(row, yield* Clock.currentTimeMillis)
+  const added = flights.add(row, yield* SteadyClock.millis)
   added.fiber = yield* Effect.forkChild(Effect.never, { startImmediately: true })
   return added
 })
@@ -39,6 +41,17 @@ layer(Database.layerFresh)("work under a lease", (it) => {
       const one = yield* flight(flights, "renewed")
       yield* Effect.forkChild(Flights.keepLeases(flights))
       yield* pass(200_000)
+      assert.isFalse(isDropped(one))
+      yield* Flights.abort(one)
+    }),
+  )
+
+  it.effect("goes on, though the clock on the wall is set past the lease's end", () =>
+    Effect.gen(function* () {
+      const flights = Flights.make()
+      const one = yield* flight(flights, "set forward")
+      yield* Effect.forkChild(WallClock.whenSet(600_000)(Flights.keepLeases(flights)))
+      yield* pass(30_000)
       assert.isFalse(isDropped(one))
       yield* Flights.abort(one)
     }),

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs"
 import * as callWebhook from "../../../apps/server/src/tasks/callWebhook.ts"
 import * as DnsServer from "../../support/dnsServer.ts"
 import * as Receiver from "../../support/webhookReceiver.ts"
+import * as WallClock from "../../support/wallClock.ts"
 import { networks } from "../../support/webhooks.ts"
 
 const tls = (file: string) => readFileSync(new URL(`../../fixtures/tls/${file}`, import.meta.url), "utf8")
@@ -169,6 +170,18 @@ describe("a webhook's address", () => {
       const wary = yield* calling({ allowedNetworks }, dns)
       assert.match((yield* wary(`https://relay.acme.test:${receiver.port}/`)).error ?? "", /certificate/u)
       assert.lengthOf(receiver.calls, 2)
+    }),
+  )
+})
+
+describe("a webhook's call", () => {
+  it.live("has lasted no less than nothing, whatever somebody does to the clock on the wall", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Receiver.listen()
+      const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8") })
+      const { duration_ms, status } = yield* WallClock.everEarlier(call(receiver.url))
+      assert.strictEqual(status, 204)
+      assert.isAtLeast(duration_ms, 0)
     }),
   )
 })

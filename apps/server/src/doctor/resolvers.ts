@@ -1,5 +1,6 @@
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 import * as Dns from "@waybill/mail/Dns"
-import { Clock, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { type Finding, ok, trouble, warning, type Weight } from "./Finding.ts"
 
 /** Kept by IANA for such purposes, and in DNS for as long as there is one (RFC 2606). */
@@ -41,9 +42,9 @@ export const resolvers = (servers: ReadonlyArray<string>, weight: Weight, probe 
 const ask = (server: string, probe: string): Effect.Effect<Asked> =>
   Effect.gen(function* () {
     const dns = yield* Dns.Dns
-    const began = yield* Clock.currentTimeMillis
+    const began = yield* SteadyClock.millis
     const answer = yield* dns.ns(probe)
-    return { server, answer, millis: (yield* Clock.currentTimeMillis) - began }
+    return { server, answer, millis: (yield* SteadyClock.millis) - began }
   }).pipe(Effect.provide(Dns.Dns.layer({ servers: [server], query_tries: 1 })))
 
 const words = ({ answer, millis, server }: Asked, probe: string): string =>

@@ -1,5 +1,6 @@
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 import * as Leases from "@waybill/store/Leases"
-import { Clock, Deferred, Duration, Effect, Exit, Fiber, Schedule } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Schedule } from "effect"
 
 /** Where a row is: still here, perhaps on the wire, or with its outcome on the way into the log. */
 export type Phase = "claimed" | "started" | "settling"
@@ -70,7 +71,7 @@ export const keepLeases = Effect.fnUntraced(function* (flights: Flights) {
   const renew = Effect.gen(function* () {
     const held = flights.all().map((flight) => ({ flight, id: flight.row.id, token: flight.row.token }))
     if (held.length === 0) return
-    const began = yield* Clock.currentTimeMillis
+    const began = yield* SteadyClock.millis
     const kept = yield* Leases.renew(held)
     for (const { flight, id } of held) {
       if (kept.has(id)) flight.leased_at = began
@@ -80,7 +81,7 @@ export const keepLeases = Effect.fnUntraced(function* (flights: Flights) {
   const drop = (flight: Flight) =>
     Effect.andThen(Effect.logWarning("a lease was lost; its work is dropped", { id: flight.row.id }), abort(flight))
   const overdue = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.millis
     const end = Duration.toMillis(Leases.LEASE) - Duration.toMillis(LEASE_MARGIN)
     for (const flight of flights.all()) if (now - flight.leased_at >= end) yield* drop(flight)
   })

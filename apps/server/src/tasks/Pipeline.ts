@@ -1,3 +1,4 @@
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 import { PgClient } from "@effect/sql-pg"
 import type { EventStore } from "@waybill/store/EventStore"
 import type { OutboxRow } from "@waybill/store/Ledger"
@@ -5,7 +6,7 @@ import * as Leases from "@waybill/store/Leases"
 import * as Outbox from "@waybill/store/Outbox"
 import { Processes } from "@waybill/store/Processes"
 import * as Reclaim from "@waybill/store/Reclaim"
-import { Cause, Clock, DateTime, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
+import { Cause, DateTime, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Flights from "./Flights.ts"
 
@@ -134,7 +135,7 @@ const build = <R>(options: Options<R>) =>
         after,
       })
       after = claimed.after
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* SteadyClock.millis
       const batch = claimed.rows.map((row) => flights.add(row, now))
       if (batch.length > 0) yield* FiberSet.run(fibers, Effect.provideContext(launch(batch), context))
       return claimed.more
@@ -173,7 +174,7 @@ const build = <R>(options: Options<R>) =>
     )
 
     const call = Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* SteadyClock.millis
       if (now - calledAt < Duration.toMillis(CALL_EVERY)) return
       calledAt = now
       yield* Effect.orDie(Outbox.wake(sql, options.kind))

@@ -1,3 +1,4 @@
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 import * as Network from "@waybill/mail/Network"
 import * as NetworkGuard from "@waybill/mail/NetworkGuard"
 import type { Attempt } from "@waybill/store/WebhookDeliveries"
@@ -75,9 +76,10 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
   })
 
   return Effect.fn("callWebhook")(function* (call: Call) {
-    const began = yield* Clock.currentTimeMillis
+    const at = yield* Clock.currentTimeMillis
+    const began = yield* SteadyClock.millis
     const url = new URL(call.url)
-    const seconds = Math.floor(began / 1000)
+    const seconds = Math.floor(at / 1000)
     const request_headers = {
       "content-type": "application/json",
       "user-agent": "Waybill",
@@ -102,10 +104,10 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
           if (seen.status === null) seen.error = `no answer within ${Duration.toSeconds(timeout)} s`
         }),
     })
-    const duration_ms = (yield* Clock.currentTimeMillis) - began
+    const duration_ms = (yield* SteadyClock.millis) - began
     const { address, chunks, error, response_headers, status } = seen
     const attempt: Attempt = {
-      at: DateTime.formatIso(DateTime.makeUnsafe(began)),
+      at: DateTime.formatIso(DateTime.makeUnsafe(at)),
       url: call.url,
       address,
       request_headers,

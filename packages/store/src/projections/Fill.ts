@@ -1,4 +1,5 @@
-import { Clock, Effect, Semaphore } from "effect"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
+import { Effect, Semaphore } from "effect"
 import pg from "pg"
 import type { ReadModel } from "../ReadModel.ts"
 import * as Copy from "./Copy.ts"
@@ -48,7 +49,7 @@ export const fill = Effect.fnUntraced(function* (
   const columns = yield* Effect.orDie(Tables.columns(sql, table))
   const size = sliceSize(pace)
   const lanes = pace.throttle === undefined ? pace.lanes : 1
-  const began = yield* Clock.currentTimeMillis
+  const began = yield* SteadyClock.millis
   const giving = Semaphore.makeUnsafe(1)
   const left = yield* Effect.orDie(unfinished(sql, version))
   let events = 0
@@ -64,7 +65,7 @@ export const fill = Effect.fnUntraced(function* (
       yield* report(folded)
       if (pace.throttle === undefined) continue
       const due = began + (events * 1000) / pace.throttle
-      yield* Effect.sleep(`${Math.max(0, due - (yield* Clock.currentTimeMillis))} millis`)
+      yield* Effect.sleep(`${Math.max(0, due - (yield* SteadyClock.millis))} millis`)
     }
   })
   yield* Effect.all(

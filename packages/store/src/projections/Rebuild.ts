@@ -1,4 +1,5 @@
-import { Clock, Duration, Effect, Schedule } from "effect"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
+import { Duration, Effect, Schedule } from "effect"
 import * as Feed from "../Feed.ts"
 import type { ReadModel } from "../ReadModel.ts"
 import * as CatchUp from "./CatchUp.ts"
@@ -68,13 +69,13 @@ const build = Effect.fnUntraced(function* (model: ReadModel, options: Options) {
   const { lanes = Fill.DEFAULT_LANES, release, throttle } = options
   const begun = yield* resumeOrBegin(model, release)
   const table = Versions.tableOf(begun)
-  const began = yield* Clock.currentTimeMillis
+  const began = yield* SteadyClock.millis
   const total = Math.max(Number(begun.events), yield* Effect.orDie(estimate(model)))
   let phase: Progress["phase"] = "folding"
   let events = Number(begun.events)
 
   const told = Effect.gen(function* () {
-    const seconds = Math.max(0.001, ((yield* Clock.currentTimeMillis) - began) / 1000)
+    const seconds = Math.max(0.001, ((yield* SteadyClock.millis) - began) / 1000)
     const events_per_second = Math.round((events - Number(begun.events)) / seconds)
     const isSteady = phase === "folding" && events_per_second > 0
     yield* (
@@ -110,7 +111,7 @@ const build = Effect.fnUntraced(function* (model: ReadModel, options: Options) {
   })
   const position = yield* Effect.ensuring(
     work,
-    Effect.flatMap(Clock.currentTimeMillis, (now) => Versions.worked(sql, begun, now - began)),
+    Effect.flatMap(SteadyClock.millis, (now) => Versions.worked(sql, begun, now - began)),
   )
   const finished = (yield* Versions.list(sql, name)).find((each) => each.version === begun.version)
   return { ...(finished ?? begun), state: "ready" as const, position }
