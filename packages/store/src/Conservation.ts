@@ -115,7 +115,7 @@ export interface EmailBalance {
 /** Accepted recipients, counted from the log, are those that the log records show as final or in flight. */
 export const emails = Effect.fn("Conservation.emails")(function* () {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly [K in keyof EmailBalance]: EmailBalance[K] | bigint }>`
+  const balances = sql<{ readonly [K in keyof EmailBalance]: EmailBalance[K] | bigint }>`
     WITH accepted AS (
       SELECT account_id, left(data ->> 'created_at', 10) AS day, stream_id,
         jsonb_array_length(data -> 'to') + jsonb_array_length(data -> 'cc') + jsonb_array_length(data -> 'bcc') AS n
@@ -133,7 +133,9 @@ export const emails = Effect.fn("Conservation.emails")(function* () {
     FROM accepted a
     LEFT JOIN shown s ON s.account_id = a.account_id AND s.id = a.stream_id
     LEFT JOIN outbox o ON o.id = a.stream_id AND o.kind = 'delivery'
-    GROUP BY 1, 2 ORDER BY 1, 2`)
+    GROUP BY 1, 2 ORDER BY 1, 2`
+  // All is looked at. Of tables that were just restored Postgres knows no sizes, and goes through one for each row of the other.
+  const rows = yield* Effect.orDie(sql.withTransaction(Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances)))
   return rows.map((row) => ({
     account_id: String(row.account_id),
     day: String(row.day),

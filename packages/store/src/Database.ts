@@ -16,6 +16,8 @@ export const SESSION = {
   plan_cache_mode: "force_custom_plan",
   // By the cost a server comes with, one account's feed is read past everybody else's events.
   random_page_cost: "1.1",
+  // Where Postgres can compile queries it does so by what it reckons they cost, and takes a tenth of a second for it.
+  jit: "off",
 } as const
 
 export interface Options {
