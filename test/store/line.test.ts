@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import * as Line from "@waybill/store/Line"
 import { PgClient } from "@effect/sql-pg"
-import { Deferred, Effect, Fiber } from "effect"
+import { Effect, Fiber } from "effect"
 import * as Database from "../support/database.ts"
 import { rival, waiter } from "../support/rival.ts"
 
@@ -15,11 +15,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("transactions in line"
       const line = yield* Line.make(sql)
       const other = yield* rival((yield* Database.Fresh).url)
       yield* other.query("SELECT pg_advisory_lock($1)", [LOCK])
-      const sent = yield* Deferred.make<void>()
-      const first = yield* Effect.forkChild(
-        line.transaction((send) => send(lock(sql)), Effect.asVoid(Deferred.succeed(sent, undefined))),
-      )
-      yield* Deferred.await(sent)
+      const first = yield* Effect.forkChild(line.transaction((send) => send(lock(sql))))
       yield* waiter(other)
       const second = yield* Effect.forkChild(
         line.transaction(() => sql<{ one: number }>`SELECT 1 AS one`),

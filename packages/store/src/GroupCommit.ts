@@ -1,5 +1,5 @@
 import * as SteadyClock from "@waybill/domain/SteadyClock"
-import { Cause, Deferred, Effect, Exit, Option, Queue, type Scope, Semaphore } from "effect"
+import { Cause, Deferred, Effect, Exit, Option, Queue, type Scope } from "effect"
 import { type Attempt, attempt, type Entry, type Rules } from "./Flight.ts"
 import type { Ledger, LedgerError } from "./Ledger.ts"
 import * as Measures from "./Measures.ts"
@@ -27,34 +27,22 @@ export interface GroupCommit {
   readonly submit: <A, E>(unit: Unit<A, E>) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
 }
 
-/**
- * Flights under way at once: while one is being flushed, the next takes on what has come meanwhile and is decided. More
- * would be smaller each, and no sooner there.
- */
-const FLIGHTS = 2
-
 export interface Options extends Rules {
   readonly ledger: Ledger
 }
 
 /**
  * Commits that wait when a flight starts travel together in one transaction, each getting its own verdict. There is
- * no timer: an idle system adds no latency, and a busy one fills its flights while the one before is on its way.
+ * no timer: an idle system adds no latency, and a busy one fills its flights while the one before is being flushed. One at
+ * a time: two side by side are smaller, and cost more than they gain.
  */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
   const queue = yield* Queue.bounded<Entry>(MAX_UNITS_WAITING)
-  const gate: Gate = { queue, turn: Semaphore.makeUnsafe(1), left: undefined }
   // Runs when the flights under way have landed: who has not left by then is told.
   yield* Effect.addFinalizer(() =>
-    Effect.flatMap(Queue.clear(queue), (entries) =>
-      Effect.andThen(give(gate.left === undefined ? entries : [gate.left, ...entries], closed), Queue.shutdown(queue)),
-    ),
+    Effect.flatMap(Queue.clear(queue), (entries) => Effect.andThen(give(entries, closed), Queue.shutdown(queue))),
   )
-  yield* Effect.forEach(
-    Array.from({ length: FLIGHTS }),
-    () => Effect.forkScoped(Effect.forever(nextFlight(options, gate)), { startImmediately: true }),
-    { discard: true },
-  )
+  yield* Effect.forkScoped(loop(options, queue), { startImmediately: true })
 
   return {
     submit: <A, E>(unit: Unit<A, E>) =>
@@ -74,48 +62,38 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
 
 const closed = Exit.die(new Error("the event store is closed"))
 
-interface Gate {
-  readonly queue: Queue.Queue<Entry>
-  /** Of the flight that is being filled and decided. */
-  readonly turn: Semaphore.Semaphore
-  /** Polled for a flight that it could not join, so it is first in the next. */
-  left: Entry | undefined
-}
-
 /** A flight under way is not interrupted by the end of the service; only its pauses are. */
-const nextFlight = (options: Options, gate: Gate): Effect.Effect<void> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function* () {
-      yield* restore(gate.turn.take(1))
-      let isTurn = true
-      const sent = Effect.suspend(() => {
-        const mine = isTurn
-        isTurn = false
-        return mine ? gate.turn.release(1) : Effect.void
-      })
-      const entries = yield* Effect.onError(restore(takeFlight(gate)), () => sent)
-      yield* fly(options, entries, 1, sent).pipe(
-        Effect.onInterrupt(() => give(entries, closed)),
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause)
-            : Effect.logError("a flight failed outside its own accounting", cause),
+const loop = (options: Options, queue: Queue.Queue<Entry>): Effect.Effect<never> =>
+  Effect.suspend(() => {
+    // Polled for a flight that it could not join, so it is first in the next.
+    const waiting: { left: Entry | undefined } = { left: undefined }
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(restore(takeFlight(queue, waiting)), (entries) =>
+        fly(options, entries).pipe(
+          Effect.onInterrupt(() => give(entries, closed)),
+          Effect.catchCause((cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.failCause(cause)
+              : Effect.logError("a flight failed outside its own accounting", cause),
+          ),
         ),
-        Effect.ensuring(sent),
-      )
-    }),
-  )
+      ),
+    ).pipe(
+      Effect.forever,
+      Effect.ensuring(Effect.suspend(() => give(waiting.left === undefined ? [] : [waiting.left], closed))),
+    )
+  })
 
-const takeFlight = Effect.fnUntraced(function* (gate: Gate) {
-  const first = gate.left ?? (yield* Queue.take(gate.queue))
-  gate.left = undefined
+const takeFlight = Effect.fnUntraced(function* (queue: Queue.Queue<Entry>, waiting: { left: Entry | undefined }) {
+  const first = waiting.left ?? (yield* Queue.take(queue))
+  waiting.left = undefined
   const entries = [first]
   let bytes = first.unit.bytes ?? 0
   while (!fliesAlone(first) && entries.length < MAX_UNITS_IN_FLIGHT && bytes < MAX_BYTES_IN_FLIGHT) {
-    const next = yield* Queue.poll(gate.queue)
+    const next = yield* Queue.poll(queue)
     if (Option.isNone(next)) break
     if (fliesAlone(next.value)) {
-      gate.left = next.value
+      waiting.left = next.value
       break
     }
     entries.push(next.value)
@@ -133,23 +111,15 @@ const scopeOf = (entries: ReadonlyArray<Entry>) => ({
 })
 
 /** Flies the entries, splitting and retrying until each has its verdict. */
-const fly = (
-  options: Options,
-  entries: ReadonlyArray<Entry>,
-  tries = 1,
-  sent: Effect.Effect<void> = Effect.void,
-): Effect.Effect<void> =>
+const fly = (options: Options, entries: ReadonlyArray<Entry>, tries = 1): Effect.Effect<void> =>
   Effect.suspend(() => {
     let attempted: Attempt | undefined
     return options.ledger
-      .transaction(
-        scopeOf(entries),
-        (page) =>
-          Effect.map(attempt(options, page, entries), (done) => {
-            attempted = done
-            return done
-          }),
-        sent,
+      .transaction(scopeOf(entries), (page) =>
+        Effect.map(attempt(options, page, entries), (done) => {
+          attempted = done
+          return done
+        }),
       )
       .pipe(
         Effect.flatMap((done) => land(options, done)),

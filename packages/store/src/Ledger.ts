@@ -180,8 +180,6 @@ export interface Ledger {
   readonly transaction: <A>(
     scope: Scope,
     body: (page: Page) => Effect.Effect<A, LedgerError>,
-    /** Done as soon as the next transaction may begin, which is while this one is being flushed, or when it is over. */
-    sent?: Effect.Effect<void>,
   ) => Effect.Effect<A, LedgerError>
   /** After an unknown outcome: is this very event in the log? Fails while that is not certain yet. */
   readonly landed: (event: Stored) => Effect.Effect<boolean, LedgerError>

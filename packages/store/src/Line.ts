@@ -11,14 +11,8 @@ export const LINE_IDLE_TIMEOUT = Duration.minutes(10)
 export type Send = (statement: Statement<object>) => Effect.Effect<void>
 
 export interface Line {
-  /**
-   * Runs a body between BEGIN and COMMIT. `sent` is done once COMMIT is on the line, so that another transaction can
-   * follow while this one is being flushed.
-   */
-  readonly transaction: <A, E>(
-    body: (send: Send) => Effect.Effect<A, E>,
-    sent?: Effect.Effect<void>,
-  ) => Effect.Effect<A, E | SqlError.SqlError>
+  /** Runs a body between BEGIN and COMMIT. Another transaction can follow while this one is being flushed. */
+  readonly transaction: <A, E>(body: (send: Send) => Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
   /** Runs statements that need no transaction. Never on a line that has transactions, which it would become part of. */
   readonly alone: <A, E>(statements: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
 }
@@ -49,12 +43,10 @@ export const make = Effect.fnUntraced(function* (
   )
 
   return {
-    transaction: (body, sent = Effect.void) =>
-      Effect.ensuring(turn.withPermit(write(sql, session, pool.invalidate, body)), sent).pipe(
-        Effect.flatMap(settle),
-        Effect.scoped,
-        Effect.uninterruptible,
-      ),
+    transaction: (body) =>
+      turn
+        .withPermit(write(sql, session, pool.invalidate, body))
+        .pipe(Effect.flatMap(settle), Effect.scoped, Effect.uninterruptible),
     alone: (statements) =>
       Effect.scoped(
         Effect.flatMap(session, (opened) =>

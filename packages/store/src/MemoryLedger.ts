@@ -117,7 +117,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
         const last = events.at(-1)
         return { events, upTo: events.length < limit || last === undefined ? BigInt(log.length) : last.position }
       }),
-    transaction: (_scope, body, sent = Effect.void) => Effect.ensuring(oneAtATime.withPermit(body(page)), sent),
+    transaction: (_scope, body) => oneAtATime.withPermit(body(page)),
     landed: (event) => Effect.sync(() => log.some(({ event_id }) => event_id === event.event_id)),
   }
 }

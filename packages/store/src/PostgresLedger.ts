@@ -42,9 +42,9 @@ export const make = (
   return {
     streams: (refs) => mend(streams(sql, refs)),
     feed: (query) => mend(Feed.read(sql, query)),
-    transaction: (scope, body, sent) =>
+    transaction: (scope, body) =>
       line
-        .transaction((send) => Effect.andThen(send(enter(sql, scope)), body(pageOn(send))), sent)
+        .transaction((send) => Effect.andThen(send(enter(sql, scope)), body(pageOn(send))))
         .pipe(
           mend,
           Effect.tap(() => wrote(scope.accounts)),

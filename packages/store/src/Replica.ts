@@ -58,7 +58,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   let complete: bigint | undefined
 
   const note = (account_id: string, lsn: Lsn.Lsn) => {
-    // Two flights may ask where they lie side by side, and hear it in another order.
+    // Who asks side by side where he lies may hear it in another order.
     const last = Lsn.max(written.get(account_id) ?? Lsn.LOWEST, lsn)
     written.delete(account_id)
     written.set(account_id, last)
