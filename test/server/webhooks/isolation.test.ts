@@ -8,7 +8,7 @@ import * as Receiver from "../../support/webhookReceiver.ts"
 import * as Webhooks from "../../support/webhooks.ts"
 import { World } from "../../support/world.ts"
 
-const EVENTS = 300
+const EVENTS = 120
 
 layer(World, { excludeTestServices: true })("an endpoint that hangs", (it) => {
   it.effect(
