@@ -39,7 +39,7 @@ export const make = Effect.fnUntraced(function* (
   const turn = Semaphore.makeUnsafe(1)
   const prepared = new WeakSet<PgConnection.PgConnection>()
   const session = Effect.tap(pool.get, (opened) =>
-    prepared.has(opened) ? Effect.void : Effect.map(opened.query(settled(settings)), () => prepared.add(opened)),
+    prepared.has(opened) ? Effect.void : Effect.map(opened.query(telling(settings)), () => prepared.add(opened)),
   )
 
   return {
@@ -65,7 +65,7 @@ export const BY_KEY = { plan_cache_mode: "force_generic_plan", enable_seqscan: "
 /** The same where no part of a statement is joined with another part of it. */
 export const BY_KEY_ALONE = { ...BY_KEY, enable_hashjoin: "off", enable_mergejoin: "off" } as const
 
-const settled = (settings: Readonly<Record<string, string>>): string =>
+const telling = (settings: Readonly<Record<string, string>>): string =>
   `SELECT ${Object.entries(settings)
     .map(([name, value], nth) => `set_config('${name}', '${value}', false) AS s${nth}`)
     .join(", ")}`

@@ -114,12 +114,17 @@ const together = <A, E>(work: (all: ReadonlyArray<A>) => Generator<Effect.Effect
         return yield* Deferred.await(gathering.done)
       }
       const mine = { all: [...some], done: Deferred.makeUnsafe<void, E>() }
-      gathering = mine
       const begin = Effect.suspend(() => {
         gathering = undefined
         return doAll(mine.all)
       })
-      yield* Effect.forkDetach(Effect.andThen(Effect.yieldNow, Deferred.into(begin, mine.done)))
+      // Both or neither: what gathers and is never begun would keep everybody after it.
+      yield* Effect.uninterruptible(
+        Effect.suspend(() => {
+          gathering = mine
+          return Effect.forkDetach(Effect.andThen(Effect.yieldNow, Deferred.into(begin, mine.done)))
+        }),
+      )
       return yield* Deferred.await(mine.done)
     })
 }
