@@ -15,6 +15,10 @@ describe("a network", () => {
     ["2001:DB8::1", ["2001:db8:0:0:0:0:0:1"], ["2001:db8::2"]],
     ["::ffff:10.0.0.0/104", ["10.1.2.3"], ["11.1.2.3"]],
     ["::/0", ["2001:db8::1"], ["1.2.3.4"]],
+    ["203.0.113.7/32", ["203.0.113.7"], ["203.0.113.6"]],
+    ["2001:db8::1/128", ["2001:db8::1"], ["2001:db8::"]],
+    // The shortest run that "::" may stand for.
+    ["1:2:3:4:5:6:7::", ["1:2:3:4:5:6:7:0"], ["1:2:3:4:5:6:7:1"]],
   ])("%s holds what belongs to it", ([text, inside, outside]) => {
     for (const ip of inside) assert.isTrue(Network.contains(networks(text), ip), ip)
     for (const ip of outside) assert.isFalse(Network.contains(networks(text), ip), ip)
@@ -42,6 +46,7 @@ describe("a network", () => {
     ":1",
     "example.org",
     "::ffff:10.0.0.0/95",
+    "::ffff:0.0.0.0/95",
   ])("is not %j", (text) => assert.isTrue(Result.isFailure(Network.parse(text))))
 })
 

@@ -74,6 +74,13 @@ describe("the rules", () => {
   }
 })
 
+describe("what the timeline names", () => {
+  it("tells a deferral without a reason from a dialogue that is out of step", () => {
+    assert.strictEqual(verdict("451 4.3.0 Temporary lookup failure").rule, "temporary")
+    assert.strictEqual(verdict("354 go ahead").rule, "out-of-step")
+  })
+})
+
 describe("what a bounce does to the address", () => {
   const suppress = (raw: string) => verdict(raw).suppress
 
