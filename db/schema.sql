@@ -65,7 +65,7 @@ CREATE TABLE email_log (
   domain text COLLATE "C" NOT NULL,
   from_address text COLLATE "C" NOT NULL,
   subject text NOT NULL,
-  record jsonb NOT NULL,
+  record json NOT NULL,
   CONSTRAINT email_log_pkey PRIMARY KEY (account_id, id)
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.02);
 

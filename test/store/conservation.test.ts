@@ -159,7 +159,7 @@ layer(World, { excludeTestServices: true })("conservation of emails", (it) => {
       const email_id = yield* Webhooks.happens(account_id)
       yield* execute(
         (sql) => sql`
-        UPDATE email_log SET record = jsonb_set(record, '{recipients}', '[]') WHERE id = ${email_id}`,
+        UPDATE email_log SET record = jsonb_set(record::jsonb, '{recipients}', '[]') WHERE id = ${email_id}`,
       )
       const [balance] = yield* emailBalance(account_id)
       assert.deepInclude(balance, { accepted: 1, final: 0, in_flight: 0 })

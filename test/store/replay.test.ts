@@ -82,7 +82,7 @@ layer(Store, { excludeTestServices: true })("a row that is not what the log says
         const [broken, missing] = refs
         yield* execute(
           (sql) => sql`
-            UPDATE email_log SET record = jsonb_set(record, '{opens}', '7') WHERE id = ${broken?.stream_id ?? ""}`,
+            UPDATE email_log SET record = jsonb_set(record::jsonb, '{opens}', '7') WHERE id = ${broken?.stream_id ?? ""}`,
         )
         yield* execute((sql) => sql`DELETE FROM email_log WHERE id = ${missing?.stream_id ?? ""}`)
         const stray = id("EmailId")

@@ -125,7 +125,7 @@ export const emails = Effect.fn("Conservation.emails")(function* () {
         count(*) FILTER (WHERE r ->> 'status' IN ('queued', 'deferred', 'sent')) AS in_flight,
         count(*) FILTER (WHERE r ->> 'status' IN ('queued', 'deferred')) AS waiting,
         count(*) AS n
-      FROM email_log l, jsonb_array_elements(l.record -> 'recipients') AS r GROUP BY 1, 2
+      FROM email_log l, json_array_elements(l.record -> 'recipients') AS r GROUP BY 1, 2
     )
     SELECT a.account_id, a.day, sum(a.n) AS accepted, coalesce(sum(s.n - s.in_flight), 0) AS final,
       coalesce(sum(s.in_flight), 0) AS in_flight,

@@ -80,7 +80,7 @@ export const readModel = ReadModel.make({
     domain: "text",
     from_address: "text",
     subject: "text",
-    record: "jsonb",
+    record: "json",
   },
   rows: ([first, ...rest], state: Email.State) => {
     if (first === undefined || state._tag === "Unborn") return []

@@ -15,6 +15,8 @@ const LOW_DIGITS = 4
  * occurs nowhere else in it.
  */
 export const fold = (subject: string): string => {
+  // What nearly all subjects are.
+  if (ASCII.test(subject)) return subject.toLowerCase()
   // The last letter of a Greek word has a form of its own, which a part of the word does not.
   const lower = subject.normalize("NFC").toLowerCase().replaceAll("ς", "σ")
   if (ASCII.test(lower)) return lower

@@ -14,7 +14,7 @@ export const bounces = Effect.fn("FullMailboxes.bounces")(function* (
   const [row] = yield* Effect.orDie(sql<{ readonly bounces: bigint }>`
     SELECT count(*) AS bounces FROM email_log_terms t
     JOIN email_log l ON l.account_id = t.account_id AND l.id = t.email_id
-    CROSS JOIN LATERAL jsonb_array_elements(l.record->'recipients') AS recipient
+    CROSS JOIN LATERAL json_array_elements(l.record->'recipients') AS recipient
     WHERE t.account_id = ${account_id} AND t.term = ${recipientTerm(address)}
       AND t.email_id >= ${Id.lowest("EmailId", sinceMillis)}
       AND recipient->>'status' = 'bounced' AND recipient->'smtp'->>'category' = 'mailbox_full'

@@ -19,7 +19,7 @@ export interface Description<Row, State> {
   readonly rows: (history: ReadonlyArray<Fact>, state: State) => ReadonlyArray<Row>
 }
 
-export type ColumnType = "text" | "int" | "jsonb"
+export type ColumnType = "text" | "int" | "json"
 
 /** A table whose every row is a fold of one stream. */
 export interface ReadModel {
@@ -62,8 +62,8 @@ const arrays = (sql: PgClient.PgClient, types: Readonly<Record<string, ColumnTyp
   const names = Object.keys(types)
   const values = names.map((column) => rows.map((row) => (row as Readonly<Record<string, unknown>>)[column]))
   const parameters = names.map((column, nth) =>
-    types[column] === "jsonb"
-      ? sql`${Result.getOrThrow(PgTypes.array(values[nth] ?? [], PgTypes.OID.jsonb))}`
+    types[column] === "json"
+      ? sql`${Result.getOrThrow(PgTypes.array(values[nth] ?? [], PgTypes.OID.json))}`
       : sql`${values[nth]}::${sql.literal(`${types[column]}[]`)}`,
   )
   return sql`(${sql.literal(names.join(", "))}) SELECT * FROM unnest(${sql.csv(parameters)})`

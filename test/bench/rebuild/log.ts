@@ -126,7 +126,7 @@ export const write = async (url: string, atLeast: number): Promise<{ messages: n
       }
       for (const event of due) add(event)
       if (events >= atLeast) for (const event of later) add(event)
-      text.flush()
+      text.end()
       const columns = COLUMNS.map(({ name }) => name).join(", ")
       await Copy.into(client, `COPY events (${columns}) FROM STDIN`, text.chunks)
     }

@@ -18,13 +18,14 @@ const arrayOf = (values: unknown): string =>
     .join(",")}}`
 
 const writerOf = (type: string): Write => {
-  if (type === "jsonb") return (value) => escape(JSON.stringify(value))
+  if (type === "json" || type === "jsonb") return (value) => escape(JSON.stringify(value))
   if (type.endsWith("[]")) return (value) => escape(arrayOf(value))
   return (value) => (typeof value === "string" ? escape(value) : String(value))
 }
 
 /** Rows as COPY's text format has them, in pieces that are sent as they are. */
 export class CopyText {
+  readonly options = ""
   readonly chunks: Array<Buffer> = []
   readonly #columns: ReadonlyArray<{ readonly name: string; readonly write: Write }>
   #text = ""
@@ -42,10 +43,11 @@ export class CopyText {
       line += value === null || value === undefined ? "\\N" : write(value)
     }
     this.#text += `${line}\n`
-    if (this.#text.length >= CHUNK_CHARS) this.flush()
+    if (this.#text.length >= CHUNK_CHARS) this.end()
   }
 
-  flush(): void {
+  /** Gives out what there is; more may follow. */
+  end(): void {
     if (this.#text === "") return
     this.chunks.push(Buffer.from(this.#text))
     this.#text = ""

@@ -3,6 +3,7 @@ import { Effect, Semaphore } from "effect"
 import pg from "pg"
 import type { ReadModel } from "../ReadModel.ts"
 import * as Copy from "./Copy.ts"
+import { CopyBinary } from "./CopyBinary.ts"
 import { type Column, CopyText } from "./CopyText.ts"
 import { aggregateOf, COLUMNS, Histories, rowsOf } from "./Histories.ts"
 import { Replay } from "./Replay.ts"
@@ -145,16 +146,16 @@ const fillSlice = async (
   await client.query("BEGIN")
   try {
     const aggregate = aggregateOf(model.stream)
-    const text = new CopyText(columns)
-    const add = adder(model, text)
+    const copy = CopyBinary.takes(columns) ? new CopyBinary(columns) : new CopyText(columns)
+    const add = adder(model, copy)
     const histories = new Histories(aggregate, (history) => {
       for (const row of rowsOf(model, aggregate, history)) add(row)
     })
     await Copy.out(client, reading(model, slice), (row) => histories.row(row))
     histories.end()
-    text.flush()
-    if (model.isShared === true) await intoShared(client, model, table, text.chunks)
-    else if (text.chunks.length > 0) await Copy.into(client, `COPY "${table}" FROM STDIN`, text.chunks)
+    copy.end()
+    if (model.isShared === true) await intoShared(client, model, table, copy)
+    else await Copy.into(client, `COPY "${table}" FROM STDIN ${copy.options}`, copy.chunks)
     await client.query({ name: "slice is done", text: DONE, values: [name, version, slice.nth, histories.events] })
     await client.query("COMMIT")
     return histories.events
@@ -176,16 +177,18 @@ const reading = ({ stream }: ReadModel, { after, upto }: Slice): string => {
     ORDER BY account_id, stream_id, version) TO STDOUT (FORMAT binary)`
 }
 
+type Rows = CopyBinary | CopyText
+
 /** Of rows that several streams share, one is enough. */
-const adder = (model: ReadModel, text: CopyText): ((row: object) => void) => {
-  if (model.isShared !== true) return (row) => text.add(row)
+const adder = (model: ReadModel, copy: Rows): ((row: object) => void) => {
+  if (model.isShared !== true) return (row) => copy.add(row)
   const seen = new Set<string>()
   return (row) => {
     const fields = row as Readonly<Record<string, unknown>>
     const key = model.key.map((column) => String(fields[column])).join(" ")
     if (seen.has(key)) return
     seen.add(key)
-    text.add(row)
+    copy.add(row)
   }
 }
 
@@ -194,10 +197,10 @@ const intoShared = async (
   client: pg.Client,
   model: ReadModel,
   table: string,
-  chunks: ReadonlyArray<Buffer>,
+  { chunks, options }: Rows,
 ): Promise<void> => {
   await client.query(`CREATE TEMP TABLE slice (LIKE "${table}") ON COMMIT DROP`)
-  await Copy.into(client, "COPY slice FROM STDIN", chunks)
+  await Copy.into(client, `COPY slice FROM STDIN ${options}`, chunks)
   await client.query(
     `INSERT INTO "${table}" SELECT * FROM slice ORDER BY ${model.key.join(", ")} ON CONFLICT DO NOTHING`,
   )

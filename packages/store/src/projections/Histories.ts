@@ -26,9 +26,9 @@ export const eventOf = (
   aggregate: AnyAggregate,
   type: string,
   schemaVersion: number,
-  data: Readonly<Record<string, unknown>>,
+  data: Record<string, unknown>,
 ): AnyEvent => {
-  if (schemaVersion === DomainEvent.schemaVersion(type)) return { _tag: type, ...data }
+  if (schemaVersion === DomainEvent.schemaVersion(type)) return Object.assign(data, { _tag: type })
   return coderOf(aggregate).decode({ _tag: type, ...DomainEvent.upcast(type, schemaVersion, data) })
 }
 
@@ -40,9 +40,8 @@ export class Histories {
   readonly #aggregate: AnyAggregate
   readonly #take: Take
   #history: Array<Fact> = []
-  // Neighbours share these; comparing bytes is cheaper than making strings.
-  #account: Buffer = Buffer.alloc(0)
-  #stream: Buffer = Buffer.alloc(0)
+  // As their bytes are, whatever they mean: neighbours share them.
+  #place = ""
   #accountId = "" as AccountId
   #streamId = ""
   #isFirst = true
@@ -52,42 +51,41 @@ export class Histories {
     this.#take = take
   }
 
+  /** Every field is its length and its bytes; views of them would cost more than what is read by them. */
   row(message: Buffer): void {
     let at = this.#isFirst ? HEADER_BYTES : 0
     this.#isFirst = false
     // The trailer has no columns.
     if (message.length < at + 2 || message.readInt16BE(at) < 0) return
-    at += 2
-    const field = () => {
-      const length = message.readInt32BE(at)
-      const start = at + 4
-      at = start + length
-      return message.subarray(start, at)
+    const account = at + 6
+    const accountEnd = account + message.readInt32BE(account - 4)
+    const stream = accountEnd + 4
+    const streamEnd = stream + message.readInt32BE(accountEnd)
+    const version = streamEnd + 4
+    const type = version + 8
+    const typeEnd = type + message.readInt32BE(type - 4)
+    const schemaVersion = typeEnd + 4
+    const data = schemaVersion + 8
+    const place = message.toString("latin1", account, streamEnd)
+    if (place !== this.#place) {
+      this.end()
+      this.#place = place
+      this.#accountId = message.toString("utf8", account, accountEnd) as AccountId
+      this.#streamId = message.toString("utf8", stream, streamEnd)
     }
-    const account = field()
-    const stream = field()
-    const version = field().readInt32BE(0)
-    const type = field().toString("latin1")
-    const schemaVersion = field().readInt32BE(0)
-    const data = JSON.parse(field().toString("utf8", JSONB_VERSION_BYTES)) as Readonly<Record<string, unknown>>
-    if (!stream.equals(this.#stream) || !account.equals(this.#account)) this.#begin(account, stream)
+    at = message.readInt32BE(data - 4) + data
     this.events++
     this.#history.push({
       account_id: this.#accountId,
       stream_id: this.#streamId,
-      version,
-      event: eventOf(this.#aggregate, type, schemaVersion, data),
+      version: message.readInt32BE(version),
+      event: eventOf(
+        this.#aggregate,
+        message.toString("latin1", type, typeEnd),
+        message.readInt32BE(schemaVersion),
+        JSON.parse(message.toString("utf8", data + JSONB_VERSION_BYTES, at)) as Record<string, unknown>,
+      ),
     })
-  }
-
-  #begin(account: Buffer, stream: Buffer): void {
-    this.end()
-    if (!account.equals(this.#account)) {
-      this.#account = Buffer.from(account)
-      this.#accountId = account.toString() as AccountId
-    }
-    this.#stream = Buffer.from(stream)
-    this.#streamId = stream.toString()
   }
 
   end(): void {
