@@ -210,6 +210,7 @@ const compare = Effect.fnUntraced(function* (model: Model, ask: Ask) {
 })
 
 const PER_KEY = 90
+const PATIENCE_MS = 180_000
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
   "the service and a customer's model of it",
@@ -236,7 +237,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
           for (const command of history) yield* obey(model, command, ask)
           yield* compare(model, ask)
         }),
-      { arbitrary: { runs: 30 } },
+      { arbitrary: { runs: 30 }, timeout: PATIENCE_MS },
     )
   },
 )
