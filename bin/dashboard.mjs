@@ -1,9 +1,9 @@
 // Plain JavaScript like its neighbours. The dashboard is built where it is missing or older than its sources.
 import { spawn } from "node:child_process"
-import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { constants } from "node:os"
-import { join, relative } from "node:path"
+import { join } from "node:path"
+import { contentsOf } from "./contents.mjs"
 import { guarded, readOr, root, say, Unavailable } from "./install.mjs"
 
 const folder = join(root, "apps", "dashboard")
@@ -17,7 +17,8 @@ const MAX_BUILD_OUTPUT_LINES = 20
  */
 export async function ensureDashboard() {
   if (!existsSync(folder)) return
-  const stamp = stampOf()
+  // The lock file stands for what the build itself reads.
+  const stamp = contentsOf([...SOURCES.map((name) => join(folder, name)), join(root, "package-lock.json")])
   const current = () => readOr(stampFile, "") === stamp
   if (current()) return
   try {
@@ -25,28 +26,6 @@ export async function ensureDashboard() {
   } catch (error) {
     if (!(error instanceof Unavailable) || error.exitCode > 128) throw error
     say(`the dashboard was not built: ${error.message}`)
-  }
-}
-
-/** By content: a checkout gives its files the time of the day. The lock file stands for what the build itself reads. */
-function stampOf() {
-  const hash = createHash("sha256")
-  for (const file of [...SOURCES.flatMap((name) => filesOf(join(folder, name))), join(root, "package-lock.json")])
-    hash
-      .update(`${relative(root, file)}\0`)
-      .update(readFileSync(file))
-      .update("\0")
-  return hash.digest("hex")
-}
-
-function filesOf(path) {
-  if (!existsSync(path)) return []
-  try {
-    const names = readdirSync(path).sort()
-    return names.flatMap((name) => filesOf(join(path, name)))
-  } catch (error) {
-    if (error.code !== "ENOTDIR") throw error
-    return [path]
   }
 }
 

@@ -1,11 +1,13 @@
-// Installs the packages and builds the dashboard, so that a user who may not write in the checkout can run the service.
+// Installs the packages, builds the dashboard and bundles the code, so that a user who may not write in the checkout can
+// run the service.
+import { ensureBundle } from "./bundle.mjs"
 import { ensureDashboard } from "./dashboard.mjs"
 import { ensureModules, ensureNode, Unavailable } from "./install.mjs"
 
 try {
   await ensureNode()
   await ensureModules({ dev: false })
-  await ensureDashboard()
+  await Promise.all([ensureDashboard(), ensureBundle()])
 } catch (error) {
   if (!(error instanceof Unavailable)) throw error
   process.stderr.write(`waybill: ${error.message}\n`)

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-import { join } from "node:path"
+import { ensureBundle, entry } from "./bundle.mjs"
 import { ensureDashboard } from "./dashboard.mjs"
-import { root } from "./install.mjs"
 import { launch } from "./launch.mjs"
 
 /**
@@ -21,11 +20,11 @@ const stopOnSecondInterrupt = () => {
 const args = process.argv.slice(2)
 
 await launch({
-  file: () => join(root, "apps", "server", "src", "main.ts"),
+  file: entry,
   args,
   dev: false,
   before: async () => {
-    if (args[0] === "start") await ensureDashboard()
+    if (args[0] === "start") await Promise.all([ensureDashboard(), ensureBundle()])
     stopOnSecondInterrupt()
   },
 })

@@ -41,12 +41,20 @@ const execute = async (url: string, statement: string): Promise<void> => {
 /** Beside what `bin/launch.mjs` keeps: most of the time that a process takes to start goes into compiling. */
 const COMPILED = path.join(import.meta.dirname, "../../node_modules/.cache/waybill")
 
+/** For every process of the service that a test starts. Done while Postgres starts. */
+const bundle = async (): Promise<void> => {
+  const { href } = new URL("../../bin/bundle.mjs", import.meta.url)
+  const { ensureBundle } = (await import(href)) as { readonly ensureBundle: () => Promise<void> }
+  await ensureBundle()
+}
+
 /** One server a run, and in it one template from which each test file gets a database of its own. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const scope = Scope.makeUnsafe()
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
   // For the workers of this run and for every process that they start.
   process.env["NODE_COMPILE_CACHE"] ??= COMPILED
+  const bundled = bundle()
   try {
     const outside = process.env["WAYBILL_TEST_DATABASE_URL"]
     const server = outside === undefined ? await Effect.runPromise(Scope.provide(startServer, scope)) : undefined
@@ -59,6 +67,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       () => "",
       (cause) => String(cause),
     )
+    await bundled
     project.provide("postgresUrl", url)
     project.provide("postgresAdminUrl", server === undefined ? url : Redacted.value(server.adminUrl))
     project.provide("templateDatabase", template)

@@ -4,7 +4,7 @@ import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
 
-const MAIN = fileURLToPath(new URL("../../apps/server/src/main.ts", import.meta.url))
+const MAIN = fileURLToPath(new URL("../../bin/main.mjs", import.meta.url))
 
 /** A port that was free a moment ago. */
 export const freePort = async (): Promise<number> => {

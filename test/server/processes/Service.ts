@@ -47,7 +47,7 @@ export interface Answer {
 /** All processes of one installation seal under one key. */
 export const instanceKey = randomBytes(32).toString("base64")
 
-const MAIN = path.join(import.meta.dirname, "../../../apps/server/src/main.ts")
+const MAIN = path.join(import.meta.dirname, "../../../bin/main.mjs")
 /** Without the worker, so that whatever it commits was a request. */
 const API_ONLY = path.join(import.meta.dirname, "../../bench/accept/service.ts")
 
