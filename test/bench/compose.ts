@@ -33,7 +33,7 @@ interface Node {
   readonly getTransferEncoding: () => string
 }
 
-const ROUNDS = { rounds: 3, millis: 1200, warmUpMillis: 600 }
+const ROUNDS = { rounds: 3, millis: 900, warmUpMillis: 500 }
 /** Messages in flight, as a drain has them. */
 const LOOPS = 8
 

@@ -13,7 +13,7 @@ const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   logs: [],
   deliver: [],
   webhooks: [],
-  rebuild: ["--rounds", "1"],
+  rebuild: [],
   compose: [],
   start: [],
   memory: [],
