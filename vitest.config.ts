@@ -1,8 +1,17 @@
 import { defineConfig } from "vitest/config"
 
+/**
+ * Files that change nothing of their process (`test/tidy.test.ts` looks) share one with the next: loading what they test
+ * takes most of them longer than testing it. Each of the others has a process of its own.
+ */
+export const TOGETHER = [
+  "test/{api,client,contract,domain,mail,store}/*.test.ts",
+  "test/server/*.test.ts",
+  "test/server/{doctor,feed,smtp,tasks,webhooks}/*.test.ts",
+]
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
     setupFiles: ["test/support/seed.ts"],
     pool: "forks",
@@ -11,5 +20,9 @@ export default defineConfig({
     // What hangs, hangs for ever; what only waits for its turn on a busy machine is not to be told a failure.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    projects: [
+      { extends: true, test: { name: "alone", include: ["test/**/*.test.ts"], exclude: TOGETHER } },
+      { extends: true, test: { name: "together", include: TOGETHER, isolate: false } },
+    ],
   },
 })

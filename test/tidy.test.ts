@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { posix } from "node:path"
+import { TOGETHER } from "../vitest.config.ts"
 import { bare, importsOf, paths, read } from "./house/source.ts"
 
 const sources = paths.filter((path) => /\.(?:ts|tsx|mjs)$/.test(path)).map(read)
@@ -137,6 +138,17 @@ describe("files", () => {
       assert.deepStrictEqual(found, [])
     })
   }
+
+  it("tests that share a process change nothing of it", () => {
+    const change =
+      /\bprocess\.(?:env\S* *(?:\?\?|\|\|)?=[^=]|chdir|umask|on\(|once\()|\bdelete process\b|\bglobalThis\S* =[^=]|\bvi\.(?:mock|stub|useFake)/
+    const sharing = code.filter(({ path }) => TOGETHER.some((pattern) => posix.matchesGlob(path, pattern)))
+    assert.isAbove(sharing.length, 100)
+    assert.deepStrictEqual(
+      sharing.flatMap(({ bare, path }) => (change.test(bare) ? [path] : [])),
+      [],
+    )
+  })
 
   it("SQL is written in the store and in db/", () => {
     const found = code.filter(

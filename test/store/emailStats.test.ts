@@ -8,8 +8,9 @@ import * as EmailStats from "@waybill/store/EmailStats"
 import { follower } from "@waybill/store/EmailStatsFollower"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Follower from "@waybill/store/Follower"
-import { Effect, Fiber, Layer, Result } from "effect"
+import { Duration, Effect, Fiber, Layer, Result } from "effect"
 import * as Database from "../support/database.ts"
+import * as Delivery from "../support/delivery.ts"
 import { id } from "../support/history.ts"
 import { send } from "./units.ts"
 
@@ -179,6 +180,7 @@ layer(Store, { excludeTestServices: true, timeout: "60 seconds" })("the statisti
         Follower.step(mortal, 17).pipe(Effect.exit, Effect.andThen(Effect.yieldNow), Effect.forever, Effect.forkChild),
       )
       yield* Fiber.join(writing)
+      yield* Delivery.until(Follower.lag(sql, EmailStats.FOLLOWER), ({ behind }) => behind === 0n, Duration.seconds(50))
       yield* Effect.forEach(followers, Fiber.interrupt)
       assert.isAbove(deaths, 10)
       yield* followToTheEnd
