@@ -127,6 +127,17 @@ CREATE TABLE idempotency_keys (
   CONSTRAINT idempotency_keys_pkey PRIMARY KEY (account_id, route, key)
 );
 
+CREATE TABLE log_epochs (
+  epoch integer NOT NULL,
+  server text COLLATE "C" NOT NULL,
+  last_position bigint NOT NULL,
+  after_position bigint NOT NULL,
+  began_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT log_epochs_pkey PRIMARY KEY (epoch),
+  CONSTRAINT log_epochs_check CHECK ((after_position >= last_position)),
+  CONSTRAINT log_epochs_epoch_check CHECK ((epoch >= 1))
+);
+
 CREATE TABLE members (
   account_id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,

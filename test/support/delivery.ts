@@ -144,7 +144,7 @@ export const timeline = (ref: Ref) => Effect.map(history(ref), ({ history }) => 
 export const until = <A, R>(
   look: Effect.Effect<A, never, R>,
   holds: (found: A) => boolean,
-  within: Duration.Duration = Duration.seconds(10),
+  within: Duration.Duration = Duration.seconds(45),
 ): Effect.Effect<A, never, R> =>
   Effect.gen(function* () {
     const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(within)

@@ -20,6 +20,8 @@ export interface FaultProxy {
   /** Cuts every connection, and every new one as soon as it comes. */
   readonly down: () => void
   readonly up: () => void
+  /** Whoever connects from now on comes to another server, as after a failover. */
+  readonly lead: (url: Redacted.Redacted) => void
   /** Connections that came while it was down. */
   readonly refused: () => number
 }
@@ -33,13 +35,14 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
     let struck = 0
     let isDown = false
     let refused = 0
+    let way = url
     const server = net.createServer((client) => {
       if (isDown) {
         refused++
         client.on("error", () => {}).destroy()
         return
       }
-      const upstream = net.connect(addressOf(url))
+      const upstream = net.connect(addressOf(way))
       for (const socket of [client, upstream]) {
         open.add(socket)
         socket
@@ -86,6 +89,9 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
       },
       up: () => {
         isDown = false
+      },
+      lead: (other) => {
+        way = other
       },
       refused: () => refused,
     }

@@ -14,6 +14,8 @@ export interface Standby {
   /** The service's role and database, to be read and never written. */
   readonly url: Redacted.Redacted
   readonly adminUrl: Redacted.Redacted
+  /** Makes it a server of its own, and waits until it takes writes. */
+  readonly promote: Effect.Effect<void>
   /** Gone at once. */
   readonly kill: Effect.Effect<void>
 }
@@ -25,6 +27,8 @@ const NOT_COPIED = new Set(["postmaster.pid", "postmaster.opts", "pg_wal"])
 export const follow = (
   primary: EmbeddedPostgres.Running,
   dataDir: string,
+  /** Another way to the same server, which can be cut. */
+  through?: Redacted.Redacted,
 ): Effect.Effect<Standby, never, Scope.Scope> =>
   Effect.gen(function* () {
     const folder = yield* Effect.acquireRelease(
@@ -38,7 +42,11 @@ export const follow = (
     })
     const address = yield* Effect.promise(() => Address.choose(place, tmpdir(), false))
     const admin = new URL(Redacted.value(primary.adminUrl))
-    const from = `host=${primary.socketDir} port=${admin.port} user=${admin.username} password=${admin.password}`
+    const way = through === undefined ? undefined : new URL(Redacted.value(through))
+    const [host, port] = way === undefined ? [primary.socketDir, admin.port] : [way.hostname, way.port]
+    // The proxy reads along, and knows nothing of how encryption is agreed on.
+    const plain = "sslmode=disable gssencmode=disable"
+    const from = `host=${host} port=${port} user=${admin.username} password=${admin.password} ${plain}`
     const child = yield* Effect.acquireRelease(
       Effect.promise(async () => {
         await backUp(primary, join(dataDir, "cluster"), Placement.cluster(place))
@@ -77,6 +85,12 @@ export const follow = (
     })
     return {
       ...standby,
+      promote: Effect.promise(async () => {
+        const client = new pg.Client({ connectionString: Redacted.value(standby.adminUrl) })
+        await client.connect()
+        await client.query("SELECT pg_promote()")
+        await client.end()
+      }),
       kill: Effect.promise(async () => {
         child.kill("SIGQUIT")
         await once(child, "close")

@@ -1,6 +1,7 @@
 import * as SteadyClock from "@waybill/domain/SteadyClock"
 import { PgClient } from "@effect/sql-pg"
 import { EventStore } from "@waybill/store/EventStore"
+import * as Epoch from "@waybill/store/Epoch"
 import * as Feed from "@waybill/store/Feed"
 import type { FeedPage, FeedQuery } from "@waybill/store/Ledger"
 import { Context, Data, Deferred, Duration, Effect, Exit, Latch, Layer, Option, Stream } from "effect"
@@ -37,6 +38,8 @@ export class EventFeed extends Context.Service<
     readonly stream: (query: Omit<Query, "limit">) => Stream.Stream<FeedPage, TooManyStreams>
     /** Refuses an account that has as many streams open as it may. */
     readonly checkRoom: (account_id: string) => Effect.Effect<void, TooManyStreams>
+    /** Refuses a place that the log has never reached. */
+    readonly checkPlace: (after: bigint) => Effect.Effect<void, PositionAhead>
     /** Where the log ends now. */
     readonly end: Effect.Effect<bigint>
     readonly waiting: () => number
@@ -54,6 +57,19 @@ export class TooManyStreams extends Data.TaggedError("TooManyStreams")<{}> {
   readonly reason = "too_many_streams"
   override get message() {
     return `An account may have ${MAX_STREAMS_PER_ACCOUNT} streams open at once. Close one first.`
+  }
+}
+
+/**
+ * Who goes on from a place that the log has never reached would miss all that comes to stand below it: it is of another
+ * log, or of this one before it was set back to an earlier moment.
+ */
+export class PositionAhead extends Data.TaggedError("PositionAhead")<{ readonly end: bigint }> {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "position_ahead"
+  override get message() {
+    return `The log ends at position ${this.end} and was never at the one to go on from. Was it restored? Go on from where it ends, or from 0.`
   }
 }
 
@@ -145,6 +161,11 @@ const make = Effect.gen(function* () {
     Effect.suspend(() =>
       (streams.get(account_id) ?? 0) < MAX_STREAMS_PER_ACCOUNT ? Effect.void : Effect.fail(new TooManyStreams()),
     )
+  const end = Effect.orDie(Feed.settled(sql))
+  const checkPlace = (after: bigint) =>
+    Effect.gen(function* () {
+      if (after > 0n && (yield* Effect.orDie(Epoch.isAhead(sql, after)))) yield* new PositionAhead({ end: yield* end })
+    })
   const enter = (account_id: string) =>
     Effect.map(checkRoom(account_id), () => void streams.set(account_id, (streams.get(account_id) ?? 0) + 1))
   const exit = (account_id: string) =>
@@ -177,5 +198,5 @@ const make = Effect.gen(function* () {
     }),
   )
 
-  return EventFeed.of({ next, stream, checkRoom, end: Effect.orDie(Feed.settled(sql)), waiting: () => waiting })
+  return EventFeed.of({ next, stream, checkRoom, checkPlace, end, waiting: () => waiting })
 })

@@ -86,6 +86,7 @@ export class Events extends HttpApiGroup.make("events")
         wait: Schema.optionalKey(Wait),
       },
       success: Feed,
+      error: ApiError.Unprocessable,
     }).annotateMerge(
       about(
         "Read the account's history",

@@ -4,6 +4,7 @@ import * as DomainEvent from "@waybill/domain/DomainEvent"
 import * as Id from "@waybill/domain/Id"
 import { Context, Effect, Layer, Result, Schedule, type Scope } from "effect"
 import { type Consequences, live } from "./Consequences.ts"
+import * as Epoch from "./Epoch.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import * as IdBytes from "./IdBytes.ts"
 import type { FeedPage, FeedQuery, Ledger, LedgerError, StreamRef } from "./Ledger.ts"
@@ -53,7 +54,7 @@ export class EventStore extends Context.Service<
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const { wrote } = yield* Replica
-        const line = yield* Line.make(sql)
+        const line = yield* Line.make(sql, Line.BY_KEY_ALONE, Epoch.enter)
         return yield* make(PostgresLedger.make(sql, line, options.readModels ?? readModels, wrote), options)
       }),
     )

@@ -11,15 +11,26 @@ export const allocated = (sql: PgClient.PgClient): Effect.Effect<bigint, SqlErro
   Effect.map(Watermark.allocated(sql), (rows) => rows[0]?.position ?? 0n)
 
 /**
- * How far the log is settled: nothing will ever be written at or below this position any more. The order of the two
+ * How far the log is quiet: nothing will ever be written at or below this position any more. The order of the two
  * statements is the proof: a writer that this reader does not see among the promises allocates after `hi` was read.
+ */
+export const quiet = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<bigint, SqlError.SqlError> {
+  const hi = yield* allocated(sql)
+  const lo = (yield* Watermark.lowest(sql))[0]?.position ?? null
+  return lo === null || lo > hi ? hi : lo
+})
+
+/**
+ * How far the log is settled: quiet, and not beyond the last event. What was taken from the sequence without a commit a
+ * server forgets when it crashes and gives out again; whoever had gone on to there would miss what comes to stand there.
  */
 export const settled = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
 ): Effect.fn.Return<bigint, SqlError.SqlError> {
-  const hi = yield* allocated(sql)
-  const lo = (yield* Watermark.lowest(sql))[0]?.position ?? null
-  return lo === null || lo > hi ? hi : lo
+  const upTo = yield* quiet(sql)
+  const [last] = yield* sql<{ readonly position: bigint }>`
+    SELECT position FROM events WHERE position <= ${upTo}::bigint ORDER BY position DESC LIMIT 1`
+  return last?.position ?? 0n
 })
 
 /** The log in order, never skipping, never repeating, also while others write. */

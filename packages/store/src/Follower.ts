@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import * as Epoch from "./Epoch.ts"
 import * as Feed from "./Feed.ts"
 import { MAX_FEED_PAGE } from "./Ledger.ts"
 import type { Stored } from "./Recorded.ts"
@@ -45,9 +46,9 @@ export const step = Effect.fnUntraced(function* (follower: Follower, limit = MAX
 
 /** How far a follower has come, and how many positions of the log lie before it. */
 export const lag = Effect.fn("Follower.lag")(function* (sql: PgClient.PgClient, name: string) {
-  const rows = yield* Effect.orDie(sql<{ readonly position: bigint }>`
-    SELECT position FROM followers WHERE name = ${name}`)
-  const position = rows[0]?.position ?? 0n
   const end = yield* Effect.orDie(Feed.settled(sql))
-  return { position, behind: end > position ? end - position : 0n }
+  const [found] = yield* Effect.orDie(sql<{ readonly position: bigint }>`
+    SELECT position FROM followers WHERE name = ${name}`)
+  const { position } = found ?? { position: 0n }
+  return { position, behind: Epoch.distance(yield* Effect.orDie(Epoch.gaps(sql)), position, end) }
 })

@@ -25,6 +25,8 @@ export interface Line {
 export const make = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   settings: Readonly<Record<string, string>> = BY_KEY_ALONE,
+  /** What a connection needs before anything is done on it. */
+  enter: (opened: PgConnection.PgConnection) => Effect.Effect<void, SqlError.SqlError> = () => Effect.void,
 ): Effect.fn.Return<Line, never, Scope.Scope> {
   // Opened by the first transaction, and anew after it was lost.
   const pool = yield* Effect.orDie(
@@ -39,7 +41,13 @@ export const make = Effect.fnUntraced(function* (
   const turn = Semaphore.makeUnsafe(1)
   const prepared = new WeakSet<PgConnection.PgConnection>()
   const session = Effect.tap(pool.get, (opened) =>
-    prepared.has(opened) ? Effect.void : Effect.map(opened.query(telling(settings)), () => prepared.add(opened)),
+    prepared.has(opened)
+      ? Effect.void
+      : Effect.andThen(opened.query(telling(settings)), enter(opened)).pipe(
+          Effect.tap(() => Effect.sync(() => prepared.add(opened))),
+          // It may have been left inside a transaction.
+          Effect.onError(() => pool.invalidate(opened)),
+        ),
   )
 
   return {

@@ -60,7 +60,7 @@ export const make = (
  */
 const hasLanded = Effect.fnUntraced(function* (sql: PgClient.PgClient, event: Stored) {
   const position = (yield* Watermark.allocate(sql))[0]?.position ?? 0n
-  const upTo = yield* Feed.settled(sql)
+  const upTo = yield* Feed.quiet(sql)
   const found = yield* sql`
     SELECT 1 AS found FROM events WHERE account_id = ${event.account_id} AND stream_id = ${event.stream_id}
       AND version = ${event.version} AND event_id = ${event.event_id}`

@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
+import * as Epoch from "./Epoch.ts"
 import * as Feed from "./Feed.ts"
 import { SILENT_AFTER } from "./Processes.ts"
 
@@ -63,12 +64,20 @@ export const waiting = (sql: PgClient.PgClient) => sql<Waiting>`
     count(*)::float8 AS rows, extract(epoch FROM now() - min(available_at))::float8 AS oldest_s
   FROM outbox GROUP BY 1, 2 ORDER BY 1, 2`
 
-const followed = (sql: PgClient.PgClient, end: bigint) => sql<Followed>`
-  SELECT f.name, greatest(0, ${end}::bigint - f.position)::float8 AS behind_events,
-    coalesce(extract(epoch FROM now() - (
-      SELECT e.recorded_at FROM events e WHERE e.position > f.position AND e.position <= ${end}::bigint
-      ORDER BY e.position LIMIT 1)), 0)::float8 AS behind_s
-  FROM followers f ORDER BY f.name`
+const followed = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: bigint) {
+  const gaps = yield* Epoch.gaps(sql)
+  const rows = yield* sql<Omit<Followed, "behind_events"> & { readonly position: bigint }>`
+    SELECT f.name, f.position,
+      coalesce(extract(epoch FROM now() - (
+        SELECT e.recorded_at FROM events e WHERE e.position > f.position AND e.position <= ${end}::bigint
+        ORDER BY e.position LIMIT 1)), 0)::float8 AS behind_s
+    FROM followers f ORDER BY f.name`
+  return rows.map(({ behind_s, name, position }): Followed => ({
+    name,
+    behind_events: Number(Epoch.distance(gaps, position, end)),
+    behind_s,
+  }))
+})
 
 /** Facts of the last while, by type. */
 export const lately = Effect.fn("Pulse.lately")(

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { SESSION } from "./Database.ts"
+import * as Epoch from "./Epoch.ts"
 import * as Lsn from "./Lsn.ts"
 import * as Measures from "./Measures.ts"
 
@@ -54,6 +55,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
   let floor = Lsn.LOWEST
   let doubts = 0
   let replayed = Lsn.LOWEST
+  /** Which server the primary is. */
+  let epoch: string | null = null
   /** The latest moment of which the replica shows all; nothing while it cannot be told. */
   let complete: bigint | undefined
 
@@ -78,13 +81,19 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const inserted = primary<{ readonly lsn: string }>`SELECT pg_current_wal_insert_lsn()::text AS lsn`.pipe(
     Effect.flatMap(([row]) => Effect.fromNullishOr(Lsn.parse(row?.lsn))),
   )
-  const flushed = primary<{ readonly lsn: string }>`SELECT pg_current_wal_flush_lsn()::text AS lsn`.pipe(
+  const flushed = primary<{ readonly lsn: string; readonly epoch: string | null }>`
+    SELECT pg_current_wal_flush_lsn()::text AS lsn, ${Epoch.latest(primary)} AS epoch`.pipe(
+    Effect.tap(([row]) => Effect.sync(() => (epoch = row?.epoch ?? null))),
     Effect.flatMap(([row]) => Effect.fromNullishOr(Lsn.parse(row?.lsn))),
   )
-  /** Nothing where the database is none: one that was promoted goes its own way. */
-  const followed = replica<{ readonly lsn: string | null }>`
-    SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text END AS lsn`.pipe(
-    Effect.flatMap(([row]) => Effect.fromNullishOr(Lsn.parse(row?.lsn))),
+  /**
+   * Nothing where the database is none: one that was promoted goes its own way, and one that follows a primary of before
+   * the last failover may have replayed more than there ever was.
+   */
+  const followed = replica<{ readonly lsn: string | null; readonly epoch: string | null }>`
+    SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text END AS lsn,
+      ${Epoch.latest(replica)} AS epoch`.pipe(
+    Effect.flatMap(([row]) => Effect.fromNullishOr(row?.epoch === epoch ? Lsn.parse(row.lsn) : undefined)),
   )
 
   const look = Effect.gen(function* () {

@@ -18,6 +18,7 @@ const RUN_HERE = [
   "replay.md",
   "retention.md",
   "upgrade.md",
+  "failover.md",
   "../scaling.md",
 ]
 

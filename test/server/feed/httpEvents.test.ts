@@ -71,6 +71,26 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
     }),
   )
 
+  it.effect("refuses to go on from a place that the log has never reached, and says where it ends", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const account_id = yield* lab.account()
+      const { secret: key } = yield* lab.key(account_id)
+      const { next_position } = (yield* lab.ask("GET", "/v1/events?limit=1000", { key })).json
+      const place = next_position + 1_000
+      for (const [path, headers] of [
+        [`/v1/events?after_position=${place}`, {}],
+        [`/v1/events?after_position=${place}&wait=20s`, {}],
+        [`/v1/events/stream?after_position=${place}`, {}],
+        ["/v1/events/stream", { "last-event-id": String(place) }],
+      ] as const) {
+        const { json, status } = yield* lab.ask("GET", path, { key, headers })
+        assert.deepStrictEqual([status, json.error.reason], [422, "position_ahead"], path)
+        assert.include(json.error.message, `ends at position ${next_position}`)
+      }
+    }),
+  )
+
   it.effect("refuses to wait for longer than it may", () =>
     Effect.gen(function* () {
       const lab = yield* Lab

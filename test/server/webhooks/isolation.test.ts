@@ -23,11 +23,11 @@ layer(World, { excludeTestServices: true })("an endpoint that hangs", (it) => {
         const alive = yield* Webhooks.create(healthy.url, { account_id })
         yield* Effect.forEach(Array.from({ length: EVENTS }), () => Webhooks.happens(account_id), { concurrency: 50 })
         const { url } = yield* Database.Fresh
-        yield* Layer.build(Webhooks.worker(url, { timeout: Duration.seconds(30) }))
+        yield* Layer.build(Webhooks.worker(url, { timeout: Duration.seconds(90) }))
         // Closed before the worker is, which would wait for its calls.
         yield* Effect.addFinalizer(() => Effect.promise(hanging.close))
         // Half of the time for which the other is waited for.
-        const told = yield* Webhooks.settledAll(alive, EVENTS, Duration.seconds(15))
+        const told = yield* Webhooks.settledAll(alive, EVENTS, Duration.seconds(45))
         assert.isTrue(told.every(({ status }) => status === "delivered"))
         assert.strictEqual(healthy.calls.length, EVENTS)
         assert.isAtMost(hanging.calls.length, 20)
@@ -41,7 +41,7 @@ layer(World, { excludeTestServices: true })("an endpoint that hangs", (it) => {
         const pending = yield* Webhooks.deliveries(dead)
         assert.isTrue(pending.every(({ attempts, status }) => status === "pending" && attempts === 0))
       }),
-    60_000,
+    120_000,
   )
 })
 
@@ -57,9 +57,9 @@ layer(World, { excludeTestServices: true })("a quick endpoint", (it) => {
         })
         const { url } = yield* Database.Fresh
         yield* Layer.build(Webhooks.worker(url))
-        yield* Webhooks.settledAll(endpoint, EVENTS, Duration.seconds(15))
+        yield* Webhooks.settledAll(endpoint, EVENTS, Duration.seconds(45))
         assert.isAtMost(receiver.connections(), 20)
       }),
-    60_000,
+    120_000,
   )
 })

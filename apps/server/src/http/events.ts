@@ -20,6 +20,7 @@ export const EventsLive = HttpApiBuilder.group(
           const { account_id } = yield* CurrentKey
           const { after_position, limit, types, wait } = query
           const asked = { after: after_position ?? 0n, account_id, limit, ...tagsOf(types) }
+          yield* feed.checkPlace(asked.after)
           const { events, upTo } = yield* feed.next(asked, Duration.seconds(wait ?? 0))
           return {
             object: "list" as const,
@@ -35,6 +36,7 @@ export const EventsLive = HttpApiBuilder.group(
           const { after_position, types } = query
           // Who comes back says where it was; that is later than where it once began.
           const after = headers["last-event-id"] ?? after_position ?? (yield* feed.end)
+          yield* feed.checkPlace(after)
           const pages = feed.stream({ after, account_id, ...tagsOf(types) })
           // Refused a moment after there was room: an end like any other, after which the client comes again.
           return pages.pipe(

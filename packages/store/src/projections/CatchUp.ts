@@ -53,6 +53,16 @@ const unique = (model: ReadModel, rows: ReadonlyArray<object>): ReadonlyArray<ob
   ).values(),
 ]
 
+/** Where the next event stands: between two epochs there are more positions without one than anybody could go through. */
+const nextAfter = (sql: PgClient.PgClient, position: bigint, end: bigint): Effect.Effect<bigint> =>
+  Effect.orDie(
+    Effect.map(
+      sql<{ readonly position: bigint }>`
+        SELECT position FROM events WHERE position > ${position}::bigint ORDER BY position LIMIT 1`,
+      ([next]) => (next === undefined || next.position > end ? end : next.position),
+    ),
+  )
+
 /** Step by step until the table is near the end of the log; gives its new place. */
 export const catchUp = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -64,7 +74,7 @@ export const catchUp = Effect.fnUntraced(function* (
   while (true) {
     const end = yield* Effect.orDie(Feed.settled(sql))
     if (end - position <= near) return position
-    const after = position
+    const after = (yield* nextAfter(sql, position, end)) - 1n
     const upTo = end < after + PAGE_POSITIONS ? end : after + PAGE_POSITIONS
     yield* Effect.orDie(
       sql.withTransaction(

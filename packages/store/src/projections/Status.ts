@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import * as EmailStats from "../EmailStats.ts"
+import * as Epoch from "../Epoch.ts"
 import * as Feed from "../Feed.ts"
 import * as Follower from "../Follower.ts"
 import { readModels } from "../ReadModels.ts"
@@ -23,6 +24,7 @@ export interface VersionStatus {
 export const status = Effect.fn("Projections.status")(function* () {
   const { sql } = yield* Replay
   const end = yield* Effect.orDie(Feed.settled(sql))
+  const gaps = yield* Effect.orDie(Epoch.gaps(sql))
   const known = yield* Effect.forEach(readModels, ({ name }) =>
     Effect.map(Versions.list(sql, name), (versions) =>
       versions.some(({ state }) => state === "live") ? versions : [born(name), ...versions],
@@ -46,7 +48,7 @@ export const status = Effect.fn("Projections.status")(function* () {
         version: each.version,
         state: each.state,
         position: isLive ? null : Number(each.position),
-        behind: isLive || each.position > end ? 0 : Number(end - each.position),
+        behind: isLive ? 0 : Number(Epoch.distance(gaps, each.position, end)),
         ...sizeOf(Versions.tableOf(each)),
         events: Number(each.events),
       }

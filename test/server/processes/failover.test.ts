@@ -1,0 +1,257 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as Conservation from "@waybill/store/Conservation"
+import * as StoreDatabase from "@waybill/store/Database"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Migrations from "@waybill/store/Migrations"
+import * as Rebuild from "@waybill/store/projections/Rebuild"
+import { Replay } from "@waybill/store/projections/Replay"
+import { readModels } from "@waybill/store/ReadModels"
+import { Duration, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import * as fs from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import pg from "pg"
+import * as Storm from "../../chaos/storm.ts"
+import * as Delivery from "../../support/delivery.ts"
+import { faultProxy } from "../../support/faultProxy.ts"
+import * as Standby from "../../support/standby.ts"
+import * as Service from "./Service.ts"
+
+const HANGS = Duration.seconds(120)
+const MAILS = 30
+
+/** Two nodes that reach a primary by an address which can be led elsewhere, and its replica, whose supply can be cut. */
+const installation = Effect.gen(function* () {
+  const dataDir = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const folder = await fs.mkdtemp(join(tmpdir(), "waybill-failover-"))
+      await fs.chmod(folder, 0o711)
+      return folder
+    }),
+    (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true })),
+  )
+  const scope = yield* Scope.make()
+  const primary = yield* Scope.provide(EmbeddedPostgres.start({ dataDir, scratch: true }), scope)
+  yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+  yield* Migrations.migrate(primary.url)
+  const supply = yield* faultProxy(primary.adminUrl)
+  const standby = yield* Standby.follow(primary, dataDir, supply.url)
+  const address = yield* faultProxy(primary.url)
+  const settings = { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }
+  const node = Service.start(address.url, settings)
+  const nodes = yield* Effect.all([node, node], { concurrency: "unbounded" })
+  const administer = (statement: string) =>
+    Effect.promise(async () => {
+      const client = new pg.Client({ connectionString: Redacted.value(primary.adminUrl) })
+      await client.connect()
+      await client.query(statement)
+      await client.end()
+    })
+  return {
+    address,
+    nodes,
+    supply,
+    synchronous: Effect.gen(function* () {
+      yield* administer("ALTER SYSTEM SET synchronous_standby_names = '*'")
+      yield* administer("SELECT pg_reload_conf()")
+    }),
+    /** Gone in the middle of whatever it did; another one takes its place. */
+    failOver: Effect.gen(function* () {
+      process.kill(primary.pid, "SIGKILL")
+      yield* standby.promote
+      address.lead(standby.url)
+    }),
+    services: EventStore.layer().pipe(
+      Layer.provideMerge(StoreDatabase.layer({ url: address.url, connections: 3 })),
+      Layer.merge(Replay.layer(standby.url)),
+    ),
+  }
+})
+
+interface Heard {
+  readonly id: string
+  readonly position: number
+}
+
+/** A customer who follows the log, whatever becomes of the nodes, from where he was each time. */
+const follower = (nodes: ReadonlyArray<Service.Service>, key: string) => {
+  const heard: Array<Heard> = []
+  const refused: Array<number> = []
+  let at = 0
+  let turn = 0
+  const look = Effect.promise(async () => {
+    try {
+      const answer = await nodes[turn++ % nodes.length]?.ask("GET", `/v1/events?limit=50&after_position=${at}`, { key })
+      if (answer?.status === 200) {
+        heard.push(...answer.json.data.map(({ id, position }: Heard) => ({ id, position })))
+        at = answer.json.next_position
+      } else if (answer !== undefined && answer.status < 500) refused.push(answer.status)
+    } catch {
+      // Nobody is there.
+    }
+  }).pipe(Effect.andThen(Effect.sleep("50 millis")))
+  return { heard, refused, at: () => at, look, follow: Effect.forever(look) }
+}
+
+const furnish = (
+  services: Layer.Layer<EventStore | PgClient.PgClient | Replay, unknown>,
+  node: Service.Service | undefined,
+) =>
+  Effect.gen(function* () {
+    const { account_id, secret } = yield* Effect.gen(function* () {
+      const account_id = yield* Service.account({ limits: { send: 1_000_000, other: 1_000_000 } })
+      return { account_id, ...(yield* Service.key(account_id)) }
+    }).pipe(Effect.provide(services), Effect.orDie)
+    const added = yield* Effect.promise(
+      async () => (await node?.ask("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } }))?.status,
+    )
+    assert.strictEqual(added, 201)
+    return { account_id, secret }
+  })
+
+const events = (account_id: string) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* Effect.orDie(sql<{ id: string; position: number }>`
+      SELECT event_id AS id, position::float8 AS position FROM events WHERE account_id = ${account_id} ORDER BY position`)
+    return rows.map((row): Heard => ({ ...row }))
+  })
+
+/** Nothing waits but what was put off for minutes, and what follows the log has come to its end. */
+const settled = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const waiting = sql<{ n: number }>`
+    SELECT count(*)::int AS n FROM outbox
+    WHERE kind = 'delivery' AND (lease_token IS NOT NULL OR available_at < now() + interval '10 seconds')`
+  yield* Delivery.until(Effect.orDie(waiting), ([row]) => row?.n === 0, HANGS)
+  const behind = sql<{ n: number }>`
+    SELECT count(*)::int AS n FROM events WHERE position > (SELECT min(position) FROM followers)`
+  yield* Delivery.until(Effect.orDie(behind), ([row]) => row?.n === 0, HANGS)
+})
+
+/** What every promise of the service comes to, on the server that is left. */
+const balanced = (account_id: string) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    for (const { accepted, astray, final, in_flight } of yield* Conservation.emails())
+      assert.deepStrictEqual([final + in_flight, astray], [accepted, 0])
+    for (const { name } of readModels) {
+      const { differences } = yield* Rebuild.verify(name, { release: "failover" })
+      assert.deepStrictEqual(differences, [], name)
+    }
+    const counted = yield* Effect.orDie(sql<{ measure: string; n: number }>`
+      SELECT measure, sum(count)::int AS n FROM email_stats
+      WHERE account_id = ${account_id} AND tag = '' AND bucket = 0 AND measure IN ('accepted', 'delivered')
+      GROUP BY measure ORDER BY measure`)
+    const happened = yield* Effect.orDie(sql<{ measure: string; n: number }>`
+      SELECT CASE type WHEN 'EmailQueued' THEN 'accepted' ELSE 'delivered' END AS measure, count(*)::int AS n
+      FROM events WHERE account_id = ${account_id} AND type IN ('EmailQueued', 'EmailDelivered')
+      GROUP BY 1 ORDER BY 1`)
+    assert.deepStrictEqual(
+      counted.map((row) => ({ ...row })),
+      happened.map((row) => ({ ...row })),
+    )
+  })
+
+const logged = (account_id: string) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM email_log WHERE account_id = ${account_id}`)
+    return rows.map(({ id }) => id)
+  })
+
+describe("a failover to a promoted replica, in the middle of writes,", () => {
+  it.live(
+    "loses nothing and repeats no place in the log, where the replica is synchronous",
+    () =>
+      Effect.gen(function* () {
+        const { failOver, nodes, services, synchronous } = yield* installation
+        const { account_id, secret } = yield* furnish(services, nodes[0])
+        yield* synchronous
+        const reader = follower(nodes, secret)
+        const reading = yield* Effect.forkChild(reader.follow)
+        const clients = Storm.load(nodes, secret)
+        yield* clients.more(MAILS)
+        yield* failOver
+        yield* clients.more(MAILS)
+        yield* clients.end
+        yield* Effect.gen(function* () {
+          yield* settled
+          const log = yield* events(account_id)
+          yield* Delivery.until(
+            Effect.sync(() => reader.at()),
+            (at) => at >= (log.at(-1)?.position ?? 0),
+            HANGS,
+          )
+          yield* Fiber.interrupt(reading)
+          assert.deepStrictEqual(reader.heard, log)
+          assert.deepStrictEqual(reader.refused, [])
+          assert.deepStrictEqual([...new Set(clients.sent.map(({ ids }) => ids.size))], [1])
+          assert.sameMembers(
+            yield* logged(account_id),
+            clients.sent.flatMap(({ ids }) => [...ids]),
+          )
+          yield* balanced(account_id)
+        }).pipe(Effect.provide(services))
+      }).pipe(Effect.scoped),
+    240_000,
+  )
+
+  it.live(
+    "loses what had not been received where it is not, and skips and repeats nothing of what comes after",
+    () =>
+      Effect.gen(function* () {
+        const { failOver, nodes, services, supply } = yield* installation
+        const { account_id, secret } = yield* furnish(services, nodes[0])
+        const reader = follower(nodes, secret)
+        const clients = Storm.load(nodes, secret)
+        yield* clients.more(MAILS)
+        supply.down()
+        const received = clients.sent.length
+        yield* clients.more(MAILS)
+        // He has read what will be lost, and is further than the replica ever came.
+        for (let look = 0; look < 10; look++) yield* reader.look
+        yield* failOver
+        const lost = yield* Effect.provide(events(account_id), services).pipe(
+          Effect.map((left) => reader.heard.filter(({ id }) => !left.some((each) => each.id === id))),
+        )
+        assert.isAbove(lost.length, MAILS / 2)
+        const reading = yield* Effect.forkChild(reader.follow)
+        yield* clients.more(2 * MAILS)
+        yield* clients.end
+        yield* Effect.gen(function* () {
+          yield* settled
+          const log = yield* events(account_id)
+          yield* Delivery.until(
+            Effect.sync(() => reader.at()),
+            (at) => at >= (log.at(-1)?.position ?? 0),
+            HANGS,
+          )
+          yield* Fiber.interrupt(reading)
+          // He has heard what is left, each once and in its order, beside what is lost.
+          assert.deepStrictEqual(
+            reader.heard.filter(({ id }) => lost.every((each) => each.id !== id)),
+            log,
+          )
+          // No place means two things: neither of those that he has seen, nor of those that are left.
+          const places = new Map<number, string>()
+          for (const { id, position } of [...reader.heard, ...log]) {
+            assert.strictEqual(places.get(position) ?? id, id)
+            places.set(position, id)
+          }
+          assert.deepStrictEqual(reader.refused, [])
+          // What was acknowledged and is gone was accepted after the replica had been cut off.
+          const left = new Set(yield* logged(account_id))
+          const gone = clients.sent.flatMap(({ ids }, nth) => ([...ids].every((id) => left.has(id)) ? [] : [nth]))
+          assert.isAbove(gone.length, 0)
+          assert.isAtLeast(Math.min(...gone), received - CLIENTS_AT_ONCE)
+          yield* balanced(account_id)
+        }).pipe(Effect.provide(services))
+      }).pipe(Effect.scoped),
+    240_000,
+  )
+})
+/** Of these the answers may be noted in another order than that of their commits. */
+const CLIENTS_AT_ONCE = 6
