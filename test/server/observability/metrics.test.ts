@@ -104,7 +104,7 @@ layer(World, { excludeTestServices: true })("the numbers of a running service", 
         // Numbers only: whose mail it was stands nowhere in them.
         assert.notMatch(text, /example\.org|acme|wb_/u)
       }),
-    30_000,
+    90_000,
   )
 
   it.effect(
@@ -122,11 +122,11 @@ layer(World, { excludeTestServices: true })("the numbers of a running service", 
           yield* Delivery.until(
             read(port),
             (found) => found.get('waybill_queue_depth{kind="delivery",state="scheduled"}') === 1,
-            Duration.seconds(20),
+            Duration.seconds(45),
           )
         }
       }),
-    30_000,
+    90_000,
   )
 
   it.effect("are for this machine alone, before the operator has decided, and for nobody through a proxy", () =>
@@ -178,6 +178,6 @@ layer(Database.layerFresh, { excludeTestServices: true })("a node", (it) => {
         assert.strictEqual((yield* get(named, "/metrics", { "x-forwarded-for": "10.2.0.1" })).status, 404)
         assert.strictEqual((yield* get(named, "/metrics", { "x-forwarded-for": "10.1.0.1" })).status, 200)
       }),
-    30_000,
+    90_000,
   )
 })

@@ -96,7 +96,7 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
           Effect.gen(function* () {
             const before = yield* scans
             // Its counters are written down with a delay of their own.
-            yield* Delivery.until(Effect.andThen(list(node), scans), (n) => n > before, Duration.seconds(20))
+            yield* Delivery.until(Effect.andThen(list(node), scans), (n) => n > before, Duration.seconds(45))
           })
         const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Receipt", text: "Thank you." }
         const send = Effect.gen(function* () {
@@ -140,7 +140,7 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
           assert.strictEqual(status, 200, path)
         }
         // Whoever says nothing waits a moment at most, though the replica never moves.
-        yield* Delivery.until(list(other), (answer) => ids(answer).includes(second.id), Duration.seconds(20))
+        yield* Delivery.until(list(other), (answer) => ids(answer).includes(second.id), Duration.seconds(45))
         assert.include(ids(yield* list(other, "not a position")), second.id)
 
         yield* ask(standby, "SELECT pg_wal_replay_resume()")
@@ -149,9 +149,9 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
         yield* standby.kill
         const third = yield* send
         assert.include(ids(yield* list(one)), third.id)
-        yield* Delivery.until(list(other), (answer) => ids(answer).includes(third.id), Duration.seconds(20))
+        yield* Delivery.until(list(other), (answer) => ids(answer).includes(third.id), Duration.seconds(45))
         for (const node of [one, other]) assert.strictEqual(yield* node.stop, 0)
       }),
-    120_000,
+    240_000,
   )
 })

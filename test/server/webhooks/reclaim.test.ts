@@ -80,13 +80,13 @@ layer(World, { excludeTestServices: true })("a node that is killed during its ca
         yield* Delivery.until(
           Effect.sync(() => receiver.calls.length),
           (calls) => calls === CALLS,
-          Duration.seconds(20),
+          Duration.seconds(45),
         )
         child.kill("SIGKILL")
         yield* Effect.promise(() => exited)
         alive = true
         yield* Layer.build(Webhooks.worker(url))
-        const all = yield* Webhooks.settledAll(endpoint, CALLS, Duration.seconds(15))
+        const all = yield* Webhooks.settledAll(endpoint, CALLS, Duration.seconds(45))
         assert.deepStrictEqual(
           all.map(({ attempts, status }) => [status, attempts]),
           Array.from({ length: CALLS }, () => ["delivered", 1]),
