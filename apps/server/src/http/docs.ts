@@ -20,16 +20,24 @@ const scalar = {
   showDeveloperTools: "never",
 }
 
-/** The page carries its script in itself, so it works without any network. */
-const page = HttpApiScalar.layer(Api, { path: "/docs", scalar }).pipe(Layer.provide(guarded.layer))
+/**
+ * The page carries its script in itself, so it works without any network. What it shows is made when somebody first asks:
+ * together with the document it takes as long as a fifth of a start, and most processes are never asked.
+ */
+const page = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const reference = yield* Effect.cached(HttpRouter.toHttpEffect(HttpApiScalar.layer(Api, { path: "/docs", scalar })))
+    yield* router.add("GET", "/docs", Effect.flatten(reference))
+  }),
+).pipe(Layer.provide(guarded.layer))
 
 const document = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const text = JSON.stringify(OpenApi.fromApi(Api))
+    const text = yield* Effect.cached(Effect.sync(() => JSON.stringify(OpenApi.fromApi(Api))))
     yield* router.add(
       "GET",
       "/openapi.json",
-      Effect.succeed(HttpServerResponse.text(text, { contentType: "application/json" })),
+      Effect.map(text, (text) => HttpServerResponse.text(text, { contentType: "application/json" })),
     )
   }),
 )

@@ -3,10 +3,10 @@ import type * as Timestamp from "@waybill/domain/Timestamp"
 import { Context, Effect, Layer } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import { now } from "../fresh.ts"
 
-const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url))
+/** The same release, from its bundle or its sources, as this process was started. */
+const MAIN = process.argv[1] ?? ""
 /** What a command that failed said last is shown, and no more of it. */
 const MAX_SAID_CHARS = 2_000
 
