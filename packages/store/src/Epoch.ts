@@ -13,6 +13,7 @@ const POSITIONS_SINCE = "2020-01-01T00:00:00Z"
 export const LEAST_GAP = 1_000_000
 /** SQLSTATEs of a service that keeps to itself which server it runs on: refused, not offered, not there. */
 const NOT_TOLD = ["42501", "0A000", "42883"]
+const isNotTold = (error: SqlError.SqlError): boolean => NOT_TOLD.includes(stateOf(error))
 
 /**
  * What a promotion, a restore from an archive and a dump in another database change. A connection that was told once
@@ -49,10 +50,7 @@ export const enter = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, SqlError.SqlError> {
   const probed = yield* connection.query(PROBE).pipe(
     Effect.map(({ rows }) => rows[0]),
-    Effect.catchIf(
-      (error) => NOT_TOLD.includes(stateOf(error)),
-      () => Effect.succeed(undefined),
-    ),
+    Effect.catchIf(isNotTold, () => Effect.succeed(undefined)),
   )
   if (probed === undefined || probed["known"] === probed["here"]) return
   if (probed["here"] === null) return yield* Effect.fail(isReplica)
@@ -105,9 +103,9 @@ export const latest = (sql: PgClient.PgClient): Fragment => sql`(SELECT max(afte
  * that are lost, and all that comes will stand beyond it.
  */
 export const isAhead = (sql: PgClient.PgClient, position: bigint) =>
-  Effect.map(
-    sql<{ readonly is_ahead: boolean }>`
-      SELECT ${position}::bigint > last_value AND ${sql.literal(KNOWN)} = ${sql.literal(HERE)} AS is_ahead
-      FROM event_position`,
-    ([row]) => row?.is_ahead === true,
+  sql<{ readonly is_ahead: boolean }>`
+    SELECT ${position}::bigint > last_value AND ${sql.literal(KNOWN)} = ${sql.literal(HERE)} AS is_ahead
+    FROM event_position`.pipe(
+    Effect.map(([row]) => row?.is_ahead === true),
+    Effect.catchIf(isNotTold, () => Effect.succeed(false)),
   )
