@@ -58,7 +58,8 @@ layer(World, { excludeTestServices: true })("a quick endpoint", (it) => {
         const { url } = yield* Database.Fresh
         yield* Layer.build(Webhooks.worker(url))
         yield* Webhooks.settledAll(endpoint, EVENTS, Duration.seconds(45))
-        assert.isAtMost(receiver.connections(), 20)
+        // Kept from call to call; one that a busy machine leaves idle for seconds the receiver closes, and another is opened.
+        assert.isBelow(receiver.connections(), EVENTS / 2)
       }),
     120_000,
   )
