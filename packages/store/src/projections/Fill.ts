@@ -8,11 +8,12 @@ import { type Column, CopyText } from "./CopyText.ts"
 import { aggregateOf, COLUMNS, Histories, rowsOf } from "./Histories.ts"
 import { Replay } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
+import { Turns } from "./Turns.ts"
 import * as Versions from "./Versions.ts"
 
 /** Events of a slice: what a lane holds in memory, and what a kill makes it do again. */
 export const SLICE_EVENTS = 20_000
-/** Lanes that read, fold and write side by side. The folds share one core; what Postgres does for them has the others. */
+/** Lanes that read and fold side by side. The folds share one core; what Postgres does for them has the others. */
 export const DEFAULT_LANES = 3
 export const MAX_LANES = 16
 /** A throttled fill goes in small steps, so that nobody else waits long behind one. */
@@ -38,6 +39,12 @@ interface Slice {
   readonly upto: Bound | null
 }
 
+type Rows = CopyBinary | CopyText
+interface Folded {
+  readonly rows: Rows
+  readonly events: number
+}
+
 /** Fills a new table from the log, slice by slice in the order of its key, going on where an earlier run was stopped. */
 export const fill = Effect.fnUntraced(function* (
   model: ReadModel,
@@ -52,18 +59,32 @@ export const fill = Effect.fnUntraced(function* (
   const lanes = pace.throttle === undefined ? pace.lanes : 1
   const began = yield* SteadyClock.millis
   const giving = Semaphore.makeUnsafe(1)
+  const turns = new Turns()
   const left = yield* Effect.orDie(unfinished(sql, version))
   let events = 0
+  const writer = yield* session
+  yield* Effect.promise(() => prepare(writer))
 
   const lane = Effect.gen(function* () {
     const client = yield* session
     yield* Effect.promise(() => prepare(client))
     while (true) {
-      const slice = left.shift() ?? (yield* giving.withPermit(next(client, version, size)))
-      if (slice === undefined) return
-      const folded = yield* Effect.promise(() => fillSlice(client, model, version, table, columns, slice))
-      events += folded
-      yield* report(folded)
+      const given = yield* giving.withPermit(
+        Effect.gen(function* () {
+          const slice = left.shift() ?? (yield* next(client, version, size))
+          return slice === undefined ? undefined : ([slice, turns.take()] as const)
+        }),
+      )
+      if (given === undefined) return
+      const [slice, turn] = given
+      const folded = yield* Effect.promise(async () => {
+        const folded = await foldSlice(client, model, columns, slice)
+        await turn.came
+        await writeSlice(writer, model, version, table, slice, folded)
+        return folded
+      }).pipe(Effect.ensuring(Effect.sync(turn.end)))
+      events += folded.events
+      yield* report(folded.events)
       if (pace.throttle === undefined) continue
       const due = began + (events * 1000) / pace.throttle
       yield* Effect.sleep(`${Math.max(0, due - (yield* SteadyClock.millis))} millis`)
@@ -134,33 +155,42 @@ const next = (client: pg.Client, { name, version }: Versions.Version, size: numb
     return rows[0] === undefined ? undefined : sliceOf(rows[0])
   })
 
-/** Reads, folds and writes one slice, and says so, in one transaction. */
-const fillSlice = async (
+/** Reads and folds one slice. */
+const foldSlice = async (
   client: pg.Client,
+  model: ReadModel,
+  columns: ReadonlyArray<Column>,
+  slice: Slice,
+): Promise<Folded> => {
+  const aggregate = aggregateOf(model.stream)
+  const rows = CopyBinary.takes(columns) ? new CopyBinary(columns) : new CopyText(columns)
+  const add = adder(model, rows)
+  const histories = new Histories(aggregate, (history) => {
+    for (const row of rowsOf(model, aggregate, history)) add(row)
+  })
+  await Copy.out(client, reading(model, slice), (row) => histories.row(row))
+  histories.end()
+  rows.end()
+  return { rows, events: histories.events }
+}
+
+/** Writes the rows of one slice, and that it is done, in one transaction. */
+const writeSlice = async (
+  writer: pg.Client,
   model: ReadModel,
   { name, version }: Versions.Version,
   table: string,
-  columns: ReadonlyArray<Column>,
   slice: Slice,
-): Promise<number> => {
-  await client.query("BEGIN")
+  { events, rows }: Folded,
+): Promise<void> => {
+  await writer.query("BEGIN")
   try {
-    const aggregate = aggregateOf(model.stream)
-    const copy = CopyBinary.takes(columns) ? new CopyBinary(columns) : new CopyText(columns)
-    const add = adder(model, copy)
-    const histories = new Histories(aggregate, (history) => {
-      for (const row of rowsOf(model, aggregate, history)) add(row)
-    })
-    await Copy.out(client, reading(model, slice), (row) => histories.row(row))
-    histories.end()
-    copy.end()
-    if (model.isShared === true) await intoShared(client, model, table, copy)
-    else await Copy.into(client, `COPY "${table}" FROM STDIN ${copy.options}`, copy.chunks)
-    await client.query({ name: "slice is done", text: DONE, values: [name, version, slice.nth, histories.events] })
-    await client.query("COMMIT")
-    return histories.events
+    if (model.isShared === true) await intoShared(writer, model, table, rows)
+    else await Copy.into(writer, `COPY "${table}" FROM STDIN ${rows.options}`, rows.chunks)
+    await writer.query({ name: "slice is done", text: DONE, values: [name, version, slice.nth, events] })
+    await writer.query("COMMIT")
   } catch (cause) {
-    await client.query("ROLLBACK").catch(() => {})
+    await writer.query("ROLLBACK").catch(() => {})
     throw cause
   }
 }
@@ -177,8 +207,6 @@ const reading = ({ stream }: ReadModel, { after, upto }: Slice): string => {
     ORDER BY account_id, stream_id, version) TO STDOUT (FORMAT binary)`
 }
 
-type Rows = CopyBinary | CopyText
-
 /** Of rows that several streams share, one is enough. */
 const adder = (model: ReadModel, copy: Rows): ((row: object) => void) => {
   if (model.isShared !== true) return (row) => copy.add(row)
@@ -192,7 +220,7 @@ const adder = (model: ReadModel, copy: Rows): ((row: object) => void) => {
   }
 }
 
-/** Other lanes have some of these rows too. In the order of the key, so that lanes wait for each other and never in a ring. */
+/** Other slices have some of these rows too. */
 const intoShared = async (
   client: pg.Client,
   model: ReadModel,

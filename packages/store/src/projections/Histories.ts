@@ -66,7 +66,8 @@ export class Histories {
     const typeEnd = type + message.readInt32BE(type - 4)
     const schemaVersion = typeEnd + 4
     const data = schemaVersion + 8
-    const place = message.toString("latin1", account, streamEnd)
+    const head = message.toString("latin1", account, typeEnd)
+    const place = head.slice(0, streamEnd - account)
     if (place !== this.#place) {
       this.end()
       this.#place = place
@@ -81,7 +82,7 @@ export class Histories {
       version: message.readInt32BE(version),
       event: eventOf(
         this.#aggregate,
-        message.toString("latin1", type, typeEnd),
+        head.slice(type - account),
         message.readInt32BE(schemaVersion),
         JSON.parse(message.toString("utf8", data + JSONB_VERSION_BYTES, at)) as Record<string, unknown>,
       ),

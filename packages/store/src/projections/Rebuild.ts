@@ -15,6 +15,12 @@ export const REPORT_EVERY = Duration.seconds(1)
 const COUNTED_EVENTS = 200_000
 /** Memory that one index may take for sorting. */
 const INDEX_MEMORY = "256MB"
+/**
+ * Rows that come in the order of the key are hardly sorted, but only if they are gone through from the first to the last:
+ * neither from where somebody else's scan is at the moment, nor shared out among processes.
+ */
+const INDEX_SETTINGS = `SET maintenance_work_mem = '${INDEX_MEMORY}'; SET synchronize_seqscans = off;
+  SET max_parallel_maintenance_workers = 0`
 
 export interface Progress {
   readonly name: string
@@ -151,10 +157,13 @@ const keyFirst = Effect.fnUntraced(function* (model: ReadModel, table: string) {
 
 /**
  * Indexes over what is there already cost a part of what they would have cost row by row. Two at a time, or, so that others
- * have room, one after another by one process each.
+ * have room, one after another.
  */
 const index = Effect.fnUntraced(function* (model: ReadModel, table: string, leavesRoom: boolean) {
   const { session, sql } = yield* Replay
+  // What queries of the live table count on: statistics, and pages that an index alone can answer for. Before there are
+  // indexes, which then need not find out who sees a row.
+  yield* Effect.orDie(sql.unsafe(`VACUUM (ANALYZE) "${table}"`))
   const indexes = yield* Effect.orDie(Tables.indexes(sql, model.name))
   yield* Effect.forEach(
     indexes,
@@ -162,19 +171,13 @@ const index = Effect.fnUntraced(function* (model: ReadModel, table: string, leav
       Effect.scoped(
         Effect.flatMap(session, (client) =>
           Effect.promise(() =>
-            client
-              .query(
-                `SET maintenance_work_mem = '${INDEX_MEMORY}'${leavesRoom ? "; SET max_parallel_maintenance_workers = 0" : ""}`,
-              )
-              .then(() => client.query(Tables.indexStatement(each, model.name, table))),
+            client.query(INDEX_SETTINGS).then(() => client.query(Tables.indexStatement(each, model.name, table))),
           ),
         ),
       ),
     { concurrency: leavesRoom ? 1 : 2, discard: true },
   )
   yield* Effect.orDie(sql.withTransaction(Tables.finishLike(sql, model.name, table)))
-  // What queries of the live table count on: statistics, and pages that an index alone can answer for.
-  yield* Effect.orDie(sql.unsafe(`VACUUM (ANALYZE) "${table}"`))
 })
 
 /** How many events the log holds for a read model, more or less. */
