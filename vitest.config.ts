@@ -5,8 +5,9 @@ import { defineConfig } from "vitest/config"
  * takes most of them longer than testing it. Each of the others has a process of its own.
  */
 export const TOGETHER = [
-  "test/{api,client,contract,domain,mail,store}/*.test.ts",
+  "test/{api,client,contract,domain,house,mail,store,support}/*.test.ts",
   "test/server/*.test.ts",
+  "test/tidy.test.ts",
   "test/server/{doctor,feed,smtp,tasks,webhooks}/*.test.ts",
 ]
 
