@@ -1,6 +1,7 @@
 // Plain JavaScript like its neighbours. The service's modules and Effect's as a few files, which start in half the
 // time. A start makes them; each command uses them while the sources still say the same, and else runs the sources.
 import { spawn } from "node:child_process"
+import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { contentsOf } from "./contents.mjs"
@@ -51,8 +52,14 @@ export async function ensureBundle() {
   if (code !== 0 && said !== "") say(`the code was not bundled and runs from its sources: ${said.trim()}`)
 }
 
-/** By content, so that what has this name is never stale. Bundled code finds its files by where the sources lie. */
-const current = () => join(folder, contentsOf(SOURCES.map((path) => join(root, path))).slice(0, 16))
+/**
+ * By content, so that what has this name is never stale, and by place, as bundled code finds its files and packages by
+ * where the sources lie: a checkout may be moved or copied.
+ */
+const current = () => {
+  const contents = contentsOf(SOURCES.map((path) => join(root, path)))
+  return join(folder, createHash("sha256").update(`${root}\0${contents}`).digest("hex").slice(0, 16))
+}
 
 /** Whether all is there that was written, as far as sizes tell. */
 export function isWhole(bundle) {

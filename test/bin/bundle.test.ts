@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -92,6 +93,17 @@ describe("the bundle", () => {
     assert.match(await run(folder), /^two main\.mjs /u)
     writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ packages: { "": {} } }))
     assert.match(await run(folder), /^two main\.ts /u)
+  })
+
+  it("is another one where the checkout was moved to", async () => {
+    const folder = checkout()
+    await ensure(folder)
+    const moved = `${folder}-moved`
+    checkouts.push(moved)
+    renameSync(folder, moved)
+    assert.strictEqual(await run(moved), said(moved, "one", "main.ts"))
+    await ensure(moved)
+    assert.strictEqual(await run(moved), said(moved, "one", "main.mjs"))
   })
 
   it("is made by any number of starts at a time, and read by what starts meanwhile", async () => {
