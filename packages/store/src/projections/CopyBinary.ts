@@ -3,8 +3,8 @@ import type { Column } from "./CopyText.ts"
 /** The signature of the format, its flags, and the length of an extension that there is none of. */
 const HEADER = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1")
 const TRAILER = Buffer.from([0xff, 0xff])
-/** Large enough that a message costs nothing, small enough to be thrown away young. */
-const CHUNK_BYTES = 256 * 1024
+/** What it begins with. It becomes as large as the rows of a slice are, and is kept for those of the next. */
+const FIRST_BYTES = 1024 * 1024
 /** The most that UTF-8 takes for a unit of UTF-16. */
 const BYTES_PER_UNIT = 3
 const JSONB_VERSION = 1
@@ -22,10 +22,11 @@ const WRITERS: { readonly [type: string]: Write | undefined } = {
 /** Rows as COPY's binary format has them: Postgres looks for no separator in them and undoes no escape. */
 export class CopyBinary {
   readonly options = "(FORMAT binary)"
-  readonly chunks: Array<Buffer> = []
+  chunks: ReadonlyArray<Buffer> = []
   readonly #columns: ReadonlyArray<{ readonly name: string; readonly write: Write }>
-  #buffer = Buffer.allocUnsafe(CHUNK_BYTES)
-  #at = HEADER.copy(this.#buffer)
+  // One for all slices: memory outside of the heap makes the collector go through all that is in it.
+  #buffer = Buffer.allocUnsafe(FIRST_BYTES)
+  #at = 0
 
   /** Of tables with other columns the rows travel as text. */
   static takes(columns: ReadonlyArray<Column>): boolean {
@@ -34,6 +35,10 @@ export class CopyBinary {
 
   constructor(columns: ReadonlyArray<Column>) {
     this.#columns = columns.map(({ name, type }) => ({ name, write: WRITERS[type] ?? text }))
+  }
+
+  begin(): void {
+    this.#at = HEADER.copy(this.#buffer)
   }
 
   /** A field that the row lacks, like one that is null there, is NULL: as `jsonb_populate_recordset` has it. */
@@ -71,13 +76,13 @@ export class CopyBinary {
   end(): void {
     this.#room(TRAILER.length)
     this.#at += TRAILER.copy(this.#buffer, this.#at)
-    this.chunks.push(this.#buffer.subarray(0, this.#at))
+    this.chunks = [this.#buffer.subarray(0, this.#at)]
   }
 
   #room(bytes: number): void {
     if (this.#at + bytes <= this.#buffer.length) return
-    this.chunks.push(this.#buffer.subarray(0, this.#at))
-    this.#buffer = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, bytes))
-    this.#at = 0
+    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#at + bytes))
+    this.#buffer.copy(larger, 0, 0, this.#at)
+    this.#buffer = larger
   }
 }

@@ -26,12 +26,16 @@ const writerOf = (type: string): Write => {
 /** Rows as COPY's text format has them, in pieces that are sent as they are. */
 export class CopyText {
   readonly options = ""
-  readonly chunks: Array<Buffer> = []
+  chunks: Array<Buffer> = []
   readonly #columns: ReadonlyArray<{ readonly name: string; readonly write: Write }>
   #text = ""
 
   constructor(columns: ReadonlyArray<Column>) {
     this.#columns = columns.map(({ name, type }) => ({ name, write: writerOf(type) }))
+  }
+
+  begin(): void {
+    this.chunks = []
   }
 
   /** A field that the row lacks, like one that is null there, is NULL: as `jsonb_populate_recordset` has it. */

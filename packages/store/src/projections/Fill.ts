@@ -4,7 +4,7 @@ import pg from "pg"
 import type { ReadModel } from "../ReadModel.ts"
 import * as Copy from "./Copy.ts"
 import { CopyBinary } from "./CopyBinary.ts"
-import { type Column, CopyText } from "./CopyText.ts"
+import { CopyText } from "./CopyText.ts"
 import { aggregateOf, COLUMNS, Histories, rowsOf } from "./Histories.ts"
 import { Replay } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
@@ -40,10 +40,6 @@ interface Slice {
 }
 
 type Rows = CopyBinary | CopyText
-interface Folded {
-  readonly rows: Rows
-  readonly events: number
-}
 
 /** Fills a new table from the log, slice by slice in the order of its key, going on where an earlier run was stopped. */
 export const fill = Effect.fnUntraced(function* (
@@ -68,6 +64,7 @@ export const fill = Effect.fnUntraced(function* (
   const lane = Effect.gen(function* () {
     const client = yield* session
     yield* Effect.promise(() => prepare(client))
+    const rows = CopyBinary.takes(columns) ? new CopyBinary(columns) : new CopyText(columns)
     while (true) {
       const given = yield* giving.withPermit(
         Effect.gen(function* () {
@@ -78,13 +75,13 @@ export const fill = Effect.fnUntraced(function* (
       if (given === undefined) return
       const [slice, turn] = given
       const folded = yield* Effect.promise(async () => {
-        const folded = await foldSlice(client, model, columns, slice)
+        const folded = await foldSlice(client, model, slice, rows)
         await turn.came
-        await writeSlice(writer, model, version, table, slice, folded)
+        await writeSlice(writer, model, version, table, slice, rows, folded)
         return folded
       }).pipe(Effect.ensuring(Effect.sync(turn.end)))
-      events += folded.events
-      yield* report(folded.events)
+      events += folded
+      yield* report(folded)
       if (pace.throttle === undefined) continue
       const due = began + (events * 1000) / pace.throttle
       yield* Effect.sleep(`${Math.max(0, due - (yield* SteadyClock.millis))} millis`)
@@ -156,14 +153,9 @@ const next = (client: pg.Client, { name, version }: Versions.Version, size: numb
   })
 
 /** Reads and folds one slice. */
-const foldSlice = async (
-  client: pg.Client,
-  model: ReadModel,
-  columns: ReadonlyArray<Column>,
-  slice: Slice,
-): Promise<Folded> => {
+const foldSlice = async (client: pg.Client, model: ReadModel, slice: Slice, rows: Rows): Promise<number> => {
   const aggregate = aggregateOf(model.stream)
-  const rows = CopyBinary.takes(columns) ? new CopyBinary(columns) : new CopyText(columns)
+  rows.begin()
   const add = adder(model, rows)
   const histories = new Histories(aggregate, (history) => {
     for (const row of rowsOf(model, aggregate, history)) add(row)
@@ -171,7 +163,7 @@ const foldSlice = async (
   await Copy.out(client, reading(model, slice), (row) => histories.row(row))
   histories.end()
   rows.end()
-  return { rows, events: histories.events }
+  return histories.events
 }
 
 /** Writes the rows of one slice, and that it is done, in one transaction. */
@@ -181,7 +173,8 @@ const writeSlice = async (
   { name, version }: Versions.Version,
   table: string,
   slice: Slice,
-  { events, rows }: Folded,
+  rows: Rows,
+  events: number,
 ): Promise<void> => {
   await writer.query("BEGIN")
   try {
