@@ -64,8 +64,8 @@ it.live(
         yield* Delivery.until(
           one(sql<{ n: number }>`
             SELECT count(*)::int AS n FROM outbox
-            WHERE kind = 'webhook'
-              OR kind = 'delivery' AND (lease_token IS NOT NULL OR available_at < now() + interval '10 seconds')`),
+            WHERE kind IN ('webhook', 'delivery')
+              AND (lease_token IS NOT NULL OR available_at < now() + interval '10 seconds')`),
           (rows) => rows === 0,
           HANGS,
         )
@@ -106,8 +106,13 @@ it.live(
           SELECT count(*)::int AS n FROM events
           WHERE account_id = ${account_id} AND type IN ('EmailDelivered', 'EmailBounced', 'EmailFailed')`)
         assert.strictEqual(finals, ids.length - waiting.length)
-        const told = new Set(receiver.calls.map(({ headers }) => headers["webhook-id"]))
-        assert.strictEqual(told.size, ids.length - waiting.length)
+        // A call that failed twice is put off for minutes, and nobody knows whether the receiver had heard it.
+        const putOff = (yield* Effect.orDie(sql<{ id: string }>`
+          SELECT d.event_id AS id FROM outbox o JOIN webhook_deliveries d USING (account_id, id)
+          WHERE o.kind = 'webhook'`)).map(({ id }) => id)
+        const told = new Set(receiver.calls.map(({ headers }) => String(headers["webhook-id"])))
+        for (const id of putOff) told.delete(id)
+        assert.strictEqual(told.size, ids.length - waiting.length - putOff.length)
         const used = yield* one(sql<{ n: number }>`
           SELECT sum(accepted)::int AS n FROM monthly_usage WHERE account_id = ${account_id}`)
         assert.strictEqual(used, ids.length)
