@@ -90,7 +90,7 @@ const settleDown = Effect.gen(function* () {
 const fresh = <E>(
   name: string,
   body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>,
-  timeout?: number,
+  timeout: number = 4 * Duration.toMillis(HANGS),
 ) => it.live(name, () => Effect.provide(Effect.scoped(body), World), timeout)
 
 describe("a pipeline", () => {
@@ -185,7 +185,6 @@ describe("a pipeline", () => {
       const slow = 3 * Math.max(...before)
       assert.isBelow(median, 1_000 + slow, `late by ${late.join(", ")} ms, before by ${before.join(", ")} ms`)
     }),
-    4 * Duration.toMillis(HANGS),
   )
 
   fresh(
