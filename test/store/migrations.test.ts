@@ -25,6 +25,25 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
     }),
   )
 
+  it.effect("let a node go on that writes the log's records as jsonb, over those of one that does not", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const write = (version: number, type: string) =>
+        rows(
+          url,
+          `INSERT INTO email_log AS t (account_id, id, version, status, domain, from_address, subject, record)
+           SELECT * FROM unnest(ARRAY['a'], ARRAY['m'], ARRAY[${version}], ARRAY['queued'], ARRAY['acme.test'],
+             ARRAY['hi@acme.test'], ARRAY['Hi'], ARRAY['{"opens":${version}}']::${type}[])
+           ON CONFLICT (account_id, id) DO UPDATE SET version = excluded.version, record = excluded.record
+           WHERE t.version < excluded.version`,
+        )
+      yield* write(1, "json")
+      yield* write(2, "jsonb")
+      const opens = yield* rows(url, "SELECT record ->> 'opens' AS opens FROM email_log WHERE account_id = 'a'")
+      assert.deepStrictEqual(opens, [{ opens: "2" }])
+    }),
+  )
+
   it.effect("run once when several nodes start at the same time", () =>
     Effect.gen(function* () {
       const url = yield* emptyDatabase
