@@ -107,7 +107,7 @@ export interface Watched {
 export const DESK = { width: 1280, height: 820 }
 
 /** A busy machine is slow, and a screen that never comes should not be waited for much longer. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 50_000
 
 /** A window of its own, with cookies of its own. */
 export const visit = async (browser: Browser, url: string, timezoneId = "UTC"): Promise<Watched> => {

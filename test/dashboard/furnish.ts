@@ -51,5 +51,5 @@ export const furnish = async ({ ask }: House): Promise<void> => {
     const suppressed = (await ask("GET", "/suppressions")).json.data.length
     if (waiting > 1 || suppressed < 6) throw new Error(`${waiting} wait, ${suppressed} are suppressed`)
   }
-  await vi.waitFor(settled, { timeout: 20_000, interval: 1_000 })
+  await vi.waitFor(settled, { timeout: 50_000, interval: 1_000 })
 }
