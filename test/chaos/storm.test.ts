@@ -16,7 +16,8 @@ const SEED = Number(process.env["WAYBILL_CHAOS_SEED"] ?? 20261121)
 const COUNT = Number(process.env["WAYBILL_CHAOS_FAULTS"] ?? 4)
 const ONLY = process.env["WAYBILL_CHAOS_ONLY"]
 const MAILS_BETWEEN = 40
-const HANGS = Duration.seconds(180)
+/** Each fault leaves something that is put off for minutes, and comes due while the end is waited for. */
+const HANGS = Duration.seconds(180 + 10 * COUNT)
 const PER_FAULT_MS = 60_000
 
 it.live(
@@ -61,14 +62,14 @@ it.live(
         const one = <A>(statement: Effect.Effect<ReadonlyArray<{ readonly n: A }>, unknown>) =>
           Effect.map(Effect.orDie(statement), ([row]) => row?.n)
         // What was put off for minutes may stay in flight; all else comes to its end.
-        yield* Delivery.until(
-          one(sql<{ n: number }>`
-            SELECT count(*)::int AS n FROM outbox
-            WHERE kind IN ('webhook', 'delivery')
-              AND (lease_token IS NOT NULL OR available_at < now() + interval '10 seconds')`),
-          (rows) => rows === 0,
-          HANGS,
-        )
+        const under_way = sql<Readonly<Record<string, unknown>>>`
+          SELECT kind, lease_token IS NOT NULL AS leased, ready, attempt, count(*)::int AS rows,
+            min(available_at)::text AS due, max(lease_until)::text AS lease_until, now()::text AS now
+          FROM outbox
+          WHERE kind IN ('webhook', 'delivery')
+            AND (lease_token IS NOT NULL OR available_at < now() + interval '10 seconds')
+          GROUP BY 1, 2, 3, 4`
+        yield* Delivery.until(Effect.orDie(under_way), (rows) => rows.length === 0, HANGS)
         const waiting = (yield* Effect.orDie(sql<{ id: string }>`
           SELECT stream_id AS id FROM outbox WHERE kind = 'delivery'`)).map(({ id }) => id)
         // Each message was accepted once, whatever its client heard meanwhile, and nothing else was.
