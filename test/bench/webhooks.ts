@@ -111,12 +111,13 @@ try {
       ),
     )
     const at = new Map((await arrived())["/steady"])
-    // What hangs is cut off, or the worker would wait for it.
+    // Nothing is to be called any more, and what hangs is let go, or the worker would wait for it.
     await inNode(
       Effect.flatMap(PgClient.PgClient, (sql) =>
         Effect.orDie(sql`UPDATE webhooks SET enabled = false WHERE account_id = ${account_id}`),
       ),
     )
+    await forget()
     await Effect.runPromise(Scope.close(working, Exit.void))
     await inNode(
       Effect.flatMap(PgClient.PgClient, (sql) =>
