@@ -1,9 +1,11 @@
-// From acceptance to the next server: the drain with DKIM and all its bookkeeping beside nodemailer's stock pool on the
-// same messages, how long one message takes, and what a million scheduled ones cost the others.
+// npm run bench -- deliver [--rounds 2] [--scheduled 100000] [--json]: from acceptance to the next server. The drain with
+// DKIM and all its bookkeeping beside nodemailer's stock pool on the same messages, how long one message takes, and what
+// those that are scheduled for later cost the others.
 import { Effect, Exit, Redacted, Scope } from "effect"
 import type { ChildProcess } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
+import { parseArgs } from "node:util"
 import * as Cpu from "./accept/cpu.ts"
 import { recipient } from "./deliver/mail.ts"
 import { child, CONNECTIONS, drain, type Drained, node, type Node, now, sleep, type Spent } from "./deliver/node.ts"
@@ -12,14 +14,22 @@ import type { Order } from "./deliver/stockPool.ts"
 import * as Measure from "./measure.ts"
 
 const MAILS = 2_000
-const WARM_UP_MAILS = 1_000
-const ROUNDS = 3
+const WARM_UP_MAILS = 600
 /** Of the pool, whose rate does not depend on how long it goes on. */
-const STOCK_MAILS = 1_000
-const IDLE_MAILS = 200
+const STOCK_MAILS = 800
+const IDLE_MAILS = 120
 const PACED_PER_SECOND = 500
-const PACED_SECONDS = 4
-const SCHEDULED = 1_000_000
+const PACED_SECONDS = 3
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "2" },
+    scheduled: { type: "string", default: "100000" },
+    json: { type: "boolean" },
+  },
+})
+const ROUNDS = Number(values.rounds)
+const SCHEDULED = Number(values.scheduled)
 
 const scope = Scope.makeUnsafe()
 /** What has arrived so far, and the moment of each. */
@@ -81,7 +91,7 @@ const medianOf = (rounds: ReadonlyArray<Spent>): Spent => ({
 })
 
 /** Written out before anything is measured, so that no round pays for having made them. */
-const million = async (url: Redacted.Redacted) => {
+const withScheduled = async (url: Redacted.Redacted) => {
   await Measure.execute(
     Redacted.value(url),
     `INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
@@ -102,7 +112,7 @@ try {
     format: "pem",
   })
   const on = await node(scope, await Measure.freshDatabase(postgres), sink.port)
-  const waiting = await node(scope, await million(await Measure.freshDatabase(postgres)), sink.port)
+  const waiting = await node(scope, await withScheduled(await Measure.freshDatabase(postgres)), sink.port)
   await Measure.execute(Redacted.value(postgres.adminUrl), "CHECKPOINT")
   const environment = await Measure.environment(postgres)
 
@@ -194,13 +204,13 @@ try {
         unit: "ms",
       },
       {
-        what: "drain with a million scheduled, of the rate without",
+        what: `drain with ${SCHEDULED.toLocaleString("en-US")} scheduled, of the rate without`,
         measured: shares.scheduled_drain,
         unit: "times",
         atLeast: 0.9,
       },
       {
-        what: "accept with a million scheduled, of the rate without",
+        what: `accept with ${SCHEDULED.toLocaleString("en-US")} scheduled, of the rate without`,
         measured: shares.scheduled_accept,
         unit: "times",
         atLeast: 0.9,

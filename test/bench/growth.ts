@@ -18,7 +18,7 @@ import { write as writeEvents } from "./rebuild/log.ts"
 const SIZES = [10_000, 100_000, 1_000_000]
 const ROUNDS = 2
 /** Of each piece of work in a round: little beside what is there already. */
-const MAILS = 600
+const MAILS = 400
 const PAGES = 5
 const PAGE = 20
 /** Filters begin in the newest fifth, so that a small installation fills the same page. */

@@ -118,7 +118,14 @@ export const quantile = (values: ReadonlyArray<number>, share: number): number =
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
-export const median = (values: ReadonlyArray<number>): number => quantile(values, 0.5)
+/** Between the two in the middle where their number is even. */
+export const median = (values: ReadonlyArray<number>): number => {
+  const downwards = quantile(
+    values.map((value) => -value),
+    0.5,
+  )
+  return (quantile(values, 0.5) - downwards) / 2
+}
 export const spread = (values: ReadonlyArray<number>): Spread => ({
   median: median(values),
   least: Math.min(...values),

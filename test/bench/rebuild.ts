@@ -1,4 +1,4 @@
-// npm run bench -- rebuild [--events 1000000] [--rounds 1] [--lanes 3] [--json]: the email log out of the event log, three ways.
+// npm run bench -- rebuild [--events 200000] [--rounds 2] [--lanes 3] [--json]: the email log out of the event log, three ways.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as Fill from "@waybill/store/projections/Fill"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
@@ -14,8 +14,8 @@ import { rowByRow } from "./rebuild/rowByRow.ts"
 
 const { values } = parseArgs({
   options: {
-    events: { type: "string", default: "1000000" },
-    rounds: { type: "string", default: "1" },
+    events: { type: "string", default: "200000" },
+    rounds: { type: "string", default: "2" },
     lanes: { type: "string", default: String(Fill.DEFAULT_LANES) },
     json: { type: "boolean" },
   },
@@ -24,8 +24,8 @@ const EVENTS = Number(values.events)
 const LANES = Number(values.lanes)
 /** Floors are rates, and theirs does not depend on how long they go on; in each round, beside one rebuild of all. */
 const ROUNDS = Number(values.rounds)
-const ROW_BY_ROW_EVENTS = 5_000
-const EMMETT_EVENTS = 1_000
+const ROW_BY_ROW_EVENTS = 4_000
+const EMMETT_EVENTS = 500
 /** Of sends with and without a rebuild beside them. */
 const FOREGROUND_ROUNDS = 3
 /** What is left free beside a service that is busy. */

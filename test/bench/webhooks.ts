@@ -1,4 +1,5 @@
-// Signed webhook calls to a receiver in its own process: how many a second, and what a hanging endpoint does to others.
+// npm run bench -- webhooks [--rounds 3] [--json]: signed webhook calls to a receiver in its own process, how many a
+// second, and what a hanging endpoint does to others.
 import "effect/schema/SchemaJITCompiler/enable"
 import { PgClient } from "@effect/sql-pg"
 import type * as Id from "@waybill/domain/Id"
@@ -6,6 +7,7 @@ import { Effect, Exit, Layer, References, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
 import * as Delivery from "../support/delivery.ts"
 import { id } from "../support/history.ts"
 import * as Webhooks from "../support/webhooks.ts"
@@ -21,7 +23,11 @@ const WRITERS = 64
 /** Events a second in the measurement of delays, far from what a node can do, and for so long. */
 const STEADY_RATE = 100
 const STEADY_SECONDS = 4
-const STEADY_ROUNDS = 5
+
+const { values } = parseArgs({
+  options: { rounds: { type: "string", default: "3" }, json: { type: "boolean" } },
+})
+const STEADY_ROUNDS = Number(values.rounds)
 
 const scope = Scope.makeUnsafe()
 const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))

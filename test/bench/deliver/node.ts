@@ -17,7 +17,7 @@ export const CONNECTIONS = 10
 /** The backlog comes due together, this long after the last of it should have been accepted. */
 const LEAD_MILLIS = 500
 /** To accept a message, as long as nobody knows better, and how much longer than the last time it may take. */
-const FIRST_PACE_MILLIS = 2
+const FIRST_PACE_MILLIS = 1.5
 const PATIENCE = 1.5
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))

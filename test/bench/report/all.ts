@@ -5,15 +5,15 @@ import { join } from "node:path"
 import * as Measure from "../measure.ts"
 import { plot, type Series } from "./plot.ts"
 
-/** In this order, with what makes a run of all of them worth its time. */
+/** In this order, and larger than by themselves, where each takes less than a minute. */
 const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   store: [],
   accept: [],
   // What a million rows change is part of growth.
   logs: [],
-  deliver: [],
-  webhooks: [],
-  rebuild: [],
+  deliver: ["--rounds", "3", "--scheduled", "1000000"],
+  webhooks: ["--rounds", "5"],
+  rebuild: ["--events", "1000000"],
   compose: [],
   start: [],
   memory: [],
