@@ -142,6 +142,18 @@ const settled = Effect.gen(function* () {
   yield* Delivery.until(Effect.orDie(behind), ([row]) => row?.n === 0, HANGS)
 })
 
+/** The log as it is in the end, once the reader has come there. */
+const heardOut = Effect.fnUntraced(function* (account_id: string, reader: ReturnType<typeof follower>) {
+  yield* settled
+  const log = yield* events(account_id)
+  yield* Delivery.until(
+    Effect.sync(() => reader.at()),
+    (at) => at >= (log.at(-1)?.position ?? 0),
+    HANGS,
+  )
+  return log
+})
+
 /** What every promise of the service comes to, on the server that is left. */
 const balanced = (account_id: string) =>
   Effect.gen(function* () {
@@ -189,13 +201,7 @@ describe("a failover to a promoted replica, in the middle of writes,", () => {
         yield* clients.more(MAILS)
         yield* clients.end
         yield* Effect.gen(function* () {
-          yield* settled
-          const log = yield* events(account_id)
-          yield* Delivery.until(
-            Effect.sync(() => reader.at()),
-            (at) => at >= (log.at(-1)?.position ?? 0),
-            HANGS,
-          )
+          const log = yield* heardOut(account_id, reader)
           yield* Fiber.interrupt(reading)
           assert.deepStrictEqual(reader.heard, log)
           assert.deepStrictEqual(reader.refused, [])
@@ -233,13 +239,7 @@ describe("a failover to a promoted replica, in the middle of writes,", () => {
         yield* clients.more(2 * MAILS)
         yield* clients.end
         yield* Effect.gen(function* () {
-          yield* settled
-          const log = yield* events(account_id)
-          yield* Delivery.until(
-            Effect.sync(() => reader.at()),
-            (at) => at >= (log.at(-1)?.position ?? 0),
-            HANGS,
-          )
+          const log = yield* heardOut(account_id, reader)
           yield* Fiber.interrupt(reading)
           // He has heard what is left, each once and in its order, beside what is lost.
           assert.deepStrictEqual(
