@@ -62,14 +62,14 @@ it.live(
         const one = <A>(statement: Effect.Effect<ReadonlyArray<{ readonly n: A }>, unknown>) =>
           Effect.map(Effect.orDie(statement), ([row]) => row?.n)
         // What was put off for minutes may stay in flight; all else comes to its end.
-        const under_way = sql<Readonly<Record<string, unknown>>>`
+        const underWay = sql<Readonly<Record<string, unknown>>>`
           SELECT kind, lease_token IS NOT NULL AS leased, ready, attempt, count(*)::int AS rows,
             min(available_at)::text AS due, max(lease_until)::text AS lease_until, now()::text AS now
           FROM outbox
           WHERE kind IN ('webhook', 'delivery')
             AND (lease_token IS NOT NULL OR available_at < now() + interval '10 seconds')
           GROUP BY 1, 2, 3, 4`
-        yield* Delivery.until(Effect.orDie(under_way), (rows) => rows.length === 0, HANGS)
+        yield* Delivery.until(Effect.orDie(underWay), (rows) => rows.length === 0, HANGS)
         const waiting = (yield* Effect.orDie(sql<{ id: string }>`
           SELECT stream_id AS id FROM outbox WHERE kind = 'delivery'`)).map(({ id }) => id)
         // Each message was accepted once, whatever its client heard meanwhile, and nothing else was.
