@@ -44,7 +44,7 @@ CREATE TABLE content (
   bytes bytea NOT NULL,
   expires_on date NOT NULL,
   CONSTRAINT content_pkey PRIMARY KEY (account_id, sha256)
-);
+) WITH (autovacuum_analyze_scale_factor=0.3);
 
 CREATE TABLE domains (
   account_id text COLLATE "C" NOT NULL,
@@ -67,14 +67,14 @@ CREATE TABLE email_log (
   subject text NOT NULL,
   record json NOT NULL,
   CONSTRAINT email_log_pkey PRIMARY KEY (account_id, id)
-) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.02);
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.3);
 
 CREATE TABLE email_log_terms (
   account_id text COLLATE "C" NOT NULL,
   term text COLLATE "C" NOT NULL,
   email_id text COLLATE "C" NOT NULL,
   CONSTRAINT email_log_terms_pkey PRIMARY KEY (account_id, term, email_id)
-) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
+) WITH (autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.3);
 
 CREATE TABLE email_stats (
   account_id text COLLATE "C" NOT NULL,
@@ -93,7 +93,7 @@ CREATE TABLE email_subjects (
   term text COLLATE "C" NOT NULL,
   folded text COLLATE "C" NOT NULL,
   CONSTRAINT email_subjects_pkey PRIMARY KEY (account_id, term)
-);
+) WITH (autovacuum_analyze_scale_factor=0.3);
 
 CREATE TABLE events (
   "position" bigint NOT NULL DEFAULT nextval('event_position'::regclass),
@@ -108,7 +108,7 @@ CREATE TABLE events (
   recorded_at timestamp with time zone NOT NULL,
   CONSTRAINT events_pkey PRIMARY KEY (account_id, stream_id, version),
   CONSTRAINT events_version_check CHECK ((version >= 1))
-);
+) WITH (autovacuum_analyze_scale_factor=0.3);
 
 CREATE TABLE followers (
   name text COLLATE "C" NOT NULL,
@@ -390,6 +390,24 @@ CREATE TABLE webhooks (
   record jsonb,
   CONSTRAINT webhooks_pkey PRIMARY KEY (account_id, id)
 );
+
+ALTER TABLE content ALTER COLUMN sha256 SET STATISTICS 0;
+
+ALTER TABLE content ALTER COLUMN bytes SET STATISTICS 0;
+
+ALTER TABLE email_log ALTER COLUMN record SET STATISTICS 0;
+
+ALTER TABLE events ALTER COLUMN event_id SET STATISTICS 0;
+
+ALTER TABLE events ALTER COLUMN data SET STATISTICS 0;
+
+ALTER TABLE events ALTER COLUMN meta SET STATISTICS 0;
+
+ALTER TABLE idempotency_keys ALTER COLUMN answer SET STATISTICS 0;
+
+ALTER TABLE outbox ALTER COLUMN payload SET STATISTICS 0;
+
+ALTER TABLE sandbox_messages ALTER COLUMN bytes SET STATISTICS 0;
 
 CREATE UNIQUE INDEX api_keys_by_hash ON api_keys USING btree (hash);
 

@@ -18,6 +18,7 @@ export const dumpSchema = async (url: string): Promise<string> => {
       ...(await texts(TYPES)),
       ...(await texts(SEQUENCES)),
       ...(await texts(TABLES)),
+      ...(await texts(STATISTICS)),
       ...(await texts(INDEXES)),
       ...(await texts(VIEWS)),
       ...(await texts(FUNCTIONS)),
@@ -92,6 +93,14 @@ const TABLES = `
     ' WITH (' || pg_catalog.array_to_string(c.reloptions, ', ') || ')') AS text
   FROM pg_catalog.pg_class c WHERE c.relnamespace = ${IN_PUBLIC} AND c.relkind IN ('r', 'p')
   ORDER BY c.relname COLLATE "C"`
+
+// What nobody has set is NULL since Postgres 17, and was -1 before.
+const STATISTICS = `
+  SELECT pg_catalog.format('ALTER TABLE %I ALTER COLUMN %I SET STATISTICS %s', c.relname, a.attname, a.attstattarget) AS text
+  FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+  WHERE c.relnamespace = ${IN_PUBLIC} AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+    AND a.attstattarget >= 0
+  ORDER BY c.relname COLLATE "C", a.attnum`
 
 const INDEXES = `
   SELECT pg_catalog.pg_get_indexdef(i.indexrelid) AS text
