@@ -1,5 +1,5 @@
 import type { EventId, WebhookDeliveryId } from "@waybill/domain/Id"
-import { Clock, DateTime, type Deferred, Effect, Exit, Result } from "effect"
+import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import type { Consequences } from "./Consequences.ts"
 import {
   type Claim,
@@ -17,14 +17,16 @@ import type { Provenance } from "./Provenance.ts"
 import { type AnyAggregate, decode, type Recorded, type Shapes, type Stored } from "./Recorded.ts"
 import { type Committed, IdempotencyKeyReused, LeaseLost, type Unit } from "./Unit.ts"
 
-/** A unit on its way, with the fiber that waits for it. */
+/** A unit on its way, and whom to tell of its end. */
 export interface Entry {
   readonly unit: Unit<unknown, unknown>
   readonly provenance: Provenance
   /** When the caller began to wait. */
   readonly since: number
-  readonly done: Deferred.Deferred<Committed<unknown>, unknown>
+  readonly done: (verdict: Verdict) => void
 }
+
+export type Verdict = Exit.Exit<Committed<unknown>, unknown>
 
 /** What a flight asks of the domain: shapes of events, and what follows from them. */
 export interface Rules {
@@ -34,7 +36,6 @@ export interface Rules {
   readonly nextDeliveryId: (epochMillis: number) => WebhookDeliveryId
 }
 
-type Verdict = Exit.Exit<Committed<unknown>, unknown>
 export interface Attempt {
   readonly verdicts: ReadonlyMap<Entry, Verdict>
   /** Twins of a unit of this very flight: they fly again, and find its answer kept. */

@@ -1,5 +1,5 @@
 import * as SteadyClock from "@waybill/domain/SteadyClock"
-import { Cause, Deferred, Effect, Exit, Option, Queue, type Scope } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Fiber, Option, Queue, type Scope } from "effect"
 import { type Attempt, attempt, type Entry, type Rules } from "./Flight.ts"
 import type { Ledger, LedgerError } from "./Ledger.ts"
 import * as Measures from "./Measures.ts"
@@ -9,6 +9,11 @@ import type { Committed, IdempotencyKeyReused, LeaseLost, Unit } from "./Unit.ts
 
 /** How many units travel together at most: enough to pay for the flush, few enough to keep one flight short. */
 export const MAX_UNITS_IN_FLIGHT = 100
+/**
+ * So many travel together at once. Of more only half does, for the other half to be received, decided about and answered
+ * meanwhile: all in one flight, database and process would wait for each other in turns.
+ */
+export const UNITS_NEVER_PARTED = 32
 /** And how many bytes of content. */
 export const MAX_BYTES_IN_FLIGHT = 256 * 1024
 /** Units that wait beyond this make their callers wait to be let in. */
@@ -31,10 +36,15 @@ export interface Options extends Rules {
   readonly ledger: Ledger
 }
 
+interface Flying extends Options {
+  /** Told when all is written and has only to be flushed. */
+  readonly written: Effect.Effect<unknown>
+}
+
 /**
  * Commits that wait when a flight starts travel together in one transaction, each getting its own verdict. There is
- * no timer: an idle system adds no latency, and a busy one fills its flights while the one before is being flushed. One at
- * a time: two side by side are smaller, and cost more than they gain.
+ * no timer: an idle system adds no latency, and a busy one fills its flights while the one before is being written. One is
+ * written at a time: two side by side would wait for each other's rows.
  */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
   const queue = yield* Queue.bounded<Entry>(MAX_UNITS_WAITING)
@@ -46,52 +56,89 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
 
   return {
     submit: <A, E>(unit: Unit<A, E>) =>
-      Effect.gen(function* () {
-        const done = Deferred.makeUnsafe<Committed<unknown>, unknown>()
-        const entry: Entry = {
-          unit: unit as Unit<unknown, unknown>,
-          provenance: yield* Provenance,
-          since: yield* SteadyClock.millis,
-          done,
-        }
-        if (!(yield* Queue.offer(queue, entry))) return yield* closed
-        return yield* Deferred.await(done) as Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
-      }),
+      Effect.withFiber<Committed<A>, E | IdempotencyKeyReused | LeaseLost>((fiber) =>
+        Effect.callback((resume) => {
+          const entry: Entry = {
+            unit: unit as Unit<unknown, unknown>,
+            provenance: fiber.getRef(Provenance),
+            since: SteadyClock.millisOf(fiber.getRef(Clock.Clock)),
+            done: (verdict) => resume(verdict as Exit.Exit<Committed<A>, E>),
+          }
+          if (!Queue.offerUnsafe(queue, entry)) resume(letIn(queue, entry) as Effect.Effect<Committed<A>, E>)
+        }),
+      ),
   }
 })
 
 const closed = Exit.die(new Error("the event store is closed"))
 
-/** A flight under way is not interrupted by the end of the service; only its pauses are. */
+/** Too many wait, so who comes now waits to be among them; or nobody is let in any more. */
+const letIn = Effect.fnUntraced(function* (queue: Queue.Queue<Entry>, entry: Entry) {
+  const done = Deferred.makeUnsafe<Committed<unknown>, unknown>()
+  const isIn = yield* Queue.offer(queue, { ...entry, done: (verdict) => Deferred.doneUnsafe(done, verdict) })
+  return yield* isIn ? Deferred.await(done) : closed
+})
+
+/**
+ * While a flight is being flushed the next one asks its questions behind it. Not sooner, though the line would take them:
+ * who leaves early leaves with few.
+ *
+ * A flight under way is not interrupted by the end of the service; only its pauses are.
+ */
 const loop = (options: Options, queue: Queue.Queue<Entry>): Effect.Effect<never> =>
   Effect.suspend(() => {
     // Polled for a flight that it could not join, so it is first in the next.
     const waiting: { left: Entry | undefined } = { left: undefined }
+    let before: Fiber.Fiber<void> | undefined
+    let flying = 0
     return Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(restore(takeFlight(queue, waiting)), (entries) =>
-        fly(options, entries).pipe(
-          Effect.onInterrupt(() => give(entries, closed)),
-          Effect.catchCause((cause) =>
-            Cause.hasInterruptsOnly(cause)
-              ? Effect.failCause(cause)
-              : Effect.logError("a flight failed outside its own accounting", cause),
+      Effect.gen(function* () {
+        const first = waiting.left ?? (yield* restore(Queue.take(queue)))
+        const entries = companions(queue, first, waiting, flying)
+        flying += entries.length
+        const written = Deferred.makeUnsafe<void>()
+        const flight = yield* Effect.forkChild(
+          fly({ ...options, written: Deferred.succeed(written, undefined) }, entries).pipe(
+            Effect.onInterrupt(() => give(entries, closed)),
+            Effect.catchCause((cause) =>
+              Cause.hasInterruptsOnly(cause)
+                ? Effect.failCause(cause)
+                : Effect.logError("a flight failed outside its own accounting", cause),
+            ),
+            Effect.ensuring(
+              Effect.suspend(() => {
+                flying -= entries.length
+                return Deferred.succeed(written, undefined)
+              }),
+            ),
           ),
-        ),
-      ),
+          { startImmediately: true, uninterruptible: true },
+        )
+        yield* restore(Deferred.await(written))
+        if (before !== undefined) yield* restore(Fiber.await(before))
+        before = flight
+      }),
     ).pipe(
       Effect.forever,
       Effect.ensuring(Effect.suspend(() => give(waiting.left === undefined ? [] : [waiting.left], closed))),
     )
   })
 
-const takeFlight = Effect.fnUntraced(function* (queue: Queue.Queue<Entry>, waiting: { left: Entry | undefined }) {
-  const first = waiting.left ?? (yield* Queue.take(queue))
+/** All that wait, as far as they may fly together. */
+const companions = (
+  queue: Queue.Queue<Entry>,
+  first: Entry,
+  waiting: { left: Entry | undefined },
+  flying: number,
+): ReadonlyArray<Entry> => {
   waiting.left = undefined
   const entries = [first]
+  const half = Math.ceil((1 + Queue.sizeUnsafe(queue) + flying) / 2)
+  const seats = Math.min(Math.max(half, UNITS_NEVER_PARTED), MAX_UNITS_IN_FLIGHT)
   let bytes = first.unit.bytes ?? 0
-  while (!fliesAlone(first) && entries.length < MAX_UNITS_IN_FLIGHT && bytes < MAX_BYTES_IN_FLIGHT) {
-    const next = yield* Queue.poll(queue)
-    if (Option.isNone(next)) break
+  while (!fliesAlone(first) && entries.length < seats && bytes < MAX_BYTES_IN_FLIGHT) {
+    const next = Queue.takeUnsafe(queue)
+    if (next === undefined || Exit.isFailure(next)) break
     if (fliesAlone(next.value)) {
       waiting.left = next.value
       break
@@ -100,7 +147,7 @@ const takeFlight = Effect.fnUntraced(function* (queue: Queue.Queue<Entry>, waiti
     bytes += next.value.unit.bytes ?? 0
   }
   return entries
-})
+}
 
 /** Who is told of an account's events changes between flights, never inside one. */
 const fliesAlone = ({ unit }: Entry): boolean => unit.streams.some(({ aggregate }) => aggregate.stream === "webhook")
@@ -111,15 +158,18 @@ const scopeOf = (entries: ReadonlyArray<Entry>) => ({
 })
 
 /** Flies the entries, splitting and retrying until each has its verdict. */
-const fly = (options: Options, entries: ReadonlyArray<Entry>, tries = 1): Effect.Effect<void> =>
+const fly = (options: Flying, entries: ReadonlyArray<Entry>, tries = 1): Effect.Effect<void> =>
   Effect.suspend(() => {
     let attempted: Attempt | undefined
     return options.ledger
-      .transaction(scopeOf(entries), (page) =>
-        Effect.map(attempt(options, page, entries), (done) => {
-          attempted = done
-          return done
-        }),
+      .transaction(
+        scopeOf(entries),
+        (page) =>
+          Effect.map(attempt(options, page, entries), (done) => {
+            attempted = done
+            return done
+          }),
+        options.written,
       )
       .pipe(
         Effect.flatMap((done) => land(options, done)),
@@ -128,14 +178,14 @@ const fly = (options: Options, entries: ReadonlyArray<Entry>, tries = 1): Effect
       )
   })
 
-const land = (options: Options, done: Attempt): Effect.Effect<void> => {
+const land = (options: Flying, done: Attempt): Effect.Effect<void> => {
   Measures.landed(done.verdicts.size, done.events)
-  for (const [entry, verdict] of done.verdicts) Deferred.doneUnsafe(entry.done, verdict)
+  for (const [entry, verdict] of done.verdicts) entry.done(verdict)
   return done.postponed.length === 0 ? Effect.void : fly(options, done.postponed)
 }
 
 const recover = (
-  options: Options,
+  options: Flying,
   entries: ReadonlyArray<Entry>,
   tries: number,
   error: LedgerError,
@@ -161,7 +211,7 @@ const recover = (
 
 /** The connection was lost before anything could be committed: all is to be done, once the database answers. */
 const setOutAgain = Effect.fnUntraced(function* (
-  options: Options,
+  options: Flying,
   entries: ReadonlyArray<Entry>,
   tries: number,
   error: LedgerError,
@@ -181,7 +231,7 @@ const setOutAgain = Effect.fnUntraced(function* (
  * transaction. While the log gives no answer nobody may try again, and in the end the callers hear that nobody knows.
  */
 const askWhatBecameOf = Effect.fnUntraced(function* (
-  options: Options,
+  options: Flying,
   entries: ReadonlyArray<Entry>,
   attempted: Attempt,
   witness: Stored,
@@ -199,7 +249,7 @@ const askWhatBecameOf = Effect.fnUntraced(function* (
 const isPatient = ({ since }: Entry, now: number): boolean => now - since < PATIENCE_MS
 
 const again = (
-  options: Options,
+  options: Flying,
   entries: ReadonlyArray<Entry>,
   tries: number,
   error: LedgerError,
@@ -209,7 +259,7 @@ const again = (
     : Effect.andThen(tries === 1 ? Effect.void : pause(tries), fly(options, entries, tries + 1))
 
 /** Somebody in the flight is at fault: the halves fly apart, until it is alone with its fault. */
-const part = (options: Options, entries: ReadonlyArray<Entry>, fault: unknown): Effect.Effect<void> => {
+const part = (options: Flying, entries: ReadonlyArray<Entry>, fault: unknown): Effect.Effect<void> => {
   if (entries.length <= 1) return give(entries, Exit.die(fault))
   const middle = Math.ceil(entries.length / 2)
   return Effect.andThen(fly(options, entries.slice(0, middle)), fly(options, entries.slice(middle)))
@@ -220,5 +270,5 @@ const pause = (tries: number): Effect.Effect<void> =>
 
 const give = (entries: ReadonlyArray<Entry>, verdict: Exit.Exit<never>): Effect.Effect<void> =>
   Effect.sync(() => {
-    for (const entry of entries) Deferred.doneUnsafe(entry.done, verdict)
+    for (const entry of entries) entry.done(verdict)
   })

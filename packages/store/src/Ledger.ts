@@ -180,6 +180,8 @@ export interface Ledger {
   readonly transaction: <A>(
     scope: Scope,
     body: (page: Page) => Effect.Effect<A, LedgerError>,
+    /** Told when all is written and has only to be flushed; not told where it failed before. */
+    written?: Effect.Effect<unknown>,
   ) => Effect.Effect<A, LedgerError>
   /** After an unknown outcome: is this very event in the log? Fails while that is not certain yet. */
   readonly landed: (event: Stored) => Effect.Effect<boolean, LedgerError>

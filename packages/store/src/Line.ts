@@ -12,7 +12,11 @@ export type Send = (statement: Statement<object>) => Effect.Effect<void>
 
 export interface Line {
   /** Runs a body between BEGIN and COMMIT. Another transaction can follow while this one is being flushed. */
-  readonly transaction: <A, E>(body: (send: Send) => Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
+  readonly transaction: <A, E>(
+    body: (send: Send) => Effect.Effect<A, E>,
+    /** Told when everything before COMMIT has its answer. */
+    written?: Effect.Effect<unknown>,
+  ) => Effect.Effect<A, E | SqlError.SqlError>
   /** Runs statements that need no transaction. Never on a line that has transactions, which it would become part of. */
   readonly alone: <A, E>(statements: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
 }
@@ -51,10 +55,12 @@ export const make = Effect.fnUntraced(function* (
   )
 
   return {
-    transaction: (body) =>
-      turn
-        .withPermit(write(sql, session, pool.invalidate, body))
-        .pipe(Effect.flatMap(settle), Effect.scoped, Effect.uninterruptible),
+    transaction: (body, written = Effect.void) =>
+      turn.withPermit(write(sql, session, pool.invalidate, body)).pipe(
+        Effect.flatMap((all) => settle(all, written)),
+        Effect.scoped,
+        Effect.uninterruptible,
+      ),
     alone: (statements) =>
       Effect.scoped(
         Effect.flatMap(session, (opened) =>
@@ -110,11 +116,13 @@ const write = Effect.fnUntraced(function* <A, E>(
 })
 
 /** The first trouble counts: whatever comes after it in a transaction is refused because of it. */
-const settle = Effect.fnUntraced(function* <A, E>({
-  answers,
-  done,
-}: Written<A, E>): Effect.fn.Return<A, E | SqlError.SqlError> {
-  const failed = (yield* Fiber.awaitAll(answers)).find(Exit.isFailure)
+const settle = Effect.fnUntraced(function* <A, E>(
+  { answers, done }: Written<A, E>,
+  written: Effect.Effect<unknown>,
+): Effect.fn.Return<A, E | SqlError.SqlError> {
+  const before = yield* Fiber.awaitAll(answers.slice(0, -1))
+  yield* written
+  const failed = [...before, ...(yield* Fiber.awaitAll(answers.slice(-1)))].find(Exit.isFailure)
   return yield* failed === undefined ? done : Effect.failCause(failed.cause)
 })
 

@@ -42,9 +42,9 @@ export const make = (
   return {
     streams: (refs) => mend(streams(sql, refs)),
     feed: (query) => mend(Feed.read(sql, query)),
-    transaction: (scope, body) =>
+    transaction: (scope, body, written) =>
       line
-        .transaction((send) => Effect.andThen(send(enter(sql, scope)), body(pageOn(send))))
+        .transaction((send) => Effect.andThen(send(enter(sql, scope)), body(pageOn(send))), written)
         .pipe(
           mend,
           Effect.tap(() => wrote(scope.accounts)),
