@@ -8,4 +8,8 @@ export const now = Effect.map(DateTime.now, Timestamp.fromDateTime)
 
 /** An id that was never given before. */
 export const newId = <Name extends keyof typeof Id.PREFIXES>(name: Name) =>
-  Effect.map(DateTime.now, (at) => Id.make(name, DateTime.toEpochMillis(at), IdBytes.next()))
+  Effect.map(DateTime.now, (at) => newIdAt(name, DateTime.toEpochMillis(at)))
+
+/** The same for who has looked at the clock already. */
+export const newIdAt = <Name extends keyof typeof Id.PREFIXES>(name: Name, epochMillis: number) =>
+  Id.make(name, epochMillis, IdBytes.next())

@@ -9,6 +9,7 @@ import { type Asked, type Judged, statement } from "./AdmissionStatement.ts"
 import * as Line from "./Line.ts"
 import { KeyUses } from "./KeyUses.ts"
 import * as RateWindows from "./RateWindows.ts"
+import * as Span from "./Span.ts"
 
 /** Requests that one statement admits at most. */
 export const MAX_REQUESTS_IN_STATEMENT = 256
@@ -83,28 +84,41 @@ export class Admission extends Context.Service<
         { discard: true },
       )
       return Admission.of({
-        admit: Effect.fn("Admission.admit")(function* (request) {
-          const address = RateWindows.clientAddress(request.address)
-          if (request.tokenHash === null) {
-            const refused = refuseKnown(spent.get(address.bucket), request, yield* Clock.monotonicTimeNanos)
-            if (refused !== undefined) return refused
-          }
-          const done = Deferred.makeUnsafe<Verdict>()
-          const name = `${request.tokenHash} ${request.bucket} ${address.text}`
-          yield* Queue.offer(queue, { name, request, address, done })
-          return yield* Deferred.await(done)
-        }),
+        admit: (request) =>
+          Span.around(
+            Effect.withFiber((fiber) => {
+              const address = RateWindows.clientAddress(request.address)
+              if (request.tokenHash === null) {
+                const nanos = fiber.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
+                const refused = refuseKnown(spent.get(address.bucket), request, nanos)
+                if (refused !== undefined) return Effect.succeed(refused)
+              }
+              const name = `${request.tokenHash} ${request.bucket} ${address.text}`
+              return Effect.callback((resume) => {
+                const entry: Entry = { name, request, address, done: resume }
+                if (!Queue.offerUnsafe(queue, entry)) resume(letIn(queue, entry))
+              })
+            }),
+            "Admission.admit",
+          ),
       })
     }),
   )
 }
+
+/** Too many wait, so who comes now waits to be among them. */
+const letIn = Effect.fnUntraced(function* (queue: Queue.Queue<Entry>, entry: Entry) {
+  const done = Deferred.makeUnsafe<Verdict>()
+  yield* Queue.offer(queue, { ...entry, done: (verdict) => Deferred.doneUnsafe(done, verdict) })
+  return yield* Deferred.await(done)
+})
 
 interface Entry {
   /** The same for requests that are alike to the statement. */
   readonly name: string
   readonly request: Request
   readonly address: RateWindows.ClientAddress
-  readonly done: Deferred.Deferred<Verdict>
+  readonly done: (verdict: Exit.Exit<Verdict>) => void
 }
 
 interface Gate {
@@ -131,7 +145,7 @@ const fly = (gate: Gate, entries: ReadonlyArray<Entry>): Effect.Effect<void> =>
       Effect.sync(() => {
         if (Exit.isSuccess(exit)) return
         const defect = Cause.squash(exit.cause)
-        for (const { done } of entries) Deferred.doneUnsafe(done, Exit.die(defect))
+        for (const { done } of entries) done(Exit.die(defect))
       }),
     ),
     Effect.ignoreCause,
@@ -164,7 +178,7 @@ const judge = Effect.fnUntraced(function* (gate: Gate, entries: ReadonlyArray<En
     places.set(row.window_name, place)
     const verdict = verdictOf(request, row, place)
     if (verdict._tag === "Admitted") gate.uses.note(verdict.key.account_id, verdict.key.id, row.now_ms)
-    Deferred.doneUnsafe(done, Exit.succeed(verdict))
+    done(Exit.succeed(verdict))
   }
 })
 

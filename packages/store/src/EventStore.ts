@@ -15,6 +15,7 @@ import { Replica } from "./Replica.ts"
 import type { ReadModel } from "./ReadModel.ts"
 import { readModels } from "./ReadModels.ts"
 import { type AnyAggregate, type AnyEvent, decode, fold, type Recorded, type Stored } from "./Recorded.ts"
+import * as Span from "./Span.ts"
 import type { Committed, IdempotencyKeyReused, LeaseLost, Unit } from "./Unit.ts"
 
 interface TypedAggregate<State, Event extends AnyEvent> extends AnyAggregate {
@@ -72,9 +73,6 @@ export interface Options {
   readonly consequences?: Consequences
 }
 
-/** Taking a stack costs more than the rest of the span, and leads to this file anyway. */
-const WITHOUT_STACK = { captureStackTrace: false }
-
 const READ_TRIES = 3
 
 /** A read does no harm twice: a pooled connection that died meanwhile is none of the reader's business. */
@@ -127,9 +125,9 @@ const make = Effect.fnUntraced(function* (
           ),
           // A unit without a claim and without a lease is refused by its own decision only.
           Effect.mapError((refusal) => refusal as Exclude<typeof refusal, IdempotencyKeyReused | LeaseLost>),
-          Effect.withSpan("EventStore.commit", {}, WITHOUT_STACK),
+          (committed) => Span.around(committed, "EventStore.commit"),
         ),
-    transact: (unit) => Effect.withSpan(group.submit(unit), "EventStore.transact", WITHOUT_STACK),
+    transact: (unit) => Span.around(group.submit(unit), "EventStore.transact"),
     feed: (query) => patiently(ledger.feed(query)),
   })
 })

@@ -16,7 +16,7 @@ export const MAX_ACCOUNTS = 10_000
 const NEVER = Lsn.HIGHEST
 const STALENESS = Option.getOrThrow(Duration.toNanos(MAX_STALENESS))
 
-interface Shape {
+export interface ReplicaShape {
   /** What this node has committed for these accounts, a reader of theirs must see. */
   readonly wrote: (accounts: ReadonlyArray<string>) => Effect.Effect<void>
   /** How far a replica must be to show the account's last write here; none where there is no replica. */
@@ -29,13 +29,13 @@ interface Shape {
   ) => Effect.Effect<A, E, R>
 }
 
-const none: Shape = { wrote: () => Effect.void, positionOf: () => undefined, read: (_, __, effect) => effect }
+const none: ReplicaShape = { wrote: () => Effect.void, positionOf: () => undefined, read: (_, __, effect) => effect }
 
 /**
  * Where logs are read. Positions are those of the write-ahead log: a replica that has replayed one shows every commit up
  * to it, which positions of events would not say, since they are given out before commits are ordered.
  */
-export const Replica = Context.Reference<Shape>("@waybill/store/Replica", { defaultValue: () => none })
+export const Replica = Context.Reference<ReplicaShape>("@waybill/store/Replica", { defaultValue: () => none })
 
 export interface Options {
   readonly url: Redacted.Redacted
@@ -153,7 +153,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         // A replica ends queries that stand in the way of its replay, and may be gone by now.
         return yield* Effect.catchDefect(Effect.provideService(effect, PgClient.PgClient, replica), () => effect)
       }),
-  } satisfies Shape
+  } satisfies ReplicaShape
 })
 
 /** A node starts without its replica, and goes on without it. */

@@ -1,4 +1,4 @@
-import { Replica } from "@waybill/store/Replica"
+import { Replica, type ReplicaShape } from "@waybill/store/Replica"
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
@@ -7,10 +7,15 @@ const HEADER = "x-waybill-position"
 
 /** Where the account's last write lies; nothing where all reads are the primary's. */
 export const headers = (account_id: string | undefined): Effect.Effect<Readonly<Record<string, string>>> =>
-  Effect.map(Replica, ({ positionOf }) => {
-    const position = account_id === undefined ? undefined : positionOf(account_id)
-    return position === undefined ? {} : { [HEADER]: position }
-  })
+  Effect.map(Replica, (replica) => headersBy(replica, account_id))
+
+export const headersBy = (
+  { positionOf }: ReplicaShape,
+  account_id: string | undefined,
+): Readonly<Record<string, string>> => {
+  const position = account_id === undefined ? undefined : positionOf(account_id)
+  return position === undefined ? {} : { [HEADER]: position }
+}
 
 /** Runs a read of the log where its caller sees what he has written. */
 export const read = <A, E, R>(

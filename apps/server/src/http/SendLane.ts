@@ -1,23 +1,25 @@
 import * as ApiError from "@waybill/api/ApiError"
-import { CurrentKey } from "@waybill/api/Authorization"
 import { EmailMessage } from "@waybill/api/EmailMessage"
 import * as Idempotency from "@waybill/api/Idempotency"
 import { InternalError, type InvalidRequest } from "@waybill/api/RequestRefusal"
 import * as Refusal from "@waybill/domain/Refusal"
 import * as ScopeOf from "@waybill/domain/Scope"
+import * as Timestamp from "@waybill/domain/Timestamp"
 import type { Networks } from "@waybill/mail/Network"
 import { Admission, type Key } from "@waybill/store/Admission"
-import type { EventStore } from "@waybill/store/EventStore"
+import { EventStore } from "@waybill/store/EventStore"
 import { Provenance } from "@waybill/store/Provenance"
+import { Replica, type ReplicaShape } from "@waybill/store/Replica"
 import { Cause, Context, Effect, Exit, Fiber, Result, Schema, Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { newId } from "../fresh.ts"
+import { newIdAt } from "../fresh.ts"
 import * as Position from "./Position.ts"
 import * as Traces from "../observability/Traces.ts"
 import { provenanceOf } from "./authorization.ts"
 import * as ClientAddress from "./ClientAddress.ts"
+import { onceAt } from "./commit.ts"
 import * as Edge from "./Edge.ts"
-import { send } from "./emails.ts"
+import { sending } from "./emails.ts"
 import type { Lane } from "./NodeServer.ts"
 import * as validation from "./validation.ts"
 
@@ -38,14 +40,17 @@ export const make = Effect.fnUntraced(function* (options: {
   const context = yield* Effect.context<Admission | EventStore>()
   // Closed when the server has ended its connections, not sooner: a stop gives what is under way its time.
   const scope = Scope.forkUnsafe(yield* Effect.scope, "parallel")
-  const admission = Context.get(context, Admission)
+  const house: House = {
+    admission: Context.get(context, Admission),
+    store: Context.get(context, EventStore),
+    replica: yield* Replica,
+    trustedProxies: options.trustedProxies,
+  }
   const maxBytes = Math.min(MAX_LANE_BYTES, options.maxBodyBytes)
   const run = Effect.runForkWith(context)
   const lane: Lane = (request, response) => {
     if (!isOrdinary(request, maxBytes)) return false
-    const id = Effect.runSync(newId("RequestId"))
-    const answered = answer(admission, request, id, options.trustedProxies)
-    const fiber = Fiber.runIn(run(Traces.ofRequest(answered, id, request.method, request.headers)), scope)
+    const fiber = Fiber.runIn(run(answer(house, request)), scope)
     response.on("close", () => {
       if (!response.writableEnded) fiber.interruptUnsafe()
     })
@@ -57,6 +62,14 @@ export const make = Effect.fnUntraced(function* (options: {
   }
   return lane
 })
+
+/** What the lane stands on, looked up once and not for each request. */
+interface House {
+  readonly admission: Admission["Service"]
+  readonly store: EventStore["Service"]
+  readonly replica: ReplicaShape
+  readonly trustedProxies: Networks
+}
 
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/iu
 
@@ -74,64 +87,97 @@ interface Answer {
   readonly body: string
 }
 
-const answer = (
-  admission: Admission["Service"],
-  request: IncomingMessage,
-  id: string,
-  trustedProxies: Networks,
-): Effect.Effect<Answer, never, EventStore> =>
-  Effect.gen(function* () {
-    const { authorization } = request.headers
-    const forwarded = request.headers["x-forwarded-for"]
-    const address = ClientAddress.of(
-      request.socket.remoteAddress,
-      typeof forwarded === "string" ? forwarded : undefined,
-      trustedProxies,
-    )
-    const admitted = yield* Effect.exit(
-      admission.admit({ tokenHash: Edge.hashIn(authorization), bucket: "send", address }),
-    )
-    if (Exit.isFailure(admitted)) return yield* broken(admitted.cause, id, yield* Edge.untouched(id))
-    const verdict = admitted.value
-    const standing = Edge.standingHeaders(id, verdict.standing)
-    if (verdict._tag !== "Admitted") return refused(Edge.refusalOf(verdict, authorization), id, standing)
-    const done = yield* Effect.exit(accepted(request, verdict.key, address, id))
-    const said = { ...standing, ...(yield* Position.headers(verdict.key.account_id)) }
-    if (Exit.isSuccess(done)) {
-      const { body, headers } = done.value
-      return { status: 200, headers: { ...said, ...headers }, body: JSON.stringify(body) }
-    }
-    return yield* broken(done.cause, id, said)
+// Few effects, and no generators: what they cost is most of what the long way costs.
+const answer = (house: House, request: IncomingMessage): Effect.Effect<Answer> =>
+  Effect.clockWith((clock) => {
+    const id = newIdAt("RequestId", clock.currentTimeMillisUnsafe())
+    return Traces.ofRequest(answerAs(id, house, request), id, request.method, request.headers)
   })
 
-const accepted = Effect.fnUntraced(function* (request: IncomingMessage, key: Key, address: string, id: string) {
-  if (!ScopeOf.permits(key.scopes, "email:send"))
-    return yield* new ScopeOf.MissingScope({ required_scope: "email:send" })
-  const bytes = yield* bodyOf(request)
-  const problem = validation.problemOf(bytes)
-  if (problem !== undefined) return yield* problem
-  const headers = yield* Effect.fromResult(headersOf(request))
-  const payload = yield* Effect.fromResult(payloadOf(bytes))
-  const call = { endpoint: ENDPOINT, headers, payload }
-  return yield* Effect.provideContext(
-    send(call),
-    Context.make(CurrentKey, {
-      account_id: key.account_id,
-      key_id: key.id,
-      scopes: key.scopes,
-      domain: key.domain,
-    }).pipe(Context.add(Provenance, provenanceOf({ type: "api_key", id: key.id }, id, address))),
+const answerAs = (id: string, house: House, request: IncomingMessage): Effect.Effect<Answer> => {
+  const { authorization } = request.headers
+  const forwarded = request.headers["x-forwarded-for"]
+  const address = ClientAddress.of(
+    request.socket.remoteAddress,
+    typeof forwarded === "string" ? forwarded : undefined,
+    house.trustedProxies,
   )
-})
+  const asked = { tokenHash: Edge.hashIn(authorization), bucket: "send", address } as const
+  return Effect.matchCauseEffect(house.admission.admit(asked), {
+    onFailure: (cause) => Effect.flatMap(Edge.untouched(id), (standing) => broken(cause, id, standing)),
+    onSuccess: (verdict) => {
+      const standing = Edge.standingHeaders(id, verdict.standing)
+      if (verdict._tag !== "Admitted")
+        return Effect.succeed(refused(Edge.refusalOf(verdict, authorization), id, standing))
+      const { key } = verdict
+      const said = () => ({ ...standing, ...Position.headersBy(house.replica, key.account_id) })
+      return Effect.matchCauseEffect(
+        Effect.suspend(() => accepted(house.store, request, key, address, id)),
+        {
+          onFailure: (cause) => broken(cause, id, said()),
+          onSuccess: ({ body, headers }) =>
+            Effect.succeed({ status: 200, headers: { ...said(), ...headers }, body: JSON.stringify(body) }),
+        },
+      )
+    },
+  })
+}
 
-/** Whole already when the client sent all at once, as they do; else when the rest has come. */
+interface Sent {
+  readonly body: unknown
+  readonly headers: { readonly "idempotent-replayed"?: string }
+}
+
+const accepted = (
+  store: EventStore["Service"],
+  request: IncomingMessage,
+  key: Key,
+  address: string,
+  id: string,
+): Effect.Effect<Sent, unknown> => {
+  if (!ScopeOf.permits(key.scopes, "email:send"))
+    return Effect.fail(new ScopeOf.MissingScope({ required_scope: "email:send" }))
+  const provenance = provenanceOf({ type: "api_key", id: key.id }, id, address)
+  const queued = (bytes: Buffer) => Effect.provideService(queue(store, request, key, bytes), Provenance, provenance)
+  const whole = wholeBodyOf(request)
+  return whole === undefined ? Effect.flatMap(bodyOf(request), queued) : queued(whole)
+}
+
+const queue = (
+  store: EventStore["Service"],
+  request: IncomingMessage,
+  key: Key,
+  bytes: Buffer,
+): Effect.Effect<Sent, unknown> => {
+  const problem = validation.problemOf(bytes)
+  if (problem !== undefined) return Effect.fail(problem)
+  const headers = headersOf(request)
+  if (Result.isFailure(headers)) return Effect.fail(headers.failure)
+  const payload = payloadOf(bytes)
+  if (Result.isFailure(payload)) return Effect.fail(payload.failure)
+  const { account_id } = key
+  const from = { account_id, key: { id: key.id, domain: key.domain } }
+  return Effect.clockWith((clock) => {
+    const millis = clock.currentTimeMillisUnsafe()
+    const work = sending(from, newIdAt("EmailId", millis), payload.success, Timestamp.fromMillis(millis))
+    return onceAt(
+      { store, account_id },
+      { endpoint: ENDPOINT, headers: headers.success, payload: payload.success },
+      work,
+    )
+  })
+}
+
+/** Clients send all at once, as a rule. */
+const wholeBodyOf = (request: IncomingMessage): Buffer | undefined => {
+  if (!request.complete || request.readableLength !== Number(request.headers["content-length"])) return undefined
+  return (request.read() as Buffer | null) ?? undefined
+}
+
+/** And else the rest comes later. */
 const bodyOf = (request: IncomingMessage): Effect.Effect<Buffer> =>
   Effect.callback((resume) => {
-    const whole = request.complete ? (request.read() as Buffer | null) : null
-    if (whole !== null && whole.length === Number(request.headers["content-length"])) {
-      return resume(Effect.succeed(whole))
-    }
-    const chunks: Array<Buffer> = whole === null ? [] : [whole]
+    const chunks: Array<Buffer> = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.on("end", () => resume(Effect.succeed(Buffer.concat(chunks))))
   })

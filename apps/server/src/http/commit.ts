@@ -23,13 +23,23 @@ export interface Call {
 
 type Work<A, E> = Omit<Unit<A, E>, "account_id" | "idempotency">
 
-/** For what may be asked twice without harm: PATCH and DELETE. */
-export const commit = Effect.fnUntraced(function* <A, E>(work: Work<A, E>) {
-  const store = yield* EventStore
-  const { account_id } = yield* CurrentKey
-  const committed = yield* store.transact<A, E>({ ...work, account_id }).pipe(Effect.catch(claimsNothing<E>))
-  return committed._tag === "Committed" ? committed.answer : yield* Effect.die("replayed without a claim")
+/** Where the work of a request is committed, and for whom. */
+interface Place {
+  readonly store: EventStore["Service"]
+  readonly account_id: Claim["account_id"]
+}
+
+const place = Effect.gen(function* (): Effect.fn.Return<Place, never, EventStore | CurrentKey> {
+  return { store: yield* EventStore, account_id: (yield* CurrentKey).account_id }
 })
+
+/** For what may be asked twice without harm: PATCH and DELETE. */
+export const commit = <A, E>(work: Work<A, E>) => Effect.flatMap(place, (at) => commitAt(at, work))
+
+const commitAt = <A, E>({ account_id, store }: Place, work: Work<A, E>): Effect.Effect<A, E> =>
+  Effect.flatMap(Effect.catch(store.transact<A, E>({ ...work, account_id }), claimsNothing<E>), (committed) =>
+    committed._tag === "Committed" ? Effect.succeed(committed.answer) : Effect.die("replayed without a claim"),
+  )
 
 const claimsNothing = <E>(error: E | IdempotencyKeyReusedInStore | LeaseLost): Effect.Effect<never, E> =>
   isOf(error, "IdempotencyKeyReused") || isOf(error, "LeaseLost") ? Effect.die(error) : Effect.fail(error as E)
@@ -41,12 +51,15 @@ const isOf = (error: unknown, tag: string): boolean =>
  * Commits, and where the client sent an idempotency key keeps the answer in the same transaction: whoever comes with
  * that key again gets it, and nothing is decided twice.
  */
-export const once = <A, E>(call: Call, work: Work<A, E>) => enclosed(call, work, PLAIN)
+export const once = <A, E>(call: Call, work: Work<A, E>) => Effect.flatMap(place, (at) => onceAt(at, call, work))
+
+/** The same for who knows the place. */
+export const onceAt = <A, E>(at: Place, call: Call, work: Work<A, E>) => enclosed(at, call, work, PLAIN)
 
 /** For an answer that shows a secret: what is kept of it is sealed. */
 export const onceSealed = Effect.fnUntraced(function* <A, E>(call: Call, work: Work<A, E>) {
   const secrets = yield* Secrets
-  return yield* enclosed(call, work, { seal: secrets.sealAnswer, open: secrets.openAnswer })
+  return yield* enclosed(yield* place, call, work, { seal: secrets.sealAnswer, open: secrets.openAnswer })
 })
 
 interface Envelope {
@@ -55,11 +68,17 @@ interface Envelope {
 }
 const PLAIN: Envelope = { seal: (_, bytes) => bytes, open: (_, bytes) => bytes }
 
-const enclosed = Effect.fnUntraced(function* <A, E>(call: Call, work: Work<A, E>, { open, seal }: Envelope) {
-  const { account_id } = yield* CurrentKey
-  const claim = claimOf(account_id, call)
-  if (claim === undefined) return fresh(yield* commit(work))
-  const store = yield* EventStore
+const enclosed = <A, E>(at: Place, call: Call, work: Work<A, E>, envelope: Envelope) => {
+  const claim = claimOf(at.account_id, call)
+  return claim === undefined ? Effect.map(commitAt(at, work), fresh) : claimed(at, claim, work, envelope)
+}
+
+const claimed = Effect.fnUntraced(function* <A, E>(
+  { account_id, store }: Place,
+  claim: Claim,
+  work: Work<A, E>,
+  { open, seal }: Envelope,
+) {
   const encode = (answer: A) => seal(claim, Buffer.from(JSON.stringify(answer)))
   const committed = yield* store
     .transact<A, E>({ ...work, account_id, idempotency: { ...claim, encode } })

@@ -5,6 +5,7 @@ import type { EmailRecord } from "@waybill/api/EmailRecord"
 import * as Email from "@waybill/domain/Email"
 import { ContentExpired, EmailNotFound, type NothingToResend } from "@waybill/domain/EmailRefusal"
 import type * as Id from "@waybill/domain/Id"
+import type * as Timestamp from "@waybill/domain/Timestamp"
 import * as Content from "@waybill/store/Content"
 import * as EmailLog from "@waybill/store/EmailLog"
 import { EventStore } from "@waybill/store/EventStore"
@@ -21,9 +22,9 @@ const sender = Effect.map(CurrentKey, ({ account_id, domain, key_id }): Acceptan
   key: key_id === null ? null : { id: key_id, domain },
 }))
 
-/** Of every way that a message comes in by HTTP. */
-export const send = (call: Call & { readonly payload: EmailMessage }) =>
-  Effect.flatMap(sender, (from) => queue(call, from, () => Result.succeed(Acceptance.draft(call.payload))))
+const send = Effect.fnUntraced(function* (call: Call & { readonly payload: EmailMessage }) {
+  return yield* once(call, sending(yield* sender, yield* newId("EmailId"), call.payload, yield* now))
+})
 
 export const EmailsLive = HttpApiBuilder.group(Api, "emails", (handlers) =>
   handlers.handleAll({
@@ -41,28 +42,31 @@ const recordOf = (state: Email.State, version: number): EmailRecord => {
   return EmailLog.record(state, version) as EmailRecord
 }
 
+/** What a message that comes in by itself asks of the store. */
+export const sending = (from: Acceptance.Sender, id: Id.EmailId, message: EmailMessage, asked: Timestamp.Timestamp) => {
+  const draft = Acceptance.draft(message)
+  return queueing(from, id, draft, asked, () => Result.succeed(draft))
+}
+
 /** A message under an id of its own; the answer says that it is queued, whatever else becomes of it. */
-const queue = Effect.fnUntraced(function* <E>(
-  call: Call,
+const queueing = <E>(
   from: Acceptance.Sender,
-  draftOf: (view: View | undefined) => Result.Result<Acceptance.Draft, E>,
+  id: Id.EmailId,
+  draft: Acceptance.Draft,
+  asked: Timestamp.Timestamp,
+  draftOf: (view: View) => Result.Result<Acceptance.Draft, E>,
   streams: ReadonlyArray<string> = [],
-) {
-  const draft = yield* Effect.fromResult(draftOf(undefined))
-  const id = yield* newId("EmailId")
-  const asked = yield* now
-  return yield* once(call, {
-    streams: [{ aggregate: Email, id, fresh: true }, ...streams.map((id) => ({ aggregate: Email, id }))],
-    needs: Acceptance.needsOf([draft], asked),
-    bytes: Acceptance.bytesOf([draft]),
-    decide: (view) =>
-      Result.flatMap(streams.length === 0 ? Result.succeed(draft) : draftOf(view), (draft) =>
-        Result.map(Acceptance.accept(view, from, id, draft, asked), ({ created_at, decision }) => ({
-          ...decision,
-          answer: { id, status: "queued" as const, created_at },
-        })),
-      ),
-  })
+) => ({
+  streams: [{ aggregate: Email, id, fresh: true }, ...streams.map((id) => ({ aggregate: Email, id }))],
+  needs: Acceptance.needsOf([draft], asked),
+  bytes: Acceptance.bytesOf([draft]),
+  decide: (view: View) =>
+    Result.flatMap(draftOf(view), (draft) =>
+      Result.map(Acceptance.accept(view, from, id, draft, asked), ({ created_at, decision }) => ({
+        ...decision,
+        answer: { id, status: "queued" as const, created_at },
+      })),
+    ),
 })
 
 /** Looked at twice: once to know what the flight has to know, and once in it, where nothing changes any more. */
@@ -78,5 +82,7 @@ const resend = Effect.fnUntraced(function* (call: Call, id: Id.EmailId) {
     message._tag === "Unborn"
       ? Result.fail(new EmailNotFound())
       : Result.map(Email.resendCommand(message), (command): Acceptance.Draft => ({ command, blobs }))
-  return yield* queue(call, from, (view) => draftOf(view === undefined ? state : view.state(Email, id)), [id])
+  const draft = yield* Effect.fromResult(draftOf(state))
+  const again = (view: View) => draftOf(view.state(Email, id))
+  return yield* once(call, queueing(from, yield* newId("EmailId"), draft, yield* now, again, [id]))
 })
