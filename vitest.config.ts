@@ -7,6 +7,7 @@ import { defineConfig } from "vitest/config"
 export const TOGETHER = [
   "test/{api,client,contract,domain,house,mail,store,support}/*.test.ts",
   "test/server/*.test.ts",
+  "test/embedded-postgres/settings.test.ts",
   "test/tidy.test.ts",
   "test/server/{doctor,feed,smtp,tasks,webhooks}/*.test.ts",
 ]

@@ -1,4 +1,5 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as Settings from "@waybill/embedded-postgres/Settings"
 import * as Migrations from "@waybill/store/Migrations"
 import { Effect, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -175,7 +176,8 @@ export const temporaryServer = (
     return yield* EmbeddedPostgres.start({
       dataDir: folder,
       scratch: true,
-      settings: { fsync: "on", full_page_writes: "on", ...settings },
+      // As a server that keeps its data.
+      settings: { fsync: "on", full_page_writes: "on", shared_buffers: Settings.sharedBuffers(), ...settings },
     })
   })
 

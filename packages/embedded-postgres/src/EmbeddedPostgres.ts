@@ -81,6 +81,7 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
     logFile,
     args: Settings.asArguments({
       ...Settings.SETTINGS,
+      shared_buffers: Settings.sharedBuffers(),
       ...(compression ? { wal_compression: Settings.PREFERRED_WAL_COMPRESSION } : {}),
       ...(scratch ? Settings.SCRATCH_SETTINGS : {}),
       ...options.settings,
