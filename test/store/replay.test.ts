@@ -30,7 +30,8 @@ const execute = <A extends object>(statement: (sql: PgClient.PgClient) => Effect
 const described = (table: string) =>
   execute<{ readonly line: string }>(
     (sql) => sql`
-      SELECT attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' ' || attcollation AS line
+      SELECT attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' ' || attcollation
+        || ' ' || coalesce(nullif(attstattarget, -1)::text, '') AS line
       FROM pg_attribute WHERE attrelid = ${table}::regclass AND attnum > 0
       UNION ALL SELECT indexdef FROM pg_indexes WHERE tablename = ${table}
       UNION ALL SELECT conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint

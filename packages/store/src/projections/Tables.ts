@@ -7,6 +7,12 @@ export const createLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, l
   yield* sql`CREATE TABLE ${sql(table)} (LIKE ${sql(live)}
     INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED INCLUDING STORAGE INCLUDING COMMENTS)`
   yield* sql`ALTER TABLE ${sql(table)} SET (autovacuum_enabled = false)`
+  // A table made like another is analyzed as any other.
+  const analyzed = yield* sql<{ readonly name: string; readonly target: number }>`
+    SELECT attname AS name, attstattarget::int AS target FROM pg_attribute
+    WHERE attrelid = ${live}::regclass AND attnum > 0 AND NOT attisdropped AND attstattarget >= 0`
+  for (const { name, target } of analyzed)
+    yield* sql`ALTER TABLE ${sql(table)} ALTER COLUMN ${sql(name)} SET STATISTICS ${sql.literal(String(target))}`
 })
 
 export const columns = (sql: PgClient.PgClient, table: string) => sql<Column>`
