@@ -13,13 +13,13 @@ import * as Measure from "./measure.ts"
 
 const CONNECTIONS = 64
 const ROUNDS = 5
-const ROUND_MILLIS = 800
+const ROUND_MILLIS = 700
 /**
  * Compilers count calls, not seconds: a busy machine needs longer to get there, but not for ever. What a send costs the
  * service's process falls by a third from its 5,000th request to its 15,000th; the floors have no more to compile by then.
  */
 const WARM_UP_REQUESTS = 12_000
-const WARM_UP_AT_MOST_MILLIS = 7_000
+const WARM_UP_AT_MOST_MILLIS = 6_000
 const SETTLE_MILLIS = 500
 
 const WAYBILL = "waybill"
