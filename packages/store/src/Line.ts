@@ -14,7 +14,7 @@ export interface Line {
   /** Runs a body between BEGIN and COMMIT. Another transaction can follow while this one is being flushed. */
   readonly transaction: <A, E>(
     body: (send: Send) => Effect.Effect<A, E>,
-    /** Told when everything before COMMIT has its answer. */
+    /** Told when everything before COMMIT is done; never of what has failed by then. */
     written?: Effect.Effect<unknown>,
   ) => Effect.Effect<A, E | SqlError.SqlError>
   /** Runs statements that need no transaction. Never on a line that has transactions, which it would become part of. */
@@ -121,7 +121,7 @@ const settle = Effect.fnUntraced(function* <A, E>(
   written: Effect.Effect<unknown>,
 ): Effect.fn.Return<A, E | SqlError.SqlError> {
   const before = yield* Fiber.awaitAll(answers.slice(0, -1))
-  yield* written
+  if (Exit.isSuccess(done) && before.every(Exit.isSuccess)) yield* written
   const failed = [...before, ...(yield* Fiber.awaitAll(answers.slice(-1)))].find(Exit.isFailure)
   return yield* failed === undefined ? done : Effect.failCause(failed.cause)
 })
