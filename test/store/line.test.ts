@@ -54,6 +54,20 @@ layer(Database.layerFresh, { excludeTestServices: true })("transactions in line"
     }),
   )
 
+  it.effect("say that all is written before it is committed, and nothing of what has failed by then", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const line = yield* Line.make(sql)
+      let told = 0
+      const written = Effect.sync(() => told++)
+      yield* Effect.exit(line.transaction((send) => send(sql`SELECT 1 / 0 AS x`), written))
+      yield* Effect.exit(line.transaction(() => Effect.fail("no"), written))
+      assert.strictEqual(told, 0)
+      yield* line.transaction((send) => send(sql`SELECT 1 AS x`), written)
+      assert.strictEqual(told, 1)
+    }),
+  )
+
   it.effect("fail by their first trouble, not by what came of it, and leave the line as it was", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
