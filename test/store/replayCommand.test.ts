@@ -1,7 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import type { PgClient } from "@effect/sql-pg"
+import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/Email"
+import { follower } from "@waybill/store/EmailStatsFollower"
 import { EventStore } from "@waybill/store/EventStore"
+import * as Follower from "@waybill/store/Follower"
 import { Replay } from "@waybill/store/projections/Replay"
 import { Effect, Layer, Redacted } from "effect"
 import * as Database from "../support/database.ts"
@@ -115,6 +117,34 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
         assert.include(dropped.output, "Version 1 of email_log is gone.")
         const refused = yield* waybill("projections", "drop", "email_log", "1")
         assert.deepStrictEqual([refused.code, refused.output.includes("has no version 1")], [1, true])
+      }),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "proves and mends the statistics too",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        while ((yield* Follower.step(follower)).events > 0);
+        yield* sql`UPDATE email_stats SET count = 9 WHERE (account_id, tag) = (SELECT min(account_id), '' FROM email_stats)`
+        const verified = yield* waybill("projections", "verify", "email_stats")
+        assert.strictEqual(verified.code, 3)
+        assert.include(verified.output, "1 rows differ, in 1 of 64 checksums:")
+        assert.match(verified.output, /live .*"count": ?9\b/u)
+        const rebuilt = yield* waybill("projections", "rebuild", "email_stats", "--json")
+        assert.deepInclude(linesOf(rebuilt.output).at(-1), { name: "email_stats", version: 2, events: 1_000 })
+        assert.strictEqual((yield* waybill("projections", "swap", "email_stats")).code, 0)
+        assert.strictEqual((yield* waybill("projections", "verify", "email_stats")).code, 0)
+        const status = yield* waybill("projections", "status", "--json")
+        const found = JSON.parse(status.output) as ReadonlyArray<Readonly<Record<string, unknown>>>
+        assert.deepStrictEqual(
+          found.flatMap((each) => (each["name"] === "email_stats" ? [[each["version"], each["state"]]] : [])),
+          [
+            [1, "kept"],
+            [2, "following"],
+          ],
+        )
       }),
     TIMEOUT,
   )

@@ -71,6 +71,19 @@ const message = Effect.fnUntraced(function* (
 const expireAt = (at: Timestamp.Timestamp) =>
   Effect.andThen(TestClock.setTime(Timestamp.toMillis(at)), Retention.expire()).pipe(Effect.provide(TestClock.layer()))
 
+/** The time that a command would see. */
+const at = <A, E, R>(moment: Timestamp.Timestamp, command: Effect.Effect<A, E, R>) =>
+  Effect.andThen(TestClock.setTime(Timestamp.toMillis(moment)), command).pipe(Effect.provide(TestClock.layer()))
+
+/** Accepted recipients, as the statistics have them. */
+const counted = Effect.fnUntraced(function* (account_id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly n: number }>`
+    SELECT sum(count)::int AS n FROM email_stats
+    WHERE account_id = ${account_id} AND tag = '' AND measure = 'accepted'`)
+  return rows[0]?.n
+})
+
 const inTable = Effect.fnUntraced(function* (table: string, account_id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly n: number }>`
@@ -113,6 +126,26 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
         for (const { name } of readModels)
           assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])
         assert.strictEqual((yield* expireAt(days(666))).messages, 1)
+
+        // Of what was removed the statistics keep what they had counted, also when they are rebuilt, and also once
+        // histories are kept for ever again.
+        const counts = yield* counted(own)
+        assert.strictEqual(counts, many + 2)
+        const statistics = Effect.gen(function* () {
+          assert.deepStrictEqual((yield* Rebuild.verify("email_stats", OPTIONS)).differences, [])
+          yield* Rebuild.rebuild("email_stats", OPTIONS)
+          yield* swap("email_stats", false)
+          assert.strictEqual(yield* counted(own), counts)
+        })
+        yield* at(days(667), statistics)
+        const { commit } = yield* EventStore
+        const keepingAll = Account.changeKeeping(days(668), Account.DEFAULT_KEEPING)
+        yield* commit(Account, { account_id: own, stream_id: own }, keepingAll)
+        yield* at(days(2_000), statistics)
+        // Whose histories were never removed are proved from the first on.
+        const sql = yield* PgClient.PgClient
+        yield* sql`UPDATE email_stats SET count = 9 WHERE account_id = ${forEver} AND measure = 'delivered' AND tag = ''`
+        assert.strictEqual((yield* at(days(2_000), Rebuild.verify("email_stats", OPTIONS))).differing_rows, 1)
       }),
     TIMEOUT,
   )

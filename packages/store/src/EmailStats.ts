@@ -52,6 +52,8 @@ export const find = Effect.fn("EmailStats.find")(function* (query: Query) {
     sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
+        // Before the snapshot is taken: a swap gives the name to another table, as it is from then on.
+        yield* sql`LOCK TABLE email_stats IN ACCESS SHARE MODE`
         const follower = yield* sql<{ readonly position: bigint }>`
           SELECT position FROM followers WHERE name = ${FOLLOWER}`
         return [yield* statement(sql, query), follower[0]?.position ?? 0n] as const

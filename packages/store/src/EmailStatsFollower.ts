@@ -39,10 +39,13 @@ interface Entry {
   count: number
 }
 
+const KEY = ["account_id", "tag", "hour", "domain", "measure", "bucket"] as const
+
 export const follower: Follower = {
   name: EmailStats.FOLLOWER,
   types: Object.keys(COUNTED),
-  count: Effect.fnUntraced(function* (sql, events) {
+  key: KEY,
+  count: Effect.fnUntraced(function* (sql, events, table = EmailStats.FOLLOWER) {
     const born = Map.groupBy(yield* births(sql, events), messageOf)
     const entries = new Map<string, Entry>()
     for (const event of events) {
@@ -53,7 +56,22 @@ export const follower: Follower = {
         else known.count += entry.count
       }
     }
-    if (entries.size > 0) yield* add(sql, [...entries.values()])
+    if (entries.size > 0) yield* add(sql, table, [...entries.values()])
+  }),
+  inherit: Effect.fnUntraced(function* (sql, table, horizons) {
+    const old = sql`
+      unnest(${horizons.map((each) => each.account_id)}::text[], ${horizons.map((each) => each.before)}::timestamptz[])
+        AS horizon(account_id, before)`
+    yield* sql`
+      DELETE FROM ${sql(table)} AS t USING ${old}
+      WHERE t.account_id = horizon.account_id AND t.hour < horizon.before AND NOT EXISTS (
+        SELECT FROM email_stats s WHERE ${sql.and(KEY.map((column) => sql`s.${sql(column)} = t.${sql(column)}`))})`
+    yield* sql`
+      INSERT INTO ${sql(table)} AS t (account_id, tag, hour, domain, measure, bucket, count)
+      SELECT s.account_id, s.tag, s.hour, s.domain, s.measure, s.bucket, s.count
+      FROM email_stats s JOIN ${old} ON s.account_id = horizon.account_id AND s.hour < horizon.before
+      ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = excluded.count
+      WHERE t.count <> excluded.count`
   }),
 }
 
@@ -107,8 +125,8 @@ const recipients = (data: Stored["data"]): number =>
   }, 0)
 
 /** Only one follower writes here at a time: its place in the log is locked. */
-const add = (sql: PgClient.PgClient, entries: ReadonlyArray<Entry>) => sql`
-  INSERT INTO email_stats AS s (account_id, tag, hour, domain, measure, bucket, count)
+const add = (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) => sql`
+  INSERT INTO ${sql(table)} AS s (account_id, tag, hour, domain, measure, bucket, count)
   SELECT account_id, tag, hour, domain, measure, bucket, count
   FROM unnest(${entries.map((each) => each.account_id)}::text[], ${entries.map((each) => each.tag)}::text[],
     ${entries.map((each) => each.hour)}::timestamptz[], ${entries.map((each) => each.domain)}::text[],

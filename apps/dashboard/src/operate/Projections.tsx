@@ -71,23 +71,20 @@ const One = ({ job, name, underWay, versions }: Props) => {
             <Version key={version.version} version={version} />
           ))}
         </ul>
-        {isFollowing ? (
-          <span className="text-xs text-ink-3">counts behind the log, by itself</span>
-        ) : (
-          <div className="flex gap-2">
-            {isReady ? (
-              <Button small look="solid" disabled={isWorking} onClick={() => setSwapping(true)}>
-                Swap in
-              </Button>
-            ) : undefined}
-            <Button small disabled={isWorking} onClick={() => begin.mutate("verify")}>
-              Verify
+        {isFollowing ? <span className="text-xs text-ink-3">counts behind the log, by itself</span> : undefined}
+        <div className="flex gap-2">
+          {isReady ? (
+            <Button small look="solid" disabled={isWorking} onClick={() => setSwapping(true)}>
+              Swap in
             </Button>
-            <Button small disabled={isWorking} onClick={() => begin.mutate("rebuild")}>
-              Rebuild
-            </Button>
-          </div>
-        )}
+          ) : undefined}
+          <Button small disabled={isWorking} onClick={() => begin.mutate("verify")}>
+            Verify
+          </Button>
+          <Button small disabled={isWorking} onClick={() => begin.mutate("rebuild")}>
+            Rebuild
+          </Button>
+        </div>
       </div>
       {isOurs || underWay === undefined ? undefined : <Elsewhere underWay={underWay} />}
       {job === undefined || (job.ended?.good === true && underWay !== undefined) ? undefined : <Job job={job} />}

@@ -2,9 +2,11 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import * as Feed from "../Feed.ts"
+import type { Projection } from "../Projections.ts"
 import type { ReadModel } from "../ReadModel.ts"
 import type { Fact, Stored } from "../Recorded.ts"
 import { aggregateOf, eventOf, rowsOf } from "./Histories.ts"
+import * as Followed from "./Followed.ts"
 import * as Versions from "./Versions.ts"
 
 /** Positions that one step goes over: the streams that changed in them are folded anew, whole. */
@@ -19,11 +21,12 @@ type Read = Pick<Stored, "account_id" | "stream_id" | "version" | "type" | "data
 /** Folds again what has happened after a position up to another, or to the end. */
 export const apply = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  model: ReadModel,
+  model: Projection,
   table: string,
   after: bigint,
   upTo?: bigint,
 ): Effect.fn.Return<number, SqlError.SqlError> {
+  if ("count" in model) return yield* Followed.apply(sql, model, table, after)
   const events = yield* sql<Read>`
     SELECT account_id, stream_id, e.version, e.type, (e.meta ->> 'schema_version')::int AS schema_version, e.data
     FROM (
@@ -66,10 +69,11 @@ const nextAfter = (sql: PgClient.PgClient, position: bigint, end: bigint): Effec
 /** Step by step until the table is near the end of the log; gives its new place. */
 export const catchUp = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  model: ReadModel,
+  model: Projection,
   version: Versions.Version,
   near: bigint = NEAR_POSITIONS,
 ): Effect.fn.Return<bigint> {
+  if ("count" in model) return yield* Followed.catchUp(sql, model, version)
   let position = version.position
   while (true) {
     const end = yield* Effect.orDie(Feed.settled(sql))

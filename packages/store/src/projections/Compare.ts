@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { ReadModel } from "../ReadModel.ts"
+import type { Projection } from "../Projections.ts"
 
 /** Checksums that two tables are compared by; only those that differ are looked into. */
 export const BUCKETS = 64
@@ -28,7 +28,7 @@ export interface Comparison {
 /** Every byte of every row, as text: in a transaction that sees both tables at one moment. */
 export const compare = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  model: ReadModel,
+  model: Projection,
   folded: string,
 ): Effect.fn.Return<Comparison, SqlError.SqlError> {
   const key = sql.literal(model.key.map((column) => `t.${column}`).join(", "))

@@ -94,7 +94,7 @@ export const fill = Effect.fnUntraced(function* (
   return { events } satisfies Filled
 })
 
-const sliceSize = ({ throttle }: Pace): number =>
+export const sliceSize = ({ throttle }: Pick<Pace, "throttle">): number =>
   throttle === undefined
     ? SLICE_EVENTS
     : Math.min(SLICE_EVENTS, Math.max(SMALLEST_SLICE_EVENTS, Math.round(throttle / STEPS_A_SECOND)))

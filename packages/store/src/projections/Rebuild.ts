@@ -1,10 +1,11 @@
 import * as SteadyClock from "@waybill/domain/SteadyClock"
-import { Duration, Effect, Schedule } from "effect"
+import { Duration, Effect, Schedule, type Scope } from "effect"
 import * as Feed from "../Feed.ts"
-import type { ReadModel } from "../ReadModel.ts"
+import type { Projection } from "../Projections.ts"
 import * as CatchUp from "./CatchUp.ts"
 import { compare } from "./Compare.ts"
 import * as Fill from "./Fill.ts"
+import * as Followed from "./Followed.ts"
 import { alone, find, Replay, ReplayRefused } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
 import * as Versions from "./Versions.ts"
@@ -69,7 +70,7 @@ export const verify = Effect.fn("Projections.verify")(function* (name: string, o
   return yield* sql.withTransaction(comparison).pipe(Effect.orDie, Effect.ensuring(dropVersion(version)))
 }, Effect.scoped)
 
-const build = Effect.fnUntraced(function* (model: ReadModel, options: Options) {
+const build = Effect.fnUntraced(function* (model: Projection, options: Options) {
   const { sql } = yield* Replay
   const { name } = model
   const { lanes = Fill.DEFAULT_LANES, release, throttle } = options
@@ -104,7 +105,10 @@ const build = Effect.fnUntraced(function* (model: ReadModel, options: Options) {
   yield* Effect.forkScoped(Effect.repeat(told, Schedule.spaced(REPORT_EVERY)))
 
   const pace = { lanes: Math.min(Fill.MAX_LANES, Math.max(1, lanes)), ...(throttle === undefined ? {} : { throttle }) }
-  const filled = Fill.fill(model, begun, pace, (more) => Effect.sync(() => void (events += more)))
+  const report = (more: number) => Effect.sync(() => void (events += more))
+  // What is counted along the log comes in its order, and in no lanes.
+  const filled: Effect.Effect<unknown, never, Replay | Scope.Scope> =
+    "count" in model ? Followed.catchUp(sql, model, begun, { ...pace, report }) : Fill.fill(model, begun, pace, report)
   const work = Effect.gen(function* () {
     yield* filled
     yield* enter("indexing")
@@ -124,7 +128,7 @@ const build = Effect.fnUntraced(function* (model: ReadModel, options: Options) {
 })
 
 /** The version that an earlier run has left unfinished, if its rows are those that this one would write. */
-const resumeOrBegin = Effect.fnUntraced(function* (model: ReadModel, release: string) {
+const resumeOrBegin = Effect.fnUntraced(function* (model: Projection, release: string) {
   const { sql } = yield* Replay
   const { name } = model
   yield* Versions.ensureLive(sql, name)
@@ -135,12 +139,12 @@ const resumeOrBegin = Effect.fnUntraced(function* (model: ReadModel, release: st
     yield* dropVersion(unfinished)
   }
   // From here on the log is gone through a second time once the fill is done: all before it, the fill sees by itself.
-  const position = yield* Effect.orDie(Feed.settled(sql))
+  const position = "count" in model ? 0n : yield* Effect.orDie(Feed.settled(sql))
   const begin = Effect.gen(function* () {
     const version = yield* Versions.begin(sql, name, position, release)
     const table = Versions.tableOf({ name, version, state: "building" })
     yield* Tables.createLike(sql, name, table)
-    if (model.isShared === true) yield* keyFirst(model, table)
+    if ("count" in model || model.isShared === true) yield* keyFirst(model, table)
     return version
   })
   const version = yield* Effect.orDie(sql.withTransaction(begin))
@@ -148,8 +152,8 @@ const resumeOrBegin = Effect.fnUntraced(function* (model: ReadModel, release: st
   return found ?? (yield* Effect.die(new Error(`version ${version} of ${name} is gone`)))
 })
 
-/** Rows that several streams share meet each other during the fill, so their key stands before it. */
-const keyFirst = Effect.fnUntraced(function* (model: ReadModel, table: string) {
+/** Rows that several streams share, or several pages, meet each other during the fill, so their key stands before it. */
+const keyFirst = Effect.fnUntraced(function* (model: Projection, table: string) {
   const { sql } = yield* Replay
   for (const each of yield* Tables.indexes(sql, model.name))
     if (each.constraint === "PRIMARY KEY") yield* sql.unsafe(Tables.indexStatement(each, model.name, table))
@@ -159,7 +163,7 @@ const keyFirst = Effect.fnUntraced(function* (model: ReadModel, table: string) {
  * Indexes over what is there already cost a part of what they would have cost row by row. Two at a time, or, so that others
  * have room, one after another.
  */
-const index = Effect.fnUntraced(function* (model: ReadModel, table: string, leavesRoom: boolean) {
+const index = Effect.fnUntraced(function* (model: Projection, table: string, leavesRoom: boolean) {
   const { session, sql } = yield* Replay
   // What queries of the live table count on: statistics, and pages that an index alone can answer for. Before there are
   // indexes, which then need not find out who sees a row.
@@ -181,17 +185,20 @@ const index = Effect.fnUntraced(function* (model: ReadModel, table: string, leav
 })
 
 /** How many events the log holds for a read model, more or less. */
-export const estimate = Effect.fnUntraced(function* (model: ReadModel) {
+export const estimate = Effect.fnUntraced(function* (model: Projection) {
   const { sql } = yield* Replay
+  // In the text: a plan that Postgres makes for parameters would not tell how many there are.
+  const quoted = (values: ReadonlyArray<string>) => sql.literal(values.map((value) => `'${value}'`).join(", "))
+  const isOwn = "count" in model ? sql`type IN (${quoted(model.types)})` : sql`stream IN (${quoted([model.stream])})`
   const [counted] = yield* sql<{ readonly looked_at: bigint; readonly own: bigint }>`
-    SELECT count(*) AS looked_at, count(*) FILTER (WHERE stream = ${model.stream}) AS own
-    FROM (SELECT stream FROM events LIMIT ${COUNTED_EVENTS}::int) AS first_ones`
+    SELECT count(*) AS looked_at, count(*) FILTER (WHERE ${isOwn}) AS own
+    FROM (SELECT stream, type FROM events LIMIT ${COUNTED_EVENTS}::int) AS first_ones`
   const own = Number(counted?.own ?? 0n)
   if (counted === undefined || counted.looked_at < COUNTED_EVENTS) return own
   const plan = yield* sql<{
     readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: { readonly "Plan Rows": number } }>
   }>`
-    EXPLAIN (FORMAT JSON) SELECT FROM events WHERE stream = ${sql.literal(`'${model.stream}'`)}`
+    EXPLAIN (FORMAT JSON) SELECT FROM events WHERE ${isOwn}`
   return Math.max(own, plan[0]?.["QUERY PLAN"][0]?.Plan["Plan Rows"] ?? 0)
 })
 

@@ -2,8 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Effect, Layer, Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import pg from "pg"
-import { type ReadModel } from "../ReadModel.ts"
-import { readModels } from "../ReadModels.ts"
+import { type Projection, projections } from "../Projections.ts"
 
 /** What an operator asked for and cannot have, in words. */
 export class ReplayRefused extends Data.TaggedError("ReplayRefused")<{ readonly message: string }> {}
@@ -52,9 +51,9 @@ const open = (url: Redacted.Redacted) =>
   )
 
 /** The read model of that name. */
-export const find = (name: string): Effect.Effect<ReadModel, ReplayRefused> => {
-  const model = readModels.find((each) => each.name === name)
-  const known = readModels.map((each) => each.name).join(", ")
+export const find = (name: string): Effect.Effect<Projection, ReplayRefused> => {
+  const model = projections.find((each) => each.name === name)
+  const known = projections.map((each) => each.name).join(", ")
   return model === undefined
     ? Effect.fail(new ReplayRefused({ message: `no read model is called ${name}; there are ${known}` }))
     : Effect.succeed(model)

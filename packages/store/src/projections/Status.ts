@@ -3,7 +3,7 @@ import * as EmailStats from "../EmailStats.ts"
 import * as Epoch from "../Epoch.ts"
 import * as Feed from "../Feed.ts"
 import * as Follower from "../Follower.ts"
-import { readModels } from "../ReadModels.ts"
+import { projections } from "../Projections.ts"
 import { Replay } from "./Replay.ts"
 import * as Versions from "./Versions.ts"
 
@@ -25,7 +25,7 @@ export const status = Effect.fn("Projections.status")(function* () {
   const { sql } = yield* Replay
   const end = yield* Effect.orDie(Feed.settled(sql))
   const gaps = yield* Effect.orDie(Epoch.gaps(sql))
-  const known = yield* Effect.forEach(readModels, ({ name }) =>
+  const known = yield* Effect.forEach(projections, ({ name }) =>
     Effect.map(Versions.list(sql, name), (versions) =>
       versions.some(({ state }) => state === "live") ? versions : [born(name), ...versions],
     ),
@@ -34,35 +34,29 @@ export const status = Effect.fn("Projections.status")(function* () {
   const versions = known.flat()
   const sizes = yield* Effect.orDie(sql<{ readonly name: string; readonly rows: number; readonly bytes: bigint }>`
     SELECT wanted.name, greatest(0, c.reltuples)::float8 AS rows, pg_total_relation_size(c.oid) AS bytes
-    FROM unnest(${[...versions.map(Versions.tableOf), EmailStats.FOLLOWER]}::text[]) AS wanted(name)
+    FROM unnest(${versions.map(Versions.tableOf)}::text[]) AS wanted(name)
     JOIN pg_class c ON c.oid = to_regclass(wanted.name)`)
   const sizeOf = (table: string) => {
     const found = sizes.find(({ name }) => name === table)
     return { rows: Math.round(found?.rows ?? 0), size_bytes: Number(found?.bytes ?? 0n) }
   }
-  return [
-    ...versions.map((each): VersionStatus => {
-      const isLive = each.state === "live"
-      return {
-        name: each.name,
-        version: each.version,
-        state: each.state,
-        position: isLive ? null : Number(each.position),
-        behind: isLive ? 0 : Number(Epoch.distance(gaps, each.position, end)),
-        ...sizeOf(Versions.tableOf(each)),
-        events: Number(each.events),
-      }
-    }),
-    {
-      name: EmailStats.FOLLOWER,
-      version: 1,
-      state: "following",
-      position: Number(followed.position),
-      behind: Number(followed.behind),
-      ...sizeOf(EmailStats.FOLLOWER),
-      events: 0,
-    } satisfies VersionStatus,
-  ]
+  return versions.map((each): VersionStatus => {
+    const isLive = each.state === "live"
+    const place = {
+      name: each.name,
+      version: each.version,
+      ...sizeOf(Versions.tableOf(each)),
+      events: Number(each.events),
+    }
+    if (isLive && each.name === EmailStats.FOLLOWER)
+      return { ...place, state: "following", position: Number(followed.position), behind: Number(followed.behind) }
+    return {
+      ...place,
+      state: each.state,
+      position: isLive ? null : Number(each.position),
+      behind: isLive ? 0 : Number(Epoch.distance(gaps, each.position, end)),
+    }
+  })
 })
 
 /** A read model that was never rebuilt. */

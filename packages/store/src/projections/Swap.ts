@@ -3,6 +3,7 @@ import { Effect, Schedule } from "effect"
 import { SqlError } from "effect/sql"
 import * as Feed from "../Feed.ts"
 import * as CatchUp from "./CatchUp.ts"
+import * as Followed from "./Followed.ts"
 import { alone, find, Replay, ReplayRefused } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
 import * as Versions from "./Versions.ts"
@@ -49,10 +50,11 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
         yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${LOCK_WAIT}'`)}`
         yield* sql`LOCK TABLE ${sql(name)}, ${sql(table)} IN ACCESS EXCLUSIVE MODE`
         yield* CatchUp.apply(sql, model, table, position)
+        const kept = "count" in model ? yield* Followed.place(sql, model) : settled
         yield* Tables.rename(sql, name, Versions.tableOf({ ...live, state: "kept" }), name)
         yield* Tables.rename(sql, table, name, name)
         yield* sql`
-            UPDATE projection_versions SET state = 'kept', position = ${settled}::bigint
+            UPDATE projection_versions SET state = 'kept', position = ${kept}::bigint
             WHERE name = ${name} AND version = ${live.version}::int`
         yield* sql`
             UPDATE projection_versions SET state = 'live' WHERE name = ${name} AND version = ${candidate.version}::int`

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { readModels } from "../ReadModels.ts"
+import { projections } from "../Projections.ts"
 import { estimate } from "./Rebuild.ts"
 import { Replay, workedOn } from "./Replay.ts"
 
@@ -33,14 +33,14 @@ interface Building {
  */
 export const underWay = Effect.fn("Projections.underWay")(function* () {
   const { sql } = yield* Replay
-  const working = yield* Effect.orDie(workedOn(readModels.map(({ name }) => name)))
+  const working = yield* Effect.orDie(workedOn(projections.map(({ name }) => name)))
   const building = yield* Effect.orDie(sql<Building>`
     SELECT v.name, v.version, v.events::float8 AS events, count(s.nth)::int AS slices,
       (count(s.nth) FILTER (WHERE s.done))::int AS slices_done,
       coalesce(bool_or(s.nth IS NOT NULL AND s.upto_account IS NULL), false) AS is_given_out
     FROM projection_versions v LEFT JOIN projection_slices s USING (name, version)
     WHERE v.state = 'building' GROUP BY v.name, v.version`)
-  const fills = yield* Effect.forEach(readModels, (model) =>
+  const fills = yield* Effect.forEach(projections, (model) =>
     Effect.gen(function* () {
       const { name } = model
       const fill = building.find((each) => each.name === name)

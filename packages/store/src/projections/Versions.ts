@@ -55,8 +55,17 @@ type Key = Pick<Version, "name" | "version">
 export const finish = (sql: PgClient.PgClient, { name, version }: Key) => sql`
   UPDATE projection_versions SET state = 'ready', finished_at = now() WHERE name = ${name} AND version = ${version}::int`
 
-export const moveTo = (sql: PgClient.PgClient, { name, version }: Key, position: bigint) => sql`
-  UPDATE projection_versions SET position = ${position}::bigint WHERE name = ${name} AND version = ${version}::int`
+export const moveTo = (sql: PgClient.PgClient, { name, version }: Key, position: bigint, events = 0) => sql`
+  UPDATE projection_versions SET position = ${position}::bigint, events = events + ${events}::bigint
+  WHERE name = ${name} AND version = ${version}::int`
+
+/** Its place in the log, which nobody else moves before the transaction is over. */
+export const lockPlace = (sql: PgClient.PgClient, { name, version }: Key) =>
+  Effect.map(
+    sql<{ readonly position: bigint }>`
+      SELECT position FROM projection_versions WHERE name = ${name} AND version = ${version}::int FOR UPDATE`,
+    ([found]) => found?.position ?? 0n,
+  )
 
 export const worked = (sql: PgClient.PgClient, { name, version }: Key, millis: number) =>
   Effect.orDie(sql`
