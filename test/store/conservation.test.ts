@@ -4,11 +4,13 @@ import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/Email"
 import type { AccountId } from "@waybill/domain/Id"
 import * as Webhook from "@waybill/domain/Webhook"
+import { SESSION } from "@waybill/store/Database"
 import * as Conservation from "@waybill/store/Conservation"
 import { EventStore } from "@waybill/store/EventStore"
-import { ConfigProvider, Effect, Exit, Layer, Redacted } from "effect"
+import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { audit } from "../../apps/server/src/cli/audit.ts"
+import * as Delivery from "../support/delivery.ts"
 import * as Database from "../support/database.ts"
 import { id } from "../support/history.ts"
 import * as Webhooks from "../support/webhooks.ts"
@@ -134,6 +136,38 @@ layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => 
       const [balance] = yield* balancesOf(endpoint.account_id)
       assert.deepStrictEqual(balance?.stray, [told?.id])
       assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks")))
+    }),
+  )
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("conservation", (it) => {
+  it.effect("is looked at for longer than a request may take", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const hurried = PgClient.layer({ url, startupParameters: { ...SESSION, statement_timeout: "100ms" } })
+      const sql = yield* PgClient.PgClient
+      const waits = sql<{ readonly n: number }>`
+        SELECT count(*)::int AS n FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+        WHERE d.datname = current_database() AND l.relation = 'events'::regclass
+          AND clock_timestamp() - l.waitstart > interval '250 milliseconds'`
+      // They wait for the log, both of them, for as long as nobody could wait in a request.
+      const looks = yield* sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`
+            const looks = yield* Effect.all([Conservation.emails(), Conservation.webhooks()], {
+              concurrency: 2,
+            }).pipe(Effect.provide(hurried), Effect.exit, Effect.forkDetach)
+            yield* Delivery.until(
+              Effect.all([Effect.sync(() => looks.pollUnsafe()), Effect.orDie(waits)]),
+              ([ended, found]) => ended !== undefined || found[0]?.n === 2,
+            )
+            return looks
+          }),
+        )
+        .pipe(Effect.orDie)
+      const ended = yield* Fiber.join(looks)
+      assert.isTrue(Exit.isSuccess(ended), String(ended))
     }),
   )
 })

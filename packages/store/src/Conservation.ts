@@ -3,6 +3,7 @@ import * as Account from "@waybill/domain/Account"
 import * as DomainEvent from "@waybill/domain/DomainEvent"
 import * as Webhook from "@waybill/domain/Webhook"
 import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
 import type { Stored } from "./Recorded.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 
@@ -30,6 +31,14 @@ interface Stretch {
 /** For every webhook: each matching event of its enabled time has exactly one delivery. */
 export const webhooks = Effect.fn("Conservation.webhooks")(function* () {
   const sql = yield* PgClient.PgClient
+  return yield* unhurried(sql, balances(sql))
+})
+
+/** All of the log is looked at, which may take longer than a request may. */
+const unhurried = <A>(sql: PgClient.PgClient, look: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  Effect.orDie(sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, look)))
+
+const balances = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const histories = yield* Effect.orDie(sql<Stored>`
     SELECT account_id, stream_id, position, type, data FROM events WHERE stream = ${Webhook.stream} ORDER BY position`)
   const byWebhook = Map.groupBy(histories, (event) => `${event.account_id} ${event.stream_id}`)
@@ -134,8 +143,8 @@ export const emails = Effect.fn("Conservation.emails")(function* () {
     LEFT JOIN shown s ON s.account_id = a.account_id AND s.id = a.stream_id
     LEFT JOIN outbox o ON o.id = a.stream_id AND o.kind = 'delivery'
     GROUP BY 1, 2 ORDER BY 1, 2`
-  // All is looked at. Of tables that were just restored Postgres knows no sizes, and goes through one for each row of the other.
-  const rows = yield* Effect.orDie(sql.withTransaction(Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances)))
+  // Of tables that were just restored Postgres knows no sizes, and goes through one for each row of the other.
+  const rows = yield* unhurried(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
   return rows.map((row) => ({
     account_id: String(row.account_id),
     day: String(row.day),
