@@ -120,6 +120,53 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
   )
 
   it.effect(
+    "writes into no file that is not of this log, and for nobody else to read",
+    () =>
+      Effect.gen(function* () {
+        const here = yield* Database.Fresh
+        const folder = yield* Folder
+        const file = path.join(folder, "own.jsonl")
+        assert.strictEqual((yield* waybill("events", "export", file)).code, 0)
+        const { mode } = yield* Effect.promise(() => fs.stat(file))
+        assert.strictEqual(mode & 0o777, 0o600)
+
+        const refused = Effect.fnUntraced(function* (database: Database.Database, name: string, text: string) {
+          const other = path.join(folder, name)
+          yield* Effect.promise(() => fs.writeFile(other, text))
+          const { code, output } = yield* on(database, "events", "export", other)
+          assert.deepStrictEqual([code, yield* Effect.promise(() => fs.readFile(other, "utf8"))], [1, text], output)
+          return output
+        })
+        for (const text of ["half a line of notes", "notes\n", '{"waybill'])
+          assert.include(yield* refused(here, "notes.txt", text), "it is not a log that was exported")
+        const there = yield* Database.freshDatabase
+        const whole = yield* Effect.promise(() => fs.readFile(file, "utf8"))
+        // Empty, and with a history of its own as far as that.
+        assert.include(yield* refused(there, "foreign.jsonl", whole), "it is the file of another log")
+        yield* on(there, "accounts", "create", "Own")
+        const two = whole.split("\n").slice(0, 2).join("\n")
+        assert.include(yield* refused(there, "foreign.jsonl", `${two}\n`), "it is the file of another log")
+
+        // What was removed since, as its account wants it, was of this log nevertheless.
+        const sql = yield* PgClient.PgClient
+        const { commit, transact } = yield* EventStore
+        const account_id: AccountId = id("AccountId")
+        const ref = { account_id, stream_id: account_id }
+        const long_ago = "2020-01-01T09:00:00.000Z" as Timestamp.Timestamp
+        yield* commit(Account, ref, Account.create(long_ago, account_id, "Acme", "free"))
+        const { answer } = yield* committed(transact(send(account_id)))
+        yield* sql`UPDATE events SET recorded_at = ${long_ago}::timestamptz WHERE stream_id = ${answer}`
+        assert.strictEqual((yield* waybill("events", "export", file)).code, 0)
+        yield* sql`DELETE FROM events WHERE stream_id = ${answer}`
+        const gone = yield* waybill("events", "export", file)
+        assert.include(gone.output, "it is the file of another log")
+        yield* commit(Account, ref, Account.changeKeeping(long_ago, { log_days: 365, delivery_days: 30 }))
+        assert.strictEqual((yield* waybill("events", "export", file)).code, 0)
+      }).pipe(Effect.scoped, Effect.orDie),
+    TIMEOUT,
+  )
+
+  it.effect(
     "shows a history as it was at a moment",
     () =>
       Effect.gen(function* () {
@@ -158,7 +205,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
             [2, "EmailOpened"],
           ],
         )
-        const table = yield* waybill("events", "stream", answer)
+        const table = yield* waybill("events", "stream", answer.toUpperCase())
         assert.strictEqual(table.output.match(/email\.opened/gu)?.length, 2)
         const none = yield* waybill("events", "stream", answer, "--as-of", "2026-11-21T08:00:00Z")
         assert.deepStrictEqual(

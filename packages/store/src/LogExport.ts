@@ -1,8 +1,26 @@
 import type { PgClient } from "@effect/sql-pg"
+import * as Email from "@waybill/domain/Email"
 import { Effect } from "effect"
 import * as Feed from "./Feed.ts"
+import * as Horizon from "./Horizon.ts"
 import { MAX_FEED_PAGE } from "./Ledger.ts"
 import * as LogFile from "./LogFile.ts"
+
+/**
+ * Whether a file that ends with this event is one of this log: the event is there, or its history was removed as its account
+ * wants it. Not so in another install, nor in a database that was set back to an earlier day.
+ */
+export const belongs = Effect.fn("LogExport.belongs")(
+  function* (sql: PgClient.PgClient, last: LogFile.Entry) {
+    const [found] = yield* sql<{ readonly event_id: string }>`
+      SELECT event_id FROM events WHERE position = ${last.position}::bigint`
+    if (found !== undefined) return found.event_id === last.event_id
+    const horizons = yield* Horizon.all(sql)
+    const before = horizons.find(({ account_id }) => account_id === last.account_id)?.before ?? ""
+    return last.stream === Email.stream && last.recorded_at < before
+  },
+  (look) => Effect.orDie(look),
+)
 
 /** Goes on where the chain is, up to where the log is settled by now, and ends it: text for a file, page by page. */
 export const write = Effect.fn("LogExport.write")(function* (

@@ -30,7 +30,8 @@ const stream = Command.make(
     json: output.json,
   },
   Effect.fn(function* ({ asOf, id, json }) {
-    const found = yield* TimeTravel.streams(id, Option.getOrUndefined(asOf))
+    // Ids are of small letters, and an address is suppressed in them.
+    const found = yield* TimeTravel.streams(id.toLowerCase(), Option.getOrUndefined(asOf))
     if (found.length === 0) return yield* new NoSuchStream({ message: `the log knows nothing of ${id} by then` })
     if (json) return yield* Console.log(JSON.stringify(found.map(inJson), null, 2))
     for (const { account_id, events, stream } of found) {
@@ -65,6 +66,11 @@ const exporting = Command.make(
   Effect.fn(function* ({ file, json }) {
     const { sql } = yield* Replay
     const target = yield* Effect.acquireRelease(takeUp(file), ({ close }) => Effect.promise(close))
+    if (target.last !== undefined && !(yield* LogExport.belongs(sql, target.last)))
+      return yield* new LogFile.LogFileRefused({
+        message: `${file}: this log has no such event as the file's last one, ${target.last.event_id} at position ${target.last.position}; it is the file of another log`,
+      })
+    yield* Effect.promise(target.begin)
     const before = target.chain.events
     yield* LogExport.write(sql, target.chain, (text) => Effect.promise(() => target.append(text)))
     const { events, position } = target.chain
