@@ -92,6 +92,14 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
         )
       }
       assert.deepStrictEqual(yield* relations(url), before)
+      // Its name is not the last one: numbers have gaps.
+      const other = yield* folderOf({
+        "0001_one.sql": "CREATE TABLE one ()",
+        "0003_three.sql": "CREATE TABLE three ()",
+      })
+      const refused = yield* Effect.flip(Migrations.migrate(url, other))
+      assert.include(refused.message, "newer than this Waybill knows (0002_two.sql)")
+      assert.deepStrictEqual(yield* relations(url), before)
     }),
   )
 
