@@ -275,6 +275,15 @@ describe("canceling", () => {
           message: `Only a queued email can be canceled or rescheduled; this one is ${status}.`,
         })
   })
+
+  it("is refused while an attempt is under way", () => {
+    for (const late of [Email.cancel(after(1), "under way"), Email.reschedule(after(1), after(DAY), "under way")])
+      given(Email, queued()).when(late).refuses({
+        status: 422,
+        reason: "not_cancelable",
+        message: "This email is being delivered right now, so it can no longer be canceled or rescheduled.",
+      })
+  })
 })
 
 describe("rescheduling", () => {

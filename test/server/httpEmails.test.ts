@@ -56,6 +56,25 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
     }),
   )
 
+  it.effect("are left alone while a worker has claimed them, also when that worker is dead", () =>
+    Effect.gen(function* () {
+      const { key, lab, post, send } = yield* setUp
+      const id = yield* send()
+      const reschedule = lab.ask("PATCH", `/v1/email/${id}`, { key, body: { scheduled_at: later(1) } })
+      const reasons = Effect.map(Effect.all([post(`/v1/email/${id}/cancel`), reschedule]), (answers) =>
+        answers.map(({ json }) => json.error.reason as string),
+      )
+      for (const lease of ["1 minute", "-1 day"]) {
+        yield* lab.sql`UPDATE outbox SET lease_token = 'x', lease_owner = 'x', lease_until = now() + ${lease}::interval
+          WHERE id = ${id}`
+        assert.deepStrictEqual(yield* reasons, ["not_cancelable", "not_cancelable"], lease)
+      }
+      yield* lab.sql`UPDATE outbox SET lease_token = NULL, lease_owner = NULL, lease_until = NULL WHERE id = ${id}`
+      assert.strictEqual((yield* reschedule).status, 200)
+      assert.strictEqual((yield* post(`/v1/email/${id}/cancel`)).status, 200)
+    }),
+  )
+
   it.effect("are sent again as a copy with the same content", () =>
     Effect.gen(function* () {
       const { log, post, send } = yield* setUp

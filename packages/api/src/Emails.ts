@@ -61,7 +61,7 @@ export class Emails extends HttpApiGroup.make("emails")
       about(
         "Cancel an email",
         "email:send",
-        "While it is queued; else 422 `not_cancelable`. Canceled mail is given back to the monthly volume.",
+        "While it is queued; else 422 `not_cancelable`, also while it is being handed over. Canceled mail is given back to the monthly volume.",
       ),
     ),
     HttpApiEndpoint.patch("reschedule", "/email/:id", {
@@ -69,7 +69,13 @@ export class Emails extends HttpApiGroup.make("emails")
       payload: Schema.Struct({ scheduled_at: ScheduledAt }),
       success: EmailRecord,
       error: ApiError.Unprocessable,
-    }).annotateMerge(about("Reschedule an email", "email:send", "While it is queued; else 422 `not_cancelable`.")),
+    }).annotateMerge(
+      about(
+        "Reschedule an email",
+        "email:send",
+        "While it is queued; else 422 `not_cancelable`, also while it is being handed over.",
+      ),
+    ),
     HttpApiEndpoint.post("resend", "/email/:id/resend", {
       params,
       headers,

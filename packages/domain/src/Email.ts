@@ -35,15 +35,18 @@ export const queue =
   (state) =>
     state._tag === "Unborn" ? Acceptance.accept(facts, command) : Result.fail(new NothingNew())
 
-export const cancel = (now: Timestamp.Timestamp): Decide<NotCancelable | EmailNotFound> =>
-  ofMessage((message) => Result.map(whileQueued(message), () => Array.of<Event>({ _tag: "EmailCanceled", at: now })))
+export const cancel = (now: Timestamp.Timestamp, attempt: Attempt = "none"): Decide<NotCancelable | EmailNotFound> =>
+  ofMessage((message) =>
+    Result.map(whileWaiting(message, attempt), () => Array.of<Event>({ _tag: "EmailCanceled", at: now })),
+  )
 
 export const reschedule = (
   now: Timestamp.Timestamp,
   scheduled_at: Timestamp.Timestamp,
+  attempt: Attempt = "none",
 ): Decide<NotCancelable | ScheduledAtOutOfRange | EmailNotFound> =>
   ofMessage((message) =>
-    Result.flatMap(whileQueued(message), () => {
+    Result.flatMap(whileWaiting(message, attempt), () => {
       const outOfRange = Acceptance.checkSchedule(now, scheduled_at)
       return outOfRange === undefined
         ? Result.succeed(Array.of<Event>({ _tag: "EmailRescheduled", scheduled_at, at: now }))
@@ -51,9 +54,14 @@ export const reschedule = (
     }),
   )
 
-const whileQueued = (message: Message): Result.Result<Message, NotCancelable> => {
+/** An attempt that has been claimed may have delivered already: nothing calls it back, and the log learns of it later. */
+export type Attempt = "none" | "under way"
+
+const whileWaiting = (message: Message, attempt: Attempt): Result.Result<Message, NotCancelable> => {
   const email_status = status(message)
-  return email_status === "queued" ? Result.succeed(message) : Result.fail(new NotCancelable({ email_status }))
+  return email_status === "queued" && attempt === "none"
+    ? Result.succeed(message)
+    : Result.fail(new NotCancelable({ email_status }))
 }
 
 /**

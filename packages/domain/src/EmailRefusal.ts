@@ -116,7 +116,9 @@ export class NotCancelable extends Schema.TaggedError<NotCancelable>()("NotCance
   readonly code = "unprocessable"
   readonly reason = "not_cancelable"
   override get message() {
-    return `Only a queued email can be canceled or rescheduled; this one is ${this.email_status}.`
+    return this.email_status === "queued"
+      ? "This email is being delivered right now, so it can no longer be canceled or rescheduled."
+      : `Only a queued email can be canceled or rescheduled; this one is ${this.email_status}.`
   }
 }
 

@@ -2,6 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import type { EmailMessage } from "@waybill/api/EmailMessage"
 import type { EmailRecord } from "@waybill/api/EmailRecord"
+import type { Decide } from "@waybill/domain/Aggregate"
 import * as Email from "@waybill/domain/Email"
 import { ContentExpired, EmailNotFound, type NothingToResend } from "@waybill/domain/EmailRefusal"
 import type * as Id from "@waybill/domain/Id"
@@ -30,12 +31,28 @@ export const EmailsLive = HttpApiBuilder.group(Api, "emails", (handlers) =>
   handlers.handleAll({
     send,
     sendBatch: (call) => Effect.flatMap(sender, (from) => sendBatch(call, from)),
-    cancel: (call) => once(call, about(Email, call.params.id, Email.cancel, recordOf)),
+    cancel: (call) => once(call, whileItWaits(call.params.id, Email.cancel)),
     reschedule: ({ params, payload }) =>
-      commit(about(Email, params.id, (at) => Email.reschedule(at, payload.scheduled_at), recordOf)),
+      commit(whileItWaits(params.id, (at, attempt) => Email.reschedule(at, payload.scheduled_at, attempt))),
     resend: (call) => resend(call, call.params.id),
   }),
 )
+
+/**
+ * The row of the outbox is held until the commit, so that no worker claims it meanwhile; where one has, it may be too
+ * late. That holds for a worker that died too: what became of its attempt is not known before the log says it was lost.
+ */
+const whileItWaits = <E>(
+  id: Id.EmailId,
+  decide: (now: Timestamp.Timestamp, attempt: Email.Attempt) => Decide<Email.State, Email.Event, E>,
+) =>
+  about(
+    Email,
+    id,
+    (now, { facts }) => decide(now, (facts.outbox(id)?.lease_token ?? null) === null ? "none" : "under way"),
+    recordOf,
+    { needs: { outbox: [id] } },
+  )
 
 const recordOf = (state: Email.State, version: number): EmailRecord => {
   if (state._tag === "Unborn") throw new Error("decided about an email that does not exist")
