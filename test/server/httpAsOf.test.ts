@@ -18,6 +18,8 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a reco
       assert.deepStrictEqual((yield* get("?as_of=9000-01-01T00:00:00Z")).json, today.json)
       const before = yield* get("?as_of=2000-01-01T00:00:00%2B01:00")
       assert.deepStrictEqual([before.status, before.json.error.reason], [404, "email_not_found"])
+      const born = yield* get(`?as_of=${json.created_at}`)
+      assert.deepStrictEqual([born.status, born.json.status, born.json.version], [200, "queued", 1])
       const unclear = yield* get("?as_of=yesterday")
       assert.deepStrictEqual([unclear.status, unclear.json.error.details[0].path], [400, "as_of"])
       const stranger = yield* lab.key(yield* lab.account())

@@ -107,6 +107,36 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
     }),
   )
 
+  it.effect("draws the line between two times where created_at is, in whatever crowd a message came", () =>
+    Effect.gen(function* () {
+      const { ids, key, lab, send } = yield* setUp
+      const original = yield* send()
+      const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+      const post = (path: string, body?: unknown) =>
+        lab.ask("POST", path, { key, ...(body === undefined ? {} : { body }) })
+      const ways = [
+        post("/v1/email/send", MESSAGE),
+        // A query leaves the short way of a send.
+        post("/v1/email/send?", MESSAGE),
+        post("/v1/email/send", { ...MESSAGE, scheduled_at: inAnHour }),
+        post("/v1/email/send/batch", { emails: [MESSAGE, MESSAGE] }),
+        post(`/v1/email/${original}/resend`),
+      ]
+      const answers = yield* Effect.all([...ways, ...ways, ...ways], { concurrency: "unbounded" })
+      const sent = answers.flatMap(({ json }) => json.data ?? [json]) as ReadonlyArray<{
+        readonly id: string
+        readonly created_at: string
+      }>
+      assert.strictEqual(sent.length, 18)
+      for (const { created_at } of new Map(sent.map((each) => [each.created_at, each])).values()) {
+        const since = sent.filter((each) => each.created_at >= created_at).map(({ id }) => id)
+        const before = sent.filter((each) => each.created_at < created_at).map(({ id }) => id)
+        assert.sameMembers([...(yield* ids(`limit=100&created_after=${created_at}`))], since)
+        assert.sameMembers([...(yield* ids(`limit=100&created_before=${created_at}`))], [original, ...before])
+      }
+    }),
+  )
+
   it.effect("refuses what is no such parameter's value", () =>
     Effect.gen(function* () {
       const { list, send } = yield* setUp

@@ -95,8 +95,9 @@ export interface Accepted {
 }
 
 /**
- * One message against the facts of the flight. `before` are recipients that the same request has had accepted already,
- * `asked` is when it came: a flight that leaves after midnight of the first must not count in a month nobody looked at.
+ * One message against the facts of the flight. `before` are recipients that the same request has had accepted already.
+ * `asked` is the moment of the id, not of the flight: see `newEmail`, and a flight that leaves after midnight of the first
+ * must not count in a month nobody looked at.
  */
 export const accept = (
   view: View,
@@ -106,9 +107,6 @@ export const accept = (
   asked: Timestamp.Timestamp,
   before = 0,
 ): Result.Result<Accepted, Acceptance.Refusal> => {
-  const flight = view.now as Timestamp.Timestamp
-  const month = asked.slice(0, MONTH_CHARS)
-  const now = flight.startsWith(month) ? flight : asked
   const { account_id, key } = sender
   const account = view.facts.account(account_id)?.record as AccountRecord | undefined
   if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
@@ -120,7 +118,7 @@ export const accept = (
     if (reason !== undefined) suppressed.set(address, reason as Suppression.Reason)
   }
   const facts: Acceptance.Facts = {
-    now,
+    now: asked,
     emailId: id,
     messageId: Acceptance.messageIdOf(id, name),
     domain:
@@ -128,14 +126,17 @@ export const accept = (
     key,
     plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
     suppressed,
-    quota: { used: view.facts.used(account_id, month) + before, limit: account.limits.monthly_emails },
+    quota: {
+      used: view.facts.used(account_id, asked.slice(0, MONTH_CHARS)) + before,
+      limit: account.limits.monthly_emails,
+    },
   }
   return Result.map(Acceptance.accept(facts, command), (events) => {
     const state = events.reduce<Email.State>(Email.evolve, Email.initial)
-    const expires_on = Timestamp.plus(now, account.content_days * Timestamp.DAY).slice(0, "2026-11-21".length)
+    const expires_on = Timestamp.plus(asked, account.content_days * Timestamp.DAY).slice(0, "2026-11-21".length)
     return {
       id,
-      created_at: now,
+      created_at: asked,
       recipients: (state._tag === "Message" ? state.recipients.length : 0) - (events.length - 1),
       decision: {
         append: [{ aggregate: Email, id, events }],

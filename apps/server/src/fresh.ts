@@ -13,3 +13,14 @@ export const newId = <Name extends keyof typeof Id.PREFIXES>(name: Name) =>
 /** The same for who has looked at the clock already. */
 export const newIdAt = <Name extends keyof typeof Id.PREFIXES>(name: Name, epochMillis: number) =>
   Id.make(name, epochMillis, IdBytes.next())
+
+/**
+ * A message's id and the moment it was asked for, which are one: `created_at` is the millisecond that the id begins with,
+ * so that a range of times in the log is exactly a range of ids.
+ */
+export const newEmail = Effect.map(DateTime.now, (at) => newEmailAt(DateTime.toEpochMillis(at)))
+
+export const newEmailAt = (epochMillis: number) => ({
+  id: newIdAt("EmailId", epochMillis),
+  asked: Timestamp.fromMillis(epochMillis),
+})

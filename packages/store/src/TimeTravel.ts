@@ -21,8 +21,18 @@ export interface History {
  * ends it: a history never has a hole.
  */
 const until = (events: ReadonlyArray<Stored>, as_of: Timestamp.Timestamp | undefined): ReadonlyArray<Stored> => {
-  const later = as_of === undefined ? -1 : events.findIndex(({ recorded_at }) => recorded_at > as_of)
+  const [first] = events
+  if (first === undefined || as_of === undefined) return events
+  const later = events.findIndex(
+    ({ recorded_at }) => (recorded_at === first.recorded_at ? bornAt(first) : recorded_at) > as_of,
+  )
   return later < 0 ? events : events.slice(0, later)
+}
+
+/** A message is there from its `created_at` on, which is when it was asked for; the log holds it a moment later. */
+const bornAt = ({ data, recorded_at, type }: Stored): string => {
+  const created_at = type === "EmailQueued" ? data["created_at"] : undefined
+  return typeof created_at === "string" && created_at < recorded_at ? created_at : recorded_at
 }
 
 /** Every stream that bears an id: ids are unique, but an address may be suppressed by several accounts. */

@@ -1,10 +1,14 @@
 import { assert, layer } from "@effect/vitest"
+import * as Id from "@waybill/domain/Id"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { Fresh } from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
 import * as SmtpServer from "../../support/smtpServer.ts"
 import * as Smtp from "./support.ts"
+
+/** Of an id: the prefix, and 48 bits of milliseconds. */
+const TIME_CHARS = "msg_".length + 10
 
 /** Addresses are branded; what is compared is what they are made of. */
 const sameJson = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
@@ -32,6 +36,9 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
       const [mail, ...more] = yield* Smtp.accepted(acme.account_id)
       assert.deepStrictEqual(more, [])
       assert.strictEqual(words, `250 2.6.0 Queued as ${mail?.id}`)
+      // Ranges of times in the log are ranges of ids.
+      const moment = Id.lowest("EmailId", Timestamp.toMillis(mail?.created_at ?? Timestamp.fromMillis(0)))
+      assert.strictEqual(mail?.id.slice(0, TIME_CHARS), moment.slice(0, TIME_CHARS))
       sameJson(mail?.from, { address: `hi@${acme.domain}`, name: "Ünal" })
       sameJson(mail?.to, [{ address: "ana@example.org", name: "Ana, the first" }, { address: "bo@example.org" }])
       sameJson(mail?.cc, [{ address: "cy@example.org", name: "Cy" }])

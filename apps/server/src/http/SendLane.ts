@@ -4,7 +4,6 @@ import * as Idempotency from "@waybill/api/Idempotency"
 import { InternalError, type InvalidRequest } from "@waybill/api/RequestRefusal"
 import * as Refusal from "@waybill/domain/Refusal"
 import * as ScopeOf from "@waybill/domain/Scope"
-import * as Timestamp from "@waybill/domain/Timestamp"
 import type { Networks } from "@waybill/mail/Network"
 import { Admission, type Key } from "@waybill/store/Admission"
 import { EventStore } from "@waybill/store/EventStore"
@@ -12,7 +11,7 @@ import { Provenance } from "@waybill/store/Provenance"
 import { Replica, type ReplicaShape } from "@waybill/store/Replica"
 import { Cause, Context, Effect, Exit, Fiber, Result, Schema, Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { newIdAt } from "../fresh.ts"
+import { newEmailAt, newIdAt } from "../fresh.ts"
 import * as Position from "./Position.ts"
 import * as Traces from "../observability/Traces.ts"
 import { provenanceOf } from "./authorization.ts"
@@ -158,8 +157,8 @@ const queue = (
   const { account_id } = key
   const from = { account_id, key: { id: key.id, domain: key.domain } }
   return Effect.clockWith((clock) => {
-    const millis = clock.currentTimeMillisUnsafe()
-    const work = sending(from, newIdAt("EmailId", millis), payload.success, Timestamp.fromMillis(millis))
+    const { asked, id } = newEmailAt(clock.currentTimeMillisUnsafe())
+    const work = sending(from, id, payload.success, asked)
     return onceAt(
       { store, account_id },
       { endpoint: ENDPOINT, headers: headers.success, payload: payload.success },

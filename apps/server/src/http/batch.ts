@@ -5,12 +5,12 @@ import * as Violations from "@waybill/api/Violations"
 import * as Email from "@waybill/domain/Email"
 import type * as Id from "@waybill/domain/Id"
 import type { Refusal } from "@waybill/domain/Refusal"
-import type { Timestamp } from "@waybill/domain/Timestamp"
+import * as Timestamp from "@waybill/domain/Timestamp"
 import type { Append, View } from "@waybill/store/Unit"
 import type { ContentRow } from "@waybill/store/Ledger"
-import { Effect, Result } from "effect"
+import { Clock, Effect, Result } from "effect"
 import * as Acceptance from "../acceptance.ts"
-import { newId, now } from "../fresh.ts"
+import { newIdAt } from "../fresh.ts"
 import { type Call, once } from "./commit.ts"
 
 interface Item {
@@ -25,11 +25,10 @@ export const sendBatch = Effect.fnUntraced(function* (
 ) {
   const permissive = call.payload.mode === "permissive"
   if (!permissive) yield* allWellFormed(call.payload.emails)
-  const items = yield* Effect.forEach(call.payload.emails, (judged) =>
-    Effect.map(newId("EmailId"), (id): Item => ({ id, draft: draftOf(judged) })),
-  )
+  const millis = yield* Clock.currentTimeMillis
+  const items = call.payload.emails.map((judged): Item => ({ id: newIdAt("EmailId", millis), draft: draftOf(judged) }))
   const drafts = items.flatMap(({ draft }) => (Result.isSuccess(draft) ? [draft.success] : []))
-  const asked = yield* now
+  const asked = Timestamp.fromMillis(millis)
   const request_id = yield* ApiError.RequestId
   return yield* once<BatchAnswer, Refusal & { readonly status: 422 | 429 | 403 }>(call, {
     streams: items.map(({ id }) => ({ aggregate: Email, id, fresh: true })),
@@ -64,7 +63,7 @@ const decide = (
   from: Acceptance.Sender,
   items: ReadonlyArray<Item>,
   permissive: boolean,
-  asked: Timestamp,
+  asked: Timestamp.Timestamp,
   request_id: string,
 ) => {
   const append: Array<Append> = []

@@ -14,7 +14,7 @@ import type { View } from "@waybill/store/Unit"
 import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Acceptance from "../acceptance.ts"
-import { newId, now } from "../fresh.ts"
+import { newEmail } from "../fresh.ts"
 import { sendBatch } from "./batch.ts"
 import { about, type Call, commit, once } from "./commit.ts"
 
@@ -24,7 +24,8 @@ const sender = Effect.map(CurrentKey, ({ account_id, domain, key_id }): Acceptan
 }))
 
 const send = Effect.fnUntraced(function* (call: Call & { readonly payload: EmailMessage }) {
-  return yield* once(call, sending(yield* sender, yield* newId("EmailId"), call.payload, yield* now))
+  const { asked, id } = yield* newEmail
+  return yield* once(call, sending(yield* sender, id, call.payload, asked))
 })
 
 export const EmailsLive = HttpApiBuilder.group(Api, "emails", (handlers) =>
@@ -101,5 +102,6 @@ const resend = Effect.fnUntraced(function* (call: Call, id: Id.EmailId) {
       : Result.map(Email.resendCommand(message), (command): Acceptance.Draft => ({ command, blobs }))
   const draft = yield* Effect.fromResult(draftOf(state))
   const again = (view: View) => draftOf(view.state(Email, id))
-  return yield* once(call, queueing(from, yield* newId("EmailId"), draft, yield* now, again, [id]))
+  const copy = yield* newEmail
+  return yield* once(call, queueing(from, copy.id, draft, copy.asked, again, [id]))
 })

@@ -5,7 +5,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import { Provenance } from "@waybill/store/Provenance"
 import { Effect, Result } from "effect"
 import * as Acceptance from "../acceptance.ts"
-import { newId, now } from "../fresh.ts"
+import { newEmail, newId } from "../fresh.ts"
 import type { Read } from "./submittedEmail.ts"
 
 /** Kept apart from HTTP's: the same key over the other way is another request. */
@@ -29,9 +29,8 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   const store = yield* EventStore
   const { account_id, address, key } = sender
   const draft = Acceptance.draft(message)
-  const id = yield* newId("EmailId")
+  const { asked, id } = yield* newEmail
   const request_id = yield* newId("RequestId")
-  const asked = yield* now
   const encode = (answer: Omit<Ack, "replayed">) => Buffer.from(JSON.stringify(answer))
   const committed = yield* store
     .transact({
