@@ -132,6 +132,59 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
+    it.effect("gives its answer again whatever has become of what was asked for, and does nothing for it", () =>
+      Effect.gen(function* () {
+        const { account, key, lab, post } = yield* setUp
+        const ask = (method: string, path: string, body?: unknown) =>
+          lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+        const kept = (yield* ask("POST", "/v1/email/send", MESSAGE)).json.id
+        const webhook = { url: "https://example.org/", events: ["email.queued"] }
+        const [called, gone] = [
+          (yield* ask("POST", "/v1/webhooks", webhook)).json.id,
+          (yield* ask("POST", "/v1/webhooks", webhook)).json.id,
+        ]
+        yield* ask("POST", "/v1/email/send", MESSAGE)
+        const delivery = (yield* ask("GET", `/v1/webhooks/${called}/deliveries`)).json.data[0].id
+        // Not reserved: each check of it is written down.
+        yield* ask("POST", "/v1/domains", { name: "old.dev" })
+        const ever = { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }
+        const calls: ReadonlyArray<readonly [path: string, body: unknown, anew: number]> = [
+          [`/v1/email/${kept}/resend`, undefined, 422],
+          [`/v1/webhooks/${called}/test`, undefined, 422],
+          [`/v1/webhooks/${called}/deliveries/${delivery}/replay`, undefined, 422],
+          [`/v1/webhooks/${called}/replay`, ever, 422],
+          [`/v1/webhooks/${gone}/rotate-secret`, undefined, 404],
+          ["/v1/webhooks", { ...webhook, description: "another" }, 201],
+          ["/v1/domains/old.dev/verify", undefined, 404],
+          ["/v1/domains/old.dev/dkim/rotate", undefined, 404],
+          ["/v1/domains", { name: "new.dev" }, 201],
+        ]
+        const first = yield* Effect.forEach(calls, ([path, body]) => post(path, "once", body))
+        for (const { status, text } of first) assert.isBelow(status, 300, text)
+
+        yield* lab.sql`DELETE FROM content WHERE account_id = ${account}`
+        yield* ask("PATCH", `/v1/webhooks/${called}`, { enabled: false })
+        for (const path of [`webhooks/${gone}`, "domains/old.dev", "domains/new.dev"])
+          assert.strictEqual((yield* ask("DELETE", `/v1/${path}`)).status, 200, path)
+        for (const [path, body, anew] of calls) assert.strictEqual((yield* post(path, "anew", body)).status, anew, path)
+
+        const traces = lab.sql`
+          SELECT (SELECT count(*) FROM events WHERE account_id = ${account})::int AS events,
+            (SELECT count(*) FROM secrets WHERE account_id = ${account})::int AS secrets,
+            (SELECT count(*) FROM outbox WHERE account_id = ${account})::int AS work`
+        const before = yield* traces
+        for (const [nth, [path, body]] of calls.entries()) {
+          const again = yield* post(path, "once", body)
+          assert.strictEqual(again.text, first[nth]?.text, path)
+          assert.strictEqual(again.status, first[nth]?.status, path)
+          assert.strictEqual(again.headers.get("idempotent-replayed"), "true", path)
+        }
+        assert.deepStrictEqual(yield* traces, before)
+        const other = yield* post(`/v1/webhooks/${called}/replay`, "once", { ...ever, events: ["email.sent"] })
+        assert.strictEqual(other.json.error.reason, "idempotency_key_reused")
+      }),
+    )
+
     it.effect("leaves no secret readable in the database", () =>
       Effect.gen(function* () {
         const { post } = yield* setUp

@@ -3,10 +3,18 @@ import * as Timestamp from "@waybill/domain/Timestamp"
 import { Effect } from "effect"
 import { IDEMPOTENCY_TTL_MS } from "./Manifest.ts"
 import { type Claim, claimKey } from "./Ledger.ts"
+import * as PostgresAnswers from "./PostgresAnswers.ts"
 
 export type Done<A> =
   | { readonly _tag: "Fresh"; readonly answer: A }
   | { readonly _tag: "Kept"; readonly fingerprint: string; readonly kept: Uint8Array }
+
+/** The answer that was given under a key before. Whether it is given only once is settled where the key is claimed. */
+export const kept = Effect.fn("Once.kept")(function* (claim: Claim, now: Timestamp.Timestamp) {
+  const sql = yield* PgClient.PgClient
+  const found = yield* Effect.orDie(PostgresAnswers.load(sql, [claim], now))
+  return found.get(claimKey(claim))
+})
 
 /**
  * Work that appends no events, once an idempotency key: its rows and its answer are one transaction. Twins wait for

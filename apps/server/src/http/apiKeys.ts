@@ -45,12 +45,14 @@ const create = Effect.fnUntraced(function* (call: Call, payload: Creation) {
   const command = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
   return yield* onceSealed(
     call,
-    about(
-      ApiKey,
-      keyId,
-      (now) => ApiKey.create({ ...facts, now }, command),
-      (state) => shown(state, secret),
-      { fresh: true },
+    Effect.succeed(
+      about(
+        ApiKey,
+        keyId,
+        (now) => ApiKey.create({ ...facts, now }, command),
+        (state) => shown(state, secret),
+        { fresh: true },
+      ),
     ),
   )
 })

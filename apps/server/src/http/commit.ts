@@ -7,11 +7,13 @@ import type { NothingNew } from "@waybill/domain/Refusal"
 import { EventStore } from "@waybill/store/EventStore"
 import type { Claim } from "@waybill/store/Ledger"
 import type { AnyEvent } from "@waybill/store/Recorded"
+import * as Once from "@waybill/store/Once"
 import { Secrets } from "@waybill/store/Secrets"
 import type { IdempotencyKeyReused as IdempotencyKeyReusedInStore, LeaseLost, Unit, View } from "@waybill/store/Unit"
 import { Effect, Result } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { createHash } from "node:crypto"
+import { now } from "../fresh.ts"
 
 /** What a handler was called with, as far as doing it once is concerned. */
 export interface Call {
@@ -56,10 +58,19 @@ export const once = <A, E>(call: Call, work: Work<A, E>) => Effect.flatMap(place
 /** The same for who knows the place. */
 export const onceAt = <A, E>(at: Place, call: Call, work: Work<A, E>) => enclosed(at, call, work, PLAIN)
 
-/** For an answer that shows a secret: what is kept of it is sealed. */
-export const onceSealed = Effect.fnUntraced(function* <A, E>(call: Call, work: Work<A, E>) {
+/**
+ * For work that takes looking things up, or making them: neither is done for who has been answered, since what there was to
+ * find may be gone by now, and what is made would lie about unused.
+ */
+export const onceMade = <A, E, E2, R>(call: Call, make: Effect.Effect<Work<A, E>, E2, R>) => made(call, make, PLAIN)
+
+/** The same for an answer that shows a secret: what is kept of it is sealed. */
+export const onceSealed = Effect.fnUntraced(function* <A, E, E2, R>(
+  call: Call,
+  make: Effect.Effect<Work<A, E>, E2, R>,
+) {
   const secrets = yield* Secrets
-  return yield* enclosed(yield* place, call, work, { seal: secrets.sealAnswer, open: secrets.openAnswer })
+  return yield* made(call, make, { seal: secrets.sealAnswer, open: secrets.openAnswer })
 })
 
 interface Envelope {
@@ -73,13 +84,27 @@ const enclosed = <A, E>(at: Place, call: Call, work: Work<A, E>, envelope: Envel
   return claim === undefined ? Effect.map(commitAt(at, work), fresh) : claimed(at, claim, work, envelope)
 }
 
+const made = Effect.fnUntraced(function* <A, E, E2, R>(
+  call: Call,
+  make: Effect.Effect<Work<A, E>, E2, R>,
+  envelope: Envelope,
+) {
+  const at = yield* place
+  const claim = claimOf(at.account_id, call)
+  if (claim === undefined) return fresh(yield* commitAt(at, yield* make))
+  const kept = yield* Once.kept(claim, yield* now)
+  if (kept === undefined) return yield* claimed(at, claim, yield* make, envelope)
+  if (kept.fingerprint !== claim.fingerprint) return yield* new IdempotencyKeyReused()
+  return again<A>(claim, kept.answer, envelope)
+})
+
 const claimed = Effect.fnUntraced(function* <A, E>(
   { account_id, store }: Place,
   claim: Claim,
   work: Work<A, E>,
-  { open, seal }: Envelope,
+  envelope: Envelope,
 ) {
-  const encode = (answer: A) => seal(claim, Buffer.from(JSON.stringify(answer)))
+  const encode = (answer: A) => envelope.seal(claim, Buffer.from(JSON.stringify(answer)))
   const committed = yield* store
     .transact<A, E>({ ...work, account_id, idempotency: { ...claim, encode } })
     .pipe(
@@ -88,8 +113,11 @@ const claimed = Effect.fnUntraced(function* <A, E>(
       ),
     )
   if (committed._tag === "Committed") return fresh(committed.answer)
-  return replayed(JSON.parse(Buffer.from(open(claim, committed.kept)).toString("utf8")) as A)
+  return again<A>(claim, committed.kept, envelope)
 })
+
+const again = <A>(claim: Claim, kept: Uint8Array, { open }: Envelope) =>
+  replayed(JSON.parse(Buffer.from(open(claim, kept)).toString("utf8")) as A)
 
 export const fresh = <A>(body: A) => HttpApiSchema.withHeaders<A, ReplayHeaders>({ body, headers: {} })
 export const replayed = <A>(body: A) =>

@@ -83,44 +83,31 @@ export const get = Effect.fnUntraced(function* ({ params }: OfDelivery) {
 })
 
 /** A call with a made-up event; how it went is read from its delivery. */
-export const test = Effect.fnUntraced(function* (call: Call & OfWebhook) {
-  const webhook_id = call.params.id
+export const test = (call: Call & OfWebhook) => onceWith(call, testing(call.params.id))
+
+const testing = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   const { account_id } = yield* findEnabled(webhook_id)
   const id = yield* newId("WebhookDeliveryId")
-  const event_id = yield* newId("EventId")
-  const created_at = yield* now
-  return yield* onceWith(
-    call,
-    Effect.gen(function* () {
-      yield* WebhookDeliveries.test({
-        account_id,
-        id,
-        webhook_id,
-        event_id,
-        event_type: WebhookDeliveries.TEST_TYPE,
-        stream_id: webhook_id,
-        stream_version: 0,
-        created_at,
-      })
-      const made = yield* WebhookDeliveries.find(account_id, webhook_id, id)
-      return brief(yield* Effect.orDie(Effect.fromOption(made)))
-    }),
-  )
+  yield* WebhookDeliveries.test({
+    account_id,
+    id,
+    webhook_id,
+    event_id: yield* newId("EventId"),
+    event_type: WebhookDeliveries.TEST_TYPE,
+    stream_id: webhook_id,
+    stream_version: 0,
+    created_at: yield* now,
+  })
+  const made = yield* WebhookDeliveries.find(account_id, webhook_id, id)
+  return brief(yield* Effect.orDie(Effect.fromOption(made)))
 })
 
-export const replay = Effect.fnUntraced(function* (call: Call & OfDelivery) {
-  const { delivery_id, id } = call.params
+export const replay = (call: Call & OfDelivery) => onceWith(call, replaying(call.params))
+
+const replaying = Effect.fnUntraced(function* ({ delivery_id, id }: OfDelivery["params"]) {
   const { account_id } = yield* findEnabled(id)
-  const at = yield* now
-  return yield* onceWith(
-    call,
-    Effect.flatMap(WebhookDeliveries.replay(account_id, id, delivery_id, at), (found) =>
-      Option.match(found, {
-        onNone: () => Effect.fail(new DeliveryNotFound()),
-        onSome: (record) => Effect.succeed(brief(record)),
-      }),
-    ),
-  )
+  const found = yield* WebhookDeliveries.replay(account_id, id, delivery_id, yield* now)
+  return brief(yield* Effect.mapError(Effect.fromOption(found), () => new DeliveryNotFound()))
 })
 
 interface Range {
@@ -129,33 +116,28 @@ interface Range {
   readonly events: ReadonlyArray<string> | null
 }
 
-export const replayRange = Effect.fnUntraced(function* (call: Call & OfWebhook & { readonly payload: Range }) {
-  const webhook_id = call.params.id
-  const { created_after, created_before, events } = call.payload
+export const replayRange = (call: Call & OfWebhook & { readonly payload: Range }) =>
+  onceWith(call, replayingRange(call.params.id, call.payload))
+
+const replayingRange = Effect.fnUntraced(function* (
+  webhook_id: Id.WebhookId,
+  { created_after, created_before, events }: Range,
+) {
   const { account_id, webhook } = yield* findEnabled(webhook_id)
-  const at = yield* now
   const ids = yield* Effect.forEach(
     Array.makeBy(WebhookDeliveries.MAX_REPLAY_EVENTS, () => undefined),
     () => newId("WebhookDeliveryId"),
   )
-  const range = {
+  const queued = yield* WebhookDeliveries.replayRange({
     account_id,
     webhook_id,
     created_after,
     created_before,
     types: typesOf(events ?? webhook.events),
     ids,
-    now: at,
-  }
-  return yield* onceWith(
-    call,
-    Effect.map(WebhookDeliveries.replayRange(range), (queued) => ({
-      object: "webhook_replay" as const,
-      webhook_id,
-      queued,
-      has_more: queued === ids.length,
-    })),
-  )
+    now: yield* now,
+  })
+  return { object: "webhook_replay" as const, webhook_id, queued, has_more: queued === ids.length }
 })
 
 /** The tags of the log behind public types; `*` stands for all that webhooks are told of. */

@@ -10,11 +10,12 @@ import { NothingNew } from "@waybill/domain/Refusal"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import type { ReturnPath } from "@waybill/mail/DomainRecords"
 import * as Domains from "@waybill/store/Domains"
+import type { View } from "@waybill/store/Unit"
 import { Data, Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { newDkimKey } from "../domainKeys.ts"
 import * as domains from "../domains.ts"
-import { about, type Call, commit, once } from "./commit.ts"
+import { about, type Call, commit, onceMade } from "./commit.ts"
 import { Instance } from "./Instance.ts"
 import { whole } from "./records.ts"
 
@@ -30,14 +31,17 @@ export const DomainsLive = HttpApiBuilder.group(Api, "domains", (handlers) =>
         return whole((yield* Domains.list(account_id)).map((record) => present(record, returnPath)))
       }),
     get: ({ params }) => Effect.flatMap(find(params.domain), show),
-    add: (call) => add(call, call.payload.name ?? call.payload.domain),
+    add: (call) => onceMade(call, addition(call, call.payload.name ?? call.payload.domain)),
     verify: (call) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const { domain_id } = yield* find(call.params.domain)
-        yield* domains.check(account_id, domain_id)
-        return yield* change(call, domain_id, () => () => Result.fail(new NothingNew()))
-      }),
+      onceMade(
+        call,
+        Effect.gen(function* () {
+          const { account_id } = yield* CurrentKey
+          const { domain_id } = yield* find(call.params.domain)
+          yield* domains.check(account_id, domain_id)
+          return yield* change(domain_id, () => () => Result.fail(new NothingNew()))
+        }),
+      ),
     rotateDkim: (call) => rotate(call, call.params.domain),
     remove: ({ params }) =>
       Effect.flatMap(find(params.domain), ({ domain_id, name }) =>
@@ -83,18 +87,19 @@ const present = (record: Domains.DomainRecord, returnPath: ReturnPath | null): C
   }
 }
 
-const add = Effect.fnUntraced(function* (call: Call, name: DomainName.DomainName | undefined) {
+const addition = Effect.fnUntraced(function* (call: Call, name: DomainName.DomainName | undefined) {
   if (name === undefined) return yield* Effect.die("a domain without a name passed its schema")
   const { account_id } = yield* CurrentKey
-  // Asked before a key is made for nothing; the commit asks again.
+  // Asked before a key is made for nothing; the commit asks again, and there a twin that was first has an answer to give.
   if (call.headers?.["idempotency-key"] === undefined && Option.isSome(yield* Domains.find(account_id, name)))
     return yield* new DomainAlreadyExists({ domain: name })
   const { returnPath } = yield* Instance
   const { decide, ...unit } = yield* domains.addition(account_id, name)
-  return yield* once(call, {
+  return {
     ...unit,
-    decide: (view) => Result.map(decide(view), (done) => ({ ...done, answer: answerOf(done.answer, returnPath) })),
-  })
+    decide: (view: View) =>
+      Result.map(decide(view), (done) => ({ ...done, answer: answerOf(done.answer, returnPath) })),
+  }
 })
 
 const answerOf = (state: Domain.State, returnPath: ReturnPath | null): Contract.Domain => {
@@ -106,32 +111,30 @@ type Decide<E> = (
   now: Timestamp.Timestamp,
 ) => Aggregate.Decide<Domain.State, Domain.Event, DomainNotFound | NothingNew | E>
 
-const change = Effect.fnUntraced(function* <E = never>(call: Call, id: Id.DomainId, decide: Decide<E>) {
+const change = Effect.fnUntraced(function* <E = never>(id: Id.DomainId, decide: Decide<E>) {
   const { returnPath } = yield* Instance
-  return yield* once(
-    call,
-    about(Domain, id, decide, (state) => answerOf(state, returnPath)),
-  )
+  return about(Domain, id, decide, (state) => answerOf(state, returnPath))
 })
 
 /** Somebody rotated since the selector was chosen; a selector never means two keys. */
 class SelectorTaken extends Data.TaggedError("SelectorTaken")<{}> {}
 
 const rotate = (call: Call, reference: string) =>
-  Effect.gen(function* () {
-    const record = yield* find(reference)
-    const { account_id } = yield* CurrentKey
-    const selector = Domain.nextSelector({ _tag: "Domain", ...record })
-    const dkim = yield* newDkimKey(account_id, record.domain_id, selector)
-    return yield* change<SelectorTaken>(
-      call,
-      record.domain_id,
-      (now) => (state) =>
-        state._tag === "Domain" && Domain.nextSelector(state) !== selector
-          ? Result.fail(new SelectorTaken())
-          : Domain.rotateDkim(now, dkim)(state),
-    )
-  }).pipe(
+  onceMade(call, rotation(reference)).pipe(
     Effect.retry({ while: (error) => error._tag === "SelectorTaken", times: MAX_ROTATION_TRIES }),
     Effect.catchTag("SelectorTaken", Effect.die),
   )
+
+const rotation = Effect.fnUntraced(function* (reference: string) {
+  const record = yield* find(reference)
+  const { account_id } = yield* CurrentKey
+  const selector = Domain.nextSelector({ _tag: "Domain", ...record })
+  const dkim = yield* newDkimKey(account_id, record.domain_id, selector)
+  return yield* change<SelectorTaken>(
+    record.domain_id,
+    (now) => (state) =>
+      state._tag === "Domain" && Domain.nextSelector(state) !== selector
+        ? Result.fail(new SelectorTaken())
+        : Domain.rotateDkim(now, dkim)(state),
+  )
+})

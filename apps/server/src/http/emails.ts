@@ -16,7 +16,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as Acceptance from "../acceptance.ts"
 import { newEmail } from "../fresh.ts"
 import { sendBatch } from "./batch.ts"
-import { about, type Call, commit, once } from "./commit.ts"
+import { about, type Call, commit, once, onceMade } from "./commit.ts"
 
 const sender = Effect.map(CurrentKey, ({ account_id, domain, key_id }): Acceptance.Sender => ({
   account_id,
@@ -35,7 +35,7 @@ export const EmailsLive = HttpApiBuilder.group(Api, "emails", (handlers) =>
     cancel: (call) => once(call, whileItWaits(call.params.id, Email.cancel)),
     reschedule: ({ params, payload }) =>
       commit(whileItWaits(params.id, (at, attempt) => Email.reschedule(at, payload.scheduled_at, attempt))),
-    resend: (call) => resend(call, call.params.id),
+    resend: (call) => onceMade(call, resending(call.params.id)),
   }),
 )
 
@@ -88,7 +88,7 @@ const queueing = <E>(
 })
 
 /** Looked at twice: once to know what the flight has to know, and once in it, where nothing changes any more. */
-const resend = Effect.fnUntraced(function* (call: Call, id: Id.EmailId) {
+const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   const from = yield* sender
   const store = yield* EventStore
   const { state } = yield* store.load(Email, { account_id: from.account_id, stream_id: id })
@@ -103,5 +103,5 @@ const resend = Effect.fnUntraced(function* (call: Call, id: Id.EmailId) {
   const draft = yield* Effect.fromResult(draftOf(state))
   const again = (view: View) => draftOf(view.state(Email, id))
   const copy = yield* newEmail
-  return yield* once(call, queueing(from, copy.id, draft, copy.asked, again, [id]))
+  return queueing(from, copy.id, draft, copy.asked, again, [id])
 })

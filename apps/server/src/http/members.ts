@@ -38,7 +38,10 @@ export const MembersLive = HttpApiBuilder.group(Api, "members", (handlers) =>
       commit(about(Team, Team.STREAM_ID, (at) => Team.changeRole(at, params.id, payload.role), memberOf(params.id))),
     makeLink: (call) => {
       const { id } = call.params
-      return linked(call, id, (at) => Team.makeLink(at, id))
+      return onceSealed(
+        call,
+        linked(id, (at) => Team.makeLink(at, id)),
+      )
     },
     remove: ({ params }) =>
       Effect.gen(function* () {
@@ -65,8 +68,10 @@ const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.Listed
 
 type Invitation = Omit<Team.Invitation, "user_id" | "name"> & { readonly name: string | null }
 
+export const invite = (call: Call, invitation: Invitation) => onceSealed(call, invited(invitation))
+
 /** The address may be known from before, to nobody's account now; then the same person comes back. */
-export const invite = Effect.fnUntraced(function* (call: Call, { email, name, role }: Invitation) {
+const invited = Effect.fnUntraced(function* ({ email, name, role }: Invitation) {
   const known = yield* Users.findByEmail(email)
   const belongs = Option.isSome(known) ? yield* StoredMembers.find(known.value.id) : Option.none()
   const { account_id } = yield* CurrentKey
@@ -77,12 +82,11 @@ export const invite = Effect.fnUntraced(function* (call: Call, { email, name, ro
   if (Option.isNone(known))
     yield* Users.create({ id: user_id, email, name: called, operator: false, created_at: yield* now })
   const invitation = { user_id, email, name: called, role }
-  return yield* linked(call, user_id, (at) => Team.invite(at, invitation))
+  return yield* linked(user_id, (at) => Team.invite(at, invitation))
 })
 
 /** The link is made before the decision, and told only if that is taken: a link that nobody was told of opens nothing. */
 const linked = Effect.fnUntraced(function* <E>(
-  call: Call,
   id: Id.UserId,
   decide: (at: Timestamp.Timestamp) => Aggregate.Decide<Team.State, Team.Event, E>,
 ) {
@@ -90,7 +94,7 @@ const linked = Effect.fnUntraced(function* <E>(
   const url = signIn === undefined ? null : yield* signIn.link(id)
   const expires_at = Timestamp.plus(yield* now, LINK_HOURS * 60 * Timestamp.MINUTE)
   const answer = (team: Team.State) => ({ object: "member_link" as const, member: memberOf(id)(team), url, expires_at })
-  return yield* onceSealed(call, about(Team, Team.STREAM_ID, decide, answer))
+  return about(Team, Team.STREAM_ID, decide, answer)
 })
 
 const memberOf =

@@ -35,18 +35,18 @@ export const WebhooksLive = HttpApiBuilder.group(Api, "webhooks", (handlers) =>
         )
       }),
     create: (call) =>
-      Effect.gen(function* () {
-        const { allowedNetworks } = yield* Instance
-        const webhookId = yield* newId("WebhookId")
-        const { secret, secretRef } = yield* newSecret(webhookId)
-        const { enabled, ...settings } = call.payload
-        const create = (now: Webhook.Creation["now"]) =>
-          Webhook.create({ now, webhookId, secretRef, allowedNetworks }, settings, enabled ?? true)
-        return yield* onceSealed(
-          call,
-          about(Webhook, webhookId, create, (state) => ({ ...recordOf(state), secret }), { fresh: true }),
-        )
-      }),
+      onceSealed(
+        call,
+        Effect.gen(function* () {
+          const { allowedNetworks } = yield* Instance
+          const webhookId = yield* newId("WebhookId")
+          const { secret, secretRef } = yield* newSecret(webhookId)
+          const { enabled, ...settings } = call.payload
+          const create = (now: Webhook.Creation["now"]) =>
+            Webhook.create({ now, webhookId, secretRef, allowedNetworks }, settings, enabled ?? true)
+          return about(Webhook, webhookId, create, (state) => ({ ...recordOf(state), secret }), { fresh: true })
+        }),
+      ),
     update: ({ params, payload }) =>
       Effect.flatMap(Instance, ({ allowedNetworks }) =>
         commit(about(Webhook, params.id, (now) => Webhook.update(now, payload, allowedNetworks), recordOf)),
@@ -60,22 +60,22 @@ export const WebhooksLive = HttpApiBuilder.group(Api, "webhooks", (handlers) =>
         })),
       ),
     rotateSecret: (call) =>
-      Effect.gen(function* () {
-        const { id } = call.params
-        const { account_id } = yield* CurrentKey
-        // A secret is sealed only for a webhook that is there.
-        if (Option.isNone(yield* Webhooks.find(account_id, id))) return yield* new Webhook.WebhookNotFound()
-        const { secret, secretRef } = yield* newSecret(id)
-        return yield* onceSealed(
-          call,
-          about(
+      onceSealed(
+        call,
+        Effect.gen(function* () {
+          const { id } = call.params
+          const { account_id } = yield* CurrentKey
+          // A secret is sealed only for a webhook that is there.
+          if (Option.isNone(yield* Webhooks.find(account_id, id))) return yield* new Webhook.WebhookNotFound()
+          const { secret, secretRef } = yield* newSecret(id)
+          return about(
             Webhook,
             id,
             (now) => Webhook.rotateSecret(now, secretRef),
             (state) => ({ ...recordOf(state), secret }),
-          ),
-        )
-      }),
+          )
+        }),
+      ),
     test: deliveries.test,
     deliveries: deliveries.list,
     delivery: deliveries.get,
