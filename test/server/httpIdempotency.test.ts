@@ -59,6 +59,19 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
+    it.effect("is refused for another batch, also where the messages that differ are malformed alike", () =>
+      Effect.gen(function* () {
+        const { post } = yield* setUp
+        const batch = (bad: object) =>
+          post("/v1/email/send/batch", "j", { mode: "permissive", emails: [MESSAGE, { ...MESSAGE, ...bad }] })
+        const first = yield* batch({ to: "x" })
+        assert.strictEqual(first.status, 200)
+        assert.strictEqual((yield* batch({ to: "x" })).text, first.text)
+        for (const other of [{ to: "y" }, { to: "x", text: "Other" }])
+          assert.strictEqual((yield* batch(other)).json.error?.reason, "idempotency_key_reused")
+      }),
+    )
+
     it.effect("is another one on another route", () =>
       Effect.gen(function* () {
         const { logged, post } = yield* setUp

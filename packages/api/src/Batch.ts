@@ -10,7 +10,13 @@ import * as Violations from "./Violations.ts"
 export const MAX_BATCH = 100
 
 /** A message of a batch, or what is wrong with it: one bad message is the batch's trouble only if the mode says so. */
-export type Judged = Result.Result<EmailMessage, ReadonlyArray<Detail>>
+export type Judged = Result.Result<EmailMessage, Malformed>
+
+/** Kept as it came beside what is wrong with it, so that another request under the same idempotency key is told apart. */
+export interface Malformed {
+  readonly details: ReadonlyArray<Detail>
+  readonly json: unknown
+}
 
 const decode = Schema.decodeUnknownEffect(EmailMessage, { errors: "all" })
 const encode = Schema.encodeEffect(EmailMessage)
@@ -20,7 +26,10 @@ const Item = Schema.Unknown.pipe(
   Schema.decodeTo(
     Schema.declare((u): u is Judged => Result.isResult(u)),
     SchemaTransformation.transformEffect<Judged, unknown>({
-      decode: (json) => Effect.result(Effect.mapError(decode(json), (error) => Violations.fromIssue(error.issue))),
+      decode: (json) =>
+        Effect.result(
+          Effect.mapError(decode(json), ({ issue }): Malformed => ({ details: Violations.fromIssue(issue), json })),
+        ),
       encode: (judged) =>
         Result.isSuccess(judged)
           ? Effect.mapError(encode(judged.success), (error) => error.issue)

@@ -42,7 +42,9 @@ const allWellFormed = (emails: ReadonlyArray<Judged>) => {
   // As many as of one message alone: a hundred times as much would be an answer larger than the request.
   const details = emails
     .flatMap((judged, nth) =>
-      Result.isSuccess(judged) ? [] : judged.failure.map((detail) => ({ ...detail, path: at(nth, detail.path) })),
+      Result.isSuccess(judged)
+        ? []
+        : judged.failure.details.map((detail) => ({ ...detail, path: at(nth, detail.path) })),
     )
     .slice(0, Violations.MAX_DETAILS)
   return details.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ reason: "validation_failed", details }))
@@ -54,7 +56,7 @@ const at = (nth: number, path: string): string =>
 const draftOf = (judged: Judged): Item["draft"] =>
   Result.isSuccess(judged)
     ? Result.succeed(Acceptance.draft(judged.success))
-    : Result.fail(new InvalidRequest({ reason: "validation_failed", details: judged.failure }))
+    : Result.fail(new InvalidRequest({ reason: "validation_failed", details: judged.failure.details }))
 
 type Refused = Refusal & { readonly status: 422 | 429 | 403 }
 
