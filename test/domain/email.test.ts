@@ -1,10 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as Acceptance from "@waybill/domain/Acceptance"
 import * as Email from "@waybill/domain/Email"
-import { ContentExpired } from "@waybill/domain/EmailRefusal"
-import { isRefusal } from "@waybill/domain/Refusal"
 import * as Timestamp from "@waybill/domain/Timestamp"
-import { Result } from "effect"
 import { given, happened } from "../support/givenWhenThen.ts"
 import { after, ana, bob, command, cyd, facts, HASH, id, mailbox, NOW, queued, toThree, words } from "./examples.ts"
 
@@ -317,7 +314,7 @@ describe("resending", () => {
       Email.recordDelivered(after(1), bob, words()),
       Email.recordFailed(after(1), cyd, words()),
     )
-    const again = Result.getOrThrow(Email.resendCommand(messageOf(...history)))
+    const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual([again.to, again.cc, again.bcc], [[{ address: ana }], [], [{ address: cyd }]])
     assert.strictEqual(again.resend_of, id("EmailId"))
     const second = given(Email).when(Email.queue(facts({ emailId: id("EmailId", 2) }), again))
@@ -332,16 +329,30 @@ describe("resending", () => {
       Email.recordDelivered(after(1), bob, words()),
       Email.recordComplained(after(2), bob, "abuse"),
     )
-    const again = Result.getOrThrow(Email.resendCommand(messageOf(...history)))
+    const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual([again.to, again.cc, again.bcc], [[], [], [{ address: cyd }]])
   })
 
+  const original = { recipients: 1, content_kept: true }
   it("is refused when all have it", () => {
     const history = happened(Email, [queued()], Email.recordDelivered(after(1), ana, words()))
-    const verdict = Email.resendCommand(messageOf(...history))
-    assert(Result.isFailure(verdict))
-    assert.strictEqual(verdict.failure.reason, "nothing_to_resend")
-    for (const refusal of [verdict.failure, new ContentExpired({})]) assert.isTrue(isRefusal(refusal), refusal.reason)
-    assert.strictEqual(verdict.failure.message, "Nobody is left to send to: 1 of 1 recipients have this email.")
+    givenRequest({ original }, Email.resendCommand(messageOf(...history))).refuses({
+      status: 422,
+      reason: "nothing_to_resend",
+      message: "Nobody is left to send to: 1 of 1 recipients have this email.",
+    })
+  })
+
+  it("is refused when the content is gone, after what is refused of any message", () => {
+    const gone = { ...original, content_kept: false }
+    givenRequest({ original: gone }).refuses({ status: 422, reason: "content_expired" })
+    givenRequest({ original: gone, domain: undefined }).refuses({ status: 422, reason: "content_expired" })
+    givenRequest({ original: gone, quota: { used: 3000, limit: 3000 } }).refuses({
+      status: 429,
+      reason: "monthly_quota",
+    })
+    const key = { id: id("ApiKeyId"), domain: "other.test" as never }
+    givenRequest({ original: gone, key }).refuses({ status: 403, reason: "domain_not_allowed" })
+    givenRequest({ original, key }, { to: [], cc: [], bcc: [] }).refuses({ status: 403, reason: "domain_not_allowed" })
   })
 })

@@ -100,6 +100,10 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
       yield* lab.sql`DELETE FROM content WHERE account_id = ${account}`
       assert.strictEqual((yield* post(`/v1/email/${id}/resend`)).json.error.reason, "content_expired")
       assert.isNull((yield* log(id)).content)
+      // What the key may not do at all is said first.
+      const { secret } = yield* lab.key(account, { domain: "other.test" })
+      const forbidden = yield* lab.ask("POST", `/v1/email/${id}/resend`, { key: secret })
+      assert.deepStrictEqual([forbidden.status, forbidden.json.error.reason], [403, "domain_not_allowed"])
     }),
   )
 

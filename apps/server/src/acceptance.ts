@@ -20,6 +20,7 @@ import { Result } from "effect"
 export interface Draft {
   readonly command: Acceptance.Command
   readonly blobs: ReadonlyArray<Content.Blob>
+  readonly original?: Acceptance.Facts["original"]
 }
 
 /** For which account, and with which key; a session of the dashboard has none. */
@@ -103,7 +104,7 @@ export const accept = (
   view: View,
   sender: Sender,
   id: Id.EmailId,
-  { blobs, command }: Draft,
+  { blobs, command, original }: Draft,
   asked: Timestamp.Timestamp,
   before = 0,
 ): Result.Result<Accepted, Acceptance.Refusal> => {
@@ -130,6 +131,7 @@ export const accept = (
       used: view.facts.used(account_id, asked.slice(0, MONTH_CHARS)) + before,
       limit: account.limits.monthly_emails,
     },
+    original,
   }
   return Result.map(Acceptance.accept(facts, command), (events) => {
     const state = events.reduce<Email.State>(Email.evolve, Email.initial)

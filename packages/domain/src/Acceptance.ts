@@ -6,9 +6,11 @@ import * as DomainStatus from "./DomainStatus.ts"
 import type * as EmailEvent from "./EmailEvent.ts"
 import {
   AllRecipientsSuppressed,
+  ContentExpired,
   DomainNotAllowed,
   DomainNotVerified,
   MonthlyQuotaExceeded,
+  NothingToResend,
   RecipientLimitExceeded,
   ScheduledAtOutOfRange,
 } from "./EmailRefusal.ts"
@@ -54,10 +56,14 @@ export interface Facts {
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
   /** Recipients accepted in this UTC month; `limit` is `null` where the plan has none. */
   readonly quota: { readonly used: number; readonly limit: number | null }
+  /** Of a resend: the message that is copied. */
+  readonly original?: { readonly recipients: number; readonly content_kept: boolean } | undefined
 }
 
 export type Refusal =
   | MonthlyQuotaExceeded
+  | ContentExpired
+  | NothingToResend
   | DomainNotAllowed
   | DomainNotVerified
   | RecipientLimitExceeded
@@ -104,6 +110,9 @@ export const accept = (
     return Result.fail(quotaExceeded(now, quota.used, quota.limit, accepted))
   if (key !== null && key.domain !== null && key.domain !== name)
     return Result.fail(new DomainNotAllowed({ domain: name, allowed: key.domain }))
+  if (facts.original?.content_kept === false) return Result.fail(new ContentExpired())
+  if (facts.original !== undefined && all.length === 0)
+    return Result.fail(new NothingToResend({ recipients: facts.original.recipients }))
   if (domain === undefined || !DomainStatus.sends(domain.status))
     return Result.fail(new DomainNotVerified({ domain: name, domain_status: domain?.status ?? null }))
   if (all.length > plan.max_recipients)

@@ -2,7 +2,7 @@ import { Array, Result } from "effect"
 import * as Acceptance from "./Acceptance.ts"
 import type * as Address from "./Address.ts"
 import * as EmailEvent from "./EmailEvent.ts"
-import { type EmailNotFound, NotCancelable, NothingToResend, type ScheduledAtOutOfRange } from "./EmailRefusal.ts"
+import { type EmailNotFound, NotCancelable, type ScheduledAtOutOfRange } from "./EmailRefusal.ts"
 import { type Decide, type Message, ofMessage, status } from "./EmailState.ts"
 import { NothingNew } from "./Refusal.ts"
 import type * as Timestamp from "./Timestamp.ts"
@@ -65,21 +65,20 @@ const whileWaiting = (message: Message, attempt: Attempt): Result.Result<Message
 }
 
 /**
- * The command that queues a copy for everybody this message has not reached. A recipient who is suppressed by now is
- * sorted out by `queue`, like in any other send.
+ * The command that queues a copy for everybody this message has not reached, who may be nobody: that, and a recipient who
+ * is suppressed by now, is sorted out by `queue`, like in any other send.
  */
 export const resendCommand = (
   message: Message,
   scheduled_at: Timestamp.Timestamp | null = null,
-): Result.Result<Acceptance.Command, NothingToResend> => {
+): Acceptance.Command => {
   const reached = new Set<string>()
   for (const { address, status } of message.recipients)
     if (status === "delivered" || status === "complained" || status === "sent") reached.add(address)
-  if (reached.size === message.recipients.length) return Result.fail(new NothingToResend({ recipients: reached.size }))
   const missing = ({ address }: Address.Mailbox) => !reached.has(address)
   const { from, to, cc, bcc, reply_to, subject, headers, tags, content, size_bytes, list_unsubscribe, email_id } =
     message.accepted
-  return Result.succeed({
+  return {
     from,
     to: to.filter(missing),
     cc: cc.filter(missing),
@@ -93,5 +92,5 @@ export const resendCommand = (
     size_bytes,
     list_unsubscribe,
     resend_of: email_id,
-  })
+  }
 }

@@ -4,7 +4,7 @@ import type { EmailMessage } from "@waybill/api/EmailMessage"
 import type { EmailRecord } from "@waybill/api/EmailRecord"
 import type { Decide } from "@waybill/domain/Aggregate"
 import * as Email from "@waybill/domain/Email"
-import { ContentExpired, EmailNotFound, type NothingToResend } from "@waybill/domain/EmailRefusal"
+import { EmailNotFound } from "@waybill/domain/EmailRefusal"
 import type * as Id from "@waybill/domain/Id"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import * as Content from "@waybill/store/Content"
@@ -94,14 +94,18 @@ const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   const { state } = yield* store.load(Email, { account_id: from.account_id, stream_id: id })
   if (state._tag === "Unborn") return yield* new EmailNotFound()
   const content = yield* Content.whole(from.account_id, state.accepted.content)
-  if (Option.isNone(content)) return yield* new ContentExpired()
-  const blobs = [Content.encodeBody(content.value), ...content.value.attachments]
-  const draftOf = (message: Email.State): Result.Result<Acceptance.Draft, EmailNotFound | NothingToResend> =>
-    message._tag === "Unborn"
-      ? Result.fail(new EmailNotFound())
-      : Result.map(Email.resendCommand(message), (command): Acceptance.Draft => ({ command, blobs }))
-  const draft = yield* Effect.fromResult(draftOf(state))
-  const again = (view: View) => draftOf(view.state(Email, id))
+  const draftOf = (message: Email.Message): Acceptance.Draft => ({
+    command: Email.resendCommand(message),
+    blobs: Option.match(content, {
+      onNone: () => [],
+      onSome: (whole) => [Content.encodeBody(whole), ...whole.attachments],
+    }),
+    original: { recipients: message.recipients.length, content_kept: Option.isSome(content) },
+  })
+  const again = (view: View) => {
+    const message = view.state<Email.State>(Email, id)
+    return message._tag === "Unborn" ? Result.fail(new EmailNotFound()) : Result.succeed(draftOf(message))
+  }
   const copy = yield* newEmail
-  return queueing(from, copy.id, draft, copy.asked, again, [id])
+  return queueing(from, copy.id, draftOf(state), copy.asked, again, [id])
 })
