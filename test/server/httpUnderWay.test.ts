@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net"
 import { SMTPServer } from "smtp-server"
 import * as Database from "../support/database.ts"
 import * as Delivery from "../support/delivery.ts"
+import * as SmtpServer from "../support/smtpServer.ts"
 import { type Answer, Lab } from "./httpLab.ts"
 
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
@@ -42,7 +43,8 @@ const setUp = Effect.fnUntraced(function* (at: Parameters<typeof Delivery.relay>
       Effect.map(call("GET", `/v1/email/logs/${id}`), ({ json }) => json),
       (record) => record.status === status,
     )
-  return { call, send, becomes }
+  const limited = (domain: string) => Effect.map(lab.key(account, { domain }), ({ secret }) => secret)
+  return { lab, call, send, becomes, limited }
 })
 
 const refusal = ({ json, status }: Answer) => [status, json.error?.reason, json.error?.message]
@@ -65,6 +67,55 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an ema
       const { attempts, version } = yield* becomes(id, "delivered")
       assert.deepStrictEqual([attempts, version, server.answers.length], [1, 2, 1])
       assert.strictEqual((yield* call("GET", "/v1/account")).json.usage.emails, 1)
+    }),
+  )
+
+  it.effect("is sent again to whom it has not reached, by a key that may, and to nobody once all have it", () =>
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ line, phase }) =>
+          phase === "rcpt" && /bo@/u.test(line) ? "550 5.7.1 not by our policy" : undefined,
+      })
+      const { becomes, call, lab, limited, send } = yield* setUp(server)
+      const id = yield* send({ to: ["ana@example.org", "bo@example.org"] })
+      const { recipient_counts } = yield* becomes(id, "delivered")
+      assert.deepStrictEqual(recipient_counts, { delivered: 1, bounced: 1 })
+      server.setScript(undefined)
+      const resend = (key: string) => lab.ask("POST", `/v1/email/${id}/resend`, { key })
+      const forbidden = yield* resend(yield* limited("other.test"))
+      assert.deepStrictEqual(refusal(forbidden).slice(0, 2), [403, "domain_not_allowed"])
+      const { json: copy } = yield* resend(yield* limited("acme.test"))
+      assert.deepStrictEqual((yield* becomes(copy.id, "delivered")).to, ["bo@example.org"])
+      assert.deepStrictEqual(
+        server.mails.map(({ to }) => to),
+        [["ana@example.org"], ["bo@example.org"]],
+      )
+      assert.deepStrictEqual(refusal(yield* call("POST", `/v1/email/${copy.id}/resend`)), [
+        422,
+        "nothing_to_resend",
+        "Nobody is left to send to: 1 of 1 recipients have this email.",
+      ])
+      assert.strictEqual((yield* call("GET", "/v1/account")).json.usage.emails, 3)
+    }),
+  )
+
+  it.effect("is not canceled once it is delivered, nor while it waits for another attempt", () =>
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ line, phase }) => (phase === "rcpt" && /bo@/u.test(line) ? "451 4.3.0 not now" : undefined),
+      })
+      const { becomes, call, send } = yield* setUp(server)
+      const emails = { delivered: yield* send(), deferred: yield* send({ to: "bo@example.org" }) }
+      for (const [status, id] of Object.entries(emails)) {
+        yield* becomes(id, status)
+        const words = `Only a queued email can be canceled or rescheduled; this one is ${status}.`
+        for (const ask of [
+          call("POST", `/v1/email/${id}/cancel`),
+          call("PATCH", `/v1/email/${id}`, { scheduled_at: inAnHour() }),
+        ])
+          assert.deepStrictEqual(refusal(yield* ask), [422, "not_cancelable", words])
+        assert.strictEqual((yield* becomes(id, status)).version, 2)
+      }
     }),
   )
 })
