@@ -125,6 +125,24 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sa
       assert.deepStrictEqual((yield* list()).ids, [])
     }),
   )
+
+  it.effect("goes on beyond the largest page", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const account = yield* lab.account()
+      const { secret: key } = yield* lab.key(account)
+      yield* Effect.orDie(lab.sql`
+        INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
+        SELECT ${account}, 'msg_' || lpad(n::text, 26, '0'), '{}', '', '', 0, '', now() + interval '1 day'
+        FROM generate_series(1, 101) AS n`)
+      const page = (query: string) =>
+        Effect.map(lab.ask("GET", `/v1/sandbox/messages?limit=100${query}`, { key }), ({ json }) => json)
+      const first = yield* page("")
+      assert.deepStrictEqual([first.data.length, first.has_more], [100, true])
+      const second = yield* page(`&after=${first.next_cursor}`)
+      assert.deepStrictEqual([second.data.length, second.has_more, second.next_cursor], [1, false, null])
+    }),
+  )
 })
 
 for (const transport of ["relay", "direct"] as const) {

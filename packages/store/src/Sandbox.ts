@@ -5,7 +5,6 @@ import { iso } from "./Iso.ts"
 
 /** How long captured mail is kept. */
 export const KEPT = Duration.days(7)
-export const MAX_PAGE = 100
 /** A test suite that waits looks this often. */
 export const LOOK_EVERY = Duration.millis(100)
 export const MAX_WAIT = Duration.seconds(60)
@@ -69,7 +68,7 @@ export const list = Effect.fn("Sandbox.list")(function* (query: Query) {
           ? sql.literal("")
           : sql`AND EXISTS (SELECT FROM unnest(recipients) AS r WHERE lower(r) = ${query.to.toLowerCase()})`
       }
-    ORDER BY id DESC LIMIT ${Math.min(query.limit, MAX_PAGE)}::int`)
+    ORDER BY id DESC LIMIT ${query.limit}::int`)
 })
 
 export interface Whole extends SandboxRecord {
