@@ -39,19 +39,26 @@ export const read = Effect.fnUntraced(function* (
   query: FeedQuery,
 ): Effect.fn.Return<FeedPage, SqlError.SqlError> {
   const upTo = yield* settled(sql)
-  if (upTo <= query.after) return { events: [], upTo: query.after }
+  if (upTo <= query.after) return { events: [], upTo: query.after, more: false }
   const limit = Math.min(query.limit ?? MAX_FEED_PAGE, MAX_FEED_PAGE)
-  const events = yield* sql<Stored>`
+  const found = yield* sql<Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
       ${iso(sql, "recorded_at")} AS recorded_at
     FROM events
     WHERE position > ${query.after}::bigint AND position <= ${upTo}::bigint
       ${query.account_id === undefined ? sql.literal("") : sql`AND account_id = ${query.account_id}`}
       ${query.types === undefined ? sql.literal("") : sql`AND type = ANY(${query.types}::text[])`}
-    ORDER BY position LIMIT ${limit}::int`
-  const last = events.at(-1)
-  return { events, upTo: events.length < limit || last === undefined ? upTo : last.position }
+    ORDER BY position LIMIT ${limit + 1}::int`
+  return page(found, limit, upTo)
 })
+
+/** A page out of events of which one more than `limit` was read, to see whether there are more. */
+export const page = (found: ReadonlyArray<Stored>, limit: number, upTo: bigint): FeedPage => {
+  const events = found.slice(0, limit)
+  const last = events.at(-1)
+  const more = found.length > limit && last !== undefined
+  return { events, upTo: more ? last.position : upTo, more }
+}
 
 /** Whose events lie between two places, so that those who wait for others' need not look. */
 export const accountsBetween = (sql: PgClient.PgClient, after: bigint, upTo: bigint, limit: number) =>

@@ -129,6 +129,8 @@ export interface FeedPage {
   readonly events: ReadonlyArray<Stored>
   /** Everything up to here has been seen by who has seen this page: the place to go on from, and to write down. */
   readonly upTo: bigint
+  /** There were more of them than were asked for. */
+  readonly more: boolean
 }
 
 /** Decide again on fresh history: somebody else appended first, or the database asked for another try. */

@@ -16,6 +16,7 @@ import {
   TryAgain,
   type Write,
 } from "./Ledger.ts"
+import * as Feed from "./Feed.ts"
 import { type ReadModel, rowsOf } from "./ReadModel.ts"
 import type { Stored } from "./Recorded.ts"
 
@@ -109,13 +110,12 @@ export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
     streams: page.streams,
     feed: ({ account_id, after, limit = MAX_FEED_PAGE, types }) =>
       Effect.sync((): FeedPage => {
-        const events = log
+        const found = log
           .filter((event) => event.position > after)
           .filter((event) => account_id === undefined || event.account_id === account_id)
           .filter((event) => types === undefined || types.includes(event.type))
-          .slice(0, limit)
-        const last = events.at(-1)
-        return { events, upTo: events.length < limit || last === undefined ? BigInt(log.length) : last.position }
+          .slice(0, limit + 1)
+        return Feed.page(found, limit, BigInt(log.length))
       }),
     transaction: (_scope, body) => oneAtATime.withPermit(body(page)),
     landed: (event) => Effect.sync(() => log.some(({ event_id }) => event_id === event.event_id)),

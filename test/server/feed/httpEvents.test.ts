@@ -71,6 +71,30 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
     }),
   )
 
+  it.effect("says that there is more exactly where there is", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const account_id = yield* lab.account()
+      const { secret: key } = yield* lab.key(account_id)
+      const ids = yield* Effect.forEach([1, 2, 3], () => Webhooks.happens(account_id))
+      const read = (after: number, limit: number) =>
+        Effect.map(
+          lab.ask("GET", `/v1/events?types=email.queued&after_position=${after}&limit=${limit}`, { key }),
+          ({ json }) => ({
+            ids: json.data.map(({ stream_id }: { readonly stream_id: string }) => stream_id) as ReadonlyArray<string>,
+            more: json.has_more as boolean,
+            next: json.next_position as number,
+          }),
+        )
+      const whole = yield* read(0, 3)
+      assert.deepStrictEqual([whole.ids, whole.more], [ids, false])
+      const first = yield* read(0, 2)
+      const second = yield* read(first.next, 1)
+      assert.deepStrictEqual([first.more, second.more, [...first.ids, ...second.ids]], [true, false, ids])
+      assert.deepStrictEqual(yield* read(second.next, 1), { ids: [], more: false, next: second.next })
+    }),
+  )
+
   it.effect("refuses to go on from a place that the log has never reached, and says where it ends", () =>
     Effect.gen(function* () {
       const lab = yield* Lab

@@ -21,10 +21,10 @@ export const EventsLive = HttpApiBuilder.group(
           const { after_position, limit, types, wait } = query
           const asked = { after: after_position ?? 0n, account_id, limit, ...tagsOf(types) }
           yield* feed.checkPlace(asked.after)
-          const { events, upTo } = yield* feed.next(asked, Duration.seconds(wait ?? 0))
+          const { events, more, upTo } = yield* feed.next(asked, Duration.seconds(wait ?? 0))
           return {
             object: "list" as const,
-            has_more: events.length === limit,
+            has_more: more,
             next_position: Number(upTo),
             data: events.map(told),
           }
