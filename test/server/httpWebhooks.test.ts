@@ -158,9 +158,13 @@ layer(Lab.layer(), options)("webhooks", (it) => {
       const { json, status } = yield* replay({ events: ["email.queued"] })
       assert.deepStrictEqual(
         [status, json],
-        [202, { object: "webhook_replay", webhook_id: id, queued: 2, has_more: false }],
+        [202, { object: "webhook_replay", webhook_id: id, queued: 2, has_more: false, next_position: null }],
       )
       assert.strictEqual((yield* replay({ created_after: "2039-01-01T00:00:00Z" })).json.queued, 0)
+      const { json: feed } = yield* call("GET", "/v1/events?types=email.queued&limit=1")
+      const rest = yield* replay({ events: ["email.queued"], after_position: feed.next_position })
+      assert.strictEqual(rest.json.queued, 1)
+      assert.strictEqual((yield* replay({ after_position: -1 })).status, 400)
       assert.strictEqual((yield* replay({ created_before: "2019-01-01T00:00:00Z" })).status, 400)
       assert.strictEqual((yield* call("POST", `/v1/webhooks/${id}/replay`, {})).status, 400)
     }),

@@ -46,6 +46,9 @@ export const Replay = Schema.Struct({
   webhook_id: Id.WebhookId,
   queued: Schema.Natural.annotate({ description: "How many calls were queued" }),
   has_more: Schema.Boolean.annotate({
-    description: "More events lie in the range than one replay takes; begin the next where this one ended",
+    description: "More events lie in the range than one replay takes; the next begins at `next_position`",
+  }),
+  next_position: Schema.NullOr(Schema.Natural).annotate({
+    description: "The `after_position` of the next replay of this range; `null` where all of it is queued",
   }),
 }).annotate({ identifier: "WebhookReplay" })

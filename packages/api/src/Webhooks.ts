@@ -68,6 +68,7 @@ const Change = Schema.Struct({
 const Range = Schema.Struct({
   created_after: Timestamp.FromIso,
   created_before: Timestamp.FromIso,
+  after_position: optional(Schema.Natural, "Goes on with a range: the `next_position` of the replay before"),
   events: optional(events, "Only these types; all that the webhook subscribes to unless said otherwise"),
 })
   .check(
@@ -156,7 +157,13 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       payload: Range,
       success: Idempotency.replayable(Replay.pipe(accepted)),
       error: ApiError.Unprocessable,
-    }).annotateMerge(about("Replay a range of events", scope, "Also for a webhook that is younger than the events.")),
+    }).annotateMerge(
+      about(
+        "Replay a range of events",
+        scope,
+        "Also for a webhook that is younger than the events. Where one replay does not take the whole range, the next goes on at `next_position`.",
+      ),
+    ),
   )
   .middleware(Validation)
   .middleware(Authorization)

@@ -719,13 +719,17 @@ export type WebhookReplay = {
   readonly webhook_id: WebhookId
   /** How many calls were queued */
   readonly queued: number
-  /** More events lie in the range than one replay takes; begin the next where this one ended */
+  /** More events lie in the range than one replay takes; the next begins at `next_position` */
   readonly has_more: boolean
+  /** The `after_position` of the next replay of this range; `null` where all of it is queued */
+  readonly next_position: number | null
 }
 
 export type WebhookReplayRange = {
   readonly created_after: TimestampInput
   readonly created_before: TimestampInput
+  /** Goes on with a range: the `next_position` of the replay before */
+  readonly after_position?: number | null
   /** Only these types; all that the webhook subscribes to unless said otherwise */
   readonly events?: ReadonlyArray<WebhookType | "*"> | null
 }

@@ -105,26 +105,37 @@ export interface Range {
   readonly webhook_id: string
   readonly created_after: string
   readonly created_before: string
+  /** The last event that an earlier replay of the range took. */
+  readonly after_position: number
   /** Tags of events, as the log names them, with the type each is told by. */
   readonly types: ReadonlyArray<{ readonly tag: string; readonly type: string }>
-  /** Fresh ids for events that this webhook was never told of, as many as may be needed. */
+  /** Fresh ids for events that this webhook was never told of: as many as the replay takes events. */
   readonly ids: ReadonlyArray<string>
   readonly now: string
 }
 
-/** Replays a stretch of the account's history, also to a webhook younger than the events. */
+export interface Replayed {
+  readonly queued: number
+  /** Where the next replay of the range goes on; null where all of it was taken. */
+  readonly next_position: number | null
+}
+
+/**
+ * Replays a stretch of the account's history, also to a webhook younger than the events. It goes on by position, which no
+ * two events share as they may share an instant. What is committed behind that position meanwhile is told by itself.
+ */
 export const replayRange = Effect.fn("WebhookDeliveries.replayRange")(function* (range: Range) {
   const sql = yield* PgClient.PgClient
-  const { account_id, created_after, created_before, ids, now, types, webhook_id } = range
-  const again = sql<{ readonly id: string }>`
+  const { account_id, after_position, created_after, created_before, ids, now, types, webhook_id } = range
+  const again = sql<{ readonly queued: number; readonly more: boolean; readonly position: bigint | null }>`
     WITH chosen AS (
-      SELECT e.event_id, e.stream_id, e.version, t.type, row_number() OVER (ORDER BY e.position) AS n
+      SELECT e.event_id, e.position, e.stream_id, e.version, t.type, row_number() OVER (ORDER BY e.position) AS n
       FROM events e
       JOIN unnest(${types.map(({ tag }) => tag)}::text[], ${types.map(({ type }) => type)}::text[]) AS t(tag, type)
         ON e.type = t.tag
-      WHERE e.account_id = ${account_id} AND e.recorded_at >= ${created_after}::timestamptz
+      WHERE e.account_id = ${account_id} AND e.position > ${after_position}::bigint AND e.recorded_at >= ${created_after}::timestamptz
         AND e.recorded_at < ${created_before}::timestamptz
-      ORDER BY e.position LIMIT ${ids.length}::int
+      ORDER BY e.position LIMIT ${ids.length + 1}::int
     ), told AS (
       INSERT INTO webhook_deliveries AS d
         (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, next_attempt_at)
@@ -139,13 +150,16 @@ export const replayRange = Effect.fn("WebhookDeliveries.replayRange")(function* 
       SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}', true FROM told
       ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0, ready = true
     )
-    SELECT id FROM told`
-  const told = yield* Effect.orDie(
+    SELECT (SELECT count(*)::int FROM told) AS queued, count(*) > ${ids.length}::int AS more,
+      max(position) FILTER (WHERE n <= ${ids.length}::int) AS position
+    FROM chosen`
+  const [done] = yield* Effect.orDie(
     sql.withTransaction(
-      Effect.tap(again, (rows) => (rows.length > 0 ? Effect.asVoid(Outbox.wake(sql, "webhook")) : Effect.void)),
+      Effect.tap(again, ([row]) => (row?.queued === 0 ? Effect.void : Effect.asVoid(Outbox.wake(sql, "webhook")))),
     ),
   )
-  return told.length
+  if (done === undefined) return yield* Effect.die("an aggregate without a row")
+  return { queued: done.queued, next_position: done.more ? Number(done.position) : null } satisfies Replayed
 })
 
 /** A call with a made-up event, to see whether the endpoint is there and checks signatures. */

@@ -35,6 +35,7 @@ const replayRange = Effect.fnUntraced(function* (
     webhook_id: endpoint.webhook_id,
     created_after: "2000-01-01T00:00:00.000Z",
     created_before: Timestamp.plus(now, Timestamp.DAY),
+    after_position: 0,
     types: DomainEvent.TAGS.filter((tag) => tag.startsWith("Email")).map((tag) => ({
       tag,
       type: DomainEvent.publicType(tag),
@@ -107,7 +108,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
       const receiver = yield* Receiver.listen()
       const endpoint = yield* Webhooks.create(receiver.url, { account_id, events: ["email.queued"] })
       assert.deepStrictEqual(yield* Webhooks.deliveries(endpoint), [])
-      assert.strictEqual(yield* replayRange(endpoint), 3)
+      assert.strictEqual((yield* replayRange(endpoint)).queued, 3)
       yield* Webhooks.settledAll(endpoint, 3)
       const told = receiver.calls.map(
         (call) =>
@@ -128,13 +129,16 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
       yield* Webhooks.happens(account_id)
       yield* Webhooks.settledAll(endpoint, 3)
       const onlyOpened = { types: [{ tag: "EmailOpened", type: "email.opened" }] }
-      assert.strictEqual(yield* replayRange(endpoint, onlyOpened), 1)
+      assert.strictEqual((yield* replayRange(endpoint, onlyOpened)).queued, 1)
       yield* Delivery.until(
         Effect.sync(() => receiver.calls.length),
         (calls) => calls === 4,
       )
-      assert.strictEqual(yield* replayRange(endpoint, { created_before: "2001-01-01T00:00:00.000Z" }), 0)
-      assert.strictEqual(yield* replayRange(endpoint, {}, 2), 2)
+      assert.deepStrictEqual(yield* replayRange(endpoint, { created_before: "2001-01-01T00:00:00.000Z" }), {
+        queued: 0,
+        next_position: null,
+      })
+      assert.strictEqual((yield* replayRange(endpoint, {}, 2)).queued, 2)
       yield* Delivery.until(
         Effect.sync(() => receiver.calls.length),
         (calls) => calls === 6,
@@ -144,11 +148,32 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
     }),
   )
 
+  it.effect("of a range goes on where it ended, also among events of one instant", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const account_id = id("AccountId")
+      const emails = yield* Effect.forEach([1, 2, 3, 4], () => Webhooks.happens(account_id))
+      yield* Effect.orDie(sql`UPDATE events SET recorded_at = '2026-01-01T00:00:00Z' WHERE account_id = ${account_id}`)
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id })
+      const range = { types: [{ tag: "EmailQueued", type: "email.queued" }] }
+      const first = yield* replayRange(endpoint, range, 3)
+      const second = yield* replayRange(endpoint, { ...range, after_position: first.next_position ?? 0 }, 1)
+      assert.deepStrictEqual([first.queued, second], [3, { queued: 1, next_position: null }])
+      const told = yield* Effect.orDie(sql<{ readonly stream_id: string }>`
+        SELECT stream_id FROM webhook_deliveries WHERE webhook_id = ${endpoint.webhook_id} ORDER BY stream_id`)
+      assert.deepStrictEqual(
+        told.map(({ stream_id }) => stream_id),
+        emails.toSorted(),
+      )
+      assert.deepStrictEqual(yield* replayRange(endpoint, range, 4), { queued: 4, next_position: null })
+    }),
+  )
+
   it.effect("never reaches into another account", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
       yield* Webhooks.happens(id("AccountId"))
-      assert.strictEqual(yield* replayRange(endpoint), 0)
+      assert.strictEqual((yield* replayRange(endpoint)).queued, 0)
     }),
   )
 

@@ -7,7 +7,19 @@ import { say } from "../ui/Toasts.tsx"
 
 interface Replay {
   readonly queued: number
-  readonly has_more: boolean
+  readonly next_position: number | null
+}
+
+/** One replay takes so many events; the next goes on where it ended. */
+const replayAll = async (webhookId: string, range: { created_after: string; created_before: string }) => {
+  let calls = 0
+  let after_position: number | null = null
+  do {
+    const { next_position, queued }: Replay = await post(`/webhooks/${webhookId}/replay`, { ...range, after_position })
+    calls += queued
+    after_position = next_position
+  } while (after_position !== null)
+  return calls
 }
 
 export const ReplayRange = ({ onDone, webhookId }: { readonly webhookId: string; readonly onDone: () => void }) => {
@@ -15,12 +27,12 @@ export const ReplayRange = ({ onDone, webhookId }: { readonly webhookId: string;
   const [before, setBefore] = useState("")
   const replay = useMutation({
     mutationFn: () =>
-      post<Replay>(`/webhooks/${webhookId}/replay`, {
+      replayAll(webhookId, {
         created_after: new Date(after).toISOString(),
         created_before: new Date(before).toISOString(),
       }),
-    onSuccess: ({ has_more, queued }) => {
-      say(`${queued} calls are queued${has_more ? "; more lie in that stretch than one replay takes" : ""}.`)
+    onSuccess: (calls) => {
+      say(`${calls} calls are queued.`)
       onDone()
     },
   })

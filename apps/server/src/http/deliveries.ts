@@ -113,6 +113,7 @@ const replaying = Effect.fnUntraced(function* ({ delivery_id, id }: OfDelivery["
 interface Range {
   readonly created_after: Timestamp.Timestamp
   readonly created_before: Timestamp.Timestamp
+  readonly after_position: number | null
   readonly events: ReadonlyArray<string> | null
 }
 
@@ -121,23 +122,30 @@ export const replayRange = (call: Call & OfWebhook & { readonly payload: Range }
 
 const replayingRange = Effect.fnUntraced(function* (
   webhook_id: Id.WebhookId,
-  { created_after, created_before, events }: Range,
+  { after_position, created_after, created_before, events }: Range,
 ) {
   const { account_id, webhook } = yield* findEnabled(webhook_id)
   const ids = yield* Effect.forEach(
     Array.makeBy(WebhookDeliveries.MAX_REPLAY_EVENTS, () => undefined),
     () => newId("WebhookDeliveryId"),
   )
-  const queued = yield* WebhookDeliveries.replayRange({
+  const { next_position, queued } = yield* WebhookDeliveries.replayRange({
     account_id,
     webhook_id,
     created_after,
     created_before,
+    after_position: after_position ?? 0,
     types: typesOf(events ?? webhook.events),
     ids,
     now: yield* now,
   })
-  return { object: "webhook_replay" as const, webhook_id, queued, has_more: queued === ids.length }
+  return {
+    object: "webhook_replay" as const,
+    webhook_id,
+    queued,
+    has_more: next_position !== null,
+    next_position,
+  }
 })
 
 /** The tags of the log behind public types; `*` stands for all that webhooks are told of. */
