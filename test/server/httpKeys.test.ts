@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Cause, Effect, Exit, Option } from "effect"
+import * as CommandLine from "../support/commandLine.ts"
 import { Lab } from "./httpLab.ts"
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API keys", (it) => {
@@ -160,6 +161,65 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
       })
       assert.deepStrictEqual([past.status, past.json.error.reason], [422, "expires_at_out_of_range"])
       assert.strictEqual((yield* call("DELETE", "/v1/api-keys/key_00000000000000000000000000")).status, 404)
+    }),
+  )
+
+  it.effect("are made, listed and revoked at the command line as over the API", () =>
+    Effect.gen(function* () {
+      const { account, admin, call, lab } = yield* setUp
+      const { id, key } = yield* CommandLine.typed(
+        ...`keys create ${account} CI --scope domains:read --scope email:send --domain Acme.test`.split(" "),
+        ...`--allowed-ip 127.0.0.0/8 --expires-at 2999-01-01T00:00:00+01:00`.split(" "),
+      )
+      assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
+      const { json: record } = yield* call("GET", `/v1/api-keys/${id}`)
+      assert.deepStrictEqual(
+        [record.name, record.scopes, record.domain, record.allowed_ips, record.expires_at, record.prefix],
+        [
+          "CI",
+          ["email:send", "domains:read"],
+          "acme.test",
+          ["127.0.0.0/8"],
+          "2998-12-31T23:00:00.000Z",
+          key.slice(0, 10),
+        ],
+      )
+      assert.match(record.created_by, /^cli:/u)
+      const listed = (yield* CommandLine.typed("keys", "list", account)) as ReadonlyArray<Record<string, unknown>>
+      assert.deepStrictEqual(
+        listed.map((each) => [each["id"], each["status"]]),
+        [
+          [id, "active"],
+          [admin.id, "active"],
+        ],
+      )
+      const first = yield* CommandLine.typed("keys", "revoke", account, id)
+      assert.deepStrictEqual(first, { id, revoked: true, revoked_at: first.revoked_at })
+      assert.deepStrictEqual(yield* CommandLine.typed("keys", "revoke", account, id), first)
+      assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 401)
+    }),
+  )
+
+  it.effect("are not made for an account that is not there, nor is anything else at the command line", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const nobody = "acc_00000000000000000000000000"
+      for (const words of [
+        ["keys", "create", nobody, "x", "--scope", "admin"],
+        ["keys", "list", nobody],
+        ["keys", "revoke", nobody, "key_00000000000000000000000000"],
+        ["domains", "list", nobody],
+        ["domains", "transport", nobody, "acme.test", "relay"],
+        ["accounts", "plan", nobody, "free"],
+        ["accounts", "limits", nobody, "--send", "1"],
+        ["accounts", "retention", nobody],
+      ]) {
+        const { exit, output } = yield* CommandLine.type(...words)
+        const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
+        assert.strictEqual((error as { readonly _tag: string } | undefined)?._tag, "AccountNotFound", words.join(" "))
+        assert.strictEqual(output, "", words.join(" "))
+      }
+      assert.deepStrictEqual(yield* lab.sql`SELECT FROM events WHERE account_id = ${nobody}`, [])
     }),
   )
 })

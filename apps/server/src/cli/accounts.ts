@@ -1,26 +1,21 @@
 import * as Account from "@waybill/domain/Account"
-import * as Id from "@waybill/domain/Id"
+import type * as Id from "@waybill/domain/Id"
 import * as Plan from "@waybill/domain/Plan"
 import * as Accounts from "@waybill/store/Accounts"
 import { EventStore } from "@waybill/store/EventStore"
 import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { newId, now } from "../fresh.ts"
+import { account as id, find } from "./account.ts"
 import * as output from "./output.ts"
 import { withStore } from "./withStore.ts"
 
 const COLUMNS = ["id", "name", "plan", "created_at"]
 
-const id = Argument.String("account").pipe(
-  Argument.withDescription("The account's id, acc_…"),
-  Argument.withSchema(Id.AccountId),
-)
 const plan = Flag.Literals("plan", Plan.ALL)
 
-const show = (account_id: string, json: boolean) =>
-  Effect.flatMap(Accounts.find(account_id), (found) =>
-    Option.isNone(found) ? Effect.fail(new Account.AccountNotFound()) : output.printOne({ ...found.value }, { json }),
-  )
+const show = (id: Id.AccountId, json: boolean) =>
+  Effect.flatMap(find(id), (found) => output.printOne({ ...found }, { json }))
 
 /** A change that changes nothing is no failure at the command line. */
 const change = (account_id: Id.AccountId, decide: ReturnType<typeof Account.changePlan>) =>

@@ -1,24 +1,20 @@
 import * as Domain from "@waybill/domain/Domain"
 import * as DomainName from "@waybill/domain/DomainName"
 import { DomainNotFound } from "@waybill/domain/DomainRefusal"
-import * as Id from "@waybill/domain/Id"
+import type * as Id from "@waybill/domain/Id"
 import * as Domains from "@waybill/store/Domains"
 import { EventStore } from "@waybill/store/EventStore"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { now } from "../fresh.ts"
 import * as Settings from "../Settings.ts"
+import * as accounts from "./account.ts"
 import * as output from "./output.ts"
 import { withStore } from "./withStore.ts"
 
 const COLUMNS = ["id", "name", "status", "transport"]
 /** What stands in the log as no choice at all. */
 const DEFAULT = "default"
-
-const account = Argument.String("account").pipe(
-  Argument.withDescription("The account's id, acc_…"),
-  Argument.withSchema(Id.AccountId),
-)
 
 const row = ({ domain_id, name, status, transport }: Domains.DomainRecord) => ({
   id: domain_id,
@@ -29,8 +25,9 @@ const row = ({ domain_id, name, status, transport }: Domains.DomainRecord) => ({
 
 const list = Command.make(
   "list",
-  { account, json: output.json },
+  { account: accounts.account, json: output.json },
   Effect.fn(function* ({ account, json }) {
+    yield* accounts.find(account)
     yield* output.print((yield* Domains.list(account)).map(row), { json, columns: COLUMNS })
   }),
 ).pipe(Command.withDescription("List an account's domains"))
@@ -38,12 +35,13 @@ const list = Command.make(
 const transport = Command.make(
   "transport",
   {
-    account,
+    account: accounts.account,
     domain: Argument.String("domain").pipe(Argument.withDescription("Its name, or its id, dom_…")),
     transport: Argument.Literals("transport", ["capture", "relay", "direct", DEFAULT]),
     json: output.json,
   },
   Effect.fn(function* ({ account, domain, json, transport }) {
+    yield* accounts.find(account)
     const choice = transport === DEFAULT ? null : transport
     const { domain_id } = yield* find(account, domain)
     const store = yield* EventStore

@@ -11,13 +11,9 @@ import { Argument, Command, Flag } from "effect/cli"
 import { userInfo } from "node:os"
 import { createApiKey } from "../apiKeys.ts"
 import { now } from "../fresh.ts"
+import { account, find } from "./account.ts"
 import * as output from "./output.ts"
 import { withStore } from "./withStore.ts"
-
-const account = Argument.String("account").pipe(
-  Argument.withDescription("The account's id, acc_…"),
-  Argument.withSchema(Id.AccountId),
-)
 
 const create = Command.make(
   "create",
@@ -46,6 +42,7 @@ const create = Command.make(
     json: output.json,
   },
   Effect.fn(function* ({ account, allowedIp, domain, expiresAt, json, name, scope }) {
+    yield* find(account)
     const { keyId, secret } = yield* createApiKey(account, `cli:${userInfo().username}`, {
       name,
       scopes: scope,
@@ -61,6 +58,7 @@ const list = Command.make(
   "list",
   { account, json: output.json },
   Effect.fn(function* ({ account, json }) {
+    yield* find(account)
     const keys = yield* ApiKeys.list(yield* now, account)
     const columns = ["id", "name", "prefix", "scopes", "status", "last_used_at"]
     yield* output.print(
@@ -74,6 +72,7 @@ const revoke = Command.make(
   "revoke",
   { account, id: Argument.String("key").pipe(Argument.withSchema(Id.ApiKeyId)), json: output.json },
   Effect.fn(function* ({ account, id, json }) {
+    yield* find(account)
     const store = yield* EventStore
     const at = yield* now
     const revoked_at = yield* store.commit(ApiKey, { account_id: account, stream_id: id }, ApiKey.revoke(at)).pipe(

@@ -1,0 +1,29 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { ConfigProvider, Console, Effect, Exit, Layer, Redacted } from "effect"
+import { Command } from "effect/cli"
+import { waybill } from "../../apps/server/src/cli/waybill.ts"
+import * as Database from "./database.ts"
+
+/** What an operator types beside a running service, without a process of its own, and all that it prints. */
+export const type = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const { url } = yield* Database.Fresh
+  const env = ConfigProvider.fromUnknown({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })
+  const printed: Array<string> = []
+  const log = (...words: ReadonlyArray<unknown>) => void printed.push(words.join(" "))
+  const exit = yield* Command.runWith(waybill, { version: "0" })(args).pipe(
+    Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(env))),
+    Effect.provideService(Console.Console, { ...globalThis.console, log }),
+    Effect.exit,
+  )
+  return { exit, output: printed.join("\n") }
+})
+
+/** The same for what is expected to do its work, with `--json`. */
+export const typed = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const { exit, output } = yield* type(...args, "--json")
+  if (Exit.isFailure(exit)) return yield* Effect.failCause(exit.cause).pipe(Effect.orDie)
+  // The tests look into answers of every kind.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  const printed: any = JSON.parse(output)
+  return printed
+})
