@@ -2,6 +2,7 @@ import * as Network from "@waybill/mail/Network"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { vi } from "vitest"
+import * as CommandLine from "../support/commandLine.ts"
 import { type Answer, Lab } from "./httpLab.ts"
 
 // Whoever waits for a fresh minute needs most of these before it has begun.
@@ -91,6 +92,38 @@ layer(Lab.layer({ trustedProxies }), { excludeTestServices: true, timeout: "180 
           (yield* lab.ask("POST", "/v1/email/send/batch", { key, body: { emails: [MESSAGE] } })).status,
           429,
         )
+      }),
+    )
+
+    it.effect("are what an operator grants instead, and every answer says so", () =>
+      Effect.gen(function* () {
+        yield* enoughOfTheMinute
+        const { id, key, lab } = yield* account()
+        const granted = yield* CommandLine.typed("accounts", "limits", id, "--other", "125", "--send", "2000")
+        assert.deepStrictEqual(granted.granted, { send: 2_000, logs: null, other: 125, monthly_emails: null })
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 130 }),
+          () => lab.ask("GET", "/v1/account", { key }),
+          { concurrency: 25 },
+        )
+        assert.deepStrictEqual(count(answers), { 200: 125, 429: 5 })
+        const limitOf = ({ headers }: Answer) => headers.get("x-ratelimit-limit")
+        assert.deepStrictEqual([...new Set(answers.map(limitOf))], ["125"])
+        assert.strictEqual(limitOf(yield* lab.ask("POST", "/v1/email/send", { key, body: MESSAGE })), "2000")
+        assert.strictEqual(limitOf(yield* lab.ask("GET", "/v1/email/logs", { key })), "60")
+      }),
+    )
+
+    it.effect("are those of another plan, once the account is put on it", () =>
+      Effect.gen(function* () {
+        const { id, key, lab } = yield* account("free")
+        const body = { ...MESSAGE, to: Array.from({ length: 11 }, (_, nth) => `r${nth}@example.org`) }
+        const send = Effect.map(lab.ask("POST", "/v1/email/send", { key, body }), ({ status }) => status)
+        assert.strictEqual(yield* send, 422)
+        assert.strictEqual((yield* CommandLine.typed("accounts", "plan", id, "starter")).plan, "starter")
+        assert.strictEqual(yield* send, 200)
+        const { json } = yield* lab.ask("GET", "/v1/account", { key })
+        assert.deepStrictEqual([json.plan, json.limits.monthly_emails, json.usage.emails], ["starter", 50_000, 11])
       }),
     )
 
