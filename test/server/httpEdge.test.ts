@@ -1,6 +1,8 @@
-import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
-import { connect } from "node:net"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Effect } from "effect"
+import { once } from "node:events"
+import { type AddressInfo, connect } from "node:net"
+import * as NodeServer from "../../apps/server/src/http/NodeServer.ts"
 import { type Answer, type Ask, Lab } from "./httpLab.ts"
 
 const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
@@ -339,9 +341,56 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
         for (const said of [
           `GET /v1/account HTTP/1.1\r\n${auth}\r\nExpect: miracles\r\n\r\n`,
           `GET http://other.example/v1/account HTTP/1.1\r\n${auth}\r\n\r\n`,
+          `GET /v1/account HTTP/1.1\r\n${auth}, Upgrade\r\nUpgrade: websocket\r\n\r\n`,
         ])
           assert.match(yield* speak(lab.url, said), /^HTTP\/1\.1 200 /u, said)
+        const body = '{"name":"acme.test"}'
+        const json = "Content-Type: application/json\r\nTransfer-Encoding: chunked"
+        const head = `POST /v1/domains HTTP/1.1\r\n${auth}, Upgrade\r\nUpgrade: h2c\r\n${json}\r\n\r\n`
+        const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+        assert.match(yield* speak(lab.url, head, chunked), /^HTTP\/1\.1 201 /u)
+      }),
+    )
+
+    it.effect("answers who takes it for a proxy like anybody with a wrong method", () =>
+      Effect.gen(function* () {
+        const { key, lab } = yield* setUp
+        for (const head of ["", `Authorization: Bearer ${key}\r\n`]) {
+          const heard = yield* speak(lab.url, `CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n${head}\r\n`)
+          assert.match(heard, /^HTTP\/1\.1 404 /u)
+          const { error } = bodyOf(heard)
+          assert.strictEqual(error.reason, "route_not_found")
+          assert.include(heard.toLowerCase(), `x-request-id: ${error.request_id}`)
+          for (const name of RATE_HEADERS) assert.include(heard.toLowerCase(), `${name}: `)
+        }
       }),
     )
   },
 )
+
+describe("a connection that has had its last request", () => {
+  it("is closed, and what was sent behind that is neither done nor answered", async () => {
+    const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS)
+    server.maxRequestsPerSocket = 3
+    const done: Array<string | undefined> = []
+    server.lane = ({ url }, response) => {
+      done.push(url)
+      response.end(`${url}\r\n`)
+      return true
+    }
+    server.on("checkContinue", (request, response) => {
+      response.writeContinue()
+      server.lane(request, response)
+    })
+    await once(server.listen(0, "127.0.0.1"), "listening")
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const request = (path: string, header = "") => `GET ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\n`
+    for (const header of ["", "Expect: 100-continue\r\n"]) {
+      const said = ["/1", "/2", "/3", "/4", "/5"].map((path) => request(path, header)).join("")
+      const heard = await Effect.runPromise(speak(url, said))
+      assert.deepStrictEqual(done.splice(0), ["/1", "/2", "/3"])
+      assert.strictEqual(heard.match(/^HTTP\/1\.1 (?!100)\d+|close/gmu)?.join(), `${"HTTP/1.1 200,".repeat(3)}close`)
+    }
+    server.close()
+  })
+})

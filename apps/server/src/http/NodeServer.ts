@@ -2,7 +2,7 @@ import { InvalidRequest } from "@waybill/api/RequestRefusal"
 import * as ApiError from "@waybill/api/ApiError"
 import * as RateLimit from "@waybill/domain/RateLimit"
 import { type Context, Effect } from "effect"
-import { type IncomingMessage, Server, type ServerResponse } from "node:http"
+import { type IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { newId, now } from "../fresh.ts"
 import * as Requests from "../observability/Requests.ts"
@@ -47,13 +47,20 @@ export class NodeServer extends Server {
   lane: Lane = () => false
 
   override emit(event: string, ...args: ReadonlyArray<unknown>): boolean {
+    if (event !== "request" && event !== "checkContinue") return super.emit(event, ...args)
+    const [request, response] = args as [IncomingMessage, ServerResponse & Counted]
+    // A busy client would hold a server that is to stop for ever. And after the last request that a connection may have,
+    // Node would answer 503 without a word to those that were sent behind it; closed, they are the client's to send anew.
+    if (!this.listening || response.maxRequestsOnConnectionReached === true) response.shouldKeepAlive = false
     if (event !== "request") return super.emit(event, ...args)
-    const [request, response] = args as [IncomingMessage, ServerResponse]
-    // A busy client would hold a server that is to stop for ever.
-    if (!this.listening) response.shouldKeepAlive = false
     Requests.observe(request, response)
     return this.lane(request, response) || super.emit(event, ...args)
   }
+}
+
+/** What Node keeps of an answer after which there is no other on its connection. */
+interface Counted {
+  readonly maxRequestsOnConnectionReached?: boolean
 }
 
 /** node:http with limits, and with our own words for what it refuses before any of our code sees a request. */
@@ -81,7 +88,19 @@ export const make = (context: Context.Context<never>, timeouts: Timeouts): NodeS
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
     server.emit("request", request, response),
   )
+  server.on("connect", (request: IncomingMessage, socket: Socket) => answerLikeAny(server, request, socket))
   return server
+}
+
+/** Whoever takes this for a proxy is answered like anybody with a wrong method; Node would hang up without a word. */
+const answerLikeAny = (server: Server, request: IncomingMessage, socket: Socket): void => {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  response.on("finish", () => socket.destroySoon())
+  // Node has taken its own listeners away.
+  socket.on("error", () => socket.destroy())
+  server.emit("request", request, response)
 }
 
 /**

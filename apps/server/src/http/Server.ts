@@ -85,6 +85,9 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const open = (path: string) => OPEN.has(path) || options.also?.open(path) === true
       node.lane = yield* SendLane.make(options)
       yield* server.serve(Edge.around(app, { trustedProxies: options.trustedProxies, open }))
+      // Without anybody who listens for them, Node reads requests for an upgrade like all others: within the same times,
+      // and their bodies too.
+      node.removeAllListeners("upgrade")
     }),
   ).pipe(Layer.provide(router))
 
