@@ -54,8 +54,7 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
   for (const [path, operations] of Object.entries(document["paths"] as Record<string, Record<string, Json>>))
     for (const operation of Object.values(operations)) {
       const responses = operation["responses"] as Record<string, Json>
-      // Only a path with an id in it can name something that is not there.
-      if (!path.includes("{")) delete responses["404"]
+      if (!mayBeMissing(path)) delete responses["404"]
       for (const response of Object.values(responses)) finishResponse(response)
       for (const parameter of (operation["parameters"] ?? []) as ReadonlyArray<Json>)
         finishParameter(parameter, operation)
@@ -69,6 +68,9 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
   if (properties !== undefined) properties.emails["items"] = { $ref: "#/components/schemas/EmailMessage" }
   return rename(document) as Record<string, unknown>
 }
+
+/** A path with an id in it can name something that is not there, and the sandbox is not there itself while mail is sent. */
+const mayBeMissing = (path: string): boolean => path.includes("{") || path.startsWith("/v1/sandbox/")
 
 const finishResponse = (response: Json): void => {
   const own = Object.keys((response["headers"] ?? {}) as Json)
