@@ -12,7 +12,15 @@ export interface Seen {
   readonly body: string
 }
 
-type Answer = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown } | "drop"
+interface Said {
+  readonly status: number
+  readonly headers?: Record<string, string>
+  readonly body?: unknown
+  /** As it is, in place of a body of JSON. */
+  readonly text?: string
+  readonly after_ms?: number
+}
+type Answer = Said | "drop"
 
 /** A server that answers each request with the next of these, and tells what it saw. */
 export const answering = async (answers: ReadonlyArray<Answer>) => {
@@ -21,7 +29,7 @@ export const answering = async (answers: ReadonlyArray<Answer>) => {
     const chunks: Array<Buffer> = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.on("end", () => {
-      const answer = answers[Math.min(seen.length, answers.length - 1)] ?? { status: 500 }
+      const answer = answers[Math.min(seen.length, answers.length - 1)] ?? ({ status: 500 } satisfies Said)
       seen.push({
         method: request.method ?? "",
         url: request.url ?? "",
@@ -29,8 +37,11 @@ export const answering = async (answers: ReadonlyArray<Answer>) => {
         body: Buffer.concat(chunks).toString(),
       })
       if (answer === "drop") return void request.socket.destroy()
-      response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers })
-      response.end(JSON.stringify(answer.body ?? {}))
+      const { after_ms = 0, body = {}, headers, status, text = JSON.stringify(body) } = answer
+      setTimeout(() => {
+        response.writeHead(status, { "content-type": "application/json", ...headers })
+        response.end(text)
+      }, after_ms)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

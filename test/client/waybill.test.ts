@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { Waybill, WaybillError } from "../../packages/client/src/Waybill.ts"
 import { answering, KEY } from "./support.ts"
@@ -13,6 +14,17 @@ const caught = (promise: Promise<unknown>): Promise<WaybillError> =>
   promise.then(
     () => assert.fail("it was not refused"),
     (error: unknown) => (error instanceof WaybillError ? error : assert.fail(String(error))),
+  )
+
+const { paths: contractPaths } = JSON.parse(
+  readFileSync(new URL("../contract/openapi.json", import.meta.url), "utf8"),
+) as { readonly paths: Readonly<Record<string, object>> }
+
+/** What walks on until it is told to stop. */
+const stopped = (walk: AsyncGenerator<unknown>): Promise<unknown> =>
+  walk.next().then(
+    () => assert.fail("it went on"),
+    () => undefined,
   )
 
 describe("the client", () => {
@@ -85,6 +97,139 @@ describe("the client", () => {
         "/v1/email/logs?limit=100&status=bounced%2Cfailed&tag=x&tag=y",
         "/v1/email/logs?limit=100&after=b&status=bounced%2Cfailed&tag=x&tag=y",
       ],
+    )
+  })
+
+  it("walks from a message on towards the newest, and from a place in the history on", async () => {
+    const page = (ids: ReadonlyArray<string>, next: object) => ({
+      status: 200,
+      body: { object: "list", data: ids.map((id) => ({ id })), ...next },
+    })
+    await using server = await answering([
+      page(["c", "b"], { has_more: true, next_cursor: "c" }),
+      page(["d"], { has_more: false, next_cursor: null }),
+      page(["evt_1", "evt_2"], { has_more: true, next_position: 7 }),
+      page([], { has_more: false, next_position: 9 }),
+      page(["m"], { has_more: false, next_cursor: null }),
+    ])
+    const waybill = new Waybill(KEY, server)
+    const ids = async (all: AsyncIterable<{ readonly id: string }>) => {
+      const found: Array<string> = []
+      for await (const { id } of all) found.push(id)
+      return found
+    }
+    assert.deepStrictEqual(await ids(waybill.logs.all({ before: "a", tag: "x" })), ["b", "c", "d"])
+    assert.deepStrictEqual(await ids(waybill.events.all({ after_position: 3, types: ["email.queued"] })), [
+      "evt_1",
+      "evt_2",
+    ])
+    assert.deepStrictEqual(await ids(waybill.sandbox.all({ to: "ana@example.org" })), ["m"])
+    assert.deepStrictEqual(
+      server.seen.map(({ url }) => url),
+      [
+        "/v1/email/logs?before=a&limit=100&tag=x",
+        "/v1/email/logs?before=c&limit=100&tag=x",
+        "/v1/events?after_position=3&limit=1000&types=email.queued",
+        "/v1/events?after_position=7&limit=1000&types=email.queued",
+        "/v1/sandbox/messages?to=ana%40example.org&limit=100",
+      ],
+    )
+  })
+
+  it("gives an answer that was asked to wait the time for it on top of its own", async () => {
+    const late = { status: 200, after_ms: 300, body: { object: "list", data: [], has_more: false, next_cursor: null } }
+    await using server = await answering([late])
+    const waybill = new Waybill(KEY, { ...server, timeoutMs: 100, retries: 0 })
+    assert.isUndefined(await waybill.sandbox.waitFor("ana@example.org", 1))
+    assert.deepStrictEqual((await waybill.events.list({ wait: "1s" })).data, [])
+    assert.strictEqual((await caught(waybill.sandbox.list())).code, "connection_failed")
+  })
+
+  it("takes a stream of events up again where it was cut, and leaves it when it has enough", async () => {
+    const block = (position: number, type?: string) =>
+      `id: ${position}\n${type === undefined ? "event: ping\n" : ""}data: ${JSON.stringify({ position, type })}\n\n`
+    const stream = (text: string) => ({ status: 200, headers: { "content-type": "text/event-stream" }, text })
+    await using server = await answering([
+      stream(block(4) + block(6, "email.queued") + block(7, "email.sent").slice(0, -5)),
+      stream(block(6) + block(7, "email.sent") + block(9, "email.delivered")),
+    ])
+    const seen: Array<number> = []
+    for await (const { position } of new Waybill(KEY, server).events.stream({ types: ["email.queued"] })) {
+      seen.push(position)
+      if (position === 9) break
+    }
+    assert.deepStrictEqual(seen, [6, 7, 9])
+    assert.deepStrictEqual(
+      server.seen.map(({ url }) => url),
+      ["/v1/events/stream?types=email.queued", "/v1/events/stream?after_position=6&types=email.queued"],
+    )
+  })
+
+  it("has every endpoint of the contract", async () => {
+    await using server = await answering([{ status: 200, body: { data: [], has_more: false } }])
+    const { account, apiKeys, audit, domains, emails, ...more } = new Waybill(KEY, server)
+    const { events, logs, members, sandbox, session, stats, suppressions, webhooks } = more
+    const calls: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
+      "POST /v1/email/send": () => emails.send(EMAIL),
+      "POST /v1/email/send/batch": () => emails.sendBatch([EMAIL]),
+      "POST /v1/email/{id}/cancel": (id) => emails.cancel(id),
+      "POST /v1/email/{id}/resend": (id) => emails.resend(id),
+      "PATCH /v1/email/{id}": (id) => emails.reschedule(id, "2026-12-01T00:00:00Z"),
+      "GET /v1/email/logs": () => logs.list(),
+      "GET /v1/email/logs/{id}": (id) => logs.get(id, { as_of: "2026-12-01T00:00:00Z" }),
+      "GET /v1/email/logs/{id}/events": (id) => logs.events(id),
+      "GET /v1/domains": () => domains.list(),
+      "POST /v1/domains": () => domains.add("acme.test"),
+      "GET /v1/domains/{domain}": (id) => domains.get(id),
+      "DELETE /v1/domains/{domain}": (id) => domains.remove(id),
+      "POST /v1/domains/{domain}/verify": (id) => domains.verify(id),
+      "POST /v1/domains/{domain}/dkim/rotate": (id) => domains.rotateDkim(id),
+      "GET /v1/api-keys": () => apiKeys.list(),
+      "POST /v1/api-keys": () => apiKeys.create({ name: "x", scopes: ["admin"] }),
+      "GET /v1/api-keys/{key_id}": (id) => apiKeys.get(id),
+      "DELETE /v1/api-keys/{key_id}": (id) => apiKeys.revoke(id),
+      "GET /v1/webhooks": () => webhooks.list(),
+      "POST /v1/webhooks": () => webhooks.create({ url: "https://example.org/", events: ["*"] }),
+      "GET /v1/webhooks/{id}": (id) => webhooks.get(id),
+      "PATCH /v1/webhooks/{id}": (id) => webhooks.update(id, {}),
+      "DELETE /v1/webhooks/{id}": (id) => webhooks.remove(id),
+      "POST /v1/webhooks/{id}/test": (id) => webhooks.test(id),
+      "POST /v1/webhooks/{id}/rotate-secret": (id) => webhooks.rotateSecret(id),
+      "GET /v1/webhooks/{id}/deliveries": (id) => webhooks.deliveries(id),
+      "GET /v1/webhooks/{id}/deliveries/{delivery_id}": (id) => webhooks.delivery(id, id),
+      "POST /v1/webhooks/{id}/deliveries/{delivery_id}/replay": (id) => webhooks.replayDelivery(id, id),
+      "POST /v1/webhooks/{id}/replay": (id) => webhooks.replay(id, { created_after: "", created_before: "" }),
+      "GET /v1/suppressions": () => suppressions.list(),
+      "POST /v1/suppressions": () => suppressions.add({ email: "ana@example.org" }),
+      "GET /v1/suppressions/{email}": (id) => suppressions.get(id),
+      "DELETE /v1/suppressions/{email}": (id) => suppressions.remove(id),
+      "GET /v1/account": () => account.get(),
+      "GET /v1/session": () => session.get(),
+      "GET /v1/members": () => members.list(),
+      "POST /v1/members": () => members.invite({ email: "ana@example.org", role: "viewer" }),
+      "PATCH /v1/members/{id}": (id) => members.changeRole(id, "viewer"),
+      "POST /v1/members/{id}/link": (id) => members.makeLink(id),
+      "DELETE /v1/members/{id}": (id) => members.remove(id),
+      "GET /v1/stats": () => stats.get({ group_by: ["day", "tag"] }),
+      "GET /v1/events": () => events.list(),
+      "GET /v1/events/stream": () => stopped(events.stream({ signal: AbortSignal.timeout(100) })),
+      "GET /v1/audit": () => audit.list(),
+      "GET /v1/sandbox/messages": () => sandbox.list(),
+      "DELETE /v1/sandbox/messages": () => sandbox.clear(),
+      "GET /v1/sandbox/messages/{id}": (id) => sandbox.get(id),
+      "DELETE /v1/sandbox/messages/{id}": (id) => sandbox.remove(id),
+    }
+    for (const [operation, call] of Object.entries(calls)) {
+      await call("one")
+      const { method, url } = server.seen.at(-1) ?? assert.fail(operation)
+      assert.strictEqual(`${method} ${url.split("?", 1)[0]}`, operation.replaceAll(/\{\w+\}/gu, "one"))
+    }
+    const contract = Object.entries(contractPaths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    assert.sameMembers(
+      Object.keys(calls),
+      contract.filter((operation) => operation.includes(" /v1/")),
     )
   })
 

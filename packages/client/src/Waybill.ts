@@ -1,9 +1,11 @@
 import { paginate } from "./paginate.ts"
-import { type Call, type Options, sender } from "./request.ts"
+import { type Call, type Options, type Sender, sender } from "./request.ts"
+import { type StreamQuery, streamEvents } from "./stream.ts"
 import type * as T from "./types.ts"
 
 export { isWellFormedKey } from "./apiKey.ts"
 export type { Options } from "./request.ts"
+export type { StreamQuery } from "./stream.ts"
 export type * from "./types.ts"
 export { verifyWebhook, type WebhookEvent } from "./verifyWebhook.ts"
 export { WaybillError } from "./WaybillError.ts"
@@ -24,8 +26,10 @@ export interface Page<A> {
 export interface LogsQuery {
   readonly limit?: number
   readonly status?: T.EmailStatus | readonly T.EmailStatus[]
-  readonly after?: string
-  readonly before?: string
+  /** Older than this message, newest first; not beside `before`. */
+  readonly after?: string | undefined
+  /** Newer than this message, those nearest to it. */
+  readonly before?: string | undefined
   readonly to?: string
   readonly from?: string
   readonly subject?: string
@@ -36,17 +40,42 @@ export interface LogsQuery {
 }
 
 export interface EventsQuery {
-  readonly after_position?: number
-  readonly types?: readonly string[]
+  readonly after_position?: number | undefined
+  readonly types?: readonly string[] | undefined
   readonly limit?: number
+  /** Up to `20s`: how long an answer that would be empty waits for an event. */
+  readonly wait?: string
 }
 
-/** `new Waybill("wb_…")`: every endpoint of the API, with retries, idempotency and paging taken care of. */
+export interface StatsQuery {
+  /** ISO 8601; the last 24 hours where nothing is said. */
+  readonly from?: string
+  readonly to?: string
+  /** `hour` or `day`, `domain` or `tag`, or one of each; without it one row for the whole stretch. */
+  readonly group_by?: readonly ("hour" | "day" | "domain" | "tag")[]
+  readonly domain?: string
+  readonly tag?: string
+}
+
+export interface SandboxQuery {
+  readonly limit?: number
+  readonly after?: string | undefined
+  readonly to?: string
+  /** Up to `60s`: how long an answer that would be empty waits for a mail. */
+  readonly wait?: string
+}
+
+type PageQuery = { readonly limit?: number; readonly after?: string | undefined }
+
+const LARGEST_PAGE = 100
+const LARGEST_FEED_PAGE = 1_000
+
+/** `new Waybill("wb_…")`: every endpoint of the API, with retries, idempotency, paging and streaming taken care of. */
 export class Waybill {
-  readonly #call: <A>(call: Call) => Promise<A>
+  readonly #sender: Sender
 
   constructor(apiKey: string, options: Options = {}) {
-    this.#call = sender(apiKey, options)
+    this.#sender = sender(apiKey, options)
   }
 
   readonly emails = {
@@ -58,15 +87,23 @@ export class Waybill {
     ) => this.#post<T.BatchAnswer>("/email/send/batch", { emails, mode: options?.mode ?? "all_or_nothing" }, options),
     cancel: (id: string, once?: Once) => this.#post<T.EmailLog>(`/email/${path(id)}/cancel`, undefined, once),
     reschedule: (id: string, scheduled_at: string) =>
-      this.#call<T.EmailLog>({ method: "PATCH", path: `/email/${path(id)}`, body: { scheduled_at } }),
+      this.#sender.send<T.EmailLog>({ method: "PATCH", path: `/email/${path(id)}`, body: { scheduled_at } }),
     resend: (id: string, once?: Once) => this.#post<T.Acknowledgement>(`/email/${path(id)}/resend`, undefined, once),
   }
 
   readonly logs = {
     list: (query: LogsQuery = {}) => this.#get<Page<T.EmailLog>>("/email/logs", logsQuery(query)),
-    /** Every message that fits, newest first, page after page. */
-    all: (query: LogsQuery = {}) => paginate((after) => this.logs.list({ ...query, limit: 100, ...after })),
-    get: (id: string) => this.#get<T.EmailLogWithContent>(`/email/logs/${path(id)}`),
+    /** Every message that fits, page after page: newest first; with `before`, from there on towards the newest. */
+    all: ({ after: from, ...query }: LogsQuery = {}) =>
+      query.before === undefined
+        ? paginate((after) => this.logs.list({ ...query, limit: LARGEST_PAGE, after }), from)
+        : paginate(async (before) => {
+            const page = await this.logs.list({ ...query, limit: LARGEST_PAGE, after: from, before })
+            return { ...page, data: page.data.toReversed() }
+          }, query.before),
+    /** With `as_of`, as it was at that moment. */
+    get: (id: string, query: { readonly as_of?: string } = {}) =>
+      this.#get<T.EmailLogWithContent>(`/email/logs/${path(id)}`, query),
     /** The timeline: every fact about the message. */
     events: (id: string) => this.#get<Page<T.Event>>(`/email/logs/${path(id)}/events`),
   }
@@ -95,14 +132,14 @@ export class Waybill {
     /** The only answer, beside a rotation's, that holds the secret. */
     create: (webhook: T.WebhookCreation, once?: Once) => this.#post<T.WebhookWithSecret>("/webhooks", webhook, once),
     update: (id: string, change: T.WebhookChange) =>
-      this.#call<T.Webhook>({ method: "PATCH", path: `/webhooks/${path(id)}`, body: change }),
+      this.#sender.send<T.Webhook>({ method: "PATCH", path: `/webhooks/${path(id)}`, body: change }),
     remove: (id: string) => this.#delete<T.WebhookDeleted>(`/webhooks/${path(id)}`),
     test: (id: string, once?: Once) => this.#post<T.WebhookDelivery>(`/webhooks/${path(id)}/test`, undefined, once),
     rotateSecret: (id: string, once?: Once) =>
       this.#post<T.WebhookWithSecret>(`/webhooks/${path(id)}/rotate-secret`, undefined, once),
-    deliveries: (id: string, query: { readonly limit?: number; readonly after?: string } = {}) =>
+    deliveries: (id: string, query: PageQuery = {}) =>
       this.#get<Page<T.WebhookDelivery>>(`/webhooks/${path(id)}/deliveries`, query),
-    allDeliveries: (id: string) => paginate((after) => this.webhooks.deliveries(id, { limit: 100, ...after })),
+    allDeliveries: (id: string) => paginate((after) => this.webhooks.deliveries(id, { limit: LARGEST_PAGE, after })),
     delivery: (id: string, delivery: string) =>
       this.#get<T.WebhookDeliveryDetail>(`/webhooks/${path(id)}/deliveries/${path(delivery)}`),
     replayDelivery: (id: string, delivery: string, once?: Once) =>
@@ -112,9 +149,8 @@ export class Waybill {
   }
 
   readonly suppressions = {
-    list: (query: { readonly limit?: number; readonly after?: string } = {}) =>
-      this.#get<Page<T.Suppression>>("/suppressions", query),
-    all: () => paginate((after) => this.suppressions.list({ limit: 100, ...after })),
+    list: (query: PageQuery = {}) => this.#get<Page<T.Suppression>>("/suppressions", query),
+    all: () => paginate((after) => this.suppressions.list({ limit: LARGEST_PAGE, after })),
     get: (email: string) => this.#get<T.Suppression>(`/suppressions/${path(email)}`),
     add: (suppression: T.SuppressionAddition, once?: Once) =>
       this.#post<T.Suppression>("/suppressions", suppression, once),
@@ -123,24 +159,50 @@ export class Waybill {
 
   readonly account = { get: () => this.#get<T.Account>("/account") }
 
+  /** What this key may do. */
+  readonly session = { get: () => this.#get<T.Session>("/session") }
+
+  /** Who signs in to the dashboard for the account. */
+  readonly members = {
+    list: () => this.#get<Page<T.ListedMember>>("/members"),
+    /** The answer holds the link by which they come in. */
+    invite: (member: T.MemberInvitation, once?: Once) => this.#post<T.MemberLink>("/members", member, once),
+    changeRole: (id: string, role: T.MemberRole) =>
+      this.#sender.send<T.Member>({ method: "PATCH", path: `/members/${path(id)}`, body: { role } }),
+    makeLink: (id: string, once?: Once) => this.#post<T.MemberLink>(`/members/${path(id)}/link`, undefined, once),
+    remove: (id: string) => this.#delete<T.MemberRemoved>(`/members/${path(id)}`),
+  }
+
+  readonly stats = {
+    get: ({ group_by, ...query }: StatsQuery = {}) =>
+      this.#get<T.Stats>("/stats", { ...query, group_by: group_by?.join(",") }),
+  }
+
   readonly events = {
     /** The account's history in order; go on with `next_position`. */
     list: ({ types, ...query }: EventsQuery = {}) =>
-      this.#get<T.EventFeed>("/events", { ...query, ...(types === undefined ? {} : { types: types.join(",") }) }),
+      this.#get<T.EventFeed>("/events", { ...query, types: types?.join(",") }),
+    /** All of it from a position on, as far as it is written. */
+    all: ({ after_position: from, types }: Pick<EventsQuery, "after_position" | "types"> = {}) =>
+      paginate(async (after_position: number | undefined) => {
+        const page = await this.events.list({ after_position, types, limit: LARGEST_FEED_PAGE })
+        return { ...page, next_cursor: page.next_position }
+      }, from),
+    /** Events as they are written, without an end; taken up again where the connection is cut. */
+    stream: (query: StreamQuery = {}) => streamEvents(this.#sender, query),
   }
 
   readonly audit = {
-    list: (query: { readonly limit?: number; readonly after?: string } = {}) =>
-      this.#get<Page<T.AuditEntry>>("/audit", query),
-    all: () => paginate((after) => this.audit.list({ limit: 100, ...after })),
+    list: (query: PageQuery = {}) => this.#get<Page<T.AuditEntry>>("/audit", query),
+    all: () => paginate((after) => this.audit.list({ limit: LARGEST_PAGE, after })),
   }
 
   /** Captured mail, for test suites; there while the service's transport is `capture`. */
   readonly sandbox = {
-    list: (
-      query: { readonly limit?: number; readonly after?: string; readonly to?: string; readonly wait?: string } = {},
-    ) => this.#get<Page<T.SandboxMessage>>("/sandbox/messages", query),
-    /** The newest mail to an address, as soon as there is one; undefined when none comes in time. */
+    list: (query: SandboxQuery = {}) => this.#get<Page<T.SandboxMessage>>("/sandbox/messages", { ...query }),
+    all: (query: Pick<SandboxQuery, "to"> = {}) =>
+      paginate((after) => this.sandbox.list({ ...query, limit: LARGEST_PAGE, after })),
+    /** The newest mail to an address, as soon as there is one; undefined when none comes within 60 seconds at most. */
     waitFor: async (to: string, seconds = 10): Promise<T.SandboxMessageWhole | undefined> => {
       const [newest] = (await this.sandbox.list({ to, limit: 1, wait: `${seconds}s` })).data
       return newest === undefined ? undefined : this.sandbox.get(newest.id)
@@ -151,16 +213,22 @@ export class Waybill {
   }
 
   #get<A>(path: string, query?: Call["query"]): Promise<A> {
-    return this.#call({ method: "GET", path, ...(query === undefined ? {} : { query }) })
+    return this.#sender.send({ method: "GET", path, ...(query === undefined ? {} : { query }) })
   }
 
   #delete<A>(path: string): Promise<A> {
-    return this.#call({ method: "DELETE", path })
+    return this.#sender.send({ method: "DELETE", path })
   }
 
   #post<A>(path: string, body?: unknown, once: Once = {}): Promise<A> {
     const { idempotencyKey = crypto.randomUUID(), signal } = once
-    return this.#call({ method: "POST", path, body, idempotencyKey, ...(signal === undefined ? {} : { signal }) })
+    return this.#sender.send({
+      method: "POST",
+      path,
+      body,
+      idempotencyKey,
+      ...(signal === undefined ? {} : { signal }),
+    })
   }
 }
 

@@ -1,18 +1,18 @@
-interface Paged<A> {
+interface Paged<A, C> {
   readonly has_more: boolean
-  readonly next_cursor: string | null
+  readonly next_cursor: C | null
   readonly data: readonly A[]
 }
 
-/** Walks all pages of a list; nothing is read before it is asked for. */
-export async function* paginate<A>(
-  read: (after: { readonly after?: string }) => Promise<Paged<A>>,
+/** Walks all pages of a list, from a cursor on; nothing is read before it is asked for. */
+export async function* paginate<A, C = string>(
+  read: (cursor: C | undefined) => Promise<Paged<A, C>>,
+  cursor?: C,
 ): AsyncGenerator<A, void, undefined> {
-  let after: { readonly after?: string } = {}
   for (;;) {
-    const page = await read(after)
+    const page = await read(cursor)
     yield* page.data
     if (!page.has_more || page.next_cursor === null) return
-    after = { after: page.next_cursor }
+    cursor = page.next_cursor
   }
 }

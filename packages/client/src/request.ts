@@ -28,10 +28,21 @@ export interface Call {
   readonly signal?: AbortSignal
 }
 
-export type Send = <A>(call: Call) => Promise<A>
+/** How long a service may be silent before it is given up. */
+export interface Patience {
+  /** It said something. */
+  readonly renew: () => void
+  readonly end: () => void
+}
 
-/** One request with its retries. Only what cannot do harm twice is tried again: reads, and writes under a key. */
-export const sender = (key: string, options: Options): Send => {
+export interface Sender {
+  /** One request with its retries. Only what cannot do harm twice is tried again: reads, and writes under a key. */
+  readonly send: <A>(call: Call) => Promise<A>
+  /** The same for an answer without an end, to be read while there is patience. */
+  readonly open: (call: Call) => Promise<{ readonly response: Response; readonly patience: Patience }>
+}
+
+export const sender = (key: string, options: Options): Sender => {
   if (!isWellFormedKey(key)) {
     throw new WaybillError({ code: "invalid_key", message: "This is not a complete Waybill API key (wb_…)." })
   }
@@ -41,7 +52,7 @@ export const sender = (key: string, options: Options): Send => {
   const doFetch = options.fetch ?? fetch
   let position: string | undefined
 
-  return async <A>(call: Call): Promise<A> => {
+  const request = async <A>(call: Call, read: (response: Response, patience: Patience) => Promise<A>): Promise<A> => {
     const url = new URL(`${base}/v1${call.path}`)
     for (const [name, value] of Object.entries(call.query ?? {})) {
       for (const each of Array.isArray(value) ? value : [value]) {
@@ -62,13 +73,12 @@ export const sender = (key: string, options: Options): Send => {
     }
     const safe = call.method !== "POST" || call.idempotencyKey !== undefined
     for (let tries = 0; ; tries++) {
-      const timeout = AbortSignal.timeout(timeoutMs)
-      const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout])
+      const { patience, signal } = patienceOf(timeoutMs + waitMs(call), call.signal)
       let failure: WaybillError
       try {
         const response = await doFetch(url, { ...init, signal })
         if (!isRead) position = later(position, response.headers.get(POSITION))
-        if (response.ok) return (await response.json()) as A
+        if (response.ok) return await read(response, patience)
         failure = await errorOf(response)
       } catch (cause) {
         if (call.signal?.aborted === true) throw cause
@@ -78,11 +88,40 @@ export const sender = (key: string, options: Options): Send => {
           cause,
         })
       }
-      const again =
+      patience.end()
+      const isTriedAgain =
         tries < retries && (failure.status === 429 ? failure.reason !== "monthly_quota" : safe && isPassing(failure))
-      if (!again) throw failure
+      if (!isTriedAgain) throw failure
       await pause(waitOf(failure, tries), call.signal)
     }
+  }
+
+  return {
+    send: <A>(call: Call) =>
+      request(call, async (response, patience) => {
+        const answer = (await response.json()) as A
+        patience.end()
+        return answer
+      }),
+    open: (call) => request(call, (response, patience) => Promise.resolve({ response, patience })),
+  }
+}
+
+/** What the service was asked to wait for something comes on top of the time that an answer may take. */
+const waitMs = ({ query }: Call): number => (Number.parseInt(String(query?.["wait"]), 10) || 0) * 1000
+
+const patienceOf = (ms: number, theirs: AbortSignal | undefined) => {
+  const control = new AbortController()
+  const giveUp = () => control.abort(new DOMException(`It said nothing for ${ms} ms.`, "TimeoutError"))
+  let timer = setTimeout(giveUp, ms)
+  const end = () => clearTimeout(timer)
+  const renew = () => {
+    end()
+    timer = setTimeout(giveUp, ms)
+  }
+  return {
+    patience: { renew, end } satisfies Patience,
+    signal: theirs === undefined ? control.signal : AbortSignal.any([theirs, control.signal]),
   }
 }
 
@@ -99,11 +138,16 @@ const sortable = (place: string): string =>
 
 const isPassing = ({ status }: WaybillError): boolean => status === 0 || status >= 500
 
-/** The server's word, or twice as long each time, with jitter so that clients which failed together part. */
-const waitOf = (failure: WaybillError, tries: number): number => {
-  if (failure.retryAfter !== null) return failure.retryAfter * 1000
-  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2)
-}
+/** The server's word, or twice as long each time. */
+const waitOf = (failure: WaybillError, tries: number): number =>
+  failure.retryAfter === null ? growing(tries) : failure.retryAfter * 1000
+
+/** With jitter, so that clients which failed together part. */
+const growing = (tries: number): number =>
+  Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2)
+
+/** A breath before what has just ended is begun anew. */
+export const again = (tries: number, signal: AbortSignal | undefined): Promise<void> => pause(growing(tries), signal)
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {

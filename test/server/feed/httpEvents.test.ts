@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
+import { Waybill } from "../../../packages/client/src/Waybill.ts"
 import * as Delivery from "../../support/delivery.ts"
 import * as Webhooks from "../../support/webhooks.ts"
 import { Lab } from "../httpLab.ts"
@@ -158,6 +159,35 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => 
         (messages) => messages === 2,
       )
       assert.deepStrictEqual(again.messages[1], second)
+    }),
+  )
+
+  it.effect("is read by the client, beside what was written before", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const account_id = yield* lab.account()
+      const { id: actor, secret } = yield* lab.key(account_id)
+      const waybill = new Waybill(secret, { baseUrl: lab.url })
+      const earlier = yield* Webhooks.happens(account_id)
+      const { next_position: after_position } = yield* Effect.promise(() => waybill.events.list({ limit: 1_000 }))
+      const stream = waybill.events.stream({ after_position, types: ["email.queued"] })
+      const first = stream.next()
+      const later = yield* Effect.forEach([1, 2], () => Webhooks.happens(account_id))
+      const told = yield* Effect.promise(async () => {
+        const both = [await first, await stream.next()]
+        await stream.return()
+        return both.map(({ value }) => value?.stream_id)
+      })
+      assert.deepStrictEqual(told, later)
+      const all: Array<string> = []
+      yield* Effect.promise(async () => {
+        for await (const { stream_id } of waybill.events.all({ types: ["email.queued"] })) all.push(stream_id)
+      })
+      assert.deepStrictEqual(all, [earlier, ...later])
+      const session = yield* Effect.promise(() => waybill.session.get())
+      assert.deepStrictEqual([session.account_id, session.actor], [account_id, { type: "api_key", id: actor }])
+      const stats = yield* Effect.promise(() => waybill.stats.get({ group_by: ["day", "domain"] }))
+      assert.deepStrictEqual(stats.group_by, ["day", "domain"])
     }),
   )
 
