@@ -22,6 +22,7 @@ import { newId, now } from "../../apps/server/src/fresh.ts"
 import { Instance } from "../../apps/server/src/http/Instance.ts"
 import type { Timeouts } from "../../apps/server/src/http/NodeServer.ts"
 import { HttpLive } from "../../apps/server/src/http/Server.ts"
+import { DEFAULT_MAX_BODY_BYTES } from "../../apps/server/src/Settings.ts"
 import * as Database from "../support/database.ts"
 
 export interface Setup {
@@ -32,8 +33,6 @@ export interface Setup {
   readonly timeouts?: Timeouts
   readonly zones?: Parameters<typeof Dns.layerTest>[0]
 }
-
-const MAX_BODY_BYTES = 10 * 1024 * 1024
 
 export interface Answer {
   readonly status: number
@@ -135,7 +134,7 @@ const store = nodeStore.pipe(
 const served = (setup: Setup) => {
   const {
     allowedNetworks = [],
-    maxBodyBytes = MAX_BODY_BYTES,
+    maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
     timeouts,
     transport = "capture",
     trustedProxies = [],

@@ -115,6 +115,15 @@ const RULES: ReadonlyArray<Row> = [
   // More than 50 custom headers.
   ["50 headers", { headers: headers(50) }, 200],
   ["51 headers", { headers: headers(51) }, 400, "validation_failed", "headers"],
+  // What can be written in lines of mail.
+  ["a header name of 76 characters", { headers: { ["X".repeat(76)]: "v" } }, 200],
+  ["one of 77", { headers: { ["X".repeat(77)]: "v" } }, 400, "validation_failed", `headers.${"X".repeat(76)}`],
+  ["a header value of 4,000 characters", { headers: { "X-A": "x ".repeat(2_000) } }, 200],
+  ["one of 4,001", { headers: { "X-A": `${"x ".repeat(2_000)}x` } }, 400, "validation_failed", "headers.X-A"],
+  ["900 octets without a space in a value", { headers: { "X-A": `y ${"ü".repeat(450)}` } }, 200],
+  ["901 octets", { headers: { "X-A": `${"ü".repeat(450)}x` } }, 400, "validation_failed", "headers.X-A"],
+  ["a subject of 998 characters", { subject: "x".repeat(998) }, 200],
+  ["one of 999", { subject: "x".repeat(999) }, 400, "validation_failed", "subject"],
   // More than 50 `to`.
   ["50 to", { to: many(50) }, 200],
   ["51 to", { to: many(51) }, 400, "validation_failed", "to"],
@@ -282,6 +291,17 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /
         { path: "tags[0]", message: "must not be empty" },
       ])
       assert.strictEqual(json.error.message, "`from` is not an address: it has no @ (and 6 more, see details).")
+    }),
+  )
+
+  it.effect("takes ten megabytes to the byte, where nothing else is set", () =>
+    Effect.gen(function* () {
+      const { key, lab } = yield* setUp
+      const send = (bytes: number) =>
+        lab.ask("POST", "/v1/email/send", { key, raw: JSON.stringify(MESSAGE).padEnd(bytes) })
+      assert.strictEqual((yield* send(10 * 1024 * 1024)).status, 200)
+      const { json, status } = yield* send(10 * 1024 * 1024 + 1)
+      assert.deepStrictEqual([status, json.error.reason], [400, "payload_too_large"])
     }),
   )
 

@@ -50,6 +50,24 @@ describe("the settings", () => {
     }),
   )
 
+  it.effect("let bodies grow to forty megabytes, and not a byte further", () =>
+    Effect.gen(function* () {
+      const largest = 40 * 1024 * 1024
+      const bytes = (env: Record<string, string>) =>
+        Settings.load.pipe(
+          Effect.map(({ maxBodyBytes }) => maxBodyBytes),
+          given(env),
+        )
+      assert.strictEqual(yield* bytes({}), 10 * 1024 * 1024)
+      assert.strictEqual(yield* bytes({ MAX_BODY_BYTES: `${largest}` }), largest)
+      const found = yield* problems({ MAX_BODY_BYTES: `${largest + 1}` })
+      assert.deepStrictEqual(
+        found.map((problem) => problem.split(" ", 1)),
+        [["MAX_BODY_BYTES"]],
+      )
+    }),
+  )
+
   it.effect("give a process all roles, or those it is told", () =>
     Effect.gen(function* () {
       const rolesOf = (env: Record<string, string>) =>
