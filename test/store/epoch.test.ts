@@ -1,10 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
+import type { Address } from "@waybill/domain/Address"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import * as StoreDatabase from "@waybill/store/Database"
 import * as Epoch from "@waybill/store/Epoch"
+import * as Erase from "@waybill/store/Erase"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Feed from "@waybill/store/Feed"
+import * as Mask from "@waybill/store/Mask"
 import * as Migrations from "@waybill/store/Migrations"
 import * as Pulse from "@waybill/store/Pulse"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
@@ -111,6 +114,19 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
       )
       yield* swap("email_log", true)
       assert.deepStrictEqual((yield* Rebuild.verify("email_log", { release: "test" })).differences, [])
+    }),
+  )
+
+  it.effect("is looked through for an address without going over what was left out", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* move
+      yield* mail(yield* fresh)
+      const [last] = yield* sql<{ readonly position: bigint }>`SELECT max(position) AS position FROM events`
+      assert.isAbove(Number(last?.position), 1e12)
+      const nobody = "nobody@example.org" as Address
+      const { left } = yield* Erase.erase(nobody, Mask.standIn(Uint8Array.of(1)))
+      assert.deepStrictEqual(left, [])
     }),
   )
 

@@ -15,8 +15,8 @@ import { readModels } from "./ReadModels.ts"
 import { decode, fold, type Stored } from "./Recorded.ts"
 import * as StreamRows from "./StreamRows.ts"
 
-/** Positions that one look for the address goes over. */
-export const LOOK_POSITIONS = 20_000n
+/** Events that one look for the address goes over. */
+export const LOOK_EVENTS = 20_000
 
 /** Streams that tell of people. What else names an address (a webhook's URL, a description) is its owner's to change. */
 const KINDS: ReadonlyArray<string> = [Email.stream, Suppression.stream, Team.stream]
@@ -68,19 +68,30 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
 const look = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address, mask: Mask.Mask) {
   const words = Mask.spellings(address)
   const found = new Map<string, Place>()
-  const [end] = yield* sql<{ readonly position: bigint }>`SELECT coalesce(max(position), 0) AS position FROM events`
-  for (let after = 0n; after < (end?.position ?? 0n); after += LOOK_POSITIONS) {
+  let after = 0n
+  for (let upTo = yield* stretch(sql, after); upTo !== null; upTo = yield* stretch(sql, after)) {
     const events = yield* sql<Place & Pick<Stored, "data">>`
       SELECT account_id, stream, stream_id, data
       FROM events e JOIN unnest(${words}::text[]) AS word ON strpos(lower(e.data::text), word) > 0
-      WHERE position > ${after}::bigint AND position <= ${after + LOOK_POSITIONS}::bigint`
+      WHERE position > ${after}::bigint AND position <= ${upTo}::bigint`
     for (const { account_id, data, stream, stream_id } of events) {
       // Another address may hold this one as a part of it.
       if (mask.stands(data)) found.set(`${account_id} ${stream_id}`, { account_id, stream, stream_id })
     }
+    after = upTo
   }
   return [...found.values()]
 })
+
+/** Where the next so many events end. Counted, since between two epochs there are more positions than anybody could go through. */
+const stretch = (sql: PgClient.PgClient, after: bigint) =>
+  Effect.map(
+    sql<{ readonly position: bigint | null }>`
+      SELECT max(position) AS position FROM (
+        SELECT position FROM events WHERE position > ${after}::bigint ORDER BY position LIMIT ${LOOK_EVENTS}::int
+      ) AS next`,
+    ([row]) => row?.position ?? null,
+  )
 
 /** The events of it that were masked; or in words why none is. */
 const eraseStream = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: Place, mask: Mask.Mask) {
