@@ -1,5 +1,5 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import type * as Address from "@waybill/domain/Address"
+import * as Address from "@waybill/domain/Address"
 import * as DomainEvent from "@waybill/domain/DomainEvent"
 import * as Email from "@waybill/domain/Email"
 import type { AccountId } from "@waybill/domain/Id"
@@ -7,6 +7,7 @@ import * as Recipient from "@waybill/domain/Recipient"
 import * as Suppression from "@waybill/domain/Suppression"
 import * as Team from "@waybill/domain/Team"
 import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
 import * as EraseContent from "./EraseContent.ts"
 import { iso } from "./Iso.ts"
 import * as Mask from "./Mask.ts"
@@ -54,10 +55,10 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
     const done = yield* sql
       .withTransaction(eraseStream(sql, place, mask))
       .pipe(Effect.catchTag("SqlError", (error) => Effect.die(error)))
-    if (typeof done === "string") left.push({ ...place, why: done })
-    else if (done > 0) {
+    if (done.left !== undefined) left.push({ ...place, why: done.left })
+    if (done.events > 0) {
       const counted = accounts.get(place.account_id) ?? { streams: 0, events: 0 }
-      accounts.set(place.account_id, { streams: counted.streams + 1, events: counted.events + done })
+      accounts.set(place.account_id, { streams: counted.streams + 1, events: counted.events + done.events })
     }
   }
   yield* Effect.orDie(beside(sql, address))
@@ -66,17 +67,18 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
 
 /** Every stream in whose events it stands, wherever in them. A look at the whole log, a stretch at a time. */
 const look = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address, mask: Mask.Mask) {
-  const words = Mask.spellings(address)
+  const patterns = Mask.patterns(address)
   const found = new Map<string, Place>()
   let after = 0n
   for (let upTo = yield* stretch(sql, after); upTo !== null; upTo = yield* stretch(sql, after)) {
     const events = yield* sql<Place & Pick<Stored, "data">>`
       SELECT account_id, stream, stream_id, data
-      FROM events e JOIN unnest(${words}::text[]) AS word ON strpos(lower(e.data::text), word) > 0
-      WHERE position > ${after}::bigint AND position <= ${upTo}::bigint`
+      FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
+        AND lower(data::text COLLATE "C") LIKE ANY(${patterns}::text[])`
     for (const { account_id, data, stream, stream_id } of events) {
       // Another address may hold this one as a part of it.
-      if (mask.stands(data)) found.set(`${account_id} ${stream_id}`, { account_id, stream, stream_id })
+      if (mask.stands(data) || mask.mayStand(data))
+        found.set(`${account_id} ${stream_id}`, { account_id, stream, stream_id })
     }
     after = upTo
   }
@@ -93,17 +95,30 @@ const stretch = (sql: PgClient.PgClient, after: bigint) =>
     ([row]) => row?.position ?? null,
   )
 
-/** The events of it that were masked; or in words why none is. */
-const eraseStream = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: Place, mask: Mask.Mask) {
+const UNSURE = "where it may be a part of another address: see for yourself"
+
+interface Done {
+  /** Of it that were masked. */
+  readonly events: number
+  /** Why it still stands in this stream, in words. */
+  readonly left: string | undefined
+}
+
+const eraseStream = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  place: Place,
+  mask: Mask.Mask,
+): Effect.fn.Return<Done, SqlError.SqlError | StreamRows.RebuildUnderWay> {
   const { account_id, stream, stream_id } = place
   const tablesOf = yield* StreamRows.alone(sql, account_id)
   const before = yield* sql<Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
       ${iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${stream_id} ORDER BY version`
-  if (!before.some(({ data }) => mask.stands(data))) return 0
+  const unsure = before.some(({ data }) => mask.mayStand(data)) ? UNSURE : undefined
+  if (!before.some(({ data }) => mask.stands(data))) return { events: 0, left: unsure }
   const reason = unfinished(stream, before, mask)
-  if (reason !== undefined) return reason
+  if (reason !== undefined) return { events: 0, left: reason }
   const isTheirs = stream === Email.stream && forThemAlone(before, mask)
   const after = before.map((event) => ({
     ...event,
@@ -130,7 +145,7 @@ const eraseStream = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: 
     FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ event_id, stream_id }) => ({ event_id, stream_id })))})
       AS m(event_id text, stream_id text), webhooks w
     WHERE w.account_id = ${account_id} AND d.account_id = ${account_id} AND d.webhook_id = w.id AND d.event_id = m.event_id`
-  return before.filter(({ data }) => mask.stands(data)).length
+  return { events: before.filter(({ data }) => mask.stands(data)).length, left: unsure }
 })
 
 const stateOf = (stream: string, events: ReadonlyArray<Stored>): unknown => {
@@ -161,10 +176,10 @@ const forThemAlone = (events: ReadonlyArray<Stored>, mask: Mask.Mask): boolean =
 
 /** What is kept about people and is no event: captured mail, and who once signed in and is no member any more. */
 const beside = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address) {
-  const [key] = Mask.spellings(address)
+  const key = Address.keyOf(address)
   yield* sql`
-    DELETE FROM sandbox_messages WHERE EXISTS (SELECT 1 FROM unnest(recipients) AS r WHERE lower(r) = ${key ?? ""})`
+    DELETE FROM sandbox_messages WHERE EXISTS (SELECT 1 FROM unnest(recipients) AS r WHERE lower(r) = ${key})`
   yield* sql`
-    DELETE FROM users u WHERE lower(u.email) = ${key ?? ""}
+    DELETE FROM users u WHERE lower(u.email) = ${key}
       AND NOT EXISTS (SELECT 1 FROM members m WHERE m.user_id = u.id AND m.status <> 'removed')`
 })
