@@ -31,15 +31,22 @@ const waybill = (...args: ReadonlyArray<string>) =>
     Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })),
   )
 
-/** Every row of every table in which a word stands, in whatever case. */
+/** Every row of every table in which a word stands, in whatever case; bytes are read as text. */
 const standsIn = Effect.fnUntraced(function* (word: string) {
   const sql = yield* PgClient.PgClient
-  const tables = yield* sql<{ readonly name: string }>`
-    SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`
+  const tables = yield* sql<{ readonly name: string; readonly bytes: ReadonlyArray<string> }>`
+    SELECT t.tablename AS name, array(
+      SELECT attname::text FROM pg_attribute
+      WHERE attrelid = t.tablename::regclass AND atttypid = 'bytea'::regtype AND NOT attisdropped
+    ) AS bytes
+    FROM pg_tables t WHERE t.schemaname = 'public' ORDER BY 1`
   const found: Array<string> = []
-  for (const { name } of tables) {
+  for (const { bytes, name } of tables) {
+    const whole = sql.literal(
+      ["t::text", ...bytes.map((column) => `encode(t.${column}, 'escape')`)].join(" || ' ' || "),
+    )
     const rows = yield* sql<{ readonly text: string }>`
-      SELECT t::text AS text FROM ${sql(name)} t WHERE strpos(lower(t::text), ${word.toLowerCase()}) > 0`
+      SELECT text FROM (SELECT ${whole} AS text FROM ${sql(name)} t) AS t WHERE strpos(lower(text), ${word.toLowerCase()}) > 0`
     found.push(...rows.map(({ text }) => `${name}: ${text}`))
   }
   return found
@@ -66,16 +73,20 @@ const account = Effect.gen(function* () {
 interface Mail {
   readonly to: ReadonlyArray<{ readonly address: string; readonly name?: string }>
   readonly text: string
+  readonly from?: string
   readonly subject?: string
   readonly after?: ReadonlyArray<Email.Event>
 }
 
-const mail = Effect.fnUntraced(function* (account_id: AccountId, { after = [], subject = "Hello", text, to }: Mail) {
+const mail = Effect.fnUntraced(function* (
+  account_id: AccountId,
+  { after = [], from = "hi@acme.test", subject = "Hello", text, to }: Mail,
+) {
   const { transact } = yield* EventStore
   const email_id = id("EmailId")
   const body = Content.encodeBody({ html: null, text })
   const content = { sha256: body.sha256, has_html: false, has_text: true, attachments: [] }
-  const events = [queued(email_id, { to, subject, content }), ...after] as const
+  const events = [queued(email_id, { to, from: { address: from }, subject, content }), ...after] as const
   yield* transact({
     account_id,
     streams: [{ aggregate: Email, id: email_id, fresh: true }],
@@ -177,6 +188,73 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         assert.strictEqual(facts[0]?.account_id, one)
         const again = yield* waybill("erase", "ana@example.org", "--json")
         assert.deepInclude(JSON.parse(again.output), { streams: 0, events: 0, left: [] })
+      }).pipe(Effect.orDie),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "takes it out of what others were sent and what is kept beside the log, and leaves what she wrote herself",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const account_id = yield* account
+        const bo = { to: to("bo@example.org"), after: [delivered("bo@example.org")] }
+        for (const text of [
+          "Dee@Example.org joined",
+          "https://acme.test/?u=dee%40example.org",
+          "deer@example.org joined",
+        ])
+          yield* mail(account_id, { ...bo, text })
+        yield* mail(account_id, { ...bo, from: "dee@example.org", text: "From me" })
+        yield* mail(account_id, { to: to("dee@example.org"), after: [delivered("dee@example.org")], text: "For you" })
+        const due = yield* mail(account_id, { to: to("bo@example.org"), text: "Ask dee@example.org" })
+        const captured = [
+          ["her", "dee@example.org", "Hi", "Hi"],
+          ["subject", "bo@example.org", "Dee@example.org joined", "Hi"],
+          ["quoted", "bo@example.org", "Hi", "X: y\r\n\r\njoined: dee@ex=\r\nample.org"],
+          [
+            "base64",
+            "bo@example.org",
+            "Hi",
+            `X: y\r\n\r\n${Buffer.from("It is dee@example.org").toString("base64")}\r\n`,
+          ],
+          ["other", "bo@example.org", "Hi", "Hi, deer@example.org"],
+        ] as const
+        for (const [name, recipient, subject, text] of captured)
+          yield* sql`
+            INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
+            VALUES (${account_id}, ${name}, ${[recipient]}::text[], ${subject}, 'b@acme.test', 1, ${Buffer.from(text)},
+              now() + interval '1 day')`
+        yield* sql`
+          INSERT INTO idempotency_keys (account_id, route, key, fingerprint, answer, expires_at)
+          VALUES (${account_id}, 'POST /suppressions', 'k', 'f', ${Buffer.from('{"id":"sup_1","email":"dee@example.org"}')},
+            now() + interval '1 day')`
+
+        const done = yield* waybill("erase", "dee@example.org", "--json")
+        assert.strictEqual(done.code, 3, done.output)
+        const [said = ""] = done.output.split("\n")
+        const { erased_as, left } = JSON.parse(said)
+        const why = "what mail is made of that is under way"
+        const { sha256 } = Content.encodeBody({ html: null, text: "Ask dee@example.org" })
+        assert.deepStrictEqual(left, [{ account_id, stream: "content", stream_id: sha256, why }])
+        const texts = Effect.map(
+          sql<{ readonly text: string }>`
+            SELECT convert_from(bytes, 'UTF8')::json ->> 'text' AS text FROM content WHERE account_id = ${account_id} ORDER BY 1`,
+          (rows) => rows.map(({ text }) => text),
+        )
+        assert.deepStrictEqual(yield* texts, ["Ask dee@example.org", "From me", "deer@example.org joined"])
+        const kept = yield* sql`SELECT id FROM sandbox_messages WHERE account_id = ${account_id}`
+        assert.deepStrictEqual(kept, [{ id: "other" }])
+        const [answer] = yield* sql<{ readonly text: string }>`
+          SELECT convert_from(answer, 'UTF8') AS text FROM idempotency_keys WHERE account_id = ${account_id}`
+        assert.deepStrictEqual(JSON.parse(answer?.text ?? ""), { id: "sup_1", email: erased_as })
+
+        const { commit } = yield* EventStore
+        yield* commit(Email, { account_id, stream_id: due }, Email.cancel(AT))
+        assert.strictEqual((yield* waybill("erase", "dee@example.org")).code, 0)
+        assert.deepStrictEqual(yield* texts, ["From me", "deer@example.org joined"])
+        assert.deepStrictEqual(yield* standsIn("dee@example.org"), [])
+        assert.deepStrictEqual(yield* standsIn("dee%40example.org"), [])
       }).pipe(Effect.orDie),
     TIMEOUT,
   )

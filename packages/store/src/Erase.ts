@@ -44,10 +44,10 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const left: Array<Left> = []
   const places = yield* Effect.orDie(look(sql, address, mask))
-  // First, because afterwards nothing would lead to them any more, should this be stopped in between.
-  for (const [account_id, own] of Map.groupBy(places, (place) => place.account_id))
-    yield* EraseContent.erase(sql, account_id, own, address)
-  for (const place of places) {
+  // First, because afterwards nothing would lead to what was sent to them any more, should this be stopped in between.
+  for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, places)))
+    left.push({ account_id, stream: "content", stream_id: sha256, why: "what mail is made of that is under way" })
+  for (const { isTo: _, ...place } of places) {
     if (!KINDS.includes(place.stream)) {
       left.push({ ...place, why: "its owner's to change" })
       continue
@@ -61,24 +61,34 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
       accounts.set(place.account_id, { streams: counted.streams + 1, events: counted.events + done.events })
     }
   }
-  yield* Effect.orDie(beside(sql, address))
+  yield* Effect.orDie(signIn(sql, address))
   return { accounts, left } satisfies Erased
 })
+
+interface Found extends Place {
+  /** A message that was sent to it. */
+  readonly isTo: boolean
+}
+
+const recipientsOf = (data: Stored["data"]): ReadonlyArray<unknown> =>
+  ["to", "cc", "bcc"].flatMap((kind) => (data[kind] as ReadonlyArray<Address.Mailbox>).map(({ address }) => address))
 
 /** Every stream in whose events it stands, wherever in them. A look at the whole log, a stretch at a time. */
 const look = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address, mask: Mask.Mask) {
   const patterns = Mask.patterns(address)
-  const found = new Map<string, Place>()
+  const found = new Map<string, Found>()
   let after = 0n
   for (let upTo = yield* stretch(sql, after); upTo !== null; upTo = yield* stretch(sql, after)) {
-    const events = yield* sql<Place & Pick<Stored, "data">>`
-      SELECT account_id, stream, stream_id, data
+    const events = yield* sql<Place & Pick<Stored, "type" | "data">>`
+      SELECT account_id, stream, stream_id, type, data
       FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
         AND lower(data::text COLLATE "C") LIKE ANY(${patterns}::text[])`
-    for (const { account_id, data, stream, stream_id } of events) {
+    for (const { account_id, data, stream, stream_id, type } of events) {
       // Another address may hold this one as a part of it.
-      if (mask.stands(data) || mask.mayStand(data))
-        found.set(`${account_id} ${stream_id}`, { account_id, stream, stream_id })
+      if (!mask.stands(data) && !mask.mayStand(data)) continue
+      const key = `${account_id} ${stream_id}`
+      const isTo = found.get(key)?.isTo === true || (type === "EmailQueued" && mask.stands(recipientsOf(data)))
+      found.set(key, { account_id, stream, stream_id, isTo })
     }
     after = upTo
   }
@@ -174,12 +184,7 @@ const forThemAlone = (events: ReadonlyArray<Stored>, mask: Mask.Mask): boolean =
   return state._tag === "Message" && state.recipients.every(({ address }) => mask.stands(address))
 }
 
-/** What is kept about people and is no event: captured mail, and who once signed in and is no member any more. */
-const beside = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address) {
-  const key = Address.keyOf(address)
-  yield* sql`
-    DELETE FROM sandbox_messages WHERE EXISTS (SELECT 1 FROM unnest(recipients) AS r WHERE lower(r) = ${key})`
-  yield* sql`
-    DELETE FROM users u WHERE lower(u.email) = ${key}
-      AND NOT EXISTS (SELECT 1 FROM members m WHERE m.user_id = u.id AND m.status <> 'removed')`
-})
+/** Who once signed in and is no member any more. */
+const signIn = (sql: PgClient.PgClient, address: Address.Address) => sql`
+  DELETE FROM users u WHERE lower(u.email) = ${Address.keyOf(address)}
+    AND NOT EXISTS (SELECT 1 FROM members m WHERE m.user_id = u.id AND m.status <> 'removed')`
