@@ -1,20 +1,69 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import * as Account from "@waybill/domain/Account"
 import type { Address } from "@waybill/domain/Address"
+import type { AccountId } from "@waybill/domain/Id"
+import * as Suppression from "@waybill/domain/Suppression"
+import * as Timestamp from "@waybill/domain/Timestamp"
 import * as Erase from "@waybill/store/Erase"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Mask from "@waybill/store/Mask"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
 import { readModels } from "@waybill/store/ReadModels"
-import { Effect, Layer } from "effect"
+import { Effect, Exit, Layer } from "effect"
 import * as Database from "../support/database.ts"
+import { id } from "../support/history.ts"
 import * as Histories from "./replayHistories.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),
   Layer.provideMerge(Database.layerFresh),
 )
+
+const AT = Timestamp.fromMillis(1_780_000_000_000)
+const HERS = "eva@example.org" as Address
+
+const born = (account_id: AccountId) =>
+  Effect.flatMap(EventStore, ({ commit }) =>
+    commit(Account, { account_id, stream_id: account_id }, Account.create(AT, account_id, "Acme", "free")),
+  )
+
+const suppressed = Effect.gen(function* () {
+  const { commit } = yield* EventStore
+  const account_id = id("AccountId")
+  yield* born(account_id)
+  const add = Suppression.add(AT, id("SuppressionId"), HERS, "unsubscribe", null)
+  yield* commit(Suppression, { account_id, stream_id: Suppression.streamId(HERS) }, add)
+  return account_id
+})
+
+layer(Store, { excludeTestServices: true })("what is taken out of a history", (it) => {
+  it.effect("goes with the fact of it, or stays", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const [one, other] = [yield* suppressed, yield* suppressed]
+      yield* sql`
+        CREATE FUNCTION stop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''stopped''; END'`
+      yield* sql`
+        CREATE TRIGGER stop BEFORE INSERT ON events FOR EACH ROW
+        WHEN (NEW.type = 'AddressErased' AND NEW.account_id = ${sql.literal(`'${other}'`)}) EXECUTE FUNCTION stop()`
+      const erase = Erase.erase(HERS, Mask.standIn(Uint8Array.of(1)))
+      const types = Effect.fnUntraced(function* (account_id: string) {
+        const rows = yield* sql<{ readonly type: string; readonly hers: boolean }>`
+          SELECT type, strpos(data::text, ${HERS}) > 0 AS hers FROM events WHERE account_id = ${account_id} ORDER BY position`
+        return rows.map(({ hers, type }) => (hers ? `${type} of hers` : type))
+      })
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(erase)))
+      assert.deepStrictEqual(yield* types(one), ["AccountCreated", "SuppressionAdded", "AddressErased"])
+      assert.deepStrictEqual(yield* types(other), ["AccountCreated", "SuppressionAdded of hers"])
+      yield* sql`DROP TRIGGER stop ON events`
+      assert.deepStrictEqual([...(yield* erase).accounts], [[other, { streams: 1, events: 1 }]])
+      assert.deepStrictEqual(yield* types(other), ["AccountCreated", "SuppressionAdded", "AddressErased"])
+      assert.deepStrictEqual((yield* Rebuild.verify("accounts", { release: "test" })).differences, [])
+    }).pipe(Effect.orDie),
+  )
+})
 
 layer(Store, { excludeTestServices: true })("random histories that somebody is taken out of", (it) => {
   it.effect(
@@ -23,6 +72,9 @@ layer(Store, { excludeTestServices: true })("random histories that somebody is t
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         yield* Histories.write(21, 30)
+        const unborn = yield* sql<{ readonly account_id: AccountId }>`
+          SELECT account_id FROM events GROUP BY 1 HAVING NOT bool_or(type = 'AccountCreated')`
+        yield* Effect.forEach(unborn, ({ account_id }) => born(account_id))
         // Whoever stands in most of them.
         const [most] = yield* sql<{ readonly address: Address; readonly n: number }>`
           SELECT data ->> 'recipient' AS address, count(DISTINCT stream_id)::int AS n FROM events

@@ -1,5 +1,6 @@
 import * as DomainEvent from "@waybill/domain/DomainEvent"
 import type { EmailQueued } from "@waybill/domain/EmailEvent"
+import * as Team from "@waybill/domain/Team"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { EventStore } from "@waybill/store/EventStore"
 import type { AnyAggregate, AnyEvent } from "@waybill/store/Recorded"
@@ -101,7 +102,7 @@ const born = (aggregate: AnyAggregate, account_id: string, roll: Dice): readonly
       return first("WebhookCreated", { webhook_id }, webhook_id)
     }
     default:
-      return [event(aggregate, pick(tagsOf(aggregate), roll), roll), account_id]
+      return [event(aggregate, pick(tagsOf(aggregate), roll), roll), Team.STREAM_ID]
   }
 }
 

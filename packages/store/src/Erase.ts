@@ -1,4 +1,5 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/Account"
 import * as Address from "@waybill/domain/Address"
 import * as DomainEvent from "@waybill/domain/DomainEvent"
 import * as Email from "@waybill/domain/Email"
@@ -6,12 +7,23 @@ import type { AccountId } from "@waybill/domain/Id"
 import * as Recipient from "@waybill/domain/Recipient"
 import * as Suppression from "@waybill/domain/Suppression"
 import * as Team from "@waybill/domain/Team"
-import { Effect } from "effect"
+import type * as Timestamp from "@waybill/domain/Timestamp"
+import { Effect, Exit, Result } from "effect"
 import type { SqlError } from "effect/sql"
+import { live } from "./Consequences.ts"
+import { SESSION } from "./Database.ts"
+import * as Epoch from "./Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
+import { rules } from "./EventStore.ts"
+import * as Flight from "./Flight.ts"
 import { iso } from "./Iso.ts"
+import type { Page } from "./Ledger.ts"
+import * as Line from "./Line.ts"
 import * as Mask from "./Mask.ts"
+import * as PostgresLedger from "./PostgresLedger.ts"
 import { aggregateOf, rowsOf } from "./projections/Histories.ts"
+import { Provenance } from "./Provenance.ts"
+import type { ReadModel } from "./ReadModel.ts"
 import { readModels } from "./ReadModels.ts"
 import { decode, fold, type Stored } from "./Recorded.ts"
 import * as StreamRows from "./StreamRows.ts"
@@ -37,32 +49,94 @@ export interface Erased {
   readonly left: ReadonlyArray<Left>
 }
 
-/** Takes an address out of the log, the read models and the contents: a stream a transaction, so it may be stopped anywhere. */
+/** Histories of an account that are masked in one transaction, with the fact of it: the account waits so long and no longer. */
+export const BATCH_STREAMS = 50
+/** A deadlock passes; who meets so many in a row is told. */
+const TRIES = 5
+const SETTINGS = { plan_cache_mode: SESSION.plan_cache_mode } as const
+
+/** Takes an address out of the log, the read models and the contents, some histories a transaction: it may be stopped anywhere. */
 export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, standIn: Address.Address) {
   const sql = yield* PgClient.PgClient
   const mask = Mask.make(address, standIn)
+  const ledger = PostgresLedger.make(sql, yield* Line.make(sql, SETTINGS, Epoch.enter), readModels)
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const left: Array<Left> = []
-  const places = yield* Effect.orDie(look(sql, address, mask))
+  const found = yield* Effect.orDie(look(sql, address, mask))
   // First, because afterwards nothing would lead to what was sent to them any more, should this be stopped in between.
-  for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, places)))
+  for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, found)))
     left.push({ account_id, stream: "content", stream_id: sha256, why: "what mail is made of that is under way" })
-  for (const { isTo: _, ...place } of places) {
-    if (!KINDS.includes(place.stream)) {
-      left.push({ ...place, why: "its owner's to change" })
-      continue
-    }
-    const done = yield* sql
-      .withTransaction(eraseStream(sql, place, mask))
-      .pipe(Effect.catchTag("SqlError", (error) => Effect.die(error)))
-    if (done.left !== undefined) left.push({ ...place, why: done.left })
-    if (done.events > 0) {
-      const counted = accounts.get(place.account_id) ?? { streams: 0, events: 0 }
-      accounts.set(place.account_id, { streams: counted.streams + 1, events: counted.events + done.events })
+  for (const { isTo: _, ...place } of found)
+    if (!KINDS.includes(place.stream)) left.push({ ...place, why: "its owner's to change" })
+  const own = found.filter(({ stream }) => KINDS.includes(stream))
+  for (const [account_id, places] of Map.groupBy(own, (place) => place.account_id)) {
+    for (let nth = 0; nth < places.length; nth += BATCH_STREAMS) {
+      const batch = yield* ledger
+        .transaction({ accounts: [account_id], alone: true }, (page) =>
+          // What is typed below is what a ledger may tell; a rebuild under way is no trouble of the database.
+          eraseStreams(sql, page, account_id, places.slice(nth, nth + BATCH_STREAMS), mask, standIn).pipe(
+            Effect.catchTag("RebuildUnderWay", (underWay) => Effect.succeed(underWay)),
+            Effect.orDie,
+          ),
+        )
+        .pipe(Effect.retry({ while: ({ _tag }) => _tag === "TryAgain", times: TRIES }), Effect.orDie)
+      if (batch instanceof StreamRows.RebuildUnderWay) return yield* batch
+      left.push(...batch.left)
+      if (batch.streams === 0) continue
+      const { events, streams } = accounts.get(account_id) ?? { streams: 0, events: 0 }
+      accounts.set(account_id, { streams: streams + batch.streams, events: events + batch.events })
     }
   }
   yield* Effect.orDie(signIn(sql, address))
   return { accounts, left } satisfies Erased
+}, Effect.scoped)
+
+/** What is masked and the fact that it was are one transaction: stopped in between, nothing would ever tell of it. */
+const eraseStreams = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  page: Page,
+  account_id: AccountId,
+  places: ReadonlyArray<Place>,
+  mask: Mask.Mask,
+  standIn: Address.Address,
+) {
+  const tablesOf = yield* StreamRows.alone(sql, account_id)
+  const left: Array<Left> = []
+  let streams = 0
+  let events = 0
+  for (const { stream, stream_id } of places) {
+    const place = { account_id, stream, stream_id }
+    const done = yield* eraseStream(sql, place, mask, tablesOf)
+    if (done.left !== undefined) left.push({ ...place, why: done.left })
+    if (done.events > 0) streams++
+    events += done.events
+  }
+  if (streams > 0) yield* record(page, account_id, standIn, { streams, events })
+  return { left, streams, events }
+})
+
+const record = Effect.fnUntraced(function* (
+  page: Page,
+  account_id: AccountId,
+  erased_as: string,
+  counts: { readonly streams: number; readonly events: number },
+) {
+  const entry: Flight.Entry = {
+    unit: {
+      account_id,
+      streams: [{ aggregate: Account, id: account_id }],
+      decide: (view) =>
+        Result.map(
+          Account.recordErased(view.now as Timestamp.Timestamp, erased_as, counts)(view.state(Account, account_id)),
+          (events) => ({ append: [{ aggregate: Account, id: account_id, events }], answer: null }),
+        ),
+    },
+    provenance: yield* Provenance,
+    since: 0,
+    done: () => {},
+  }
+  const { verdicts } = yield* Flight.attempt(rules(live), page, [entry])
+  yield* Effect.orDie(verdicts.get(entry) ?? Exit.die(new Error("a flight without a verdict")))
 })
 
 interface Found extends Place {
@@ -116,11 +190,10 @@ interface Done {
 
 const eraseStream = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  place: Place,
+  { account_id, stream, stream_id }: Place,
   mask: Mask.Mask,
-): Effect.fn.Return<Done, SqlError.SqlError | StreamRows.RebuildUnderWay> {
-  const { account_id, stream, stream_id } = place
-  const tablesOf = yield* StreamRows.alone(sql, account_id)
+  tablesOf: (model: ReadModel) => ReadonlyArray<string>,
+): Effect.fn.Return<Done, SqlError.SqlError> {
   const before = yield* sql<Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
       ${iso(sql, "recorded_at")} AS recorded_at

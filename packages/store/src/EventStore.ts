@@ -5,6 +5,7 @@ import * as Id from "@waybill/domain/Id"
 import { Context, Effect, Layer, Result, Schedule, type Scope } from "effect"
 import { type Consequences, live } from "./Consequences.ts"
 import * as Epoch from "./Epoch.ts"
+import type { Rules } from "./Flight.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import * as IdBytes from "./IdBytes.ts"
 import type { FeedPage, FeedQuery, Ledger, LedgerError, StreamRef } from "./Ledger.ts"
@@ -88,17 +89,18 @@ const patiently = <A>(read: Effect.Effect<A, LedgerError>): Effect.Effect<A> =>
 
 const shapes = { schemaVersion: DomainEvent.schemaVersion, upcast: DomainEvent.upcast }
 
+export const rules = (consequences: Consequences): Rules => ({
+  shapes,
+  consequences,
+  nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
+  nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, IdBytes.next()),
+})
+
 const make = Effect.fnUntraced(function* (
   ledger: Ledger,
   options: Options,
 ): Effect.fn.Return<EventStore["Service"], never, Scope.Scope> {
-  const group = yield* GroupCommit.make({
-    ledger,
-    shapes,
-    consequences: options.consequences ?? live,
-    nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
-    nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, IdBytes.next()),
-  })
+  const group = yield* GroupCommit.make({ ledger, ...rules(options.consequences ?? live) })
   return EventStore.of({
     load: Effect.fn("EventStore.load")(function* (aggregate, ref) {
       const stored = yield* patiently(ledger.streams([ref]))

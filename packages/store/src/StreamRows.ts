@@ -16,6 +16,8 @@ export const alone = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   account_id: string,
 ): Effect.fn.Return<(model: ReadModel) => ReadonlyArray<string>, SqlError.SqlError | RebuildUnderWay> {
+  // In this order everywhere: nobody who holds the table waits for an account.
+  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
   yield* sql`LOCK TABLE projection_versions IN SHARE MODE`
   const versions = yield* sql<Pick<Versions.Version, "name" | "version" | "state">>`
     SELECT name, version, state FROM projection_versions`
@@ -24,7 +26,6 @@ export const alone = Effect.fnUntraced(function* (
     return yield* new RebuildUnderWay({
       message: `version ${building.version} of ${building.name} is being built: wait for it, or drop it`,
     })
-  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
   return ({ name }) => [
     name,
     ...versions.flatMap((each) => (each.name === name && each.state !== "live" ? [Versions.tableOf(each)] : [])),

@@ -1,12 +1,9 @@
-import * as Account from "@waybill/domain/Account"
 import * as Address from "@waybill/domain/Address"
 import * as Erase from "@waybill/store/Erase"
-import { EventStore } from "@waybill/store/EventStore"
 import * as Mask from "@waybill/store/Mask"
 import { Console, Data, Effect, Runtime } from "effect"
 import { Argument, Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
-import { now } from "../fresh.ts"
 import { EXIT_DIFFERENCE } from "./exitCodes.ts"
 import * as output from "./output.ts"
 import { withStore } from "./withStore.ts"
@@ -27,14 +24,11 @@ export const erase = Command.make(
     json: output.json,
   },
   Effect.fn(function* ({ address, json }) {
-    const store = yield* EventStore
     const erased_as = Mask.standIn(SecureRandom.randomBytesUnsafe(STAND_IN_BYTES))
     const { accounts, left } = yield* Erase.erase(address, erased_as)
     let streams = 0
     let events = 0
-    for (const [account_id, counts] of accounts) {
-      const ref = { account_id, stream_id: account_id }
-      yield* store.commit(Account, ref, Account.recordErased(yield* now, erased_as, counts))
+    for (const counts of accounts.values()) {
       streams += counts.streams
       events += counts.events
     }
