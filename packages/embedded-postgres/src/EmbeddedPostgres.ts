@@ -19,6 +19,8 @@ export interface Options {
   readonly scratch?: boolean
   /** Where root keeps what the unprivileged user cannot reach in the folder; `/var/lib/waybill` by default. */
   readonly rootHome?: string
+  /** The folder of a Postgres to run instead of npm's, from 17 on: what makes a cluster asks for that. */
+  readonly installed?: string
   /** For file systems that hold no sockets; without it the start finds out by itself. */
   readonly loopback?: boolean
   /** Done once the server's process runs and makes itself ready: the moment for work of our own. */
@@ -58,7 +60,7 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
 )(function* (options) {
   const scratch = options.scratch ?? false
   const place = yield* attempt("The data folder cannot be used.", () =>
-    Placement.find(options.dataDir, options.rootHome ?? Placement.ROOT_HOME),
+    Placement.find(options.dataDir, options.rootHome ?? Placement.ROOT_HOME, options.installed),
   )
   yield* Effect.acquireRelease(
     attempt("The data folder cannot be locked.", () => Holder.acquire(place)),

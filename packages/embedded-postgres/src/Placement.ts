@@ -86,7 +86,7 @@ const mended = async (copies: string): Promise<Binaries.Binaries> => {
 
 const existingCluster = (folder: string) => fs.stat(path.join(folder, "cluster")).catch(() => undefined)
 
-const findAsUser = async (folder: string): Promise<Placement> => {
+const findAsUser = async (folder: string, installed: string | undefined): Promise<Placement> => {
   const existing = await existingCluster(folder)
   const moved = await fs.stat(path.join(folder, LOCATION)).catch(() => undefined)
   if (moved !== undefined || (existing !== undefined && existing.uid !== process.geteuid?.())) {
@@ -95,7 +95,8 @@ const findAsUser = async (folder: string): Promise<Placement> => {
       detail: "Start it as that user, or choose another folder.",
     })
   }
-  return { folder, home: folder, owner: undefined, binaries: await mended(folder) }
+  const binaries = installed === undefined ? await mended(folder) : await Binaries.installed(installed)
+  return { folder, home: folder, owner: undefined, binaries }
 }
 
 /** Two first starts at once must agree, so the record appears whole and only once. */
@@ -140,20 +141,22 @@ const unprivileged = async (): Promise<Owner> => {
   return uid === undefined ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : { uid: unsigned(uid), gid: unsigned(gid) }
 }
 
-const findAsRoot = async (folder: string, rootHome: string): Promise<Placement> => {
+const findAsRoot = async (folder: string, rootHome: string, installed: string | undefined): Promise<Placement> => {
   const existing = await existingCluster(folder)
   // Data that somebody made before stays theirs, and they can have it back.
   const owner =
     existing !== undefined && existing.uid !== 0 ? { uid: existing.uid, gid: existing.gid } : await unprivileged()
   const home = await homeFor(folder, owner, existing !== undefined, rootHome)
-  const found = await mended(home)
-  const binaries = (await readsBinaries(found.folder, owner))
-    ? found
-    : await Binaries.copyInto(found, await rootFolder(rootHome))
+  const binaries = installed === undefined ? await ofNpm(home, owner, rootHome) : await Binaries.installed(installed)
   return { folder, home, owner, binaries }
 }
 
-export const find = async (dataFolder: string, rootHome: string): Promise<Placement> => {
+const ofNpm = async (home: string, owner: Owner, rootHome: string): Promise<Binaries.Binaries> => {
+  const found = await mended(home)
+  return (await readsBinaries(found.folder, owner)) ? found : Binaries.copyInto(found, await rootFolder(rootHome))
+}
+
+export const find = async (dataFolder: string, rootHome: string, installed?: string): Promise<Placement> => {
   if (process.platform === "win32") {
     throw new NotStarted({
       reason: "The embedded Postgres does not run on Windows. Use WSL, or set DATABASE_URL to a server of your own.",
@@ -164,7 +167,7 @@ export const find = async (dataFolder: string, rootHome: string): Promise<Placem
   // An existing folder keeps the mode its owner chose.
   if (isNew) await fs.chmod(dataFolder, isRoot() ? PASSAGE_MODE : PRIVATE_MODE)
   const folder = await fs.realpath(dataFolder)
-  return isRoot() ? await findAsRoot(folder, rootHome) : await findAsUser(folder)
+  return isRoot() ? await findAsRoot(folder, rootHome, installed) : await findAsUser(folder, installed)
 }
 
 /** What root makes in somebody's folder is theirs, or they could not start there any more. */

@@ -5,7 +5,7 @@ import { once } from "node:events"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { EXIT_SETTINGS } from "../../../apps/server/src/cli/exitCodes.ts"
 import { GRACE } from "../../../apps/server/src/http/Server.ts"
 import * as Role from "../../../apps/server/src/Role.ts"
@@ -210,5 +210,56 @@ describe("the systemd unit", () => {
     assert.isAbove(Number(unit.get("TimeoutStopSec")), SECONDS_TO_STOP)
     assert.strictEqual(unit.get("RestartPreventExitStatus"), String(EXIT_SETTINGS))
     assert.strictEqual(unit.get("User"), "waybill")
+  })
+})
+
+describe("the Nix package", () => {
+  /** What flake.nix puts before the text, and the shell that Nix makes of it. */
+  const script = `set -euo pipefail\nsources="$SOURCES"\n${readFileSync("deploy/nix.sh", "utf8")}`
+  const MAIN = `
+    process.stdout.write(JSON.stringify([import.meta.dirname, process.env.WAYBILL_DATA, process.argv.slice(2)]) + "\\n")
+    process.exitCode = process.argv.length - 3
+  `
+  const nix = async (home: string, args: ReadonlyArray<string>) => {
+    const env = { PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, HOME: home, SOURCES: join(home, NAME) }
+    const child = spawn("bash", ["-c", script, "waybill", ...args], { env, stdio: ["ignore", "pipe", "inherit"] })
+    let said = ""
+    child.stdout.on("data", (chunk) => (said += String(chunk)))
+    const [code] = (await once(child, "close")) as [number | null]
+    return { code, said: JSON.parse(said) as unknown }
+  }
+  const NAME = "0123456789abcdfghijklmnpqrsvwxyz-source"
+
+  // Nix brings GNU's tools to every system; what stands on PATH here are those only on Linux.
+  it.skipIf(process.platform !== "linux")(
+    "runs from one copy of the sources, which npm can write in, whoever comes first",
+    async () => {
+      const home = await fs.mkdtemp(join(tmpdir(), "waybill-nix-"))
+      try {
+        await fs.mkdir(join(home, NAME, "bin"), { recursive: true })
+        await fs.writeFile(join(home, NAME, "bin/waybill.mjs"), MAIN, { mode: 0o444 })
+        await fs.chmod(join(home, NAME, "bin"), 0o555)
+        const state = join(home, ".local/state/waybill")
+        const copy = join(state, NAME.slice(0, 32))
+        const said = (...args: ReadonlyArray<string>) => [join(copy, "bin"), join(state, "data"), args]
+        const [one, other] = await Promise.all([nix(home, []), nix(home, ["config", "--json"])])
+        assert.deepStrictEqual(one, { code: 0, said: said("start") })
+        assert.deepStrictEqual(other, { code: 1, said: said("config", "--json") })
+        assert.deepStrictEqual(await nix(home, ["audit", "emails", "--json"]), {
+          code: 2,
+          said: said("audit", "emails", "--json"),
+        })
+        assert.deepStrictEqual(await fs.readdir(state), [basename(copy)])
+        assert.strictEqual((await fs.stat(join(copy, "bin"))).mode & 0o200, 0o200)
+      } finally {
+        await fs.rm(home, { recursive: true, force: true })
+      }
+    },
+  )
+
+  it("reads that text, and names a Postgres that the service knows how to be told of", () => {
+    const flake = readFileSync("flake.nix", "utf8")
+    assert.include(flake, "builtins.readFile ./deploy/nix.sh")
+    for (const [, name = ""] of flake.matchAll(/\b(WAYBILL_[A-Z]+)\b/gu)) assert.isTrue(settings.has(name), name)
   })
 })
