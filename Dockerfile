@@ -40,8 +40,9 @@ COPY packages/mail packages/mail
 COPY packages/store packages/store
 COPY apps/server apps/server
 COPY bin/health.mjs bin/health.mjs
+COPY deploy/image/waybill bin/waybill
 # What has to outlive a container lies in Postgres, but for the key that seals secrets, where WAYBILL_INSTANCE_KEY is unset.
-RUN mkdir /data && chown 1000:1000 /data
+RUN mkdir /data && chown 1000:1000 /data && ln -s /waybill/bin/waybill /usr/local/bin/waybill
 VOLUME /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3025 SMTP_PORT=2525 METRICS_HOST=0.0.0.0 METRICS_PORT=9464 WAYBILL_DATA=/data
 EXPOSE 3025 2525 9464

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -110,6 +111,32 @@ describe("a first start", () => {
     assert.notInclude(second, "Sign in")
     const waybill = new Waybill(keyOf(first), { baseUrl: url() })
     assert.strictEqual((await waybill.logs.list()).data.length, 2)
+  })
+})
+
+describe("a folder without a database", () => {
+  it.each([
+    ["audit", "emails"],
+    ["projections", "verify", "email_log"],
+    ["top", "--json"],
+    ["events", "stream", "msg_1"],
+    ["events", "export", "log.jsonl"],
+    ["erase", "ana@example.org"],
+    ["accounts", "list"],
+    ["migrate", "--check"],
+  ])("is not made by who only asks: waybill %s %s", { timeout: TIMEOUT }, async (...args) => {
+    const nowhere = join(data, "nowhere")
+    const { code, output } = await runToEnd(args, { WAYBILL_DATA: nowhere })
+    assert.strictEqual(code, 1)
+    assert.include(output, `DATABASE_URL is not set, and ${nowhere}/postgres holds no embedded Postgres`)
+    assert.isFalse(existsSync(nowhere))
+  })
+
+  it("is no trouble to the doctor, who says so and makes none", { timeout: TIMEOUT }, async () => {
+    const nowhere = join(data, "nowhere")
+    const { output } = await runToEnd(["doctor"], { WAYBILL_DATA: nowhere, DNS_SERVERS: "127.0.0.1:1" })
+    assert.match(output, /^warning +database +none: DATABASE_URL is not set/mu)
+    assert.isFalse(existsSync(nowhere))
   })
 })
 

@@ -1,13 +1,21 @@
 import * as Embedded from "@waybill/embedded-postgres/EmbeddedPostgres"
 import type { ServerDied } from "@waybill/embedded-postgres/Failure"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Data, Effect, Layer, Option, Redacted } from "effect"
 import { readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Settings } from "./Settings.ts"
 
 /** Where a running service tells the command line how to reach its embedded server. */
 const addressFile = (settings: Settings): string => join(settings.data, "database-url")
+const folderOf = (settings: Settings): string => join(settings.data, "postgres")
 const OWNER_ONLY = 0o600
+
+/** A command that asks about a database must not answer from one that it has just made. */
+export class NoDatabase extends Data.TaggedError("NoDatabase")<{ readonly folder: string }> {
+  override get message() {
+    return `there is no database: DATABASE_URL is not set, and ${this.folder} holds no embedded Postgres. Set what the service runs with, DATABASE_URL or WAYBILL_DATA; \`waybill start\` and \`waybill migrate\` make a new one.`
+  }
+}
 
 /** Where the log is: the operator's Postgres, or our own that lives as long as this process. */
 export class Postgres extends Context.Service<
@@ -31,7 +39,7 @@ export class Postgres extends Context.Service<
       return Postgres.of({ url: settings.databaseUrl.value, died: Effect.never })
     }
     const { died, url } = yield* Embedded.start({
-      dataDir: join(settings.data, "postgres"),
+      dataDir: folderOf(settings),
       launched,
       ...(Option.isSome(settings.postgres) ? { installed: settings.postgres.value } : {}),
     })
@@ -43,8 +51,8 @@ export class Postgres extends Context.Service<
     return Postgres.of({ url, died })
   })
 
-  /** For a command: the same, or the server of the service that runs on this folder already. */
-  static readonly reach = (settings: Settings) =>
+  /** For a command that begins something: the same, or the server of the service that runs on this folder already. */
+  static readonly reachOrMake = (settings: Settings) =>
     Postgres.start(settings).pipe(
       Effect.catchTag("FolderHeld", (held) =>
         Effect.tryPromise({ try: () => readFile(addressFile(settings), "utf8"), catch: () => held }).pipe(
@@ -53,5 +61,14 @@ export class Postgres extends Context.Service<
       ),
     )
 
+  /** For every other command: only what is there. */
+  static readonly reach = Effect.fnUntraced(function* (settings: Settings) {
+    const folder = folderOf(settings)
+    if (Option.isNone(settings.databaseUrl) && !(yield* Embedded.isThere(folder)))
+      return yield* new NoDatabase({ folder })
+    return yield* Postgres.reachOrMake(settings)
+  })
+
   static readonly layer = (settings: Settings) => Layer.effect(Postgres, Postgres.reach(settings))
+  static readonly layerOrMake = (settings: Settings) => Layer.effect(Postgres, Postgres.reachOrMake(settings))
 }

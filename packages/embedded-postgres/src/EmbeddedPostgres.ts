@@ -105,6 +105,9 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
   }
 }, Effect.uninterruptible)
 
+/** Whether `start` would find a cluster, and not make one. */
+export const isThere = (dataDir: string): Effect.Effect<boolean> => Effect.promise(() => Placement.hasData(dataDir))
+
 export class EmbeddedPostgres extends Context.Service<EmbeddedPostgres, Running>()(
   "@waybill/embedded-postgres/EmbeddedPostgres",
 ) {

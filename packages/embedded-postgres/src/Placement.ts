@@ -170,6 +170,16 @@ export const find = async (dataFolder: string, rootHome: string, installed?: str
   return isRoot() ? await findAsRoot(folder, rootHome, installed) : await findAsUser(folder, installed)
 }
 
+/** Whether a start would find data, here or where root has put it. A folder that we may not look into is not empty. */
+export const hasData = async (folder: string): Promise<boolean> => {
+  const isThere = (name: string) =>
+    fs.stat(path.join(folder, name)).then(
+      () => true,
+      (cause: NodeJS.ErrnoException) => cause.code !== "ENOENT" && cause.code !== "ENOTDIR",
+    )
+  return (await isThere("cluster")) || (await isThere(LOCATION))
+}
+
 /** What root makes in somebody's folder is theirs, or they could not start there any more. */
 export const handOver = async (place: Placement, file: string): Promise<void> => {
   if (!isRoot()) return

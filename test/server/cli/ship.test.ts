@@ -79,9 +79,12 @@ const lay = async (root: string) => {
   for (const path of Production.packagesOf("apps/server")) await Production.place(path, join(root, path), notPruned)
 }
 
-const run = (root: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
+const run = (root: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
+  start(root, join(root, "../node"), args, env)
+
+const start = (root: string, file: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
   const [uid = 0, gid = 0] = (Dockerfile.last(image, "USER") ?? "").split(":").map(Number)
-  const child = spawn(join(root, "../node"), args, {
+  const child = spawn(file, args, {
     cwd: root,
     env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -143,6 +146,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("what the image holds"
           const service = run(root, args, env)
           await Promise.race([service.ready, service.ended.then(({ said }) => assert.fail(said))])
           assert.deepStrictEqual(await examine(), { code: 0, said: "" })
+          // What `docker compose exec api waybill` finds, by the link that the Dockerfile makes.
+          const named = { ...env, PATH: `${scratch}:${process.env["PATH"]}` }
+          const link = join(scratch, "waybill-command")
+          await fs.symlink(join(root, "bin/waybill"), link)
+          const listed = await start(root, link, ["accounts", "list", "--json"], named).ended
+          assert.deepInclude(listed, { code: 0 }, listed.said)
+          assert.match(listed.said, /"acc_/u)
           const page = await fetch(`http://127.0.0.1:${port}/`)
           assert.strictEqual(page.status, 200)
           service.child.kill("SIGTERM")
@@ -210,6 +220,60 @@ describe("the systemd unit", () => {
     assert.isAbove(Number(unit.get("TimeoutStopSec")), SECONDS_TO_STOP)
     assert.strictEqual(unit.get("RestartPreventExitStatus"), String(EXIT_SETTINGS))
     assert.strictEqual(unit.get("User"), "waybill")
+  })
+})
+
+describe("the command beside the systemd unit", () => {
+  const configured = async (text: string, env: Readonly<Record<string, string>> = {}) => {
+    const folder = await fs.mkdtemp(join(tmpdir(), "waybill-unit-"))
+    try {
+      await fs.writeFile(join(folder, "environment"), text)
+      await fs.symlink(join(process.cwd(), "deploy/waybill"), join(folder, "waybill"))
+      const own = { PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, HOME: folder }
+      const child = spawn(join(folder, "waybill"), ["config", "--json"], {
+        cwd: folder,
+        env: { ...own, WAYBILL_ENVIRONMENT: join(folder, "environment"), ...env },
+        stdio: ["ignore", "pipe", "inherit"],
+      })
+      let said = ""
+      child.stdout.on("data", (chunk) => (said += String(chunk)))
+      await once(child, "close")
+      const found = JSON.parse(said) as ReadonlyArray<{ readonly name: string; readonly value: string | null }>
+      return new Map(found.map(({ name, value }) => [name, value]))
+    } finally {
+      await fs.rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  it("has the settings of the unit as systemd reads them, and what its shell has set before", async () => {
+    const text = [
+      "# What the service runs with",
+      "DATABASE_URL=postgres://waybill:a&b@10.0.0.5/waybill?x=1",
+      'EHLO_NAME="mx $(id) & more"',
+      "RETURN_PATH_DOMAIN='b.example.org'",
+      "LOG_LEVEL=Debug",
+      "METRICS_PORT=9464",
+    ].join("\n")
+    const found = await configured(text, { LOG_LEVEL: "Warn" })
+    const [DATABASE_URL, EHLO_NAME, RETURN_PATH_DOMAIN, LOG_LEVEL, METRICS_PORT] = [
+      "DATABASE_URL",
+      "EHLO_NAME",
+      "RETURN_PATH_DOMAIN",
+      "LOG_LEVEL",
+      "METRICS_PORT",
+    ].map((name) => found.get(name))
+    assert.deepStrictEqual(
+      { DATABASE_URL, EHLO_NAME, RETURN_PATH_DOMAIN, LOG_LEVEL, METRICS_PORT },
+      {
+        DATABASE_URL: "<set>",
+        EHLO_NAME: "mx $(id) & more",
+        RETURN_PATH_DOMAIN: "b.example.org",
+        LOG_LEVEL: "Warn",
+        METRICS_PORT: "9464",
+      },
+    )
+    const [, data] = /WAYBILL_DATA=(\S+)/u.exec(readFileSync("deploy/waybill.service", "utf8")) ?? []
+    assert.strictEqual(found.get("WAYBILL_DATA"), data)
   })
 })
 

@@ -13,7 +13,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { VERSION } from "../Version.ts"
 import { goOn, linesOf } from "./logFiles.ts"
 import * as output from "./output.ts"
-import { withReplay } from "./projections.ts"
+import { withNewReplay, withReplay } from "./projections.ts"
 import { withStore } from "./withStore.ts"
 
 class NoSuchStream extends Data.TaggedError("NoSuchStream")<{ readonly message: string }> {}
@@ -107,6 +107,6 @@ export const events = Command.make("events").pipe(
   Command.withSubcommands([
     stream,
     exporting.pipe(Command.provide(withReplay)),
-    importing.pipe(Command.provide(withReplay)),
+    importing.pipe(Command.provide(withNewReplay)),
   ]),
 )

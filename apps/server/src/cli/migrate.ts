@@ -29,5 +29,8 @@ export const migrate = Command.make(
   }),
 ).pipe(
   Command.withDescription("Bring the database's schema up to date"),
-  Command.provide(Layer.unwrap(Effect.map(Settings.load, Postgres.layer))),
+  // What only looks makes nothing to look at.
+  Command.provide(({ check }) =>
+    Layer.unwrap(Effect.map(Settings.load, check ? Postgres.layer : Postgres.layerOrMake)),
+  ),
 )

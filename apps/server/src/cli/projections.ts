@@ -13,20 +13,25 @@ import { VERSION } from "../Version.ts"
 import { EXIT_DIFFERENCE } from "./exitCodes.ts"
 import * as output from "./output.ts"
 
+const replayOn = <E>(postgres: (settings: Settings.Settings) => Layer.Layer<Postgres, E>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const settings = yield* Settings.load
+      const replay = Layer.unwrap(
+        Effect.gen(function* () {
+          const { url } = yield* Postgres
+          yield* Migrations.migrate(url)
+          return Replay.layer(url)
+        }),
+      )
+      return replay.pipe(Layer.provide(postgres(settings)))
+    }),
+  )
+
 /** What a replay is given: connections to the log and its tables, and nothing that acts. */
-export const withReplay = Layer.unwrap(
-  Effect.gen(function* () {
-    const settings = yield* Settings.load
-    const replay = Layer.unwrap(
-      Effect.gen(function* () {
-        const { url } = yield* Postgres
-        yield* Migrations.migrate(url)
-        return Replay.layer(url)
-      }),
-    )
-    return replay.pipe(Layer.provide(Postgres.layer(settings)))
-  }),
-)
+export const withReplay = replayOn(Postgres.layer)
+/** The same for what may come before the first start. */
+export const withNewReplay = replayOn(Postgres.layerOrMake)
 
 const name = Argument.String("name").pipe(Argument.withDescription("The read model, as `projections status` lists it"))
 

@@ -16,7 +16,7 @@ const operator = Effect.sync(() => ({
   address: null,
 }))
 
-/** A command on the log: beside a running service, or on the embedded Postgres started just for it. */
+/** A command on the log: beside a running service, or on its embedded Postgres started just for it. */
 export const withStore = Layer.unwrap(
   Effect.gen(function* () {
     const settings = yield* Settings.load

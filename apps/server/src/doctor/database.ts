@@ -1,5 +1,6 @@
 import type * as Examination from "@waybill/store/Examination"
 import { Duration } from "effect"
+import type { NoDatabase } from "../Postgres.ts"
 import { broken, type Finding, ok, warning } from "./Finding.ts"
 
 /** What is tried: older ones lack what the schema uses, newer ones nobody has looked at. */
@@ -70,6 +71,14 @@ export const clock = (examined: Examination.Examined, now_ms: number): Finding =
 }
 
 const seconds = (millis: number): string => `${(millis / 1000).toFixed(millis < 10_000 ? 3 : 0)} s`
+
+/** Before the first start nothing is wrong with that; where a service runs, it is not ours that is looked at. */
+export const none = ({ folder }: NoDatabase): Finding =>
+  warning(
+    "database",
+    `none: DATABASE_URL is not set, and ${folder} holds no embedded Postgres`,
+    "Set what the service runs with, DATABASE_URL or WAYBILL_DATA; `waybill start` makes one there.",
+  )
 
 /** By Postgres' own code or the system's, what an operator does about a database that lets nobody in. */
 export const unreachable = ({ code, message }: Examination.Unreachable): Finding =>

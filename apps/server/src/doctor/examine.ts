@@ -83,6 +83,7 @@ const databaseFindings = (settings: Settings) =>
     return yield* ofDatabase(url)
   }).pipe(
     Effect.scoped,
+    Effect.catchTag("NoDatabase", (nothing) => Effect.succeed(onlyThat(database.none(nothing)))),
     Effect.catch((failure) => {
       const finding =
         failure._tag === "Unreachable"
@@ -90,9 +91,11 @@ const databaseFindings = (settings: Settings) =>
           : failure._tag === "MigrationFailed"
             ? broken("schema", failure.message, "Run the newest release of Waybill that any node runs.")
             : broken("database", failure.message, "Mend what it names, or set DATABASE_URL to a Postgres of your own.")
-      return Effect.succeed({ findings: [finding], chosen: [] as ReadonlyArray<Kind> })
+      return Effect.succeed(onlyThat(finding))
     }),
   )
+
+const onlyThat = (finding: Finding) => ({ findings: [finding], chosen: [] as ReadonlyArray<Kind> })
 
 const ofDatabase = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
