@@ -169,12 +169,17 @@ interface ComposeService {
   readonly command: ReadonlyArray<string>
   readonly environment: Readonly<Record<string, string>>
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+  readonly env_file: ReadonlyArray<{ readonly path: string; readonly required: boolean }>
+  readonly ports?: ReadonlyArray<string>
+  readonly volumes?: ReadonlyArray<string>
   readonly stop_grace_period?: string
 }
 const compose = Yaml.parse(readFileSync("compose.yaml", "utf8")) as unknown as {
   readonly services: Readonly<Record<string, ComposeService>>
   readonly volumes: Readonly<Record<string, null>>
 }
+
+const example = readFileSync("deploy/compose.env.example", "utf8")
 
 describe("compose.yaml", () => {
   const ours = Object.entries(compose.services).filter(([, { image }]) => image === "waybill")
@@ -194,8 +199,39 @@ describe("compose.yaml", () => {
     }
   })
 
+  it("hands on every setting of .env, but for those that belong to the containers", () => {
+    const ofImage = Object.keys(Dockerfile.environment(image)).filter((name) => name !== "NODE_ENV")
+    const asked = ["DATABASE_URL", "WAYBILL_INSTANCE_KEY", "BASE_URL"]
+    for (const [name, { env_file, environment }] of ours) {
+      assert.deepStrictEqual(env_file, [{ path: ".env", required: false }], name)
+      assert.sameMembers(Object.keys(environment), [...asked, ...ofImage], name)
+      // An address or a port of .env would lead past what is published and examined.
+      for (const each of ofImage) assert.strictEqual(environment[each], Dockerfile.environment(image)[each], each)
+    }
+  })
+
+  it("says of every service that publishes a port that there is one of it, and of the others that there may be more", () => {
+    const words = readFileSync("compose.yaml", "utf8").split("name: waybill")[0] ?? ""
+    for (const [name, { ports }] of ours)
+      assert.include(words, ports === undefined ? `--scale ${name}=` : `of ${name} there is one`)
+  })
+
+  it("lets SMTP have the certificate without which it takes no key from outside of its container", () => {
+    const [, certificate = ""] = /^#SMTP_TLS_CERT=(\S+)$/mu.exec(example) ?? []
+    const submission = ours.filter(([, { command }]) => command.some((word) => word.split(",").includes("smtp")))
+    for (const [name, { volumes = [] }] of submission) {
+      const [, inside = ""] = volumes.map((volume) => volume.split(":")).find(([host]) => host === "./tls") ?? []
+      assert.strictEqual(dirname(certificate), inside, name)
+    }
+  })
+
+  it("has an example of an environment in which every name is a setting", () => {
+    const names = [...example.matchAll(/^#?(\w+)=/gmu)].map(([, name = ""]) => name)
+    assert.isEmpty(names.filter((name) => name !== "POSTGRES_PASSWORD" && !settings.has(name)))
+    assert.includeMembers(names, ["TRUSTED_PROXIES", "EHLO_NAME", "RETURN_PATH_DOMAIN", "REPORTS_PORT"])
+  })
+
   it("asks for nothing that its example of an environment leaves out", () => {
-    const example = readFileSync("deploy/compose.env.example", "utf8")
     for (const [, name = ""] of readFileSync("compose.yaml", "utf8").matchAll(/\$\{(\w+)/gu))
       assert.match(example, new RegExp(`^${name}=`, "mu"))
   })
