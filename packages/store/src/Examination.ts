@@ -10,6 +10,9 @@ export const QUERY_TIMEOUT_MS = 5_000
 /** The quickest of these answers tells the time best: half of its journey is what the comparison may be wrong by. */
 export const TIME_SAMPLES = 5
 
+/** What migrations create; Postgres brings them along, some systems in a package of their own. */
+export const EXTENSIONS = ["btree_gin", "pg_trgm"]
+
 /** What an operator is told about the database; nothing in it is changed by asking. */
 export interface Examined {
   /** As `server_version_num` counts: 180004 is 18.4. */
@@ -19,6 +22,8 @@ export interface Examined {
   readonly readOnly: boolean
   /** Settings that may lose what was said to be stored. */
   readonly forgetful: ReadonlyArray<string>
+  /** Of `EXTENSIONS`, those that the server has no files of. */
+  readonly lacking: ReadonlyArray<string>
   /** How far the database's clock is ahead of this machine's; it may be wrong by `skew_within_ms`. */
   readonly skew_ms: number
   readonly skew_within_ms: number
@@ -41,6 +46,7 @@ export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreach
         pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,
         json_object_agg(name, setting) FILTER (WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes')) AS settings
       FROM pg_settings`)
+    const installable = yield* ask<{ name: string }>("SELECT name FROM pg_available_extensions")
     const time = yield* compareClocks(ask)
     const schema = yield* Migrations.check(url)
     const [log] = yield* ask<{ events: boolean; domains: boolean }>(
@@ -61,6 +67,7 @@ export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreach
       schema,
       readOnly: server?.read_only ?? false,
       forgetful: Object.entries(server?.settings ?? {}).flatMap(([name, value]) => (value === "off" ? [name] : [])),
+      lacking: EXTENSIONS.filter((each) => !installable.some(({ name }) => name === each)),
       ...time,
       newest_fact_ms: newest?.at ?? null,
       transports: chosen.map(({ transport }) => transport),

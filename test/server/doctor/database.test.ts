@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Examination from "@waybill/store/Examination"
 import * as Migrations from "@waybill/store/Migrations"
 import { Effect, Redacted } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
 import * as checks from "../../../apps/server/src/doctor/database.ts"
 import * as Database from "../../support/database.ts"
 import { onDatabase } from "../../support/databaseUrl.ts"
@@ -17,6 +18,7 @@ const well: Examination.Examined = {
   schema: { applied: ["0001_event_log.sql"], pending: [] },
   readOnly: false,
   forgetful: [],
+  lacking: [],
   skew_ms: 0,
   skew_within_ms: 1,
   newest_fact_ms: NOW,
@@ -33,6 +35,18 @@ describe("what is said of a database", () => {
     assert.strictEqual(checks.server({ ...well, readOnly: true }).status, "broken")
     const forgetful = checks.server({ ...well, forgetful: ["fsync"] })
     assert.deepStrictEqual([forgetful.status, forgetful.mend], ["warning", "Switch fsync on in postgresql.conf."])
+  })
+
+  it("names the extensions that the server lacks, which are those of the migrations", () => {
+    const finding = checks.server({ ...well, lacking: ["pg_trgm"] })
+    assert.deepStrictEqual([finding.status, finding.found], ["broken", "PostgreSQL 18.4 without pg_trgm"])
+    assert.include(finding.mend ?? "", "postgresql-contrib")
+    const created = readdirSync("db/migrations").flatMap((name) =>
+      [...readFileSync(`db/migrations/${name}`, "utf8").matchAll(/^CREATE EXTENSION IF NOT EXISTS (\w+)/gmu)].map(
+        ([, extension = ""]) => extension,
+      ),
+    )
+    assert.sameMembers(created, Examination.EXTENSIONS)
   })
 
   it("tells an empty database from one that is behind", () => {
@@ -69,7 +83,7 @@ describe("a real database", () => {
       yield* sql`UPDATE domains SET record = jsonb_set(record, '{transport}', '"relay"') WHERE id = ${domain}`
       const examined = yield* Examination.examine(url)
       assert.isAtLeast(examined.version, 150_000)
-      assert.deepStrictEqual(examined.schema.pending, [])
+      assert.deepStrictEqual([examined.schema.pending, examined.lacking], [[], []])
       assert.deepStrictEqual([examined.readOnly, examined.transports], [false, ["relay"]])
       // One machine, one clock: what remains is what the comparison itself may be wrong by.
       assert.isAtMost(Math.abs(examined.skew_ms), examined.skew_within_ms + 1)

@@ -12,7 +12,7 @@ export const SKEW_NOTICED = Duration.seconds(1)
 export const SKEW_BROKEN = Duration.minutes(1)
 
 /** What the database says of itself. */
-export const server = ({ forgetful, readOnly, version }: Examination.Examined): Finding => {
+export const server = ({ forgetful, lacking, readOnly, version }: Examination.Examined): Finding => {
   const major = Math.floor(version / 10_000)
   const name = `PostgreSQL ${major}.${version % 10_000}`
   if (major < OLDEST_POSTGRES) {
@@ -20,6 +20,13 @@ export const server = ({ forgetful, readOnly, version }: Examination.Examined): 
       "database",
       `${name}, which is too old`,
       `Move to PostgreSQL ${OLDEST_POSTGRES} to ${NEWEST_POSTGRES}.`,
+    )
+  }
+  if (lacking.length > 0) {
+    return broken(
+      "database",
+      `${name} without ${lacking.join(" and ")}`,
+      "Install the extensions that belong to Postgres (package postgresql-contrib), or let your provider allow them.",
     )
   }
   if (readOnly) {
