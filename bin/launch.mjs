@@ -9,9 +9,9 @@ const PARENT_WATCH_MS = 250
 
 /**
  * Runs a file on a Node that can: in this process when it can, else in a child that begins again with our own command
- * line. Signals reach the child, and its exit code is ours.
+ * line. Signals reach the child, and its exit code is ours. Without a file, what comes before it is all there is to do.
  *
- * @param {{ file: () => string, args: string[], dev: boolean, before?: () => void | Promise<void> }} options
+ * @param {{ file?: () => string, args: string[], dev: boolean, before?: () => void | Promise<void> }} options
  */
 export async function launch(options) {
   stopWithParent()
@@ -31,6 +31,7 @@ async function runHere({ args, before, file }) {
   // Compiled code is kept beside the packages it came from.
   module.enableCompileCache?.(join(root, "node_modules", ".cache", "waybill"))
   await before?.()
+  if (file === undefined) return
   const main = file()
   process.argv = [process.execPath, main, ...args]
   await import(pathToFileURL(main).href)

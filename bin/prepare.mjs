@@ -1,15 +1,11 @@
 // Installs the packages, builds the dashboard and bundles the code, so that a user who may not write in the checkout can
-// run the service.
+// run the service. Both are made on the Node that the service runs on: their tools ask for more than Node 20.
 import { ensureBundle } from "./bundle.mjs"
 import { ensureDashboard } from "./dashboard.mjs"
-import { ensureModules, ensureNode, Unavailable } from "./install.mjs"
+import { launch } from "./launch.mjs"
 
-try {
-  await ensureNode()
-  await ensureModules({ dev: false })
-  await Promise.all([ensureDashboard(), ensureBundle()])
-} catch (error) {
-  if (!(error instanceof Unavailable)) throw error
-  process.stderr.write(`waybill: ${error.message}\n`)
-  process.exitCode = error.exitCode
-}
+await launch({
+  args: [],
+  dev: false,
+  before: async () => void (await Promise.all([ensureDashboard(), ensureBundle()])),
+})

@@ -7,7 +7,7 @@ import { join } from "node:path"
 /** vite as far as the launcher sees it: it makes `dist` of what lies beside it, or says why not. */
 const VITE = `
 const fs = require("node:fs")
-fs.appendFileSync("builds", process.env.NODE_ENV + "\\n")
+fs.appendFileSync("builds", process.env.NODE_ENV + (process.env.RUNTIME ?? "") + "\\n")
 const page = fs.readFileSync("src/main.tsx", "utf8")
 if (page === "broken") {
   console.error("main.tsx:1:1 this is no program")
@@ -86,6 +86,31 @@ describe("the dashboard", () => {
     const folder = checkout()
     assert.strictEqual(await run(folder, "config"), "runs\n")
     assert.deepEqual(builds(folder), [])
+  })
+
+  it("is built on the Node that comes along, where the machine's own is too old for the tools", async () => {
+    const folder = checkout()
+    const system = process.platform === "win32" ? "win" : process.platform
+    const name = `node-${system}-${process.arch}`
+    const runtime = join(folder, "runtime")
+    mkdirSync(join(runtime, "node_modules", name, "bin"), { recursive: true })
+    writeFileSync(join(runtime, "package.json"), JSON.stringify({ optionalDependencies: { [name]: "24.0.0" } }))
+    const account = JSON.stringify({ packages: { [`node_modules/${name}`]: { version: "24.0.0" } } })
+    writeFileSync(join(runtime, "node_modules/.package-lock.json"), account)
+    const node = `#!/bin/sh\nRUNTIME=" on the newer" exec "${process.execPath}" "$@"\n`
+    writeFileSync(join(runtime, "node_modules", name, "bin/node"), node, { mode: 0o755 })
+    // Only to the first of the two; the launcher tells the second who it is.
+    const older = `if (!process.env.WAYBILL_LAUNCHER)
+      Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.10.0" } })`
+    writeFileSync(join(folder, "older.mjs"), older)
+    await new Promise((resolve, reject) =>
+      execFile(process.execPath, ["--import", join(folder, "older.mjs"), join(folder, "bin/prepare.mjs")], (error) =>
+        error === null ? resolve(undefined) : reject(error),
+      ),
+    )
+    assert.deepEqual(builds(folder), ["production on the newer"])
+    assert.include(await run(folder), "runs")
+    assert.lengthOf(builds(folder), 1)
   })
 
   it("keeps nobody from starting when it cannot be built, and is tried again by the next start", async () => {
