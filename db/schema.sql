@@ -114,6 +114,7 @@ CREATE TABLE followers (
   name text COLLATE "C" NOT NULL,
   "position" bigint NOT NULL,
   moved_at timestamp with time zone NOT NULL DEFAULT now(),
+  kept_from timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
   CONSTRAINT followers_pkey PRIMARY KEY (name)
 );
 

@@ -8,6 +8,7 @@ import { Admission } from "@waybill/store/Admission"
 import * as Database from "@waybill/store/Database"
 import { EventStore } from "@waybill/store/EventStore"
 import { KeyUses } from "@waybill/store/KeyUses"
+import * as EmailStatsMonths from "@waybill/store/EmailStatsMonths"
 import * as Replica from "@waybill/store/Replica"
 import * as RateWindows from "@waybill/store/RateWindows"
 import * as Users from "@waybill/store/Users"
@@ -192,10 +193,17 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           const webhooks = yield* drainWebhooks.make({ allowedNetworks })
           const domains = yield* checkDomains()
           yield* followStats()
+          const months = EmailStatsMonths.keep(settings.statsMonths)
+          yield* Effect.forkScoped(
+            Effect.catchCause(months, (cause) =>
+              Effect.logWarning("the tables of the statistics are as they were", cause),
+            ),
+          )
           return {
             drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
             check_domains: { run: domains.kick, cron: "* * * * *" },
             sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
+            keep_statistics: { run: months, cron: "57 2 * * *" },
             sweep_sign_ins: { run: Users.sweep(), cron: "17 * * * *" },
           }
         }),

@@ -10,6 +10,12 @@ const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url))
 export const DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024
 export const LARGEST_MAX_BODY_BYTES = 40 * 1024 * 1024
 
+/** Two years and the month that has begun: a month can be compared with the same one of the two years before. */
+export const DEFAULT_STATS_MONTHS = 25
+/** What one answer may cover. */
+export const MIN_STATS_MONTHS = 13
+export const MAX_STATS_MONTHS = 240
+
 interface Setting<A> {
   readonly name: string
   readonly meaning: string
@@ -231,6 +237,15 @@ export const TABLE = {
     null,
     Config.option(Config.Redacted("OIDC_CLIENT_SECRET")),
     true,
+  ),
+  statsMonths: setting(
+    "STATS_MONTHS",
+    "Whole months for which statistics are kept beside the current one, from 13 to 240.",
+    String(DEFAULT_STATS_MONTHS),
+    Config.schema(
+      Schema.Int.check(Schema.isBetween({ minimum: MIN_STATS_MONTHS, maximum: MAX_STATS_MONTHS })),
+      "STATS_MONTHS",
+    ).pipe(Config.withDefault(DEFAULT_STATS_MONTHS)),
   ),
   metricsPort: setting(
     "METRICS_PORT",

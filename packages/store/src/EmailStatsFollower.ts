@@ -39,7 +39,7 @@ interface Entry {
   count: number
 }
 
-const KEY = ["account_id", "tag", "hour", "domain", "measure", "bucket"] as const
+export const KEY = ["account_id", "tag", "hour", "domain", "measure", "bucket"] as const
 
 export const follower: Follower = {
   name: EmailStats.FOLLOWER,
@@ -72,6 +72,7 @@ export const follower: Follower = {
       FROM email_stats s JOIN ${old} ON s.account_id = horizon.account_id AND s.hour < horizon.before
       ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = excluded.count
       WHERE t.count <> excluded.count`
+    yield* sql`DELETE FROM ${sql(table)} WHERE hour < (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})`
   }),
 }
 
@@ -132,5 +133,5 @@ const add = (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry
     ${entries.map((each) => each.hour)}::timestamptz[], ${entries.map((each) => each.domain)}::text[],
     ${entries.map((each) => each.measure)}::text[], ${entries.map((each) => each.bucket)}::int[],
     ${entries.map((each) => each.count)}::bigint[]) AS new(account_id, tag, hour, domain, measure, bucket, count)
-  WHERE count > 0
+  WHERE count > 0 AND hour >= (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})
   ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = s.count + excluded.count`

@@ -20,7 +20,10 @@ export interface Follower {
     events: ReadonlyArray<Stored>,
     table?: string,
   ) => Effect.Effect<void, SqlError.SqlError>
-  /** Takes over from the live table what was counted of times that the log does not hold in full any more. */
+  /**
+   * Takes over from the live table what was counted of times that the log does not hold in full any more, and leaves out
+   * what is not kept any more.
+   */
   readonly inherit: (
     sql: PgClient.PgClient,
     table: string,

@@ -33,9 +33,15 @@ export const status = Effect.fn("Projections.status")(function* () {
   const followed = yield* Follower.lag(sql, EmailStats.FOLLOWER)
   const versions = known.flat()
   const sizes = yield* Effect.orDie(sql<{ readonly name: string; readonly rows: number; readonly bytes: bigint }>`
-    SELECT wanted.name, greatest(0, c.reltuples)::float8 AS rows, pg_total_relation_size(c.oid) AS bytes
+    SELECT wanted.name, sum(greatest(0, c.reltuples))::float8 AS rows,
+      sum(pg_total_relation_size(c.oid))::bigint AS bytes
     FROM unnest(${versions.map(Versions.tableOf)}::text[]) AS wanted(name)
-    JOIN pg_class c ON c.oid = to_regclass(wanted.name)`)
+    CROSS JOIN LATERAL (
+      SELECT to_regclass(wanted.name) AS oid
+      -- A table in parts holds nothing itself.
+      UNION SELECT relid FROM pg_partition_tree(to_regclass(wanted.name))) AS part
+    JOIN pg_class c ON c.oid = part.oid AND c.relkind = 'r'
+    GROUP BY wanted.name`)
   const sizeOf = (table: string) => {
     const found = sizes.find(({ name }) => name === table)
     return { rows: Math.round(found?.rows ?? 0), size_bytes: Number(found?.bytes ?? 0n) }
