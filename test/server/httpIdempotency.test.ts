@@ -38,6 +38,34 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
+    it.effect("is 1 to 255 printable characters, and what else is wrong with the request is said with it", () =>
+      Effect.gen(function* () {
+        const { post } = yield* setUp
+        for (const key of ["!", `${"~ ".repeat(127)}~`]) {
+          const first = yield* post("/v1/email/send", key, MESSAGE)
+          assert.strictEqual(first.status, 200)
+          assert.strictEqual((yield* post("/v1/email/send", key, MESSAGE)).text, first.text)
+        }
+        const bad: ReadonlyArray<readonly [path: string, body: unknown, details: ReadonlyArray<string>]> = [
+          ["/v1/email/send", { from: "hi@acme.test", to: "x" }, ["to", "subject"]],
+          ["/v1/email/send/batch", { emails: [] }, ["emails"]],
+          ["/v1/domains", { name: 7 }, ["name"]],
+          ["/v1/email/send", undefined, [""]],
+          ["/v1/email/msg_01k9zzzzzzzzzzzzzzzzzzzzzz/cancel", undefined, []],
+        ]
+        for (const [path, body, details] of bad) {
+          const { json, status } = yield* post(path, "k".repeat(256), body)
+          assert.strictEqual(status, 400, path)
+          assert.strictEqual(json.error.reason, "validation_failed", path)
+          assert.deepStrictEqual(
+            json.error.details.map((each: { path: string }) => each.path),
+            ["Idempotency-Key", ...details],
+            path,
+          )
+        }
+      }),
+    )
+
     it.effect("knows a request by what it says, not by how it is spelt", () =>
       Effect.gen(function* () {
         const { key, lab, post } = yield* setUp

@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { MAX_KEY_CHARS } from "@waybill/api/Idempotency"
 import { Effect } from "effect"
 import { MAX_LANE_BYTES } from "../../apps/server/src/http/SendLane.ts"
 import { type Answer, type Ask, Lab } from "./httpLab.ts"
@@ -19,7 +20,9 @@ interface Keys {
   readonly foreign: string
 }
 
-const REQUESTS: ReadonlyArray<readonly [what: string, status: number, ask: (keys: Keys) => Ask]> = [
+type Request = readonly [what: string, status: number, ask: (keys: Keys) => Ask]
+
+const REQUESTS: ReadonlyArray<Request> = [
   ["a message", 200, ({ good: key }) => ({ key, body: MESSAGE })],
   [
     "a message with all there is",
@@ -67,10 +70,20 @@ const REQUESTS: ReadonlyArray<readonly [what: string, status: number, ask: (keys
     400,
     ({ good: key }) => ({ key, raw: "from=x", headers: { "content-type": "application/x-www-form-urlencoded" } }),
   ],
-  [
-    "an idempotency key too long",
+  ...["k".repeat(MAX_KEY_CHARS + 1), "", "clé", "a\tb"].map((wrong): Request => [
+    `the idempotency key "${wrong}"`,
     400,
-    ({ good: key }) => ({ key, body: MESSAGE, headers: { "idempotency-key": "k".repeat(256) } }),
+    ({ good: key }) => ({ key, body: MESSAGE, headers: { "idempotency-key": wrong } }),
+  ]),
+  [
+    "an idempotency key and a body that are both wrong",
+    400,
+    ({ good: key }) => ({ key, body: { to: [1], subject: 7 }, headers: { "idempotency-key": "" } }),
+  ],
+  [
+    "an idempotency key and a text that are both wrong",
+    400,
+    ({ good: key }) => ({ key, raw: '{"from":', headers: { "idempotency-key": "" } }),
   ],
   ["no key", 401, () => ({ body: MESSAGE })],
   ["what is no key", 401, () => ({ key: "abc", body: MESSAGE })],

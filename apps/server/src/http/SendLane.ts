@@ -9,7 +9,7 @@ import { Admission, type Key } from "@waybill/store/Admission"
 import { EventStore } from "@waybill/store/EventStore"
 import { Provenance } from "@waybill/store/Provenance"
 import { Replica, type ReplicaShape } from "@waybill/store/Replica"
-import { Cause, Context, Effect, Exit, Fiber, Result, Schema, Scope } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Option, Result, Schema, Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { newEmailAt, newIdAt } from "../fresh.ts"
 import * as Position from "./Position.ts"
@@ -151,8 +151,9 @@ const queue = (
   const problem = validation.problemOf(bytes)
   if (problem !== undefined) return Effect.fail(problem)
   const headers = headersOf(request)
-  if (Result.isFailure(headers)) return Effect.fail(headers.failure)
   const payload = payloadOf(bytes)
+  if (Result.isFailure(headers))
+    return Effect.fail(validation.together(headers.failure, Option.getOrUndefined(Result.getFailure(payload))))
   if (Result.isFailure(payload)) return Effect.fail(payload.failure)
   const { account_id } = key
   const from = { account_id, key: { id: key.id, domain: key.domain } }

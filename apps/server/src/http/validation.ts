@@ -2,9 +2,9 @@ import { InvalidRequest, NoSuchRoute } from "@waybill/api/RequestRefusal"
 import type { Detail } from "@waybill/domain/Refusal"
 import { Validation } from "@waybill/api/Validation"
 import * as Violations from "@waybill/api/Violations"
-import { ByteSize, Effect, Layer, type SchemaIssue } from "effect"
+import { ByteSize, Effect, Layer, Result, Schema, type SchemaIssue } from "effect"
 import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
-import { HttpApiError } from "effect/http-api"
+import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
 import * as JsonShape from "./JsonShape.ts"
 
@@ -17,14 +17,14 @@ export const layer = (maxBodyBytes: number) =>
         : Effect.andThen(readBody, handler).pipe(
             Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
           )
-    return explained(checked)
+    return explained(checked, endpoint)
   })
 
 type Refused = NoSuchRoute | InvalidRequest
 
-const explained = <A, E, R>(handler: Effect.Effect<A, E, R>) =>
+const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEndpoint.Top) =>
   Effect.catch(handler, (error): Effect.Effect<never, E | Refused, HttpServerRequest.HttpServerRequest> =>
-    HttpApiError.HttpApiSchemaError.is(error) ? explain(error) : Effect.fail(error),
+    HttpApiError.HttpApiSchemaError.is(error) ? explain(error, endpoint) : Effect.fail(error),
   )
 
 const refuse = (reason: InvalidRequest["reason"], message: string) =>
@@ -57,6 +57,7 @@ const unreadable = (error: HttpServerError.HttpServerError) =>
 
 const explain = (
   error: HttpApiError.HttpApiSchemaError,
+  endpoint: HttpApiEndpoint.Top,
 ): Effect.Effect<never, Refused, HttpServerRequest.HttpServerRequest> => {
   switch (error.kind) {
     case "Params":
@@ -67,6 +68,10 @@ const explain = (
     case "Body":
     case "ResponseHeaders":
       return Effect.die(error)
+    case "Headers":
+      return Effect.flatMap(bodyTrouble(endpoint), (body) =>
+        Effect.fail(together(invalid("Headers", error.cause.issue), body)),
+      )
     default:
       return Effect.fail(
         // Only JSON.parse speaks about the whole body without saying what it should have been.
@@ -76,6 +81,27 @@ const explain = (
       )
   }
 }
+
+/** The router stops at the first part of a request that is wrong; the body comes after the headers. */
+const bodyTrouble = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+  const [payload] = endpoint.payload.values()
+  if (payload === undefined) return undefined
+  const text = yield* Effect.orDie(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => request.text))
+  const schema: Schema.Top = payload.schemas[0]
+  const decode = Schema.decodeUnknownEffect(schema as Schema.Codec<unknown, unknown>, { errors: "all" })
+  try {
+    const decoded = yield* Effect.result(decode(text === "" ? undefined : JSON.parse(text)))
+    return Result.isSuccess(decoded) ? undefined : invalid("Payload", decoded.failure.issue)
+  } catch {
+    return notJson()
+  }
+})
+
+/** All that is wrong with a request is said at once (contract §2). */
+export const together = (headers: InvalidRequest, body: InvalidRequest | undefined): InvalidRequest =>
+  body === undefined
+    ? headers
+    : new InvalidRequest({ reason: body.reason, details: [...headers.details, ...body.details] })
 
 export const notJson = (): InvalidRequest => refuse("malformed_json", "is not valid JSON")
 
