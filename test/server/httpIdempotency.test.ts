@@ -1,8 +1,15 @@
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Idempotency from "@waybill/store/Idempotency"
 import { Effect } from "effect"
+import * as WallClock from "../support/wallClock.ts"
 import { Lab } from "./httpLab.ts"
 
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
+
+/** However slow this machine is, a request and its test lie closer together. */
+const MARGIN_MS = 60_000
 
 layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: true, timeout: "90 seconds" })(
   "an idempotency key",
@@ -223,6 +230,43 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
         assert.deepStrictEqual(yield* traces, before)
         const other = yield* post(`/v1/webhooks/${called}/replay`, "once", { ...ever, events: ["email.sent"] })
         assert.strictEqual(other.json.error.reason, "idempotency_key_reused")
+      }),
+    )
+
+    it.effect("is kept for 24 hours, and then it is a new one", () =>
+      Effect.gen(function* () {
+        const { key, lab, post } = yield* setUp
+        const first = yield* post("/v1/email/send", "l", MESSAGE)
+        const nodeAt = (ahead_ms: number) => WallClock.whenSet(ahead_ms)(lab.another)
+        const [before, after] = [yield* nodeAt(Timestamp.DAY - MARGIN_MS), yield* nodeAt(Timestamp.DAY + MARGIN_MS)]
+        const ask = (node: string, subject: string) =>
+          lab.ask("POST", "/v1/email/send", {
+            key,
+            node,
+            body: { ...MESSAGE, subject },
+            headers: { "idempotency-key": "l" },
+          })
+        assert.strictEqual((yield* ask(before, MESSAGE.subject)).text, first.text)
+        assert.strictEqual((yield* ask(before, "Other")).json.error.reason, "idempotency_key_reused")
+        const anew = yield* ask(after, "Other")
+        assert.deepStrictEqual([anew.status, anew.headers.get("idempotent-replayed")], [200, null])
+        assert.notStrictEqual(anew.json.id, first.json.id)
+        assert.strictEqual((yield* ask(after, "Other")).text, anew.text)
+      }),
+    )
+
+    it.effect("is swept out of the database once nobody can come with it any more", () =>
+      Effect.gen(function* () {
+        const { account, key, lab, post } = yield* setUp
+        const node = yield* WallClock.whenSet(-3 * Timestamp.DAY)(lab.another)
+        for (const each of ["m", "n"])
+          yield* lab.ask("POST", "/v1/email/send", { key, node, body: MESSAGE, headers: { "idempotency-key": each } })
+        const kept = yield* post("/v1/email/send", "o", MESSAGE)
+        const keys = lab.sql`SELECT key FROM idempotency_keys WHERE account_id = ${account} ORDER BY key`
+        assert.strictEqual((yield* keys).length, 3)
+        yield* Effect.provideService(Idempotency.expire(), PgClient.PgClient, lab.sql)
+        assert.deepStrictEqual(yield* keys, [{ key: "o" }])
+        assert.strictEqual((yield* post("/v1/email/send", "o", MESSAGE)).text, kept.text)
       }),
     )
 
