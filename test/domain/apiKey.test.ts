@@ -9,7 +9,7 @@ import { given, happened } from "../support/givenWhenThen.ts"
 import { after, domainName, HASH, id, NOW } from "./examples.ts"
 
 const secret = ApiKeySecret.encode(new Uint8Array(32).fill(7))
-const facts: ApiKey.Facts = { now: NOW, keyId: id("ApiKeyId"), secret, hash: HASH, createdBy: id("UserId") }
+const facts: ApiKey.Facts = { now: NOW, keyId: id("ApiKeyId"), secret, hash: HASH, createdBy: id("UserId"), active: 0 }
 const network = Result.getOrThrow(Network.parse("203.0.113.0/24"))
 const command = (over: Partial<ApiKey.Command> = {}): ApiKey.Command => ({
   name: "Shop",
@@ -44,6 +44,11 @@ describe("an API key", () => {
       at: NOW,
     })
     made.leads((key) => assert.notInclude(JSON.stringify(key), secret))
+  })
+  it("is the five hundredth and last that is active", () => {
+    const beside = (active: number) => given(ApiKey).when(ApiKey.create({ ...facts, active }, command()))
+    beside(499).leads(() => undefined)
+    beside(500).refuses({ status: 422, reason: "too_many_api_keys" })
   })
   it("does not expire before it exists", () => {
     given(ApiKey)

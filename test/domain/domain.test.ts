@@ -17,6 +17,7 @@ const addition = (over: Partial<Domain.Addition> = {}): Domain.Addition => ({
   dkim: dkimKey(),
   transport: null,
   taken: false,
+  others: 0,
   captured: false,
   ...over,
 })
@@ -54,6 +55,11 @@ describe("adding a domain", () => {
         at: NOW,
       })
     assert.strictEqual(folded(pending()).status, "pending")
+  })
+  it("is the thousandth and last of an account", () => {
+    const beside = (others: number) => given(Domain).when(Domain.add(addition({ others })))
+    beside(999).leads(() => undefined)
+    beside(1_000).refuses({ status: 422, reason: "too_many_domains" })
   })
   it("is refused when the account has it", () => {
     given(Domain)

@@ -12,7 +12,13 @@ const { SECOND, MINUTE, HOUR, DAY } = Timestamp
 const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const
 const url = Result.getOrThrow(WebhookUrl.parse("https://example.org/hook"))
 const inward = Result.getOrThrow(WebhookUrl.parse("https://10.0.0.1/hook"))
-const creation: Webhook.Creation = { now: NOW, webhookId: id("WebhookId"), secretRef: "webhook/1", allowedNetworks: [] }
+const creation: Webhook.Creation = {
+  now: NOW,
+  webhookId: id("WebhookId"),
+  secretRef: "webhook/1",
+  allowedNetworks: [],
+  others: 0,
+}
 const settings: Webhook.Settings = {
   url,
   events: ["email.delivered", "email.bounced", "email.delivered"],
@@ -47,6 +53,11 @@ describe("a webhook", () => {
         secret_ref: "webhook/1",
         at: NOW,
       })
+  })
+  it("is the hundredth and last of an account", () => {
+    const beside = (others: number) => given(Webhook).when(Webhook.create({ ...creation, others }, settings, true))
+    beside(99).leads(() => undefined)
+    beside(100).refuses({ status: 422, reason: "too_many_webhooks" })
   })
   it("is not created for an address that leads inwards", () => {
     given(Webhook)

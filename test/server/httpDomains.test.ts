@@ -117,6 +117,20 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     }),
   )
 
+  it.effect("are a thousand for an account and no more", () =>
+    Effect.gen(function* () {
+      const { account, call, lab } = yield* setUp
+      yield* Effect.orDie(lab.sql`
+        INSERT INTO domains (account_id, id, version, name, status, removed)
+        SELECT ${account}, 'dom_' || lpad(n::text, 26, '0'), 1, n || '.test', 'verified', n > 999
+        FROM generate_series(1, 1005) AS n`)
+      const add = (name: string) => call("POST", "/v1/domains", { name })
+      assert.strictEqual((yield* add("acme.test")).status, 201)
+      const { json, status } = yield* add("bolt.test")
+      assert.deepStrictEqual([status, json.error.reason], [422, "too_many_domains"])
+    }),
+  )
+
   it.effect("are removed, and may then be added again", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp

@@ -164,6 +164,31 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     }),
   )
 
+  it.effect("are so many that are active and no more, whichever node is asked", () =>
+    Effect.gen(function* () {
+      const { account, admin, call, lab } = yield* setUp
+      // Beside the administrative one; those that are revoked or expired do not count.
+      yield* Effect.orDie(lab.sql`
+        INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, expires_at, record)
+        SELECT ${account}, 'key_' || lpad(n::text, 26, '0'), 1, ${account} || n, '{}', '{}',
+          CASE WHEN n > 510 THEN now() END, CASE WHEN n > 497 AND n <= 510 THEN now() - interval '1 hour' END, '{}'
+        FROM generate_series(1, 520) AS n`)
+      const second = yield* lab.another
+      const body = { name: "x", scopes: ["admin"] }
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 8 }, (_, nth) => (nth % 2 === 0 ? lab.url : second)),
+        (node) => lab.ask("POST", "/v1/api-keys", { key: admin.secret, body, node }),
+        { concurrency: "unbounded" },
+      )
+      const made = answers.filter(({ status }) => status === 201)
+      assert.strictEqual(made.length, 2)
+      const refusals = answers.filter(({ status }) => status !== 201)
+      assert.deepStrictEqual([...new Set(refusals.map(({ json }) => json.error.reason))], ["too_many_api_keys"])
+      yield* call("DELETE", `/v1/api-keys/${made[0]?.json.id}`)
+      assert.strictEqual((yield* call("POST", "/v1/api-keys", body)).status, 201)
+    }),
+  )
+
   it.effect("are made, listed and revoked at the command line as over the API", () =>
     Effect.gen(function* () {
       const { account, admin, call, lab } = yield* setUp

@@ -183,6 +183,26 @@ layer(Lab.layer(), options)("webhooks", (it) => {
     }),
   )
 
+  it.effect("are a hundred for an account and no more, also by many at once", () =>
+    Effect.gen(function* () {
+      const { account, call, lab } = yield* setUp
+      yield* Effect.orDie(lab.sql`
+        INSERT INTO webhooks (account_id, id, version, enabled, removed, events)
+        SELECT ${account}, 'whk_' || lpad(n::text, 26, '0'), 1, false, n > 98, '{}' FROM generate_series(1, 105) AS n`)
+      const answers = yield* Effect.forEach(
+        [1, 2, 3, 4],
+        () => call("POST", "/v1/webhooks", { url: "https://example.org/hook", events: ["*"] }),
+        { concurrency: "unbounded" },
+      )
+      assert.deepStrictEqual(answers.map(({ json }) => json.error?.reason ?? "made").toSorted(), [
+        "made",
+        "made",
+        "too_many_webhooks",
+        "too_many_webhooks",
+      ])
+    }),
+  )
+
   it.effect("ask for their scope", () =>
     Effect.gen(function* () {
       const { account, lab } = yield* setUp

@@ -43,7 +43,7 @@ export const key = Effect.fnUntraced(function* (account_id: Id.AccountId, option
     store.commit(
       ApiKey,
       { account_id, stream_id: keyId },
-      ApiKey.create({ now: NOW, keyId, secret, hash, createdBy: null }, command),
+      ApiKey.create({ now: NOW, keyId, secret, hash, createdBy: null, active: 0 }, command),
     ),
   )
   return { id: keyId, hash, account_id }

@@ -4,7 +4,7 @@ import type { AccountId } from "@waybill/domain/Id"
 import { EventStore } from "@waybill/store/EventStore"
 import { Effect, Exit, Fiber, Result } from "effect"
 import { id } from "../support/history.ts"
-import { committed, open, Refused, send } from "./units.ts"
+import { addKey, committed, open, Refused, send } from "./units.ts"
 
 const claimOf = (account_id: AccountId, key: string, fingerprint: string) => ({
   account_id,
@@ -173,6 +173,17 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
       // The next commit flies behind the first: when it has landed, the first has too.
       yield* store.transact(send(account_id))
       assert.strictEqual((yield* store.feed({ after: 0n, account_id })).events.length, 2)
+    }),
+  )
+
+  it.effect("decides by how many there are for one at a time", () =>
+    Effect.gen(function* () {
+      const store = yield* EventStore
+      const account_id = id("AccountId")
+      const many = yield* Effect.forEach([1, 2, 3, 4, 5], () => Effect.exit(store.transact(addKey(account_id, 2))), {
+        concurrency: "unbounded",
+      })
+      assert.strictEqual(many.filter(Exit.isSuccess).length, 2)
     }),
   )
 

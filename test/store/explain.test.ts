@@ -166,6 +166,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
               outbox: [`msg_${n}`],
               month: "2026-11",
             })),
+            NOW,
           ),
         ),
       )

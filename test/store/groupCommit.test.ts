@@ -13,6 +13,7 @@ const facts: Facts = {
   suppression: () => undefined,
   used: () => 0,
   outbox: () => undefined,
+  tally: () => 0,
   subscriptions: () => [],
 }
 

@@ -1,7 +1,11 @@
+import * as ApiKey from "@waybill/domain/ApiKey"
+import { Sha256 } from "@waybill/domain/Content"
 import * as Email from "@waybill/domain/Email"
-import type { AccountId, EmailId } from "@waybill/domain/Id"
+import type { AccountId, ApiKeyId, EmailId } from "@waybill/domain/Id"
+import * as Timestamp from "@waybill/domain/Timestamp"
 import type { Unit } from "@waybill/store/Unit"
 import { Data, Effect, Result } from "effect"
+import { randomBytes } from "node:crypto"
 import { id, opened, queued } from "../support/history.ts"
 
 export class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
@@ -22,6 +26,33 @@ export const send = (
     decide: () =>
       Result.succeed({ append: [{ aggregate: Email, id: email, events: [queued(email, fields)] }], answer: email }),
     ...over,
+  }
+}
+
+/** A new API key, where the account has fewer than so many. */
+export const addKey = (account_id: AccountId, most: number): Unit<ApiKeyId, Refused> => {
+  const key_id = id("ApiKeyId")
+  const created: ApiKey.Event = {
+    _tag: "KeyCreated",
+    key_id,
+    name: "x",
+    prefix: "wb_aaaaaaa",
+    hash: Sha256.make(randomBytes(32).toString("hex")),
+    scopes: ["admin"],
+    domain: null,
+    allowed_ips: [],
+    expires_at: null,
+    created_by: null,
+    at: Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z"),
+  }
+  return {
+    account_id,
+    streams: [{ aggregate: ApiKey, id: key_id, fresh: true }],
+    needs: { tally: "api_key" },
+    decide: ({ facts }) =>
+      facts.tally(account_id, "api_key") < most
+        ? Result.succeed({ append: [{ aggregate: ApiKey, id: key_id, events: [created] }], answer: key_id })
+        : Result.fail(new Refused({ why: "full" })),
   }
 }
 

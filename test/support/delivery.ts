@@ -89,6 +89,7 @@ export const sender = Effect.fnUntraced(function* (
     dkim,
     transport: null,
     taken: false,
+    others: 0,
     captured: true,
   })
   yield* Effect.orDie(events.commit(Domain, { account_id, stream_id: domain_id }, added))

@@ -3,7 +3,7 @@ import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
 import type * as Content from "@waybill/domain/Content"
 import type { AccountId } from "@waybill/domain/Id"
 import { EventStore } from "@waybill/store/EventStore"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { hash } from "node:crypto"
 import { newId, now } from "./fresh.ts"
@@ -21,6 +21,18 @@ export const createApiKey = Effect.fn("createApiKey")(function* (
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
   const keyId = yield* newId("ApiKeyId")
   const facts = { now: yield* now, keyId, secret, hash: hashOf(secret), createdBy }
-  yield* store.commit(ApiKey, { account_id, stream_id: keyId }, ApiKey.create(facts, command))
+  yield* store.transact({
+    account_id,
+    streams: [{ aggregate: ApiKey, id: keyId, fresh: true }],
+    needs: { tally: "api_key" },
+    decide: ({ facts: { tally } }) =>
+      Result.map(
+        ApiKey.create({ ...facts, active: tally(account_id, "api_key") }, command)(ApiKey.initial),
+        (events) => ({
+          append: [{ aggregate: ApiKey, id: keyId, events }],
+          answer: undefined,
+        }),
+      ),
+  })
   return { keyId, secret }
 })

@@ -33,7 +33,7 @@ export const addition = Effect.fn("domains.addition")(function* (account_id: Acc
   return {
     account_id,
     streams: [{ aggregate: Domain, id: domainId, fresh: true }],
-    needs: { domains: [name] },
+    needs: { domains: [name], tally: "domain" },
     decide: (view) => {
       const taken = view.facts.domain(account_id, name) !== undefined
       const decide = Domain.add({
@@ -43,6 +43,7 @@ export const addition = Effect.fn("domains.addition")(function* (account_id: Acc
         dkim,
         transport: null,
         taken,
+        others: view.facts.tally(account_id, "domain"),
         captured: transport === "capture",
       })
       return Result.map(decide(Domain.initial), (events) => ({

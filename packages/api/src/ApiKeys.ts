@@ -80,7 +80,7 @@ export class ApiKeys extends HttpApiGroup.make("apiKeys")
       about(
         "Create an API key",
         "admin",
-        "The only answer that holds the key. A lost one cannot be recovered, only revoked and replaced.",
+        `The only answer that holds the key. A lost one cannot be recovered, only revoked and replaced. At most ${ApiKey.MAX_ACTIVE_KEYS} of an account are active, else 422 \`too_many_api_keys\`.`,
       ),
     ),
     HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", { params, success: Revoked }).annotateMerge(

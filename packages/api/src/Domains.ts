@@ -1,3 +1,4 @@
+import { MAX_DOMAINS } from "@waybill/domain/Domain"
 import * as DnsFinding from "@waybill/domain/DnsFinding"
 import * as DomainName from "@waybill/domain/DomainName"
 import * as DomainStatus from "@waybill/domain/DomainStatus"
@@ -89,7 +90,7 @@ export class Domains extends HttpApiGroup.make("domains")
       about(
         "Add a domain",
         "domains:write",
-        "Makes a DKIM key and says which records to publish. The domain is checked by itself until it verifies, for 72 hours.",
+        `Makes a DKIM key and says which records to publish. The domain is checked by itself until it verifies, for 72 hours. At most ${MAX_DOMAINS} for an account, else 422 \`too_many_domains\`.`,
       ),
     ),
     HttpApiEndpoint.post("verify", "/domains/:domain/verify", {

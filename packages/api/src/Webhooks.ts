@@ -102,7 +102,7 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       about(
         "Create a webhook",
         scope,
-        "Its URL is called for every event of the types it subscribes to, signed with the secret that is shown here.",
+        `Its URL is called for every event of the types it subscribes to, signed with the secret that is shown here. At most ${Webhook.MAX_WEBHOOKS} for an account, else 422 \`too_many_webhooks\`.`,
       ),
     ),
     HttpApiEndpoint.patch("update", "/webhooks/:id", {

@@ -14,6 +14,8 @@ export const stream = "api_key" as const
 
 export const MAX_NAME_CHARS = 100
 export const MAX_ALLOWED_IPS = 50
+/** Keys of an account that are neither revoked nor expired: one for each of very many services, and a list that is read. */
+export const MAX_ACTIVE_KEYS = 500
 
 export const Name = Text.Stored.check(
   Schema.isMinLength(1),
@@ -114,6 +116,15 @@ export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("Expi
   }
 }
 
+export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "too_many_api_keys"
+  override get message() {
+    return `An account has at most ${MAX_ACTIVE_KEYS} active API keys. Revoke one first.`
+  }
+}
+
 /** What a client asked for, parsed. */
 export interface Command {
   readonly name: string
@@ -130,14 +141,20 @@ export interface Facts {
   /** SHA-256 of the secret, made where there is a crypto library. */
   readonly hash: Sha256
   readonly createdBy: string | null
+  /** How many of the account are active. */
+  readonly active: number
 }
 
 type Decide<Error> = Aggregate.Decide<State, Event, Error>
 
 export const create =
-  ({ now, keyId, secret, hash, createdBy }: Facts, command: Command): Decide<ExpiryInThePast | NothingNew> =>
+  (
+    { active, now, keyId, secret, hash, createdBy }: Facts,
+    command: Command,
+  ): Decide<ExpiryInThePast | NothingNew | TooManyKeys> =>
   (state) => {
     if (state._tag === "Key") return Result.fail(new NothingNew())
+    if (active >= MAX_ACTIVE_KEYS) return Result.fail(new TooManyKeys())
     if (command.expires_at !== null && command.expires_at <= now)
       return Result.fail(new ExpiryInThePast({ expires_at: command.expires_at, now }))
     return Result.succeed(

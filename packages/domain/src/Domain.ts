@@ -3,7 +3,7 @@ import type * as Aggregate from "./Aggregate.ts"
 import { DkimKey } from "./DkimKey.ts"
 import * as DnsFinding from "./DnsFinding.ts"
 import * as DomainName from "./DomainName.ts"
-import { DomainAlreadyExists, DomainNotFound } from "./DomainRefusal.ts"
+import { DomainAlreadyExists, DomainNotFound, TooManyDomains } from "./DomainRefusal.ts"
 import * as DomainSchedule from "./DomainSchedule.ts"
 import * as DomainStatus from "./DomainStatus.ts"
 import * as Id from "./Id.ts"
@@ -11,6 +11,9 @@ import { NothingNew } from "./Refusal.ts"
 import * as Timestamp from "./Timestamp.ts"
 
 export const stream = "domain" as const
+
+/** Of one account: a sender for each of its own customers, and still a list that is read whole. */
+export const MAX_DOMAINS = 1_000
 
 /** Where this domain's mail goes, if not where the instance's mail goes. */
 export const TransportChoice = Schema.NullOr(Schema.Literals(["capture", "relay", "direct"]))
@@ -140,14 +143,26 @@ export interface Addition {
   readonly transport: TransportChoice
   /** Whether the account has a domain of this name already. */
   readonly taken: boolean
+  /** How many the account has. */
+  readonly others: number
   /** Whether this domain's mail stays on this machine, its own choice of a transport included. */
   readonly captured: boolean
 }
 
 export const add =
-  ({ now, domainId, name, dkim, transport, taken, captured }: Addition): Decide<DomainAlreadyExists | NothingNew> =>
+  ({
+    now,
+    domainId,
+    name,
+    dkim,
+    transport,
+    taken,
+    others,
+    captured,
+  }: Addition): Decide<DomainAlreadyExists | NothingNew | TooManyDomains> =>
   (state) => {
     if (taken) return Result.fail(new DomainAlreadyExists({ domain: name }))
+    if (others >= MAX_DOMAINS) return Result.fail(new TooManyDomains({ most: MAX_DOMAINS }))
     if (state._tag !== "Unborn") return Result.fail(new NothingNew())
     const ids = { domain_id: domainId, name }
     const trusted = captured && DomainName.isReserved(name)

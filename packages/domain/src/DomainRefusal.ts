@@ -19,3 +19,12 @@ export class DomainAlreadyExists extends Schema.TaggedError<DomainAlreadyExists>
     return `This account already has the domain ${this.domain}.`
   }
 }
+
+export class TooManyDomains extends Schema.TaggedError<TooManyDomains>()("TooManyDomains", { most: Schema.Natural }) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "too_many_domains"
+  override get message() {
+    return `An account has at most ${this.most} domains. Remove one first.`
+  }
+}

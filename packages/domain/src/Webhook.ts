@@ -11,6 +11,8 @@ import * as WebhookUrl from "./WebhookUrl.ts"
 export const stream = "webhook" as const
 
 export const MAX_DESCRIPTION_CHARS = 500
+/** Of one account. Each is looked at for each of its events. */
+export const MAX_WEBHOOKS = 100
 /** How long the old secret signs beside the new one. */
 export const SECRET_OVERLAP_MS = 24 * Timestamp.HOUR
 /** An endpoint that fails for this long without one success is disabled. */
@@ -121,12 +123,23 @@ export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("Webh
   }
 }
 
+export class TooManyWebhooks extends Schema.TaggedError<TooManyWebhooks>()("TooManyWebhooks", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "too_many_webhooks"
+  override get message() {
+    return `An account has at most ${MAX_WEBHOOKS} webhooks. Delete one first.`
+  }
+}
+
 /** What a client asked for, parsed, and what the server knows. */
 export interface Creation {
   readonly now: Timestamp.Timestamp
   readonly webhookId: Id.WebhookId
   readonly secretRef: string
   readonly allowedNetworks: ReadonlyArray<Network.Network>
+  /** How many the account has. */
+  readonly others: number
 }
 
 /** In a change, what is absent stays as it is. */
@@ -148,25 +161,26 @@ const ofWebhook =
 
 export const create =
   (
-    { now, webhookId, secretRef, allowedNetworks }: Creation,
+    { now, webhookId, secretRef, allowedNetworks, others }: Creation,
     { url, events, description }: Settings,
     enabled: boolean,
-  ): Decide<WebhookUrl.UrlNotAllowed | NothingNew> =>
-  (state) =>
-    state._tag !== "Unborn"
-      ? Result.fail(new NothingNew())
-      : Result.map(WebhookUrl.check(url, allowedNetworks), () =>
-          Array.of<Event>({
-            _tag: "WebhookCreated",
-            webhook_id: webhookId,
-            url,
-            events: distinct(events),
-            description,
-            enabled,
-            secret_ref: secretRef,
-            at: now,
-          }),
-        )
+  ): Decide<WebhookUrl.UrlNotAllowed | NothingNew | TooManyWebhooks> =>
+  (state) => {
+    if (state._tag !== "Unborn") return Result.fail(new NothingNew())
+    if (others >= MAX_WEBHOOKS) return Result.fail(new TooManyWebhooks())
+    return Result.map(WebhookUrl.check(url, allowedNetworks), () =>
+      Array.of<Event>({
+        _tag: "WebhookCreated",
+        webhook_id: webhookId,
+        url,
+        events: distinct(events),
+        description,
+        enabled,
+        secret_ref: secretRef,
+        at: now,
+      }),
+    )
+  }
 
 /** One request may change settings and switch the webhook; each is a fact of its own. */
 export const update = (

@@ -64,7 +64,7 @@ export const attempt = Effect.fnUntraced(function* (
     [
       claims.length === 0 ? Effect.succeed(new Map<string, KeptAnswer>()) : page.answers(claims, now),
       loadHistories(rules.shapes, page, entries),
-      page.facts(needs),
+      page.facts(needs, now),
     ],
     { concurrency: "unbounded" },
   )

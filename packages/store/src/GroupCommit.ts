@@ -149,8 +149,9 @@ const companions = (
   return entries
 }
 
-/** Who is told of an account's events changes between flights, never inside one. */
-const fliesAlone = ({ unit }: Entry): boolean => unit.streams.some(({ aggregate }) => aggregate.stream === "webhook")
+/** Who is told of an account's events changes between flights, never inside one. And what is counted does not grow meanwhile. */
+const fliesAlone = ({ unit }: Entry): boolean =>
+  unit.needs?.tally !== undefined || unit.streams.some(({ aggregate }) => aggregate.stream === "webhook")
 
 const scopeOf = (entries: ReadonlyArray<Entry>) => ({
   accounts: [...new Set(entries.map(({ unit }) => unit.account_id))],

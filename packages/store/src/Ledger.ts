@@ -1,6 +1,7 @@
 import type { AccountId, WebhookDeliveryId } from "@waybill/domain/Id"
 import { Data, type Effect } from "effect"
 import type { AnyAggregate, Recorded, Stored } from "./Recorded.ts"
+import type { Tallied } from "./Tally.ts"
 
 export interface StreamRef {
   readonly account_id: AccountId
@@ -18,6 +19,8 @@ export interface Needs {
   readonly month?: string
   /** Outbox rows to look at and to hold until the commit. */
   readonly outbox?: ReadonlyArray<string>
+  /** How many of these the account has. Who asks flies alone, so that the number holds until the commit. */
+  readonly tally?: Tallied
 }
 
 export interface DomainFact {
@@ -47,6 +50,7 @@ export interface Facts {
   readonly suppression: (account: AccountId, address: string) => string | undefined
   readonly used: (account: AccountId, month: string) => number
   readonly outbox: (id: string) => LeaseFact | undefined
+  readonly tally: (account: AccountId, what: Tallied) => number
   readonly subscriptions: (account: AccountId) => ReadonlyArray<SubscriptionFact>
 }
 
@@ -150,7 +154,7 @@ export type LedgerError = TryAgain | Poisoned | OutcomeUnknown | Failed
 /**
  * Whose events a transaction appends. A flight that changes who is told of an account's events flies `alone`: no event of
  * the account is appended between its reading of the subscriptions and its commit, so that each event is told to exactly
- * those webhooks that stand before it in the log.
+ * those webhooks that stand before it in the log. So does one that is decided by how many the account has of something.
  */
 export interface Scope {
   readonly accounts: ReadonlyArray<string>
@@ -164,6 +168,7 @@ export interface Page {
   ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<Stored>>, LedgerError>
   readonly facts: (
     needs: ReadonlyArray<Needs & { readonly account_id: AccountId }>,
+    now: string,
   ) => Effect.Effect<Facts, LedgerError>
   readonly answers: (
     claims: ReadonlyArray<Claim>,

@@ -68,7 +68,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
     })
 
   const rowsOfTable = (table: string): ReadonlyArray<Row> => [...(tables.get(table)?.values() ?? [])]
-  const facts: Facts = {
+  const factsAt = (now: string): Facts => ({
     account: (account) =>
       rowsOfTable("accounts").find((row) => row["account_id"] === account) as AccountFact | undefined,
     domain: (account, name) =>
@@ -81,15 +81,23 @@ export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
       )?.["reason"] as string | undefined,
     used: (account, month) => usage.get(`${account} ${month}`) ?? 0,
     outbox: (id) => outbox.get(id),
+    tally: (account, what) =>
+      rowsOfTable(`${what}s`).filter(
+        (row) =>
+          row["account_id"] === account &&
+          (what === "api_key"
+            ? row["revoked_at"] === null && (row["expires_at"] === null || String(row["expires_at"]) > now)
+            : row["removed"] === false),
+      ).length,
     subscriptions: (account) =>
       rowsOfTable("webhooks").filter(
         (row) => row["account_id"] === account && row["enabled"] === true && row["removed"] === false,
       ) as ReadonlyArray<object> as ReadonlyArray<SubscriptionFact>,
-  }
+  })
 
   const page: Page = {
     streams: (refs) => Effect.sync(() => new Map(refs.map((ref) => [refKey(ref), streams.get(refKey(ref)) ?? []]))),
-    facts: () => Effect.succeed(facts),
+    facts: (_, now) => Effect.sync(() => factsAt(now)),
     answers: (claims, now) =>
       Effect.sync(() => {
         const found = new Map<string, KeptAnswer>()

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { AccountFact, DomainFact, Facts, LeaseFact, Needs, StreamRef, SubscriptionFact } from "./Ledger.ts"
 import * as Outbox from "./Outbox.ts"
+import { counted, type Tallied } from "./Tally.ts"
 
 type AccountNeeds = Needs & { readonly account_id: StreamRef["account_id"] }
 
@@ -12,13 +13,18 @@ type Found =
   | { readonly kind: "suppression"; readonly fact: Own & { readonly address: string; readonly reason: string } }
   | { readonly kind: "lease"; readonly fact: LeaseFact }
   | { readonly kind: "account"; readonly fact: AccountFact & Own }
+  | { readonly kind: "tally"; readonly fact: Own & { readonly what: Tallied; readonly count: number } }
   | { readonly kind: "usage"; readonly fact: Own & { readonly month: string; readonly accepted: number } }
 interface Own {
   readonly account_id: string
 }
 
 /** All that the decisions of a flight want to know, in one statement: a flight waits for few answers, not for many. */
-export const load = Effect.fnUntraced(function* (sql: PgClient.PgClient, needs: ReadonlyArray<AccountNeeds>) {
+export const load = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  needs: ReadonlyArray<AccountNeeds>,
+  now: string,
+) {
   const accountIds = [...new Set(needs.map((need) => need.account_id))]
   const domains = pairs(needs, (need) => need.domains ?? [])
   const addresses = pairs(needs, (need) => need.addresses ?? [])
@@ -36,6 +42,13 @@ export const load = Effect.fnUntraced(function* (sql: PgClient.PgClient, needs: 
   ]
   if (domains.names.length > 0) parts.push(part("domain", domainsOf(sql, domains)))
   if (addresses.names.length > 0) parts.push(part("suppression", suppressionsOf(sql, addresses)))
+  for (const { account_id, tally } of needs) {
+    if (tally === undefined) continue
+    const count = counted(sql, account_id, tally, now)
+    parts.push(
+      part("tally", sql`SELECT ${account_id}::text AS account_id, ${tally}::text AS what, count FROM (${count}) AS c`),
+    )
+  }
   if (leases.length > 0) parts.push(part("lease", Outbox.hold(sql, leases)))
   if (months.names.length > 0) {
     parts.push(
@@ -98,6 +111,7 @@ const factsOf = (found: ReadonlyArray<Found>): Facts => {
   const reasons = new Map<string, string>()
   const leases = new Map<string, LeaseFact>()
   const used = new Map<string, number>()
+  const tallies = new Map<string, number>()
   const subscriptions: Array<SubscriptionFact> = []
   for (const { fact, kind } of found) {
     switch (kind) {
@@ -116,6 +130,9 @@ const factsOf = (found: ReadonlyArray<Found>): Facts => {
       case "account":
         accounts.set(fact.account_id, fact)
         break
+      case "tally":
+        tallies.set(`${fact.account_id} ${fact.what}`, fact.count)
+        break
       case "usage":
         used.set(`${fact.account_id} ${fact.month}`, fact.accepted)
         break
@@ -127,6 +144,7 @@ const factsOf = (found: ReadonlyArray<Found>): Facts => {
     suppression: (account, address) => reasons.get(`${account} ${address}`),
     used: (account, month) => used.get(`${account} ${month}`) ?? 0,
     outbox: (id) => leases.get(id),
+    tally: (account, what) => tallies.get(`${account} ${what}`) ?? 0,
     subscriptions: (account) => subscriptions.filter((row) => row.account_id === account),
   }
 }

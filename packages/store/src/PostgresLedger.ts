@@ -33,7 +33,7 @@ export const make = (
 ): Ledger => {
   const pageOn = (send: Line.Send): Page => ({
     streams: (refs) => mend(streams(sql, refs)),
-    facts: (needs) => mend(PostgresFacts.load(sql, needs)),
+    facts: (needs, now) => mend(PostgresFacts.load(sql, needs, now)),
     answers: (claims, now) => mend(PostgresAnswers.load(sql, claims, now)),
     keep: (answers, now) => mend(PostgresAnswers.keep(sql, answers, now)),
     write: (write) =>

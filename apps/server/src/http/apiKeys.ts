@@ -39,6 +39,7 @@ type Creation = Omit<ApiKey.Command, "allowed_ips"> & { readonly allowed_ips: Ap
 /** The only moment at which the key's secret exists outside its owner's hands. */
 const create = Effect.fnUntraced(function* (call: Call, payload: Creation) {
   const { actor } = yield* Provenance
+  const { account_id } = yield* CurrentKey
   const keyId = yield* newId("ApiKeyId")
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
   const facts = { keyId, secret, hash: hashOf(secret), createdBy: actor.id }
@@ -49,9 +50,9 @@ const create = Effect.fnUntraced(function* (call: Call, payload: Creation) {
       about(
         ApiKey,
         keyId,
-        (now) => ApiKey.create({ ...facts, now }, command),
+        (now, view) => ApiKey.create({ ...facts, now, active: view.facts.tally(account_id, "api_key") }, command),
         (state) => shown(state, secret),
-        { fresh: true },
+        { fresh: true, needs: { tally: "api_key" } },
       ),
     ),
   )

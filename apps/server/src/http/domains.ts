@@ -4,17 +4,19 @@ import type * as Contract from "@waybill/api/Domains"
 import type * as Aggregate from "@waybill/domain/Aggregate"
 import * as Domain from "@waybill/domain/Domain"
 import type * as DomainName from "@waybill/domain/DomainName"
-import { DomainAlreadyExists, DomainNotFound } from "@waybill/domain/DomainRefusal"
+import { DomainAlreadyExists, DomainNotFound, TooManyDomains } from "@waybill/domain/DomainRefusal"
 import type * as Id from "@waybill/domain/Id"
 import { NothingNew } from "@waybill/domain/Refusal"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import type { ReturnPath } from "@waybill/mail/DomainRecords"
 import * as Domains from "@waybill/store/Domains"
+import * as Tally from "@waybill/store/Tally"
 import type { View } from "@waybill/store/Unit"
 import { Data, Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { newDkimKey } from "../domainKeys.ts"
 import * as domains from "../domains.ts"
+import { now } from "../fresh.ts"
 import { about, type Call, commit, onceMade } from "./commit.ts"
 import { Instance } from "./Instance.ts"
 import { whole } from "./records.ts"
@@ -91,8 +93,11 @@ const addition = Effect.fnUntraced(function* (call: Call, name: DomainName.Domai
   if (name === undefined) return yield* Effect.die("a domain without a name passed its schema")
   const { account_id } = yield* CurrentKey
   // Asked before a key is made for nothing; the commit asks again, and there a twin that was first has an answer to give.
-  if (call.headers?.["idempotency-key"] === undefined && Option.isSome(yield* Domains.find(account_id, name)))
-    return yield* new DomainAlreadyExists({ domain: name })
+  if (call.headers?.["idempotency-key"] === undefined) {
+    if (Option.isSome(yield* Domains.find(account_id, name))) return yield* new DomainAlreadyExists({ domain: name })
+    if ((yield* Tally.count(account_id, "domain", yield* now)) >= Domain.MAX_DOMAINS)
+      return yield* new TooManyDomains({ most: Domain.MAX_DOMAINS })
+  }
   const { returnPath } = yield* Instance
   const { decide, ...unit } = yield* domains.addition(account_id, name)
   return {

@@ -3,13 +3,15 @@ import { CurrentKey } from "@waybill/api/Authorization"
 import type { WebhookRecord } from "@waybill/api/Webhooks"
 import * as Webhook from "@waybill/domain/Webhook"
 import { Secrets } from "@waybill/store/Secrets"
+import * as Tally from "@waybill/store/Tally"
+import type { View } from "@waybill/store/Unit"
 import * as Webhooks from "@waybill/store/Webhooks"
 import type * as Id from "@waybill/domain/Id"
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
-import { newId } from "../fresh.ts"
-import { about, commit, onceSealed } from "./commit.ts"
+import { newId, now } from "../fresh.ts"
+import { about, type Call, commit, onceSealed } from "./commit.ts"
 import * as deliveries from "./deliveries.ts"
 import { Instance } from "./Instance.ts"
 import { asWritten, whole } from "./records.ts"
@@ -39,12 +41,17 @@ export const WebhooksLive = HttpApiBuilder.group(Api, "webhooks", (handlers) =>
         call,
         Effect.gen(function* () {
           const { allowedNetworks } = yield* Instance
+          const { account_id } = yield* CurrentKey
+          yield* checkRoom(call, account_id)
           const webhookId = yield* newId("WebhookId")
           const { secret, secretRef } = yield* newSecret(webhookId)
           const { enabled, ...settings } = call.payload
-          const create = (now: Webhook.Creation["now"]) =>
-            Webhook.create({ now, webhookId, secretRef, allowedNetworks }, settings, enabled ?? true)
-          return about(Webhook, webhookId, create, (state) => ({ ...recordOf(state), secret }), { fresh: true })
+          const create = (now: Webhook.Creation["now"], { facts }: View) => {
+            const others = facts.tally(account_id, "webhook")
+            return Webhook.create({ now, webhookId, secretRef, allowedNetworks, others }, settings, enabled ?? true)
+          }
+          const answer = (state: Webhook.State) => ({ ...recordOf(state), secret })
+          return about(Webhook, webhookId, create, answer, { fresh: true, needs: { tally: "webhook" } })
         }),
       ),
     update: ({ params, payload }) =>
@@ -83,6 +90,13 @@ export const WebhooksLive = HttpApiBuilder.group(Api, "webhooks", (handlers) =>
     replay: deliveries.replayRange,
   }),
 )
+
+/** Asked before a secret is sealed for nothing; the commit asks again. */
+const checkRoom = Effect.fnUntraced(function* (call: Call, account_id: Id.AccountId) {
+  if (call.headers?.["idempotency-key"] !== undefined) return
+  if ((yield* Tally.count(account_id, "webhook", yield* now)) >= Webhook.MAX_WEBHOOKS)
+    return yield* new Webhook.TooManyWebhooks()
+})
 
 /** Sealed under a name of its own before the log learns of it, so that a name never means two secrets. */
 const newSecret = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
