@@ -189,6 +189,26 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     }),
   )
 
+  it.effect("are all listed that are active, and the last thousand of the others", () =>
+    Effect.gen(function* () {
+      const { account, admin, call, lab } = yield* setUp
+      yield* Effect.orDie(lab.sql`
+        INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, record)
+        SELECT account_id, 'key_' || lpad(n::text, 26, '0'), 1, ${account} || n, scopes, allowed_ips,
+          CASE WHEN n > 1 THEN now() END,
+          record || jsonb_build_object('id', 'key_' || lpad(n::text, 26, '0'), 'revoked_at', CASE WHEN n > 1 THEN record -> 'created_at' END)
+        FROM api_keys, generate_series(1, 1003) AS n WHERE account_id = ${account}`)
+      const { json } = yield* call("GET", "/v1/api-keys")
+      const ids = json.data.map(({ id }: { readonly id: string }) => id) as ReadonlyArray<string>
+      const nth = (n: number) => `key_${String(n).padStart(26, "0")}`
+      assert.deepStrictEqual(
+        [ids.length, ids[0], ids[1], ids[1_000], ids[1_001]],
+        [1_002, admin.id, nth(1_003), nth(4), nth(1)],
+      )
+      assert.strictEqual((yield* call("GET", `/v1/api-keys/${nth(2)}`)).json.status, "revoked")
+    }),
+  )
+
   it.effect("are made, listed and revoked at the command line as over the API", () =>
     Effect.gen(function* () {
       const { account, admin, call, lab } = yield* setUp

@@ -66,7 +66,11 @@ const params = { key_id: Id.ApiKeyId }
 export class ApiKeys extends HttpApiGroup.make("apiKeys")
   .add(
     HttpApiEndpoint.get("list", "/api-keys", { success: Page.of(Key) }).annotateMerge(
-      about("List API keys", "admin", "All keys of the account, revoked ones too, newest first."),
+      about(
+        "List API keys",
+        "admin",
+        "All active keys of the account, and the last thousand that were revoked or have expired, newest first.",
+      ),
     ),
     HttpApiEndpoint.get("get", "/api-keys/:key_id", { params, success: Key }).annotateMerge(
       about("Get an API key", "admin", "Its record; the key itself is not kept."),

@@ -2,8 +2,12 @@ import { PgClient } from "@effect/sql-pg"
 import * as ApiKey from "@waybill/domain/ApiKey"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import { Effect, Option } from "effect"
+import type { Fragment } from "effect/sql/Statement"
 import { iso } from "./Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
+
+/** Keys that are revoked or expired stay for ever; so many of them are listed. */
+export const MAX_ENDED_KEYS = 1_000
 
 export const readModel = ReadModel.make({
   name: "api_keys",
@@ -63,12 +67,16 @@ export interface ApiKeyRecord extends Kept {
   readonly last_used_at: string | null
 }
 
-const select = Effect.fnUntraced(function* (now: Timestamp.Timestamp, account_id: string, id: string | null) {
+const select = Effect.fnUntraced(function* (
+  now: Timestamp.Timestamp,
+  account_id: string,
+  which: (sql: PgClient.PgClient) => Fragment,
+) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly record: Kept; readonly last_used_at: string | null }>`
     SELECT k.record, ${iso(sql, "u.last_used_at")} AS last_used_at
     FROM api_keys k LEFT JOIN api_key_uses u ON u.account_id = k.account_id AND u.key_id = k.id
-    WHERE k.account_id = ${account_id} ${id === null ? sql.literal("") : sql`AND k.id = ${id}`}
+    WHERE k.account_id = ${account_id} AND ${which(sql)}
     ORDER BY k.id DESC`)
   return rows.map(({ last_used_at, record }): ApiKeyRecord => ({
     ...record,
@@ -77,12 +85,23 @@ const select = Effect.fnUntraced(function* (now: Timestamp.Timestamp, account_id
   }))
 })
 
-/** All keys of an account, revoked ones too, newest first. */
-export const list = (now: Timestamp.Timestamp, account_id: string) =>
-  Effect.withSpan(select(now, account_id, null), "ApiKeys.list")
+/** The keys of an account, newest first: all that are active, and of the revoked and expired ones the last. */
+export const list = Effect.fn("ApiKeys.list")(function* (now: Timestamp.Timestamp, account_id: string) {
+  return yield* select(
+    now,
+    account_id,
+    (sql) => sql`k.id NOT IN (
+      SELECT id FROM api_keys
+      WHERE account_id = ${account_id} AND (revoked_at IS NOT NULL OR expires_at <= ${now}::timestamptz)
+      ORDER BY id DESC OFFSET ${MAX_ENDED_KEYS}::int)`,
+  )
+})
 
 export const find = (now: Timestamp.Timestamp, account_id: string, id: string) =>
   Effect.withSpan(
-    Effect.map(select(now, account_id, id), (rows) => Option.fromUndefinedOr(rows[0])),
+    Effect.map(
+      select(now, account_id, (sql) => sql`k.id = ${id}`),
+      (rows) => Option.fromUndefinedOr(rows[0]),
+    ),
     "ApiKeys.find",
   )
