@@ -217,6 +217,30 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
       yield* Fiber.interrupt(fiber)
     }),
   )
+
+  it.effect("leaves nothing of a comparison that was stopped, or killed", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Replay
+      const versions = Effect.map(Versions.list(sql, "webhooks"), (all) => all.map(({ version }) => version))
+      yield* Versions.ensureLive(sql, "webhooks")
+      const before = yield* versions
+      const first = yield* Queue.unbounded<void>()
+      const slow = { ...OPTIONS, report: () => Effect.andThen(Queue.offer(first, undefined), Effect.never) }
+      const fiber = yield* Effect.forkChild(Rebuild.verify("webhooks", slow))
+      yield* Queue.take(first)
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(yield* versions, before)
+      yield* sql`
+        INSERT INTO projection_versions (name, version, state, position, release)
+        VALUES ('webhooks', 99, 'building', 0, 'verify')`
+      // The server may not have noticed yet that the other is gone.
+      const again = yield* Rebuild.verify("webhooks", OPTIONS).pipe(
+        Effect.retry({ while: ({ message }) => message.includes("somebody else is at work") }),
+      )
+      assert.deepStrictEqual(again.differences, [])
+      assert.deepStrictEqual(yield* versions, before)
+    }).pipe(Effect.orDie),
+  )
 })
 
 /** A clock on which time passes only while somebody sleeps, and then at once. */

@@ -9,13 +9,15 @@ import { follower } from "@waybill/store/EmailStatsFollower"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Follower from "@waybill/store/Follower"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
-import { Replay } from "@waybill/store/projections/Replay"
+import { alone, Replay } from "@waybill/store/projections/Replay"
 import { swap } from "@waybill/store/projections/Swap"
+import { underWay } from "@waybill/store/projections/UnderWay"
 import { readModels } from "@waybill/store/ReadModels"
 import * as Retention from "@waybill/store/Retention"
-import { Effect, Layer, Result } from "effect"
+import { Deferred, Effect, Fiber, Layer, Metric, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as Database from "../support/database.ts"
+import * as Delivery from "../support/delivery.ts"
 import { id, queued } from "../support/history.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
@@ -24,6 +26,8 @@ const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(
 )
 const TIMEOUT = { timeout: 120_000 }
 const OPTIONS = { release: "test" }
+
+const WAITS = "waybill_retention_waits_total"
 
 const SENT = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
 const ENDED = Timestamp.plus(SENT, Timestamp.HOUR)
@@ -90,6 +94,10 @@ const inTable = Effect.fnUntraced(function* (table: string, account_id: string) 
     SELECT count(*)::int AS n FROM ${sql(table)} WHERE account_id = ${account_id}`)
   return rows[0]?.n
 })
+
+const waits = Effect.map(Metric.snapshot, (all) =>
+  all.reduce((sum, each) => sum + (each.type === "Counter" && each.id === WAITS ? Number(each.state.count) : 0), 0),
+)
 
 const days = (n: number) => Timestamp.plus(ENDED, n * Timestamp.DAY)
 const NOTHING = { messages: 0, events: 0, deliveries: 0 }
@@ -180,19 +188,53 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
     TIMEOUT,
   )
 
-  it.effect("stays while a rebuild reads the log", () =>
+  it.effect("stays while somebody replays what is folded from it, which is counted", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
       const own = yield* account({ log_days: 7, delivery_days: 7 })
       yield* message(own, "Order", ending)
       while ((yield* Effect.orDie(Follower.step(follower))).events > 0);
-      yield* sql`
-        INSERT INTO projection_versions (name, version, state, position, release)
-        VALUES ('domains', 9, 'building', 0, 'test')`
-      assert.deepStrictEqual(yield* expireAt(days(8)), NOTHING)
-      yield* sql`DELETE FROM projection_versions WHERE name = 'domains'`
-      assert.strictEqual((yield* expireAt(days(8))).messages, 1)
+      const before = yield* waits
+      assert.deepStrictEqual(yield* Effect.scoped(Effect.andThen(alone("email_log"), expireAt(days(8)))), NOTHING)
+      assert.strictEqual(yield* waits, before + 1)
+      yield* Delivery.until(underWay(), (all) => all.length === 0)
+      assert.strictEqual((yield* Effect.scoped(Effect.andThen(alone("domains"), expireAt(days(8))))).messages, 1)
+      assert.strictEqual(yield* waits, before + 1)
     }).pipe(Effect.orDie),
+  )
+
+  it.effect(
+    "does not stay for a rebuild that nobody goes on with, and does not come back with it",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const own = yield* account({ log_days: 7, delivery_days: 7 })
+        yield* message(own, "Order", ending)
+        while ((yield* Effect.orDie(Follower.step(follower))).events > 0);
+        yield* sql`
+          INSERT INTO projection_versions (name, version, state, position, release)
+          VALUES ('domains', 9, 'building', 0, 'test')`
+        const filled = yield* Deferred.make<void>()
+        const stuck = {
+          ...OPTIONS,
+          report: ({ phase }: Rebuild.Progress) =>
+            phase === "folding" ? Effect.void : Effect.andThen(Deferred.succeed(filled, undefined), Effect.never),
+        }
+        const rebuild = yield* Effect.forkChild(Rebuild.rebuild("email_log", stuck))
+        yield* Deferred.await(filled)
+        assert.deepStrictEqual(yield* expireAt(days(8)), NOTHING)
+        yield* Fiber.interrupt(rebuild)
+        yield* Delivery.until(underWay(), (all) => all.every(({ working }) => !working))
+
+        assert.strictEqual((yield* expireAt(days(8))).messages, 1)
+        const left = yield* sql`SELECT name FROM projection_versions WHERE state = 'building'`
+        assert.deepStrictEqual(left, [{ name: "domains" }])
+        yield* sql`DELETE FROM projection_versions WHERE name = 'domains'`
+        yield* Rebuild.rebuild("email_log", OPTIONS)
+        yield* swap("email_log", false)
+        assert.strictEqual(yield* inTable("email_log", own), 0)
+        assert.deepStrictEqual((yield* Rebuild.verify("email_log", OPTIONS)).differences, [])
+      }).pipe(Effect.orDie),
+    TIMEOUT,
   )
 
   it.effect("is a webhook delivery that has ended and is so old", () =>

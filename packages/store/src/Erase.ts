@@ -23,7 +23,6 @@ import * as Mask from "./Mask.ts"
 import * as PostgresLedger from "./PostgresLedger.ts"
 import { aggregateOf, rowsOf } from "./projections/Histories.ts"
 import { Provenance } from "./Provenance.ts"
-import type { ReadModel } from "./ReadModel.ts"
 import { readModels } from "./ReadModels.ts"
 import { decode, fold, type Stored } from "./Recorded.ts"
 import * as StreamRows from "./StreamRows.ts"
@@ -62,6 +61,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
   const ledger = PostgresLedger.make(sql, yield* Line.make(sql, SETTINGS, Epoch.enter), readModels)
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const left: Array<Left> = []
+  yield* Effect.catchTag(StreamRows.unread(sql, KINDS), "SqlError", Effect.die)
   const found = yield* Effect.orDie(look(sql, address, mask))
   // First, because afterwards nothing would lead to what was sent to them any more, should this be stopped in between.
   for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, found)))
@@ -100,13 +100,13 @@ const eraseStreams = Effect.fnUntraced(function* (
   mask: Mask.Mask,
   standIn: Address.Address,
 ) {
-  const tablesOf = yield* StreamRows.alone(sql, account_id)
+  const tables = yield* StreamRows.alone(sql, account_id, KINDS)
   const left: Array<Left> = []
   let streams = 0
   let events = 0
   for (const { stream, stream_id } of places) {
     const place = { account_id, stream, stream_id }
-    const done = yield* eraseStream(sql, place, mask, tablesOf)
+    const done = yield* eraseStream(sql, place, mask, tables)
     if (done.left !== undefined) left.push({ ...place, why: done.left })
     if (done.events > 0) streams++
     events += done.events
@@ -192,7 +192,7 @@ const eraseStream = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   { account_id, stream, stream_id }: Place,
   mask: Mask.Mask,
-  tablesOf: (model: ReadModel) => ReadonlyArray<string>,
+  tables: Effect.Effect<StreamRows.TablesOf, SqlError.SqlError>,
 ): Effect.fn.Return<Done, SqlError.SqlError> {
   const before = yield* sql<Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
@@ -202,6 +202,7 @@ const eraseStream = Effect.fnUntraced(function* (
   if (!before.some(({ data }) => mask.stands(data))) return { events: 0, left: unsure }
   const reason = unfinished(stream, before, mask)
   if (reason !== undefined) return { events: 0, left: reason }
+  const tablesOf = yield* tables
   const isTheirs = stream === Email.stream && forThemAlone(before, mask)
   const after = before.map((event) => ({
     ...event,

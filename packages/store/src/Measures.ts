@@ -23,6 +23,14 @@ const logReads = Metric.counter("waybill_log_reads_total", {
   incremental: true,
 })
 
+const waits = Metric.counter("waybill_retention_waits_total", {
+  description: "Runs of this process that left histories for the next one, because a read model was being replayed",
+  incremental: true,
+})
+waits.updateUnsafe(0, NOWHERE)
+
+export const retentionWaited = (): void => waits.updateUnsafe(1, NOWHERE)
+
 /**
  * A series a value. What can happen stands at nought before it does: a counter that is born with its first event has
  * not increased, and an alert that waits for an increase sleeps through it.

@@ -6,6 +6,7 @@ import * as Timestamp from "@waybill/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import * as Accounts from "./Accounts.ts"
 import { iso } from "./Iso.ts"
+import * as Measures from "./Measures.ts"
 import { rowsOf } from "./projections/Histories.ts"
 import { readModels } from "./ReadModels.ts"
 import { decode, type Stored } from "./Recorded.ts"
@@ -29,32 +30,40 @@ export interface Removed {
 export const expire = Effect.fn("Retention.expire")(function* () {
   const now = yield* Clock.currentTimeMillis
   const removed = { messages: 0, events: 0, deliveries: 0 }
+  let waits: StreamRows.RebuildUnderWay | undefined
   for (const { id, keeping } of yield* Accounts.list()) {
-    if (keeping.log_days !== null) {
-      const gone = yield* messages(id, now - keeping.log_days * Timestamp.DAY)
-      removed.messages += gone.messages
-      removed.events += gone.events
-    }
+    if (keeping.log_days !== null && waits === undefined)
+      waits = yield* messages(id, now - keeping.log_days * Timestamp.DAY, removed)
     removed.deliveries += yield* deliveries(id, now - keeping.delivery_days * Timestamp.DAY)
+  }
+  if (waits !== undefined) {
+    Measures.retentionWaited()
+    yield* Effect.logWarning(`histories that are over stay for the next run: ${waits.message}`)
   }
   return removed satisfies Removed
 })
 
-const messages = Effect.fnUntraced(function* (account_id: string, before: number) {
+/** Adds what it removes; gives what holds up the rest. */
+const messages = Effect.fnUntraced(function* (
+  account_id: string,
+  before: number,
+  removed: { messages: number; events: number },
+) {
   const sql = yield* PgClient.PgClient
-  const gone = { messages: 0, events: 0 }
   let after: string | undefined = ""
   while (after !== undefined) {
-    const batch: Batch = yield* sql.withTransaction(removeMessages(sql, account_id, before, after)).pipe(
-      // The next run finds them.
-      Effect.catchTag("RebuildUnderWay", () => Effect.succeed<Batch>({ last: undefined, messages: 0, events: 0 })),
-      Effect.orDie,
-    )
-    gone.messages += batch.messages
-    gone.events += batch.events
+    const batch: Batch | StreamRows.RebuildUnderWay = yield* sql
+      .withTransaction(removeMessages(sql, account_id, before, after))
+      .pipe(
+        Effect.catchTag("RebuildUnderWay", (underWay) => Effect.succeed(underWay)),
+        Effect.orDie,
+      )
+    if (batch instanceof StreamRows.RebuildUnderWay) return batch
+    removed.messages += batch.messages
+    removed.events += batch.events
     after = batch.last
   }
-  return gone
+  return undefined
 })
 
 interface Batch {
@@ -70,7 +79,7 @@ const removeMessages = Effect.fnUntraced(function* (
   before: number,
   after: string,
 ) {
-  const tablesOf = yield* StreamRows.alone(sql, account_id)
+  const tables = yield* StreamRows.alone(sql, account_id, [Email.stream])
   const candidates = yield* sql<{ readonly id: string; readonly over: boolean }>`
     SELECT l.id, l.record ->> 'updated_at' < ${Timestamp.fromMillis(before)}
         AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.account_id = l.account_id AND o.stream_id = l.id)
@@ -88,6 +97,7 @@ const removeMessages = Effect.fnUntraced(function* (
   const over = candidates.flatMap(({ id, over }) => (over ? [id] : []))
   const last = candidates.length < BATCH_MESSAGES ? undefined : candidates.at(-1)?.id
   if (over.length === 0) return { last, messages: 0, events: 0 }
+  const tablesOf = yield* tables
   yield* sql`
     DELETE FROM webhook_deliveries d USING webhooks w, events e
     WHERE e.account_id = ${account_id} AND e.stream_id = ANY(${over}::text[]) AND w.account_id = ${account_id}

@@ -1,35 +1,77 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Data, Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import { workedOn } from "./projections/Replay.ts"
+import * as Tables from "./projections/Tables.ts"
 import * as Versions from "./projections/Versions.ts"
 import { ACCOUNT_LOCKS } from "./PostgresLedger.ts"
 import type { ReadModel } from "./ReadModel.ts"
+import { readModels } from "./ReadModels.ts"
 
-/** A rebuild under way reads the log as it was: until it is over nothing is taken out of the log. */
+/** Who replays reads the log as it was: until that is over nothing is taken out of the log. */
 export class RebuildUnderWay extends Data.TaggedError("RebuildUnderWay")<{ readonly message: string }> {}
 
+const modelsOf = (streams: ReadonlyArray<string>): ReadonlyArray<string> =>
+  readModels.flatMap(({ name, stream }) => (streams.includes(stream) ? [name] : []))
+
+/** Fails while somebody replays what is folded from such streams. A version that nobody works on holds nobody up. */
+export const unread = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  streams: ReadonlyArray<string>,
+): Effect.fn.Return<void, SqlError.SqlError | RebuildUnderWay> {
+  const [name] = yield* workedOn(sql, modelsOf(streams))
+  if (name !== undefined) return yield* new RebuildUnderWay({ message: `somebody replays ${name}: wait for it` })
+})
+
+export type TablesOf = (model: ReadModel) => ReadonlyArray<string>
+
 /**
- * Until the transaction ends, nobody appends to the account and no rebuild begins: what is rewritten or removed is the
- * whole of a stream. Answers with every table that holds rows of a read model: the live one, and versions beside it.
+ * Until the transaction ends, nobody appends to the account and no replay of such streams begins: what is rewritten or
+ * removed is the whole of a stream. Gives what is to be done before anything is: it answers with every table that holds rows
+ * of a read model, the live one and versions beside it, and drops what a rebuild has left unfinished. That could not
+ * be mended: nobody knows which streams it has, and gone on with it would bring back what is taken out.
  */
 export const alone = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   account_id: string,
-): Effect.fn.Return<(model: ReadModel) => ReadonlyArray<string>, SqlError.SqlError | RebuildUnderWay> {
-  // In this order everywhere: nobody who holds the table waits for an account.
+  streams: ReadonlyArray<string>,
+): Effect.fn.Return<Effect.Effect<TablesOf, SqlError.SqlError>, SqlError.SqlError | RebuildUnderWay> {
+  // In this order everywhere: nobody who holds the table waits for an account. And who replays holds it for a moment only,
+  // except those that are seen here.
   yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
-  yield* sql`LOCK TABLE projection_versions IN SHARE MODE`
+  yield* unread(sql, streams)
+  yield* sql`LOCK TABLE projection_versions IN SHARE ROW EXCLUSIVE MODE`
+  yield* unread(sql, streams)
+  const names = modelsOf(streams)
   const versions = yield* sql<Pick<Versions.Version, "name" | "version" | "state">>`
-    SELECT name, version, state FROM projection_versions`
-  const building = versions.find(({ state }) => state === "building")
-  if (building !== undefined)
-    return yield* new RebuildUnderWay({
-      message: `version ${building.version} of ${building.name} is being built: wait for it, or drop it`,
-    })
-  return ({ name }) => [
+    SELECT name, version, state FROM projection_versions WHERE name = ANY(${names}::text[])`
+  const paused = versions.filter(({ state }) => state === "building")
+  const beside = versions.filter(({ state }) => state === "ready" || state === "kept")
+  const tablesOf: TablesOf = ({ name }) => [
     name,
-    ...versions.flatMap((each) => (each.name === name && each.state !== "live" ? [Versions.tableOf(each)] : [])),
+    ...beside.flatMap((each) => (each.name === name ? [Versions.tableOf(each)] : [])),
   ]
+  return Effect.as(
+    Effect.forEach(paused, (version) => dropPaused(sql, version), { discard: true }),
+    tablesOf,
+  )
+})
+
+/** What a rebuild that was killed had asked of the server may go on for a while; the account does not wait for that. */
+export const DROP_WAIT = "500ms"
+
+const dropPaused = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  version: Pick<Versions.Version, "name" | "version" | "state">,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${DROP_WAIT}'`)}`
+  yield* Tables.drop(sql, Versions.tableOf(version))
+  yield* sql`SET LOCAL lock_timeout TO DEFAULT`
+  const gone = yield* Versions.remove(sql, version)
+  if (gone.length > 0)
+    yield* Effect.logWarning(
+      `version ${version.version} of ${version.name}, left unfinished, is dropped: something that it may hold leaves the log`,
+    )
 })
 
 /** Removes rows of a read model by their keys, from one of its tables. */

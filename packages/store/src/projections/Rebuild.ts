@@ -55,20 +55,36 @@ export const verify = Effect.fn("Projections.verify")(function* (name: string, o
   const { sql } = yield* Replay
   const model = yield* find(name)
   yield* alone(name)
+  // Left by one that was killed.
+  yield* dropVerifying(name)
   const unfinished = Versions.newest(yield* Versions.list(sql, name), "building")
   if (unfinished !== undefined)
     return yield* new ReplayRefused({
       message: `version ${unfinished.version} of ${name} is unfinished: rebuild it to its end, or drop it`,
     })
-  const version = yield* build(model, options)
-  const comparison = Effect.gen(function* () {
+  const comparison = Effect.fnUntraced(function* (version: Versions.Version) {
     yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
     // What this snapshot sees of the log is in the live table too; the fold is brought to the same moment.
     yield* CatchUp.apply(sql, model, Versions.tableOf(version), version.position)
     return yield* compare(sql, model, Versions.tableOf(version))
   })
-  return yield* sql.withTransaction(comparison).pipe(Effect.orDie, Effect.ensuring(dropVersion(version)))
+  return yield* build(model, { ...options, release: VERIFYING }).pipe(
+    // Its lanes have let go of the table by then.
+    Effect.scoped,
+    Effect.flatMap((version) => Effect.orDie(sql.withTransaction(comparison(version)))),
+    Effect.ensuring(dropVerifying(name)),
+  )
 }, Effect.scoped)
+
+/** In the place of a release: nobody goes on with what was folded to be compared. */
+const VERIFYING = "verify"
+
+const dropVerifying = Effect.fnUntraced(function* (name: string) {
+  const { sql } = yield* Replay
+  for (const version of yield* Versions.list(sql, name))
+    if (version.release === VERIFYING && (version.state === "building" || version.state === "ready"))
+      yield* dropVersion(version)
+})
 
 const build = Effect.fnUntraced(function* (model: Projection, options: Options) {
   const { sql } = yield* Replay
@@ -115,7 +131,9 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
     yield* index(model, table, throttle !== undefined)
     yield* enter("catching up")
     const position = yield* CatchUp.catchUp(sql, model, begun)
-    yield* Effect.orDie(Versions.finish(sql, begun))
+    const finished = yield* Effect.orDie(Versions.finish(sql, begun))
+    if (finished.length === 0)
+      return yield* Effect.die(new Error(`version ${begun.version} of ${name} was dropped meanwhile`))
     yield* enter("done")
     return position
   })

@@ -64,7 +64,7 @@ const LOCK_CLASS = 0x5742_0003
 
 /** One replay of a read model at a time, held by a session that ends with the process. */
 export const alone = Effect.fnUntraced(function* (name: string) {
-  const { session } = yield* Replay
+  const { session, sql } = yield* Replay
   const client = yield* session
   const { rows } = yield* Effect.promise(() =>
     client.query<{ readonly taken: boolean }>("SELECT pg_try_advisory_lock($1, hashtext($2)) AS taken", [
@@ -74,11 +74,15 @@ export const alone = Effect.fnUntraced(function* (name: string) {
   )
   if (rows[0]?.taken !== true)
     return yield* new ReplayRefused({ message: `somebody else is at work on ${name} at this moment` })
+  // Whoever takes something out of the log looks for this lock while they have the table: they have ended, or will see it.
+  yield* Effect.orDie(sql.withTransaction(sql`LOCK TABLE projection_versions IN ROW EXCLUSIVE MODE`))
 })
 
 /** Which of them somebody is at work on, in whatever process on whatever machine. */
-export const workedOn = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
-  const { sql } = yield* Replay
+export const workedOn = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  names: ReadonlyArray<string>,
+): Effect.fn.Return<ReadonlySet<string>, SqlError.SqlError> {
   const rows = yield* sql<{ readonly name: string }>`
     SELECT wanted.name FROM unnest(${[...names]}::text[]) AS wanted(name)
     WHERE EXISTS (

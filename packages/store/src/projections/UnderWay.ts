@@ -33,7 +33,12 @@ interface Building {
  */
 export const underWay = Effect.fn("Projections.underWay")(function* () {
   const { sql } = yield* Replay
-  const working = yield* Effect.orDie(workedOn(projections.map(({ name }) => name)))
+  const working = yield* Effect.orDie(
+    workedOn(
+      sql,
+      projections.map(({ name }) => name),
+    ),
+  )
   const building = yield* Effect.orDie(sql<Building>`
     SELECT v.name, v.version, v.events::float8 AS events, count(s.nth)::int AS slices,
       (count(s.nth) FILTER (WHERE s.done))::int AS slices_done,

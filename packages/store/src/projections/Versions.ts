@@ -52,8 +52,10 @@ export const begin = (sql: PgClient.PgClient, name: string, position: bigint, re
 
 type Key = Pick<Version, "name" | "version">
 
+/** Empty where somebody has dropped it. */
 export const finish = (sql: PgClient.PgClient, { name, version }: Key) => sql`
-  UPDATE projection_versions SET state = 'ready', finished_at = now() WHERE name = ${name} AND version = ${version}::int`
+  UPDATE projection_versions SET state = 'ready', finished_at = now() WHERE name = ${name} AND version = ${version}::int
+  RETURNING version`
 
 export const moveTo = (sql: PgClient.PgClient, { name, version }: Key, position: bigint, events = 0) => sql`
   UPDATE projection_versions SET position = ${position}::bigint, events = events + ${events}::bigint
@@ -73,4 +75,4 @@ export const worked = (sql: PgClient.PgClient, { name, version }: Key, millis: n
     WHERE name = ${name} AND version = ${version}::int`)
 
 export const remove = (sql: PgClient.PgClient, { name, version }: Key) => sql`
-  DELETE FROM projection_versions WHERE name = ${name} AND version = ${version}::int`
+  DELETE FROM projection_versions WHERE name = ${name} AND version = ${version}::int RETURNING version`
