@@ -1,12 +1,14 @@
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as Account from "@waybill/domain/Account"
 import type { EmailId } from "@waybill/domain/Id"
 import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Network from "@waybill/mail/Network"
 import * as Unsubscribe from "@waybill/mail/Unsubscribe"
 import { EventStore } from "@waybill/store/EventStore"
 import { InstanceKey } from "@waybill/store/InstanceKey"
 import * as Suppressions from "@waybill/store/Suppressions"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { createServer } from "node:http"
@@ -30,7 +32,9 @@ const sender = Effect.gen(function* () {
   return from
 })
 
-const Site = HttpRouter.serve(unsubscribeRoute.layer, { disableLogger: true, disableListenLog: true }).pipe(
+const PROXIES = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
+
+const Site = HttpRouter.serve(unsubscribeRoute.layer(PROXIES), { disableLogger: true, disableListenLog: true }).pipe(
   Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
 )
 
@@ -44,6 +48,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
         const response = yield* Effect.promise(() =>
           fetch(`http://127.0.0.1:${port}${path}`, {
             method,
+            headers: { "x-forwarded-for": "203.0.113.9, 127.0.0.2" },
             ...(method === "POST" ? { body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }) } : {}),
           }),
         )
@@ -93,6 +98,11 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
         assert.deepStrictEqual(yield* reasons(from.account_id), [])
         for (const _ of [1, 2]) assert.strictEqual((yield* ask("POST", path)).status, 200)
         assert.deepStrictEqual(yield* reasons(from.account_id), [["ana@example.org", "unsubscribe"]])
+        const sql = yield* PgClient.PgClient
+        const asked = yield* sql`
+          SELECT meta ->> 'address' AS address FROM events
+          WHERE account_id = ${from.account_id} AND type = 'SuppressionAdded'`
+        assert.deepStrictEqual(asked, [{ address: "203.0.113.9" }])
         const later = yield* Delivery.accept(from, { to })
         const { state } = yield* Delivery.settled(later)
         assert.strictEqual(state._tag === "Message" ? state.recipients[0]?.status : "", "suppressed")

@@ -7,7 +7,9 @@ import type { AccountId, EmailId } from "@waybill/domain/Id"
 import * as Suppression from "@waybill/domain/Suppression"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import * as Content from "@waybill/store/Content"
+import { follower } from "@waybill/store/EmailStatsFollower"
 import { EventStore } from "@waybill/store/EventStore"
+import * as Follower from "@waybill/store/Follower"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
 import { swap } from "@waybill/store/projections/Swap"
@@ -74,19 +76,20 @@ interface Mail {
   readonly to: ReadonlyArray<{ readonly address: string; readonly name?: string }>
   readonly text: string
   readonly from?: string
+  readonly tags?: ReadonlyArray<string>
   readonly subject?: string
   readonly after?: ReadonlyArray<Email.Event>
 }
 
 const mail = Effect.fnUntraced(function* (
   account_id: AccountId,
-  { after = [], from = "hi@acme.test", subject = "Hello", text, to }: Mail,
+  { after = [], from = "hi@acme.test", subject = "Hello", tags = [], text, to }: Mail,
 ) {
   const { transact } = yield* EventStore
   const email_id = id("EmailId")
   const body = Content.encodeBody({ html: null, text })
   const content = { sha256: body.sha256, has_html: false, has_text: true, attachments: [] }
-  const events = [queued(email_id, { to, from: { address: from }, subject, content }), ...after] as const
+  const events = [queued(email_id, { to, from: { address: from }, subject, tags, content }), ...after] as const
   yield* transact({
     account_id,
     streams: [{ aggregate: Email, id: email_id, fresh: true }],
@@ -138,7 +141,10 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
           text: "Dear Ana, your number is 12345",
           after: [bounced(ANA), clicked],
         })
+        // Counted for her under either spelling, and for everybody.
+        const tags = ["Ana@example.org", "ana@example.org", "vip"]
         const both = yield* mail(one, {
+          tags,
           to: to("ana@example.org", "bo@example.org"),
           text: "All of you",
           after: [delivered("ana@example.org"), delivered("bo@example.org")],
@@ -159,6 +165,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         yield* Rebuild.rebuild("email_log", OPTIONS)
         yield* swap("email_log", false)
         const untouched = yield* recordOf(sql, stranger)
+        while ((yield* Follower.step(follower)).events > 0);
 
         const done = yield* waybill("erase", "ana@example.org", "--json")
         assert.strictEqual(done.code, 0, done.output)
@@ -174,6 +181,13 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         const record = yield* recordOf(sql, bounce)
         assert.deepInclude(record, { to: [erased_as], subject: `For ${erased_as}`, status: "bounced", clicks: 1 })
         assert.deepInclude(yield* recordOf(sql, both), { to: [erased_as, "bo@example.org"], status: "delivered" })
+
+        const counted = yield* sql`
+          SELECT tag, count::int FROM email_stats WHERE account_id = ${one} AND measure = 'accepted' AND tag > '' ORDER BY 1`
+        assert.deepStrictEqual(counted, [
+          { tag: erased_as, count: 4 },
+          { tag: "vip", count: 2 },
+        ])
 
         // Her own body is gone; what somebody else was sent as well, and does not name her, is not.
         const bodies = yield* sql<{ readonly text: string }>`SELECT convert_from(bytes, 'UTF8') AS text FROM content`

@@ -10,6 +10,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as Mask from "@waybill/store/Mask"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
+import { Provenance, system } from "@waybill/store/Provenance"
 import { readModels } from "@waybill/store/ReadModels"
 import { Effect, Exit, Layer } from "effect"
 import * as Database from "../support/database.ts"
@@ -34,7 +35,8 @@ const suppressed = Effect.gen(function* () {
   const account_id = id("AccountId")
   yield* born(account_id)
   const add = Suppression.add(AT, id("SuppressionId"), HERS, "unsubscribe", null)
-  yield* commit(Suppression, { account_id, stream_id: Suppression.streamId(HERS) }, add)
+  const ref = { account_id, stream_id: Suppression.streamId(HERS) }
+  yield* commit(Suppression, ref, add).pipe(Effect.provideService(Provenance, { ...system, address: "192.0.2.9" }))
   return account_id
 })
 
@@ -60,6 +62,8 @@ layer(Store, { excludeTestServices: true })("what is taken out of a history", (i
       yield* sql`DROP TRIGGER stop ON events`
       assert.deepStrictEqual([...(yield* erase).accounts], [[other, { streams: 1, events: 1 }]])
       assert.deepStrictEqual(yield* types(other), ["AccountCreated", "SuppressionAdded", "AddressErased"])
+      const clients = yield* sql`SELECT 1 AS known FROM events WHERE strpos(meta::text, '192.0.2.9') > 0`
+      assert.deepStrictEqual(clients, [])
       assert.deepStrictEqual((yield* Rebuild.verify("accounts", { release: "test" })).differences, [])
     }).pipe(Effect.orDie),
   )

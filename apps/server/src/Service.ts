@@ -82,7 +82,7 @@ export const http = (
         auth.layer(networks(settings.trustedProxies)),
         preview.layer(urlOf(settings)),
         operate.layer(url),
-        unsubscribe.layer,
+        unsubscribe.layer(networks(settings.trustedProxies)),
         metrics,
       ),
       open: (path) => dashboard.isOpen(path) || unsubscribe.isOpen(path),

@@ -24,7 +24,7 @@ export const unsubscribeUrl =
       : undefined
 
 /** Takes the recipient of an email off; false for an email that is not here. A second time changes nothing. */
-export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId, address: string | null) {
+export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId, address: string) {
   const store = yield* EventStore
   const account = yield* EmailAccounts.accountOf(emailId)
   if (Option.isNone(account)) return false

@@ -14,6 +14,7 @@ import { live } from "./Consequences.ts"
 import { SESSION } from "./Database.ts"
 import * as Epoch from "./Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
+import * as EraseStats from "./EraseStats.ts"
 import { rules } from "./EventStore.ts"
 import * as Flight from "./Flight.ts"
 import { iso } from "./Iso.ts"
@@ -87,6 +88,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
       accounts.set(account_id, { streams: streams + batch.streams, events: events + batch.events })
     }
   }
+  yield* Effect.orDie(sql.withTransaction(EraseStats.erase(sql, address, mask)))
   yield* Effect.orDie(signIn(sql, address))
   return { accounts, left } satisfies Erased
 }, Effect.scoped)
@@ -208,13 +210,18 @@ const eraseStream = Effect.fnUntraced(function* (
     ...event,
     stream_id: stream === Suppression.stream ? mask.apply(stream_id) : stream_id,
     data: isTheirs ? mask.applyToTrace(event.data) : mask.apply(event.data),
+    // Nobody but the person unsubscribes without a key or a session.
+    meta:
+      stream === Suppression.stream && event.meta.actor.type === "system"
+        ? { ...event.meta, address: null }
+        : event.meta,
   }))
   const aggregate = aggregateOf(stream)
   const [old, masked] = [before, after].map((events) => events.map((each) => decode(aggregate, DomainEvent, each)))
   yield* sql`
-    UPDATE events e SET data = m.data, stream_id = m.stream_id
-    FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ data, position, stream_id }) => ({ position: String(position), stream_id, data })))})
-      AS m(position bigint, stream_id text, data jsonb)
+    UPDATE events e SET data = m.data, meta = m.meta, stream_id = m.stream_id
+    FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ data, meta, position, stream_id }) => ({ position: String(position), stream_id, data, meta })))})
+      AS m(position bigint, stream_id text, data jsonb, meta jsonb)
     WHERE e.position = m.position`
   for (const model of readModels.filter((each) => each.stream === stream)) {
     const rows = rowsOf(model, aggregate, masked ?? [])

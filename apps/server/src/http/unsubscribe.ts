@@ -1,7 +1,9 @@
+import type { Networks } from "@waybill/mail/Network"
 import * as Unsubscribe from "@waybill/mail/Unsubscribe"
 import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { unsubscribe, unsubscribeKeys } from "../unsubscribe.ts"
+import * as ClientAddress from "./ClientAddress.ts"
 
 /** Providers of mailboxes ask for many of their users from few addresses, so nothing is counted; a MAC is quickly seen. */
 export const isOpen = (path: string): boolean => path.startsWith(Unsubscribe.PATH)
@@ -10,29 +12,34 @@ export const isOpen = (path: string): boolean => path.startsWith(Unsubscribe.PAT
  * One-click unsubscribing (RFC 8058): a POST takes the recipient off, whoever sends it. A GET only shows the button, for
  * what scans mail follows its links.
  */
-export const layer = HttpRouter.use((router) =>
-  Effect.gen(function* () {
-    const keys = yield* unsubscribeKeys
-    const emailOf = Effect.map(HttpRouter.params, ({ token = "" }) => Unsubscribe.verify(keys, token))
-    const path = `${Unsubscribe.PATH}:token` as const
-    yield* router.add(
-      "GET",
-      path,
-      Effect.map(emailOf, (email) => (Option.isSome(email) ? page(200, ASK) : page(404, UNKNOWN))),
-    )
-    yield* router.add(
-      "POST",
-      path,
-      Effect.gen(function* () {
-        const email = yield* emailOf
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const address = Option.getOrNull(request.remoteAddress)
-        const done = Option.isSome(email) && (yield* unsubscribe(email.value, address))
-        return done ? page(200, DONE) : page(404, UNKNOWN)
-      }),
-    )
-  }),
-)
+export const layer = (trustedProxies: Networks) =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const keys = yield* unsubscribeKeys
+      const emailOf = Effect.map(HttpRouter.params, ({ token = "" }) => Unsubscribe.verify(keys, token))
+      const path = `${Unsubscribe.PATH}:token` as const
+      yield* router.add(
+        "GET",
+        path,
+        Effect.map(emailOf, (email) => (Option.isSome(email) ? page(200, ASK) : page(404, UNKNOWN))),
+      )
+      yield* router.add(
+        "POST",
+        path,
+        Effect.gen(function* () {
+          const email = yield* emailOf
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const address = ClientAddress.of(
+            Option.getOrUndefined(request.remoteAddress),
+            request.headers["x-forwarded-for"],
+            trustedProxies,
+          )
+          const done = Option.isSome(email) && (yield* unsubscribe(email.value, address))
+          return done ? page(200, DONE) : page(404, UNKNOWN)
+        }),
+      )
+    }),
+  )
 
 const ASK = `<p>You will get no more mail of this sender at the address this link was sent to.</p>
 <form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>Unsubscribe</button></form>`

@@ -1,0 +1,29 @@
+import type { PgClient } from "@effect/sql-pg"
+import type * as Address from "@waybill/domain/Address"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import { FOLLOWER } from "./EmailStats.ts"
+import * as Mask from "./Mask.ts"
+
+/** Counts stay, under the tag that the events have by now. */
+export const erase = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  address: Address.Address,
+  mask: Mask.Mask,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  // All tags are gone through, which may take longer than a request may.
+  yield* sql`SET LOCAL statement_timeout = 0`
+  // Nobody counts meanwhile, and whoever does afterwards finds masked events.
+  yield* sql`SELECT 1 AS held FROM followers WHERE name = ${FOLLOWER} FOR UPDATE`
+  const tags = yield* sql<{ readonly account_id: string; readonly tag: string }>`
+    SELECT DISTINCT account_id, tag FROM email_stats
+    WHERE tag > '' AND lower(tag COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
+  for (const { account_id, tag } of tags) {
+    if (!mask.stands(tag)) continue
+    yield* sql`
+      WITH gone AS (DELETE FROM email_stats WHERE account_id = ${account_id} AND tag = ${tag} RETURNING *)
+      INSERT INTO email_stats AS s (account_id, tag, hour, domain, measure, bucket, count)
+      SELECT account_id, ${mask.apply(tag)}, hour, domain, measure, bucket, count FROM gone
+      ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = s.count + excluded.count`
+  }
+})
