@@ -8,14 +8,18 @@ import * as Suppression from "@waybill/domain/Suppression"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import * as Content from "@waybill/store/Content"
 import { follower } from "@waybill/store/EmailStatsFollower"
+import * as Erase from "@waybill/store/Erase"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Follower from "@waybill/store/Follower"
+import * as Mask from "@waybill/store/Mask"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
-import { Replay } from "@waybill/store/projections/Replay"
+import { alone, Replay } from "@waybill/store/projections/Replay"
 import { swap } from "@waybill/store/projections/Swap"
+import { underWay } from "@waybill/store/projections/UnderWay"
 import { readModels } from "@waybill/store/ReadModels"
 import { Effect, Layer, Redacted, Result } from "effect"
 import * as Database from "../support/database.ts"
+import * as Delivery from "../support/delivery.ts"
 import { id, queued } from "../support/history.ts"
 import { runToEnd } from "../support/service.ts"
 
@@ -271,6 +275,34 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         assert.deepStrictEqual(yield* standsIn("dee%40example.org"), [])
       }).pipe(Effect.orDie),
     TIMEOUT,
+  )
+
+  it.effect("takes nothing out, no body either, while somebody replays what is folded from it", () =>
+    Effect.gen(function* () {
+      const account_id = yield* account
+      const end = [delivered("eve@example.org")]
+      yield* mail(account_id, { to: to("eve@example.org"), after: end, text: "Dear Eve" })
+      const erase = Erase.erase("eve@example.org" as Address, Mask.standIn(Uint8Array.of(7)))
+      const refused = yield* Effect.scoped(Effect.andThen(alone("suppressions"), Effect.flip(erase)))
+      assert.strictEqual(refused.message, "somebody replays suppressions: wait for it")
+      assert.isNotEmpty(yield* standsIn("Dear Eve"))
+      yield* Delivery.until(underWay(), (all) => all.length === 0)
+      assert.deepStrictEqual((yield* erase).left, [])
+      assert.deepStrictEqual([...(yield* standsIn("Dear Eve")), ...(yield* standsIn("eve@example.org"))], [])
+    }).pipe(Effect.orDie),
+  )
+
+  it.effect("signs out for good who once was a member, also with capitals that not every database knows", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      for (const [id, email] of [
+        ["usr_1", "ÄNN@example.org"],
+        ["usr_2", "bänn@example.org"],
+      ] as const)
+        yield* sql`INSERT INTO users (id, email, created_at) VALUES (${id}, ${email}, now())`
+      yield* Erase.erase("änn@example.org" as Address, Mask.standIn(Uint8Array.of(8)))
+      assert.deepStrictEqual(yield* sql`SELECT id FROM users`, [{ id: "usr_2" }])
+    }).pipe(Effect.orDie),
   )
 
   it.effect(

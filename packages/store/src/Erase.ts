@@ -14,6 +14,7 @@ import { live } from "./Consequences.ts"
 import { SESSION } from "./Database.ts"
 import * as Epoch from "./Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
+import * as EraseLook from "./EraseLook.ts"
 import * as EraseStats from "./EraseStats.ts"
 import { rules } from "./EventStore.ts"
 import * as Flight from "./Flight.ts"
@@ -28,18 +29,10 @@ import { readModels } from "./ReadModels.ts"
 import { decode, fold, type Stored } from "./Recorded.ts"
 import * as StreamRows from "./StreamRows.ts"
 
-/** Events that one look for the address goes over. */
-export const LOOK_EVENTS = 20_000
-
 /** Streams that tell of people. What else names an address (a webhook's URL, a description) is its owner's to change. */
 const KINDS: ReadonlyArray<string> = [Email.stream, Suppression.stream, Team.stream]
 
-export interface Place {
-  readonly account_id: AccountId
-  readonly stream: string
-  readonly stream_id: string
-}
-export interface Left extends Place {
+export interface Left extends EraseLook.Place {
   readonly why: string
 }
 export interface Erased {
@@ -63,7 +56,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const left: Array<Left> = []
   yield* Effect.catchTag(StreamRows.unread(sql, KINDS), "SqlError", Effect.die)
-  const found = yield* Effect.orDie(look(sql, address, mask))
+  const found = yield* Effect.orDie(EraseLook.look(sql, address, mask))
   // First, because afterwards nothing would lead to what was sent to them any more, should this be stopped in between.
   for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, found)))
     left.push({ account_id, stream: "content", stream_id: sha256, why: "what mail is made of that is under way" })
@@ -98,7 +91,7 @@ const eraseStreams = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   page: Page,
   account_id: AccountId,
-  places: ReadonlyArray<Place>,
+  places: ReadonlyArray<EraseLook.Place>,
   mask: Mask.Mask,
   standIn: Address.Address,
 ) {
@@ -141,46 +134,6 @@ const record = Effect.fnUntraced(function* (
   yield* Effect.orDie(verdicts.get(entry) ?? Exit.die(new Error("a flight without a verdict")))
 })
 
-interface Found extends Place {
-  /** A message that was sent to it. */
-  readonly isTo: boolean
-}
-
-const recipientsOf = (data: Stored["data"]): ReadonlyArray<unknown> =>
-  ["to", "cc", "bcc"].flatMap((kind) => (data[kind] as ReadonlyArray<Address.Mailbox>).map(({ address }) => address))
-
-/** Every stream in whose events it stands, wherever in them. A look at the whole log, a stretch at a time. */
-const look = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address, mask: Mask.Mask) {
-  const patterns = Mask.patterns(address)
-  const found = new Map<string, Found>()
-  let after = 0n
-  for (let upTo = yield* stretch(sql, after); upTo !== null; upTo = yield* stretch(sql, after)) {
-    const events = yield* sql<Place & Pick<Stored, "type" | "data">>`
-      SELECT account_id, stream, stream_id, type, data
-      FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
-        AND lower(data::text COLLATE "C") LIKE ANY(${patterns}::text[])`
-    for (const { account_id, data, stream, stream_id, type } of events) {
-      // Another address may hold this one as a part of it.
-      if (!mask.stands(data) && !mask.mayStand(data)) continue
-      const key = `${account_id} ${stream_id}`
-      const isTo = found.get(key)?.isTo === true || (type === "EmailQueued" && mask.stands(recipientsOf(data)))
-      found.set(key, { account_id, stream, stream_id, isTo })
-    }
-    after = upTo
-  }
-  return [...found.values()]
-})
-
-/** Where the next so many events end. Counted, since between two epochs there are more positions than anybody could go through. */
-const stretch = (sql: PgClient.PgClient, after: bigint) =>
-  Effect.map(
-    sql<{ readonly position: bigint | null }>`
-      SELECT max(position) AS position FROM (
-        SELECT position FROM events WHERE position > ${after}::bigint ORDER BY position LIMIT ${LOOK_EVENTS}::int
-      ) AS next`,
-    ([row]) => row?.position ?? null,
-  )
-
 const UNSURE = "where it may be a part of another address: see for yourself"
 
 interface Done {
@@ -192,7 +145,7 @@ interface Done {
 
 const eraseStream = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  { account_id, stream, stream_id }: Place,
+  { account_id, stream, stream_id }: EraseLook.Place,
   mask: Mask.Mask,
   tables: Effect.Effect<StreamRows.TablesOf, SqlError.SqlError>,
 ): Effect.fn.Return<Done, SqlError.SqlError> {
@@ -265,7 +218,12 @@ const forThemAlone = (events: ReadonlyArray<Stored>, mask: Mask.Mask): boolean =
   return state._tag === "Message" && state.recipients.every(({ address }) => mask.stands(address))
 }
 
-/** Who once signed in and is no member any more. */
-const signIn = (sql: PgClient.PgClient, address: Address.Address) => sql`
-  DELETE FROM users u WHERE lower(u.email) = ${Address.keyOf(address)}
-    AND NOT EXISTS (SELECT 1 FROM members m WHERE m.user_id = u.id AND m.status <> 'removed')`
+/** Who once signed in and is no member any more. Not every database knows the capitals of all letters. */
+const signIn = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address) {
+  const users = yield* sql<{ readonly id: string; readonly email: Address.Address }>`
+    SELECT id, email FROM users WHERE lower(email COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
+  const theirs = users.flatMap(({ email, id }) => (Address.keyOf(email) === Address.keyOf(address) ? [id] : []))
+  yield* sql`
+    DELETE FROM users u WHERE u.id = ANY(${theirs}::text[])
+      AND NOT EXISTS (SELECT 1 FROM members m WHERE m.user_id = u.id AND m.status <> 'removed')`
+})

@@ -4,19 +4,13 @@ import type { AccountId } from "@waybill/domain/Id"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
+import type { Found } from "./EraseLook.ts"
 import * as Mask from "./Mask.ts"
 import { ACCOUNT_LOCKS } from "./PostgresLedger.ts"
 
 /** Rows that one statement of the search looks through, and about how many bytes. */
 export const SCAN_ROWS = 1_000
 export const SCAN_BYTES = 16 * 1024 * 1024
-
-interface Place {
-  readonly account_id: AccountId
-  readonly stream_id: string
-  /** Whether the message was sent to the address, and does not only name it. */
-  readonly isTo: boolean
-}
 
 /** Content that names the address and cannot go yet. */
 interface Left {
@@ -33,7 +27,7 @@ export const erase = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   address: Address.Address,
   mask: Mask.Mask,
-  places: ReadonlyArray<Place>,
+  places: ReadonlyArray<Found>,
 ): Effect.fn.Return<ReadonlyArray<Left>, SqlError.SqlError> {
   const to = places.filter(({ isTo }) => isTo)
   for (const [account_id, own] of Map.groupBy(to, (place) => place.account_id)) {
