@@ -9,6 +9,7 @@ import pg from "pg"
 import { inject } from "vitest"
 import * as Database from "../support/database.ts"
 import { onDatabase } from "../support/databaseUrl.ts"
+import { runToEnd } from "../support/service.ts"
 import { dumpSchema } from "../support/schemaDump.ts"
 
 const GOLDEN = path.join(import.meta.dirname, "../../db/schema.sql")
@@ -101,6 +102,44 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
       assert.include(refused.message, "newer than this Waybill knows (0002_two.sql)")
       assert.deepStrictEqual(yield* relations(url), before)
     }),
+  )
+
+  it.effect(
+    "are left to who asks for them: other commands look at no other schema, and say so",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* emptyDatabase
+        const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
+        const refusal = (...args: ReadonlyArray<string>) =>
+          Effect.map(
+            Effect.promise(() => runToEnd(args, env)),
+            ({ code, output }) => {
+              assert.strictEqual(code, 1, output)
+              return output
+            },
+          )
+        const looks = [
+          ["top", "--json"],
+          ["projections", "status"],
+        ]
+        for (const output of yield* Effect.forEach(looks, (args) => refusal(...args), { concurrency: 2 }))
+          assert.include(output, "the database is empty: `waybill start` makes the schema")
+        assert.deepStrictEqual(yield* relations(url), [])
+        // The first account may come before the first start.
+        const created = yield* Effect.promise(() => runToEnd(["accounts", "create", "First"], env))
+        assert.strictEqual(created.code, 0, created.output)
+        const [newest] = yield* rows(
+          url,
+          "DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations) RETURNING name",
+        )
+        for (const args of [
+          ["accounts", "create", "Second"],
+          ["projections", "status"],
+        ])
+          assert.include(yield* refusal(...args), `(pending: ${String(newest?.["name"])}): run \`waybill migrate\``)
+        assert.strictEqual((yield* Migrations.check(url)).pending.length, 1)
+      }),
+    60_000,
   )
 
   it.effect("apply a file whole or not at all, and go on from there once it is mended", () =>

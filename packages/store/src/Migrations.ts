@@ -19,6 +19,9 @@ export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
   readonly cause?: unknown
 }> {}
 
+/** What works on the schema as this release knows it is not let at another. */
+export class SchemaBehind extends Data.TaggedError("SchemaBehind")<{ readonly message: string }> {}
+
 export interface Status {
   readonly applied: ReadonlyArray<string>
   readonly pending: ReadonlyArray<string>
@@ -50,6 +53,23 @@ export const migrate = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<
 /** What is applied and what is not, changing nothing. */
 export const check = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<Status, MigrationFailed> =>
   withClient(url, (client) => compare(client, folder))
+
+/** For what looks, or changes a little: an operator who wants to see something has not asked for an upgrade. */
+export const requireCurrent = (url: Redacted.Redacted, folder = FOLDER) =>
+  Effect.flatMap(check(url, folder), ({ applied, pending }) => {
+    if (pending.length === 0) return Effect.void
+    const message =
+      applied.length === 0
+        ? "the database is empty: `waybill start` makes the schema, or `waybill migrate` and nothing else"
+        : `the database's schema is older than this Waybill (pending: ${pending.join(", ")}): run \`waybill migrate\`, or start this release once`
+    return Effect.fail(new SchemaBehind({ message }))
+  })
+
+/** For what may come first: nobody works on an empty database yet. */
+export const requireCurrentOrMake = (url: Redacted.Redacted, folder = FOLDER) =>
+  Effect.flatMap(check(url, folder), ({ applied }) =>
+    applied.length === 0 ? migrate(url, folder) : requireCurrent(url, folder),
+  )
 
 const compare = async (client: pg.Client, folder: string): Promise<Status> => {
   const known = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()

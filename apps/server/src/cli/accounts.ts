@@ -8,7 +8,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { newId, now } from "../fresh.ts"
 import { account as id, find } from "./account.ts"
 import * as output from "./output.ts"
-import { withStore } from "./withStore.ts"
+import { withStore, withStoreOrNew } from "./withStore.ts"
 
 const COLUMNS = ["id", "name", "plan", "created_at"]
 
@@ -113,6 +113,11 @@ const retention = Command.make(
 
 export const accounts = Command.make("accounts").pipe(
   Command.withDescription("Accounts, their plans and limits"),
-  Command.withSubcommands([create, list, setPlan, limits, retention]),
-  Command.provide(withStore),
+  Command.withSubcommands([
+    create.pipe(Command.provide(withStoreOrNew)),
+    list.pipe(Command.provide(withStore)),
+    setPlan.pipe(Command.provide(withStore)),
+    limits.pipe(Command.provide(withStore)),
+    retention.pipe(Command.provide(withStore)),
+  ]),
 )

@@ -4,7 +4,7 @@ import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
 import { status as statusOf } from "@waybill/store/projections/Status"
 import { swap as swapVersions } from "@waybill/store/projections/Swap"
-import { Console, Data, Effect, Layer, Option, Runtime } from "effect"
+import { Console, Data, Effect, Layer, Option, type Redacted, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { constants, setPriority } from "node:os"
 import { Postgres } from "../Postgres.ts"
@@ -13,14 +13,17 @@ import { VERSION } from "../Version.ts"
 import { EXIT_DIFFERENCE } from "./exitCodes.ts"
 import * as output from "./output.ts"
 
-const replayOn = <E>(postgres: (settings: Settings.Settings) => Layer.Layer<Postgres, E>) =>
+const replayOn = <E, F>(
+  postgres: (settings: Settings.Settings) => Layer.Layer<Postgres, E>,
+  prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, F>,
+) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const settings = yield* Settings.load
       const replay = Layer.unwrap(
         Effect.gen(function* () {
           const { url } = yield* Postgres
-          yield* Migrations.migrate(url)
+          yield* prepare(url)
           return Replay.layer(url)
         }),
       )
@@ -29,9 +32,9 @@ const replayOn = <E>(postgres: (settings: Settings.Settings) => Layer.Layer<Post
   )
 
 /** What a replay is given: connections to the log and its tables, and nothing that acts. */
-export const withReplay = replayOn(Postgres.layer)
-/** The same for what may come before the first start. */
-export const withNewReplay = replayOn(Postgres.layerOrMake)
+export const withReplay = replayOn(Postgres.layer, Migrations.requireCurrent)
+/** The same for an import, which may come before everything else. */
+export const withNewReplay = replayOn(Postgres.layerOrMake, Migrations.migrate)
 
 const name = Argument.String("name").pipe(Argument.withDescription("The read model, as `projections status` lists it"))
 

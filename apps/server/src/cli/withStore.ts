@@ -2,7 +2,7 @@ import * as Database from "@waybill/store/Database"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Migrations from "@waybill/store/Migrations"
 import { Provenance } from "@waybill/store/Provenance"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Redacted } from "effect"
 import { userInfo } from "node:os"
 import { Postgres } from "../Postgres.ts"
 import * as Settings from "../Settings.ts"
@@ -16,21 +16,27 @@ const operator = Effect.sync(() => ({
   address: null,
 }))
 
-/** A command on the log: beside a running service, or on its embedded Postgres started just for it. */
-export const withStore = Layer.unwrap(
-  Effect.gen(function* () {
-    const settings = yield* Settings.load
-    const database = Layer.unwrap(
-      Effect.gen(function* () {
-        const { url } = yield* Postgres
-        yield* Migrations.migrate(url)
-        return Database.layer({ url, connections: 2, applicationName: "waybill cli" })
-      }),
-    )
-    return EventStore.layer().pipe(
-      Layer.provideMerge(database),
-      Layer.provideMerge(Postgres.layer(settings)),
-      Layer.merge(Layer.effect(Provenance, operator)),
-    )
-  }),
-)
+const storeOn = <E>(prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, E>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const settings = yield* Settings.load
+      const database = Layer.unwrap(
+        Effect.gen(function* () {
+          const { url } = yield* Postgres
+          yield* prepare(url)
+          return Database.layer({ url, connections: 2, applicationName: "waybill cli" })
+        }),
+      )
+      return EventStore.layer().pipe(
+        Layer.provideMerge(database),
+        Layer.provideMerge(Postgres.layer(settings)),
+        Layer.merge(Layer.effect(Provenance, operator)),
+      )
+    }),
+  )
+
+/** A command on the log: beside a running service, or on the embedded Postgres started just for it. */
+export const withStore = storeOn(Migrations.requireCurrent)
+
+/** The first of all commands, where there is nothing yet. */
+export const withStoreOrNew = storeOn(Migrations.requireCurrentOrMake)
