@@ -1,4 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
+import * as DomainEvent from "@waybill/domain/DomainEvent"
 import { EventStore } from "@waybill/store/EventStore"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
@@ -110,6 +111,12 @@ describe("the alerts", () => {
       const [file = "", anchor = ""] = (annotations["runbook"] ?? "").split("#")
       assert.include(headings(file), anchor, `${alert} leads to ${file}#${anchor}`)
     }
+  })
+
+  it("count what comes back by a report as well as what an attempt is told", () => {
+    const { expr = "" } = rules.find(({ alert }) => alert === "WaybillBounces") ?? {}
+    for (const { metric } of Promql.parse(expr).selectors) assert.strictEqual(metric, "waybill_events_total")
+    for (const tag of expr.match(/Email\w+/gu) ?? []) assert.include(DomainEvent.TAGS, tag)
   })
 
   it("look at series that stand at nought before anything has happened, where they wait for an increase", () => {
