@@ -4,6 +4,8 @@ import { EventStore, type Options } from "@waybill/store/EventStore"
 import { PATIENCE_MS } from "@waybill/store/GroupCommit"
 import { OutcomeUnknown } from "@waybill/store/Ledger"
 import { Provenance, system } from "@waybill/store/Provenance"
+import * as Lsn from "@waybill/store/Lsn"
+import { layer as replicaLayer, MOST_UNSEEN, Replica, type ReplicaShape } from "@waybill/store/Replica"
 import * as ReadModel from "@waybill/store/ReadModel"
 import { readModels } from "@waybill/store/ReadModels"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
@@ -62,6 +64,18 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost in 
 
   it.effect("before the COMMIT arrived, is decided again", () => expectOnce(["before"], 2))
   it.effect("after the server committed, is known by its events and not done twice", () => expectOnce(["after"], 1))
+  it.effect("after the server committed, is a write that its reader must see wherever he reads", () =>
+    Effect.gen(function* () {
+      const written: Array<string> = []
+      const wrote = (accounts: ReadonlyArray<string>) => Effect.sync(() => void written.push(...accounts))
+      const replica: ReplicaShape = { wrote, positionOf: () => undefined, read: (_, __, effect) => effect }
+      const { proxy, ref, store } = yield* Effect.provideService(setUp, Replica, replica)
+      written.length = 0
+      proxy.inject("after")
+      yield* store.commit(Email, ref, open)
+      assert.deepStrictEqual([proxy.struck(), written], [1, [ref.account_id]])
+    }),
+  )
   it.effect("again and again, still appends once", () => expectOnce(["before", "before", "after"], 3))
 
   it.effect("with the COMMIT still on its way, is waited for and not done twice", () =>
@@ -120,6 +134,30 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost in 
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("a database that is down", (it) => {
+  it.effect("when it should tell how far a commit is, is told to be further than it can be until it answers", () =>
+    Effect.gen(function* () {
+      const fresh = yield* Database.Fresh
+      const proxy = yield* faultProxy(fresh.url)
+      const services = yield* Layer.build(
+        replicaLayer({ url: fresh.url, connections: 1 }).pipe(
+          Layer.provide(Database.layerOf({ ...fresh, url: proxy.url })),
+        ),
+      )
+      const { positionOf, wrote } = Context.get(services, Replica)
+      const account_id = id("AccountId")
+      const told = () => Lsn.parse(positionOf(account_id)) ?? Lsn.HIGHEST
+      yield* wrote([account_id])
+      const before = told()
+      proxy.down()
+      yield* wrote([account_id])
+      assert.isTrue(told() >= before + MOST_UNSEEN)
+      assert.isTrue(told() < Lsn.HIGHEST)
+      proxy.up()
+      yield* until(() => told() < before + MOST_UNSEEN)
+      assert.isTrue(told() >= before)
+    }),
+  )
+
   it.effect("for a while, is waited for", () =>
     Effect.gen(function* () {
       const { proxy, ref, store } = yield* setUp

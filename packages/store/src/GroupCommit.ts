@@ -239,7 +239,7 @@ const askWhatBecameOf = Effect.fnUntraced(function* (
   error: LedgerError,
 ): Effect.fn.Return<void> {
   for (let asked = 1; ; asked++) {
-    const landed = yield* Effect.option(options.ledger.landed(witness))
+    const landed = yield* Effect.option(options.ledger.landed(witness, scopeOf(entries)))
     if (Option.isSome(landed)) return yield* landed.value ? land(options, attempted) : fly(options, entries)
     const now = yield* SteadyClock.millis
     if (!entries.some((entry) => isPatient(entry, now))) return yield* give(entries, Exit.die(error))

@@ -190,6 +190,6 @@ export interface Ledger {
     /** Told when all is written and has only to be flushed; not told where it failed before. */
     written?: Effect.Effect<unknown>,
   ) => Effect.Effect<A, LedgerError>
-  /** After an unknown outcome: is this very event in the log? Fails while that is not certain yet. */
-  readonly landed: (event: Stored) => Effect.Effect<boolean, LedgerError>
+  /** After an unknown outcome: is this very event of their flight in the log? Fails while that is not certain yet. */
+  readonly landed: (event: Stored, scope: Scope) => Effect.Effect<boolean, LedgerError>
 }

@@ -49,7 +49,8 @@ export const make = (
           mend,
           Effect.tap(() => wrote(scope.accounts)),
         ),
-    landed: (event) => mend(hasLanded(sql, event)),
+    landed: (event, scope) =>
+      Effect.tap(mend(hasLanded(sql, event)), (hasLanded) => (hasLanded ? wrote(scope.accounts) : Effect.void)),
   }
 }
 

@@ -12,6 +12,8 @@ export const LOOK_TIMEOUT = Duration.seconds(2)
 export const MAX_STALENESS = Duration.seconds(2)
 /** Accounts whose last write is remembered one by one; who falls out is counted into a floor that holds for all. */
 export const MAX_ACCOUNTS = 10_000
+/** More than a server writes ahead in the while in which it cannot be asked where it is. */
+export const MOST_UNSEEN = 1n << 34n
 /** Nobody has come that far: whoever waits for it reads the primary. */
 const NEVER = Lsn.HIGHEST
 const STALENESS = Option.getOrThrow(Duration.toNanos(MAX_STALENESS))
@@ -137,11 +139,16 @@ const make = Effect.fnUntraced(function* (options: Options) {
             for (const account_id of accounts) note(account_id, lsn)
           }),
         ),
-        // It is committed, whatever becomes of the question; until the next look nobody reads a replica.
+        // It is committed, whatever becomes of the question; until the next look nobody reads a replica here.
         Effect.catchCause(() => Effect.sync(() => void doubts++)),
         Effect.asVoid,
       ),
-    positionOf: (account_id) => Lsn.format(Lsn.max(written.get(account_id) ?? last, floor)),
+    positionOf: (account_id) =>
+      // Where a commit lies that nobody could ask for is not known, but what it does not lie beyond. Not the end of all
+      // positions: a reader keeps the greatest that he was told, and would never be shown a replica again.
+      doubts > 0
+        ? Lsn.format([last, floor, samples.at(-1)?.lsn ?? Lsn.LOWEST].reduce(Lsn.max) + MOST_UNSEEN)
+        : Lsn.format(Lsn.max(written.get(account_id) ?? last, floor)),
     read: (account_id, known, effect) =>
       Effect.gen(function* () {
         // What cannot be read was told by nobody: then the primary knows best.
