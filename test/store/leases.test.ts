@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as Leases from "@waybill/store/Leases"
+import * as Pulse from "@waybill/store/Pulse"
 import { Effect, Layer } from "effect"
 import * as Database from "../support/database.ts"
 
@@ -57,6 +58,32 @@ interface Plan {
   readonly "Actual Loops": number
 }
 const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
+
+layer(Database.layerFresh, { excludeTestServices: true })("what waits", (it) => {
+  it.effect("is seen where no worker lives: what is due, and what one that died had taken", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* Effect.orDie(sql`
+        INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until)
+        SELECT id, 'a', 'delivery', id, now() + due, ready, '{}', token, now() + lease FROM (VALUES
+          ('noted', interval '-10 seconds', true, NULL, NULL::interval),
+          ('overdue', interval '-500 seconds', false, NULL, NULL),
+          ('left', interval '-900 seconds', true, 'token1', interval '-100 seconds'),
+          ('under way', interval '-5000 seconds', true, 'token2', interval '100 seconds'),
+          ('later', interval '600 seconds', false, NULL, NULL)
+        ) AS row(id, due, ready, token, lease)`)
+      const { queue } = yield* Pulse.read()
+      assert.deepStrictEqual(
+        queue.map(({ kind, oldest_s, rows, state }) => [kind, state, rows, Math.round(oldest_s / 100)]),
+        [
+          ["delivery", "leased", 1, 50],
+          ["delivery", "ready", 3, 9],
+          ["delivery", "scheduled", 1, -6],
+        ],
+      )
+    }),
+  )
+})
 
 layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
   it.effect("are shared equally between accounts, whatever their backlogs", () =>

@@ -59,8 +59,10 @@ export const read = Effect.fn("Pulse.read")(
   (read) => Effect.orDie(read),
 )
 
-export const waiting = (sql: PgClient.PgClient) => sql<Waiting>`
-  SELECT kind, CASE WHEN lease_token IS NOT NULL THEN 'leased' WHEN ready THEN 'ready' ELSE 'scheduled' END AS state,
+/** By the clock, not by what a worker has noted: that none works is what this has to show. */
+const waiting = (sql: PgClient.PgClient) => sql<Waiting>`
+  SELECT kind, CASE WHEN lease_until > now() THEN 'leased' WHEN ready OR available_at <= now() THEN 'ready'
+      ELSE 'scheduled' END AS state,
     count(*)::float8 AS rows, extract(epoch FROM now() - min(available_at))::float8 AS oldest_s
   FROM outbox GROUP BY 1, 2 ORDER BY 1, 2`
 
