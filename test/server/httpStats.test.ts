@@ -1,4 +1,6 @@
 import { assert, layer } from "@effect/vitest"
+import { MAX_SHOWN_TAGS } from "@waybill/api/Stats"
+import * as EmailStats from "@waybill/store/EmailStats"
 import { follower } from "@waybill/store/EmailStatsFollower"
 import * as Follower from "@waybill/store/Follower"
 import { Effect } from "effect"
@@ -40,6 +42,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /s
       assert.deepInclude(json.data[0], { domain: "acme.test", tag: null, delivered: 0, latency_ms: null })
       const tagged = (yield* stats("group_by=tag")).json.data
       assert.lengthOf(tagged, 1)
+      assert.strictEqual(EmailStats.MAX_TAGS, MAX_SHOWN_TAGS)
       assert.deepInclude(tagged[0], { at: null, tag: "receipt", accepted: 2 })
     }),
   )

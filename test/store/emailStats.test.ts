@@ -129,6 +129,30 @@ layer(Store, { excludeTestServices: true })("the statistics", (it) => {
     }),
   )
 
+  it.effect("show the first thousand tags of an account, and say where there are more", () =>
+    Effect.gen(function* () {
+      const account_id = id("AccountId")
+      const sql = yield* PgClient.PgClient
+      const tagged = (from: number, to: number) => sql`
+        INSERT INTO email_stats (account_id, tag, hour, domain, measure, bucket, count)
+        SELECT ${account_id}, 'tag ' || lpad(n::text, 5, '0'), ${BEGAN}::timestamptz, 'acme.test', 'accepted', 0, n
+        FROM generate_series(${from}::int, ${to}::int) AS n`
+      yield* tagged(1, EmailStats.MAX_TAGS)
+      const whole = yield* day(account_id, { tag: true })
+      assert.deepStrictEqual([whole.rows.length, whole.more_tags], [EmailStats.MAX_TAGS, false])
+      yield* tagged(EmailStats.MAX_TAGS + 1, EmailStats.MAX_TAGS + 5)
+      const part = yield* day(account_id, { tag: true })
+      assert.deepStrictEqual([part.rows, part.more_tags], [whole.rows, true])
+      const one = yield* day(account_id, { tag: true }, { tag: "tag 01003" })
+      assert.deepStrictEqual([one.rows[0]?.accepted, one.more_tags], [1_003, false])
+      assert.isFalse((yield* day(account_id)).more_tags)
+      // Also where none of those that are shown was used.
+      yield* sql`UPDATE email_stats SET hour = hour - interval '9 days' WHERE account_id = ${account_id} AND count <= 1000`
+      const none = yield* day(account_id, { tag: true })
+      assert.deepStrictEqual([none.rows, none.more_tags], [[], true])
+    }),
+  )
+
   it.effect("merge the latencies of hours and domains into quantiles within 5 %", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")

@@ -10,6 +10,8 @@ import { Validation } from "./Validation.ts"
 /** The stretch that one answer covers: a year by the day, a month by the hour. */
 export const MAX_STATS_DAYS = 366
 export const MAX_HOURLY_STATS_DAYS = 31
+/** As many as the store goes through. */
+export const MAX_SHOWN_TAGS = 1_000
 
 const Group = Schema.Literals(["hour", "day", "domain", "tag"])
 export type Group = typeof Group.Type
@@ -98,6 +100,9 @@ export const Stats = Schema.Struct({
   up_to_position: Schema.Natural.annotate({
     description: "Every event of the log up to here is counted, exactly once; what is newer will be",
   }),
+  more_tags: Schema.Boolean.annotate({
+    description: `By tag, an answer shows the first ${MAX_SHOWN_TAGS} of the account's tags by name. Whether there are more: ask for one of them with \`tag\``,
+  }),
   data: Schema.Array(StatsRow).annotate({ description: "Oldest first; what has nothing to count has no row" }),
 }).annotate({ identifier: "Stats" })
 export type Stats = typeof Stats.Type
@@ -108,7 +113,7 @@ export class Statistics extends HttpApiGroup.make("stats")
       about(
         "Count what happened",
         "email:logs:read",
-        `By the hour in which it happened, the last 24 hours unless asked otherwise. Counted behind the log, each event exactly once. At most ${MAX_STATS_DAYS} days, by the hour ${MAX_HOURLY_STATS_DAYS}. A message with several tags counts under each of them.`,
+        `By the hour in which it happened, the last 24 hours unless asked otherwise. Counted behind the log, each event exactly once. At most ${MAX_STATS_DAYS} days, by the hour ${MAX_HOURLY_STATS_DAYS}. A message with several tags counts under each of them; an answer by tag shows ${MAX_SHOWN_TAGS} tags, and says in \`more_tags\` whether there are more.`,
       ),
     ),
   )

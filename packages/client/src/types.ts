@@ -560,6 +560,8 @@ export type Stats = {
   readonly group_by: ReadonlyArray<"hour" | "day" | "domain" | "tag">
   /** Every event of the log up to here is counted, exactly once; what is newer will be */
   readonly up_to_position: number
+  /** By tag, an answer shows the first 1000 of the account's tags by name. Whether there are more: ask for one of them with `tag` */
+  readonly more_tags: boolean
   /** Oldest first; what has nothing to count has no row */
   readonly data: ReadonlyArray<StatsRow>
 }

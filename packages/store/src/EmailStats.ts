@@ -18,7 +18,7 @@ export const bucketOf = (millis: number): number => (millis <= 1 ? 0 : Math.ceil
 /** The value with the least error for all that a class may hold. */
 export const millisOf = (bucket: number): number => Math.round((2 * GROWTH ** bucket) / (GROWTH + 1))
 
-/** Tags of one account that an answer by tag can show; more are no statistics. */
+/** Tags of one account that an answer by tag can show; more are no statistics, and the answer says that there are more. */
 export const MAX_TAGS = 1_000
 
 export interface Query {
@@ -31,11 +31,14 @@ export interface Query {
   readonly tag?: string
 }
 
+/** Instead of a measure: there are more tags than are shown. */
+const MORE_TAGS = "more_tags"
+
 interface Found {
   readonly at: string | null
   readonly domain: string | null
   readonly tag: string | null
-  readonly measure: Measure | typeof LATENCY
+  readonly measure: Measure | typeof LATENCY | typeof MORE_TAGS
   readonly bucket: number
   readonly n: bigint
 }
@@ -60,8 +63,9 @@ export const find = Effect.fn("EmailStats.find")(function* (query: Query) {
       }),
     ),
   )
-  const groups = Map.groupBy(found, ({ at, domain, tag }) => JSON.stringify([at, domain, tag]))
-  return { rows: [...groups.values()].map(rowOf), position }
+  const counts = found.filter(({ measure }) => measure !== MORE_TAGS)
+  const groups = Map.groupBy(counts, ({ at, domain, tag }) => JSON.stringify([at, domain, tag]))
+  return { rows: [...groups.values()].map(rowOf), position, more_tags: counts.length < found.length }
 })
 
 export const FOLLOWER = "email_stats"
@@ -81,22 +85,24 @@ export const statement = (sql: PgClient.PgClient, query: Query) => {
     WITH RECURSIVE tags AS (${tags})
     SELECT ${at} AS at, ${sql.literal(by.domain ? "s.domain" : "NULL::text")} AS domain,
       ${sql.literal(by.tag ? "s.tag" : "NULL::text")} AS tag, s.measure, s.bucket, sum(s.count)::bigint AS n
-    FROM tags CROSS JOIN LATERAL (
+    FROM (SELECT tag FROM tags WHERE nth <= ${MAX_TAGS}::int) AS tags CROSS JOIN LATERAL (
       SELECT * FROM email_stats
       WHERE account_id = ${query.account_id} AND tag = tags.tag
         AND hour >= ${query.from}::timestamptz AND hour < ${query.to}::timestamptz
         ${query.domain === undefined ? sql.literal("") : sql`AND domain = ${query.domain}`}
     ) AS s
-    GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`
+    GROUP BY 1, 2, 3, 4, 5
+    UNION ALL SELECT NULL, NULL, NULL, ${MORE_TAGS}, 0, 1 FROM tags WHERE nth > ${MAX_TAGS}::int
+    ORDER BY 1, 2, 3, 4, 5`
 }
 
-/** Hops from one tag to the next. */
+/** Hops from one tag to the next, and to the first that is too many. */
 const everyTag = (sql: PgClient.PgClient, account_id: string) => sql`
   (SELECT tag, 1 AS nth FROM email_stats WHERE account_id = ${account_id} AND tag > '' ORDER BY tag LIMIT 1)
   UNION ALL
   SELECT next.tag, tags.nth + 1 FROM tags CROSS JOIN LATERAL (
     SELECT tag FROM email_stats WHERE account_id = ${account_id} AND tag > tags.tag ORDER BY tag LIMIT 1) AS next
-  WHERE tags.nth < ${MAX_TAGS}::int`
+  WHERE tags.nth <= ${MAX_TAGS}::int`
 
 const rowOf = (found: ReadonlyArray<Found>): Row => {
   const counts: Record<Measure, number> = {
@@ -111,7 +117,7 @@ const rowOf = (found: ReadonlyArray<Found>): Row => {
   const latencies: Array<readonly [bucket: number, n: number]> = []
   for (const { bucket, measure, n } of found) {
     if (measure === LATENCY) latencies.push([bucket, Number(n)])
-    else counts[measure] = Number(n)
+    else if (measure !== MORE_TAGS) counts[measure] = Number(n)
   }
   const { at = null, domain = null, tag = null } = found[0] ?? {}
   return { at, domain, tag, ...counts, latency_ms: latencyOf(latencies) }

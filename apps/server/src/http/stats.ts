@@ -17,7 +17,7 @@ export const StatsLive = HttpApiBuilder.group(Api, "stats", (handlers) =>
       const { account_id } = yield* CurrentKey
       const { from, to } = stretch(query, yield* now)
       const group_by = query.group_by ?? []
-      const { position, rows } = yield* EmailStats.find({
+      const { more_tags, position, rows } = yield* EmailStats.find({
         account_id,
         from,
         to,
@@ -35,6 +35,7 @@ export const StatsLive = HttpApiBuilder.group(Api, "stats", (handlers) =>
         to,
         group_by,
         up_to_position: Number(position),
+        more_tags,
         data: rows.map(asWritten<StatsRow>),
       }
     }),
