@@ -215,6 +215,7 @@ describe.skipIf(SystemPostgres.folder === undefined)("backup.md on a Postgres of
         })
         const typed = DocCommands.blocks("docs/operating/backup.md").filter(({ how }) => how === "run")
         const beforeRestore = typed.findIndex(({ text }) => text.includes('"$NEW_DATA"'))
+        const asCopy = typed.findIndex(({ text }) => text.startsWith("psql"))
         const dumped = typed.findIndex(({ text }) => text.startsWith("pg_restore"))
         for (const block of typed.slice(0, dumped)) yield* run(block)
         const atDump = yield* contents(server.url)
@@ -229,9 +230,18 @@ describe.skipIf(SystemPostgres.folder === undefined)("backup.md on a Postgres of
         const before = yield* contents(server.url)
         yield* archived(server.adminUrl)
         yield* server.stop
-        for (const block of typed.slice(beforeRestore)) yield* run(block)
+        for (const block of typed.slice(beforeRestore, asCopy)) yield* run(block)
         assert.deepStrictEqual(yield* contents(server.url), before)
         yield* proved(server.url)
+        // Said of a copy, it is a server that the log has not been on, and the next commit begins an epoch.
+        const epochs = Effect.map(
+          query(server.url, "SELECT max(epoch) AS last FROM log_epochs"),
+          ([row]) => row?.["last"],
+        )
+        const last = yield* epochs
+        for (const block of typed.slice(asCopy)) yield* run(block)
+        yield* write(server.url)
+        assert.strictEqual(yield* epochs, Number(last) + 1)
       }).pipe(Effect.scoped),
     TIMEOUT,
   )

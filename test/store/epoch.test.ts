@@ -19,6 +19,7 @@ import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
 import * as Database from "../support/database.ts"
+import * as DocCommands from "../support/docCommands.ts"
 import { id } from "../support/history.ts"
 import { rival } from "../support/rival.ts"
 import { committed, send } from "./units.ts"
@@ -41,11 +42,11 @@ const epochs = (sql: PgClient.PgClient) =>
   sql<{ epoch: number; last: bigint; after: bigint }>`
     SELECT epoch, last_position AS last, after_position AS after FROM log_epochs ORDER BY epoch`
 const end = Effect.flatMap(PgClient.PgClient, Feed.settled)
+/** What backup.md says to type before a copy of a server's files is started on. */
+const [command = ""] = DocCommands.lines("docs/operating/backup.md", "psql")
+const asCopy = /--command="(UPDATE log_epochs [^"]+)"$/u.exec(command)?.[1] ?? assert.fail(command)
 /** As if what is here had been brought from a server that is gone. */
-const move = Effect.flatMap(
-  PgClient.PgClient,
-  (sql) => sql`UPDATE log_epochs SET server = 'lost' WHERE epoch = (SELECT max(epoch) FROM log_epochs)`,
-)
+const move = Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(asCopy))
 
 layer(Store, { excludeTestServices: true })("the log", (it) => {
   it.effect("begins at its first position, on the server that it finds", () =>

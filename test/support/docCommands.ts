@@ -15,6 +15,8 @@ import { join } from "node:path"
  * | `sh service`     | runs it until it says that it is ready, then asks it to stop; ends with 0 |
  * | `sh elsewhere`   | reads it: what it needs (systemd, docker, root) is not where tests run    |
  *
+ * What stands in a line of text is no block: `inline` finds it, to be looked up and not run.
+ *
  * Names in capitals (`$ACCOUNT`, `$WAYBILL_KEY`) are variables that the test has set; ports are those that it has free.
  */
 export interface Block {
@@ -35,6 +37,19 @@ export const blocks = (file: string): ReadonlyArray<Block> => {
     found.push({ file, line: text.slice(0, index).split("\n").length + 1, how, exit: Number(exit ?? 0), text: body })
   }
   return found
+}
+
+/** The lines of a fence of any kind, by how they begin: settings and statements, which a test has to take up itself. */
+export const lines = (file: string, first: string): ReadonlyArray<string> => {
+  const bodies = [...readFileSync(file, "utf8").matchAll(/^```[^\n]*\n([^]*?)^```$/gmu)].map(([, body = ""]) => body)
+  const found = bodies.find((body) => body.startsWith(first)) ?? assert.fail(`${file} has no ${first}`)
+  return found.trimEnd().split("\n")
+}
+
+/** `waybill …` in the midst of a sentence, as the words that follow. */
+export const inline = (file: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const text = readFileSync(file, "utf8").replace(/^```[^]*?^```$/gmu, "")
+  return [...text.matchAll(/`(?:npx )?waybill\s([^`]+)`/gu)].map(([, words = ""]) => words.trim().split(/[\s|\\[\]]+/u))
 }
 
 export interface Place {
@@ -68,7 +83,7 @@ export const shims = async (folder: string): Promise<string> => {
 /** What stops at its first failure, as a person would; `exec` hands a signal on to the last command. */
 const script = ({ how, text }: Block, instead: Place["instead"]): string => {
   const here = Object.entries(instead).reduce((words, [written, meant]) => words.replaceAll(written, meant), text)
-  return `set -euo pipefail\n${how === "service" ? here.replace(/^(npx waybill start)/mu, "exec $1") : here}`
+  return `set -euo pipefail\n${how === "service" ? here.replace(/^(npx waybill start|npm start)/mu, "exec $1") : here}`
 }
 
 /** Only read, never run: `bash -n`. */

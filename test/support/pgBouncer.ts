@@ -9,7 +9,7 @@ import { delimiter, join } from "node:path"
 import { faultProxy } from "./faultProxy.ts"
 import { freePort } from "./service.ts"
 
-/** Where it is installed; `apt-get install pgbouncer` brings it, as .ci/run does. */
+/** Where this machine has it (`apt-get install pgbouncer`); without it, what is tried behind it is left out. */
 export const BINARY = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"]
   .map((folder) => join(folder, "pgbouncer"))
   .find((path) => existsSync(path))
@@ -21,13 +21,15 @@ export interface Options {
   readonly mode: "session" | "transaction" | "statement"
   /** Startup parameters that it throws away instead of refusing. */
   readonly ignore?: ReadonlyArray<string>
+  /** Settings as an operator would write them, which come after ours and so count. */
+  readonly written?: ReadonlyArray<string>
   readonly poolSize?: number
 }
 
 /** A real PgBouncer before a database; answers with the address that leads through it. */
 export const start = (
   url: Redacted.Redacted,
-  { ignore = [], mode, poolSize = 40 }: Options,
+  { ignore = [], mode, poolSize = 40, written = [] }: Options,
 ): Effect.Effect<Redacted.Redacted, never, Scope.Scope> =>
   Effect.gen(function* () {
     // The socket of the server here is its own user's alone.
@@ -51,8 +53,8 @@ export const start = (
       `pool_mode = ${mode}`,
       `default_pool_size = ${poolSize}`,
       "max_client_conn = 200",
-      "server_reset_query = DISCARD ALL",
       ...(ignore.length === 0 ? [] : [`ignore_startup_parameters = ${ignore.join(",")}`]),
+      ...written,
     ]
     yield* Effect.promise(async () => {
       await fs.writeFile(join(folder, "users"), `"${user}" "${decodeURIComponent(server.password)}"\n`)

@@ -6,7 +6,7 @@ import * as path from "node:path"
 import { freePort } from "./service.ts"
 
 const DEBIAN = "/usr/lib/postgresql"
-const NEEDED = ["initdb", "pg_ctl", "postgres", "pg_dump", "pg_restore", "pg_basebackup"]
+const NEEDED = ["initdb", "pg_ctl", "postgres", "pg_dump", "pg_restore", "pg_basebackup", "psql"]
 
 const isWhole = (bin: string): boolean => NEEDED.every((name) => existsSync(path.join(bin, name)))
 

@@ -1,8 +1,12 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Console, Effect } from "effect"
+import { Command } from "effect/cli"
 import { readdirSync } from "node:fs"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { waybill } from "../../../apps/server/src/cli/waybill.ts"
 import * as DocCommands from "../../support/docCommands.ts"
 import { freePort, runToEnd, Service } from "../../support/service.ts"
 
@@ -14,12 +18,14 @@ const RUN_HERE = [
   "command-line.md",
   "incidents.md",
   "install.md",
+  "keys.md",
   "monitoring.md",
   "replay.md",
   "retention.md",
   "upgrade.md",
   "failover.md",
   "../scaling.md",
+  "../start.md",
 ]
 
 const FOLDER = "docs/operating"
@@ -42,7 +48,12 @@ beforeAll(async () => {
   const account = /acc_[0-9a-z]+/u.exec(output)?.[0] ?? assert.fail(output)
   place = {
     checkout: process.cwd(),
-    instead: { "127.0.0.1:3025": `127.0.0.1:${port}`, "METRICS_PORT=9464": `METRICS_PORT=${metrics}` },
+    instead: {
+      "127.0.0.1:3025": `127.0.0.1:${port}`,
+      "METRICS_PORT=9464": `METRICS_PORT=${metrics}`,
+      // A moment at which there was something to see.
+      "2026-11-21T09:30:00Z": new Date().toISOString(),
+    },
     env: {
       ...env,
       // A process that a document starts is another one, with ports of its own.
@@ -60,10 +71,38 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true })
 }, TIMEOUT)
 
-const files = [...readdirSync(FOLDER).filter((name) => name.endsWith(".md")), "../scaling.md"]
+const files = [...readdirSync(FOLDER).filter((name) => name.endsWith(".md")), "../scaling.md", "../start.md"]
 const known = (wanted: (name: string) => boolean) =>
   files.filter(wanted).flatMap((name) => DocCommands.blocks(join(FOLDER, name)))
 const title = ({ file, line, text }: DocCommands.Block) => ({ title: `${file}:${line} ${text.trim().split("\n")[0]}` })
+
+const subcommandsOf = ({ subcommands }: Pick<typeof waybill, "subcommands">) =>
+  subcommands.flatMap(({ commands }) => commands)
+
+/** As many of the words as are names of commands, one below the other. */
+const pathOf = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const path: Array<string> = []
+  let within = subcommandsOf(waybill)
+  for (const word of words) {
+    const found = within.find(({ name }) => name === word)
+    if (found === undefined) break
+    path.push(word)
+    within = subcommandsOf(found)
+  }
+  return path
+}
+
+const helpOf = async (path: ReadonlyArray<string>): Promise<string> => {
+  const said: Array<unknown> = []
+  const quiet = { ...globalThis.console, log: (...words: ReadonlyArray<unknown>) => void said.push(...words) }
+  const asked = Command.runWith(waybill, { version: "" })([...path, "--help"]).pipe(
+    Effect.ignore,
+    Effect.provideService(Console.Console, quiet),
+    Effect.provide(NodeServices.layer),
+  )
+  await Effect.runPromise(asked)
+  return said.join("\n")
+}
 
 describe("a command of the documents for operators", () => {
   it.each(known(() => true).map((block) => ({ ...title(block), block })))("is one: $title", async ({ block }) => {
@@ -81,6 +120,24 @@ describe("a command of the documents for operators", () => {
     const env = isSecond ? { ...place.env, WAYBILL_DATA: join(scratch, "second") } : place.env
     const { code, output } = await DocCommands.run(block, { ...place, env })
     assert.strictEqual(code, block.exit, output)
+  })
+
+  it("is spoken of only as it is: its name, and each flag", async () => {
+    const documents = ["README.md", "docs", "docs/operating"].flatMap((path) =>
+      path.endsWith(".md")
+        ? [path]
+        : readdirSync(path).flatMap((name) => (name.endsWith(".md") ? [join(path, name)] : [])),
+    )
+    const spoken = documents.flatMap((file) => DocCommands.inline(file).map((words) => ({ file, words })))
+    assert.isAbove(spoken.length, 40)
+    for (const { file, words } of spoken) {
+      if (words[0]?.startsWith("<") === true) continue
+      const path = pathOf(words)
+      const said = `${file}: waybill ${words.join(" ")}`
+      assert.isTrue(path.length > 0 || words[0]?.startsWith("--"), said)
+      const known = await helpOf(path)
+      for (const flag of words.filter((word) => word.startsWith("--"))) assert.include(known, flag, said)
+    }
   })
 
   it("is found by npx in the checkout as it is here", { timeout: TIMEOUT }, async () => {

@@ -6,6 +6,7 @@ import * as Pooling from "@waybill/store/Pooling"
 import { Cause, Duration, Effect, Exit, Layer, Redacted } from "effect"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
+import * as DocCommands from "../../support/docCommands.ts"
 import * as PgBouncer from "../../support/pgBouncer.ts"
 import { freePort } from "../../support/service.ts"
 import { load } from "./clients.ts"
@@ -15,14 +16,20 @@ const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const NAMES = Object.keys(StoreDatabase.SESSION)
 const MAILS = 100
 
-/** What docs/scaling.md tells an operator to write. */
+/** What docs/scaling.md tells an operator to write: to PgBouncer, and to Postgres. */
+const [, ...SETTINGS] = DocCommands.lines("docs/scaling.md", "[pgbouncer]")
+const STATEMENTS = DocCommands.lines("docs/scaling.md", "ALTER ROLE")
+
+/** To the role that owns this database, and on it alone: others share the role. */
 const giveToRole = (is: "set" | "reset") =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const { name: database } = yield* Database.Fresh
-    const role = `CURRENT_USER IN DATABASE ${database}`
-    for (const [name, value] of Object.entries(StoreDatabase.SESSION))
-      yield* sql.unsafe(`ALTER ROLE ${role} ${is === "set" ? `SET ${name} = '${value}'` : `RESET ${name}`}`)
+    for (const statement of STATEMENTS) {
+      const here = statement.replace(/^ALTER ROLE waybill /u, `ALTER ROLE CURRENT_USER IN DATABASE ${database} `)
+      assert.notStrictEqual(here, statement)
+      yield* sql.unsafe(is === "set" ? here : here.replace(/ SET (\w+) = .*$/u, " RESET $1"))
+    }
   }).pipe(Effect.orDie)
 
 const refusal = (url: Redacted.Redacted) =>
@@ -58,7 +65,7 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
         Effect.gen(function* () {
           const { url } = yield* Database.Fresh
           yield* Effect.acquireRelease(giveToRole("set"), () => giveToRole("reset"))
-          const pooled = yield* PgBouncer.start(url, { mode: "session", ignore: NAMES })
+          const pooled = yield* PgBouncer.start(url, { mode: "statement", written: SETTINGS })
           const [api, worker] = yield* Effect.all(
             [Service.start(pooled, { ROLES: "api" }), Service.start(pooled, { ROLES: "worker" })],
             { concurrency: "unbounded" },
