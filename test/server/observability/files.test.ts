@@ -85,6 +85,11 @@ layer(World, { excludeTestServices: true })("the dashboard and the alerts", (it)
         const told = readFileSync("docs/operating/monitoring.md", "utf8")
         const names = [...series.keys()].map((name) => name.replace(/_(?:bucket|sum|count)$/u, ""))
         assert.isEmpty(names.filter((name) => name !== "up" && !told.includes(`\`${name}`)))
+        for (const [, name = "", labels = ""] of told.matchAll(/`((?:waybill|nodejs)_\w+)\{([\w,]+)\}/gu)) {
+          const its = series.get(name) ?? series.get(`${name}_bucket`)
+          for (const label of labels.split(","))
+            assert.isTrue(its?.has(label), `monitoring.md: ${name} has no ${label}`)
+        }
         for (const { expr, where } of queries) {
           const { groupedBy, selectors } = Promql.parse(expr)
           for (const { labels, metric } of selectors) {
