@@ -89,7 +89,8 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
   it.effect("tells of a message's own stream with who asked for it", () =>
     Effect.gen(function* () {
       const { call, key_id, send } = yield* setUp
-      const id = yield* send({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+      const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+      const id = yield* send({ scheduled_at, to: ["ana@example.org", "Bo <bo@example.org>"] })
       yield* call("POST", `/v1/email/${id}/cancel`)
       const { json } = yield* call("GET", `/v1/email/logs/${id}/events`)
       assert.deepStrictEqual(
@@ -113,6 +114,16 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
       assert.deepStrictEqual(queued.actor, { type: "api_key", id: key_id })
       assert.isAbove(queued.position, 0)
       assert.strictEqual(queued.data.email_id, id)
+      const [from, to] = [
+        { address: "hi@acme.test", name: null },
+        [
+          { address: "ana@example.org", name: null },
+          { address: "bo@example.org", name: "Bo" },
+        ],
+      ]
+      assert.deepStrictEqual([queued.data.from, queued.data.to, queued.data.cc], [from, to, []])
+      const pulled = (yield* call("GET", "/v1/events?types=email.queued")).json.data
+      assert.deepStrictEqual(pulled, [queued])
     }),
   )
 

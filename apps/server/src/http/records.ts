@@ -19,6 +19,18 @@ const shown = (value: unknown): unknown =>
       )
     : value
 
+/** The log leaves out the name of a mailbox that has none; in an answer what is absent is null (contract §1). */
+const withNames = (data: Stored["data"]): Stored["data"] =>
+  Object.fromEntries(
+    Object.entries(data).map(([field, value]) => {
+      if (field === "from") return [field, named(value as object)]
+      return MAILBOXES.has(field) && Array.isArray(value) ? [field, value.map(named)] : [field, value]
+    }),
+  )
+
+const MAILBOXES: ReadonlySet<string> = new Set(["to", "cc", "bcc", "reply_to"])
+const named = (mailbox: { readonly name?: string }): object => ({ ...mailbox, name: mailbox.name ?? null })
+
 type Fact = Pick<Stored, "event_id" | "version" | "position" | "type" | "data" | "meta" | "recorded_at">
 
 /** An event of the log as clients read it: today's shape and names, the moment it happened, who did it. */
@@ -36,7 +48,7 @@ export const eventRecord = (fact: Fact, stream: string, stream_id: string): Even
     occurred_at: (at ?? data["created_at"] ?? fact.recorded_at) as Timestamp.Timestamp,
     actor: { type: fact.meta.actor.type, id: fact.meta.actor.id },
     request_id: fact.meta.request_id,
-    data: shown(data) as EventRecord["data"],
+    data: shown(fact.type === "EmailQueued" ? withNames(data) : data) as EventRecord["data"],
   }
 }
 
