@@ -237,6 +237,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
             `X: y\r\n\r\n${Buffer.from("It is dee@example.org").toString("base64")}\r\n`,
           ],
           ["other", "bo@example.org", "Hi", "Hi, deer@example.org"],
+          ["large", "bo@example.org", "Hi", `X: y\r\n\r\n${`${"A".repeat(76)}\r\n`.repeat(200_000)}`],
         ] as const
         for (const [name, recipient, subject, text] of captured)
           yield* sql`
@@ -261,8 +262,9 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
           (rows) => rows.map(({ text }) => text),
         )
         assert.deepStrictEqual(yield* texts, ["Ask dee@example.org", "From me", "deer@example.org joined"])
-        const kept = yield* sql`SELECT id FROM sandbox_messages WHERE account_id = ${account_id}`
-        assert.deepStrictEqual(kept, [{ id: "other" }])
+        const kept = yield* sql`SELECT id FROM sandbox_messages WHERE account_id = ${account_id} ORDER BY id`
+        assert.deepStrictEqual(kept, [{ id: "large" }, { id: "other" }])
+        yield* sql`DELETE FROM sandbox_messages WHERE id = 'large'`
         const [answer] = yield* sql<{ readonly text: string }>`
           SELECT convert_from(answer, 'UTF8') AS text FROM idempotency_keys WHERE account_id = ${account_id}`
         assert.deepStrictEqual(JSON.parse(answer?.text ?? ""), { id: "sup_1", email: erased_as })

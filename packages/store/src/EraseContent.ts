@@ -177,7 +177,7 @@ const read = (bytes: Uint8Array): unknown => {
 
 const SOFT_BREAK = /=\r?\n/gu
 const OCTET = /=([0-9a-f]{2})/giu
-const BASE64 = /^(?:[a-z0-9+/]{4,76}={0,2}\r?\n?)+/gimu
+const BASE64 = /^[a-z0-9+/]{4,76}={0,2}$/iu
 
 /** A mail as it stands, and as each of the two encodings of RFC 2045 would have it: which part has which is not asked. */
 const unpacked = (mail: Uint8Array): ReadonlyArray<string> => {
@@ -188,6 +188,16 @@ const unpacked = (mail: Uint8Array): ReadonlyArray<string> => {
   return [
     Buffer.from(mail).toString("utf8"),
     Buffer.from(quoted, "latin1").toString("utf8"),
-    ...Array.from(plain.matchAll(BASE64), ([run]) => Buffer.from(run, "base64").toString("utf8")),
+    ...runs(plain).map((run) => Buffer.from(run, "base64").toString("utf8")),
   ]
+}
+
+/** Lines that may be base64, those that follow one another together. One pattern for all of them is too much for a large mail. */
+const runs = (mail: string): ReadonlyArray<string> => {
+  const found: Array<Array<string>> = [[]]
+  for (const line of mail.split(/\r?\n/u)) {
+    if (BASE64.test(line)) found.at(-1)?.push(line)
+    else if (found.at(-1)?.length !== 0) found.push([])
+  }
+  return found.map((lines) => lines.join(""))
 }
