@@ -66,7 +66,9 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.deepStrictEqual([added, events], [written, written])
         assert.strictEqual((yield* on(there, "events", "import", file)).code, 0)
         // More happens, and the same file goes on, after a kill that left half a line.
-        const more = yield* Histories.write(12, 2)
+        const { transact } = yield* EventStore
+        const more = 2
+        for (let nth = 0; nth < more; nth++) yield* committed(transact(send(id("AccountId"))))
         const whole = yield* Effect.promise(() => fs.readFile(file, "utf8"))
         yield* Effect.promise(() => fs.writeFile(file, whole.slice(0, -400)))
         const second = JSON.parse((yield* waybill("events", "export", file, "--json")).output)
@@ -162,6 +164,14 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.include(gone.output, "it is the file of another log")
         yield* commit(Account, ref, Account.changeKeeping(long_ago, { log_days: 365, delivery_days: 30 }))
         assert.strictEqual((yield* waybill("events", "export", file)).code, 0)
+
+        // An erasure writes anew what the file holds.
+        yield* commit(Account, ref, Account.recordErased(long_ago, "erased@example.invalid", { streams: 1, events: 1 }))
+        const before = yield* Effect.promise(() => fs.readFile(file, "utf8"))
+        const erased = yield* waybill("events", "export", file)
+        assert.strictEqual(erased.code, 1)
+        assert.include(erased.output, "an address was erased since this file was written")
+        assert.strictEqual(yield* Effect.promise(() => fs.readFile(file, "utf8")), before)
       }).pipe(Effect.scoped, Effect.orDie),
     TIMEOUT,
   )

@@ -1,4 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/Account"
 import * as Email from "@waybill/domain/Email"
 import { Effect } from "effect"
 import * as Feed from "./Feed.ts"
@@ -21,6 +22,19 @@ export const belongs = Effect.fn("LogExport.belongs")(
   },
   (look) => Effect.orDie(look),
 )
+
+/** Whether an address was taken out of the log since: events of the file are written anew, one stream under another name. */
+export const isErasedSince = Effect.fn("LogExport.isErasedSince")(
+  function* (sql: PgClient.PgClient, last: LogFile.Entry) {
+    const found = yield* sql`
+      SELECT 1 AS found FROM events
+      WHERE position > ${last.position}::bigint AND stream = ${Account.stream} AND type = ${ERASED} LIMIT 1`
+    return found.length > 0
+  },
+  (look) => Effect.orDie(look),
+)
+
+const ERASED: Account.Event["_tag"] = "AddressErased"
 
 /** Goes on where the chain is, up to where the log is settled by now, and ends it: text for a file, page by page. */
 export const write = Effect.fn("LogExport.write")(function* (

@@ -70,6 +70,10 @@ const exporting = Command.make(
       return yield* new LogFile.LogFileRefused({
         message: `${file}: this log has no such event as the file's last one, ${target.last.event_id} at position ${target.last.position}; it is the file of another log`,
       })
+    if (target.last !== undefined && (yield* LogExport.isErasedSince(sql, target.last)))
+      return yield* new LogFile.LogFileRefused({
+        message: `${file}: an address was erased since this file was written, and it holds that address still; export into a new one, and remove this`,
+      })
     yield* Effect.promise(target.begin)
     const before = target.chain.events
     yield* LogExport.write(sql, target.chain, (text) => Effect.promise(() => target.append(text)))
