@@ -1,6 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as Account from "@waybill/domain/Account"
+import type { Address } from "@waybill/domain/Address"
+import * as Team from "@waybill/domain/Team"
 import * as Email from "@waybill/domain/Email"
 import type { AccountId } from "@waybill/domain/Id"
 import type * as Timestamp from "@waybill/domain/Timestamp"
@@ -40,6 +42,14 @@ const rowsOf = (database: Database.Database, table: string) =>
     return rows.map(({ text }) => text)
   }).pipe(Effect.provide(Database.layerOf(database)), Effect.orDie)
 
+/** What is due, and when. Webhook deliveries do not move. */
+const outboxOf = (database: Database.Database) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    return yield* sql`
+      SELECT id, account_id, kind, stream_id, available_at::text, attempt FROM outbox WHERE kind <> 'webhook' ORDER BY id`
+  }).pipe(Effect.provide(Database.layerOf(database)), Effect.orDie)
+
 const TABLES = [
   "events",
   "accounts",
@@ -59,12 +69,18 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         const here = yield* Database.Fresh
         const there = yield* Database.freshDatabase
         const file = path.join(yield* Folder, "log.jsonl")
-        const written = yield* Histories.write(11, 12)
+        const { commit } = yield* EventStore
+        const user_id = id("UserId")
+        const ana = { user_id, email: "Ana@example.org" as Address, name: "Ana", role: "owner" as const }
+        const invited = Team.invite("2026-11-21T09:00:00.000Z" as Timestamp.Timestamp, ana)
+        yield* Effect.orDie(commit(Team, { account_id: id("AccountId"), stream_id: Team.STREAM_ID }, invited))
+        const written = 1 + (yield* Histories.write(11, 12))
         const first = yield* waybill("events", "export", file, "--json")
         assert.strictEqual(first.code, 0, first.output)
         const { added, events, position } = JSON.parse(first.output)
         assert.deepStrictEqual([added, events], [written, written])
         assert.strictEqual((yield* on(there, "events", "import", file)).code, 0)
+        const before = { users: (yield* rowsOf(there, "users")).length }
         // More happens, and the same file goes on, after a kill that left half a line.
         const { transact } = yield* EventStore
         const more = 2
@@ -79,12 +95,25 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
           events: written + more,
           already_there: events,
           position: second.position,
+          armed: (yield* outboxOf(here)).length,
+          users: (yield* rowsOf(there, "users")).length - before.users,
         })
+        assert.deepStrictEqual(yield* outboxOf(there), yield* outboxOf(here))
+        assert.includeMembers(
+          (yield* outboxOf(there)).map(({ kind }) => kind),
+          ["delivery", "domain_check"],
+        )
         assert.isAbove(second.position, position)
         for (const table of TABLES)
           assert.deepStrictEqual([table, yield* rowsOf(there, table)], [table, yield* rowsOf(here, table)])
         const verified = yield* on(there, "projections", "verify", "email_log")
         assert.strictEqual(verified.code, 0, verified.output)
+        // Who belongs to an account signs in again, with a password from whoever runs the new install.
+        const password = yield* on(there, "users", "password", "ana@example.org", "--json")
+        assert.strictEqual(password.code, 0, password.output)
+        assert.deepInclude(JSON.parse(password.output), { id: user_id, email: "ana@example.org" })
+        const audited = yield* on(there, "audit", "emails")
+        assert.strictEqual(audited.code, 0, audited.output)
         const made = yield* on(there, "accounts", "create", "After")
         assert.strictEqual(made.code, 0, made.output)
       }).pipe(Effect.scoped),

@@ -55,7 +55,7 @@ export const live: Consequences = {
 }
 
 /** The outbox row of a stream is, like its read models, a fold of it: what is due next, or that nothing is. */
-const pending = (stream: Touched): OutboxRow | "none" | undefined => {
+export const pending = (stream: Touched): OutboxRow | "none" | undefined => {
   switch (stream.aggregate.stream) {
     case Email.stream:
       return delivery(stream, stream.state as Email.State)

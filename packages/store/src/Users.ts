@@ -26,6 +26,19 @@ export const create = Effect.fn("Users.create")(function* (user: NewUser) {
       ${user.created_at}::timestamptz, ${user.created_at}::timestamptz)`)
 })
 
+/**
+ * For a log that came in without its users: its members sign in here again, under the ids that the log knows them by, once
+ * somebody gives them a password. Nobody runs the instance by what another instance has written.
+ */
+export const restore = Effect.fn("Users.restore")(function* (sql: PgClient.PgClient) {
+  const made = yield* Effect.orDie(sql`
+    INSERT INTO users (id, email, name, operator, created_at, updated_at)
+    SELECT user_id, lower(email), record ->> 'name', false, (record ->> 'invited_at')::timestamptz, now()
+    FROM members WHERE status <> 'removed'
+    ON CONFLICT DO NOTHING RETURNING id`)
+  return made.length
+})
+
 export interface User {
   readonly id: Id.UserId
   readonly email: string

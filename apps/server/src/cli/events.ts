@@ -7,7 +7,9 @@ import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
 import { swap } from "@waybill/store/projections/Swap"
 import { readModels } from "@waybill/store/ReadModels"
+import * as Rearm from "@waybill/store/Rearm"
 import * as TimeTravel from "@waybill/store/TimeTravel"
+import * as Users from "@waybill/store/Users"
 import { Console, Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { VERSION } from "../Version.ts"
@@ -98,10 +100,12 @@ const importing = Command.make(
       const { kept } = yield* swap(name, false)
       yield* Rebuild.drop(name, kept)
     }
+    const armed = yield* Rearm.rearm(sql)
+    const users = yield* Users.restore(sql)
     yield* json
-      ? Console.log(JSON.stringify(imported))
+      ? Console.log(JSON.stringify({ ...imported, armed, users }))
       : Console.log(
-          `${imported.events} events up to position ${imported.position}, ${imported.already_there} of them were there already; ${readModels.length} read models are folded from them.`,
+          `${imported.events} events up to position ${imported.position}, ${imported.already_there} of them were there already; ${readModels.length} read models are folded from them, ${armed} rows of the outbox and ${users} users.`,
         )
   }),
 ).pipe(Command.withDescription("Bring a file into an empty log, or go on with one that was stopped"))
