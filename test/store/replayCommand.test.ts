@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/Email"
 import { follower } from "@waybill/store/EmailStatsFollower"
@@ -6,6 +6,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as Follower from "@waybill/store/Follower"
 import { Replay } from "@waybill/store/projections/Replay"
 import { Effect, Layer, Redacted } from "effect"
+import { lineOf } from "../../apps/server/src/cli/projections.ts"
 import * as Database from "../support/database.ts"
 import { id } from "../support/history.ts"
 import { runToEnd, Service } from "../support/service.ts"
@@ -42,6 +43,29 @@ const mail = (messages: number) =>
 
 const execute = <A extends object>(statement: (sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<A>, unknown>) =>
   Effect.flatMap(Replay, ({ sql }) => Effect.orDie(statement(sql)))
+
+describe("how far a rebuild is", () => {
+  const half = { name: "email_log", version: 2, phase: "folding", events: 1_500, total: 3_000 } as const
+
+  it("is a line with a bar, the rate and the time to go; on a screen one that is written over", () => {
+    const folding = { ...half, events_per_second: 500, eta_seconds: 3 }
+    const line = `email_log v2 ${"█".repeat(12)}${"·".repeat(12)} 1,500 of 3,000 events, 500/s, folding, 3 s to go`
+    assert.strictEqual(lineOf(folding, false), `${line}\n`)
+    assert.strictEqual(lineOf(folding, true), `\r\u001b[K${line}`)
+    const done = { ...half, phase: "done", events: 3_000, events_per_second: 400, eta_seconds: null } as const
+    assert.strictEqual(
+      lineOf(done, true),
+      `\r\u001b[Kemail_log v2 ${"█".repeat(24)} 3,000 of 3,000 events, 400/s, done\n`,
+    )
+  })
+
+  it("is a whole bar where there is nothing to fold, and never more than one", () => {
+    const bar = (events: number, total: number) =>
+      /█*/u.exec(lineOf({ ...half, events, total, events_per_second: 0, eta_seconds: null }, false).slice(13))?.[0]
+        .length
+    assert.deepStrictEqual([bar(0, 0), bar(9, 3), bar(0, 3)], [24, 24, 0])
+  })
+})
 
 layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
   it.effect(
@@ -110,7 +134,9 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
           ],
         )
         assert.deepInclude(found.at(-1), { name: "email_stats", state: "following", position: 0 })
-        assert.strictEqual((yield* waybill("projections", "rebuild", "email_log")).code, 0)
+        const rebuilt = yield* waybill("projections", "rebuild", "email_log")
+        assert.strictEqual(rebuilt.code, 0)
+        assert.match(rebuilt.output, /^email_log v\d █{24} 2,000 of 2,000 events, [\d,]+\/s, done$/mu)
         assert.strictEqual((yield* waybill("projections", "swap", "email_log")).code, 0)
         assert.strictEqual((yield* waybill("projections", "verify", "email_log")).code, 0)
         const dropped = yield* waybill("projections", "drop", "email_log", "1")

@@ -1,3 +1,9 @@
+import type { PgClient } from "@effect/sql-pg"
+import { layer } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { watch } from "../../../apps/server/src/cli/top.ts"
+import * as Database from "../../support/database.ts"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -21,6 +27,33 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true })
 }, TIMEOUT)
 
+layer(Database.layerFresh, { excludeTestServices: true })("on a screen", (it) => {
+  it.effect("looks again after as long as it was told, and leaves the terminal as it was", () =>
+    Effect.gen(function* () {
+      const written: Array<string> = []
+      const screens = () => written.filter((text) => text.includes("Waybill"))
+      const write = (text: string) => Effect.sync(() => void written.push(text))
+      const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+      const until = (count: number) => Effect.repeat(turn, { until: () => screens().length === count })
+      // What the connections do is of the real clock; only the watch is of the test's.
+      const context = yield* Effect.context<PgClient.PgClient>()
+      yield* Effect.gen(function* () {
+        const watching = yield* Effect.forkChild(Effect.provideContext(watch(3, write), context))
+        yield* until(1)
+        assert.isTrue(written.join("").startsWith("\u001b[?1049h\u001b[?25l\u001b[H\u001b[JWaybill "))
+        yield* turn
+        yield* TestClock.adjust("2999 millis")
+        yield* turn
+        assert.lengthOf(screens(), 1)
+        yield* TestClock.adjust("1 millis")
+        yield* until(2)
+        yield* Fiber.interrupt(watching)
+        assert.strictEqual(written.at(-1), "\u001b[?25h\u001b[?1049l")
+      }).pipe(Effect.provide(TestClock.layer()))
+    }),
+  )
+})
+
 describe("waybill top", () => {
   it("prints one look as JSON, beside a running service", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["top", "--json"], env)
@@ -39,5 +72,10 @@ describe("waybill top", () => {
     assert.match(output, /^Waybill \d.*1 worker .*log at \d+/u)
     for (const word of ["accepted 0.0", "delivery", "webhook", "oldest", "connections"]) assert.include(output, word)
     assert.notInclude(output, "\u001b")
+  })
+
+  it("refuses an interval that is none", { timeout: TIMEOUT }, async () => {
+    for (const wrong of ["0", "3601"])
+      assert.notStrictEqual((await runToEnd(["top", "--interval", wrong], env)).code, 0)
   })
 })

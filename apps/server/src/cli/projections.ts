@@ -58,7 +58,9 @@ const optionsOf = (
   ...(Option.isNone(throttle) ? {} : { throttle: Math.max(1, throttle.value) }),
   // One line each to a script; to a person one line that is written over.
   report: (progress) =>
-    json ? Console.log(JSON.stringify(progress)) : Effect.sync(() => void process.stderr.write(lineOf(progress))),
+    json
+      ? Console.log(JSON.stringify(progress))
+      : Effect.sync(() => void process.stderr.write(lineOf(progress, process.stderr.isTTY))),
 })
 
 /** A throttle is there for others: where they are on this machine, they have the processor first. */
@@ -67,13 +69,17 @@ const giveWay = ({ throttle }: { readonly throttle: Option.Option<number> }) =>
 
 const BAR = 24
 
-const lineOf = ({ eta_seconds, events, events_per_second, name, phase, total, version }: Rebuild.Progress): string => {
+/** On a screen one line that is written over, and ended when all is done. */
+export const lineOf = (
+  { eta_seconds, events, events_per_second, name, phase, total, version }: Rebuild.Progress,
+  isScreen: boolean,
+): string => {
   const share = phase !== "folding" || total === 0 ? 1 : Math.min(1, events / total)
   const bar = "█".repeat(Math.round(share * BAR)).padEnd(BAR, "·")
   const rest = eta_seconds === null ? phase : `${phase}, ${eta_seconds} s to go`
   const counts = `${events.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} events`
   const line = `${name} v${version} ${bar} ${counts}, ${events_per_second.toLocaleString("en-US")}/s, ${rest}`
-  return process.stderr.isTTY ? `\r\u001b[K${line}${phase === "done" ? "\n" : ""}` : `${line}\n`
+  return isScreen ? `\r\u001b[K${line}${phase === "done" ? "\n" : ""}` : `${line}\n`
 }
 
 const status = Command.make(

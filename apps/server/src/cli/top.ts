@@ -29,6 +29,19 @@ const look = Effect.gen(function* () {
   return { at, ...pulse, per_second } satisfies Snapshot
 })
 
+/** Look after look on a screen of its own, until it is stopped; then the terminal is as it was. */
+export const watch = (interval_s: number, write: (text: string) => Effect.Effect<void>) =>
+  Effect.acquireUseRelease(
+    write(OTHER_SCREEN),
+    () =>
+      look.pipe(
+        Effect.flatMap((snapshot) => write(`${FROM_THE_TOP}${screen(snapshot)}\n`)),
+        Effect.andThen(Effect.sleep(Duration.seconds(interval_s))),
+        Effect.forever,
+      ),
+    () => write(OWN_SCREEN),
+  )
+
 export const top = Command.make(
   "top",
   {
@@ -43,17 +56,7 @@ export const top = Command.make(
     if (json) return yield* output.printOne({ ...(yield* look) }, { json })
     // Into a pipe goes one look; a screen is there to be watched.
     if (!process.stdout.isTTY) return yield* Console.log(screen(yield* look))
-    const write = (text: string) => Effect.sync(() => void process.stdout.write(text))
-    yield* Effect.acquireUseRelease(
-      write(OTHER_SCREEN),
-      () =>
-        look.pipe(
-          Effect.flatMap((snapshot) => write(`${FROM_THE_TOP}${screen(snapshot)}\n`)),
-          Effect.andThen(Effect.sleep(Duration.seconds(interval))),
-          Effect.forever,
-        ),
-      () => write(OWN_SCREEN),
-    )
+    yield* watch(interval, (text) => Effect.sync(() => void process.stdout.write(text)))
   }),
 ).pipe(
   Command.withDescription("Watch what goes on: rates, the queue, projections, connections"),
