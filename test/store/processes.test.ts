@@ -1,8 +1,9 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import * as Leases from "@waybill/store/Leases"
-import { Processes } from "@waybill/store/Processes"
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
+import { DEAD_AFTER, Processes } from "@waybill/store/Processes"
+import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import * as Database from "../support/database.ts"
 import * as Delivery from "../support/delivery.ts"
 import { World } from "../support/world.ts"
@@ -43,7 +44,32 @@ const leaseTo = (owner: string) =>
       VALUES ('a1', 'a', 'webhook', 'a1', now(), true, '{}', 'token', now() + interval '1 minute', ${owner})`),
   )
 
-describe("processes", () => {
+interface Standing {
+  readonly number: number
+  readonly silent_ms: number
+}
+
+/** What others see of it. */
+const standing = (id: string) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    Effect.map(
+      Effect.orDie(sql<Standing>`
+        SELECT number, (extract(epoch FROM now() - beat_at) * 1000)::float8 AS silent_ms FROM processes WHERE id = ${id}`),
+      ([found]) => found,
+    ),
+  )
+
+/** Ends the sessions by which processes hold their locks, as an operator or a server that restarts does. */
+const cut = (ids: ReadonlyArray<string>) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    Effect.orDie(sql`
+      SELECT pg_terminate_backend(l.pid) AS ended FROM processes p JOIN pg_locks l ON l.locktype = 'advisory'
+        AND l.classid = ${0x5742_0002}::int AND l.objid = p.number AND l.granted
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      WHERE p.id = ANY(${ids}::text[])`),
+  )
+
+describe("processes", { concurrent: true }, () => {
   fresh(
     "leave the work of a dead one to exactly one of them",
     Effect.gen(function* () {
@@ -55,6 +81,54 @@ describe("processes", () => {
       yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
       assert.deepStrictEqual(reclaimed, ["prc_dead"])
       assert.deepStrictEqual(yield* names, living.map(({ id }) => id).toSorted())
+    }),
+  )
+
+  fresh(
+    "take no living one for dead whose session is cut, nor all others when every session is",
+    Effect.gen(function* () {
+      const reclaimed: Array<string> = []
+      const living = yield* Effect.all([live(reclaimed), live(reclaimed), live(reclaimed)], {
+        concurrency: "unbounded",
+      })
+      const ids = living.map(({ id }) => id)
+      const back = (id: string, before: number | undefined) =>
+        Delivery.until(standing(id), (now) => now !== undefined && now.number !== before)
+      const since = living.map(({ trustedSince }) => trustedSince())
+      for (const cutting of [ids.slice(0, 1), ids, ids.slice(1)]) {
+        const before = yield* Effect.forEach(cutting, standing)
+        assert.strictEqual((yield* cut(cutting)).length, cutting.length)
+        for (const [i, id] of cutting.entries()) yield* back(id, before[i]?.number)
+      }
+      assert.deepStrictEqual(reclaimed, [])
+      // Nor has any of them a reason to doubt what it holds.
+      assert.deepStrictEqual(
+        living.map(({ trustedSince }) => trustedSince()),
+        since,
+      )
+    }),
+  )
+
+  fresh(
+    "that are really dead are silent for a while before their work is taken",
+    Effect.gen(function* () {
+      const silent: Array<number> = []
+      const sql = yield* PgClient.PgClient
+      const look = standing("prc_dead").pipe(
+        Effect.map((found) => void silent.push(found?.silent_ms ?? 0)),
+        Effect.provideService(PgClient.PgClient, sql),
+      )
+      // It was silent for longer than that, but who has just come cannot know.
+      yield* died("prc_long_dead")
+      yield* Effect.orDie(sql`UPDATE processes SET beat_at = now() - interval '1 minute'`)
+      const began = yield* SteadyClock.millis
+      const reclaimed: Array<string> = []
+      yield* live(reclaimed, look)
+      yield* died("prc_dead")
+      yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
+      assert.deepStrictEqual(reclaimed.toSorted(), ["prc_dead", "prc_long_dead"])
+      assert.isAtLeast((yield* SteadyClock.millis) - began, Duration.toMillis(DEAD_AFTER))
+      assert.isAtLeast(Math.max(...silent), Duration.toMillis(DEAD_AFTER))
     }),
   )
 

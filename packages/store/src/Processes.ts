@@ -1,20 +1,34 @@
-import { PgClient } from "@effect/sql-pg"
-import { Context, Duration, Effect, Latch, Layer, type Redacted } from "effect"
+import { PgClient, PgConnection } from "@effect/sql-pg"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
+import { Clock, Context, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as Reactivity from "effect/reactivity/Reactivity"
+import type { SqlError, Statement } from "effect/sql"
 
 /** How often a process says that it lives, and looks for those that don't. */
 export const BEAT_EVERY = Duration.seconds(2)
+/**
+ * A session may end while its process lives, and a new one takes a moment. So a lock that is free means a death only
+ * together with a silence as long as this, all of which whoever finds it free has been there to hear: after an outage of
+ * the database the first to be back would otherwise take all others for dead.
+ */
+export const DEAD_AFTER = Duration.seconds(4)
 /** A machine that vanished without a word keeps its lock until somebody ends its session for it. */
 export const SILENT_AFTER = Duration.seconds(20)
 /** A session that answers a beat later than this is given up for a new one. */
 export const BEAT_TIMEOUT = Duration.seconds(5)
+/** A session that lasted is followed by the next at once; those that don't come to be, at this pace. */
 const RECONNECT_EVERY = Duration.millis(500)
+/** Looks at somebody who may be dead soon are not closer than this. */
+const MIN_PAUSE = Duration.millis(50)
+/** Nothing is ever said there: listening is how a session's end is heard at once. */
+const CHANNEL = "waybill_process"
 /** Our corner of the advisory locks that are keyed by two integers: WB, processes. */
 const LOCK_CLASS = 0x5742_0002
 
 const ID_BYTES = 12
 const SILENT_SECONDS = Duration.toSeconds(SILENT_AFTER)
+const SILENT_MS = Duration.toMillis(SILENT_AFTER)
+const DEAD_MS = Duration.toMillis(DEAD_AFTER)
 
 export interface Options<R> {
   readonly url: Redacted.Redacted
@@ -33,6 +47,11 @@ export class Processes extends Context.Service<
     readonly id: string
     /** Whether others can see that it lives. When they can't, it must not take on anything new. */
     readonly isSeen: () => boolean
+    /**
+     * Since when nobody can have taken this process for dead, by the steady clock; undefined when somebody may have. What
+     * was leased or renewed before is perhaps another's.
+     */
+    readonly trustedSince: () => number | undefined
     /** The names under which graphile-worker locks jobs here. */
     readonly noteWorkers: (ids: ReadonlyArray<string>) => Effect.Effect<void>
   }
@@ -45,45 +64,68 @@ const make = <R>(options: Options<R>) =>
     const id = `prc_${Buffer.from(SecureRandom.randomBytesUnsafe(ID_BYTES)).toString("hex")}`
     const shared = yield* PgClient.PgClient
     const context = yield* Effect.context<R>()
+    const clock = yield* Clock.Clock
     let workerIds: ReadonlyArray<string> = []
     const firstSeen = yield* Latch.make()
     let seen = false
+    /** When the last beat that arrived was sent. */
+    let lastBeat = -Infinity
+    /** When the first arrived of those that no silence parts which others take for death. */
+    let firstBeat = -Infinity
+
+    const arrived = (sent: number) => {
+      const now = SteadyClock.millisOf(clock)
+      if (!seen && now - lastBeat >= DEAD_MS) firstBeat = now
+      lastBeat = sent
+    }
+    // While the session stands, it takes a longer silence until somebody ends it.
+    const isTrusted = () => SteadyClock.millisOf(clock) - lastBeat < (seen ? SILENT_MS : DEAD_MS)
 
     const session = Effect.gen(function* () {
-      const sql = yield* PgClient.makeClient({
+      const connection = yield* PgConnection.make({
         url: options.url,
         applicationName: "waybill process",
         connectTimeout: BEAT_TIMEOUT,
       })
-      const number = yield* register(sql, id, workerIds)
+      const own = yield* connection.pin
+      const run: Run = (statement) =>
+        Effect.map(own.query(...statement.compile()), ({ rows }) => rows as ReadonlyArray<never>)
+      const ended = yield* own.listen(CHANNEL)
+      const began = yield* SteadyClock.millis
+      const number = yield* register(run, shared, id, workerIds)
       yield* Effect.addFinalizer(() => Effect.sync(() => (seen = false)))
+      arrived(began)
       seen = true
       firstSeen.openUnsafe()
-      yield* Effect.forever(
-        Effect.gen(function* () {
-          yield* Effect.timeout(beat(sql, id, number, workerIds), BEAT_TIMEOUT)
-          yield* Effect.timeout(endSilent(sql, id), BEAT_TIMEOUT)
-          for (const dead of yield* Effect.timeout(findDead(sql, id), BEAT_TIMEOUT)) {
-            yield* Effect.logWarning("a process has died; its work goes on here", { process: dead.id })
-            yield* options.reclaim(dead.id).pipe(
-              Effect.provideContext(context),
-              Effect.andThen(bury(sql, dead)),
-              Effect.catchCause((cause) => Effect.logError("the work of a dead process could not be freed yet", cause)),
-              Effect.ensuring(Effect.ignore(unlock(sql, dead))),
-            )
-          }
-          yield* Effect.sleep(BEAT_EVERY)
-        }),
-      )
-    }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+      const live = Effect.gen(function* () {
+        const sent = yield* SteadyClock.millis
+        yield* Effect.timeout(run(beat(shared, id, number, workerIds)), BEAT_TIMEOUT)
+        arrived(sent)
+        yield* Effect.timeout(run(endSilent(shared, id)), BEAT_TIMEOUT)
+        const watched = (yield* SteadyClock.millis) - began
+        const others = yield* Effect.timeout(run(findDead(shared, id, watched)), BEAT_TIMEOUT)
+        for (const dead of others.filter(({ dead }) => dead)) {
+          yield* Effect.logWarning("a process has died; its work goes on here", { process: dead.id })
+          yield* options.reclaim(dead.id).pipe(
+            Effect.provideContext(context),
+            Effect.andThen(bury(run, shared, dead)),
+            Effect.catchCause((cause) => Effect.logError("the work of a dead process could not be freed yet", cause)),
+            Effect.ensuring(Effect.ignore(run(unlock(shared, dead)))),
+          )
+        }
+        yield* Effect.sleep(pauseBefore(others))
+      })
+      yield* Effect.raceFirst(Effect.forever(live), Effect.forever(Queue.take(ended)))
+    }).pipe(Effect.scoped)
 
-    const living = session.pipe(
-      Effect.catchCause((cause) =>
+    const living = Effect.gen(function* () {
+      const began = yield* SteadyClock.millis
+      yield* Effect.catchCause(session, (cause) =>
         Effect.logWarning("the session that shows this process alive broke; opening another", cause),
-      ),
-      Effect.andThen(Effect.sleep(RECONNECT_EVERY)),
-      Effect.forever,
-    )
+      )
+      const lasted = (yield* SteadyClock.millis) - began
+      yield* Effect.sleep(Math.max(0, Duration.toMillis(RECONNECT_EVERY) - lasted))
+    }).pipe(Effect.forever)
     yield* Effect.acquireRelease(Effect.void, () => leave(shared, id))
     yield* Effect.forkScoped(living)
     // A process that others cannot see would claim work that they then take from it.
@@ -91,6 +133,7 @@ const make = <R>(options: Options<R>) =>
     return Processes.of({
       id,
       isSeen: () => seen,
+      trustedSince: () => (isTrusted() ? firstBeat : undefined),
       noteWorkers: (ids) =>
         Effect.suspend(() => {
           workerIds = [...workerIds, ...ids]
@@ -99,14 +142,22 @@ const make = <R>(options: Options<R>) =>
     })
   })
 
+/** A statement on this session, whose locks they are about. */
+type Run = <A extends object>(statement: Statement.Statement<A>) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
+
 /** First the lock, then the row: a row without its lock reads as a death. */
-const register = Effect.fnUntraced(function* (sql: PgClient.PgClient, id: string, workerIds: ReadonlyArray<string>) {
+const register = Effect.fnUntraced(function* (
+  run: Run,
+  sql: PgClient.PgClient,
+  id: string,
+  workerIds: ReadonlyArray<string>,
+) {
   const number =
-    (yield* sql<{ readonly number: number }>`SELECT nextval('process_number')::int AS number`)[0]?.number ?? 0
-  yield* sql`SELECT 1 AS locked FROM (SELECT pg_advisory_lock(${LOCK_CLASS}::int, ${number}::int)) AS done`
-  yield* sql`
+    (yield* run(sql<{ readonly number: number }>`SELECT nextval('process_number')::int AS number`))[0]?.number ?? 0
+  yield* run(sql`SELECT 1 AS locked FROM (SELECT pg_advisory_lock(${LOCK_CLASS}::int, ${number}::int)) AS done`)
+  yield* run(sql`
     INSERT INTO processes (id, number, worker_ids) VALUES (${id}, ${number}::int, ${workerIds}::text[])
-    ON CONFLICT (id) DO UPDATE SET number = excluded.number, beat_at = now()`
+    ON CONFLICT (id) DO UPDATE SET number = excluded.number, beat_at = now()`)
   return number
 })
 
@@ -121,19 +172,31 @@ interface Dead {
   readonly worker_ids: ReadonlyArray<string>
 }
 
-/** The lock is tried for each of the others, and for them alone: this session holds its own. */
-const findDead = (sql: PgClient.PgClient, id: string) =>
-  Effect.map(
-    sql<Dead & { readonly dead: boolean }>`
-      SELECT id, number, worker_ids, pg_try_advisory_lock(${LOCK_CLASS}::int, number) AS dead
-      FROM (SELECT * FROM processes WHERE id <> ${id} OFFSET 0) AS others`,
-    (others) => others.filter(({ dead }) => dead),
-  )
+interface Other extends Dead {
+  readonly dead: boolean
+  /** For how long it has not beaten, or this session has not listened. */
+  readonly silent_ms: number
+}
 
-const bury = Effect.fnUntraced(function* (sql: PgClient.PgClient, dead: Dead) {
-  yield* sql`
-    SELECT count(*) FROM (SELECT graphile_worker.force_unlock_workers(${dead.worker_ids}::text[])) AS unlocked`
-  yield* sql`DELETE FROM processes WHERE id = ${dead.id} AND number = ${dead.number}`
+/** The lock is tried for each of the others that is silent, and for them alone: this session holds its own. */
+const findDead = (sql: PgClient.PgClient, id: string, watched: number) => sql<Other>`
+  SELECT id, number, worker_ids, silent_ms,
+    CASE WHEN silent_ms >= ${DEAD_MS}::float8 THEN pg_try_advisory_lock(${LOCK_CLASS}::int, number) ELSE false END AS dead
+  FROM (
+    SELECT *, least((extract(epoch FROM now() - beat_at) * 1000)::float8, ${watched}::float8) AS silent_ms
+    FROM processes WHERE id <> ${id} OFFSET 0) AS others`
+
+/** Who is not silent for long enough is looked at again when it is. */
+const pauseBefore = (others: ReadonlyArray<Other>) =>
+  others
+    .filter(({ silent_ms }) => silent_ms < DEAD_MS)
+    .map(({ silent_ms }) => Duration.millis(DEAD_MS - silent_ms))
+    .reduce((pause, due) => Duration.max(MIN_PAUSE, Duration.min(pause, due)), BEAT_EVERY)
+
+const bury = Effect.fnUntraced(function* (run: Run, sql: PgClient.PgClient, dead: Dead) {
+  yield* run(sql`
+    SELECT count(*) FROM (SELECT graphile_worker.force_unlock_workers(${dead.worker_ids}::text[])) AS unlocked`)
+  yield* run(sql`DELETE FROM processes WHERE id = ${dead.id} AND number = ${dead.number}`)
 })
 
 const unlock = (sql: PgClient.PgClient, dead: Dead) =>

@@ -21,6 +21,9 @@ const flight = Effect.fnUntraced(function* (flights: Flights.Flights, id: string
   return added
 })
 
+/** Nobody ever had a reason to take this process for dead. */
+const always = () => -Infinity
+
 const isDropped = ({ fiber }: Flights.Flight) => fiber?.pollUnsafe() !== undefined
 
 /** Virtual time for pauses, while the database answers in its own. */
@@ -45,7 +48,7 @@ layer(Database.layerFresh)("work under a lease", (it) => {
     Effect.gen(function* () {
       const flights = Flights.make()
       const one = yield* flight(flights, "renewed")
-      yield* Effect.forkChild(Flights.keepLeases(flights))
+      yield* Effect.forkChild(Flights.keepLeases(flights, always))
       yield* pass(200_000)
       assert.isFalse(isDropped(one))
       yield* Flights.abort(one)
@@ -56,7 +59,7 @@ layer(Database.layerFresh)("work under a lease", (it) => {
     Effect.gen(function* () {
       const flights = Flights.make()
       const one = yield* flight(flights, "set forward")
-      yield* Effect.forkChild(WallClock.whenSet(600_000)(Flights.keepLeases(flights)))
+      yield* Effect.forkChild(WallClock.whenSet(600_000)(Flights.keepLeases(flights, always)))
       yield* pass(30_000)
       assert.isFalse(isDropped(one))
       yield* Flights.abort(one)
@@ -67,7 +70,7 @@ layer(Database.layerFresh)("work under a lease", (it) => {
     Effect.gen(function* () {
       const flights = Flights.make()
       const [kept, lost] = [yield* flight(flights, "kept"), yield* flight(flights, "lost")]
-      yield* Effect.forkChild(Flights.keepLeases(flights))
+      yield* Effect.forkChild(Flights.keepLeases(flights, always))
       yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'lost'")
       yield* pass(22_000)
       yield* dropped(lost)
@@ -75,11 +78,27 @@ layer(Database.layerFresh)("work under a lease", (it) => {
     }),
   )
 
+  it.effect("is asked about at once when others could have taken this process for dead", () =>
+    Effect.gen(function* () {
+      const flights = Flights.make()
+      const [kept, lost] = [yield* flight(flights, "kept again"), yield* flight(flights, "taken")]
+      let since = yield* SteadyClock.millis
+      yield* Effect.forkChild(Flights.keepLeases(flights, () => since))
+      yield* pass(2_000)
+      yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'taken'")
+      since = yield* SteadyClock.millis
+      yield* pass(2_000)
+      yield* dropped(lost)
+      assert.isFalse(isDropped(kept))
+      assert.isAtLeast(kept.leased_at, since)
+    }),
+  )
+
   it.effect("is dropped before the lease ends when the database cannot be asked", () =>
     Effect.gen(function* () {
       const flights = Flights.make()
       const one = yield* flight(flights, "unasked")
-      yield* Effect.forkChild(Flights.keepLeases(flights))
+      yield* Effect.forkChild(Flights.keepLeases(flights, always))
       yield* statement("ALTER TABLE outbox RENAME TO gone")
       yield* pass(50_000)
       assert.isFalse(isDropped(one))
@@ -94,7 +113,7 @@ layer(Database.layerFresh)("work under a lease", (it) => {
       const flights = Flights.make()
       const one = yield* flight(flights, "settling")
       one.phase = "settling"
-      yield* Effect.forkChild(Flights.keepLeases(flights))
+      yield* Effect.forkChild(Flights.keepLeases(flights, always))
       yield* statement("DELETE FROM outbox WHERE id = 'settling'")
       yield* pass(22_000)
       assert.isFalse(isDropped(one))

@@ -1,6 +1,6 @@
 import * as SteadyClock from "@waybill/domain/SteadyClock"
 import * as Leases from "@waybill/store/Leases"
-import { Deferred, Duration, Effect, Exit, Fiber, Schedule } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Queue, Schedule } from "effect"
 
 /** Where a row is: still here, perhaps on the wire, or with its outcome on the way into the log. */
 export type Phase = "claimed" | "started" | "settling"
@@ -66,8 +66,12 @@ export const make = (): Flights => {
 export const abort = (flight: Flight): Effect.Effect<void> =>
   flight.fiber === undefined ? Effect.void : Effect.asVoid(Fiber.interrupt(flight.fiber))
 
-/** Renews the leases of what is under way; what has lost its lease, or may have by now, is dropped on the spot. */
-export const keepLeases = Effect.fnUntraced(function* (flights: Flights) {
+/**
+ * Renews the leases of what is under way; what has lost its lease, or may have by now, is dropped on the spot. A process
+ * that others could have taken for dead asks at once what it still has.
+ */
+export const keepLeases = Effect.fnUntraced(function* (flights: Flights, trustedSince: () => number | undefined) {
+  const due = yield* Queue.sliding<void>(1)
   const renew = Effect.gen(function* () {
     const held = flights.all().map((flight) => ({ flight, id: flight.row.id, token: flight.row.token }))
     if (held.length === 0) return
@@ -83,14 +87,15 @@ export const keepLeases = Effect.fnUntraced(function* (flights: Flights) {
   const overdue = Effect.gen(function* () {
     const now = yield* SteadyClock.millis
     const end = Duration.toMillis(Leases.LEASE) - Duration.toMillis(LEASE_MARGIN)
+    const since = trustedSince() ?? -Infinity
+    if (flights.all().some((flight) => flight.leased_at < since)) Queue.offerUnsafe(due, undefined)
     for (const flight of flights.all()) if (now - flight.leased_at >= end) yield* drop(flight)
   })
   yield* Effect.all(
     [
-      renew.pipe(
-        Effect.timeout(RENEW_TIMEOUT),
+      Effect.timeoutOption(Queue.take(due), Leases.RENEW_EVERY).pipe(
+        Effect.andThen(Effect.timeout(renew, RENEW_TIMEOUT)),
         Effect.catchCause((cause) => Effect.logWarning("leases could not be renewed", cause)),
-        Effect.delay(Leases.RENEW_EVERY),
         Effect.forever,
       ),
       Effect.repeat(overdue, Schedule.spaced("1 second")),

@@ -32,6 +32,8 @@ export interface Job {
   readonly row: Leases.Leased
   /** To be asked right before anything leaves this machine, any number of times: false when it is to be given back. */
   readonly start: () => boolean
+  /** Not begun after all: somebody else may take it, as soon as the database can be told. */
+  readonly giveBack: Effect.Effect<void>
   /** The outcome is known and on its way into the log, where the lease is checked. */
   readonly settle: () => void
 }
@@ -65,6 +67,7 @@ const build = <R>(options: Options<R>) =>
     const most = options.inFlight ?? MAX_IN_FLIGHT
     const flights = Flights.make()
     const signals = yield* Queue.sliding<void>(1)
+    const kick = Effect.sync(() => void Queue.offerUnsafe(signals, undefined))
     const fibers = yield* FiberSet.make<void>()
     let stopping = false
     let hungry = false
@@ -74,10 +77,13 @@ const build = <R>(options: Options<R>) =>
     const jobOf = (flight: Flights.Flight): Job => ({
       row: flight.row,
       start: () => {
-        if (stopping) return false
+        // Once others may have taken this process for dead, what was leased before is perhaps on its way from there.
+        const since = processes.trustedSince()
+        if (stopping || since === undefined || flight.leased_at < since) return false
         flight.phase = "started"
         return true
       },
+      giveBack: Effect.andThen(untilDone(Leases.free([flight.row])), kick).pipe(Effect.provideContext(context)),
       settle: () => {
         flight.phase = "settling"
       },
@@ -95,7 +101,7 @@ const build = <R>(options: Options<R>) =>
         yield* Effect.logError("work on a row broke", { id: flight.row.id, phase: flight.phase }, cause)
         if (flight.phase !== "claimed") return
         const until = DateTime.addDuration(yield* DateTime.now, BROKEN_PAUSE)
-        yield* Leases.postpone(flight.row, DateTime.formatIso(until))
+        yield* untilDone(Leases.postpone(flight.row, DateTime.formatIso(until)))
       })
 
     const fly = (flight: Flights.Flight, work: Effect.Effect<void, never, R>) =>
@@ -124,6 +130,7 @@ const build = <R>(options: Options<R>) =>
     const claim = Effect.gen(function* () {
       const free = most - flights.size()
       if (free <= 0) return "later" as const
+      const now = yield* SteadyClock.millis
       const claimed = yield* Leases.claim({
         kind: options.kind,
         owner: processes.id,
@@ -135,7 +142,6 @@ const build = <R>(options: Options<R>) =>
         after,
       })
       after = claimed.after
-      const now = yield* SteadyClock.millis
       const batch = claimed.rows.map((row) => flights.add(row, now))
       if (batch.length > 0) yield* FiberSet.run(fibers, Effect.provideContext(launch(batch), context))
       return claimed.more
@@ -191,9 +197,8 @@ const build = <R>(options: Options<R>) =>
       Effect.forever,
       Effect.forkScoped,
     )
-    const kick = Effect.sync(() => void Queue.offerUnsafe(signals, undefined))
     yield* Effect.forkScoped(Effect.repeat(kick, Schedule.spaced(LOOK_EVERY)))
-    yield* Effect.forkScoped(Flights.keepLeases(flights))
+    yield* Effect.forkScoped(Flights.keepLeases(flights, processes.trustedSince))
     yield* Effect.addFinalizer(() =>
       Effect.gen(function* () {
         stopping = true

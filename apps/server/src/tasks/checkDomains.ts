@@ -17,7 +17,7 @@ export const checkDomains = () =>
 
 const check = Effect.fnUntraced(function* (job: Pipeline.Job) {
   const { row } = job
-  if (!job.start()) return yield* Leases.giveBack([row])
+  if (!job.start()) return yield* job.giveBack
   const settled = yield* domains.check(row.account_id, row.id as DomainId, row)
   if (settled !== undefined) return
   yield* Leases.postpone(row, Timestamp.plus(yield* now, Duration.toMillis(UNCHANGED_PAUSE)))

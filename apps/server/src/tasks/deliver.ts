@@ -53,7 +53,7 @@ export const deliver = Effect.fn("deliver")(function* (
 
   const attempted = yield* Effect.result(attempt(job, pending, fresh, options))
   if (Result.isFailure(attempted)) {
-    if (attempted.failure === "not started") return yield* Leases.free([row])
+    if (attempted.failure === "not started") return yield* job.giveBack
     const { category, message: response } = attempted.failure
     return yield* settle(job, message, merge(known, without(fresh, category, response)))
   }

@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     const begin = Effect.suspend(() => (job.start() ? Effect.asSome(attempt(dispatch)) : Effect.succeedNone))
     const turn = yield* turns.take(webhook_id, begin, Option.match({ onNone: () => true, onSome: isAnswered }))
     if (Option.isNone(turn)) return yield* setAside([job])
-    if (Option.isNone(turn.value)) return yield* Leases.giveBack([job.row])
+    if (Option.isNone(turn.value)) return yield* job.giveBack
     const made = turn.value.value
     job.settle()
     const counted = yield* settle(yield* settled(job, dispatch, made, nextAt))
