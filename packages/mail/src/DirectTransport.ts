@@ -72,6 +72,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
         message: OutgoingMessage,
         recipients: ReadonlyArray<string>,
       ) {
+        const tell = yield* Transport.Heard
         // One domain a transaction, even where two share their servers: some of those refuse a mixture.
         const groups = Map.groupBy(recipients, domainOf)
         const outcomes = new Map<string, Outcome>()
@@ -81,7 +82,10 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
             Effect.map(
               domain === undefined ? Effect.succeed(group.map(undeliverable)) : toDomain(message, domain, group),
               (results) => {
-                for (const outcome of results) outcomes.set(outcome.recipient, outcome)
+                for (const outcome of results) {
+                  outcomes.set(outcome.recipient, outcome)
+                  tell(outcome)
+                }
               },
             ),
           { concurrency: DOMAINS_AT_ONCE, discard: true },

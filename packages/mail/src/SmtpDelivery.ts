@@ -59,6 +59,7 @@ const deliverPart = Effect.fnUntraced(function* (
   outcomes: Map<string, Outcome>,
 ) {
   const begin = yield* Transport.Begin
+  const tell = yield* Transport.Heard
   const avoid = new Set<string>()
   let left = recipients
   for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
@@ -97,9 +98,10 @@ const deliverPart = Effect.fnUntraced(function* (
     for (const [i, recipient] of left.entries()) {
       const answer = answers[i]
       if (answer === undefined) continue
-      const outcome = Transport.answered(recipient, hop, answer, left.length > 1)
-      outcomes.set(recipient, paced(outcome, answer, pause))
+      const outcome = paced(Transport.answered(recipient, hop, answer, left.length > 1), answer, pause)
+      outcomes.set(recipient, outcome)
       if (round < ROUNDS && worthAnother(answer, answers)) again.push(recipient)
+      else tell(outcome)
     }
     // A session that had lain idle may have been closed long since: that says nothing about the server.
     if (!reused && answers.some((answer) => answer._tag === "Lost")) avoid.add(address)

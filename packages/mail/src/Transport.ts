@@ -68,6 +68,14 @@ export class Transport extends Context.Service<
  */
 export const Begin = Context.Reference<() => boolean>("@waybill/mail/Begin", { defaultValue: () => () => true })
 
+/**
+ * Told of each outcome as soon as it is final, while others of the same message are still open: whoever loses patience
+ * with one recipient's server keeps what the others' have said.
+ */
+export const Heard = Context.Reference<(outcome: Outcome) => void>("@waybill/mail/Heard", {
+  defaultValue: () => () => {},
+})
+
 /** Where and how a message was handed over. */
 export interface Hop {
   readonly mx: string | null

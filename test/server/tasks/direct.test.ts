@@ -3,7 +3,7 @@ import * as DirectTransport from "@waybill/mail/DirectTransport"
 import * as Dns from "@waybill/mail/Dns"
 import * as MtaSts from "@waybill/mail/MtaSts"
 import * as Network from "@waybill/mail/Network"
-import { Effect, Layer, Result } from "effect"
+import { Duration, Effect, Layer, Result } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import * as dns from "node:dns/promises"
 import * as Transports from "../../../apps/server/src/tasks/Transports.ts"
@@ -18,7 +18,10 @@ const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
 const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
 
 /** A worker that delivers to the servers that the test's own DNS names. */
-const direct = Effect.fnUntraced(function* (world: Effect.Success<ReturnType<typeof pair>>) {
+const direct = Effect.fnUntraced(function* (
+  world: Effect.Success<ReturnType<typeof pair>>,
+  over: Partial<Worker.Options<never, never, never>["delivery"]> = {},
+) {
   const { url } = yield* Database.Fresh
   const transport = DirectTransport.layer({
     name: "waybill.test",
@@ -32,7 +35,7 @@ const direct = Effect.fnUntraced(function* (world: Effect.Success<ReturnType<typ
   yield* Layer.build(
     Worker.layer({
       url,
-      delivery: { returnPath: Delivery.RETURN_PATH, nextAttempt: Delivery.soon },
+      delivery: { returnPath: Delivery.RETURN_PATH, nextAttempt: Delivery.soon, ...over },
     }).pipe(Layer.provide(Transports.Transports.layer("direct", { direct: transport }))),
   )
 })
@@ -94,6 +97,43 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
       const timeline = yield* Delivery.timeline(ref)
       assert.deepStrictEqual([timeline[1], timeline.at(-1)], ["EmailDeferred", "EmailDelivered"])
       assert.strictEqual(world.mx1?.counts.get(`${ref.stream_id}@patient.test`), 1)
+    }),
+  )
+
+  it.effect("keeps what servers have said when it loses patience with one that says nothing, and sends it once", () =>
+    Effect.gen(function* () {
+      const refused = new Set<string>()
+      const silent = new Set<string>()
+      const once = (seen: Set<string>, line: string) => seen.size < seen.add(line).size
+      const world = yield* pair({
+        script: ({ line, phase }) => {
+          if (phase !== "rcpt") return undefined
+          // Ben is asked about again in a transaction of his own, and there it hangs.
+          if (/ben/u.test(line) && once(refused, line)) return "452 4.5.3 too many recipients"
+          return /ben|cy/u.test(line) && once(silent, line) ? "hang" : undefined
+        },
+      })
+      world.dns.set("tar.test", { MX: [[10, "mx1.acme.test"]] })
+      yield* direct(world, { attemptLimit: Duration.millis(700) })
+      const from = yield* Delivery.sender("hurried.test")
+      const ref = yield* Delivery.accept(from, to("ana@acme.test", "ben@acme.test", "cy@tar.test"))
+      const found = yield* recipients(ref)
+      assert.deepStrictEqual(
+        found.map(({ attempts, status }) => [status, attempts]),
+        [
+          ["delivered", 1],
+          ["delivered", 2],
+          ["delivered", 2],
+        ],
+      )
+      const taken = world.mx1?.mails.flatMap((mail) => mail.to) ?? []
+      assert.deepStrictEqual(taken.toSorted(), ["ana@acme.test", "ben@acme.test", "cy@tar.test"])
+      assert.deepStrictEqual((yield* Delivery.timeline(ref)).slice(0, 4), [
+        "EmailQueued",
+        "EmailDelivered",
+        "EmailDeferred",
+        "EmailDeferred",
+      ])
     }),
   )
 })

@@ -14,10 +14,12 @@ import { settle } from "./settle.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import { Transports } from "./Transports.ts"
 
-/** However slow a server is: an attempt that has come to nothing by now is one whose answer was lost. */
+/** However slow a server is: for whom an attempt has come to nothing by now, the answer was lost. */
 export const ATTEMPT_LIMIT = Duration.minutes(10)
 
 export interface Options extends Sender {
+  /** Tests don't wait for minutes. */
+  readonly attemptLimit?: Duration.Duration
   readonly nextAttempt: Policy["nextAttempt"]
 }
 
@@ -124,6 +126,8 @@ const attempt = Effect.fnUntraced(function* (
     groups,
     ([attempts, group]) => {
       const addresses = group.map(({ address }) => address)
+      const heard = new Map<string, Transport.Outcome>()
+      const limit = options.attemptLimit ?? ATTEMPT_LIMIT
       const mail = {
         ...made.success,
         emailId: message.accepted.email_id,
@@ -133,9 +137,14 @@ const attempt = Effect.fnUntraced(function* (
       return transport.deliver(mail, addresses).pipe(
         Effect.provideService(Transport.Begin, begin),
         Effect.provideService(Sandbox.Mail, { account_id: row.account_id, subject: message.accepted.subject }),
-        Effect.timeoutOrElse({ duration: ATTEMPT_LIMIT, orElse: () => Effect.succeed(addresses.map(gaveUp)) }),
+        Effect.provideService(Transport.Heard, (outcome) => void heard.set(outcome.recipient, outcome)),
+        // One server that says nothing must not undo what the others have taken: that would be sent again.
+        Effect.timeoutOrElse({
+          duration: limit,
+          orElse: () => Effect.succeed(addresses.map((address) => heard.get(address) ?? gaveUp(address, limit))),
+        }),
         Effect.map((outcomes) =>
-          group.map((recipient, i) => ({ recipient, outcome: outcomes[i] ?? gaveUp(recipient.address) })),
+          group.map((recipient, i) => ({ recipient, outcome: outcomes[i] ?? gaveUp(recipient.address, limit) })),
         ),
       )
     },
@@ -147,13 +156,8 @@ const attempt = Effect.fnUntraced(function* (
   return untouched ? yield* Effect.fail<Unsendable | "not started">("not started") : attempted
 })
 
-const gaveUp = (address: string): Transport.Outcome =>
-  Transport.deferred(
-    address,
-    Transport.NOWHERE,
-    "lost_answer",
-    `no answer within ${Duration.toMinutes(ATTEMPT_LIMIT)} minutes`,
-  )
+const gaveUp = (address: string, limit: Duration.Duration): Transport.Outcome =>
+  Transport.deferred(address, Transport.NOWHERE, "lost_answer", `no answer within ${Duration.toMinutes(limit)} minutes`)
 
 const trouble = ({ address }: Recipient.Recipient, category: string, response: string): Transport.Outcome => ({
   ...Transport.deferred(address, Transport.NOWHERE, "unavailable", response),
