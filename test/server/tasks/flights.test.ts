@@ -1,11 +1,18 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import type { Address } from "@waybill/domain/Address"
+import * as Email from "@waybill/domain/Email"
+import * as Outcome from "@waybill/domain/Outcome"
 import * as SteadyClock from "@waybill/domain/SteadyClock"
+import { EventStore } from "@waybill/store/EventStore"
 import * as Leases from "@waybill/store/Leases"
+import { LeaseLost } from "@waybill/store/Unit"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as Flights from "../../../apps/server/src/tasks/Flights.ts"
+import { settle } from "../../../apps/server/src/tasks/settle.ts"
 import * as Database from "../../support/database.ts"
+import { id, queued } from "../../support/history.ts"
 import * as WallClock from "../../support/wallClock.ts"
 
 /** A row that this process works on and never finishes. */
@@ -97,13 +104,17 @@ layer(Database.layerFresh)("work under a lease", (it) => {
   it.effect("is dropped before the lease ends when the database cannot be asked", () =>
     Effect.gen(function* () {
       const flights = Flights.make()
-      const one = yield* flight(flights, "unasked")
+      const [one, settling] = [yield* flight(flights, "unasked"), yield* flight(flights, "unasked, settling")]
+      settling.phase = "settling"
       yield* Effect.forkChild(Flights.keepLeases(flights, always))
       yield* statement("ALTER TABLE outbox RENAME TO gone")
       yield* pass(50_000)
       assert.isFalse(isDropped(one))
       yield* pass(8_000)
       assert.isTrue(isDropped(one))
+      // It sends nothing any more, and its commit tells whether the lease has passed on.
+      assert.isFalse(isDropped(settling))
+      yield* Flights.abort(settling)
       yield* statement("ALTER TABLE gone RENAME TO outbox")
     }),
   )
@@ -118,6 +129,32 @@ layer(Database.layerFresh)("work under a lease", (it) => {
       yield* pass(22_000)
       assert.isFalse(isDropped(one))
       if (one.fiber !== undefined) yield* Fiber.interrupt(one.fiber)
+    }),
+  )
+
+  it.effect("keeps its outcome for as long as the database is away", () =>
+    Effect.gen(function* () {
+      const { row } = yield* flight(Flights.make(), "learnt")
+      let tries = 0
+      const store = EventStore.of({
+        load: () => Effect.die("not asked"),
+        commit: () => Effect.die("not asked"),
+        feed: () => Effect.die("not asked"),
+        transact: () => (++tries < 100 ? Effect.die(new Error("away")) : Effect.fail(new LeaseLost({ id: row.id }))),
+      })
+      const message = Email.evolve(Email.initial, queued(id("EmailId"))) as Email.Message
+      const outcome = { _tag: "Failed", recipient: "ana@example.org" as Address, words: Outcome.SILENCE } as const
+      const judgement = { outcomes: [outcome], complained: [], suppress: [], doubtful: [], held_until: null }
+      const job = { row, start: () => true, giveBack: Effect.void, settle: () => {} }
+      const settling = yield* settle(job, message, judgement).pipe(
+        Effect.provideService(EventStore, store),
+        Effect.forkChild({ startImmediately: true }),
+      )
+      yield* TestClock.adjust("10 minutes")
+      assert.isUndefined(settling.pollUnsafe())
+      yield* TestClock.adjust("10 minutes")
+      yield* Fiber.join(settling)
+      assert.strictEqual(tries, 100)
     }),
   )
 })

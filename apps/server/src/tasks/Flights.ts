@@ -89,7 +89,8 @@ export const keepLeases = Effect.fnUntraced(function* (flights: Flights, trusted
     const end = Duration.toMillis(Leases.LEASE) - Duration.toMillis(LEASE_MARGIN)
     const since = trustedSince() ?? -Infinity
     if (flights.all().some((flight) => flight.leased_at < since)) Queue.offerUnsafe(due, undefined)
-    for (const flight of flights.all()) if (now - flight.leased_at >= end) yield* drop(flight)
+    for (const flight of flights.all())
+      if (flight.phase !== "settling" && now - flight.leased_at >= end) yield* drop(flight)
   })
   yield* Effect.all(
     [

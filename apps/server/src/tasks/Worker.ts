@@ -34,8 +34,9 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
       const pipelines = yield* Scope.fork(yield* Effect.scope, "parallel")
       const deliveries = yield* Scope.provide(drainDeliveries(options.delivery), pipelines)
       const also: Tasks<T> = options.also === undefined ? {} : yield* Scope.provide(options.also, pipelines)
-      yield* watch(rise)
-      yield* watch(Effect.as(Effect.flatMap(Leases.expired(), Reclaim.reclaim), EXPIRED_EVERY))
+      yield* watch(rise, RISE_EVERY)
+      // After an outage, leases have run out whose holders live: they come first, with what they have learnt meanwhile.
+      yield* watch(Effect.as(Effect.flatMap(Leases.expired(), Reclaim.reclaim), EXPIRED_EVERY), EXPIRED_EVERY)
       const tasks: Tasks<T | PgClient.PgClient | Secrets> = {
         // The clock is the backstop of the wake-ups.
         drain_deliveries: { run: deliveries.kick, cron: "* * * * *" },
@@ -63,10 +64,10 @@ const rise = Effect.map(Leases.rise(), ({ next_ms = Infinity }) =>
   Duration.max(RISE_PAUSE, Duration.min(RISE_EVERY, Duration.millis(Math.ceil(next_ms)))),
 )
 
-/** A look says how long the pause until the next may be. */
-const watch = <R>(look: Effect.Effect<Duration.Duration, never, R>) =>
+/** A look says how long the pause until the next may be; one that fails, `afterTrouble`. */
+const watch = <R>(look: Effect.Effect<Duration.Duration, never, R>, afterTrouble: Duration.Duration) =>
   look.pipe(
-    Effect.catchCause((cause) => Effect.as(Effect.logWarning("a look at the outbox failed", cause), RISE_EVERY)),
+    Effect.catchCause((cause) => Effect.as(Effect.logWarning("a look at the outbox failed", cause), afterTrouble)),
     Effect.flatMap(Effect.sleep),
     Effect.forever,
     Effect.forkScoped,

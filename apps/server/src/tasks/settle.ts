@@ -8,24 +8,31 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as FullMailboxes from "@waybill/store/FullMailboxes"
 import * as Leases from "@waybill/store/Leases"
 import type { Append, View } from "@waybill/store/Unit"
-import { Clock, Effect, Result } from "effect"
+import { Clock, Duration, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Deliveries from "../observability/Deliveries.ts"
 import type { Judgement } from "./judge.ts"
 import type { Job } from "./Pipeline.ts"
 
 const ID_RANDOM_BYTES = 10
-/** While the database is away, outcomes wait for it as long as their lease holds; a commit that never fits is a bug. */
-export const MAX_COMMITS = 30
-const COMMIT_PAUSE = "1 second"
+/** Between tries to write an outcome down; at first, and twice as long after each, up to the longest. */
+export const COMMIT_PAUSE = Duration.seconds(1)
+export const MAX_COMMIT_PAUSE = Duration.seconds(10)
 
 /**
- * Writes what was learnt: outcomes, what they do to addresses, and the row's next time or its end, in one commit that
- * holds only if the lease still does.
+ * Writes what was learnt, however long the database is away: nothing is gained by giving up, as a commit that comes too
+ * late changes nothing, and an outcome that is thrown away is a mail sent again.
  */
-export const settle = Effect.fnUntraced(function* (job: Job, message: Email.Message, judgement: Judgement) {
-  const { row } = job
+export const settle = (job: Job, message: Email.Message, judgement: Judgement) => {
   job.settle()
+  return persist(write(job.row, message, judgement), COMMIT_PAUSE)
+}
+
+/**
+ * Outcomes, what they do to addresses, and the row's next time or its end, in one commit that holds only if the lease
+ * still does.
+ */
+const write = Effect.fnUntraced(function* (row: Leases.Leased, message: Email.Message, judgement: Judgement) {
   const repeated = yield* Effect.filter(judgement.doubtful, (address) => isRepeated(row.account_id, address))
   const suppress = [...judgement.suppress, ...repeated.map((address) => ({ address, reason: "hard_bounce" as const }))]
   if (judgement.outcomes.length === 0 && judgement.held_until !== null) {
@@ -57,7 +64,6 @@ export const settle = Effect.fnUntraced(function* (job: Job, message: Email.Mess
     },
   })
   yield* commit.pipe(
-    (commit) => persist(commit, MAX_COMMITS),
     Effect.tap(() => Effect.sync(() => Deliveries.settled(judgement.outcomes, millis - dueSince(message)))),
     Effect.catch((refusal) =>
       refusal === "nothing new"
@@ -70,14 +76,12 @@ export const settle = Effect.fnUntraced(function* (job: Job, message: Email.Mess
 const dueSince = ({ accepted, scheduled_at }: Email.Message): number =>
   Timestamp.toMillis(scheduled_at ?? accepted.created_at)
 
-const persist = <A, E>(commit: Effect.Effect<A, E>, tries: number): Effect.Effect<A, E> =>
+const persist = <A, E, R>(commit: Effect.Effect<A, E, R>, pause: Duration.Duration): Effect.Effect<A, E, R> =>
   Effect.catchDefect(commit, (defect) =>
-    tries === 1
-      ? Effect.die(defect)
-      : Effect.logWarning("an outcome could not be written yet", defect).pipe(
-          Effect.andThen(Effect.sleep(COMMIT_PAUSE)),
-          Effect.andThen(persist(commit, tries - 1)),
-        ),
+    Effect.logWarning("an outcome could not be written yet", defect).pipe(
+      Effect.andThen(Effect.sleep(pause)),
+      Effect.andThen(persist(commit, Duration.min(Duration.times(pause, 2), MAX_COMMIT_PAUSE))),
+    ),
   )
 
 /** Outcomes first, for a complaint is about a mail that arrived. */
