@@ -266,7 +266,8 @@ describe("a lost attempt", () => {
     lost.appends({ _tag: "EmailAttemptLost", recipient: ana, attempt: 1, at: after(1) })
     lost.leads((email) => {
       assert(email._tag === "Message")
-      assert.deepStrictEqual([email.recipients[0]?.status, email.recipients[0]?.attempts], ["queued", 1])
+      const [recipient] = email.recipients
+      assert.deepStrictEqual([recipient?.status, recipient?.attempts, recipient?.lost], ["queued", 1, 1])
     })
   })
   it("is told once", () => {

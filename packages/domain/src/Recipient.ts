@@ -12,6 +12,8 @@ export interface Recipient {
   readonly kind: Kind
   readonly status: EmailStatus.Status
   readonly attempts: number
+  /** Of these, how many nobody knows the end of: who made them died with the answer, or before there was one. */
+  readonly lost: number
   readonly last_event_at: Timestamp.Timestamp
   readonly delivered_at: Timestamp.Timestamp | null
   readonly next_attempt_at: Timestamp.Timestamp | null
@@ -41,6 +43,7 @@ export const make = (address: Address.Address, kind: Kind, at: Timestamp.Timesta
   kind,
   status: "queued",
   attempts: 0,
+  lost: 0,
   last_event_at: at,
   delivered_at: null,
   next_attempt_at: null,
@@ -85,7 +88,9 @@ export const isUnfinished = (recipient: Recipient): boolean => UNCONFIRMED.inclu
 export const evolve = (recipient: Recipient, event: Event): Recipient => {
   const last_event_at = Timestamp.latest(recipient.last_event_at, event.at)
   if (event._tag === "EmailAttemptLost")
-    return { ...recipient, attempts: Math.max(recipient.attempts, event.attempt), last_event_at }
+    return event.attempt > recipient.attempts
+      ? { ...recipient, attempts: event.attempt, lost: recipient.lost + 1, last_event_at }
+      : { ...recipient, last_event_at }
   const moves = accepts(recipient, event._tag)
   const status = moves ? BECOMES[event._tag] : recipient.status
   const delivered_at =

@@ -1,7 +1,8 @@
 import * as Email from "@waybill/domain/Email"
 import type { AccountId } from "@waybill/domain/Id"
+import * as Recipient from "@waybill/domain/Recipient"
 import type * as Timestamp from "@waybill/domain/Timestamp"
-import { Effect, Result } from "effect"
+import { DateTime, Duration, Effect, Random, Result } from "effect"
 import { EventStore } from "./EventStore.ts"
 import * as Leases from "./Leases.ts"
 import * as Measures from "./Measures.ts"
@@ -10,7 +11,21 @@ import * as Pending from "./Pending.ts"
 /** Rows whose facts are appended at once, so that they share flights. */
 const AT_ONCE = 100
 
-/** Frees what a dead process held. The log says that its attempts were lost, and they are made again at once. */
+/** A message that was lost less often than this had bad luck with its workers. */
+export const LOST_AT_ONCE = 3
+/**
+ * One that was lost more often may be what ends them: it waits, at first about as long as this and each time four times
+ * longer, by chance a half more or less, so that those that only happened to be beside it come back without it.
+ */
+export const LOST_PAUSE = Duration.minutes(1)
+export const MAX_LOST_PAUSE = Duration.hours(12)
+/** After so many, over more than a day, it is given up. */
+export const MAX_LOST = 10
+
+/**
+ * Frees what a dead process held. The log says that its attempts were lost, and they are made again at once, unless that
+ * has happened before.
+ */
 export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArray<Leases.Leased>) {
   Measures.leasesRecovered(rows)
   const deliveries = rows.filter(({ kind }) => kind === "delivery")
@@ -22,6 +37,7 @@ export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArr
 const lost = Effect.fnUntraced(function* (row: Leases.Leased) {
   const store = yield* EventStore
   const account_id = row.account_id as AccountId
+  if (row.attempt + 1 >= LOST_AT_ONCE) yield* rest(row)
   yield* store
     .transact({
       account_id,
@@ -51,4 +67,16 @@ const lost = Effect.fnUntraced(function* (row: Leases.Leased) {
       // Nobody waits any more: the row alone is left over.
       Effect.catch(() => Leases.giveBack([row])),
     )
+})
+
+/** The log knows nothing of the pause: only the row keeps to it. */
+const rest = Effect.fnUntraced(function* (row: Leases.Leased) {
+  const store = yield* EventStore
+  const { state } = yield* store.load(Email, { account_id: row.account_id as AccountId, stream_id: row.stream_id })
+  const recipients = state._tag === "Message" ? state.recipients.filter(Recipient.isUnfinished) : []
+  const times = 1 + recipients.reduce((most, { lost }) => Math.max(most, lost), 0)
+  if (times < LOST_AT_ONCE || times >= MAX_LOST) return
+  const wait = Duration.min(Duration.times(LOST_PAUSE, 4 ** (times - LOST_AT_ONCE)), MAX_LOST_PAUSE)
+  const until = DateTime.addDuration(yield* DateTime.now, Duration.times(wait, 0.5 + (yield* Random.next)))
+  yield* Leases.hold(row, DateTime.formatIso(until))
 })

@@ -6,6 +6,8 @@ import * as Suppression from "@waybill/domain/Suppression"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import * as ReturnPath from "@waybill/mail/ReturnPath"
 import { EventStore } from "@waybill/store/EventStore"
+import * as Leases from "@waybill/store/Leases"
+import * as Reclaim from "@waybill/store/Reclaim"
 import * as Suppressions from "@waybill/store/Suppressions"
 import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
@@ -36,6 +38,25 @@ const rowOf = Effect.fnUntraced(function* (ref: Delivery.Ref) {
   }>`SELECT ready, lease_token, (extract(epoch FROM available_at - now()) * 1000)::float8 AS ahead_ms
     FROM outbox WHERE id = ${ref.stream_id}`)
   return rows[0]
+})
+
+/** A process that holds it dies, so many times, whatever pause it was given; then its time has come again. */
+const lose = Effect.fnUntraced(function* (ref: Delivery.Ref, times: number) {
+  const sql = yield* PgClient.PgClient
+  const paused: Array<number> = []
+  for (let n = 0; n < times; n++) {
+    yield* Effect.orDie(sql`
+      UPDATE outbox SET lease_token = 'lost', lease_owner = 'prc_dead', lease_until = now() + interval '1 minute',
+        held_until = NULL WHERE id = ${ref.stream_id}`)
+    yield* Reclaim.reclaim(yield* Leases.ofOwner("prc_dead"))
+    const row = yield* rowOf(ref)
+    assert.isNull(row?.lease_token)
+    paused.push(row?.ready === true ? 0 : Math.ceil((row?.ahead_ms ?? 0) / 1_000))
+  }
+  yield* Effect.orDie(
+    sql`UPDATE outbox SET ready = true, held_until = NULL, available_at = now() WHERE id = ${ref.stream_id}`,
+  )
+  return paused
 })
 
 layer(World, { excludeTestServices: true })("a worker", (it) => {
@@ -245,5 +266,43 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
       assert.isAbove(row?.ahead_ms ?? 0, 30_000)
       assert.strictEqual(server.mails.length, 1)
     }),
+  )
+
+  it.effect(
+    "does not count against a mail what the deaths of its workers cost, and lets it wait when they are many",
+    () =>
+      Effect.gen(function* () {
+        const from = yield* Delivery.sender("unlucky.test")
+        const [unlucky, deadly] = [yield* Delivery.accept(from), yield* Delivery.accept(from)]
+        const [first, second, third = 0, fourth = 0, ...more] = yield* lose(unlucky, Reclaim.MAX_LOST - 1)
+        assert.deepStrictEqual([first, second], [0, 0])
+        assert.isTrue(third >= 25 && third <= 90, `${third}`)
+        assert.isTrue(fourth >= 115 && fourth <= 360, `${fourth}`)
+        assert.isAbove(more.at(-1) ?? 0, 5 * 3_600)
+        yield* lose(deadly, Reclaim.MAX_LOST)
+        const counted: Array<number> = []
+        let refused = false
+        const server = yield* relayed(
+          {
+            script: ({ phase }) => {
+              if (refused || phase !== "rcpt") return undefined
+              refused = true
+              return "450 4.2.0 later"
+            },
+          },
+          {
+            nextAttempt: (attempt) => {
+              counted.push(attempt)
+              return Duration.millis(50)
+            },
+          },
+        )
+        const found = yield* Effect.forEach([unlucky, deadly], (ref) => Delivery.settled(ref))
+        assert.deepStrictEqual(
+          found.map(({ state }) => (state._tag === "Message" ? state.recipients[0]?.status : undefined)),
+          ["delivered", "failed"],
+        )
+        assert.deepStrictEqual([counted, server.mails.length], [[1], 1])
+      }),
   )
 })

@@ -5,6 +5,7 @@ import * as Timestamp from "@waybill/domain/Timestamp"
 import * as Transport from "@waybill/mail/Transport"
 import * as Leases from "@waybill/store/Leases"
 import * as Pending from "@waybill/store/Pending"
+import * as Reclaim from "@waybill/store/Reclaim"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { DateTime, Duration, Effect, Random, Result } from "effect"
 import { type Attempted, judge, type Judgement, MAX_ATTEMPTS, type Policy } from "./judge.ts"
@@ -45,11 +46,8 @@ export const deliver = Effect.fn("deliver")(function* (
     return reason === undefined ? [] : [{ _tag: "Suppressed", recipient: address, reason }]
   })
   const tried = due.filter(({ address }) => !suppressed.has(Address.keyOf(address)))
-  const spent = without(
-    tried.filter(({ attempts }) => attempts >= MAX_ATTEMPTS),
-    "expired",
-  ).outcomes
-  const fresh = tried.filter(({ attempts }) => attempts < MAX_ATTEMPTS)
+  const spent = without(tried.filter(isSpent), "expired").outcomes
+  const fresh = tried.filter((recipient) => !isSpent(recipient))
   const known: Judgement = { ...NOTHING, outcomes: [...silenced, ...spent] }
   if (fresh.length === 0) return yield* settle(job, message, known)
 
@@ -67,6 +65,10 @@ export const deliver = Effect.fn("deliver")(function* (
   })
   yield* settle(job, message, merge(judged, known))
 })
+
+/** Attempts whose answer was heard, and those that were lost, count each for themselves. */
+const isSpent = ({ attempts, lost }: Recipient.Recipient): boolean =>
+  attempts - lost >= MAX_ATTEMPTS || lost >= Reclaim.MAX_LOST
 
 const NOTHING: Judgement = { outcomes: [], complained: [], suppress: [], doubtful: [], held_until: null }
 

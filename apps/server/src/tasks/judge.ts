@@ -80,7 +80,7 @@ const addressOf = ({ recipient }: Attempted) => recipient.address
 
 const judgeOne = (
   now: Timestamp.Timestamp,
-  { address, attempts }: Recipient,
+  { address, attempts, lost }: Recipient,
   outcome: Transport.Outcome,
   { nextAttempt, random }: Policy,
 ): Outcome.Outcome => {
@@ -98,7 +98,8 @@ const judgeOne = (
       return { _tag: "Failed", recipient: address, words }
     case "deferred": {
       const hint = outcome.retry_after_ms === null ? undefined : Duration.millis(outcome.retry_after_ms)
-      const wait = nextAttempt(attempt, replyClass(category), hint, random)
+      // What our own deaths have cost is not the server's fault.
+      const wait = nextAttempt(attempt - lost, replyClass(category), hint, random)
       return wait === "expired"
         ? { _tag: "Failed", recipient: address, words: { ...words, category: "expired" } }
         : {
