@@ -5,8 +5,10 @@ import * as Timestamp from "@waybill/domain/Timestamp"
 import * as Transport from "@waybill/mail/Transport"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Leases from "@waybill/store/Leases"
+import { Processes } from "@waybill/store/Processes"
 import { Clock, Duration, Effect, Exit, Layer, Result, Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Pipeline from "../../../apps/server/src/tasks/Pipeline.ts"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
 import * as SmtpServer from "../../support/smtpServer.ts"
@@ -34,7 +36,7 @@ const leased = Effect.gen(function* () {
     SELECT id, lease_token AS token FROM outbox WHERE lease_token IS NOT NULL`)
 })
 
-const leftOf = ({ account_id }: Delivery.Sender) =>
+const leftOf = ({ account_id }: Pick<Delivery.Sender, "account_id">) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.map(
       Effect.orDie(sql`SELECT id FROM outbox WHERE account_id = ${account_id} AND kind = 'delivery'`),
@@ -217,6 +219,37 @@ describe("a pipeline", () => {
       assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued"])
       assert.deepStrictEqual(yield* leased, [{ id: ref.stream_id, token: "another" }])
       yield* Leases.drop({ id: ref.stream_id, token: "another" })
+    }),
+  )
+
+  fresh(
+    "begins nothing that others may have taken, and gives it back",
+    Effect.gen(function* () {
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const begun: Array<boolean> = []
+      // Silent for a while; then heard again, but with a lease from before; then with one that it has taken since.
+      const trusted = [undefined, Infinity, -Infinity]
+      const processes = Layer.succeed(Processes, {
+        id: "prc_doubtful",
+        isSeen: () => true,
+        trustedSince: () => trusted[begun.length],
+        noteWorkers: () => Effect.void,
+      })
+      const work = (job: Pipeline.Job) =>
+        Effect.suspend(() => {
+          const began = job.start()
+          begun.push(began)
+          return began ? Leases.drop(job.row) : job.giveBack
+        })
+      const pipeline = Pipeline.make({ kind: "delivery", prepare: (jobs) => Effect.succeed(jobs.map(work)) })
+      const { kick } = yield* Effect.provide(pipeline, processes)
+      yield* kick
+      yield* Delivery.until(
+        Effect.sync(() => begun.length),
+        (times) => times === 3,
+      )
+      assert.deepStrictEqual(begun, [false, false, true])
+      yield* Delivery.until(leftOf(ref), (rows) => rows === 0)
     }),
   )
 
