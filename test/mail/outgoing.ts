@@ -10,7 +10,7 @@ export const lines = (...rows: ReadonlyArray<string>): Uint8Array =>
 
 export const outgoing = (fields: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
   emailId: ID,
-  mailFrom: "b-1@bounce.acme.test",
+  mailFrom: () => "b-1@bounce.acme.test",
   bytes: lines(
     "From: hi@acme.test",
     `Message-ID: <${ID}@acme.test>`,

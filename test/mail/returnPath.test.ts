@@ -11,8 +11,13 @@ const Index = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: ReturnPat
 describe("a return path", () => {
   it.prop(
     "leads back to its email and recipient, in any case",
-    { emailId: Id.EmailId, recipientIndex: Index },
-    (bounced) => {
+    {
+      emailId: Id.EmailId,
+      recipientIndex: Index,
+      scope: Schema.Literals(["recipient", "domain"]),
+    },
+    ({ scope, ...one }) => {
+      const bounced: ReturnPath.Bounced = scope === "domain" ? { ...one, scope } : one
       const local = localPart(ReturnPath.make(KEY, "bounce.acme.test", bounced))
       assert.isAtMost(local.length, 64)
       assert.deepStrictEqual(ReturnPath.verify(KEY, local), Option.some(bounced))

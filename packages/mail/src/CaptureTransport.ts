@@ -5,7 +5,7 @@ import * as Transport from "./Transport.ts"
 
 /** What the inbox of the dashboard shows. */
 export interface Captured {
-  readonly message: OutgoingMessage
+  readonly message: Omit<OutgoingMessage, "mailFrom"> & { readonly mailFrom: string }
   readonly recipients: ReadonlyArray<string>
 }
 
@@ -31,7 +31,8 @@ export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.
         concurrency: "unbounded",
       })
       const taken = outcomes.filter((outcome) => outcome.status === "delivered").map((outcome) => outcome.recipient)
-      if (taken.length > 0) yield* keep({ message, recipients: taken })
+      const mailFrom = message.mailFrom(recipients)
+      if (taken.length > 0) yield* keep({ message: { ...message, mailFrom }, recipients: taken })
       return outcomes
     }),
   })

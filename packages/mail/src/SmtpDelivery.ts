@@ -67,7 +67,7 @@ const deliverPart = Effect.fnUntraced(function* (
     if (connect === undefined) return
     const began = yield* SteadyClock.millis
     const transaction = {
-      from: message.mailFrom,
+      from: message.mailFrom(left),
       to: left,
       body,
       utf8: message.smtpUtf8,

@@ -10,8 +10,8 @@ export const RESPONSE_LIMIT = 512
 /** A message ready for the wire. Recipients are given beside it: a retry has fewer of them. */
 export interface OutgoingMessage {
   readonly emailId: EmailId
-  /** The return path, or "" for the null sender. */
-  readonly mailFrom: string
+  /** The return path of a transaction with these recipients: whoever carries it can speak of no others. */
+  readonly mailFrom: (recipients: ReadonlyArray<string>) => string
   readonly bytes: Uint8Array
   readonly smtpUtf8: boolean
   /** 1 is the first. */

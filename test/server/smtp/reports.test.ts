@@ -51,6 +51,35 @@ const WORDS = {
 const pathOf = (ref: Delivery.Ref, recipientIndex: number, key = KEY) =>
   ReturnPath.make(key, DOMAIN, { emailId: ref.stream_id, recipientIndex })
 
+/** That of all recipients who share the domain of this one. */
+const domainPathOf = (ref: Delivery.Ref, recipientIndex: number) =>
+  ReturnPath.make(KEY, DOMAIN, { emailId: ref.stream_id, recipientIndex, scope: "domain" })
+
+/** What anybody can write who was shown a return path. */
+const forged = (action: "failed" | "delivered", ...addresses: ReadonlyArray<string>) =>
+  Buffer.from(
+    [
+      "From: mailer-daemon@mx.evil.test",
+      'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
+      "MIME-Version: 1.0",
+      "",
+      "--b",
+      "Content-Type: message/delivery-status",
+      "",
+      "Reporting-MTA: dns; mx.evil.test",
+      "",
+      ...addresses.flatMap((address) => [
+        `Final-Recipient: rfc822; ${address}`,
+        `Action: ${action}`,
+        `Status: ${action === "failed" ? "5.1.1" : "2.0.0"}`,
+        `Diagnostic-Code: smtp; ${action === "failed" ? "550 5.1.1 user unknown" : "250 2.0.0 OK"}`,
+        "",
+      ]),
+      "--b--",
+      "",
+    ].join("\r\n"),
+  )
+
 const stuffed = (bytes: Buffer) =>
   Buffer.from(
     `${bytes
@@ -104,7 +133,13 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
           assert.strictEqual(found[address], expected, address)
           const suppression = yield* suppressed(ref, address)
           const reason =
-            fact?.kind === "complaint" ? "complaint" : fact?.verdict?.suppress === "now" ? "hard_bounce" : undefined
+            named.length > 1
+              ? undefined
+              : fact?.kind === "complaint"
+                ? "complaint"
+                : fact?.verdict?.suppress === "now"
+                  ? "hard_bounce"
+                  : undefined
           assert.deepStrictEqual(
             Option.getOrUndefined(suppression),
             reason === undefined ? undefined : { email_id: ref.stream_id, reason },
@@ -160,6 +195,57 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
       assert.deepStrictEqual(yield* statuses(ref), { "cy@example.org": "delivered", "di@example.org": "delivered" })
     }),
   )
+
+  it.effect("speaks of nobody outside the domain that its return path was made for", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const ref = yield* delivered("eve@evil.test", "mal@evil.test", "ceo@victim.test")
+      const both = forged("failed", "ceo@victim.test", "mal@evil.test")
+      assert.match(yield* report(port, domainPathOf(ref, 0), both), /^250 /u)
+      assert.deepStrictEqual(yield* statuses(ref), {
+        "eve@evil.test": "delivered",
+        "mal@evil.test": "bounced",
+        "ceo@victim.test": "delivered",
+      })
+    }),
+  )
+
+  it.effect("to a return path that several share suppresses nobody", () =>
+    Effect.gen(function* () {
+      const port = yield* listen()
+      const ref = yield* delivered("eve@shared.test", "ceo@shared.test")
+      for (const path of [domainPathOf(ref, 0), pathOf(ref, WHOLE_MESSAGE)])
+        assert.match(yield* report(port, path, forged("failed", "ceo@shared.test")), /^250 /u)
+      assert.deepStrictEqual(yield* statuses(ref), { "eve@shared.test": "delivered", "ceo@shared.test": "bounced" })
+      assert.deepStrictEqual(yield* suppressed(ref, "ceo@shared.test"), Option.none())
+    }),
+  )
+
+  for (const action of ["failed", "delivered"] as const) {
+    it.effect(`to a return path that several share never tells "${action}" of one who still waits`, () =>
+      Effect.gen(function* () {
+        const port = yield* listen()
+        const { sender } = yield* Smtp.customer()
+        const ref = yield* Delivery.accept(sender, {
+          to: ["eve@shared.test", "ceo@shared.test", "cfo@shared.test"].map((address) => ({ address })),
+        })
+        const store = yield* EventStore
+        const at = "2026-11-21T12:00:00.000Z" as never
+        const later = "2026-11-21T13:00:00.000Z" as never
+        yield* Effect.orDie(store.commit(Email, ref, Email.recordDelivered(at, "eve@shared.test" as never, WORDS)))
+        yield* Effect.orDie(
+          store.commit(Email, ref, Email.recordDeferred(at, "ceo@shared.test" as never, WORDS, later)),
+        )
+        for (const path of [domainPathOf(ref, 0), pathOf(ref, WHOLE_MESSAGE)])
+          assert.match(yield* report(port, path, forged(action, "ceo@shared.test", "cfo@shared.test")), /^250 /u)
+        assert.deepStrictEqual(yield* statuses(ref), {
+          "eve@shared.test": "delivered",
+          "ceo@shared.test": "deferred",
+          "cfo@shared.test": "queued",
+        })
+      }),
+    )
+  }
 
   it.effect("suppresses a mailbox that is full for the third time", () =>
     Effect.gen(function* () {

@@ -3,7 +3,8 @@ import * as DirectTransport from "@waybill/mail/DirectTransport"
 import * as Dns from "@waybill/mail/Dns"
 import * as MtaSts from "@waybill/mail/MtaSts"
 import * as Network from "@waybill/mail/Network"
-import { Duration, Effect, Layer, Result } from "effect"
+import * as ReturnPath from "@waybill/mail/ReturnPath"
+import { Duration, Effect, Layer, Option, Result } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import * as dns from "node:dns/promises"
 import * as Transports from "../../../apps/server/src/tasks/Transports.ts"
@@ -66,6 +67,13 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
         [["ana@acme.test", "ben@acme.test"]],
       )
       assert.strictEqual(world.mx1?.mails.length, 0)
+
+      // The domain's servers may speak of its own recipients, and of nobody else's.
+      const [local = ""] = (world.mx2.mails[0]?.from ?? "").split("@")
+      assert.deepStrictEqual(
+        ReturnPath.verify(Delivery.RETURN_PATH.secretKey, local),
+        Option.some({ emailId: ref.stream_id, recipientIndex: 0, scope: "domain" as const }),
+      )
 
       const resolver = new dns.Resolver()
       resolver.setServers([world.dns.server])

@@ -3,6 +3,7 @@ import * as Address from "@waybill/domain/Address"
 import * as Email from "@waybill/domain/Email"
 import type { AccountId, SuppressionId } from "@waybill/domain/Id"
 import * as Outcome from "@waybill/domain/Outcome"
+import * as Recipient from "@waybill/domain/Recipient"
 import * as Suppression from "@waybill/domain/Suppression"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import * as Reply from "@waybill/mail/Reply"
@@ -25,6 +26,8 @@ export interface About extends Bounced {
 /** What a report says about one recipient of the message, and what that does to the address. */
 interface Learnt {
   readonly recipient: Address.Address
+  /** Others carry the same return path, so this may be the word of any of them. */
+  readonly shared: boolean
   readonly fact: Fact
   readonly suppress: Suppression.Reason | undefined
   readonly suppression_id: SuppressionId
@@ -35,20 +38,22 @@ interface Learnt {
  * Answers with the number of events; a report that comes again tells nothing.
  */
 export const recordReport = Effect.fn("recordReport")(function* (
-  { account_id, address, emailId, recipientIndex }: About,
+  { account_id, address, ...bounced }: About,
   facts: ReadonlyArray<Fact>,
 ): Effect.fn.Return<number, never, EventStore | PgClient.PgClient> {
+  const { emailId } = bounced
   const store = yield* EventStore
   const { history, state } = yield* store.load(Email, { account_id, stream_id: emailId })
   if (state._tag === "Unborn") return 0
-  const learnt = yield* Effect.forEach(attribute(state, recipientIndex, facts), ({ fact, recipient }) =>
+  const learnt = yield* Effect.forEach(attribute(state, bounced, facts), ({ fact, recipient, shared }) =>
     Effect.gen(function* () {
       const suppression_id = yield* newId("SuppressionId")
       return {
         fact,
         recipient,
+        shared,
         suppression_id,
-        suppress: yield* reasonOf(account_id, recipient, fact),
+        suppress: shared ? undefined : yield* reasonOf(account_id, recipient, fact),
       } satisfies Learnt
     }),
   )
@@ -87,6 +92,7 @@ const decide = (
   const suppressed: Array<Append> = []
   let state = view.state<Email.State>(Email, emailId)
   for (const each of learnt) {
+    if (each.shared && isWaiting(state, each.recipient)) continue
     const decided = decisionOf(now, each)?.(state)
     if (decided === undefined || Result.isFailure(decided)) continue
     events.push(...decided.success)
@@ -106,6 +112,11 @@ const decide = (
     ? Result.fail("nothing new")
     : Result.succeed({ append: [{ aggregate: Email, id: emailId, events }, ...suppressed], answer: events.length })
 }
+
+/** To whom nothing was handed over yet: another who shares the return path must not be able to end his mail. */
+const isWaiting = (state: Email.State, recipient: Address.Address): boolean =>
+  state._tag === "Message" &&
+  state.recipients.some((each) => each.address === recipient && Recipient.isUnfinished(each))
 
 /** A delay changes nothing: the server that reports it goes on trying. */
 const decisionOf = (now: Timestamp.Timestamp, { fact, recipient }: Learnt) => {
@@ -135,24 +146,32 @@ const words = (fact: Fact): Outcome.Words => ({
  * it; only where one transaction carried several does the report have to name them. Each recipient is spoken of once.
  */
 const attribute = (
-  { recipients }: Email.Message,
-  recipientIndex: number,
+  message: Email.Message,
+  bounced: Bounced,
   facts: ReadonlyArray<Fact>,
-): ReadonlyArray<{ readonly recipient: Address.Address; readonly fact: Fact }> => {
-  const only =
-    recipientIndex === WHOLE_MESSAGE
-      ? recipients.length === 1
-        ? recipients[0]
-        : undefined
-      : recipients[recipientIndex]
-  if (only !== undefined) {
+): ReadonlyArray<Pick<Learnt, "recipient" | "shared" | "fact">> => {
+  const carriers = carriersOf(message, bounced)
+  const [only, ...others] = carriers
+  if (only !== undefined && others.length === 0) {
     const fact = facts.find((fact) => names(fact, only.address)) ?? facts[0]
-    return fact === undefined ? [] : [{ recipient: only.address, fact }]
+    return fact === undefined ? [] : [{ recipient: only.address, shared: false, fact }]
   }
-  return recipients.flatMap(({ address }) => {
+  return carriers.flatMap(({ address }) => {
     const fact = facts.find((fact) => names(fact, address))
-    return fact === undefined ? [] : [{ recipient: address, fact }]
+    return fact === undefined ? [] : [{ recipient: address, shared: true, fact }]
   })
+}
+
+/** Whose transaction can have carried this return path. */
+const carriersOf = (
+  { recipients }: Email.Message,
+  { recipientIndex, scope }: Bounced,
+): ReadonlyArray<Recipient.Recipient> => {
+  if (recipientIndex === WHOLE_MESSAGE) return recipients
+  const named = recipients[recipientIndex]
+  if (named === undefined) return []
+  if (scope === undefined) return [named]
+  return recipients.filter(({ address }) => Address.domainOf(address) === Address.domainOf(named.address))
 }
 
 const names = ({ originalRecipient, recipient }: Fact, address: Address.Address): boolean =>

@@ -133,7 +133,7 @@ const attempt = Effect.fnUntraced(function* (
       const mail = {
         ...made.success,
         emailId: message.accepted.email_id,
-        mailFrom: mailFrom(options, message, addresses),
+        mailFrom: (to: ReadonlyArray<string>) => mailFrom(options, message, to),
         attempt: attempts + 1,
       }
       return transport.deliver(mail, addresses).pipe(

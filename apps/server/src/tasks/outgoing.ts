@@ -1,4 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
+import * as Address from "@waybill/domain/Address"
 import type * as Email from "@waybill/domain/Email"
 import * as Compose from "@waybill/mail/Compose"
 import * as Dkim from "@waybill/mail/Dkim"
@@ -8,7 +9,7 @@ import * as Content from "@waybill/store/Content"
 import type { Pending } from "@waybill/store/Pending"
 import { Data, DateTime, Effect, Option, Result } from "effect"
 
-/** The index of the return path where one transaction carries several recipients: the report names them. */
+/** The index of the return path where one transaction carries recipients of several domains, as to a relay. */
 export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1
 
 export interface Sender {
@@ -71,11 +72,17 @@ export const outgoing = Effect.fnUntraced(function* (
   return { bytes: keys.length === 0 ? bytes : yield* Dkim.sign(bytes, keys), smtpUtf8 }
 })
 
-/** Where reports about these recipients come back to. */
+/**
+ * Where reports about these recipients come back to. Each of them is shown it, and so is each of their servers: it says
+ * no more than whom they may speak of.
+ */
 export const mailFrom = ({ returnPath }: Sender, message: Email.Message, recipients: ReadonlyArray<string>): string => {
   const place = message.recipients.findIndex(({ address }) => address === recipients[0])
+  const domains = new Set(recipients.map((recipient) => Address.domainOf(recipient as Address.Address)))
+  const isNamed = domains.size === 1 && place >= 0 && place < WHOLE_MESSAGE
   return ReturnPath.make(returnPath.secretKey, returnPath.domain, {
     emailId: message.accepted.email_id,
-    recipientIndex: recipients.length === 1 && place >= 0 && place < WHOLE_MESSAGE ? place : WHOLE_MESSAGE,
+    recipientIndex: isNamed ? place : WHOLE_MESSAGE,
+    ...(isNamed && recipients.length > 1 ? { scope: "domain" } : {}),
   })
 }
