@@ -101,6 +101,11 @@ describe("what a bounce does to the address", () => {
     assert.strictEqual(suppress("550 5.1.1 user unknown"), "now")
   })
 
+  it("suppresses nothing under 5.7.x by words alone", () => {
+    for (const raw of ["550 5.7.1 over quota for today", "552 5.7.0 the account has exceeded its storage"])
+      assert.deepInclude(verdict(raw), { class: "mailbox_full", suppress: "never" }, raw)
+  })
+
   it("suppresses nothing where a refusal gives no reason", () => {
     for (const raw of ["550", "550 no", "554 5.0.0 error", "553 sorry", "550 5.0.0 failed"])
       assert.strictEqual(suppress(raw), "never", raw)

@@ -87,11 +87,15 @@ export const classify = (reply: Reply): Verdict => {
   return {
     class: rule.class,
     action: defers ? "defer" : "bounce",
-    suppress: defers ? "never" : effects.suppress,
+    suppress: defers || isForeignToPolicy(rule, reply) ? "never" : effects.suppress,
     hint: ReplyHint.find(text),
     rule: rule.id,
   }
 }
+
+/** 5.7.x speaks of rights and rules, so words alone must not make a bad address of it. */
+const isForeignToPolicy = (rule: Rule, { enhancedCode }: Reply): boolean =>
+  rule.enhanced === undefined && enhancedCode !== undefined && /^5\.7\./.test(enhancedCode)
 
 const ADDRESS = /[^\s<>"'()]{1,64}@[^\s<>"'():;,]{1,255}/g
 

@@ -81,7 +81,7 @@ export const rules: ReadonlyArray<Rule> = [
   {
     id: "reputation",
     class: "blocked",
-    text: /(?:poor|bad|low|very low|negative|questionable)\s(?:\w+ ){0,3}reputation|reputation (?:of|is|too|score|block)|bad reputation|banned (?:sending )?ip|part of their network|\(?S(?:3140|3150)\)?|\[?(?:CS01|HVU)\b|ip address.{0,40}(?:blocked|banned|rejected|refused|denied)|(?:blocked|banned|refused|denied|not allowed) (?:your )?(?:ip|client|host)\b|client host.{0,60}(?:blocked|rejected|refused)|your ip.{0,30}(?:blocked|banned|refused|not allowed)/i,
+    text: /(?:poor|bad|low|very low|negative|questionable)\s(?:\w+ ){0,3}reputation|reputation (?:of|is|too|score|block)|bad reputation|banned (?:sending )?ip|part of their network|\(CON:B\d\)|\(?S(?:3140|3150)\)?|\[?(?:CS01|HVU)\b|ip address.{0,40}(?:blocked|banned|rejected|refused|denied)|(?:blocked|banned|refused|denied|not allowed) (?:your )?(?:ip|client|host)\b|client host.{0,60}(?:blocked|rejected|refused)|your ip.{0,30}(?:blocked|banned|refused|not allowed)/i,
   },
 
   { id: "blocked-sender", class: "blocked", text: /blocked senders?\b|sender.{0,20}(?:block|black|deny) ?list/i },
@@ -89,7 +89,7 @@ export const rules: ReadonlyArray<Rule> = [
   {
     id: "content",
     class: "content",
-    text: /\bspam\b|spammy|unsolicited|virus|malware|malicious|phish|trojan|(?:content|attachment|message body|subject|header|url|link)s?.{0,40}(?:reject|denied|block|not (?:allowed|accepted|permitted)|prohibit|refus|unacceptable|presents a potential)|(?:reject|denied|block|refus)\w*.{0,40}(?:its|of|by|due to|for) (?:its |the )?(?:content|attachment)|high probability of spam|cloudmark|executable/i,
+    text: /\bspam\b|spammy|quarantin|unsolicited|virus|malware|malicious|phish|trojan|(?:content|attachment|message body|subject|header|url|link)s?.{0,40}(?:reject|denied|block|not (?:allowed|accepted|permitted)|prohibit|refus|unacceptable|presents a potential)|(?:reject|denied|block|refus)\w*.{0,40}(?:its|of|by|due to|for) (?:its |the )?(?:content|attachment)|high probability of spam|cloudmark|executable/i,
   },
   { id: "blocked", class: "blocked", text: /\bblocked\b|blacklist|blocklist|\bbanned\b|listed (?:in|on|at|by)/i },
 
@@ -105,7 +105,29 @@ export const rules: ReadonlyArray<Rule> = [
     class: "policy",
     text: /relay(?:ing)? (?:access )?(?:denied|not permitted|not allowed|prohibited)|unable to relay|not (?:permitted|allowed) to relay|we do(?: not|n't) relay|no relaying/i,
   },
+  // Nor what is wrong with this side of the session: its name, its way in, its return path that was called back.
+  {
+    id: "about-us",
+    class: "policy",
+    code: "55",
+    text: /\b(?:helo|ehlo)\b|return[- ]?path|mail from domain|verification failed for|sender call(?:out|back)|\b(?:this|unknown|unverified|unauthori[sz]ed) senders?\b|from:? header|connection from|(?:your|client|connecting|sending) (?:host|ip|server|domain)\b|\b(?:tls|ssl|encryption) (?:is )?(?:required|mandatory)|unencrypted/i,
+  },
   { id: "tenant-restriction", class: "policy", enhanced: /^5\.7\.(?:12[4-9]|13[0-6])$/ },
+
+  // 5.7.x is about rights and rules. Of those who number a dead address so, these are the words.
+  {
+    id: "unknown-in-policy",
+    class: "invalid_recipient",
+    enhanced: /^5\.7\.\d{1,3}$/,
+    text: /^(?:<?address>?:? ?)?(?:recipient address rejected: )?(?:no such user|user unknown|unknown user|user (?:not found|does not exist)|mailbox not found)(?: here)?[!.]?$/i,
+  },
+  {
+    id: "inactive-in-policy",
+    class: "mailbox_inactive",
+    enhanced: /^5\.7\.\d{1,3}$/,
+    text: /the user's mailbox is frozen|^mailbox of recipient has been disabled/i,
+  },
+  { id: "policy-code", class: "policy", enhanced: /^5\.7\.\d{1,3}$/ },
 
   {
     id: "inactive-text",
@@ -133,9 +155,14 @@ export const rules: ReadonlyArray<Rule> = [
     code: "550",
     text: /requested action not taken: mailbox unavailable|^mailbox unavailable/i,
   },
-  { id: "inactive-code", class: "mailbox_inactive", enhanced: /^5\.2\.1$/ },
+  // Some write 5.2.1 for whatever they take no mail for.
+  {
+    id: "inactive-code",
+    class: "mailbox_inactive",
+    enhanced: /^5\.2\.1$/,
+    text: /\b(?:mailbox|account|user|recipient|inbox)\b|\(MIB\)/i,
+  },
 
-  { id: "policy-code", class: "policy", enhanced: /^5\.7\.\d{1,3}$/ },
   {
     id: "policy-text",
     class: "policy",
