@@ -238,6 +238,28 @@ describe("a site in trouble", () => {
   )
 })
 
+describe("a domain that names a provider's server before its own", () => {
+  it.effect("pauses itself and not the provider", () =>
+    Effect.gen(function* () {
+      const world = yield* pair({ script: ({ phase }) => (phase === "greeting" ? "421 4.7.0 go away" : undefined) })
+      const evil: ReadonlyArray<[number, string]> = [
+        [0, "nx.google.com"],
+        [10, "mx1.acme.test"],
+      ]
+      world.dns.set("evil.test", { MX: [...evil] })
+      world.dns.set("gmail.test", { MX: [[5, "gmail-smtp-in.l.google.com"]] })
+      world.dns.set("gmail-smtp-in.l.google.com", { A: [MX2] })
+      const [first, second] = yield* using(world, (deliver) =>
+        Effect.gen(function* () {
+          return [...(yield* deliver(["eve@evil.test"])), ...(yield* deliver(["ana@gmail.test"]))]
+        }),
+      )
+      assert.deepStrictEqual([first?.code, first?.no_attempt], [421, true])
+      assert.strictEqual(second?.status, "delivered")
+    }),
+  )
+})
+
 describe("a private address", () => {
   it.effect("is never connected to, whatever name leads there", () =>
     Effect.gen(function* () {
@@ -279,6 +301,9 @@ describe("the site of a domain", () => {
     assert.strictEqual(key("acme-test.mail.protection.outlook.com"), "protection.outlook.com")
     assert.strictEqual(key("mx2.acme.test", "mx1.acme.test"), "mx1.acme.test mx2.acme.test")
     assert.strictEqual(key("notgoogle.com"), "notgoogle.com")
+    assert.strictEqual(key("aspmx.l.google.com", "aspmx2.googlemail.com"), "google.com")
+    assert.strictEqual(key("nx.google.com", "mx.evil.test"), "mx.evil.test nx.google.com")
+    assert.strictEqual(key("nx.google.com", "mx.yahoodns.net"), "mx.yahoodns.net nx.google.com")
     const one = SiteRules.siteOf(["a.mail.protection.outlook.com"])
     const other = SiteRules.siteOf(["b.mail.protection.outlook.com"])
     assert.notStrictEqual(one.route, other.route)

@@ -12,13 +12,15 @@ export const DEFAULT_MESSAGES = 50
 interface Rule {
   /** How the names of its servers end. */
   readonly suffix: string
+  /** Where a provider's servers end in several ways: the one that stands for it. */
+  readonly key?: string
   readonly connections: number
   readonly messages: number
 }
 
 export const RULES: ReadonlyArray<Rule> = [
   { suffix: "google.com", connections: 10, messages: 50 },
-  { suffix: "googlemail.com", connections: 10, messages: 50 },
+  { suffix: "googlemail.com", key: "google.com", connections: 10, messages: 50 },
   { suffix: "protection.outlook.com", connections: 10, messages: 50 },
   { suffix: "yahoodns.net", connections: 5, messages: 20 },
   { suffix: "icloud.com", connections: 5, messages: 30 },
@@ -30,12 +32,19 @@ export const RULES: ReadonlyArray<Rule> = [
   { suffix: "laposte.net", connections: 2, messages: 50 },
 ]
 
-/** The site that a set of servers belongs to, judged by the first. */
+/**
+ * The site that a set of servers belongs to. A domain may name whatever servers it likes: where but one of them is not the
+ * provider's, what that one says must not be held against the provider.
+ */
 export const siteOf = (hosts: Array.NonEmptyReadonlyArray<string>): Site => {
-  const [first] = hosts
   const route = hosts.toSorted().join(" ")
-  const rule = RULES.find(({ suffix }) => first === suffix || first.endsWith(`.${suffix}`))
-  return rule === undefined
+  const rule = ruleOf(hosts[0])
+  return rule === undefined || hosts.some((host) => keyOf(ruleOf(host)) !== keyOf(rule))
     ? { key: route, route, connections: DEFAULT_CONNECTIONS, messages: DEFAULT_MESSAGES }
-    : { key: rule.suffix, route, connections: rule.connections, messages: rule.messages }
+    : { key: keyOf(rule) ?? route, route, connections: rule.connections, messages: rule.messages }
 }
+
+const ruleOf = (host: string): Rule | undefined =>
+  RULES.find(({ suffix }) => host === suffix || host.endsWith(`.${suffix}`))
+
+const keyOf = (rule: Rule | undefined): string | undefined => rule?.key ?? rule?.suffix
