@@ -262,6 +262,31 @@ describe("a site that asks for a pause", () => {
     }),
   )
 
+  const said: ReadonlyArray<readonly [SmtpServer.Phase, SmtpServer.Action, "pauses" | "goes on"]> = [
+    ["rcpt", "450 4.7.1 ana@example.test: Recipient address rejected: try again later", "goes on"],
+    ["rcpt", "451 4.7.1 temporarily rejected by this mailbox", "goes on"],
+    ["rcpt", "451 4.7.1 Too many messages for this recipient, rate limit exceeded", "goes on"],
+    ["dot", "451 4.7.0 server busy with this message", "goes on"],
+    ["rcpt", "452 4.7.1 too many messages from your address", "pauses"],
+    ["dot", "454 4.7.0 Throttling failure: Maximum sending rate exceeded.", "pauses"],
+    ["mail", "451 4.7.1 Try again later", "pauses"],
+    ["rcpt", "421 4.3.2 closing", "pauses"],
+  ]
+  for (const [phase, reply, then] of said) {
+    it.effect(`that says ${reply.slice(0, 40)} at ${phase} ${then}`, () =>
+      Effect.gen(function* () {
+        const server = yield* SmtpServer.listen({
+          script: (at) => (at.phase === phase && at.connection === 0 && at.transaction === 0 ? reply : undefined),
+        })
+        const [ana, ben] = yield* Transport.Transport.use((transport) =>
+          Effect.forEach(["ana", "ben"], (who) => transport.deliver(outgoing(), [`${who}@example.test`])),
+        ).pipe(Effect.provide(RelayTransport.layer(relayTo(server), { name: "waybill.test" })))
+        assert.deepStrictEqual([ana?.[0]?.status, ana?.[0]?.no_attempt], ["deferred", then === "pauses"])
+        assert.strictEqual(short(ben?.[0]), then === "pauses" ? "deferred cooling_down" : "delivered")
+      }),
+    )
+  }
+
   it.effect("and everything arrives once in the end without one attempt burnt", () =>
     Effect.gen(function* () {
       // A server that bears two connections and closes the door on more.

@@ -95,7 +95,7 @@ export const classify = (reply: Reply): Verdict => {
 
 /** 5.7.x speaks of rights and rules, so words alone must not make a bad address of it. */
 const isForeignToPolicy = (rule: Rule, { enhancedCode }: Reply): boolean =>
-  rule.enhanced === undefined && enhancedCode !== undefined && /^5\.7\./.test(enhancedCode)
+  rule.enhanced === undefined && enhancedCode?.startsWith("5.7.") === true
 
 const ADDRESS = /[^\s<>"'()]{1,64}@[^\s<>"'():;,]{1,255}/g
 

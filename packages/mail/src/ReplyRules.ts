@@ -31,7 +31,7 @@ export const rules: ReadonlyArray<Rule> = [
   {
     id: "recipient-rate",
     class: "throttled",
-    text: /receiving mail (?:at a rate|too quickly)|recipient.{0,30}rate limit|exceeded.{0,30}(?:mail|message)s? (?:per|receive|receiving)/i,
+    text: /receiving mail (?:at a rate|too quickly)|recipient.{0,30}rate limit|(?:messages|mails?) (?:for|to) this (?:recipient|user|mailbox)|exceeded.{0,30}(?:mail|message)s? (?:per|receive|receiving)/i,
   },
   {
     id: "rate",

@@ -141,12 +141,18 @@ const heard = Effect.fnUntraced(function* (pool: SitePool, way: Way, answers: Re
   return undefined
 })
 
-/** 421 is "the service is closing" to everybody; a full inbox that gets too much mail is nobody else's business. */
+/**
+ * 421 is "the service is closing" to everybody. What is said to a recipient or a message is nobody else's business, unless
+ * it speaks plainly of how fast we send: one mailbox with a policy of its own must not hold up all the others.
+ */
 const slowsDown = (reply: Reply.Reply): boolean => {
   if (reply.code === 421) return true
   const verdict = Reply.classify(reply)
-  return verdict.class === "throttled" && verdict.rule !== "recipient-rate"
+  if (verdict.class !== "throttled" || verdict.rule === "recipient-rate") return false
+  return verdict.rule === "rate" || !OF_ONE_MESSAGE.has(reply.stage)
 }
+
+const OF_ONE_MESSAGE: ReadonlySet<Reply.Stage> = new Set(["rcpt", "data", "body", "end_of_data"])
 
 const paced = (outcome: Outcome, answer: Answer, pause: number | undefined): Outcome =>
   pause !== undefined && answer._tag === "Refused" && slowsDown(answer.reply) ? held(outcome, pause) : outcome

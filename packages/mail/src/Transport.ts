@@ -143,6 +143,9 @@ export const held = (recipient: string, mx: string | null, retry_after_ms: numbe
 /** Given back at the caller's wish. */
 export const notBegun = (recipient: string): Outcome => held(recipient, null, 0, "not begun")
 
+/** Nobody was asked for it, nor was it to wait. */
+export const isGivenBack = (outcome: Outcome): boolean => outcome.no_attempt && outcome.retry_after_ms === 0
+
 /** We will not try this, today or ever. */
 export const failed = (recipient: string, category: Category, response: string): Outcome => ({
   ...base(recipient, NOWHERE),

@@ -61,6 +61,7 @@ export const deliver = Effect.fn("deliver")(function* (
   const random = yield* Random.next
   const judged = judge(Timestamp.fromDateTime(yield* DateTime.now), attempted.success, others, {
     nextAttempt: options.nextAttempt,
+    due_since: message.scheduled_at ?? message.accepted.created_at,
     random,
   })
   yield* settle(job, message, merge(judged, known))

@@ -5,11 +5,15 @@ import type * as Suppression from "@waybill/domain/Suppression"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import * as Reply from "@waybill/mail/Reply"
 import * as Retry from "@waybill/mail/Retry"
-import type * as Transport from "@waybill/mail/Transport"
+import * as Transport from "@waybill/mail/Transport"
 import { Duration } from "effect"
 
 /** A site that says "later" and not when. */
 export const HELD_MS = 20_000
+/** Counted from when it was first due: mail that a site goes on putting off at no attempt's cost has failed by then. */
+export const PUT_OFF_LIMIT = Duration.hours(72)
+/** Mail that only waited in the pauses that others were given gets longer: it was not heard itself. */
+export const UNHEARD_LIMIT = Duration.days(7)
 /** However short a site's pause is, a row does not come back sooner. */
 export const MIN_HELD_MS = 1_000
 
@@ -33,6 +37,8 @@ export interface Judgement {
 
 export interface Policy {
   readonly nextAttempt: typeof Retry.nextAttempt
+  /** When the message was to leave at first. */
+  readonly due_since: Timestamp.Timestamp
   /** From [0, 1), one for the whole message: recipients that failed together are tried together. */
   readonly random: number
 }
@@ -50,11 +56,13 @@ export const judge = (
   const held: Array<Timestamp.Timestamp> = []
   const later: Array<Timestamp.Timestamp> = []
   for (const { outcome, recipient } of attempted) {
-    if (outcome.no_attempt) {
-      held.push(Timestamp.plus(now, Math.max(MIN_HELD_MS, outcome.retry_after_ms ?? HELD_MS)))
+    const judged = outcome.no_attempt
+      ? putOff(now, recipient, outcome, policy)
+      : judgeOne(now, recipient, outcome, policy)
+    if (judged === "held") {
+      held.push(pauseEnd(now, outcome))
       continue
     }
-    const judged = judgeOne(now, recipient, outcome, policy)
     outcomes.push(judged)
     if (judged._tag === "Deferred") later.push(judged.next_attempt_at)
   }
@@ -77,6 +85,28 @@ export const judge = (
 }
 
 const addressOf = ({ recipient }: Attempted) => recipient.address
+
+const pauseEnd = (now: Timestamp.Timestamp, { retry_after_ms }: Transport.Outcome): Timestamp.Timestamp =>
+  Timestamp.plus(now, Math.max(MIN_HELD_MS, retry_after_ms ?? HELD_MS))
+
+/** No attempt, so the log learns of it only where a server said something new, or when it has gone on for too long. */
+const putOff = (
+  now: Timestamp.Timestamp,
+  { address, smtp, status }: Recipient,
+  outcome: Transport.Outcome,
+  { due_since }: Policy,
+): Outcome.Outcome | "held" => {
+  if (Transport.isGivenBack(outcome)) return "held"
+  const { category, code, duration_ms, enhanced_code, mx, response, tls } = outcome
+  const words = { code, enhanced_code, response, mx, tls, duration_ms, category, attempt: null }
+  const limit = code === null ? UNHEARD_LIMIT : PUT_OFF_LIMIT
+  if (Timestamp.toMillis(now) - Timestamp.toMillis(due_since) >= Duration.toMillis(limit))
+    return { _tag: "Failed", recipient: address, words: { ...words, category: "expired" } }
+  const isKnown = status === "deferred" && smtp?.code === code && smtp.enhanced_code === enhanced_code
+  return code === null || isKnown
+    ? "held"
+    : { _tag: "Deferred", recipient: address, words, next_attempt_at: pauseEnd(now, outcome) }
+}
 
 const judgeOne = (
   now: Timestamp.Timestamp,
