@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as RelayTransport from "@waybill/mail/RelayTransport"
+import { MAX_UNREAD_REPLIES, SmtpWire } from "@waybill/mail/SmtpWire"
 import * as Transport from "@waybill/mail/Transport"
+import * as net from "node:net"
+import * as readline from "node:readline"
 import * as SmtpServer from "../support/smtpServer.ts"
 import { IMPATIENT, outgoing, relayTo, short } from "./outgoing.ts"
 
@@ -128,3 +131,83 @@ for (const pipelining of [true, false]) {
     }
   })
 }
+
+describe("a server that says more than it was asked", () => {
+  /** Answers line by line; what `after` gives is said behind the answer to that verb, in the same breath. */
+  const talkative = (after: (verb: string) => string) =>
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        let closed = 0
+        const sockets = new Set<net.Socket>()
+        const server = net.createServer((socket) => {
+          sockets.add(socket)
+          socket.on("error", () => {})
+          socket.on("close", () => closed++)
+          let body = false
+          socket.write("220 hi\r\n")
+          readline.createInterface({ input: socket }).on("line", (line) => {
+            if (body && line !== ".") return
+            const verb = body ? "DOT" : (line.split(/[ :]/u)[0] ?? "")
+            body = verb === "DATA"
+            socket.write(`${body ? "354 go" : "250 fine"}\r\n${after(verb)}`)
+          })
+        })
+        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+        const address = server.address()
+        const port = typeof address === "object" && address !== null ? address.port : 0
+        return { host: "127.0.0.1", port, closed: () => closed, server, sockets }
+      }),
+      ({ server, sockets }) =>
+        Effect.promise(() => {
+          for (const socket of sockets) socket.destroy()
+          return new Promise((resolve) => server.close(resolve))
+        }),
+    )
+
+  const hungUp = (server: { readonly closed: () => number }) =>
+    Effect.promise(async () => {
+      while (server.closed() === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    })
+
+  const relayed = ({ host, port }: { readonly host: string; readonly port: number }) =>
+    RelayTransport.layer(
+      { host, port, tls: { mode: "none", verify: false }, login: undefined, confirm: "none", connections: 1 },
+      { name: "waybill.test", timeouts: IMPATIENT },
+    )
+
+  it.effect("on a connection that lies idle is hung up on, and fills no memory", () =>
+    Effect.gen(function* () {
+      const server = yield* talkative((verb) => (verb === "DOT" ? "250 and more\r\n" : ""))
+      yield* Effect.gen(function* () {
+        const transport = yield* Transport.Transport
+        const [outcome] = yield* transport.deliver(outgoing(), ["ana@example.test"])
+        assert.strictEqual(outcome?.status, "delivered")
+        // Time stands still, so no look round of the pool has closed it.
+        yield* hungUp(server)
+      }).pipe(Effect.provide(relayed(server)))
+    }),
+  )
+
+  it.effect("while it is being spoken to is hung up on once it has said more than anybody could have asked", () =>
+    Effect.gen(function* () {
+      const server = yield* talkative(() => "")
+      const wire = yield* Effect.promise((signal) =>
+        SmtpWire.connect({ host: server.host, port: server.port }, 1_000, signal),
+      )
+      yield* Effect.promise(() => wire.read(1_000))
+      wire.write("NOOP\r\n".repeat(MAX_UNREAD_REPLIES))
+      wire.write("NOOP\r\n")
+      yield* hungUp(server)
+    }),
+  )
+
+  it.effect("before a word of the message has taken none of it", () =>
+    Effect.gen(function* () {
+      const server = yield* talkative((verb) => (verb === "DATA" ? "250 taken\r\n" : ""))
+      const [outcome] = yield* Transport.Transport.use((transport) =>
+        transport.deliver(outgoing(), ["ana@example.test"]),
+      ).pipe(Effect.provide(relayed(server)))
+      assert.strictEqual(short(outcome), "deferred connection")
+    }),
+  )
+})

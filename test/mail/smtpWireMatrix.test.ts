@@ -208,18 +208,31 @@ for (const pipelining of [true, false]) {
       }),
     )
 
-    it.effect("recipients beyond what a server takes at once follow in a second transaction", () =>
-      Effect.gen(function* () {
-        const { kinds, server } = yield* given(({ index, phase }) =>
-          phase === "rcpt" && index >= 2 ? "452 4.5.3 Too many recipients" : undefined,
-        )
-        assert.deepStrictEqual(kinds, all("delivered"))
-        assert.deepStrictEqual(
-          server.mails.map((mail) => mail.to),
-          [TO.slice(0, 2), TO.slice(2)],
-        )
-      }),
-    )
+    for (const reply of [
+      "452 4.5.3 Too many recipients",
+      "552 Too many recipients",
+      "550 5.5.3 That will do",
+    ] as const) {
+      it.effect(`recipients beyond what a server takes at once follow in a second transaction: ${reply}`, () =>
+        Effect.gen(function* () {
+          const { kinds, server } = yield* given(({ index, phase }) =>
+            phase === "rcpt" && index >= 2 ? reply : undefined,
+          )
+          assert.deepStrictEqual(kinds, all("delivered"))
+          assert.deepStrictEqual(
+            server.mails.map((mail) => mail.to),
+            [TO.slice(0, 2), TO.slice(2)],
+          )
+        }),
+      )
+
+      it.effect(`and where none is taken, all are tried later: ${reply}`, () =>
+        Effect.gen(function* () {
+          const { kinds } = yield* given(({ phase }) => (phase === "rcpt" ? reply : undefined))
+          assert.deepStrictEqual(kinds, all("deferred unavailable"))
+        }),
+      )
+    }
   })
 }
 

@@ -204,6 +204,30 @@ describe("what a server cannot take is known before it is tried", () => {
       assert.deepStrictEqual(server.mails, [])
     }),
   )
+  it.effect("whom the headers do not name and only the envelope needs it for, costs the others nothing", () =>
+    Effect.gen(function* () {
+      const to = ["jürgen@example.test", "ana@example.test", "ben@bücher.test"]
+      const server = yield* SmtpServer.listen()
+      const outcomes = yield* deliver(relayTo(server), outgoing(), to)
+      assert.deepStrictEqual(
+        outcomes.map(({ enhanced_code, recipient, status }) => [recipient, status, enhanced_code]),
+        [
+          ["jürgen@example.test", "bounced", "5.6.7"],
+          ["ana@example.test", "delivered", "2.0.0"],
+          ["ben@bücher.test", "delivered", "2.0.0"],
+        ],
+      )
+      const able = yield* SmtpServer.listen({ smtputf8: true })
+      yield* deliver(relayTo(able), outgoing(), to)
+      assert.deepStrictEqual(
+        able.mails.map((mail) => [mail.to.length, mail.mail_line.endsWith(" SMTPUTF8")]),
+        [
+          [2, false],
+          [1, true],
+        ],
+      )
+    }),
+  )
   it.effect("and goes as it is to one with it", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ smtputf8: true })

@@ -12,7 +12,7 @@ export interface Composed {
   readonly messageId: string
   /** Everyone, once each. */
   readonly envelope: { readonly from: Address; readonly to: ReadonlyArray<Address> }
-  /** A local part is not ASCII: the next server must offer SMTPUTF8 (RFC 6531), or the mail cannot go there. */
+  /** An address in a header is not ASCII: the next server must offer SMTPUTF8 (RFC 6531), or the mail cannot go there. */
   readonly smtpUtf8: boolean
 }
 
@@ -48,7 +48,7 @@ export const compose = (message: Message.Message): Result.Result<Composed, Messa
     bytes: concat(chunks),
     messageId: id,
     envelope: { from: from.address, to: recipients },
-    smtpUtf8: recipients.some(isUtf8) || headers.some((mailbox) => isUtf8(mailbox.address)),
+    smtpUtf8: headers.some((mailbox) => isUtf8(mailbox.address)),
   })
 }
 

@@ -46,6 +46,9 @@ export const rules: ReadonlyArray<Rule> = [
   },
 
   { id: "too-many-recipients", class: "unavailable", code: "4", text: /too many recipients/i },
+  // RFC 5321 §4.5.3.1.10: at RCPT a 552 that says so is a 452, and the others are to follow.
+  { id: "too-many-recipients-now", class: "unavailable", code: "55", stages: ["rcpt"], text: /too many recipients/i },
+  { id: "too-many-recipients-code", class: "unavailable", code: "55", stages: ["rcpt"], enhanced: /^5\.5\.3$/ },
   { id: "mailbox-full", class: "mailbox_full", enhanced: /^[45]\.2\.2$/ },
   {
     id: "mailbox-full-text",

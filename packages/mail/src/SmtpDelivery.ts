@@ -3,7 +3,7 @@ import * as Reply from "./Reply.ts"
 import type { Held, Site, SitePool } from "./SitePool.ts"
 import * as SmtpBody from "./SmtpBody.ts"
 import { type ConnectFailed, replyOf, type SmtpConnection } from "./SmtpConnection.ts"
-import type { Answer } from "./SmtpTransaction.ts"
+import { type Answer, isUtf8 } from "./SmtpTransaction.ts"
 import * as SteadyClock from "@waybill/domain/SteadyClock"
 import type { OutgoingMessage, Outcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
@@ -33,9 +33,12 @@ export const deliver = Effect.fn("SmtpDelivery.deliver")(function* (
     return recipients.map((recipient) => Transport.failed(recipient, "protocol", body.failure.message))
   }
   const outcomes = new Map<string, Outcome>()
-  for (let at = 0; at < recipients.length; at += RECIPIENTS_PER_TRANSACTION) {
-    const part = recipients.slice(at, at + RECIPIENTS_PER_TRANSACTION)
-    yield* deliverPart(pool, way, message, body.success, part, outcomes)
+  for (const group of [recipients.filter((each) => !isUtf8(each)), recipients.filter(isUtf8)]) {
+    // A server without SMTPUTF8 cannot be given these; the others shall not pay for it.
+    for (let at = 0; at < group.length; at += RECIPIENTS_PER_TRANSACTION) {
+      const part = group.slice(at, at + RECIPIENTS_PER_TRANSACTION)
+      yield* deliverPart(pool, way, message, body.success, part, outcomes)
+    }
   }
   return recipients.map(
     (recipient) =>
@@ -70,7 +73,7 @@ const deliverPart = Effect.fnUntraced(function* (
       from: message.mailFrom(left),
       to: left,
       body,
-      utf8: message.smtpUtf8,
+      utf8: message.smtpUtf8 || left.some(isUtf8),
       dsn: way.confirms ? message.emailId : undefined,
     }
     const result = yield* Effect.result(
@@ -168,8 +171,8 @@ const held = (outcome: Outcome, pause: number): Outcome => ({
 const worthAnother = (answer: Answer, all: ReadonlyArray<Answer>): boolean =>
   answer._tag === "Lost"
     ? !answer.ambiguous
-    : answer._tag === "Refused" &&
-      answer.reply.code === 452 &&
-      /^4\.5\.3$/u.test(answer.reply.enhancedCode ?? "4.5.3") &&
-      /recipient/iu.test(answer.reply.text) &&
-      all.some((other) => other._tag === "Accepted")
+    : answer._tag === "Refused" && isTooMany(answer.reply) && all.some((other) => other._tag === "Accepted")
+
+const isTooMany = (reply: Reply.Reply): boolean =>
+  (reply.code === 452 && (reply.enhancedCode ?? "4.5.3") === "4.5.3" && /recipient/iu.test(reply.text)) ||
+  (reply.stage === "rcpt" && Reply.classify(reply).rule.startsWith("too-many-recipients"))

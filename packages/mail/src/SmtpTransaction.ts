@@ -49,6 +49,7 @@ export const send = async (
   signal.addEventListener("abort", abort, { once: true })
   try {
     await dialogue(run)
+    if (!session.spent) session.wire.rest()
   } catch (error) {
     if (!(error instanceof WireError)) throw error
     session.spent = true
@@ -142,6 +143,8 @@ const body = async (run: Run): Promise<WireReply> => {
   const { timeouts, wire } = run.session
   const { bytes } = run.transaction.body
   run.stage = "body"
+  // What was said before a word of the message is no answer to it.
+  if (!wire.isQuiet) return early(run)
   let at = 0
   for (; bytes.length - at > BLOCK_BYTES; at += BLOCK_BYTES) {
     wire.write(bytes.subarray(at, at + BLOCK_BYTES))
@@ -187,6 +190,9 @@ const xtext = (text: string): string =>
   Buffer.from(text)
     .toString("latin1")
     .replace(/[^!-*,-<>-~]/gu, (character) => `+${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)
+
+/** Domains are A-labels by now, so only a local part can need RFC 6531. */
+export const isUtf8 = (address: string): boolean => !/^\p{ASCII}*$/u.test(address.slice(0, address.lastIndexOf("@")))
 
 /** What can be known before a word is said. */
 const unsupported = ({ extensions }: Session, { body, from, to, utf8 }: Transaction): Reply.Reply | undefined => {

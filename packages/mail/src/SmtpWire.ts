@@ -3,6 +3,8 @@ import * as tls from "node:tls"
 
 /** A reply is a few lines; what goes on past this is not one. */
 export const REPLY_BYTES = 64 * 1024
+/** MAIL, a hundred RCPT and DATA are the largest group; a server that says more than it was asked fills no memory. */
+export const MAX_UNREAD_REPLIES = 102
 
 export type WireTrouble = "refused" | "unreachable" | "timeout" | "closed" | "tls" | "protocol"
 
@@ -38,6 +40,7 @@ export class SmtpWire {
   #drain: Waiter<void> | undefined
   #ended: WireError | undefined
   #onEarly: (() => void) | undefined
+  #idle = false
 
   private constructor(socket: net.Socket) {
     this.#socket = socket
@@ -87,6 +90,12 @@ export class SmtpWire {
     })
   }
 
+  /** Nothing is asked any more, so nothing may be said until the next write. */
+  rest(): void {
+    if (this.isQuiet) this.#idle = true
+    else this.#end(new WireError("protocol", "a reply that nobody asked for"))
+  }
+
   /** Whether a reply lies here unread: in the middle of a body it means that the server has made up its mind. */
   get hasReply(): boolean {
     return this.#replies.length > 0
@@ -94,6 +103,7 @@ export class SmtpWire {
 
   /** Throws once the connection is lost, so that what was not handed over is never counted as said. */
   write(data: string | Uint8Array): void {
+    this.#idle = false
     if (this.#ended === undefined) this.#socket.write(data)
     // A last word of the server that lies here unread is the better answer.
     else if (!this.hasReply) throw this.#ended
@@ -172,10 +182,12 @@ export class SmtpWire {
 
   #receive(chunk: Buffer): void {
     if (this.#ended !== undefined) return
+    if (this.#idle) return this.#end(new WireError("protocol", "a reply that nobody asked for"))
     // As bytes, for a character may be cut in two by a chunk.
     this.#text += chunk.toString("latin1")
     this.#size += chunk.length
     for (let end = this.#text.indexOf("\n"); end >= 0; end = this.#text.indexOf("\n")) {
+      if (this.#ended !== undefined) return
       const line = this.#text.slice(0, end).replace(/\r$/u, "")
       this.#text = this.#text.slice(end + 1)
       if (!/^[2-5]\d\d(?:[ -]|$)/u.test(line)) {
@@ -194,6 +206,9 @@ export class SmtpWire {
   #deliver(reply: WireReply): void {
     const reader = this.#reader
     if (reader === undefined) {
+      if (this.#replies.length >= MAX_UNREAD_REPLIES) {
+        return this.#end(new WireError("protocol", "more replies than questions"))
+      }
       this.#replies.push(reply)
       this.#onEarly?.()
       return

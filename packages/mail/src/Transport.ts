@@ -13,6 +13,7 @@ export interface OutgoingMessage {
   /** The return path of a transaction with these recipients: whoever carries it can speak of no others. */
   readonly mailFrom: (recipients: ReadonlyArray<string>) => string
   readonly bytes: Uint8Array
+  /** A header needs RFC 6531; what a recipient needs beside that is seen at its address. */
   readonly smtpUtf8: boolean
   /** 1 is the first. */
   readonly attempt: number
