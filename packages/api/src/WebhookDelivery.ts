@@ -15,7 +15,7 @@ const Attempt = Schema.Struct({
   response_headers: headers,
   response_body: Schema.NullOr(Schema.String).annotate({ description: "The first 4 KB" }),
   duration_ms: Schema.Natural,
-  error: Schema.NullOr(Schema.String).annotate({ description: "Why there was no answer" }),
+  error: Schema.NullOr(Schema.String).annotate({ description: "Why there was no answer, or no end of it" }),
 }).annotate({ identifier: "WebhookAttempt" })
 
 const fields = {

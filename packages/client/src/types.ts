@@ -654,7 +654,7 @@ export type WebhookAttempt = {
   /** The first 4 KB */
   readonly response_body: string | null
   readonly duration_ms: number
-  /** Why there was no answer */
+  /** Why there was no answer, or no end of it */
   readonly error: string | null
 }
 

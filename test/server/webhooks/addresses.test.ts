@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Dns from "@waybill/mail/Dns"
-import { Effect } from "effect"
+import type { Attempt } from "@waybill/store/WebhookDeliveries"
+import { Duration, Effect } from "effect"
 import { readFileSync } from "node:fs"
 import * as callWebhook from "../../../apps/server/src/tasks/callWebhook.ts"
 import * as DnsServer from "../../support/dnsServer.ts"
@@ -182,6 +183,30 @@ describe("a webhook's call", () => {
       const { duration_ms, status } = yield* WallClock.everEarlier(call(receiver.url))
       assert.strictEqual(status, 204)
       assert.isAtLeast(duration_ms, 0)
+    }),
+  )
+
+  it.live("that was given up goes out no second time, although its connection was a kept one", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Receiver.listen({ answer: (_, nth) => (nth === 2 ? "hang" : { status: 204 }) })
+      const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8"), timeout: Duration.millis(200) })
+      assert.strictEqual((yield* call(receiver.url)).status, 204)
+      assert.strictEqual((yield* call(receiver.url)).error, "no answer within 0.2 s")
+      assert.strictEqual((yield* call(receiver.url)).status, 204)
+      // The third call has a connection of its own, since the second one's was given up with it.
+      assert.deepStrictEqual([receiver.calls.length, receiver.connections()], [3, 2])
+    }),
+  )
+
+  it.live("is answered by an endpoint that is slow, and not by one that keeps the rest of its answer", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Receiver.listen({ answer: (_, nth) => (nth === 1 ? "stall" : { status: 500 }) })
+      const call = yield* calling({ allowedNetworks: networks("127.0.0.0/8"), timeout: Duration.millis(200) })
+      const lasting = (attempt: Attempt) => callWebhook.isAnswered({ ...attempt, duration_ms: callWebhook.SILENCE_MS })
+      const stalled = yield* call(receiver.url)
+      assert.deepStrictEqual([stalled.status, stalled.error], [200, "no end of the answer within 0.2 s"])
+      assert.isFalse(lasting(stalled))
+      assert.isTrue(lasting(yield* call(receiver.url)))
     }),
   )
 })

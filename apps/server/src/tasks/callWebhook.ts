@@ -101,7 +101,8 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
       // A status that was seen stands, however slowly the rest comes.
       orElse: () =>
         Effect.sync(() => {
-          if (seen.status === null) seen.error = `no answer within ${Duration.toSeconds(timeout)} s`
+          const missing = seen.status === null ? "no answer" : "no end of the answer"
+          seen.error = `${missing} within ${Duration.toSeconds(timeout)} s`
         }),
     })
     const duration_ms = (yield* SteadyClock.millis) - began
@@ -115,11 +116,17 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
       response_headers,
       response_body: status === null ? null : text(chunks),
       duration_ms,
-      error: status === null ? (error ?? "the connection ended without an answer") : null,
+      error: error ?? (status === null ? "the connection ended without an answer" : null),
     }
     return attempt
   })
 })
+
+/** Who says nothing for so long hangs; a quick refusal holds nobody up. */
+export const SILENCE_MS = 5_000
+
+/** An endpoint that sends a head and keeps the rest holds its caller as long as one that says nothing. */
+export const isAnswered = ({ duration_ms, error }: Attempt): boolean => error === null || duration_ms < SILENCE_MS
 
 class PlainHttp extends Error {
   override message = "plain http leaves the payload readable on its way to a public address"
@@ -155,6 +162,7 @@ const post = (url: URL, agents: Agents, headers: http.OutgoingHttpHeaders, body:
     const secure = url.protocol === "https:"
     const done = () => resume(Effect.void)
     let current: http.ClientRequest | undefined
+    let isOver = false
 
     const send = (agent: http.Agent | https.Agent | false) => {
       const options: https.RequestOptions = {
@@ -170,9 +178,12 @@ const post = (url: URL, agents: Agents, headers: http.OutgoingHttpHeaders, body:
       const request = (secure ? https : http).request(options, (response) => read(response, request))
       current = request
       request.on("error", (error: NodeJS.ErrnoException) => {
-        // The endpoint closed a kept connection just as it was used again: that says nothing about the call.
+        // We hung up ourselves, which Node words as if the other side had: nothing goes out after that.
+        if (isOver) return
+        // The endpoint closed a kept connection just as it was used again: that says nothing about the call. A connection
+        // of its own is no kept one, so it goes out again once at most.
         if (seen.status === null && request.reusedSocket && GONE.has(error.code ?? "")) return send(false)
-        seen.error ??= error.message
+        if (seen.status === null) seen.error ??= error.message
         done()
       })
       request.end(body)
@@ -194,7 +205,10 @@ const post = (url: URL, agents: Agents, headers: http.OutgoingHttpHeaders, body:
     }
 
     send(secure ? agents["https:"] : agents["http:"])
-    return Effect.sync(() => current?.destroy())
+    return Effect.sync(() => {
+      isOver = true
+      current?.destroy()
+    })
   })
 
 const GONE: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"])

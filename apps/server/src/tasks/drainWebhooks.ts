@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const work = Effect.fnUntraced(function* (job: Pipeline.Job, dispatch: WebhookDeliveries.Dispatch) {
     const { account_id, webhook_id } = dispatch
     const begin = Effect.suspend(() => (job.start() ? Effect.asSome(attempt(dispatch)) : Effect.succeedNone))
-    const turn = yield* turns.take(webhook_id, begin, Option.match({ onNone: () => true, onSome: isAnswered }))
+    const turn = yield* turns.take(webhook_id, begin, Option.match({ onNone: () => true, onSome: callWebhook.isAnswered }))
     if (Option.isNone(turn)) return yield* setAside([job])
     if (Option.isNone(turn.value)) return yield* job.giveBack
     const made = turn.value.value
@@ -139,12 +139,6 @@ const followed = <A, E, R>(work: Effect.Effect<A, E, R>, dispatch: WebhookDelive
         "waybill.event_id": dispatch.event_id,
         "waybill.event_type": dispatch.event_type,
       })
-
-/** Who says nothing for so long hangs; a quick refusal holds nobody up. */
-const SILENCE_MS = 5_000
-
-const isAnswered = ({ duration_ms, status }: WebhookDeliveries.Attempt): boolean =>
-  status !== null || duration_ms < SILENCE_MS
 
 const isOk = ({ status }: WebhookDeliveries.Attempt): boolean => status !== null && status >= 200 && status < 300
 
