@@ -2,9 +2,13 @@ import { assert, it } from "@effect/vitest"
 import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/Id"
 import * as Consequences from "@waybill/store/Consequences"
 import * as GroupCommit from "@waybill/store/GroupCommit"
-import type { Facts, Ledger, Page } from "@waybill/store/Ledger"
-import { Deferred, Effect, type Fiber, Result } from "effect"
+import { rules } from "@waybill/store/EventStore"
+import { type Facts, type Ledger, OutcomeUnknown, type Page } from "@waybill/store/Ledger"
+import * as MemoryLedger from "@waybill/store/MemoryLedger"
+import { Deferred, Effect, Exit, type Fiber, Result } from "effect"
 import { describe } from "vitest"
+import { id } from "../support/history.ts"
+import { send } from "./units.ts"
 
 const never = () => Effect.die(new Error("nobody asks for this"))
 const facts: Facts = {
@@ -153,5 +157,29 @@ describe("flights", () => {
       assert.strictEqual(closing.flown?.pollUnsafe()?._tag, "Success")
       assert.strictEqual(closing.left?.pollUnsafe()?._tag, "Failure")
     }),
+  )
+
+  it.effect("of which nobody can say whether they landed are told so, and are not flown again", () =>
+    Effect.gen(function* () {
+      const memory = MemoryLedger.make([])
+      let flown = 0
+      const ledger: Ledger = {
+        ...memory,
+        transaction: (scope, body, written) => {
+          flown++
+          return Effect.andThen(memory.transaction(scope, body, written), new OutcomeUnknown({ cause: "lost" }))
+        },
+        landed: () => Effect.die(new Error("no answer can be read")),
+      }
+      const group = yield* GroupCommit.make({ ledger, ...rules(Consequences.live) })
+      const account_id = id("AccountId")
+      const exits = yield* Effect.all(
+        [1, 2].map(() => Effect.exit(group.submit(send(account_id)))),
+        { concurrency: "unbounded" },
+      )
+      for (const exit of exits) assert.include(String(Exit.isFailure(exit) && exit.cause), "no answer can be read")
+      const { events } = yield* memory.feed({ after: 0n, account_id })
+      assert.deepStrictEqual([flown, events.length], [1, 2])
+    }).pipe(Effect.scoped),
   )
 })

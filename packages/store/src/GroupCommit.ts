@@ -103,7 +103,11 @@ const loop = (options: Options, queue: Queue.Queue<Entry>): Effect.Effect<never>
             Effect.catchCause((cause) =>
               Cause.hasInterruptsOnly(cause)
                 ? Effect.failCause(cause)
-                : Effect.logError("a flight failed outside its own accounting", cause),
+                : // Who has its verdict hears no other one.
+                  Effect.andThen(
+                    Effect.logError("a flight failed outside its own accounting", cause),
+                    give(entries, Exit.failCause(cause)),
+                  ),
             ),
             Effect.ensuring(
               Effect.suspend(() => {
@@ -173,17 +177,20 @@ const fly = (options: Flying, entries: ReadonlyArray<Entry>, tries = 1): Effect.
         options.written,
       )
       .pipe(
-        Effect.flatMap((done) => land(options, done)),
-        Effect.catch((error) => recover(options, entries, tries, error, attempted)),
-        Effect.catchDefect((defect) => part(options, entries, defect)),
+        // What came of the transaction says what is to be done, and no fault in doing that makes it be decided again.
+        Effect.map((done) => land(options, done)),
+        Effect.catch((error) => Effect.succeed(recover(options, entries, tries, error, attempted))),
+        Effect.catchDefect((defect) => Effect.succeed(part(options, entries, defect))),
+        Effect.flatten,
       )
   })
 
-const land = (options: Flying, done: Attempt): Effect.Effect<void> => {
-  Measures.landed(done.verdicts.size, done.events)
-  for (const [entry, verdict] of done.verdicts) entry.done(verdict)
-  return done.postponed.length === 0 ? Effect.void : fly(options, done.postponed)
-}
+const land = (options: Flying, done: Attempt): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    Measures.landed(done.verdicts.size, done.events)
+    for (const [entry, verdict] of done.verdicts) entry.done(verdict)
+    return done.postponed.length === 0 ? Effect.void : fly(options, done.postponed)
+  })
 
 const recover = (
   options: Flying,
