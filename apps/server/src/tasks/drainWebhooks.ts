@@ -49,7 +49,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const work = Effect.fnUntraced(function* (job: Pipeline.Job, dispatch: WebhookDeliveries.Dispatch) {
     const { account_id, webhook_id } = dispatch
     const begin = Effect.suspend(() => (job.start() ? Effect.asSome(attempt(dispatch)) : Effect.succeedNone))
-    const turn = yield* turns.take(webhook_id, begin, Option.match({ onNone: () => true, onSome: callWebhook.isAnswered }))
+    const turn = yield* turns.take(
+      webhook_id,
+      begin,
+      Option.match({ onNone: () => true, onSome: callWebhook.isAnswered }),
+    )
     if (Option.isNone(turn)) return yield* setAside([job])
     if (Option.isNone(turn.value)) return yield* job.giveBack
     const made = turn.value.value
