@@ -1,8 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import { Effect, Exit, Redacted, Scope } from "effect"
+import * as Placement from "@waybill/embedded-postgres/Placement"
+import * as Server from "@waybill/embedded-postgres/Server"
+import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
+import * as net from "node:net"
 import * as path from "node:path"
 import * as Production from "../support/production.ts"
 import { end, folder, isLinux, NATIVE, query, runs, serve, trial, until } from "./program.ts"
@@ -93,7 +96,7 @@ describe("a server", () => {
     }),
   )
 
-  it.live("keeps its data, and takes a new password when the file was lost", () =>
+  it.live("keeps its data, and takes a new password when the file was lost, also after a start that failed", () =>
     Effect.gen(function* () {
       const dataDir = path.join(yield* folder, "data")
       const insert = "CREATE TABLE kept AS SELECT 42 AS answer"
@@ -102,9 +105,35 @@ describe("a server", () => {
         Effect.scoped,
       )
       yield* Effect.promise(() => fs.rm(path.join(dataDir, "password")))
+      // It ends before the cluster is told.
+      const version = path.join(dataDir, "cluster/PG_VERSION")
+      const known = yield* Effect.promise(() => fs.readFile(version, "utf8"))
+      yield* Effect.promise(() => fs.writeFile(version, "9\n"))
+      const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings })))
+      assert.include(error.message, "is of Postgres 9")
+      yield* Effect.promise(() => fs.writeFile(version, known))
       const server = yield* EmbeddedPostgres.start({ dataDir, settings })
       assert.deepStrictEqual(yield* query(Redacted.value(server.url), "SELECT answer FROM kept"), [{ answer: 42 }])
       assert.lengthOf(yield* query(Redacted.value(server.adminUrl), "SELECT 1"), 1)
+    }),
+  )
+
+  it.live("has a log that grows no further than it may, and goes on being written at its end", () =>
+    Effect.gen(function* () {
+      const dataDir = path.join(yield* folder, "data")
+      const place = yield* Effect.promise(() => Placement.find(dataDir, Placement.ROOT_HOME))
+      const file = path.join(dataDir, "postgres.log")
+      // As the server has it.
+      const log = yield* Effect.acquireRelease(
+        Effect.promise(() => fs.open(file, "a")),
+        (log) => Effect.promise(() => log.close()),
+      )
+      const full = Server.LOG_MAX_BYTES + 1
+      yield* Effect.promise(() => log.appendFile(Buffer.alloc(full, "x")))
+      yield* Effect.promise(() => Server.boundLog(place, file))
+      yield* Effect.promise(() => log.appendFile("on it goes"))
+      assert.strictEqual((yield* Effect.promise(() => fs.stat(`${file}.1`))).size, full)
+      assert.strictEqual(yield* Effect.promise(() => fs.readFile(file, "utf8")), "on it goes")
     }),
   )
 
@@ -201,6 +230,53 @@ describe("a folder", () => {
       // Our own number with another start: what a reused number looks like.
       yield* Effect.promise(() => fs.writeFile(path.join(dataDir, "holder"), `${process.pid} 1@before\n`))
       yield* EmbeddedPostgres.start({ dataDir, settings })
+    }),
+  )
+})
+
+describe("a folder whose holder cannot be seen from here", () => {
+  /** As if a container, or another machine, had it: the number says nothing here. */
+  const heldElsewhere = Effect.gen(function* () {
+    const dataDir = path.join(yield* folder, "data")
+    const lock = path.join(dataDir, "holder")
+    yield* Effect.promise(() => fs.mkdir(dataDir, { mode: 0o711 }))
+    yield* Effect.promise(() => fs.writeFile(lock, "14 1@boot far-away/pid:[1]/boot\n"))
+    return { dataDir, lock }
+  })
+  const refusal = (dataDir: string) => Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings })))
+
+  it.live("is refused while that one's server answers", () =>
+    Effect.gen(function* () {
+      const { dataDir } = yield* heldElsewhere
+      const socket = path.join(dataDir, "run/.s.PGSQL.5432")
+      yield* Effect.promise(() => fs.mkdir(path.dirname(socket), { recursive: true }))
+      const server = yield* Effect.acquireRelease(
+        Effect.sync(() => net.createServer().listen(socket)),
+        (server) => Effect.sync(() => server.close()),
+      )
+      yield* Effect.promise(() => new Promise((resolve) => server.once("listening", resolve)))
+      const error = yield* refusal(dataDir)
+      assert.include(error.message, "held by process 14 (in another container or machine, far-away)")
+      // Without its lock it still serves, and is not to be robbed of its socket.
+      yield* Effect.promise(() => fs.rm(path.join(dataDir, "holder")))
+      assert.include((yield* refusal(dataDir)).message, "A server that is not seen from here serves")
+      assert.isTrue(yield* Effect.promise(() => exists(socket)))
+    }),
+  )
+
+  it.live("is refused while that one touches its lock, and free once it no longer does", () =>
+    Effect.gen(function* () {
+      const { dataDir, lock } = yield* heldElsewhere
+      let seconds = 1
+      const touch = Effect.promise(() => fs.utimes(lock, seconds, seconds++))
+      const touching = yield* Effect.forkChild(Effect.forever(Effect.andThen(touch, Effect.sleep("50 millis"))))
+      assert.include((yield* refusal(dataDir)).message, "held by process 14")
+      yield* Fiber.interrupt(touching)
+      yield* EmbeddedPostgres.start({ dataDir, settings })
+      // And is kept fresh by its new holder.
+      const touched = () => fs.stat(lock).then(({ mtimeMs }) => mtimeMs)
+      const before = yield* Effect.promise(touched)
+      yield* until(async () => (await touched()) !== before).pipe(Effect.timeout(NEVER))
     }),
   )
 })

@@ -1,6 +1,8 @@
 import * as fs from "node:fs/promises"
 import * as net from "node:net"
 import * as path from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import { NotStarted } from "./Failure.ts"
 import * as Placement from "./Placement.ts"
 
 /** The kernel takes 107 bytes on Linux and 103 on macOS, and Postgres appends ".lock" beside it. */
@@ -8,6 +10,8 @@ const SOCKET_PATH_MAX_BYTES = 100
 /** Only the end of the socket's name. */
 const SOCKET_PORT = 5432
 const SOCKET_FOLDER = "run"
+const LEFTOVER_MS = 3_000
+const RETRY_MS = 50
 const LOOPBACK = "127.0.0.1"
 
 export type Address =
@@ -24,6 +28,28 @@ const holdsSockets = async (folder: string): Promise<boolean> => {
     server.once("error", () => resolve(false))
     server.listen(probe, () => server.close(() => resolve(true)))
   })
+}
+
+/** Whether a server listens at the folder's socket, whoever's it is and wherever it runs. */
+export const answers = (place: Placement.Placement): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = net.connect(path.join(place.home, SOCKET_FOLDER, `.s.PGSQL.${SOCKET_PORT}`))
+    const over = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once("connect", () => over(true))
+    socket.once("error", () => over(false))
+  })
+
+/** Processes of a killed server notice it within moments, and answer till then. */
+const goesOnAnswering = async (place: Placement.Placement): Promise<boolean> => {
+  const until = performance.now() + LEFTOVER_MS
+  while (await answers(place)) {
+    if (performance.now() > until) return true
+    await pause(RETRY_MS)
+  }
+  return false
 }
 
 const freePort = (): Promise<number> =>
@@ -44,7 +70,14 @@ export const choose = async (
   loopback: boolean,
 ): Promise<Address> => {
   if (loopback) return { _tag: "Loopback", port: await freePort() }
-  // Nobody serves here now, so what lies there is left over; its lock file might name a number that is in use again.
+  // What lies there is left over, and its lock file might name a number that is in use again. If it goes on answering,
+  // its processes are where we cannot see them, and they have the cluster open.
+  if (await goesOnAnswering(place)) {
+    throw new NotStarted({
+      reason: `A server that is not seen from here serves ${place.folder}, in another container or machine.`,
+      detail: "Stop it, or choose another folder.",
+    })
+  }
   await fs.rm(path.join(place.home, SOCKET_FOLDER), { recursive: true, force: true })
   const near = await Placement.privateFolder(path.join(place.home, SOCKET_FOLDER), place.owner)
   if (await holdsSockets(near)) return { _tag: "Socket", folder: near, port: SOCKET_PORT, temporary: false }

@@ -100,7 +100,7 @@ export const ensure = async (place: Placement.Placement, password: Password.Pass
   if (version.trim() !== major) {
     throw new NotStarted({
       reason: `The data in ${folder} is of Postgres ${version.trim()}, the server is ${major}.`,
-      detail: "Dump it with the old server and restore it into a new folder.",
+      detail: 'Go back to the release before, and follow docs/operating/upgrade.md, "A new major version of Postgres".',
     })
   }
   if (password.isNew) {
@@ -132,13 +132,17 @@ export const isOurs = (command: string) => command.includes(`cluster_name=${Sett
 
 export interface Postmaster {
   readonly pid: number
+  /** In seconds: in a container the next server may well have the same number. */
+  readonly started: string
   readonly ready: boolean
 }
 
-/** The file the server keeps for its own tools; the eighth line is its status. */
+/** The file the server keeps for its own tools; the third line is its start, the eighth its status. */
 export const postmaster = async (place: Placement.Placement): Promise<Postmaster | undefined> => {
   const text = await fs.readFile(path.join(Placement.cluster(place), "postmaster.pid"), "utf8").catch(() => "")
   const lines = text.split("\n")
   const pid = Number(lines[0])
-  return Number.isInteger(pid) && pid > 0 ? { pid, ready: lines[7]?.trim() === "ready" } : undefined
+  return Number.isInteger(pid) && pid > 0
+    ? { pid, started: lines[2]?.trim() ?? "", ready: lines[7]?.trim() === "ready" }
+    : undefined
 }

@@ -69,8 +69,9 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
   // Not before the folder is ours.
   if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => removeAll(place)))
   yield* attempt("A server left by an earlier run cannot be stopped.", () => Server.stopLeftover(place))
-  const password = yield* attempt("The password file cannot be used.", () => Password.ensure(place))
+  const password = yield* attempt("The password file cannot be used.", () => Password.find(place))
   yield* attempt("The cluster cannot be made.", () => Cluster.ensure(place, password, scratch))
+  yield* attempt("The password file cannot be used.", () => Password.keep(place, password))
   const address = yield* Effect.acquireRelease(
     attempt("There is no place for a socket.", () => Address.choose(place, os.tmpdir(), options.loopback ?? false)),
     (address) => cleanUp(() => Address.discard(address)),

@@ -14,8 +14,12 @@ export interface Password {
   readonly isNew: boolean
 }
 
-export const ensure = async (place: Placement.Placement): Promise<Password> => {
-  const file = path.join(place.folder, FILE)
+const fileOf = (place: Placement.Placement) => path.join(place.folder, FILE)
+const draftOf = (place: Placement.Placement) => `${fileOf(place)}.new`
+
+/** The folder's password; a new one is a draft until the cluster knows it. */
+export const find = async (place: Placement.Placement): Promise<Password> => {
+  const file = fileOf(place)
   const known = await fs.readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return ""
     throw cause
@@ -25,10 +29,14 @@ export const ensure = async (place: Placement.Placement): Promise<Password> => {
     return { text: known.trim(), isNew: false }
   }
   const text = randomBytes(RANDOM_BYTES).toString("base64url")
-  const draft = `${file}.new`
+  const draft = draftOf(place)
   await fs.rm(draft, { force: true })
   await fs.writeFile(draft, `${text}\n`, { mode: FILE_MODE, flush: true })
   await Placement.handOver(place, draft)
-  await fs.rename(draft, file)
   return { text, isNew: true }
+}
+
+/** The cluster knows it. A start that ended before this makes another one, and tells the cluster that. */
+export const keep = async (place: Placement.Placement, password: Password): Promise<void> => {
+  if (password.isNew) await fs.rename(draftOf(place), fileOf(place))
 }

@@ -18,7 +18,9 @@ const READY_POLL_MS = 5
 const GONE_POLL_MS = 10
 const FAST_STOP_MS = 10_000
 const IMMEDIATE_STOP_MS = 3_000
-const LOG_MAX_BYTES = 10 * 1024 * 1024
+/** Of the server's log; what was before lies beside it, as much again. */
+export const LOG_MAX_BYTES = 10 * 1024 * 1024
+const LOOK_AT_LOG_EVERY_MS = 60_000
 const LOG_TAIL_BYTES = 2_000
 /** What the server says while processes of its killed predecessor are still there. */
 const STILL_IN_USE = /pre-existing shared memory block|lock file "postmaster\.pid" already exists/u
@@ -58,21 +60,41 @@ export const stopLeftover = async (place: Placement.Placement): Promise<void> =>
   await stop(alive.pid)
 }
 
-const openLog = async (place: Placement.Placement, file: string): Promise<fs.FileHandle> => {
+/**
+ * Emptied where it lies, for the server goes on writing into it and always at its end. What it says between the copy and
+ * that is lost, which a log may be.
+ */
+export const boundLog = async (place: Placement.Placement, file: string): Promise<void> => {
   const size = await fs.stat(file).then(
     (stat) => stat.size,
     () => 0,
   )
-  if (size > LOG_MAX_BYTES) await fs.rename(file, `${file}.1`)
+  if (size <= LOG_MAX_BYTES) return
+  await fs.copyFile(file, `${file}.1`)
+  await Placement.handOver(place, `${file}.1`)
+  await fs.truncate(file)
+}
+
+const openLog = async (place: Placement.Placement, file: string): Promise<fs.FileHandle> => {
+  await boundLog(place, file)
   const log = await fs.open(file, "a", 0o600)
   await Placement.handOver(place, file)
   return log
 }
 
+const watchLog = (place: Placement.Placement, file: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() =>
+      setInterval(() => void boundLog(place, file).catch(() => undefined), LOOK_AT_LOG_EVERY_MS).unref(),
+    ),
+    (looking) => Effect.sync(() => clearInterval(looking)),
+  )
+
+/** The end of what was said since then; all is new in a log that was emptied meanwhile. */
 const tail = async (file: string, from: number): Promise<string> => {
   const text = await fs.readFile(file).catch(() => Buffer.alloc(0))
   return text
-    .subarray(Math.max(from, text.length - LOG_TAIL_BYTES))
+    .subarray(Math.max(from > text.length ? 0 : from, text.length - LOG_TAIL_BYTES))
     .toString()
     .trim()
 }
@@ -89,6 +111,8 @@ interface Launched {
   readonly child: ChildProcess
   readonly pid: number
   readonly watchdog: Watchdog.Watchdog
+  /** Of the file that a killed server left behind, if one did. */
+  readonly before: Cluster.Postmaster | undefined
   /** Where in the log this server's own lines begin. */
   readonly logged: number
 }
@@ -99,6 +123,7 @@ const launch = async (place: Placement.Placement, options: Options): Promise<Lau
   const log = await openLog(place, options.logFile)
   const logged = (await log.stat()).size
   const watchdog = Watchdog.start(path.join(Placement.cluster(place), "postmaster.pid"), options.leavings)
+  const before = await Cluster.postmaster(place)
   const child = Cluster.launch(place, options.args, log.fd)
   const refused = new Promise<string>((resolve) => child.once("error", (cause) => resolve(cause.message)))
   await log.close()
@@ -109,7 +134,7 @@ const launch = async (place: Placement.Placement, options: Options): Promise<Lau
   watchdog.guard(child.pid)
   // A program that forgets to close its scope may still end; the watchdog then stops the server.
   child.unref()
-  return { child, pid: child.pid, watchdog, logged }
+  return { child, pid: child.pid, watchdog, before, logged }
 }
 
 /** A server that ended by itself has given its number back, and the number may be another program's by now. */
@@ -123,7 +148,8 @@ const becomesReady = async (place: Placement.Placement, launched: Launched, sign
   const deadline = performance.now() + START_TIMEOUT_MS
   while (runs(launched) && !signal.aborted && performance.now() < deadline) {
     const postmaster = await Cluster.postmaster(place)
-    if (postmaster?.ready === true && postmaster.pid === launched.pid) return true
+    const isIts = postmaster?.pid === launched.pid && postmaster.started !== launched.before?.started
+    if (isIts && postmaster.ready) return true
     await pause(READY_POLL_MS)
   }
   return false
@@ -162,6 +188,7 @@ export const run: (
     while: isTransient,
     times: LEFTOVER_RETRIES,
   })
+  yield* watchLog(place, options.logFile)
   const died = yield* Deferred.make<never, ServerDied>()
   const fail = async () => {
     const detail = await tail(options.logFile, launched.logged)
