@@ -1,7 +1,9 @@
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { MAX_WRONG_CODES, TRIES_PER_MINUTE } from "../../apps/server/src/signIn/betterAuth.ts"
-import { browser, House, type Seen, totp } from "../server/signIn/house.ts"
+import { randomBytes } from "node:crypto"
+import { browser, House, type Seen, tokenOf, totp } from "../server/signIn/house.ts"
 
 const PATHS = [
   "/auth/sign-in/email",
@@ -52,6 +54,43 @@ const guess = (url: string, email: string, addressOf: (nth: number) => string) =
   Effect.forEach(Array.from({ length: 2 * TRIES_PER_MINUTE + 5 }), (_, nth) =>
     browser(url, addressOf(nth)).ask("POST", "/auth/sign-in/email", { body: { email, password: WRONG } }),
   )
+
+const PASSWORD = "correct horse battery"
+
+/** Opens a link that sets a password, from an address of its own. */
+const useLink = (url: string, link: string, newPassword = PASSWORD) =>
+  browser(url).ask("POST", "/auth/reset-password", { body: { token: tokenOf(link), newPassword } })
+
+const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
+
+/** Who holds a key of the first account, a second owner of it, and the owner of another account. */
+const strangers = Effect.gen(function* () {
+  const { key, owner, url } = yield* House
+  const byKey = (method: string, path: string, body?: unknown) =>
+    browser(url).ask(method, path, { body, headers: { authorization: `Bearer ${key}` } })
+  const operator = browser(url)
+  yield* operator.signIn(owner)
+  const { id: operatorId } = (yield* operator.ask("GET", "/v1/session")).json.actor
+  const name = randomBytes(4).toString("hex")
+  const join = Effect.fnUntraced(function* (email: string, link: string) {
+    assert.strictEqual((yield* useLink(url, link)).status, 200)
+    const page = browser(url)
+    assert.strictEqual((yield* page.signIn({ email, password: PASSWORD })).status, 200)
+    return page
+  })
+  const eve = { email: `eve-${name}@example.org`, role: "owner" }
+  const invited = yield* byKey("POST", "/v1/members", eve)
+  const account = { name: "B", owner: `bea-${name}@example.org`, plan: "free" }
+  const { link } = (yield* operator.ask("POST", "/v1/operate/accounts", { body: account })).json
+  return {
+    byKey,
+    url,
+    name,
+    operator: { page: operator, id: operatorId },
+    eve: { page: yield* join(eve.email, invited.json.url), id: invited.json.member.id },
+    bea: { page: yield* join(account.owner, link.url), id: link.member.id },
+  }
+})
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signing in", (it) => {
   it.effect("answers nonsense with a refusal, and never with a trouble of its own", () =>
@@ -122,6 +161,94 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
         )
         assert.strictEqual(statuses(seen).at(-1), 429, name)
       }
+    }),
+  )
+
+  it.effect("is never handed over: no key and no other owner makes a link for an operator, nor removes one", () =>
+    Effect.gen(function* () {
+      const { bea, byKey, eve, operator, url } = yield* strangers
+      for (const { id, reason } of [
+        { id: operator.id, reason: "member_is_operator" },
+        { id: eve.id, reason: "member_has_joined" },
+      ])
+        assert.deepStrictEqual(reasonOf(yield* byKey("POST", `/v1/members/${id}/link`)), [422, reason])
+      assert.deepStrictEqual(reasonOf(yield* byKey("DELETE", `/v1/members/${operator.id}`)), [
+        422,
+        "member_is_operator",
+      ])
+      for (const asked of [
+        yield* eve.page.ask("POST", `/v1/members/${operator.id}/link`),
+        yield* eve.page.ask("DELETE", `/v1/members/${operator.id}`),
+      ])
+        assert.deepStrictEqual(reasonOf(asked), [422, "member_is_operator"])
+      for (const asked of [
+        yield* bea.page.ask("POST", `/v1/members/${operator.id}/link`),
+        yield* bea.page.ask("DELETE", `/v1/members/${eve.id}`),
+      ])
+        assert.deepStrictEqual(reasonOf(asked), [404, "member_not_found"])
+      // An owner helps another member, and an operator themselves.
+      assert.strictEqual((yield* eve.page.ask("POST", `/v1/members/${eve.id}/link`)).status, 200)
+      const mine = yield* operator.page.ask("POST", `/v1/members/${operator.id}/link`)
+      const { owner } = yield* House
+      assert.strictEqual((yield* useLink(url, mine.json.url, owner.password)).status, 200)
+    }),
+  )
+
+  it.effect("opens by the newest link alone, and once one was used by none", () =>
+    Effect.gen(function* () {
+      const { byKey, name, url } = yield* strangers
+      const first = yield* byKey("POST", "/v1/members", { email: `ann-${name}@example.org`, role: "viewer" })
+      const { id } = first.json.member
+      const second = yield* byKey("POST", `/v1/members/${id}/link`)
+      assert.strictEqual((yield* useLink(url, first.json.url)).status, 400)
+      // Two that were made at the same moment.
+      const sql = yield* PgClient.PgClient
+      yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
+        VALUES (${name}, ${`reset-password:${name}`}, ${id}, now() + interval '1 day', now(), now())`
+      assert.strictEqual((yield* useLink(url, second.json.url)).status, 200)
+      assert.strictEqual((yield* useLink(url, `${url}/welcome#${name}`)).status, 400)
+    }),
+  )
+
+  it.effect("leads from one account into no other: not by a former password, nor by a link from before", () =>
+    Effect.gen(function* () {
+      const { bea, byKey, name, url } = yield* strangers
+      const carl = { email: `carl-${name}@example.org`, password: PASSWORD }
+      const invitation = { email: carl.email, role: "member" }
+      const { member, url: before } = (yield* byKey("POST", "/v1/members", invitation)).json
+      const inB = () => bea.page.ask("POST", "/v1/members", { body: invitation })
+      assert.deepStrictEqual(reasonOf(yield* inB()), [422, "already_member"])
+      yield* byKey("DELETE", `/v1/members/${member.id}`)
+      assert.strictEqual((yield* useLink(url, before)).status, 400)
+
+      // Joined in A, removed there, invited into B: what signed in to A does not sign in to B.
+      const { url: again } = (yield* byKey("POST", "/v1/members", invitation)).json
+      assert.strictEqual((yield* useLink(url, again)).status, 200)
+      assert.strictEqual((yield* browser(url).signIn(carl)).status, 200)
+      yield* byKey("DELETE", `/v1/members/${member.id}`)
+      const { url: link } = (yield* inB()).json
+      assert.strictEqual((yield* browser(url).signIn(carl)).status, 401)
+      assert.strictEqual((yield* useLink(url, link, "carl's own password")).status, 200)
+      const page = browser(url)
+      assert.strictEqual((yield* page.signIn({ ...carl, password: "carl's own password" })).status, 200)
+      assert.deepInclude((yield* page.ask("GET", "/v1/session")).json, { role: "member", operator: false })
+    }),
+  )
+
+  it.effect("of an operator who belongs to no account is nobody's to invite", () =>
+    Effect.gen(function* () {
+      const { bea, byKey, name, url } = yield* strangers
+      const dan = { email: `dan-${name}@example.org`, role: "owner" }
+      const invited = yield* byKey("POST", "/v1/members", dan)
+      yield* useLink(url, invited.json.url)
+      yield* byKey("DELETE", `/v1/members/${invited.json.member.id}`)
+      const sql = yield* PgClient.PgClient
+      yield* sql`UPDATE users SET operator = true WHERE id = ${invited.json.member.id}`
+      for (const asked of [
+        yield* bea.page.ask("POST", "/v1/members", { body: dan }),
+        yield* byKey("POST", "/v1/members", dan),
+      ])
+        assert.deepStrictEqual(reasonOf(asked), [422, "already_member"])
     }),
   )
 

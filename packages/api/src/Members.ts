@@ -103,13 +103,24 @@ export class Members extends HttpApiGroup.make("members")
       success: Idempotency.replayable(Link),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about("Make a member a new link", "admin", "For an invitation that ran out, or a password that was lost."),
+      about(
+        "Make a member a new link",
+        "admin",
+        "For an invitation that ran out, or a password that was lost; the links from before end. A key makes one only for " +
+          "who has not signed in yet, and only an operator makes one for an operator.",
+      ),
     ),
     HttpApiEndpoint.delete("remove", "/members/:id", {
       params,
       success: Removed,
       error: ApiError.Unprocessable,
-    }).annotateMerge(about("Remove a member", "admin", "Their sessions end at once.")),
+    }).annotateMerge(
+      about(
+        "Remove a member",
+        "admin",
+        "Their sessions end at once, and their password, factors and links are gone. An operator stays.",
+      ),
+    ),
   )
   .middleware(Validation)
   .middleware(Authorization)

@@ -131,6 +131,26 @@ export class LastOwner extends Schema.TaggedError<LastOwner>()("LastOwner", {}) 
   }
 }
 
+/** Whoever signs in as an operator sees every account, so no account decides how they sign in. */
+export class MemberIsOperator extends Schema.TaggedError<MemberIsOperator>()("MemberIsOperator", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "member_is_operator"
+  override get message() {
+    return "This member runs the instance: only an operator makes them a link, and nobody removes them before `waybill users operator --off`."
+  }
+}
+
+/** A key that leaked must not become the sign-in of somebody who has one. */
+export class MemberHasJoined extends Schema.TaggedError<MemberHasJoined>()("MemberHasJoined", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "member_has_joined"
+  override get message() {
+    return "A key makes links only for members who have not signed in yet. For others an owner makes one in the dashboard."
+  }
+}
+
 type Decide<Error> = Aggregate.Decide<State, Event, Error>
 
 export interface Invitation {

@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import * as Users from "./Users.ts"
 
 /** What stands beside a password, in the tables of the sign-in library. */
 export interface SecondFactors {
@@ -30,6 +31,7 @@ export const remove = Effect.fn("SecondFactors.remove")(function* (user_id: stri
         yield* sql`DELETE FROM user_passkeys WHERE user_id = ${user_id}`
         yield* sql`DELETE FROM user_verifications WHERE value = ${user_id} AND identifier LIKE 'trust-device-%'`
         yield* sql`DELETE FROM user_sessions WHERE user_id = ${user_id}`
+        yield* Users.dropLinks(user_id)
       }),
     ),
   )

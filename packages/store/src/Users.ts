@@ -91,15 +91,42 @@ export const setPassword = Effect.fn("Users.setPassword")(function* (id: string,
           VALUES (${id}, ${id}, 'credential', ${id}, ${hash}, now(), now())
           ON CONFLICT (provider_id, subject) DO UPDATE SET password = excluded.password, updated_at = now()`
         yield* sql`DELETE FROM user_sessions WHERE user_id = ${id}`
+        yield* dropLinks(id)
       }),
     ),
   )
 })
 
-/** Ends every session of a user, on every node, from the next request on. */
-export const signOut = Effect.fn("Users.signOut")(function* (id: string) {
+/** What a row of a link is called; the sign-in library looks it up by this and the token. */
+export const LINK_PREFIX = "reset-password:"
+
+/** Links that set this user's password open nothing any more, but for the one with the token. */
+export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string, except = "") {
   const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE user_id = ${id}`)
+  yield* Effect.orDie(sql`
+    DELETE FROM user_verifications
+    WHERE value = ${id} AND starts_with(identifier, ${LINK_PREFIX}) AND identifier <> ${LINK_PREFIX + except}`)
+})
+
+/**
+ * Whoever belongs to no account keeps nothing to sign in with: no password, passkey, second factor, session or link. So
+ * an account that invites the address later meets nobody's former sign-in, and nobody's former link leads into it.
+ */
+export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  const forget = Effect.gen(function* () {
+    const [gone] = yield* sql`
+      UPDATE users SET two_factor_enabled = false, updated_at = now() WHERE id = ${id}
+        AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = users.id AND m.status <> 'removed')
+      RETURNING id`
+    if (gone === undefined) return
+    yield* sql`DELETE FROM user_credentials WHERE user_id = ${id}`
+    yield* sql`DELETE FROM user_two_factors WHERE user_id = ${id}`
+    yield* sql`DELETE FROM user_passkeys WHERE user_id = ${id}`
+    yield* sql`DELETE FROM user_verifications WHERE value = ${id}`
+    yield* sql`DELETE FROM user_sessions WHERE user_id = ${id}`
+  })
+  yield* Effect.orDie(sql.withTransaction(forget))
 })
 
 /** Rows that have run out: sessions, links, counts of tries. */

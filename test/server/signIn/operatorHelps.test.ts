@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as Database from "../../support/database.ts"
 import { runToEnd } from "../../support/service.ts"
-import { browser, House, totp } from "./house.ts"
+import { browser, House, tokenOf, totp } from "./house.ts"
 
 /** The command line, beside the service on its database. */
 const waybill = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
@@ -12,6 +12,12 @@ const waybill = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   assert.strictEqual(code, 0, output)
   return output
 })
+
+/** A link that was made before opens nothing once an operator has helped. */
+const opened = (url: string, link: string) =>
+  browser(url).ask("POST", "/auth/reset-password", {
+    body: { token: tokenOf(link), newPassword: "correct horse battery" },
+  })
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lost a second factor", (it) => {
   const code = (uri: string) => ({ body: { code: totp(uri, Date.now()) } })
@@ -42,7 +48,9 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lo
       yield* trusted.ask("POST", "/auth/sign-out", { body: {} })
       assert.notProperty((yield* trusted.signIn(owner)).json, "twoFactorRedirect")
 
+      const { json: link } = yield* page.ask("POST", `/v1/members/${id}/link`)
       const said = yield* waybill("users", "reset-factors", email.toUpperCase(), "--json")
+      assert.strictEqual((yield* opened(url, link.url)).status, 400)
       assert.deepStrictEqual(JSON.parse(said), { id, email, authenticator: true, passkeys: 1 })
 
       for (const signedIn of [page, trusted])
@@ -83,7 +91,12 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lo
   it.effect("gets a new password with the operator's name in the audit log, and nobody else does", () =>
     Effect.gen(function* () {
       const { key, owner, url } = yield* House
+      const lost = browser(url)
+      yield* lost.signIn(owner)
+      const { id } = (yield* lost.ask("GET", "/v1/session")).json.actor
+      const { json: link } = yield* lost.ask("POST", `/v1/members/${id}/link`)
       const { password } = JSON.parse(yield* waybill("users", "password", owner.email, "--json"))
+      assert.strictEqual((yield* opened(url, link.url)).status, 400)
       assert.strictEqual((yield* browser(url).signIn(owner)).status, 401)
       const page = browser(url)
       assert.strictEqual((yield* page.signIn({ email: owner.email, password })).status, 200)

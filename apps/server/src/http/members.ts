@@ -23,8 +23,7 @@ export const MembersLive = HttpApiBuilder.group(Api, "members", (handlers) =>
       Effect.gen(function* () {
         const { account_id, domain, scopes } = yield* CurrentKey
         const { actor } = yield* Provenance
-        const admitted = yield* Admitted
-        const user = admitted !== undefined && "user" in admitted ? admitted.user : undefined
+        const user = yield* signedIn
         const operator = user?.operator ?? false
         return { object: "session" as const, actor, account_id, role: user?.role ?? null, scopes, domain, operator }
       }),
@@ -36,27 +35,14 @@ export const MembersLive = HttpApiBuilder.group(Api, "members", (handlers) =>
     invite: (call) => invite(call, call.payload),
     changeRole: ({ params, payload }) =>
       commit(about(Team, Team.STREAM_ID, (at) => Team.changeRole(at, params.id, payload.role), memberOf(params.id))),
-    makeLink: (call) => {
-      const { id } = call.params
-      return onceSealed(
-        call,
-        linked(id, (at) => Team.makeLink(at, id)),
-      )
-    },
-    remove: ({ params }) =>
-      Effect.gen(function* () {
-        yield* commit(
-          about(
-            Team,
-            Team.STREAM_ID,
-            (at) => Team.remove(at, params.id),
-            () => undefined,
-          ),
-        )
-        yield* Users.signOut(params.id)
-        return { object: "member" as const, id: params.id, deleted: true as const }
-      }),
+    makeLink: (call) => told(onceSealed(call, newLink(call.params.id))),
+    remove: ({ params }) => removed(params.id),
   }),
+)
+
+/** Nobody, where a key asks. */
+const signedIn = Effect.map(Admitted, (admitted) =>
+  admitted !== undefined && "user" in admitted ? admitted.user : undefined,
 )
 
 const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.Listed): ListedMember => ({
@@ -68,15 +54,22 @@ const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.Listed
 
 type Invitation = Omit<Team.Invitation, "user_id" | "name"> & { readonly name: string | null }
 
-export const invite = (call: Call, invitation: Invitation) => onceSealed(call, invited(invitation))
+export const invite = (call: Call, invitation: Invitation) => told(onceSealed(call, invited(invitation)))
 
-/** The address may be known from before, to nobody's account now; then the same person comes back. */
+/**
+ * The address may be known from before, to nobody's account now; then the same person comes back, by a sign-in that is
+ * new. An operator keeps theirs, so nobody's invitation reaches them.
+ */
 const invited = Effect.fnUntraced(function* ({ email, name, role }: Invitation) {
   const known = yield* Users.findByEmail(email)
   const belongs = Option.isSome(known) ? yield* StoredMembers.find(known.value.id) : Option.none()
   const { account_id } = yield* CurrentKey
   // Whether it is in this very account is decided with the team's history.
-  if (Option.isSome(belongs) && belongs.value.account_id !== account_id) return yield* new Team.AlreadyMember({ email })
+  const isHere = Option.isSome(belongs) && belongs.value.account_id === account_id
+  if (Option.isSome(known) && !isHere) {
+    if (Option.isSome(belongs) || known.value.operator) return yield* new Team.AlreadyMember({ email })
+    yield* Users.forgetSignIn(known.value.id)
+  }
   const called = name ?? email.slice(0, email.lastIndexOf("@"))
   const user_id = Option.isSome(known) ? known.value.id : yield* newId("UserId")
   if (Option.isNone(known))
@@ -84,6 +77,47 @@ const invited = Effect.fnUntraced(function* ({ email, name, role }: Invitation) 
   const invitation = { user_id, email, name: called, role }
   return yield* linked(user_id, (at) => Team.invite(at, invitation))
 })
+
+/** Whoever opens a link becomes that member, so it is made only for whom the caller may stand in. */
+const newLink = Effect.fnUntraced(function* (id: Id.UserId) {
+  const member = yield* StoredMembers.find(id)
+  const { account_id } = yield* CurrentKey
+  if (Option.isNone(member) || member.value.account_id !== account_id) return yield* new Team.MemberNotFound()
+  const user = yield* signedIn
+  if (member.value.operator && user?.operator !== true) return yield* new Team.MemberIsOperator()
+  if (member.value.status === "active" && user === undefined) return yield* new Team.MemberHasJoined()
+  return yield* linked(id, (at) => Team.makeLink(at, id))
+})
+
+/** An operator is first made none, by whoever has the instance's command line: no account takes that from them. */
+const removed = Effect.fnUntraced(function* (id: Id.UserId) {
+  const member = yield* StoredMembers.find(id)
+  const { account_id } = yield* CurrentKey
+  if (Option.isSome(member) && member.value.account_id === account_id && member.value.operator)
+    return yield* new Team.MemberIsOperator()
+  yield* commit(
+    about(
+      Team,
+      Team.STREAM_ID,
+      (at) => Team.remove(at, id),
+      () => undefined,
+    ),
+  )
+  yield* Users.forgetSignIn(id)
+  return { object: "member" as const, id, deleted: true as const }
+})
+
+/** From when a new link is told of, those from before open nothing. */
+const told = <A extends Told, E, R>(answered: Effect.Effect<A, E, R>) =>
+  Effect.tap(answered, ({ body, headers }) =>
+    body.url === null || headers["idempotent-replayed"] !== undefined
+      ? Effect.void
+      : Users.dropLinks(body.member.id, new URL(body.url).hash.slice(1)),
+  )
+interface Told {
+  readonly body: { readonly member: Member; readonly url: string | null }
+  readonly headers: { readonly "idempotent-replayed"?: "true" }
+}
 
 /** The link is made before the decision, and told only if that is taken: a link that nobody was told of opens nothing. */
 const linked = Effect.fnUntraced(function* <E>(

@@ -6,6 +6,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import { InstanceKey } from "@waybill/store/InstanceKey"
 import * as Members from "@waybill/store/Members"
 import { Provenance } from "@waybill/store/Provenance"
+import * as Users from "@waybill/store/Users"
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import pg from "pg"
@@ -78,6 +79,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
     beforeSession: ({ userId }) =>
       run(Effect.map(Members.find(userId), (member) => (Option.isNone(member) ? (false as const) : undefined))),
     afterSession: ({ userId }) => run(joined(userId)),
+    afterLink: (userId) => run(Users.dropLinks(userId)),
   }
   let library: Promise<BetterAuth> | undefined
   const auth = Effect.promise(() => (library ??= import("./betterAuth.ts").then(({ make }) => make(options, pool))))
@@ -96,7 +98,11 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
       const token = Buffer.from(SecureRandom.randomBytesUnsafe(LINK_BYTES)).toString("base64url")
       const expiresAt = DateTime.toDateUtc(DateTime.add(yield* DateTime.now, { hours: LINK_HOURS }))
       yield* Effect.promise(() =>
-        internalAdapter.createVerificationValue({ value: user_id, identifier: `reset-password:${token}`, expiresAt }),
+        internalAdapter.createVerificationValue({
+          value: user_id,
+          identifier: `${Users.LINK_PREFIX}${token}`,
+          expiresAt,
+        }),
       )
       // Behind the hash, so that it stands in no server's log and in no referrer.
       return `${place.url}${LINK_PATH}#${token}`

@@ -70,6 +70,7 @@ export const make = (options: Options, database: Pool) =>
       minPasswordLength: MIN_PASSWORD_CHARS,
       maxPasswordLength: MAX_PASSWORD_CHARS,
       revokeSessionsOnPasswordReset: true,
+      onPasswordReset: ({ user }) => options.afterLink(user.id),
     },
     user: {
       modelName: "users",
