@@ -1,12 +1,14 @@
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
+import { once } from "node:events"
+import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Waybill } from "../../packages/client/src/Waybill.ts"
-import { freePort, runToEnd, Service } from "../support/service.ts"
+import { type Ended, freePort, runToEnd, Service } from "../support/service.ts"
 
 const run = promisify(execFile)
 const LAST_LINE = "curl "
@@ -16,11 +18,16 @@ let data = ""
 let env: Record<string, string> = {}
 let service: Service
 let first = ""
-
+/** What the very first start said, whose port another program had. */
+let taken: Ended
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), "waybill-e2e-"))
   const [port, smtp] = [await freePort(), await freePort()]
   env = { WAYBILL_DATA: data, PORT: `${port}`, SMTP_PORT: `${smtp}` }
+  const other = createServer().listen(port, "127.0.0.1")
+  await once(other, "listening")
+  taken = await runToEnd(["start"], env)
+  other.close()
   service = new Service(["start"], env)
   first = await service.says(LAST_LINE)
 }, TIMEOUT)
@@ -33,6 +40,14 @@ const url = () => `http://127.0.0.1:${env["PORT"]}`
 const keyOf = (text: string) => /wb_\w+/.exec(text)?.[0] ?? ""
 
 describe("a first start", () => {
+  it("names a taken port and the setting, and leaves the secrets to the start that succeeds", () => {
+    assert.deepStrictEqual(
+      [taken.code, taken.output.trim().split("\n").at(-1)],
+      [1, `waybill: port ${env["PORT"]} is taken; PORT=… names another`],
+    )
+    assert.notInclude(taken.output, "wb_")
+  })
+
   it("says where everything is, and the secrets this once", () => {
     for (const line of [`${url()}/v1`, `${url()}/docs`, "owner@acme.test / ", "API key    wb_"])
       assert.include(first, line)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Option } from "effect"
 import { readFile } from "node:fs/promises"
+import * as NotListening from "../../apps/server/src/NotListening.ts"
 import * as Settings from "../../apps/server/src/Settings.ts"
 import { FILE, render } from "../../scripts/configuration.ts"
 
@@ -47,6 +48,38 @@ describe("the settings", () => {
         found.flatMap((problem) => names.filter((name) => problem.startsWith(name))).sort(),
         names.sort(),
       )
+    }),
+  )
+
+  it.effect("make an address of HOST and PORT that can be called, of IPv6 too", () =>
+    Effect.gen(function* () {
+      for (const [HOST, expected] of [
+        ["127.0.0.1", "http://127.0.0.1:3025"],
+        ["0.0.0.0", "http://127.0.0.1:3025"],
+        ["::", "http://127.0.0.1:3025"],
+        ["::1", "http://[::1]:3025"],
+        ["waybill.test", "http://waybill.test:3025"],
+      ] as const)
+        assert.strictEqual(Settings.urlOf(yield* Settings.load.pipe(given({ HOST }))), expected)
+      for (const HOST of ["[::1]", "waybill:3025", "no host"])
+        assert.deepStrictEqual(yield* problems({ HOST }), [
+          `HOST is wrong: ${HOST} is neither an address nor a name. Default: 127.0.0.1.`,
+        ])
+    }),
+  )
+
+  it.effect("name another place for each listener that finds its own taken", () =>
+    Effect.gen(function* () {
+      const settings = yield* Settings.load.pipe(given({ REPORTS_PORT: "25", METRICS_PORT: "9464" }))
+      const said = (code: string, port?: number) => {
+        const told = NotListening.told(settings)(Object.assign(new Error("listen"), { code, port }))
+        return told instanceof NotListening.NotListening ? told.message : told
+      }
+      assert.strictEqual(said("EADDRINUSE", 2525), "port 2525 is taken; SMTP_PORT=… names another")
+      assert.strictEqual(said("EADDRINUSE", 9464), "port 9464 is taken; METRICS_PORT=… names another")
+      assert.strictEqual(said("EACCES", 25), "port 25 is not for this user; REPORTS_PORT=… names another")
+      assert.strictEqual(said("ENOTFOUND"), "this machine has no address 127.0.0.1; HOST=… names another")
+      assert.instanceOf(said("EPIPE"), Error)
     }),
   )
 

@@ -330,6 +330,10 @@ export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function*
   if (new Set(["oidcIssuer", "oidcClientId", "oidcClientSecret"].map(isSet)).size > 1) {
     problems.push("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET belong together: one of them is missing.")
   }
+  const { host, port = 1 } = values as Partial<Place>
+  if (host !== undefined && !URL.canParse(ownUrl({ host, port }))) {
+    problems.push(`HOST is wrong: ${host} is neither an address nor a name. Default: 127.0.0.1.`)
+  }
   if (problems.length > 0) return yield* new SettingsWrong({ problems })
   return values as unknown as Settings
 })
@@ -355,11 +359,23 @@ export const describe = Effect.gen(function* () {
   )
 })
 
-export const urlOf = (settings: Settings): string =>
-  Option.getOrElse(
-    settings.baseUrl,
-    () => `http://${settings.host === "0.0.0.0" ? "127.0.0.1" : settings.host}:${settings.port}`,
-  )
+/** An address of IPv6 stands in brackets where a port follows. */
+export const hostAndPort = (host: string, port: number): string => `${host.includes(":") ? `[${host}]` : host}:${port}`
+
+/** Listened on, they mean every address of the machine; called, they mean none. */
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(["0.0.0.0", "::"])
+
+type Place = Pick<Settings, "host" | "port">
+
+const ownUrl = ({ host, port }: Place): string =>
+  `http://${hostAndPort(EVERY_ADDRESS.has(host) ? "127.0.0.1" : host, port)}`
+
+export const urlOf = (settings: Place & Pick<Settings, "baseUrl">): string =>
+  Option.getOrElse(settings.baseUrl, () => ownUrl(settings))
+
+/** Others reach the service, and are told to call this very machine. */
+export const isBaseUrlMissing = ({ baseUrl, host }: Pick<Settings, "baseUrl" | "host">): boolean =>
+  Option.isNone(baseUrl) && EVERY_ADDRESS.has(host)
 
 export const reveal = (secret: Option.Option<Redacted.Redacted>): string | undefined =>
   Option.getOrUndefined(Option.map(secret, Redacted.value))

@@ -11,16 +11,21 @@ import { newId, now } from "./fresh.ts"
 /** What is kept of a key. */
 export const hashOf = (secret: string): Content.Sha256 => hash("sha256", secret, "hex") as Content.Sha256
 
-/** The only moment at which a key's secret exists outside its owner's hands. */
+/** A new key's id and what is known of it. The only moment at which its secret exists outside its owner's hands. */
+export const drawKey = Effect.fnUntraced(function* (createdBy: string | null) {
+  const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
+  const keyId = yield* newId("ApiKeyId")
+  return { now: yield* now, keyId, secret, hash: hashOf(secret), createdBy }
+})
+
 export const createApiKey = Effect.fn("createApiKey")(function* (
   account_id: AccountId,
   createdBy: string | null,
   command: ApiKey.Command,
 ) {
   const store = yield* EventStore
-  const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
-  const keyId = yield* newId("ApiKeyId")
-  const facts = { now: yield* now, keyId, secret, hash: hashOf(secret), createdBy }
+  const facts = yield* drawKey(createdBy)
+  const { keyId, secret } = facts
   yield* store.transact({
     account_id,
     streams: [{ aggregate: ApiKey, id: keyId, fresh: true }],

@@ -14,7 +14,7 @@ const program = waybill.pipe(
     if (error._tag === "None") return Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(Cause.pretty(cause))
     return "_tag" in error.value && error.value._tag === "ShowHelp"
       ? Effect.void
-      : Console.error(`waybill: ${error.value.message}`)
+      : Console.error(`waybill: ${error.value.message === "" ? Cause.pretty(cause) : error.value.message}`)
   }),
   Effect.provide(NodeServices.layer),
 )

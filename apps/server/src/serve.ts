@@ -2,6 +2,7 @@ import * as Database from "@waybill/store/Database"
 import { Effect, Layer } from "effect"
 import { welcome } from "./cli/welcome.ts"
 import * as Installation from "./Installation.ts"
+import * as NotListening from "./NotListening.ts"
 import { Exposition } from "./observability/Exposition.ts"
 import * as Logs from "./observability/Logs.ts"
 import * as Tracing from "./observability/Tracing.ts"
@@ -17,10 +18,6 @@ const INSTALLING = 1
 export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
   const serving = Effect.gen(function* () {
     const { roles } = settings
-    // Who answers requests shows the first key; the others find an installation or wait for one.
-    const first = roles.includes("api")
-      ? yield* Effect.orDie(Database.inTurn(INSTALLING)(Installation.ensure()))
-      : undefined
     const part = <A, E, R>(role: Role, layer: Layer.Layer<A, E, R>) => (roles.includes(role) ? layer : Layer.empty)
     const exposition = yield* Exposition
     const metrics = Service.metricsRoute(settings, exposition)
@@ -31,7 +28,12 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
         part("smtp", Service.smtp(settings)),
         part("worker", Service.worker(settings, postgres.url)),
       ),
-    )
+    ).pipe(Effect.mapError(NotListening.told(settings)))
+    // Only now: a start that finds its port taken has installed nothing, and the next one shows the first secrets. Who
+    // answers requests shows them; the others find an installation or wait for one.
+    const first = roles.includes("api")
+      ? yield* Effect.orDie(Database.inTurn(INSTALLING)(Installation.ensure()))
+      : undefined
     yield* welcome(settings, first)
     return yield* postgres.died
     // Ended before what it stands on: work under way is written down into a store that is still there.

@@ -53,6 +53,9 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
         headers: { origin: "https://evil.example", cookie: "waybill.session_token=x" },
       })
       assert.strictEqual(forged.status, 403)
+      // What it looks like, too, where BASE_URL was left out.
+      assert.include(forged.json.message, `One signs in at ${house.url}`)
+      assert.include(forged.json.message, "BASE_URL")
     }),
   )
 

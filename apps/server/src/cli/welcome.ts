@@ -2,7 +2,7 @@ import { Console, Effect, Redacted } from "effect"
 import { FIRST_DOMAIN, type FirstSecrets } from "../Installation.ts"
 import * as Role from "../Role.ts"
 import type { Settings } from "../Settings.ts"
-import { urlOf } from "../Settings.ts"
+import { hostAndPort, isBaseUrlMissing, urlOf } from "../Settings.ts"
 
 /** What a newcomer needs, and no more. The secrets stand here once and nowhere else. */
 export const welcome = (settings: Settings, first: FirstSecrets | undefined) => {
@@ -14,14 +14,21 @@ export const welcome = (settings: Settings, first: FirstSecrets | undefined) => 
     ...(roles.length < Role.ALL.length ? [`  Roles      ${roles.join(", ")}`] : []),
     ...(roles.includes("api") ? [`  API        ${url}/v1`, `  Docs       ${url}/docs`, `  Dashboard  ${url}/`] : []),
     ...(roles.includes("smtp")
-      ? [`  SMTP       ${settings.host}:${settings.smtpPort} (any user name, an API key as password)`]
+      ? [`  SMTP       ${hostAndPort(settings.host, settings.smtpPort)} (any user name, an API key as password)`]
       : []),
+    ...(roles.includes("api") && isBaseUrlMissing(settings) ? OTHERS : []),
     ...(first === undefined ? [] : secrets(first)),
     ``,
     ...(settings.transport === "capture" && roles.includes("api") ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
   ]
   return Effect.forEach(lines, (line) => Console.log(line), { discard: true })
 }
+
+const OTHERS = [
+  ``,
+  `HOST lets other machines in, but nobody there can sign in before BASE_URL says how their browsers reach this one,`,
+  `such as BASE_URL=http://waybill.example.com:3025.`,
+]
 
 const secrets = ({ key, owner }: FirstSecrets): ReadonlyArray<string> => [
   ``,

@@ -20,7 +20,7 @@ export const layer = (trustedProxies: Networks) =>
       const handler = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { headers, method } = request
-        if (method !== "GET" && method !== "HEAD" && !isOurs(headers, signIn.place)) return FOREIGN
+        if (method !== "GET" && method !== "HEAD" && !isOurs(headers, signIn.place)) return foreign(signIn.place)
         // Whoever brings no cookie has no session, and their first page need not wait until the library is read.
         if (method === "GET" && request.url === `${PATH}/get-session` && !Session.hasCookie(request)) return NOBODY
         const body = method === "GET" || method === "HEAD" ? null : yield* request.text
@@ -38,10 +38,16 @@ export const layer = (trustedProxies: Networks) =>
 
 const NOBODY = HttpServerResponse.setHeader(HttpServerResponse.jsonUnsafe(null), "cache-control", "no-store")
 
-const FOREIGN = HttpServerResponse.jsonUnsafe(
-  { code: "INVALID_ORIGIN", message: "This request comes from a page of another site." },
-  { status: 403 },
-)
+const foreign = ({ origins }: SignIn["Service"]["place"]) =>
+  HttpServerResponse.jsonUnsafe(
+    {
+      code: "INVALID_ORIGIN",
+      message:
+        `This request comes from a page of another site. One signs in at ${origins.join(" or ")}; ` +
+        "where browsers reach the service by another address, its setting BASE_URL has to name it.",
+    },
+    { status: 403 },
+  )
 
 /** The library looks as well; what changes who is signed in is worth two looks. No browser leaves `Origin` out here. */
 const isOurs = (headers: HttpServerRequest.HttpServerRequest["headers"], place: SignIn["Service"]["place"]): boolean =>
