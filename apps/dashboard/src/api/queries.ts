@@ -84,11 +84,13 @@ export const emailEvents = (id: string) =>
 
 const SANDBOX_PAGE = 50
 
+export const inboxPage = (after: string | undefined, signal?: AbortSignal) =>
+  get<Page<SandboxMessage>>("/sandbox/messages", { limit: SANDBOX_PAGE, after }, signal)
+
 export const inbox = infiniteQueryOptions({
   queryKey: ["inbox"],
   initialPageParam: undefined as string | undefined,
-  queryFn: ({ pageParam, signal }) =>
-    get<Page<SandboxMessage>>("/sandbox/messages", { limit: SANDBOX_PAGE, after: pageParam }, signal),
+  queryFn: ({ pageParam, signal }) => inboxPage(pageParam, signal),
   getNextPageParam: (page) => page.next_cursor ?? undefined,
 })
 

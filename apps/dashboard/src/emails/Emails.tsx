@@ -18,7 +18,7 @@ export const Emails = () => {
   const navigate = useNavigate({ from: "/emails" })
   const [live, setLive] = useState(true)
   const query = useInfiniteQuery(emails(search))
-  const tail = useTail(search, live && query.isSuccess)
+  const tail = useTail(search, live && query.data !== undefined)
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
   return (
     <Screen
@@ -31,7 +31,7 @@ export const Emails = () => {
       <Panel className="overflow-hidden">
         {query.isPending ? (
           <SkeletonRows rows={10} />
-        ) : query.isError ? (
+        ) : query.data === undefined ? (
           <div className="p-4">
             <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
           </div>

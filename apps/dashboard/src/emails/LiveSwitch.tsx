@@ -7,7 +7,7 @@ export const LiveSwitch = ({
   onChange,
 }: {
   readonly on: boolean
-  readonly liveness: Liveness
+  readonly liveness: Liveness | "held"
   readonly onChange: (on: boolean) => void
 }) => (
   <button
@@ -15,7 +15,13 @@ export const LiveSwitch = ({
     role="switch"
     aria-checked={on}
     onClick={() => onChange(!on)}
-    title={on ? "New messages and states come in by themselves" : "The list stands still"}
+    title={
+      !on
+        ? "The list stands still"
+        : liveness === "held"
+          ? "Too many requests were made: the list goes on by itself within a minute"
+          : "New messages and states come in by themselves"
+    }
     className="inline-flex h-8 items-center gap-2 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium hover:bg-hover"
   >
     <span
@@ -25,6 +31,6 @@ export const LiveSwitch = ({
         !on ? "bg-line-strong" : liveness === "live" ? "bg-good breathing" : "bg-warn",
       )}
     />
-    {!on ? "Paused" : liveness === "live" ? "Live" : "Connecting"}
+    {!on ? "Paused" : liveness === "live" ? "Live" : liveness === "held" ? "Waiting" : "Connecting"}
   </button>
 )

@@ -1,20 +1,22 @@
-import { type InfiniteData, infiniteQueryOptions, useQueryClient } from "@tanstack/react-query"
+import { infiniteQueryOptions, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useRef, useState } from "react"
 import { type Liveness, useLive } from "../api/live.ts"
 import type { Email, Page } from "../api/records.ts"
-import { get } from "../api/request.ts"
+import { merged, newsOf, reachOf, type Rows, rowsOf } from "../api/newest.ts"
+import { get, Refused } from "../api/request.ts"
+import { usePaced } from "../api/usePaced.ts"
 import { useMay } from "../shell/useSession.ts"
-import type { EmailSearch } from "./search.ts"
+import { type EmailSearch, isFiltered } from "./search.ts"
 
 const PAGE = 50
 /** Logs may be asked for sixty times a minute; a tail takes half of that at most, and leaves the rest to the reader. */
 const TAIL_MS = 2_000
+/** A message and its delivery come in together. */
+const GATHER_MS = 500
 /** Without the right to the stream the log is asked instead. */
 const POLL_MS = 5_000
-/** Rows further down whose state changed, looked up one by one; more of them are seen when the list is opened again. */
+/** Rows further down whose state changed, looked up one by one, so many at a time. */
 const MAX_LOOKED_UP = 5
-
-type Data = InfiniteData<Page<Email>, string | undefined>
 
 export const emails = (search: EmailSearch) =>
   infiniteQueryOptions({
@@ -28,27 +30,9 @@ export const emails = (search: EmailSearch) =>
     refetchOnWindowFocus: false,
   })
 
-/** What is newer in front, what is known replaced. */
-const merged = (data: Data, fresh: ReadonlyArray<Email>): Data => {
-  const byId = new Map(fresh.map((email) => [email.id as string, email]))
-  const pages = data.pages.map((page) => ({
-    ...page,
-    data: page.data.map((email) => {
-      const newer = byId.get(email.id)
-      byId.delete(email.id)
-      return newer === undefined || newer.version < email.version ? email : newer
-    }),
-  }))
-  const [first, ...rest] = pages
-  const newest = first?.data[0]?.id ?? ""
-  const arrived = fresh.filter(({ id }) => byId.has(id) && id > newest)
-  return first === undefined || arrived.length === 0
-    ? { ...data, pages }
-    : { ...data, pages: [{ ...first, data: [...arrived, ...first.data] }, ...rest] }
-}
-
 export interface Tail {
-  readonly liveness: Liveness
+  /** Held while the server asks to be left alone: what the list shows is not of this moment. */
+  readonly liveness: Liveness | "held"
   /** Which rows came in while the list was open. */
   readonly arrived: ReadonlySet<string>
 }
@@ -59,33 +43,35 @@ export const useTail = (search: EmailSearch, enabled: boolean): Tail => {
   const isAdmin = useMay("admin")
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set())
   const changed = useRef(new Set<string>())
-  const timer = useRef<number | undefined>(undefined)
   const key = emails(search).queryKey
 
   const catchUp = async () => {
-    timer.current = undefined
-    const ids = new Set(changed.current)
+    const before = client.getQueryData<Rows<Email>>(key)
+    if (before === undefined) return 1
+    const ids = [...changed.current]
     changed.current.clear()
-    const before = client.getQueryData<Data>(key)
-    if (before === undefined) return
-    const known = new Set(before.pages.flatMap(({ data }) => data.map(({ id }) => id as string)))
-    const page = await get<Page<Email>>("/email/logs", { ...search, limit: PAGE })
-    const seen = new Set(page.data.map(({ id }) => id as string))
-    const further = [...ids].filter((id) => known.has(id) && !seen.has(id)).slice(0, MAX_LOOKED_UP)
-    const others = await Promise.all(further.map((id) => get<Email>(`/email/logs/${id}`).catch(() => undefined)))
-    const fresh = [...page.data, ...others.filter((each) => each !== undefined)]
-    client.setQueryData<Data>(key, (data) => (data === undefined ? data : merged(data, fresh)))
-    const newest = before.pages[0]?.data[0]?.id ?? ""
-    const news = page.data.filter(({ id }) => id > newest && !known.has(id)).map(({ id }) => id as string)
-    if (news.length > 0) setArrived((all) => new Set([...all, ...news]))
+    try {
+      const pages = await newsOf(before, (after) => get("/email/logs", { ...search, limit: PAGE, after }))
+      const known = new Set(rowsOf(before).map(({ id }) => id as string))
+      const further = ids.filter((id) => known.has(id) && id < reachOf(pages))
+      const asked = further.slice(0, MAX_LOOKED_UP)
+      const others = new Map(await Promise.all(asked.map((id) => lookUp(id, search))).then((all) => all.flat()))
+      client.setQueryData<Rows<Email>>(
+        key,
+        (data) => data && merged(data, { pages, others, isLeft: isFiltered(search) }),
+      )
+      const newest = rowsOf(before)[0]?.id ?? ""
+      const news = rowsOf({ pages }).filter(({ id }) => id > newest)
+      if (news.length > 0) setArrived((all) => new Set([...all, ...news.map(({ id }) => id)]))
+      for (const id of further.slice(MAX_LOOKED_UP)) changed.current.add(id)
+      if (changed.current.size > 0) soon()
+      return pages.length + asked.length
+    } catch (error) {
+      for (const id of ids) changed.current.add(id)
+      throw error
+    }
   }
-  const soon = () => {
-    timer.current ??= window.setTimeout(
-      () => void catchUp().catch(() => undefined),
-      changed.current.size > 1 ? TAIL_MS : TAIL_MS / 4,
-    )
-  }
-  useEffect(() => () => window.clearTimeout(timer.current), [])
+  const { ask: soon, isHeld } = usePaced(catchUp, { every_ms: TAIL_MS, gather_ms: GATHER_MS })
 
   const liveness = useLive({
     types: EMAIL_TYPES,
@@ -101,7 +87,21 @@ export const useTail = (search: EmailSearch, enabled: boolean): Tail => {
     const poll = window.setInterval(soon, POLL_MS)
     return () => window.clearInterval(poll)
   })
-  return { liveness: enabled && !isAdmin ? "live" : liveness, arrived }
+  const shown = enabled && !isAdmin ? "live" : liveness
+  return { liveness: shown === "live" && isHeld ? "held" : shown, arrived }
+}
+
+/** As it is now; one that does not have the status any more that was asked for is none of the list. */
+const lookUp = async (
+  id: string,
+  { status }: EmailSearch,
+): Promise<ReadonlyArray<readonly [string, Email | undefined]>> => {
+  const email = await get<Email>(`/email/logs/${id}`).catch((error: unknown) => {
+    if (error instanceof Refused && error.status === 404) return undefined
+    throw error
+  })
+  if (email === undefined) return []
+  return [[id, status === undefined || email.status === status ? email : undefined]]
 }
 
 export const EMAIL_TYPES = [

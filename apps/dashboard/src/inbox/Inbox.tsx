@@ -4,9 +4,11 @@ import { Inbox as Icon, Trash2 } from "lucide-react"
 import { Suspense, useEffect, useState } from "react"
 import { useLive } from "../api/live.ts"
 import { ahead, takeBack, without } from "../api/ahead.ts"
+import { merged, newsOf, type Rows } from "../api/newest.ts"
 import * as queries from "../api/queries.ts"
 import type { SandboxMessage } from "../api/records.ts"
 import { remove } from "../api/request.ts"
+import { usePaced } from "../api/usePaced.ts"
 import { sendExamples } from "../emails/examples.ts"
 import { useListKeys } from "../shell/useListKeys.ts"
 import { useMay } from "../shell/useSession.ts"
@@ -21,7 +23,9 @@ import { say } from "../ui/Toasts.tsx"
 import { Mail } from "./Mail.tsx"
 
 const ARRIVALS = ["email.delivered"]
-const SOON_MS = 400
+const GATHER_MS = 400
+/** A quarter of the window, which mail that is looked at and all other screens share. */
+const TAIL_MS = 2_000
 const POLL_MS = 5_000
 
 /** Mail that was captured instead of sent, as its readers would see it. */
@@ -31,15 +35,26 @@ export const Inbox = () => {
   const client = useQueryClient()
   const isAdmin = useMay("admin")
   const [emptying, setEmptying] = useState(false)
-  const query = useInfiniteQuery({ ...queries.inbox, refetchInterval: isAdmin ? false : POLL_MS })
+  const query = useInfiniteQuery(queries.inbox)
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
   const refresh = () => client.invalidateQueries({ queryKey: ["inbox"], exact: true })
-  useLive({
-    types: ARRIVALS,
-    enabled: isAdmin,
-    onBegin: () => void refresh(),
-    onEvent: () => void setTimeout(() => void refresh(), SOON_MS),
-  })
+  const catchUp = async () => {
+    const before = client.getQueryData<Rows<SandboxMessage>>(queries.inbox.queryKey)
+    if (before === undefined) return 1
+    const pages = await newsOf(before, queries.inboxPage)
+    client.setQueryData<Rows<SandboxMessage>>(
+      queries.inbox.queryKey,
+      (data) => data && merged(data, { pages, isLeft: true }),
+    )
+    return pages.length
+  }
+  const { ask } = usePaced(catchUp, { every_ms: TAIL_MS, gather_ms: GATHER_MS })
+  useLive({ types: ARRIVALS, enabled: isAdmin, onBegin: ask, onEvent: ask })
+  useEffect(() => {
+    if (isAdmin) return undefined
+    const poll = window.setInterval(ask, POLL_MS)
+    return () => window.clearInterval(poll)
+  }, [ask, isAdmin])
   const open = (next: SandboxMessage | undefined) =>
     void navigate({ search: next === undefined ? {} : { id: next.id }, replace: true })
   const at = useListKeys(rows.length, { open: (nth) => open(rows[nth]), show: (nth) => open(rows[nth]) })
@@ -53,7 +68,7 @@ export const Inbox = () => {
       open(undefined)
       return ahead(client, queries.inbox.queryKey, without<SandboxMessage>(gone))
     },
-    onSuccess: refresh,
+    onSuccess: ask,
     onError: takeBack,
   })
   return (
@@ -73,7 +88,7 @@ export const Inbox = () => {
         <Panel>
           <SkeletonRows />
         </Panel>
-      ) : query.isError ? (
+      ) : query.data === undefined ? (
         <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
       ) : rows.length === 0 ? (
         <Panel>
