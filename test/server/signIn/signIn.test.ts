@@ -138,6 +138,43 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
+  it.effect("makes an account together with its owner, or none", () =>
+    Effect.gen(function* () {
+      const { house, page } = yield* owner
+      const names = Effect.map(page.ask("GET", "/v1/operate/accounts"), ({ json }) =>
+        json.data.map(({ name }: { name: string }) => name),
+      )
+      const make = (name: string, email: string) =>
+        page.ask("POST", "/v1/operate/accounts", { body: { name, owner: email, plan: "free" } })
+      const refused = yield* make("Orphans", house.owner.email)
+      assert.deepStrictEqual([refused.status, refused.json.error.reason], [422, "already_member"])
+      const made = yield* make("Neighbours", "nell@example.org")
+      assert.deepInclude(made.json.link.member, { email: "nell@example.org", role: "owner", status: "invited" })
+      const all = yield* names
+      assert.include(all, "Neighbours")
+      assert.notInclude(all, "Orphans")
+    }),
+  )
+
+  it.effect("counts what a frame shows in its reader's window, and lets no other site in", () =>
+    Effect.gen(function* () {
+      const { house, page } = yield* owner
+      const sent = yield* page.ask("POST", "/v1/email/send", {
+        body: { from: "hello@acme.test", to: "ana@example.org", subject: "Hi", html: "<p>Framed</p>" },
+      })
+      const ask = (path: string, headers: Record<string, string>) =>
+        Effect.promise(() => fetch(house.url + path, { headers: { "x-forwarded-for": "203.0.113.77", ...headers } }))
+      const cookie = `waybill.session_token=${page.jar.get("waybill.session_token")}`
+      const frame = (site: string) =>
+        ask(`/preview/emails/${sent.json.id}`, { cookie, "sec-fetch-site": site, "sec-fetch-dest": "iframe" })
+      const seen = yield* frame("same-origin")
+      assert.include(yield* Effect.promise(() => seen.text()), "<p>Framed</p>")
+      const stranger = yield* ask("/v1/session", {})
+      assert.deepStrictEqual([stranger.status, stranger.headers.get("x-ratelimit-remaining")], [401, "119"])
+      assert.strictEqual((yield* frame("cross-site")).status, 404)
+    }),
+  )
+
   it.effect("keeps the last owner, who cannot be removed or made less", () =>
     Effect.gen(function* () {
       const { page } = yield* owner

@@ -26,9 +26,18 @@ export interface UserAdmitted {
 export const hasCookie = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   COOKIE.test(headers["cookie"] ?? "")
 
+/** What the dashboard shows in frames. */
+const FRAMES = "/preview/"
+
+/** A frame sends no header of ours. What it shows changes nothing, and other sites are neither let in nor can they read it. */
+const isFrame = ({ headers, method, url }: HttpServerRequest.HttpServerRequest): boolean =>
+  method === "GET" && url.startsWith(FRAMES) && (headers["sec-fetch-site"] ?? "same-origin") === "same-origin"
+
 /** A key, where one is sent, always goes first. */
 const isAsked = (request: HttpServerRequest.HttpServerRequest): boolean =>
-  request.headers["authorization"] === undefined && request.headers[HEADER] !== undefined && hasCookie(request)
+  request.headers["authorization"] === undefined &&
+  (request.headers[HEADER] !== undefined || isFrame(request)) &&
+  hasCookie(request)
 
 export const userOf = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
   const sessions = yield* Sessions

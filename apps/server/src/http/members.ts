@@ -7,8 +7,9 @@ import * as Team from "@waybill/domain/Team"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import * as StoredMembers from "@waybill/store/Members"
 import { Provenance } from "@waybill/store/Provenance"
+import type { Append, Unit, View } from "@waybill/store/Unit"
 import * as Users from "@waybill/store/Users"
-import { Effect, Option } from "effect"
+import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { newId, now } from "../fresh.ts"
 import { LINK_HOURS } from "../signIn/Options.ts"
@@ -55,6 +56,21 @@ const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.Listed
 type Invitation = Omit<Team.Invitation, "user_id" | "name"> & { readonly name: string | null }
 
 export const invite = (call: Call, invitation: Invitation) => told(onceSealed(call, invited(invitation)))
+
+/** The same in one commit with the account that is the invited owner's, so that there is none which nobody owns. */
+export const found = (call: Call, invitation: Invitation, account: Append) =>
+  told(onceSealed(call, Effect.map(invited(invitation), foundedBy(account))))
+
+const foundedBy =
+  ({ aggregate, events, id }: Append) =>
+  <A, E>(work: Pick<Unit<A, E>, "streams" | "decide">) => ({
+    streams: [{ aggregate, id, fresh: true }, ...work.streams],
+    decide: (view: View) =>
+      Result.map(work.decide(view), (decision) => ({
+        ...decision,
+        append: [{ aggregate, id, events }, ...decision.append],
+      })),
+  })
 
 /**
  * The address may be known from before, to nobody's account now; then the same person comes back, by a sign-in that is

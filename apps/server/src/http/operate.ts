@@ -13,7 +13,7 @@ import * as Status from "@waybill/store/projections/Status"
 import { underWay } from "@waybill/store/projections/UnderWay"
 import { Provenance } from "@waybill/store/Provenance"
 import * as Pulse from "@waybill/store/Pulse"
-import { Data, Duration, Effect, Layer, type Redacted, Schema } from "effect"
+import { Data, Duration, Effect, Layer, type Redacted, Result, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { newId, now } from "../fresh.ts"
 import { Replays } from "../operate/Replays.ts"
@@ -21,7 +21,7 @@ import { VERSION } from "../Version.ts"
 import { Admitted } from "./Admitted.ts"
 import { provenanceOf } from "./authorization.ts"
 import { respond } from "./Edge.ts"
-import { invite } from "./members.ts"
+import { found } from "./members.ts"
 
 /** What rates are taken over. */
 export const RATES_OVER = Duration.seconds(10)
@@ -88,13 +88,12 @@ const accounts = Effect.gen(function* () {
 const create = byOperator(
   Effect.gen(function* () {
     const { name, owner, plan } = yield* bodyOf(Operate.NewAccount)
-    const store = yield* EventStore
     const account_id = yield* newId("AccountId")
-    const made = Account.create(yield* now, account_id, name, plan)
-    yield* Effect.orDie(store.commit(Account, { account_id, stream_id: account_id }, made))
-    const invited = yield* invite(
+    const made = Account.create(yield* now, account_id, name, plan)(Account.initial)
+    const invited = yield* found(
       { endpoint: { method: "POST", path: `${Operate.PREFIX}/accounts` } },
       { email: owner, name: null, role: "owner" },
+      { aggregate: Account, id: account_id, events: Result.getOrThrow(made) },
     ).pipe(Effect.provideService(CurrentKey, { account_id, key_id: null, scopes: ["admin"], domain: null }))
     return { id: account_id, link: invited.body }
   }),

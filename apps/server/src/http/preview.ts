@@ -6,14 +6,13 @@ import * as Scope from "@waybill/domain/Scope"
 import * as Team from "@waybill/domain/Team"
 import * as Content from "@waybill/store/Content"
 import { EventStore } from "@waybill/store/EventStore"
-import * as Members from "@waybill/store/Members"
 import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ApiError from "@waybill/api/ApiError"
 import { composed, type Sender } from "../tasks/outgoing.ts"
 import { unsubscribeKeys, unsubscribeUrl } from "../unsubscribe.ts"
+import { Admitted } from "./Admitted.ts"
 import { respond } from "./Edge.ts"
-import * as Session from "./Session.ts"
 
 /** Pictures that a mail brings along are shown inside it up to so many bytes together. */
 export const MAX_INLINE_BYTES = 8 * 1024 * 1024
@@ -34,15 +33,13 @@ const policy = (images: boolean): string =>
     "sandbox allow-popups allow-popups-to-escape-sandbox",
   ].join("; ")
 
-/** By its cookie alone, since a frame sends no headers of ours; what it shows changes nothing and can be read by no other site. */
+/** Whoever the edge let in by their session; a key reads mail at the API. */
 const reader = Effect.gen(function* () {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  const site = request.headers["sec-fetch-site"]
-  const user_id = site !== undefined && site !== "same-origin" ? Option.none() : yield* Session.userOf(request)
-  const member = Option.isNone(user_id) ? Option.none() : yield* Members.find(user_id.value)
-  if (Option.isNone(member) || !Scope.permits(Team.SCOPES[member.value.role], "email:logs:read"))
+  const admitted = yield* Admitted
+  const user = admitted !== undefined && "user" in admitted ? admitted.user : undefined
+  if (user === undefined || !Scope.permits(Team.SCOPES[user.role], "email:logs:read"))
     return yield* new NoSuchRoute({ method: "GET", path: "/preview" })
-  return member.value.account_id
+  return user.account_id
 })
 
 const isEmailId = Schema.is(Id.EmailId)
