@@ -185,6 +185,14 @@ describe("every message", () => {
     { arbitrary: { runs: 300 } },
   )
 
+  it("has no line that is too long, however much white space stands in one", () => {
+    const subject = `a${" ".repeat(3000)}b`
+    for (const line of raw(message({ subject })).split("\r\n")) assert.isAtMost(line.length, 998)
+    return Effect.runPromise(
+      Effect.map(parse(message({ subject })), (email) => assert.strictEqual(email.subject, subject)),
+    )
+  })
+
   it("is the same mail when it is composed again", () => {
     const value = message({ html: "<p>ü</p>", attachments: [{ filename: "a.txt", content: Buffer.from("x") }] })
     assert.isTrue(Buffer.from(composed(value).bytes).equals(composed(value).bytes))

@@ -87,6 +87,8 @@ describe("a header", () => {
     assert.strictEqual(refusal({ headers: { "X-A": "x".repeat(901) } }), "headers.X-A: unbroken_run")
     assert.strictEqual(refusal({ headers: { "X-A": "x".repeat(900) } }), "composed")
     assert.strictEqual(refusal({ headers: { "X-A": "x ".repeat(900) } }), "composed")
+    assert.strictEqual(refusal({ headers: { "X-A": `a${" ".repeat(900)}b` } }), "composed")
+    assert.strictEqual(refusal({ headers: { "X-A": `a${" ".repeat(901)}b` } }), "headers.X-A: unbroken_run")
     assert.strictEqual(refusal({ subject: "x".repeat(2000) }), "composed")
     assert.strictEqual(
       refusal({ unsubscribeUrl: `https://a.test/${"x".repeat(900)}` }),

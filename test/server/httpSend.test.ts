@@ -120,6 +120,8 @@ const RULES: ReadonlyArray<Row> = [
   ["one of 77", { headers: { ["X".repeat(77)]: "v" } }, 400, "validation_failed", `headers.${"X".repeat(76)}`],
   ["a header value of 4,000 characters", { headers: { "X-A": "x ".repeat(2_000) } }, 200],
   ["one of 4,001", { headers: { "X-A": `${"x ".repeat(2_000)}x` } }, 400, "validation_failed", "headers.X-A"],
+  ["900 spaces in a value", { headers: { "X-A": ` a${" ".repeat(900)}b ` } }, 200],
+  ["901 spaces in a value", { headers: { "X-A": `a${" ".repeat(901)}b` } }, 400, "validation_failed", "headers.X-A"],
   ["900 octets without a space in a value", { headers: { "X-A": `y ${"ü".repeat(450)}` } }, 200],
   ["901 octets", { headers: { "X-A": `${"ü".repeat(450)}x` } }, 400, "validation_failed", "headers.X-A"],
   ["a subject of 998 characters", { subject: "x".repeat(998) }, 200],

@@ -52,9 +52,10 @@ const valueProblem = (value: string): string | undefined => {
     return `is ${value.length} characters; at most ${MAX_HEADER_VALUE_CHARS} are allowed`
   const broken = Rules.problem(value)
   if (broken !== undefined) return broken
-  for (const run of value.split(/[ \t]+/u))
+  // A line breaks before white space and takes all of it along.
+  for (const [, run = ""] of value.trim().matchAll(/[ \t]?([ \t]*[^ \t]+)/gu))
     if (run.length > MAX_UNBROKEN_OCTETS / 4 && Text.octets(run) > MAX_UNBROKEN_OCTETS)
-      return `has a run of ${Text.octets(run)} octets without a space; at most ${MAX_UNBROKEN_OCTETS} can be written`
+      return `has a run of ${Text.octets(run)} octets that no line may break; at most ${MAX_UNBROKEN_OCTETS} can be written`
   return undefined
 }
 

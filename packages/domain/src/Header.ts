@@ -1,6 +1,6 @@
 export const MAX_HEADERS = 50
 export const MAX_HEADER_VALUE_CHARS = 4_000
-/** RFC 5322 §2.1.1 caps a line at 998 octets and text can be folded at spaces only, so no run may come near it. */
+/** RFC 5322 §2.1.1 caps a line at 998 octets and text can be folded before spaces only, so no run may come near it. */
 export const MAX_UNBROKEN_OCTETS = 900
 export const MAX_SUBJECT_CHARS = 998
 

@@ -98,7 +98,7 @@ const checkHeaders = (message: Message): Refusal => {
     if (MimeHeader.breaksLine(name) || MimeHeader.breaksLine(value)) return refuse(field, "line_break")
     if (!MimeHeader.isName(name)) return refuse(field, "bad_header_name")
     if (Header.isOwned(name)) return refuse(field, "header_owned")
-    if (MimeHeader.longestRun(value) > MimeHeader.UNBROKEN_RUN_LIMIT) return refuse(field, "unbroken_run")
+    if (MimeHeader.longestRun(value.trim()) > MimeHeader.UNBROKEN_RUN_LIMIT) return refuse(field, "unbroken_run")
     const lower = name.toLowerCase()
     if (MimeHeader.SINGLE.has(lower) && seen.has(lower)) return refuse(field, "header_repeated")
     seen.add(lower)

@@ -42,11 +42,12 @@ export const breaksLine = (value: string): boolean => /[\r\n\0]/.test(value)
 /** What stands bare in a header: printable ASCII that no reader takes for an encoded word. */
 const isPlain = (value: string): boolean => PRINTABLE_ASCII.test(value) && !value.includes("=?")
 
-/** The longest run of octets that folding cannot break. */
+/** The longest run of octets that folding cannot break: it breaks before white space, however much of that follows. */
 export const longestRun = (value: string): number => {
   if (value.length <= UNBROKEN_RUN_LIMIT / 4) return value.length
   let longest = 0
-  for (const run of value.split(/[ \t]+/)) longest = Math.max(longest, Buffer.byteLength(run))
+  for (const [, run = ""] of value.matchAll(/[ \t]?([ \t]*[^ \t]+)/g))
+    longest = Math.max(longest, Buffer.byteLength(run))
   return longest
 }
 
