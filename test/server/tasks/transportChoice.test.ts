@@ -1,10 +1,12 @@
 import { assert, layer } from "@effect/vitest"
+import * as Account from "@waybill/domain/Account"
 import * as Domain from "@waybill/domain/Domain"
 import * as CaptureTransport from "@waybill/mail/CaptureTransport"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { tmpdir } from "node:os"
+import { now } from "../../../apps/server/src/fresh.ts"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
 import { runToEnd } from "../../support/service.ts"
@@ -22,6 +24,16 @@ const waybill = (...args: ReadonlyArray<string>) =>
     )
   })
 
+/** Commands want the account to be there. */
+const sender = Effect.gen(function* () {
+  const from = yield* Delivery.sender()
+  const { commit } = yield* EventStore
+  const { account_id } = from
+  const born = Account.create(yield* now, account_id, "Acme", "business")
+  yield* Effect.orDie(commit(Account, { account_id, stream_id: account_id }, born))
+  return from
+})
+
 layer(World, { excludeTestServices: true })("waybill domains transport", (it) => {
   it.effect(
     "sends a domain's mail another way from the next delivery on, and takes that back",
@@ -32,7 +44,7 @@ layer(World, { excludeTestServices: true })("waybill domains transport", (it) =>
         const capture = Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer))
         const kept = yield* Layer.build(capture)
         yield* Layer.build(Delivery.worker(url, { capture: Layer.succeedContext(kept), relay: Delivery.relay(server) }))
-        const from = yield* Delivery.sender()
+        const from = yield* sender
         const captured = Effect.gen(function* () {
           const ref = yield* Delivery.accept(from)
           yield* Delivery.settled(ref)
@@ -64,7 +76,7 @@ layer(World, { excludeTestServices: true })("waybill domains transport", (it) =>
     "says twice the same without a second fact, and warns of what cannot work",
     () =>
       Effect.gen(function* () {
-        const from = yield* Delivery.sender()
+        const from = yield* sender
         for (const _ of [1, 2]) {
           const { code, output } = yield* waybill("transport", from.account_id, from.name, "relay")
           assert.strictEqual(code, 0, output)
@@ -84,7 +96,7 @@ layer(World, { excludeTestServices: true })("waybill domains transport", (it) =>
     "refuses a domain that is not there, and a way that does not exist",
     () =>
       Effect.gen(function* () {
-        const from = yield* Delivery.sender()
+        const from = yield* sender
         const strange = yield* waybill("transport", from.account_id, "strange.test", "relay")
         assert.deepStrictEqual([strange.code, strange.output.includes("No domain with this name")], [1, true])
         assert.notStrictEqual((yield* waybill("transport", from.account_id, from.name, "pigeon")).code, 0)
