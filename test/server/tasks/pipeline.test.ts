@@ -8,6 +8,7 @@ import * as Leases from "@waybill/store/Leases"
 import { Processes } from "@waybill/store/Processes"
 import { Clock, Duration, Effect, Exit, Layer, Result, Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
+import { MAX_LARGE_BYTES_PER_ACCOUNT } from "../../../apps/server/src/tasks/drainDeliveries.ts"
 import * as Pipeline from "../../../apps/server/src/tasks/Pipeline.ts"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
@@ -146,6 +147,25 @@ describe("a pipeline", () => {
       const ref = yield* Delivery.accept(good)
       yield* Delivery.settled(ref)
       assert.isAtMost((yield* leased).length, 19)
+      yield* stop
+    }),
+  )
+
+  fresh(
+    "leaves room for others' large messages when all that one account sends are slow",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ line, phase }) => (phase === "rcpt" && /slow/u.test(line) ? "hang" : undefined),
+      })
+      const stop = yield* worker(server, 40, { stopWithin: "200 millis" })
+      const [bad, good] = [yield* Delivery.sender("bad.test"), yield* Delivery.sender("good.test")]
+      const large = { size_bytes: MAX_LARGE_BYTES_PER_ACCOUNT / 2 }
+      yield* Effect.forEach(Array.from({ length: 8 }), () =>
+        Delivery.accept(bad, { ...to("slow@example.org"), ...large }),
+      )
+      yield* Delivery.until(leased, (rows) => rows.length === 8)
+      yield* Delivery.settled(yield* Delivery.accept(good, large))
+      assert.isAtMost(server.lines.filter((line) => /^RCPT.*slow/u.test(line)).length, 2)
       yield* stop
     }),
   )
