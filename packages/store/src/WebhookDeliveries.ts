@@ -1,6 +1,6 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Option } from "effect"
-import type { Statement } from "effect/sql"
+import type { SqlError, Statement } from "effect/sql"
 import { iso } from "./Iso.ts"
 import type { WebhookDelivery } from "./Ledger.ts"
 import * as Outbox from "./Outbox.ts"
@@ -90,6 +90,8 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
 ) {
   const sql = yield* PgClient.PgClient
   const again = Effect.gen(function* () {
+    // Held before the delivery, as whoever settles its call does.
+    yield* Outbox.hold(sql, [id])
     const rows = yield* sql<DeliveryRecord>`
       UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = ${now}::timestamptz
       WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}
@@ -97,8 +99,13 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
     if (rows.length > 0) yield* Outbox.arm(sql, [call(account_id, webhook_id, id, now)], now)
     return Option.fromUndefinedOr(rows[0])
   })
-  return yield* Effect.orDie(sql.withTransaction(again))
+  return yield* Effect.orDie(again.pipe(sql.withTransaction, outOfDeadlock))
 })
+
+export const MAX_DEADLOCKS = 5
+/** Rows that were not there when the others were taken may still be taken by two in opposite order. */
+const outOfDeadlock = <A, R>(effect: Effect.Effect<A, SqlError.SqlError, R>) =>
+  Effect.retry(effect, { while: (error) => error.reason._tag === "DeadlockError", times: MAX_DEADLOCKS })
 
 export interface Range {
   readonly account_id: string
@@ -136,12 +143,18 @@ export const replayRange = Effect.fn("WebhookDeliveries.replayRange")(function* 
       WHERE e.account_id = ${account_id} AND e.position > ${after_position}::bigint AND e.recorded_at >= ${created_after}::timestamptz
         AND e.recorded_at < ${created_before}::timestamptz
       ORDER BY e.position LIMIT ${ids.length + 1}::int
+    ), held AS MATERIALIZED (
+      -- Before the deliveries, and in the order of their ids, as whoever settles their calls does.
+      SELECT o.id FROM chosen c
+      JOIN webhook_deliveries d ON d.account_id = ${account_id} AND d.webhook_id = ${webhook_id} AND d.event_id = c.event_id
+      JOIN outbox o ON o.id = d.id ORDER BY o.id FOR UPDATE OF o
     ), told AS (
       INSERT INTO webhook_deliveries AS d
         (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, next_attempt_at)
       SELECT ${account_id}, i.id, ${webhook_id}, c.event_id, c.type, c.stream_id, c.version, ${now}::timestamptz,
         ${now}::timestamptz
       FROM chosen c JOIN unnest(${ids}::text[]) WITH ORDINALITY AS i(id, n) ON i.n = c.n
+      WHERE (SELECT count(*) FROM held) >= 0
       ON CONFLICT (account_id, webhook_id, event_id)
         DO UPDATE SET status = 'pending', next_attempt_at = excluded.next_attempt_at
       RETURNING d.id
@@ -154,8 +167,10 @@ export const replayRange = Effect.fn("WebhookDeliveries.replayRange")(function* 
       max(position) FILTER (WHERE n <= ${ids.length}::int) AS position
     FROM chosen`
   const [done] = yield* Effect.orDie(
-    sql.withTransaction(
-      Effect.tap(again, ([row]) => (row?.queued === 0 ? Effect.void : Effect.asVoid(Outbox.wake(sql, "webhook")))),
+    again.pipe(
+      Effect.tap(([row]) => (row?.queued === 0 ? Effect.void : Effect.asVoid(Outbox.wake(sql, "webhook")))),
+      sql.withTransaction,
+      outOfDeadlock,
     ),
   )
   if (done === undefined) return yield* Effect.die("an aggregate without a row")

@@ -10,6 +10,7 @@ import { Webhook as StandardWebhook } from "standardwebhooks"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
 import { id } from "../../support/history.ts"
+import { rival, waiter } from "../../support/rival.ts"
 import * as Receiver from "../../support/webhookReceiver.ts"
 import * as Webhooks from "../../support/webhooks.ts"
 import { World } from "../../support/world.ts"
@@ -98,6 +99,29 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
       assert.deepStrictEqual([record.status, record.history.map(({ status }) => status)], ["delivered", [500, 200]])
       assert.strictEqual(yield* Webhooks.outbox(delivery_id), undefined)
     }),
+  )
+
+  it.effect("takes the rows of a call in the order in which its outcome is written down", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+      const { account_id, webhook_id } = endpoint
+      yield* Webhooks.happens(account_id)
+      const [{ id: delivery_id } = { id: "" }] = yield* Webhooks.deliveries(endpoint)
+      const at = yield* Webhooks.now
+      const once = Effect.asVoid(WebhookDeliveries.replay(account_id, webhook_id, delivery_id, at))
+      for (const replay of [once, Effect.asVoid(replayRange(endpoint))]) {
+        const settling = yield* rival(url)
+        yield* settling.query("BEGIN")
+        yield* settling.query("SELECT FROM outbox WHERE id = $1 FOR UPDATE", [delivery_id])
+        const replaying = yield* Effect.forkChild(replay)
+        yield* waiter(yield* rival(url))
+        yield* settling.query("UPDATE webhook_deliveries SET attempts = attempts + 1 WHERE id = $1", [delivery_id])
+        yield* settling.query("COMMIT")
+        yield* Fiber.join(replaying)
+      }
+      assert.deepInclude((yield* Webhooks.deliveries(endpoint))[0], { attempts: 2, status: "pending" })
+    }).pipe(Effect.scoped),
   )
 
   it.effect("of a range reaches a webhook younger than its events, in the facts of their own time", () =>
