@@ -31,6 +31,7 @@ const folded = (history: ReadonlyArray<Webhook.Event>): Webhook.Webhook => {
   assert(state._tag === "Webhook")
   return state
 }
+const called = (sinceCreation: number, where: string = url) => ({ url: where, at: after(sinceCreation) })
 const disabled = (cause: Webhook.DisabledReason, at: Timestamp.Timestamp): Webhook.Event => ({
   _tag: "WebhookDisabled",
   webhook_id: id("WebhookId"),
@@ -135,7 +136,7 @@ describe("changing a webhook", () => {
       Webhook.update(after(2), {}, []),
       Webhook.remove(after(2)),
       Webhook.rotateSecret(after(2), "webhook/2"),
-      Webhook.disableGone(after(2)),
+      Webhook.disableGone(after(2), called(1)),
     ]) {
       given(Webhook, ...gone)
         .when(decide)
@@ -161,21 +162,47 @@ describe("a rotated secret", () => {
     assert.deepStrictEqual(Webhook.signingSecrets(folded(rotated()), after(DAY)), ["webhook/2", "webhook/1"])
     assert.deepStrictEqual(Webhook.signingSecrets(folded(rotated()), after(DAY + 1)), ["webhook/2"])
   })
-  it("rotated again signs beside its predecessor alone", () => {
+  it("rotated again signs beside all that have not signed for 24 hours more", () => {
     const twice = happened(Webhook, rotated(), Webhook.rotateSecret(after(2), "webhook/3"))
-    assert.deepStrictEqual(Webhook.signingSecrets(folded(twice), after(3)), ["webhook/3", "webhook/2"])
+    assert.deepStrictEqual(Webhook.signingSecrets(folded(twice), after(DAY)), ["webhook/3", "webhook/2", "webhook/1"])
+    assert.deepStrictEqual(Webhook.signingSecrets(folded(twice), after(DAY + 1)), ["webhook/3", "webhook/2"])
+    const later = happened(Webhook, twice, Webhook.rotateSecret(after(DAY + 2), "webhook/4"))
+    assert.deepStrictEqual(folded(later).previous, [{ secret_ref: "webhook/3", until: after(2 * DAY + 2) }])
+  })
+  it("rotated without end signs beside the newest few", () => {
+    let history = created()
+    for (let nth = 2; nth <= 9; nth++)
+      history = happened(Webhook, history, Webhook.rotateSecret(after(nth), `webhook/${nth}`))
+    assert.lengthOf(Webhook.signingSecrets(folded(history), after(10)), 1 + Webhook.MAX_PREVIOUS)
   })
 })
 
 describe("an endpoint", () => {
   it("that is gone is disabled, once", () => {
     given(Webhook, ...created())
-      .when(Webhook.disableGone(after(1)))
+      .when(Webhook.disableGone(after(1), called(0)))
       .appends(disabled("gone", after(1)))
-    const gone = happened(Webhook, created(), Webhook.disableGone(after(1)))
+    const gone = happened(Webhook, created(), Webhook.disableGone(after(1), called(0)))
     given(Webhook, ...gone)
-      .when(Webhook.disableGone(after(2)))
+      .when(Webhook.disableGone(after(2), called(1)))
       .refuses(NOTHING_NEW)
+  })
+  it("that is gone says nothing of the one that took its place, nor of itself before it was enabled", () => {
+    given(Webhook, ...created())
+      .when(Webhook.disableGone(after(2), called(1, "https://example.org/old")))
+      .refuses(NOTHING_NEW)
+    const back = happened(
+      Webhook,
+      created(),
+      Webhook.update(after(2), { enabled: false }, []),
+      Webhook.update(after(3), { enabled: true }, []),
+    )
+    given(Webhook, ...back)
+      .when(Webhook.disableGone(after(4), called(2)))
+      .refuses(NOTHING_NEW)
+    given(Webhook, ...back)
+      .when(Webhook.disableGone(after(4), called(3)))
+      .appendsOnly("WebhookDisabled")
   })
   it("that failed for five days is disabled", () => {
     given(Webhook, ...created())
@@ -192,7 +219,7 @@ describe("an endpoint", () => {
     const back = happened(
       Webhook,
       created(),
-      Webhook.disableGone(after(1)),
+      Webhook.disableGone(after(1), called(0)),
       Webhook.update(after(9 * DAY), { enabled: true }, []),
     )
     given(Webhook, ...back)

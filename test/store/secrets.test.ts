@@ -2,14 +2,14 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import * as InstanceKey from "@waybill/store/InstanceKey"
-import { Secrets, WrongInstanceKey } from "@waybill/store/Secrets"
+import { ROTATION_BATCH, Secrets, WrongInstanceKey } from "@waybill/store/Secrets"
 import { Cause, Context, Effect, Exit, Layer, Option, Redacted, Result } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
 import * as Database from "../support/database.ts"
 
-const [keyA, keyB] = [InstanceKey.generate(), InstanceKey.generate()]
+const [keyA, keyB, keyC] = [InstanceKey.generate(), InstanceKey.generate(), InstanceKey.generate()]
 const keys = (...texts: ReadonlyArray<string>) =>
   InstanceKey.InstanceKey.layer({ file: "/nowhere/instance.key", text: Option.some(Redacted.make(texts.join("\n"))) })
 const secretsUnder = (...texts: ReadonlyArray<string>) =>
@@ -132,6 +132,20 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation", (it) => 
       const sql = yield* PgClient.PgClient
       yield* sql`UPDATE secrets SET key_id = 'lost' WHERE id = 'dom_0'`
       assert.deepStrictEqual(yield* (yield* secretsUnder(keyB, keyA)).rotate, { resealed: 0, unreadable: 1 })
+    }),
+  )
+
+  it.effect("that was stopped midway needs the former key as before", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const former = yield* secretsUnder(keyB)
+      const many = Array.from({ length: ROTATION_BATCH }, (_, n) => place(`dom_many_${n}`))
+      const last = { ...place("dom_1"), account_id: "acc_2" }
+      yield* Effect.forEach([...many, last], (each) => former.seal(each, bytes("x")), { concurrency: 10 })
+      yield* sql`UPDATE secrets SET ciphertext = substring(ciphertext FROM 2) WHERE account_id = 'acc_2'`
+      assert.isTrue(Exit.isFailure(yield* Effect.exit((yield* secretsUnder(keyC, keyB)).rotate)))
+      const exit = yield* Effect.exit(secretsUnder(keyC))
+      assert.instanceOf(Exit.isFailure(exit) && Cause.squash(exit.cause), WrongInstanceKey)
     }),
   )
 

@@ -15,6 +15,8 @@ export const MAX_DESCRIPTION_CHARS = 500
 export const MAX_WEBHOOKS = 100
 /** How long the old secret signs beside the new one. */
 export const SECRET_OVERLAP_MS = 24 * Timestamp.HOUR
+/** Secrets that sign beside the newest, however often it is rotated in that time: each is a signature of every call. */
+export const MAX_PREVIOUS = 4
 /** An endpoint that fails for this long without one success is disabled. */
 export const FAILING_LIMIT_MS = 5 * Timestamp.DAY
 
@@ -48,13 +50,19 @@ export interface Settings {
   readonly description: string | null
 }
 
+export interface Previous {
+  readonly secret_ref: string
+  readonly until: Timestamp.Timestamp
+}
+
 export interface Webhook extends Settings {
   readonly _tag: "Webhook"
   readonly webhook_id: Id.WebhookId
   readonly enabled: boolean
   readonly disabled_reason: DisabledReason | null
   readonly secret_ref: string
-  readonly previous: { readonly secret_ref: string; readonly until: Timestamp.Timestamp } | null
+  /** Those that sign beside it for a while, the newest first. */
+  readonly previous: ReadonlyArray<Previous>
   readonly created_at: Timestamp.Timestamp
   readonly updated_at: Timestamp.Timestamp
   /** Since when it has been enabled without interruption: re-enabling gives an endpoint its days afresh. */
@@ -74,7 +82,11 @@ export const evolve = (state: State, event: Event): State => {
       return { ...state, url, events, description, updated_at: event.at }
     }
     case "WebhookSecretRotated": {
-      const previous = { secret_ref: event.previous_ref, until: event.previous_until }
+      const others = state.previous.filter(({ until }) => until > event.at)
+      const previous = [{ secret_ref: event.previous_ref, until: event.previous_until }, ...others].slice(
+        0,
+        MAX_PREVIOUS,
+      )
       return { ...state, secret_ref: event.secret_ref, previous, updated_at: event.at }
     }
     case "WebhookEnabled":
@@ -95,7 +107,7 @@ const born = (created: typeof Event.cases.WebhookCreated.Type): Webhook => ({
   enabled: created.enabled,
   disabled_reason: created.enabled ? null : "manual",
   secret_ref: created.secret_ref,
-  previous: null,
+  previous: [],
   created_at: created.at,
   updated_at: created.at,
   enabled_at: created.at,
@@ -109,10 +121,13 @@ export const matches = (
   webhook.enabled && PublicType.isWebhookType(type) && (webhook.events.includes("*") || webhook.events.includes(type))
 
 /** The sealed secrets that sign a call made now, the newest first. */
-export const signingSecrets = (webhook: Webhook, now: Timestamp.Timestamp): ReadonlyArray<string> =>
-  webhook.previous !== null && now < webhook.previous.until
-    ? [webhook.secret_ref, webhook.previous.secret_ref]
-    : [webhook.secret_ref]
+export const signingSecrets = (
+  { previous, secret_ref }: Pick<Webhook, "secret_ref" | "previous">,
+  now: Timestamp.Timestamp,
+): ReadonlyArray<string> => [
+  secret_ref,
+  ...previous.filter(({ until }) => now < until).map((former) => former.secret_ref),
+]
 
 export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("WebhookNotFound", {}) {
   readonly status = 404
@@ -216,9 +231,19 @@ export const rotateSecret = (now: Timestamp.Timestamp, secretRef: string): Decid
     ),
   )
 
-/** The endpoint answered 410: it is gone and wants no more. */
-export const disableGone = (now: Timestamp.Timestamp): Decide<NothingNew | WebhookNotFound> =>
-  ofWebhook((webhook) => whileEnabled(webhook, "gone", now))
+/** Where and when an endpoint was called. */
+export interface Called {
+  readonly url: string
+  readonly at: Timestamp.Timestamp
+}
+
+/** The endpoint answered 410: it is gone and wants no more. That says nothing of a new URL, nor of one enabled since. */
+export const disableGone = (now: Timestamp.Timestamp, called: Called): Decide<NothingNew | WebhookNotFound> =>
+  ofWebhook((webhook) =>
+    called.url === webhook.url && called.at >= webhook.enabled_at
+      ? whileEnabled(webhook, "gone", now)
+      : Result.fail(new NothingNew()),
+  )
 
 /**
  * `failingSince` is the first failure after the last success, `null` when there is none. An endpoint that merely had

@@ -120,7 +120,8 @@ const rotate = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyrin
     Effect.gen(function* () {
       const rows = yield* sql<Place & Sealed>`
         SELECT account_id, id, purpose, key_id, nonce, ciphertext FROM secrets WHERE key_id = ANY(${former}::text[])
-        ORDER BY account_id, id, purpose LIMIT ${ROTATION_BATCH}::int FOR UPDATE`
+        -- The witness last: while anything is left of a rotation that was stopped, no node starts without the former key.
+        ORDER BY account_id = ${WITNESS.account_id}, account_id, id, purpose LIMIT ${ROTATION_BATCH}::int FOR UPDATE`
       if (rows.length === 0) return 0
       const sealed = rows.map((row) => keys.seal(contextOf(row), keys.open(contextOf(row), row)))
       yield* sql`

@@ -1,4 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
+import type * as Timestamp from "@waybill/domain/Timestamp"
 import * as Webhook from "@waybill/domain/Webhook"
 import { Effect, Option } from "effect"
 import * as ReadModel from "./ReadModel.ts"
@@ -26,7 +27,16 @@ interface Row {
   readonly record: WebhookRecord | null
 }
 
-export type Signing = Pick<Webhook.Webhook, "secret_ref" | "previous">
+/** `older` is there only where a secret was rotated more than once in a day. */
+export interface Signing {
+  readonly secret_ref: string
+  readonly previous: Webhook.Previous | null
+  readonly older?: ReadonlyArray<Webhook.Previous>
+}
+
+/** The names of those that sign a call made now, the newest first. */
+export const signingSecrets = ({ older = [], previous, secret_ref }: Signing, now: Timestamp.Timestamp) =>
+  Webhook.signingSecrets({ secret_ref, previous: previous === null ? [] : [previous, ...older] }, now)
 
 export const readModel = ReadModel.make({
   name: "webhooks",
@@ -50,7 +60,8 @@ export const readModel = ReadModel.make({
       created_at,
       updated_at,
     }
-    const signing = { secret_ref: state.secret_ref, previous: state.previous }
+    const [previous = null, ...older] = state.previous
+    const signing = { secret_ref: state.secret_ref, previous, ...(older.length === 0 ? {} : { older }) }
     return [{ ...place, enabled, removed: false, events, signing, record }]
   },
 })

@@ -144,6 +144,23 @@ layer(World, { excludeTestServices: true })("a webhook call", (it) => {
     }),
   )
 
+  it.effect("is not made, and the attempt says so, where its secret cannot be opened", () =>
+    Effect.gen(function* () {
+      yield* working({ nextAt: Webhooks.never })
+      const sql = yield* PgClient.PgClient
+      const receiver = yield* Receiver.listen()
+      const endpoint = yield* Webhooks.create(receiver.url)
+      yield* Effect.orDie(sql`UPDATE secrets SET key_id = 'lost' WHERE id = ${endpoint.webhook_id}`)
+      yield* Webhooks.happens(endpoint.account_id)
+      const record = yield* Webhooks.settledOne(endpoint)
+      assert.deepStrictEqual(
+        [record.status, record.history[0]?.error],
+        ["failed", "the signing secret cannot be opened"],
+      )
+      assert.deepStrictEqual(receiver.calls, [])
+    }),
+  )
+
   it.effect("does not follow a redirect", () =>
     Effect.gen(function* () {
       yield* working({ nextAt: Webhooks.never })

@@ -26,7 +26,7 @@ export interface Call {
   readonly url: string
   readonly id: string
   readonly body: string
-  /** Base64 behind `whsec_`; two while an old secret still signs. */
+  /** Base64 behind `whsec_`; more while old secrets still sign. */
   readonly secrets: ReadonlyArray<string>
 }
 

@@ -4,7 +4,7 @@ import * as Timestamp from "@waybill/domain/Timestamp"
 import * as WebhookRetry from "@waybill/domain/WebhookRetry"
 import * as Leases from "@waybill/store/Leases"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
-import { Deferred, Effect, Option, Random } from "effect"
+import { Deferred, Effect, Option, Random, Result } from "effect"
 import { now } from "../fresh.ts"
 import * as Traces from "../observability/Traces.ts"
 import * as callWebhook from "./callWebhook.ts"
@@ -40,7 +40,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const attempt = Effect.fnUntraced(function* (dispatch: WebhookDeliveries.Dispatch) {
     const { account_id, event_id, webhook, webhook_id } = dispatch
     if (webhook === null) return yield* notCalled("", "the webhook is disabled or deleted")
-    const secrets = yield* secretsOf(account_id, webhook_id, webhook.signing, yield* now)
+    const found = yield* Effect.result(secretsOf(account_id, webhook_id, webhook.signing, yield* now))
+    if (Result.isFailure(found)) return yield* notCalled(webhook.url, found.failure.message)
+    const secrets = found.success
     // Never unsigned: a receiver that checks would refuse it, and one that does not would learn not to.
     if (secrets.length === 0) return yield* notCalled(webhook.url, "the signing secret cannot be found")
     return yield* call({ url: webhook.url, id: event_id, body: webhookPayload(dispatch), secrets })
@@ -60,7 +62,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     job.settle()
     const counted = yield* settle(yield* settled(job, dispatch, made, nextAt))
     if (!counted || dispatch.webhook === null) return
-    yield* retire({ account_id: account_id as AccountId, webhook_id, status: made.status, ok: isOk(made) })
+    const { at, status, url } = made
+    const called = { url, at: at as Timestamp.Timestamp }
+    yield* retire({ account_id: account_id as AccountId, webhook_id, status, ok: isOk(made), called })
   })
 
   /** Back into the outbox for a while, with what waits there for the same endpoint. */

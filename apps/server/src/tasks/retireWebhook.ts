@@ -17,6 +17,7 @@ export interface Fared {
   readonly webhook_id: string
   readonly status: number | null
   readonly ok: boolean
+  readonly called: Webhook.Called
 }
 
 /** An endpoint that is gone, or has failed for days, is called no more; its owner learns it from `webhook.disabled`. */
@@ -31,10 +32,10 @@ export const make = () => {
     if (notBefore.size > MAX_REMEMBERED && oldest.done !== true) notBefore.delete(oldest.value)
   }
 
-  return Effect.fnUntraced(function* ({ account_id, ok, status, webhook_id }: Fared) {
+  return Effect.fnUntraced(function* ({ account_id, called, ok, status, webhook_id }: Fared) {
     const at = yield* now
     if (ok) return wait(webhook_id, Timestamp.plus(at, Webhook.FAILING_LIMIT_MS))
-    if (status === GONE) return yield* disable(account_id, webhook_id, Webhook.disableGone(at))
+    if (status === GONE) return yield* disable(account_id, webhook_id, Webhook.disableGone(at, called))
     if (at < (notBefore.get(webhook_id) ?? "")) return
     wait(webhook_id, Timestamp.plus(at, LOOK_EVERY_MS))
     const since = yield* WebhookDeliveries.failingSince(account_id, webhook_id)

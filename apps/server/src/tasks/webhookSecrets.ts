@@ -1,18 +1,24 @@
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import { Secrets } from "@waybill/store/Secrets"
-import type { Signing } from "@waybill/store/Webhooks"
-import { Effect, Option } from "effect"
+import * as Webhooks from "@waybill/store/Webhooks"
+import { Data, Effect, Option } from "effect"
+import { SqlError } from "effect/sql"
 
 /** Opened secrets held in memory. A secret never changes under its name, so what is here is never stale. */
 export const MAX_OPENED = 1_000
 
-/** `whsec_…`, the newest first, two while an old one still signs. */
+/** `whsec_…`, the newest first, more while old ones still sign. */
 export type SecretsOf = (
   account_id: string,
   webhook_id: string,
-  signing: Signing,
+  signing: Webhooks.Signing,
   now: Timestamp.Timestamp,
-) => Effect.Effect<ReadonlyArray<string>>
+) => Effect.Effect<ReadonlyArray<string>, Unreadable>
+
+/** Sealed under a key that is not here, or damaged. Each try would find the same. */
+export class Unreadable extends Data.TaggedError("Unreadable")<{}> {
+  override message = "the signing secret cannot be opened"
+}
 
 export const make = Effect.gen(function* () {
   const secrets = yield* Secrets
@@ -31,15 +37,20 @@ export const make = Effect.gen(function* () {
     return [secret]
   })
 
-  const secretsOf: SecretsOf = (account_id, webhook_id, { previous, secret_ref }, now) =>
+  const secretsOf: SecretsOf = (account_id, webhook_id, signing, now) =>
     Effect.map(
-      Effect.all([
-        open(account_id, webhook_id, secret_ref),
-        previous !== null && now < previous.until
-          ? open(account_id, webhook_id, previous.secret_ref)
-          : Effect.succeed([]),
-      ]),
+      Effect.forEach(Webhooks.signingSecrets(signing, now), (secret_ref) => open(account_id, webhook_id, secret_ref)),
       (found) => found.flat(),
+    ).pipe(
+      // What the database has is one thing, and that it cannot be asked now another.
+      Effect.catchDefect((defect) =>
+        defect instanceof SqlError.SqlError
+          ? Effect.die(defect)
+          : Effect.andThen(
+              Effect.logError("the signing secret of a webhook cannot be opened", defect),
+              new Unreadable(),
+            ),
+      ),
     )
   return secretsOf
 })
