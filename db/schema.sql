@@ -380,6 +380,13 @@ CREATE TABLE webhook_deliveries (
   CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 );
 
+CREATE TABLE webhook_failures (
+  account_id text COLLATE "C" NOT NULL,
+  webhook_id text COLLATE "C" NOT NULL,
+  since timestamp with time zone NOT NULL,
+  CONSTRAINT webhook_failures_pkey PRIMARY KEY (account_id, webhook_id)
+);
+
 CREATE TABLE webhooks (
   account_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,

@@ -29,19 +29,23 @@ interface Stretch {
 }
 
 /** For every webhook: each matching event of its enabled time has exactly one delivery. */
-export const webhooks = Effect.fn("Conservation.webhooks")(function* () {
+export const webhooks = Effect.fn("Conservation.webhooks")(function* (upcast = DomainEvent.upcast) {
   const sql = yield* PgClient.PgClient
-  return yield* unhurried(sql, balances(sql))
+  return yield* unhurried(sql, balances(sql, upcast))
 })
 
 /** All of the log is looked at, which may take longer than a request may. */
 const unhurried = <A>(sql: PgClient.PgClient, look: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   Effect.orDie(sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, look)))
 
-const balances = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+const balances = Effect.fnUntraced(function* (sql: PgClient.PgClient, upcast: typeof DomainEvent.upcast) {
   const histories = yield* Effect.orDie(sql<Stored>`
-    SELECT account_id, stream_id, position, type, data FROM events WHERE stream = ${Webhook.stream} ORDER BY position`)
-  const byWebhook = Map.groupBy(histories, (event) => `${event.account_id} ${event.stream_id}`)
+    SELECT account_id, stream_id, position, type, data, meta FROM events WHERE stream = ${Webhook.stream} ORDER BY position`)
+  const newest = histories.map((event) => ({
+    ...event,
+    data: upcast(event.type, event.meta.schema_version, event.data),
+  }))
+  const byWebhook = Map.groupBy(newest, (event) => `${event.account_id} ${event.stream_id}`)
   return yield* Effect.forEach(byWebhook.values(), (history) => balanceOf(sql, history))
 })
 

@@ -1,4 +1,5 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
+import * as DomainEvent from "@waybill/domain/DomainEvent"
 import { Effect, Option } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 import { iso } from "./Iso.ts"
@@ -228,6 +229,21 @@ export const dispatches = (
   sql: PgClient.PgClient,
   account_ids: ReadonlyArray<string>,
   ids: ReadonlyArray<string>,
+  upcast = DomainEvent.upcast,
+) => Effect.map(select(sql, account_ids, ids), (rows) => rows.map((row) => inNewestShape(row, upcast)))
+
+/** As everybody else who reads the log sees it. */
+const inNewestShape = (dispatch: Dispatch, upcast: typeof DomainEvent.upcast): Dispatch => {
+  const { event } = dispatch
+  return event === null
+    ? dispatch
+    : { ...dispatch, event: { ...event, data: upcast(event.type, event.meta.schema_version, event.data) } }
+}
+
+const select = (
+  sql: PgClient.PgClient,
+  account_ids: ReadonlyArray<string>,
+  ids: ReadonlyArray<string>,
 ) => sql<Dispatch>`
   SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.attempts, ${iso(sql, "d.created_at")} AS created_at,
     CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing) END
@@ -272,6 +288,15 @@ export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) 
       available_at = CASE WHEN s.anew THEN o.available_at ELSE s.next_attempt_at END,
       attempt = CASE WHEN s.anew THEN o.attempt ELSE o.attempt + 1 END
     FROM held s WHERE o.id = s.id AND (s.anew OR s.next_attempt_at IS NOT NULL)
+  ), fared AS MATERIALIZED (
+    SELECT d.account_id, d.webhook_id, min(s.attempt ->> 'at')::timestamptz AS since, bool_or(s.status = 'delivered') AS ok
+    FROM held s JOIN webhook_deliveries d ON d.account_id = s.account_id AND d.id = s.id
+    GROUP BY 1, 2 ORDER BY 1, 2
+  ), working AS (
+    DELETE FROM webhook_failures f USING fared WHERE fared.ok AND f.account_id = fared.account_id
+      AND f.webhook_id = fared.webhook_id
+  ), failing AS (
+    INSERT INTO webhook_failures SELECT account_id, webhook_id, since FROM fared WHERE NOT ok ON CONFLICT DO NOTHING
   )
   UPDATE webhook_deliveries d
   SET status = CASE WHEN s.anew THEN 'pending' ELSE s.status END, attempts = d.attempts + 1,
@@ -283,17 +308,15 @@ export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) 
   WHERE d.account_id = s.account_id AND d.id = s.id
   RETURNING d.id`
 
-/** The first failure after the last success, over all deliveries of a webhook; null while it works. */
+/** The first failed call after the last that succeeded; null while the webhook works. */
 export const failingSince = Effect.fn("WebhookDeliveries.failingSince")(function* (
   account_id: string,
   webhook_id: string,
 ) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly since: string | null }>`
-    SELECT ${iso(sql, "min(created_at)")} AS since FROM webhook_deliveries
-    WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND status <> 'delivered' AND attempts > 0
-      AND created_at > coalesce((SELECT max(delivered_at) FROM webhook_deliveries
-        WHERE account_id = ${account_id} AND webhook_id = ${webhook_id}), '-infinity')`)
+  const rows = yield* Effect.orDie(sql<{ readonly since: string }>`
+    SELECT ${iso(sql, "since")} AS since FROM webhook_failures
+    WHERE account_id = ${account_id} AND webhook_id = ${webhook_id}`)
   return rows[0]?.since ?? null
 })
 

@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as Webhook from "@waybill/domain/Webhook"
 import { EventStore } from "@waybill/store/EventStore"
+import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
 import * as Webhooks from "../../support/webhooks.ts"
 import { World } from "../../support/world.ts"
 import { Duration, Effect, Layer } from "effect"
@@ -326,9 +327,12 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
         const endpoint = yield* Webhooks.create(receiver.url, { events: ["email.queued"] })
         const age = `${days} days`
         yield* Webhooks.happens(endpoint.account_id)
+        // As old as the delivery is, what counts is since when it failed.
         yield* Effect.orDie(
-          sql`UPDATE webhook_deliveries SET created_at = now() - ${age}::interval WHERE webhook_id = ${endpoint.webhook_id}`,
+          sql`UPDATE webhook_deliveries SET created_at = now() - interval '9 days' WHERE webhook_id = ${endpoint.webhook_id}`,
         )
+        yield* Effect.orDie(sql`
+          INSERT INTO webhook_failures VALUES (${endpoint.account_id}, ${endpoint.webhook_id}, now() - ${age}::interval)`)
         // An endpoint has its days afresh from when it was enabled, so that one is moved too.
         yield* Effect.orDie(sql`
           UPDATE events SET data = jsonb_set(data, '{at}', to_jsonb('2026-01-01T00:00:00.000Z'::text))
@@ -359,6 +363,8 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
       yield* Effect.orDie(sql`
         UPDATE events SET data = jsonb_set(data, '{at}', to_jsonb('2026-01-01T00:00:00.000Z'::text))
         WHERE account_id = ${endpoint.account_id} AND type = 'WebhookCreated'`)
+      yield* Effect.orDie(sql`
+        INSERT INTO webhook_failures VALUES (${endpoint.account_id}, ${endpoint.webhook_id}, now() - interval '9 days')`)
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* working({ nextAt: Webhooks.never })
@@ -366,9 +372,7 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
           yield* Webhooks.settledOne(endpoint)
         }),
       )
-      yield* Effect.orDie(sql`
-        UPDATE webhook_deliveries SET created_at = now() - interval '4 days', delivered_at = now() - interval '4 days'
-        WHERE webhook_id = ${endpoint.webhook_id}`)
+      assert.strictEqual(yield* WebhookDeliveries.failingSince(endpoint.account_id, endpoint.webhook_id), null)
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* working({ nextAt: Webhooks.never })
@@ -376,6 +380,9 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
           yield* Webhooks.settledAll(endpoint, 2)
         }),
       )
+      const [failed] = yield* Webhooks.deliveries(endpoint)
+      const since = yield* WebhookDeliveries.failingSince(endpoint.account_id, endpoint.webhook_id)
+      assert.deepStrictEqual([failed?.status, failed?.history[0]?.at], ["failed", since])
       assert.strictEqual((yield* Webhooks.record(endpoint))?.enabled, true)
     }),
   )

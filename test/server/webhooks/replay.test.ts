@@ -3,6 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import * as DomainEvent from "@waybill/domain/DomainEvent"
 import * as Id from "@waybill/domain/Id"
 import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Upcast from "@waybill/domain/Upcast"
+import * as Conservation from "@waybill/store/Conservation"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { randomBytes } from "node:crypto"
@@ -190,6 +192,23 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
         emails.toSorted(),
       )
       assert.deepStrictEqual(yield* replayRange(endpoint, range, 4), { queued: 4, next_position: null })
+    }),
+  )
+
+  it.effect("tells events of before in the shape of today, and so does the audit", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+      yield* Webhooks.happens(endpoint.account_id)
+      const { upcast } = Upcast.make({
+        EmailQueued: [(data) => ({ ...data, scheduled_at: "today" })],
+        WebhookCreated: [(data) => ({ ...data, enabled: false })],
+      })
+      const ids = (yield* Webhooks.deliveries(endpoint)).map((delivery) => delivery.id)
+      const [dispatch] = yield* WebhookDeliveries.dispatches(sql, [endpoint.account_id], ids, upcast)
+      assert.strictEqual(dispatch?.event?.data["scheduled_at"], "today")
+      const balances = yield* Conservation.webhooks(upcast)
+      assert.strictEqual(balances.find(({ webhook_id }) => webhook_id === endpoint.webhook_id)?.events, 0)
     }),
   )
 
