@@ -107,6 +107,7 @@ describe.skipIf(typeof browser === "string")(
     it("have the first one with at most 250 KB of script", { timeout: TIMEOUT }, async () => {
       await Browser.signIn(seen.page, house.owner)
       await seen.page.getByText("All emails").waitFor()
+      await seen.page.locator("canvas").waitFor()
       const sizeOf = (path: string) =>
         Math.min(
           ...["", ".gz"].map((ending) => statSync(join(DIST, path + ending), { throwIfNoEntry: false })?.size ?? 1e9),
@@ -114,6 +115,16 @@ describe.skipIf(typeof browser === "string")(
       const bytes = [...scripts].reduce((all, path) => all + sizeOf(path), 0)
       assert.isAbove(bytes, 0)
       assert.isBelow(bytes, MAX_FIRST_SCREEN_JS_BYTES)
+    })
+
+    it("draw numbers for a browser whose language is no locale", { timeout: TIMEOUT }, async () => {
+      const page = await seen.context.newPage()
+      await page.addInitScript(
+        'Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix", configurable: true })',
+      )
+      await page.goto("/overview")
+      await page.locator("canvas").waitFor()
+      await page.close()
     })
 
     for (const { keys = [], path, picture, ready } of SCREENS) {

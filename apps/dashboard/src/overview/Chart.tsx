@@ -13,12 +13,12 @@ interface Line {
 }
 
 /** What is drawn, and how its numbers are said. */
-export interface Kind {
+interface Kind {
   readonly lines: ReadonlyArray<Line>
   readonly share: boolean
 }
 
-export const VOLUME: Kind = {
+const VOLUME: Kind = {
   share: false,
   lines: [
     { name: "Delivered", token: "--good", swatch: "bg-good" },
@@ -27,7 +27,7 @@ export const VOLUME: Kind = {
   ],
 }
 
-export const RATES: Kind = {
+const RATES: Kind = {
   share: true,
   lines: [
     { name: "Delivered", token: "--good", swatch: "bg-good" },
@@ -126,12 +126,13 @@ const drawn = ({ share }: Kind, [times, ...columns]: Points): uPlot.AlignedData 
 }
 
 interface Props {
-  readonly kind: Kind
+  readonly of: "volume" | "rates"
   readonly points: Points
   readonly unit: Unit
 }
 
-export const Chart = ({ kind, points, unit }: Props) => {
+export const Chart = ({ of, points, unit }: Props) => {
+  const kind = of === "rates" ? RATES : VOLUME
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
   const dark = useDark()

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { Activity } from "lucide-react"
-import { useMemo, useRef, useState } from "react"
+import { lazy, Suspense, useMemo, useRef, useState } from "react"
 import { useLive } from "../api/live.ts"
 import * as queries from "../api/queries.ts"
 import type { StatsRow } from "../api/records.ts"
@@ -9,12 +9,12 @@ import { EMAIL_TYPES } from "../emails/feed.ts"
 import { sendExamples } from "../emails/examples.ts"
 import { useMay } from "../shell/useSession.ts"
 import { cx } from "../ui/cx.ts"
+import { Boundary } from "../ui/Boundary.tsx"
 import { Empty } from "../ui/Empty.tsx"
 import { ErrorNote } from "../ui/ErrorNote.tsx"
 import { Segments } from "../ui/Segments.tsx"
 import { Panel, Screen, Skeleton } from "../ui/Surface.tsx"
 import { useNow } from "../ui/Time.tsx"
-import { Chart, RATES, VOLUME } from "./Chart.tsx"
 import { Recent } from "./Recent.tsx"
 import { NONE, rate, rates, sum, type Totals, volume } from "./series.ts"
 import { Usage } from "./Usage.tsx"
@@ -41,6 +41,20 @@ const REFRESHED = [
 const startOf = (now: number, days: number): string =>
   new Date(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS).toISOString()
 const endOf = (now: number): string => new Date(Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS).toISOString()
+
+/**
+ * The library that draws takes the browser's language for a locale as it is read, and some systems name one that is none,
+ * such as en-US@posix.
+ */
+const Chart = lazy(async () => {
+  try {
+    Intl.getCanonicalLocales(navigator.language)
+  } catch {
+    Object.defineProperty(navigator, "language", { value: "en", configurable: true })
+  }
+  return { default: (await import("./Chart.tsx")).Chart }
+})
+const EMPTY_CHART = <Skeleton className="m-4 h-64" />
 
 export const Overview = () => {
   const { range = "7d" } = useSearch({ from: "/shell/overview" })
@@ -88,11 +102,11 @@ export const Overview = () => {
                 title="Over time"
                 actions={<Segments label="What is drawn" value={kind} options={KINDS} onChange={setKind} />}
               >
-                {query.isPending ? (
-                  <Skeleton className="m-4 h-64" />
-                ) : (
-                  <Chart kind={kind === "rates" ? RATES : VOLUME} points={points} unit={unit} />
-                )}
+                <Boundary>
+                  <Suspense fallback={EMPTY_CHART}>
+                    {query.isPending ? EMPTY_CHART : <Chart of={kind} points={points} unit={unit} />}
+                  </Suspense>
+                </Boundary>
               </Panel>
               <Recent />
             </div>
