@@ -124,6 +124,7 @@ describe.skipIf(typeof browser === "string")(
       )
       await page.goto("/overview")
       await page.locator("canvas").waitFor()
+      assert.strictEqual(await page.evaluate("navigator.language"), "en")
       await page.close()
     })
 
