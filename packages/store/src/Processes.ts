@@ -101,6 +101,9 @@ const make = <R>(options: Options<R>) =>
         const sent = yield* SteadyClock.millis
         yield* Effect.timeout(run(beat(shared, id, number, workerIds)), BEAT_TIMEOUT)
         arrived(sent)
+        yield* Effect.sleep(BEAT_EVERY)
+      })
+      const look = Effect.gen(function* () {
         yield* Effect.timeout(run(endSilent(shared, id)), BEAT_TIMEOUT)
         const watched = (yield* SteadyClock.millis) - began
         const others = yield* Effect.timeout(run(findDead(shared, id, watched)), BEAT_TIMEOUT)
@@ -115,7 +118,8 @@ const make = <R>(options: Options<R>) =>
         }
         yield* Effect.sleep(pauseBefore(others))
       })
-      yield* Effect.raceFirst(Effect.forever(live), Effect.forever(Queue.take(ended)))
+      // However much a dead one has left to free, its heir goes on beating.
+      yield* Effect.raceAllFirst([Effect.forever(live), Effect.forever(look), Effect.forever(Queue.take(ended))])
     }).pipe(Effect.scoped)
 
     const living = Effect.gen(function* () {
