@@ -7,6 +7,8 @@ import { type Ledger, MAX_FEED_PAGE } from "@waybill/store/Ledger"
 import * as Line from "@waybill/store/Line"
 import * as PostgresLedger from "@waybill/store/PostgresLedger"
 import { readModels } from "@waybill/store/ReadModels"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
 import { Effect, Layer } from "effect"
 import * as Database from "../support/database.ts"
 import { type Plan, plansOf } from "../support/plans.ts"
@@ -30,7 +32,7 @@ const fill = Layer.effectDiscard(
     yield* sql`
       INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
       SELECT ${own}, v, 'email', CASE v WHEN 1 THEN 'EmailQueued' ELSE 'EmailOpened' END, 'evt_' || n || '_' || v,
-        '{}', '{}', ${NOW}::timestamptz
+        '{}', '{}', ${NOW}::timestamptz + make_interval(secs => (v - 1) * ${STREAMS}::int + n)
       FROM generate_series(1, ${VERSIONS}::int) AS v, ${series}`
     yield* sql`
       INSERT INTO idempotency_keys SELECT 'acc_' || n % ${ACCOUNTS}::int, 'POST /email/send', 'key_' || n, 'f', '',
@@ -121,6 +123,29 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
         holds(found, "events_by_account_position", MAX_FEED_PAGE + 20)
         for (const { steps } of found) assert.notInclude(steps, "Sort")
       }
+    }),
+  )
+
+  it.effect("a stretch of time of an account's log is found without reading what lies before and behind it", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const seconds = (n: number) => Timestamp.plus(Timestamp.Timestamp.make(NOW), n * Timestamp.SECOND)
+      const range = {
+        account_id: account(3),
+        webhook_id: "whk_1",
+        created_after: seconds(40_000),
+        created_before: seconds(40_100),
+        after_position: 0,
+        types: [{ tag: "EmailOpened", type: "email.opened" }],
+        ids: stretch(10).map((n) => `whd_${n}`),
+        now: NOW,
+      }
+      let queued = 0
+      const replay = Effect.tap(WebhookDeliveries.replayRange(range), (done) =>
+        Effect.sync(() => (queued = done.queued)),
+      )
+      holds(yield* plansOf(sql, replay), "events_by_account_position", 600)
+      assert.strictEqual(queued, 5)
     }),
   )
 

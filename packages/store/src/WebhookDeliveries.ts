@@ -129,19 +129,52 @@ export interface Replayed {
 }
 
 /**
+ * Positions are given out in the order of time but for what nodes' clocks differ by and a commit waits: seconds, and with a
+ * clock that is badly off minutes. An event is looked for so much further to both sides than its time says.
+ */
+export const UNORDERLY_MS = 60 * 60 * 1000
+/** It is not worth a question to know a place more exactly. */
+const NEAR_POSITIONS = 1_000n
+
+/** Between which positions the account's log comes to a moment. Each question looks at one event, by its key. */
+const positionBefore = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  { account_id, after_position }: Range,
+  moment: string,
+  shift_ms: number,
+) {
+  const [last] = yield* sql<{ readonly position: bigint }>`
+    SELECT position FROM events WHERE account_id = ${account_id} ORDER BY position DESC LIMIT 1`
+  let atLeast = BigInt(after_position)
+  let atMost = last?.position ?? atLeast
+  while (atMost - atLeast > NEAR_POSITIONS) {
+    const middle = (atLeast + atMost) / 2n
+    const [found] = yield* sql<{ readonly position: bigint; readonly before: boolean }>`
+      SELECT position, recorded_at < ${moment}::timestamptz + make_interval(secs => ${shift_ms / 1000}::float8) AS before
+      FROM events WHERE account_id = ${account_id} AND position > ${middle}::bigint ORDER BY position LIMIT 1`
+    if (found?.before === true && found.position <= atMost) atLeast = found.position
+    else atMost = middle
+  }
+  return { atLeast, atMost }
+})
+
+/**
  * Replays a stretch of the account's history, also to a webhook younger than the events. It goes on by position, which no
  * two events share as they may share an instant. What is committed behind that position meanwhile is told by itself.
  */
 export const replayRange = Effect.fn("WebhookDeliveries.replayRange")(function* (range: Range) {
   const sql = yield* PgClient.PgClient
-  const { account_id, after_position, created_after, created_before, ids, now, types, webhook_id } = range
+  const { account_id, created_after, created_before, ids, now, types, webhook_id } = range
+  const from = yield* Effect.orDie(positionBefore(sql, range, created_after, -UNORDERLY_MS))
+  const to = yield* Effect.orDie(positionBefore(sql, range, created_before, UNORDERLY_MS))
   const again = sql<{ readonly queued: number; readonly more: boolean; readonly position: bigint | null }>`
     WITH chosen AS (
       SELECT e.event_id, e.position, e.stream_id, e.version, t.type, row_number() OVER (ORDER BY e.position) AS n
       FROM events e
       JOIN unnest(${types.map(({ tag }) => tag)}::text[], ${types.map(({ type }) => type)}::text[]) AS t(tag, type)
         ON e.type = t.tag
-      WHERE e.account_id = ${account_id} AND e.position > ${after_position}::bigint AND e.recorded_at >= ${created_after}::timestamptz
+      WHERE e.account_id = ${account_id} AND e.position > ${from.atLeast}::bigint
+        AND e.position <= ${to.atMost}::bigint AND e.recorded_at >= ${created_after}::timestamptz
         AND e.recorded_at < ${created_before}::timestamptz
       ORDER BY e.position LIMIT ${ids.length + 1}::int
     ), held AS MATERIALIZED (
