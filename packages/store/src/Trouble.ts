@@ -1,4 +1,5 @@
-import type { SqlError } from "effect/sql"
+import type { Cause } from "effect"
+import { SqlError } from "effect/sql"
 import { Failed, type LedgerError, OutcomeUnknown, Poisoned, TryAgain } from "./Ledger.ts"
 
 /** SQLSTATEs of a connection that the server ended, or would not open now: restarts, timeouts, too many clients. */
@@ -33,6 +34,13 @@ export const classify = (error: SqlError.SqlError): LedgerError => {
       return new Failed({ cause })
   }
 }
+
+/** Whether the database was not there, so that nothing is wrong with what was to be read or written. */
+export const isAway = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => {
+    const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
+    return error instanceof SqlError.SqlError && classify(error)._tag === "OutcomeUnknown"
+  })
 
 const sqlState = (error: SqlError.SqlError): string => {
   const cause: unknown = error.reason.cause

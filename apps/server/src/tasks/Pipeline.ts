@@ -6,6 +6,7 @@ import * as Leases from "@waybill/store/Leases"
 import * as Outbox from "@waybill/store/Outbox"
 import { Processes } from "@waybill/store/Processes"
 import * as Reclaim from "@waybill/store/Reclaim"
+import * as Trouble from "@waybill/store/Trouble"
 import { Cause, DateTime, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Flights from "./Flights.ts"
@@ -25,6 +26,10 @@ const CALL_EVERY = Duration.seconds(1)
 /** Without a session that shows this process alive nothing is claimed; a new one is made within this. */
 const UNSEEN_PAUSE = Duration.millis(500)
 const TROUBLE_PAUSE = Duration.seconds(1)
+/** So long after the database was away it is looked for leases of ours that we know nothing of: a claim may still land. */
+const UNSURE_MS = 30_000
+/** Claims whose rows are known to have come. Those of a lease that has run out are nobody's any more. */
+const MAX_TOKENS = 10_000
 const TOKEN_BYTES = 16
 
 /** A row under way. Whoever works on it settles it: by a commit with its lease, by a pause, or by giving it back. */
@@ -73,6 +78,11 @@ const build = <R>(options: Options<R>) =>
     let hungry = false
     let after = ""
     let calledAt = 0
+    let unsureUntil = -Infinity
+    const tokens = new Set<string>()
+
+    const giveBack = (batch: ReadonlyArray<Flights.Flight>) =>
+      Effect.andThen(untilDone(Leases.free(batch.map(({ row }) => row))), kick)
 
     const jobOf = (flight: Flights.Flight): Job => ({
       row: flight.row,
@@ -83,7 +93,7 @@ const build = <R>(options: Options<R>) =>
         flight.phase = "started"
         return true
       },
-      giveBack: Effect.andThen(untilDone(Leases.free([flight.row])), kick).pipe(Effect.provideContext(context)),
+      giveBack: Effect.provideContext(giveBack([flight]), context),
       settle: () => {
         flight.phase = "settling"
       },
@@ -98,6 +108,7 @@ const build = <R>(options: Options<R>) =>
     const broken = (flight: Flights.Flight, cause: Cause.Cause<never>) =>
       Effect.gen(function* () {
         if (Cause.hasInterruptsOnly(cause)) return
+        if (flight.phase === "claimed" && Trouble.isAway(cause)) return yield* giveBack([flight])
         yield* Effect.logError("work on a row broke", { id: flight.row.id, phase: flight.phase }, cause)
         if (flight.phase !== "claimed") return
         const until = DateTime.addDuration(yield* DateTime.now, BROKEN_PAUSE)
@@ -119,11 +130,17 @@ const build = <R>(options: Options<R>) =>
         Effect.flatMap((works) =>
           Effect.forEach(batch, (flight, i) => fly(flight, works[i] ?? Effect.void), { discard: true }),
         ),
-        // One row that cannot be read must not hold up those it was claimed with.
+        // One row that cannot be read must not hold up those it was claimed with. Where the database is away, nothing is
+        // wrong with any of them.
         Effect.catchCause((cause) =>
-          batch.length > 1
-            ? Effect.forEach(batch, (flight) => launch([flight]), { discard: true })
-            : Effect.forEach(batch, (flight) => fly(flight, Effect.failCause(cause)), { discard: true }),
+          Trouble.isAway(cause)
+            ? Effect.ensuring(
+                giveBack(batch),
+                Effect.sync(() => batch.forEach(land)),
+              )
+            : batch.length > 1
+              ? Effect.forEach(batch, (flight) => launch([flight]), { discard: true })
+              : Effect.forEach(batch, (flight) => fly(flight, Effect.failCause(cause)), { discard: true }),
         ),
       )
 
@@ -131,10 +148,11 @@ const build = <R>(options: Options<R>) =>
       const free = most - flights.size()
       if (free <= 0) return "later" as const
       const now = yield* SteadyClock.millis
+      const token = Buffer.from(SecureRandom.randomBytesUnsafe(TOKEN_BYTES)).toString("hex")
       const claimed = yield* Leases.claim({
         kind: options.kind,
         owner: processes.id,
-        token: Buffer.from(SecureRandom.randomBytesUnsafe(TOKEN_BYTES)).toString("hex"),
+        token,
         // However slow the servers are that one account writes to, there is room for the next: a claim leaves half of
         // the room there is, and an account that has as much as is left gets no more.
         limit: Math.ceil(free / 2),
@@ -142,21 +160,38 @@ const build = <R>(options: Options<R>) =>
         after,
       })
       after = claimed.after
+      if (claimed.rows.length > 0) note(token)
       const batch = claimed.rows.map((row) => flights.add(row, now))
       if (batch.length > 0) yield* FiberSet.run(fibers, Effect.provideContext(launch(batch), context))
       return claimed.more
       // What the database has leased to us is ours to give back, also when it is told while we are stopping.
     }).pipe(Effect.uninterruptible)
 
-    /** A claim whose answer was lost on the way may have been made: nobody knows of its rows, so nothing was tried. */
+    const note = (token: string) => {
+      tokens.add(token)
+      for (const oldest of tokens) {
+        if (tokens.size <= MAX_TOKENS) break
+        tokens.delete(oldest)
+      }
+    }
+
+    /**
+     * Leases of ours that nobody here works on. Of a claim whose answer was lost on the way nothing was tried. What had come,
+     * and is leased still, was done with, and a failover has lost that.
+     */
     const giveBackUnknown = Effect.gen(function* () {
       const mine = new Set(flights.all().map((flight) => flight.row.id))
       const held = yield* Leases.ofOwner(processes.id)
-      yield* Leases.free(held.filter((row) => row.kind === options.kind && !mine.has(row.id)))
+      const unknown = held.filter((row) => row.kind === options.kind && !mine.has(row.id))
+      yield* Leases.free(unknown.filter(({ token }) => !tokens.has(token)))
+      yield* Reclaim.reclaim(unknown.filter(({ token }) => tokens.has(token)))
     })
+
+    const unsure = Effect.map(SteadyClock.millis, (now) => void (unsureUntil = now + UNSURE_MS))
 
     const work = Effect.gen(function* () {
       yield* Queue.take(signals)
+      if ((yield* SteadyClock.millis) < unsureUntil) yield* giveBackUnknown
       if (flights.size() > 0) yield* Effect.sleep(CLAIM_PACE)
       hungry = false
       let more: Leases.Claimed["more"] = "now"
@@ -191,6 +226,7 @@ const build = <R>(options: Options<R>) =>
         Effect.logError("claiming work failed", cause).pipe(
           Effect.andThen(Effect.sleep(TROUBLE_PAUSE)),
           Effect.andThen(untilDone(giveBackUnknown)),
+          Effect.andThen(unsure),
           Effect.andThen(Effect.sync(() => Queue.offerUnsafe(signals, undefined))),
         ),
       ),
@@ -198,6 +234,8 @@ const build = <R>(options: Options<R>) =>
       Effect.forkScoped,
     )
     yield* Effect.forkScoped(Effect.repeat(kick, Schedule.spaced(LOOK_EVERY)))
+    const sight = Effect.suspend(() => (processes.isSeen() ? Effect.void : unsure))
+    yield* Effect.forkScoped(Effect.repeat(sight, Schedule.spaced(UNSEEN_PAUSE)))
     yield* Effect.forkScoped(Flights.keepLeases(flights, processes.trustedSince))
     yield* Effect.addFinalizer(() =>
       Effect.gen(function* () {
