@@ -6,7 +6,7 @@ import * as Transport from "@waybill/mail/Transport"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Leases from "@waybill/store/Leases"
 import { Processes } from "@waybill/store/Processes"
-import { Clock, Duration, Effect, Exit, Layer, Result, Scope } from "effect"
+import { Clock, Duration, Effect, Exit, Layer, Result, Schedule, Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { MAX_LARGE_BYTES_PER_ACCOUNT } from "../../../apps/server/src/tasks/drainDeliveries.ts"
 import * as Pipeline from "../../../apps/server/src/tasks/Pipeline.ts"
@@ -97,6 +97,27 @@ const fresh = <E>(
 ) => it.live(name, () => Effect.provide(Effect.scoped(body), World), timeout)
 
 describe("a pipeline", () => {
+  fresh(
+    "gives back at once what it holds by a claim whose answer was lost",
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const server = yield* SmtpServer.listen()
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const holds = (owner: string) =>
+        sql`UPDATE outbox SET lease_token = 'unheard', lease_owner = ${owner}, lease_until = now() + interval '1 h'`
+      yield* holds("prc_to_come")
+      yield* worker(server)
+      const [self] = yield* sql<{ readonly id: string }>`SELECT id FROM processes`
+      yield* holds(self?.id ?? "")
+      const cut = sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'waybill process'`
+      // Sessions that do not last are followed at a pace, so the worker stays unseen for a while.
+      yield* Effect.repeat(cut, { schedule: Schedule.spaced("50 millis"), times: 30 })
+      yield* Delivery.settled(ref, Duration.seconds(30))
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+    }).pipe(Effect.orDie),
+  )
+
   fresh(
     "lets no slow server keep others from their mail",
     Effect.gen(function* () {
