@@ -211,7 +211,8 @@ const emptyDatabase: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effe
   const server = Redacted.make(inject("postgresUrl"))
   const name = `test_${randomBytes(8).toString("hex")}`
   yield* Effect.acquireRelease(rows(server, `CREATE DATABASE ${name}`), () =>
-    rows(server, `DROP DATABASE ${name} WITH (FORCE)`),
+    // As somebody who may end an autovacuum in it.
+    rows(Redacted.make(inject("postgresAdminUrl")), `DROP DATABASE ${name} WITH (FORCE)`),
   )
   return Redacted.make(onDatabase(Redacted.value(server), name))
 })
