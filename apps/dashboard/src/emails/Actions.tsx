@@ -35,7 +35,7 @@ export const Actions = ({ email, onChanged }: Props) => {
           Reschedule
         </Button>
       ) : undefined}
-      {email.status === "queued" || email.status === "deferred" ? (
+      {email.status === "queued" ? (
         <Button icon={<CircleX size={14} />} onClick={() => setCanceling(true)}>
           Cancel
         </Button>
