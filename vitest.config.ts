@@ -1,30 +1,25 @@
 import { defineConfig } from "vitest/config"
 
 /**
- * Files that change nothing of their process (`test/tidy.test.ts` looks) share one with the next: loading what they test
- * takes most of them longer than testing it. Each of the others has a process of its own.
+ * What has a process of its own: one counts what is on its heap, one turns the clock of its process. All others change
+ * nothing of theirs (`test/tidy.test.ts` looks) and share it with the next: loading what they test takes most of them
+ * longer than testing it.
  */
-export const TOGETHER = [
-  "test/{api,client,contract,domain,house,mail,store,support}/*.test.ts",
-  "test/server/*.test.ts",
-  "test/embedded-postgres/settings.test.ts",
-  "test/tidy.test.ts",
-  "test/server/{doctor,feed,smtp,tasks,webhooks}/*.test.ts",
-]
+export const ALONE = ["test/attack/fuzz.test.ts", "test/dashboard/tail.test.ts"]
 
 export default defineConfig({
   test: {
     globalSetup: ["test/support/globalSetup.ts"],
     setupFiles: ["test/support/seed.ts"],
     pool: "forks",
-    // Postgres and the servers under test need their share of a small machine.
-    maxWorkers: 2,
+    // One more than a small machine has processors: a quarter of the time a file waits for what others do.
+    maxWorkers: 3,
     // What hangs, hangs for ever; what only waits for its turn on a busy machine is not to be told a failure.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [
-      { extends: true, test: { name: "alone", include: ["test/**/*.test.ts"], exclude: TOGETHER } },
-      { extends: true, test: { name: "together", include: TOGETHER, isolate: false } },
+      { extends: true, test: { name: "alone", include: ALONE } },
+      { extends: true, test: { name: "together", include: ["test/**/*.test.ts"], exclude: ALONE, isolate: false } },
     ],
   },
 })

@@ -8,7 +8,7 @@ import * as fs from "node:fs/promises"
 import * as net from "node:net"
 import * as path from "node:path"
 import * as Production from "../support/production.ts"
-import { end, folder, isLinux, NATIVE, query, runs, serve, trial, until } from "./program.ts"
+import { end, folder, isLinux, NATIVE, prepared, query, runs, serve, trial, until } from "./program.ts"
 
 /** Nothing here has to outlive a power cut. */
 const settings = { fsync: "off" }
@@ -19,6 +19,8 @@ const exists = (file: string) =>
   )
 /** It takes a moment; what takes this long will never be. */
 const NEVER = "60 seconds"
+/** A folder that was served before: most of what is told here is told of any start, and the first is the slow one. */
+const servedBefore = prepared({ settings })
 
 describe("a server", () => {
   it.live("is reached by node-postgres and by sql-pg through one URL, and is gone when its scope closes", () =>
@@ -43,7 +45,7 @@ describe("a server", () => {
 
   it.live("keeps its password from everybody else and asks for it", () =>
     Effect.gen(function* () {
-      const dataDir = path.join(yield* folder, "data")
+      const dataDir = yield* servedBefore(yield* folder)
       const server = yield* EmbeddedPostgres.start({ dataDir, settings })
       const password = yield* Effect.promise(() => fs.stat(path.join(dataDir, "password")))
       const sockets = yield* Effect.promise(() => fs.stat(server.socketDir ?? ""))
@@ -57,7 +59,7 @@ describe("a server", () => {
 
   it.live("runs with the settings that the service counts on", () =>
     Effect.gen(function* () {
-      const server = yield* EmbeddedPostgres.start({ dataDir: path.join(yield* folder, "data"), settings })
+      const server = yield* EmbeddedPostgres.start({ dataDir: yield* servedBefore(yield* folder), settings })
       const url = Redacted.value(server.url)
       const show = (name: string) => Effect.map(query(url, `SHOW ${name}`), ([row]) => row?.[name])
       assert.strictEqual(yield* show("synchronous_commit"), "on")
@@ -72,7 +74,7 @@ describe("a server", () => {
 
   it.live("listens on loopback, still asking for the password, where no socket serves", () =>
     Effect.gen(function* () {
-      const dataDir = path.join(yield* folder, "data")
+      const dataDir = yield* servedBefore(yield* folder)
       const server = yield* EmbeddedPostgres.start({ dataDir, settings, loopback: true })
       const url = Redacted.value(server.url)
       assert.deepStrictEqual(yield* query(url, "SELECT host(inet_server_addr()) AS at"), [{ at: "127.0.0.1" }])
@@ -98,7 +100,7 @@ describe("a server", () => {
 
   it.live("keeps its data, and takes a new password when the file was lost, also after a start that failed", () =>
     Effect.gen(function* () {
-      const dataDir = path.join(yield* folder, "data")
+      const dataDir = yield* servedBefore(yield* folder)
       const insert = "CREATE TABLE kept AS SELECT 42 AS answer"
       yield* EmbeddedPostgres.start({ dataDir, settings }).pipe(
         Effect.flatMap((server) => query(Redacted.value(server.url), insert)),
@@ -154,7 +156,7 @@ describe("a server", () => {
 
   it.live.skipIf(!isLinux)("is in a session of its own, so that Ctrl-C does not end it before its parent is done", () =>
     Effect.gen(function* () {
-      const server = yield* EmbeddedPostgres.start({ dataDir: path.join(yield* folder, "data"), settings })
+      const server = yield* EmbeddedPostgres.start({ dataDir: yield* servedBefore(yield* folder), settings })
       const stat = yield* Effect.promise(() => fs.readFile(`/proc/${server.pid}/stat`, "utf8"))
       const [, , group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
       assert.deepStrictEqual([group, session], [String(server.pid), String(server.pid)])
@@ -178,7 +180,7 @@ describe("a server", () => {
 
   it.live("reports its death to whoever asked to know", () =>
     Effect.gen(function* () {
-      const server = yield* EmbeddedPostgres.start({ dataDir: path.join(yield* folder, "data"), settings })
+      const server = yield* EmbeddedPostgres.start({ dataDir: yield* servedBefore(yield* folder), settings })
       process.kill(server.pid, "SIGKILL")
       const died = yield* Effect.flip(server.died)
       assert.strictEqual(died.pid, server.pid)
@@ -187,7 +189,7 @@ describe("a server", () => {
 
   it.live("says in the error what the server said when a setting is wrong", () =>
     Effect.gen(function* () {
-      const dataDir = path.join(yield* folder, "data")
+      const dataDir = yield* servedBefore(yield* folder)
       const error = yield* Effect.flip(EmbeddedPostgres.start({ dataDir, settings: { max_connections: "many" } }))
       assert.include(error.message, `invalid value for parameter "max_connections"`)
     }),
@@ -197,7 +199,7 @@ describe("a server", () => {
 describe("a folder", () => {
   it.live("is refused while another process holds it, and the error names that process", () =>
     Effect.gen(function* () {
-      const dataDir = path.join(yield* folder, "data")
+      const dataDir = yield* servedBefore(yield* folder)
       const { answer, child } = yield* serve({ dataDir, settings })
       // The scratch server would remove its folder at the end: only if it is its own.
       const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings, scratch: true })))
@@ -225,8 +227,7 @@ describe("a folder", () => {
 
   it.live("is free again when a lock names a process that has ended or a number that is in other hands", () =>
     Effect.gen(function* () {
-      const dataDir = path.join(yield* folder, "data")
-      yield* Effect.scoped(EmbeddedPostgres.start({ dataDir, settings }))
+      const dataDir = yield* servedBefore(yield* folder)
       // Our own number with another start: what a reused number looks like.
       yield* Effect.promise(() => fs.writeFile(path.join(dataDir, "holder"), `${process.pid} 1@before\n`))
       yield* EmbeddedPostgres.start({ dataDir, settings })
@@ -234,12 +235,12 @@ describe("a folder", () => {
   )
 })
 
-describe("a folder whose holder cannot be seen from here", () => {
+/** Its tests mostly wait, each for another thing. */
+describe.concurrent("a folder whose holder cannot be seen from here", () => {
   /** As if a container, or another machine, had it: the number says nothing here. */
   const heldElsewhere = Effect.gen(function* () {
-    const dataDir = path.join(yield* folder, "data")
+    const dataDir = yield* servedBefore(yield* folder)
     const lock = path.join(dataDir, "holder")
-    yield* Effect.promise(() => fs.mkdir(dataDir, { mode: 0o711 }))
     yield* Effect.promise(() => fs.writeFile(lock, "14 1@boot far-away/pid:[1]/boot\n"))
     return { dataDir, lock }
   })
@@ -298,7 +299,7 @@ describe("after a kill", () => {
 
   it.live("of the server itself the next start reads its log again and has what was committed", () =>
     Effect.gen(function* () {
-      const dataDir = path.join(yield* folder, "data")
+      const dataDir = yield* servedBefore(yield* folder)
       const first = yield* serve({ dataDir, settings })
       yield* query(first.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
       process.kill(first.answer.pid, "SIGKILL")
@@ -311,7 +312,7 @@ describe("after a kill", () => {
 
   it.live.skipIf(!isLinux)("of parent and watchdog alike the next start ends the server that was left running", () =>
     Effect.gen(function* () {
-      const dataDir = path.join(yield* folder, "data")
+      const dataDir = yield* servedBefore(yield* folder)
       const first = yield* serve({ dataDir, settings })
       const watchdog = yield* Effect.promise(() => watchdogOf(dataDir))
       process.kill(watchdog, "SIGKILL")
@@ -325,8 +326,7 @@ describe("after a kill", () => {
 
   it.live("a server file that names a process of somebody else is not believed", () =>
     Effect.gen(function* () {
-      const dataDir = path.join(yield* folder, "data")
-      yield* Effect.scoped(EmbeddedPostgres.start({ dataDir, settings }))
+      const dataDir = yield* servedBefore(yield* folder)
       yield* Effect.promise(() => fs.writeFile(path.join(dataDir, "cluster/postmaster.pid"), `${process.ppid}\n`))
       yield* EmbeddedPostgres.start({ dataDir, settings })
     }),

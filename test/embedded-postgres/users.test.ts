@@ -2,10 +2,24 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import { clone, end, folder, isLinux, isRoot, query, refusal, runs, serve, somebody, until } from "./program.ts"
+import {
+  clone,
+  end,
+  folder,
+  isLinux,
+  isRoot,
+  prepared,
+  query,
+  refusal,
+  runs,
+  serve,
+  somebody,
+  until,
+} from "./program.ts"
 
 const settings = { fsync: "off" }
 const NOBODY = 65_534
+const servedByRoot = prepared({ settings })
 const owner = (file: string) => Effect.promise(() => fs.stat(file).then((stat) => stat.uid))
 const executable = (pid: number) => Effect.promise(() => fs.readlink(`/proc/${pid}/exe`))
 const isThere = (file: string) =>
@@ -67,9 +81,7 @@ describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else,
       const parent = yield* folder
       const open = path.join(parent, "open")
       yield* Effect.promise(() => fs.mkdir(open))
-      const options = { dataDir: path.join(open, "data"), rootHome: path.join(parent, "lib"), settings }
-      const first = yield* serve(options)
-      yield* end(first.child, "SIGTERM")
+      const options = { dataDir: yield* servedByRoot(open), rootHome: path.join(parent, "lib"), settings }
       yield* Effect.promise(() => fs.chmod(open, 0o700))
       const why = yield* refusal(options)
       assert.include(why, "can no longer enter that folder")
@@ -128,9 +140,7 @@ describe.skipIf(!isRoot || !isLinux)("started by somebody else (only root on Lin
   it.live("data that root made is refused in plain words", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* ownFolder
-      yield* Effect.promise(() => fs.chmod(path.dirname(dataDir), 0o755))
-      const { child } = yield* serve({ dataDir, settings })
-      yield* end(child, "SIGTERM")
+      yield* servedByRoot(path.dirname(dataDir))
       const why = yield* refusal({ dataDir, settings }, { uid: somebody })
       assert.include(why, "belongs to another user")
     }),

@@ -1,16 +1,23 @@
 import { type ChildProcess, spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
 
 const MAIN = fileURLToPath(new URL("../../bin/main.mjs", import.meta.url))
 
+/** Below those that systems give to whoever connects, so that no connection of another test takes it in between. */
+const [FIRST_PORT, LAST_PORT] = [15_000, 32_000]
+
 /** A port that was free a moment ago. */
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
+  const port = randomInt(FIRST_PORT, LAST_PORT)
+  const server = createServer().listen(port, "127.0.0.1")
+  const isFree = await once(server, "listening").then(
+    () => true,
+    () => false,
+  )
+  if (!isFree) return freePort()
   server.close()
   await once(server, "close")
   return port

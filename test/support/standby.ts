@@ -20,8 +20,8 @@ export interface Standby {
   readonly kill: Effect.Effect<void>
 }
 
-/** What a backup leaves out: a lock of the running server, and what it writes anew. */
-const NOT_COPIED = new Set(["postmaster.pid", "postmaster.opts", "pg_wal"])
+/** What a backup leaves out: a lock of the running server, and what it writes anew, some of it while we copy. */
+const NOT_COPIED = new Set(["postmaster.pid", "postmaster.opts", "pg_wal", "pg_internal.init"])
 
 /** A streaming replica of an embedded server, from a backup of its folder; it is gone with the scope. */
 export const follow = (

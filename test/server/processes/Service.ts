@@ -7,12 +7,12 @@ import { Effect, Redacted } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import * as net from "node:net"
 import * as os from "node:os"
 import * as path from "node:path"
 import { createInterface } from "node:readline"
 import { createApiKey } from "../../../apps/server/src/apiKeys.ts"
 import { newId, now } from "../../../apps/server/src/fresh.ts"
+import { freePort } from "../../support/service.ts"
 
 /** One process of the service. */
 export interface Service {
@@ -117,16 +117,6 @@ const ready = (child: ChildProcess, portIn: (line: string) => number | undefined
       if (port !== undefined) resolve(port)
     })
   })
-
-/** Nobody else asks the system for one in between, as far as these tests are concerned. */
-const freePort = async (): Promise<number> => {
-  const server = net.createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as net.AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-}
 
 const ask = async (port: number, method: string, path: string, options: Ask): Promise<Answer> => {
   const asked = performance.now()
