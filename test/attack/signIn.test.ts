@@ -49,10 +49,21 @@ const WRONG = "not the password of anybody"
 
 const statuses = (seen: ReadonlyArray<Seen>) => seen.map(({ status }) => status)
 
+/** Where a client may say who it is, beside the list that the proxies keep. */
+const OTHER_WORDS = ["x-waybill-client", "x-real-ip", "cf-connecting-ip", "x-client-ip"]
+
 /** As many as a minute takes and some more, wherever in a minute they begin. */
-const guess = (url: string, email: string, addressOf: (nth: number) => string) =>
+const guess = (
+  url: string,
+  email: string,
+  addressOf: (nth: number) => string,
+  headersOf: (nth: number) => Readonly<Record<string, string>> = () => ({}),
+) =>
   Effect.forEach(Array.from({ length: 2 * TRIES_PER_MINUTE + 5 }), (_, nth) =>
-    browser(url, addressOf(nth)).ask("POST", "/auth/sign-in/email", { body: { email, password: WRONG } }),
+    browser(url, addressOf(nth)).ask("POST", "/auth/sign-in/email", {
+      body: { email, password: WRONG },
+      headers: headersOf(nth),
+    }),
   )
 
 const PASSWORD = "correct horse battery"
@@ -151,16 +162,17 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
       const { owner, url } = yield* House
       const spread = yield* guess(url, owner.email, (nth) => `2001:db8:1:2:${(nth * 2_003).toString(16)}::${nth + 1}`)
       assert.strictEqual(statuses(spread).at(-1), 429)
-      for (const name of ["x-waybill-client", "x-real-ip", "cf-connecting-ip", "x-client-ip", "forwarded"]) {
-        const address = `198.51.100.${name.length}`
-        const seen = yield* Effect.forEach(Array.from({ length: 2 * TRIES_PER_MINUTE + 5 }), (_, nth) =>
-          browser(url, address).ask("POST", "/auth/sign-in/email", {
-            body: { email: owner.email, password: WRONG },
-            headers: { [name]: name === "forwarded" ? `for=203.0.113.${nth}` : `203.0.113.${nth}` },
-          }),
-        )
-        assert.strictEqual(statuses(seen).at(-1), 429, name)
-      }
+      // Another one in each header at once: whichever is believed, no address is seen twice.
+      const seen = yield* guess(
+        url,
+        owner.email,
+        () => "198.51.100.7",
+        (nth) => ({
+          ...Object.fromEntries(OTHER_WORDS.map((name) => [name, `203.0.113.${nth}`])),
+          forwarded: `for=203.0.113.${nth}`,
+        }),
+      )
+      assert.strictEqual(statuses(seen).at(-1), 429)
     }),
   )
 

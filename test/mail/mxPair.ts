@@ -6,7 +6,7 @@ import * as Network from "@waybill/mail/Network"
 import * as Transport from "@waybill/mail/Transport"
 import * as DnsServer from "../support/dnsServer.ts"
 import * as SmtpServer from "../support/smtpServer.ts"
-import { IMPATIENT, outgoing } from "./outgoing.ts"
+import { outgoing, PATIENT } from "./outgoing.ts"
 
 const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
 const MX1 = "127.0.0.1"
@@ -56,11 +56,11 @@ export const using = <A>(
         port,
         allowed,
         ca: SmtpServer.authority,
-        timeouts: IMPATIENT,
+        timeouts: { ...PATIENT, greeting_ms: 1000 },
         ...options,
       }).pipe(
         Layer.provide(MtaSts.MtaSts.layerTest(policies)),
-        Layer.provide(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms: 200, query_tries: 1 })),
+        Layer.provide(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms: 1000, query_tries: 1 })),
       ),
     ),
   )

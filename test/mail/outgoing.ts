@@ -39,19 +39,23 @@ export const relayTo = (server: SmtpServer, fields: Partial<RelayTransport.Relay
   ...fields,
 })
 
-/** Silence is found out quickly in tests. */
-export const IMPATIENT = {
-  connect_ms: 200,
-  greeting_ms: 200,
-  ehlo_ms: 200,
-  tls_ms: 200,
-  auth_ms: 200,
-  mail_ms: 200,
-  rcpt_ms: 200,
-  data_ms: 200,
-  block_ms: 200,
-  end_of_data_ms: 200,
+/** Longer than any answer takes on a busy machine. */
+export const PATIENT = {
+  connect_ms: 20_000,
+  greeting_ms: 20_000,
+  ehlo_ms: 20_000,
+  tls_ms: 20_000,
+  auth_ms: 20_000,
+  mail_ms: 20_000,
+  rcpt_ms: 20_000,
+  data_ms: 20_000,
+  block_ms: 20_000,
+  end_of_data_ms: 20_000,
   quit_ms: 100,
 }
+export type Wait = keyof typeof PATIENT
+
+/** Silence is found out quickly where a test brings it about, and nowhere else. */
+export const impatient = (wait: Wait | undefined) => (wait === undefined ? PATIENT : { ...PATIENT, [wait]: 200 })
 
 export const short = (outcome: Outcome | undefined) => outcome && `${outcome.status} ${outcome.category ?? ""}`.trim()

@@ -6,7 +6,7 @@ import * as Transport from "@waybill/mail/Transport"
 import * as net from "node:net"
 import * as readline from "node:readline"
 import * as SmtpServer from "../support/smtpServer.ts"
-import { IMPATIENT, outgoing, relayTo, short } from "./outgoing.ts"
+import { impatient, outgoing, PATIENT, relayTo, short, type Wait } from "./outgoing.ts"
 
 const TO = ["ana@example.test", "ben@example.test"]
 const LOGIN = { user: "u", password: Redacted.make("p") }
@@ -14,13 +14,13 @@ const LOGIN = { user: "u", password: Redacted.make("p") }
 /** Over TLS and with a login, as most relays want it. */
 const securely = (
   server: SmtpServer.SmtpServer,
-  mails = 1,
+  { mails = 1, wait }: { readonly mails?: number; readonly wait?: Wait | undefined } = {},
 ): Effect.Effect<ReadonlyArray<ReadonlyArray<Transport.Outcome>>> =>
   Transport.Transport.use((transport) => Effect.replicateEffect(transport.deliver(outgoing(), TO), mails)).pipe(
     Effect.provide(
       RelayTransport.layer(
         relayTo(server, { host: "localhost", tls: { mode: "required", verify: true }, login: LOGIN }),
-        { name: "waybill.test", timeouts: IMPATIENT, ca: SmtpServer.authority },
+        { name: "waybill.test", timeouts: impatient(wait), ca: SmtpServer.authority },
       ),
     ),
   )
@@ -39,7 +39,8 @@ for (const pipelining of [true, false]) {
       const at = (action: SmtpServer.Action) =>
         Effect.gen(function* () {
           const server = yield* listen((now) => (now.phase === phase ? action : undefined))
-          const [outcomes = []] = yield* securely(server)
+          const wait = phase === "auth" ? "auth_ms" : "tls_ms"
+          const [outcomes = []] = yield* securely(server, { wait: action === "hang" ? wait : undefined })
           assert.deepStrictEqual(
             outcomes.map(({ recipient }) => recipient),
             TO,
@@ -84,7 +85,10 @@ for (const pipelining of [true, false]) {
           if (phase === "rcpt" && refusals-- > 0) return "550 5.1.1 no such user"
           return phase === "rset" && connection === 0 ? action : undefined
         })
-        const [first = [], second = []] = yield* securely(server, 2)
+        const [first = [], second = []] = yield* securely(server, {
+          mails: 2,
+          wait: action === "hang" ? "mail_ms" : undefined,
+        })
         assert.deepStrictEqual(
           first.map(short),
           TO.map(() => "bounced invalid_recipient"),
@@ -172,7 +176,7 @@ describe("a server that says more than it was asked", () => {
   const relayed = ({ host, port }: { readonly host: string; readonly port: number }) =>
     RelayTransport.layer(
       { host, port, tls: { mode: "none", verify: false }, login: undefined, confirm: "none", connections: 1 },
-      { name: "waybill.test", timeouts: IMPATIENT },
+      { name: "waybill.test", timeouts: PATIENT },
     )
 
   it.effect("on a connection that lies idle is hung up on, and fills no memory", () =>

@@ -3,13 +3,24 @@ import { Effect } from "effect"
 import * as RelayTransport from "@waybill/mail/RelayTransport"
 import * as Transport from "@waybill/mail/Transport"
 import * as SmtpServer from "../support/smtpServer.ts"
-import { IMPATIENT, large, outgoing, relayTo, short } from "./outgoing.ts"
+import { impatient, large, outgoing, PATIENT, relayTo, short, type Wait } from "./outgoing.ts"
 
 const TO = ["ana@example.test", "ben@example.test", "cy@example.test"]
 
-const deliver = (server: SmtpServer.SmtpServer, message = outgoing(), to: ReadonlyArray<string> = TO) =>
+/** For what a client waits that meets silence at each phase. */
+const WAITS = {
+  greeting: "greeting_ms",
+  ehlo: "ehlo_ms",
+  mail: "mail_ms",
+  rcpt: "rcpt_ms",
+  data: "data_ms",
+  body: "end_of_data_ms",
+  dot: "end_of_data_ms",
+} as const
+
+const deliver = (server: SmtpServer.SmtpServer, message = outgoing(), to: ReadonlyArray<string> = TO, wait?: Wait) =>
   Transport.Transport.use((transport) => transport.deliver(message, to)).pipe(
-    Effect.provide(RelayTransport.layer(relayTo(server), { name: "waybill.test", timeouts: IMPATIENT })),
+    Effect.provide(RelayTransport.layer(relayTo(server), { name: "waybill.test", timeouts: impatient(wait) })),
   )
 
 const at =
@@ -21,10 +32,10 @@ const all = (outcome: string) => TO.map(() => outcome)
 
 for (const pipelining of [true, false]) {
   describe(pipelining ? "with PIPELINING" : "without PIPELINING", () => {
-    const given = (script: NonNullable<SmtpServer.Options["script"]>, message = outgoing()) =>
+    const given = (script: NonNullable<SmtpServer.Options["script"]>, message = outgoing(), wait?: Wait) =>
       Effect.gen(function* () {
         const server = yield* SmtpServer.listen({ script, pipelining })
-        const outcomes = yield* deliver(server, message)
+        const outcomes = yield* deliver(server, message, TO, wait)
         assert.deepStrictEqual(server.violations, [])
         assert.deepStrictEqual(
           outcomes.map((outcome) => outcome.recipient),
@@ -64,7 +75,7 @@ for (const pipelining of [true, false]) {
       it.effect(`silence at ${phase} defers after a while`, () =>
         Effect.gen(function* () {
           const message = phase === "body" ? outgoing({ bytes: large() }) : outgoing()
-          const { kinds } = yield* given(at(phase, "hang"), message)
+          const { kinds } = yield* given(at(phase, "hang"), message, WAITS[phase])
           // A server that reads on in silence cannot be told from one that keeps the message.
           const ambiguous = phase === "dot" || phase === "body"
           assert.deepStrictEqual(kinds, all(ambiguous ? "deferred lost_answer" : "deferred connection"))
@@ -85,7 +96,7 @@ for (const pipelining of [true, false]) {
 
     it.effect("a server that stops reading in the middle has certainly not kept the message", () =>
       Effect.gen(function* () {
-        const { kinds } = yield* given(at("body", "stall"), outgoing({ bytes: large(16_000_000) }))
+        const { kinds } = yield* given(at("body", "stall"), outgoing({ bytes: large(16_000_000) }), "block_ms")
         assert.deepStrictEqual(kinds, all("deferred connection"))
       }),
     )
@@ -180,7 +191,7 @@ for (const pipelining of [true, false]) {
         })
         const results = yield* Transport.Transport.use((transport) =>
           Effect.all([transport.deliver(outgoing(), TO), transport.deliver(outgoing(), TO)]),
-        ).pipe(Effect.provide(RelayTransport.layer(relayTo(server), { name: "waybill.test", timeouts: IMPATIENT })))
+        ).pipe(Effect.provide(RelayTransport.layer(relayTo(server), { name: "waybill.test", timeouts: PATIENT })))
         assert.deepStrictEqual(
           results.map((outcomes) => outcomes.map(short)),
           [all("bounced invalid_recipient"), all("delivered")],

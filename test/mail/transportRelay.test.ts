@@ -4,7 +4,7 @@ import * as RelayTransport from "@waybill/mail/RelayTransport"
 import * as SmtpBody from "@waybill/mail/SmtpBody"
 import * as Transport from "@waybill/mail/Transport"
 import * as SmtpServer from "../support/smtpServer.ts"
-import { IMPATIENT, lines, outgoing, relayTo, short } from "./outgoing.ts"
+import { lines, outgoing, PATIENT, relayTo, short } from "./outgoing.ts"
 
 const TO = ["ana@example.test"]
 const NAMED = { host: "localhost", tls: { mode: "required", verify: true } } as const
@@ -14,7 +14,7 @@ const deliver = (relay: RelayTransport.Relay, message = outgoing(), to: Readonly
     Effect.provide(
       RelayTransport.layer(relay, {
         name: "waybill.test",
-        timeouts: IMPATIENT,
+        timeouts: PATIENT,
         ...(trusts ? { ca: SmtpServer.authority } : {}),
       }),
     ),

@@ -4,9 +4,8 @@ import { Command } from "effect/cli"
 import { waybill } from "../../apps/server/src/cli/waybill.ts"
 import * as Database from "./database.ts"
 
-/** What an operator types beside a running service, without a process of its own, and all that it prints. */
-export const type = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
-  const { url } = yield* Database.Fresh
+/** What an operator types on a database, without a process of its own, and all that it prints. */
+export const typeOn = Effect.fnUntraced(function* ({ url }: Database.Database, ...args: ReadonlyArray<string>) {
   const env = ConfigProvider.fromUnknown({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })
   const printed: Array<string> = []
   const log = (...words: ReadonlyArray<unknown>) => void printed.push(words.join(" "))
@@ -17,6 +16,10 @@ export const type = Effect.fnUntraced(function* (...args: ReadonlyArray<string>)
   )
   return { exit, output: printed.join("\n") }
 })
+
+/** Beside a running service. */
+export const type = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(Database.Fresh, (database) => typeOn(database, ...args))
 
 /** The same for what is expected to do its work, with `--json`. */
 export const typed = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {

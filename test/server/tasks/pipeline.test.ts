@@ -48,7 +48,7 @@ const leftOf = ({ account_id }: Pick<Delivery.Sender, "account_id">) =>
 /** Five mails that come due one after another, and by how much each was late. */
 const lateness = Effect.fnUntraced(function* (from: Delivery.Sender) {
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
-  const times = [3_000, 3_300, 3_700, 4_200, 4_900].map((wait) => Timestamp.plus(now, wait))
+  const times = [1_000, 1_300, 1_700, 2_200, 2_900].map((wait) => Timestamp.plus(now, wait))
   const refs = yield* Effect.forEach(times, (scheduled_at) => Delivery.accept(from, { scheduled_at }))
   const late: Array<number> = []
   for (const [i, ref] of refs.entries()) {
