@@ -310,6 +310,23 @@ describe("after a kill", () => {
     }),
   )
 
+  it.live("of the server itself the next is known as ready also in the second in which the killed one had begun", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* servedBefore(yield* folder)
+      const first = yield* serve({ dataDir, settings })
+      process.kill(first.answer.pid, "SIGKILL")
+      yield* end(first.child, "SIGKILL")
+      const file = path.join(dataDir, "cluster/postmaster.pid")
+      const lines = (yield* Effect.promise(() => fs.readFile(file, "utf8"))).split("\n")
+      // A whole second is left to the next one, which needs a tenth of it.
+      const second = yield* Effect.sync(() => Math.floor(Date.now() / 1000))
+      yield* until(() => Promise.resolve(Date.now() >= (second + 1) * 1000))
+      yield* Effect.promise(() => fs.writeFile(file, lines.with(2, String(second + 1)).join("\n")))
+      const server = yield* EmbeddedPostgres.start({ dataDir, settings })
+      assert.lengthOf(yield* query(Redacted.value(server.url), "SELECT 1"), 1)
+    }),
+  )
+
   it.live.skipIf(!isLinux)("of parent and watchdog alike the next start ends the server that was left running", () =>
     Effect.gen(function* () {
       const dataDir = yield* servedBefore(yield* folder)

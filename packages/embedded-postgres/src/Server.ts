@@ -144,12 +144,18 @@ const dismiss = async (launched: Launched): Promise<void> => {
   launched.watchdog.dismiss()
 }
 
+/**
+ * A file holds a start by the second, in which a killed server can already have its successor; and in a container each
+ * server may well get the same number. Only together they are of one server.
+ */
+const isAnother = (now: Cluster.Postmaster, before: Cluster.Postmaster | undefined) =>
+  now.pid !== before?.pid || now.started !== before.started
+
 const becomesReady = async (place: Placement.Placement, launched: Launched, signal: AbortSignal): Promise<boolean> => {
   const deadline = performance.now() + START_TIMEOUT_MS
   while (runs(launched) && !signal.aborted && performance.now() < deadline) {
     const postmaster = await Cluster.postmaster(place)
-    const isIts = postmaster?.pid === launched.pid && postmaster.started !== launched.before?.started
-    if (isIts && postmaster.ready) return true
+    if (postmaster?.pid === launched.pid && postmaster.ready && isAnother(postmaster, launched.before)) return true
     await pause(READY_POLL_MS)
   }
   return false
