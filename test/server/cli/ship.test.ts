@@ -257,6 +257,13 @@ describe("the systemd unit", () => {
     assert.strictEqual(unit.get("RestartPreventExitStatus"), String(EXIT_SETTINGS))
     assert.strictEqual(unit.get("User"), "waybill")
   })
+
+  it("signs its lines in the journal, and sees and calls no more than a service needs", () => {
+    const [identifier, calls, proc] = ["SyslogIdentifier", "SystemCallFilter", "ProtectProc"].map((name) =>
+      unit.get(name),
+    )
+    assert.deepStrictEqual([identifier, calls, proc], ["waybill", "@system-service", "invisible"])
+  })
 })
 
 describe("the command beside the systemd unit", () => {
