@@ -1,8 +1,9 @@
 # The service for a Postgres of your own: DATABASE_URL has to name one. docs/operating/install.md says how to run it.
-ARG NODE=24-alpine
+# Any image with Node 24 and npm, where that registry cannot be reached: --build-arg NODE=…
+ARG NODE=docker.io/library/node:24-alpine
 
 # What the service needs from npm, and nothing that only builds or tests: no embedded Postgres, no compiler.
-FROM node:${NODE} AS packages
+FROM ${NODE} AS packages
 WORKDIR /waybill
 COPY package.json package-lock.json ./
 COPY packages/api/package.json packages/api/
@@ -17,7 +18,7 @@ RUN npm install --no-save --ignore-scripts --no-audit --no-fund --omit=dev --omi
   && find node_modules apps/server/node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
 # The dashboard is built once, here, with the tools that the image does without.
-FROM node:${NODE} AS dashboard
+FROM ${NODE} AS dashboard
 WORKDIR /waybill
 COPY package.json package-lock.json tsconfig.json ./
 COPY packages packages
@@ -25,7 +26,7 @@ COPY apps apps
 RUN npm install --no-save --ignore-scripts --no-audit --no-fund --include=dev --include=optional \
   && cd apps/dashboard && NODE_ENV=production node ../../node_modules/vite/bin/vite.js build --logLevel warn
 
-FROM node:${NODE}
+FROM ${NODE}
 LABEL org.opencontainers.image.title="Waybill" org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /waybill
 COPY --from=packages /waybill/node_modules node_modules

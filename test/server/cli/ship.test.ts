@@ -24,6 +24,12 @@ const settings = new Set<string>(Object.values(TABLE).map(({ name }) => name))
 const SECONDS_TO_STOP = Number.parseInt(GRACE, 10)
 
 describe("the Dockerfile", () => {
+  it("builds each stage on the image that may be named instead", () => {
+    const bases = stages.map(({ instructions }) => instructions[0]?.rest.split(" ")[0])
+    assert.deepStrictEqual([...new Set(bases)], ["${NODE}"])
+    assert.match(readFileSync("Dockerfile", "utf8"), /^ARG NODE=docker\.io\/library\/node:24-alpine$/mu)
+  })
+
   it("copies nothing that is not there, or that is kept from the builder", () => {
     const ignore = readFileSync(".dockerignore", "utf8")
     const taken = stages.flatMap((stage) => Dockerfile.copies(stage)).filter(({ from }) => from === undefined)
@@ -363,6 +369,21 @@ describe("the Nix package", () => {
       }
     },
   )
+
+  it("has its nixpkgs pinned, as the flake asks for it", () => {
+    const [, owner, repo, ref] =
+      /inputs\.nixpkgs\.url = "github:(\w+)\/(\w+)\/([\w-]+)";/u.exec(readFileSync("flake.nix", "utf8")) ?? []
+    const { nodes, root, version } = JSON.parse(readFileSync("flake.lock", "utf8")) as {
+      readonly nodes: Readonly<Record<string, { readonly locked: Readonly<Record<string, string>> }>>
+      readonly root: string
+      readonly version: number
+    }
+    const { locked = {}, ...rest } = nodes["nixpkgs"] ?? {}
+    assert.deepStrictEqual([root, version, nodes["root"]], ["root", 7, { inputs: { nixpkgs: "nixpkgs" } }] as unknown)
+    assert.deepStrictEqual(rest, { original: { owner, ref, repo, type: "github" } })
+    assert.deepInclude(locked, { owner, repo, type: "github" })
+    assert.match(`${locked["rev"]} ${locked["narHash"]}`, /^[0-9a-f]{40} sha256-[A-Za-z0-9+/]{43}=$/u)
+  })
 
   it("reads that text, and names a Postgres that the service knows how to be told of", () => {
     const flake = readFileSync("flake.nix", "utf8")

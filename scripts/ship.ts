@@ -1,0 +1,67 @@
+// Builds and starts what is shipped, for real: `npm run ship`, or a part of it by name. A part whose tools are not on this
+// machine is left out, and said to be. No step of the tests, which ask for nothing but npm.
+import { parseArgs } from "node:util"
+import { compose } from "./ship/compose.ts"
+import { flake } from "./ship/flake.ts"
+import { image } from "./ship/image.ts"
+import { makeScratch, type Run } from "./ship/run.ts"
+import { has } from "./ship/shell.ts"
+import { unit } from "./ship/unit.ts"
+
+const PARTS = { image, compose, unit, flake }
+type Part = keyof typeof PARTS
+const isPart = (name: string): name is Part => name in PARTS
+
+const USAGE = `Usage: npm run ship [-- [${Object.keys(PARTS).join("|")}]… [--base IMAGE | --stand-in]]
+  --base IMAGE   the image to build upon, where node:24-alpine cannot be pulled
+  --stand-in     or make one of Debian's packages and the Node that runs this\n`
+
+const print = (word: string, part: Part, text: string) =>
+  void process.stdout.write(`${word.padEnd(8)}  ${part.padEnd(7)}  ${text}\n`)
+
+const asked = () => {
+  try {
+    const { positionals, values } = parseArgs({
+      allowPositionals: true,
+      options: { base: { type: "string" }, "stand-in": { type: "boolean", default: false } },
+    })
+    const parts = positionals.filter(isPart)
+    if (parts.length < positionals.length || (values.base !== undefined && values["stand-in"])) return undefined
+    return { base: values.base, standIn: values["stand-in"], parts: parts.length > 0 ? parts : undefined }
+  } catch {
+    return undefined
+  }
+}
+
+const main = async (): Promise<number> => {
+  const wanted = asked()
+  if (wanted === undefined) {
+    process.stderr.write(USAGE)
+    return 64
+  }
+  if (wanted.standIn && !has("debootstrap")) {
+    process.stderr.write("--stand-in asks for debootstrap, which is not here\n")
+    return 64
+  }
+  await using ends = new AsyncDisposableStack()
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void ends.disposeAsync().then(() => process.exit(130)))
+  const scratch = await makeScratch(ends)
+  let failed = 0
+  for (const part of wanted.parts ?? (Object.keys(PARTS) as ReadonlyArray<Part>)) {
+    const task: Run = {
+      ...wanted,
+      scratch,
+      ends,
+      holds: (fact) => print("ok", part, fact),
+      leftOut: (what, why) => print("left out", part, `${what}: ${why}`),
+    }
+    await PARTS[part](task).catch((error: Error) => {
+      failed += 1
+      print("FAILED", part, error.message)
+    })
+  }
+  return failed === 0 ? 0 : 1
+}
+
+process.exitCode = await main()

@@ -1,0 +1,20 @@
+import { debian } from "./debian.ts"
+import type { Run } from "./run.ts"
+import { attempt, run } from "./shell.ts"
+
+const STAND_IN = "localhost/waybill-ship-base"
+
+/** The image to build upon, if not the one that the Dockerfile names. */
+export const baseFor = async (task: Run, builder: string): Promise<string | undefined> => {
+  if (!task.standIn) return task.base
+  const root = await debian(task)
+  if (builder === "buildah") {
+    const container = await run(["buildah", "from", "scratch"])
+    await run(["buildah", "add", "--quiet", container, root, "/"])
+    await run(["buildah", "commit", "--quiet", "--rm", container, STAND_IN])
+  } else {
+    await run(["sh", "-c", `tar --directory "$0" --create . | "$1" import - "$2"`, root, builder, STAND_IN])
+  }
+  task.ends.defer(async () => void (await attempt([builder, "rmi", STAND_IN])))
+  return STAND_IN
+}

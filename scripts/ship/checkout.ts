@@ -1,0 +1,12 @@
+import * as fs from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { run } from "./shell.ts"
+
+/** What a clone would have, and nothing that was installed or made in this one. */
+export const checkout = async (to: string): Promise<void> => {
+  const listed = await run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+  for (const file of listed.split("\0").filter((each) => each !== "")) {
+    await fs.mkdir(dirname(join(to, file)), { recursive: true })
+    await fs.copyFile(file, join(to, file))
+  }
+}

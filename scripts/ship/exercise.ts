@@ -1,0 +1,30 @@
+import { Waybill } from "../../packages/client/src/Waybill.ts"
+import { demand, until } from "./shell.ts"
+
+/** No answer yet is an answer too: the service may not listen so far. */
+export const isReady = async (base: string): Promise<true | undefined> => {
+  const answer = await fetch(`${base}/readyz`).catch(() => undefined)
+  await answer?.body?.cancel()
+  return answer?.status === 200 ? true : undefined
+}
+
+/** What whoever installed it does first: an account and a key by the command line, then a mail, found as it was sent. */
+export const exercise = async (
+  base: string,
+  waybill: (...args: ReadonlyArray<string>) => Promise<string>,
+): Promise<void> => {
+  const account = JSON.parse(await waybill("accounts", "create", "Ship", "--json")) as { readonly id: string }
+  const made = await waybill("keys", "create", account.id, "ship", "--scope", "admin", "--json")
+  const client = new Waybill((JSON.parse(made) as { readonly key: string }).key, { baseUrl: base })
+  await client.domains.add("ship.test")
+  await until("the domain is verified", 30, async () =>
+    (await client.domains.verify("ship.test")).status === "verified" ? true : undefined,
+  )
+  const to = "ana@example.org"
+  const { id } = await client.emails.send({ from: "Ship <hello@ship.test>", to, subject: "Shipped", text: "It works." })
+  const mail = await client.sandbox.waitFor(to, 30)
+  demand(mail?.subject === "Shipped" && mail.text?.trim() === "It works.", `another mail was captured than ${id}`)
+  await until("the mail is delivered", 30, async () =>
+    (await client.logs.get(id)).status === "delivered" ? true : undefined,
+  )
+}

@@ -1,0 +1,50 @@
+# Stands for nixpkgs where it cannot be fetched: what flake.nix asks of it, and nothing else. The text of a command is
+# kept, so that it can be run without being built. The two paths are put in by flake.ts.
+{
+  outputs =
+    { self }:
+    let
+      genAttrs =
+        names: make:
+        builtins.listToAttrs (
+          map (name: {
+            inherit name;
+            value = make name;
+          }) names
+        );
+      toolsOf = system: {
+        coreutils = "/usr";
+        nodejs_24 = "@node@";
+        postgresql_18 = "@postgres@";
+        mkShell = attributes: derivation (attributes // { inherit system; name = "shell"; builder = "/bin/sh"; });
+        writeShellApplication =
+          {
+            name,
+            runtimeInputs,
+            text,
+          }:
+          derivation {
+            inherit name system text;
+            builder = "/bin/sh";
+          }
+          // {
+            text = ''
+              #!/usr/bin/env bash
+              set -o errexit
+              set -o nounset
+              set -o pipefail
+              export PATH="${builtins.concatStringsSep ":" (map (each: "${each}/bin") runtimeInputs)}:$PATH"
+            '' + text;
+          };
+      };
+    in
+    {
+      lib = { inherit genAttrs; };
+      legacyPackages = genAttrs [
+        "aarch64-darwin"
+        "aarch64-linux"
+        "x86_64-darwin"
+        "x86_64-linux"
+      ] toolsOf;
+    };
+}
