@@ -155,6 +155,14 @@ describe("the classic mistakes have words", () => {
     )
   }
 
+  it.effect("the longest record there can be is read at once, whatever it is made of", () =>
+    Effect.gen(function* () {
+      const began = performance.now()
+      assert.match(String(of(yield* check(at(`v=DKIM1; k=rsa; p=${"=".repeat(64_000)}x`)), "dkim")), /another key/u)
+      assert.isBelow(performance.now() - began, 1_000)
+    }),
+  )
+
   it.effect("nothing there is said as DNS says it", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(of(yield* check({}), "dkim"), ["missing", "NXDOMAIN"])

@@ -70,7 +70,7 @@ const keyMistake = (wanted: string, key: string): string | undefined => {
   return "p= holds another key, perhaps of an earlier set-up"
 }
 
-/** Folding white space inside base64 means nothing, and padding may be left out. */
-const bare = (base64: string): string => base64.replace(/\s+/gu, "").replace(/=+$/u, "")
+/** Folding white space inside base64 means nothing, and padding may be left out. Each run is looked at once: it is anybody's. */
+const bare = (base64: string): string => base64.replace(/\s+/gu, "").replace(/(?<!=)=+$/u, "")
 
 const list = (value: string): ReadonlyArray<string> => value.split(":").map((item) => item.trim())

@@ -113,8 +113,10 @@ export const parse = (text: string): Policy | undefined => {
   const mx: Array<string> = []
   for (const line of text.split(/\r?\n/u)) {
     if (line.trim() === "") continue
-    const [, name, value] = /^\s*([A-Za-z0-9][\w.-]{0,31})\s*:\s*(.*?)\s*$/u.exec(line) ?? []
-    if (name === undefined || value === undefined) return undefined
+    // What stands around the value is taken off afterwards: a pattern that does it tries each of many spaces with all others.
+    const [, name, written] = /^\s*([A-Za-z0-9][\w.-]{0,31})\s*:(.*)$/u.exec(line) ?? []
+    if (name === undefined || written === undefined) return undefined
+    const value = written.trim()
     if (name === "mx") mx.push(value.toLowerCase().replace(/\.$/u, ""))
     else if (!fields.has(name)) fields.set(name, value)
   }
