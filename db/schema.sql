@@ -158,6 +158,18 @@ CREATE TABLE monthly_usage (
   CONSTRAINT monthly_usage_month_check CHECK ((month ~ '^\d{4}-\d{2}$'::text))
 ) WITH (fillfactor=50);
 
+CREATE TABLE mta_sts_policies (
+  domain text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  policy jsonb NOT NULL,
+  fetched_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone NOT NULL DEFAULT now(),
+  refresh_at timestamp with time zone NOT NULL,
+  CONSTRAINT mta_sts_policies_pkey PRIMARY KEY (domain),
+  CONSTRAINT mta_sts_policies_policy_check CHECK ((octet_length((policy)::text) <= 131072))
+);
+
 CREATE TABLE outbox (
   id text COLLATE "C" NOT NULL,
   account_id text COLLATE "C" NOT NULL,
@@ -442,6 +454,8 @@ CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires
 CREATE UNIQUE INDEX members_by_email ON members USING btree (lower(email)) WHERE (status <> 'removed'::text);
 
 CREATE UNIQUE INDEX members_by_user ON members USING btree (user_id) WHERE (status <> 'removed'::text);
+
+CREATE INDEX mta_sts_policies_by_refresh ON mta_sts_policies USING btree (refresh_at);
 
 CREATE INDEX outbox_by_stream ON outbox USING btree (account_id, stream_id);
 

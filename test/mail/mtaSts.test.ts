@@ -20,6 +20,9 @@ describe("a policy", () => {
     })
     assert.deepStrictEqual(MtaSts.parse("version:STSv1\nmode:none\nmax_age:1\nfuture: thing\n")?.mode, "none")
   })
+  it("names no servers where it is none, whatever stands there", () => {
+    assert.deepStrictEqual(MtaSts.parse("version: STSv1\nmode: none\nmx: \0\nmax_age: 1\n")?.mx, [])
+  })
   it("of nothing but spaces is read at once", () => {
     const began = performance.now()
     const text = POLICY + `x: a${" ".repeat(MtaSts.POLICY_BYTES - POLICY.length - 10)}b\r\n`
@@ -57,12 +60,25 @@ describe("a policy", () => {
 })
 
 describe("MtaSts.enforced", () => {
-  /** A world whose DNS and policy host can change. */
+  /** A world whose DNS and policy host can change, and a place that all processes share. */
   const world = Effect.gen(function* () {
-    const now: { txt: Dns.Answer<string>; policy: string | undefined; fetched: number } = {
-      txt: Dns.found(["v=STSv1; id=1;"]),
-      policy: POLICY,
-      fetched: 0,
+    const now: { txt: Dns.Answer<string>; policy: string | undefined; fetched: number; looked: number; away: boolean } =
+      {
+        txt: Dns.found(["v=STSv1; id=1;"]),
+        policy: POLICY,
+        fetched: 0,
+        looked: 0,
+        away: false,
+      }
+    const kept = new Map<string, MtaSts.Held>()
+    const reached = <A>(look: () => A) =>
+      Effect.suspend(() => {
+        now.looked++
+        return now.away ? Effect.die(new Error("the database is away")) : Effect.succeed(look())
+      })
+    const keep: MtaSts.Keep = {
+      find: (domain) => reached(() => kept.get(domain)),
+      put: (domain, held) => reached(() => void kept.set(domain, held)),
     }
     const fetch: MtaSts.Fetch = () =>
       Effect.suspend(() => {
@@ -77,11 +93,14 @@ describe("MtaSts.enforced", () => {
         Dns.Dns.of({ ...none, txt: () => Effect.sync(() => now.txt) }),
       ),
     )
-    const mtaSts = yield* Effect.provide(
-      Effect.flatMap(MtaSts.MtaSts, Effect.succeed),
-      MtaSts.MtaSts.layer(fetch).pipe(Layer.provide(dns)),
+    const process = Effect.map(
+      Effect.provide(
+        Effect.flatMap(MtaSts.MtaSts, Effect.succeed),
+        Layer.fresh(MtaSts.MtaSts.layer(fetch, keep).pipe(Layer.provide(dns))),
+      ),
+      (mtaSts) => Effect.map(mtaSts.enforced("acme.test"), (policy) => policy?.mode),
     )
-    return { now, ask: Effect.map(mtaSts.enforced("acme.test"), (policy) => policy?.mode) }
+    return { now, kept, process, ask: yield* process }
   })
 
   it.effect("is fetched once for all mail of a while", () =>
@@ -125,6 +144,46 @@ describe("MtaSts.enforced", () => {
       now.txt = Dns.found(["v=STSv1; id=2"])
       yield* TestClock.adjust(MtaSts.CHECK_MS)
       assert.isUndefined(yield* ask)
+    }),
+  )
+
+  it.effect("is known to a process that starts while the record and the host are suppressed", () =>
+    Effect.gen(function* () {
+      const { ask, now, process } = yield* world
+      yield* ask
+      now.txt = Dns.unavailable("TIMEOUT")
+      now.policy = undefined
+      yield* TestClock.adjust("6 days")
+      assert.strictEqual(yield* yield* process, "enforce")
+      yield* TestClock.adjust("1 day")
+      assert.isUndefined(yield* yield* process)
+    }),
+  )
+
+  it.effect("is taken as another process has renewed it, which is looked up beside DNS and no more often", () =>
+    Effect.gen(function* () {
+      const { ask, kept, now } = yield* world
+      yield* Effect.repeat(ask, { times: 9 })
+      // It looks for one, and keeps the one it has fetched.
+      assert.strictEqual(now.looked, 2)
+      const [held] = kept.values()
+      if (held === undefined) return assert.fail("nothing is kept")
+      kept.set("acme.test", { ...held, expires_at: held.expires_at + 604_800_000 })
+      now.txt = Dns.notFound("NXDOMAIN")
+      yield* TestClock.adjust("8 days")
+      assert.strictEqual(yield* ask, "enforce")
+      assert.deepStrictEqual([now.looked, now.fetched], [3, 1])
+    }),
+  )
+
+  it.effect("is asked for and remembered while nothing can be kept", () =>
+    Effect.gen(function* () {
+      const { ask, now } = yield* world
+      now.away = true
+      assert.strictEqual(yield* ask, "enforce")
+      now.txt = Dns.notFound("NXDOMAIN")
+      yield* TestClock.adjust(MtaSts.CHECK_MS)
+      assert.strictEqual(yield* ask, "enforce")
     }),
   )
 

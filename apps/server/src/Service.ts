@@ -9,6 +9,7 @@ import * as Database from "@waybill/store/Database"
 import { EventStore } from "@waybill/store/EventStore"
 import { KeyUses } from "@waybill/store/KeyUses"
 import * as EmailStatsMonths from "@waybill/store/EmailStatsMonths"
+import * as MtaStsPolicies from "@waybill/store/MtaStsPolicies"
 import * as Replica from "@waybill/store/Replica"
 import * as RateWindows from "@waybill/store/RateWindows"
 import * as Users from "@waybill/store/Users"
@@ -37,6 +38,7 @@ import * as Submission from "./smtp/Submission.ts"
 import { checkDomains } from "./tasks/checkDomains.ts"
 import * as drainWebhooks from "./tasks/drainWebhooks.ts"
 import { followStats } from "./tasks/followStats.ts"
+import { refreshPolicies } from "./tasks/refreshPolicies.ts"
 import { Transports } from "./tasks/Transports.ts"
 import * as Worker from "./tasks/Worker.ts"
 import { unsubscribeKeys, unsubscribeUrl } from "./unsubscribe.ts"
@@ -135,7 +137,7 @@ const transports = (settings: Settings) =>
       const smtpUrl = reveal(settings.smtpUrl)
       const relay = smtpUrl === undefined ? undefined : yield* Effect.fromResult(RelayTransport.parse(smtpUrl))
       const direct = DirectTransport.layer({ name: ehloName(settings) }).pipe(
-        Layer.provide(MtaStsFetch.layer()),
+        Layer.provide(MtaStsFetch.layer(yield* MtaStsPolicies.keeper)),
         Layer.provide(dns(settings)),
       )
       return Transports.layer(settings.transport, {
@@ -203,6 +205,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
             drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
             check_domains: { run: domains.kick, cron: "* * * * *" },
             sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
+            refresh_policies: { run: refreshPolicies(yield* MtaStsFetch.make()), cron: "*/10 * * * *" },
             keep_statistics: { run: months, cron: "57 2 * * *" },
             sweep_sign_ins: { run: Users.sweep(), cron: "17 * * * *" },
           }

@@ -1,4 +1,4 @@
-import { Cache, Clock, Context, Duration, Effect, Layer, Schema } from "effect"
+import { Cache, Cause, Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import * as Dns from "./Dns.ts"
 import * as TagList from "./TagList.ts"
 
@@ -25,6 +25,20 @@ export class FetchFailed extends Schema.TaggedError<FetchFailed>()("FetchFailed"
   }
 }
 
+/** A policy as it was fetched. */
+export interface Held {
+  /** Under which the domain's record announced it. */
+  readonly id: string
+  readonly policy: Policy
+  readonly expires_at: number
+}
+
+/** Where policies outlive a process, and all processes have the same. */
+export interface Keep {
+  readonly find: (domain: string) => Effect.Effect<Held | undefined>
+  readonly put: (domain: string, held: Held) => Effect.Effect<void>
+}
+
 /** The text at `https://mta-sts.<domain>/.well-known/mta-sts.txt`, its certificate checked, no redirect followed. */
 export type Fetch = (domain: string) => Effect.Effect<string, FetchFailed>
 
@@ -35,7 +49,7 @@ export class MtaSts extends Context.Service<
     readonly enforced: (domain: string) => Effect.Effect<Policy | undefined>
   }
 >()("@waybill/mail/MtaSts") {
-  static readonly layer = (fetch: Fetch): Layer.Layer<MtaSts, never, Dns.Dns> =>
+  static readonly layer = (fetch: Fetch, keep: Keep): Layer.Layer<MtaSts, never, Dns.Dns> =>
     Layer.effect(
       MtaSts,
       Effect.gen(function* () {
@@ -46,8 +60,7 @@ export class MtaSts extends Context.Service<
           capacity: DOMAINS,
           timeToLive: Duration.millis(CHECK_MS),
           lookup: Effect.fnUntraced(function* (domain: string) {
-            const now = yield* Clock.currentTimeMillis
-            const next = yield* refresh(dns, fetch, domain, held.get(domain), now)
+            const next = yield* check(dns, fetch, keep, domain, held.get(domain))
             held.delete(domain)
             const [oldest] = held.keys()
             if (held.size >= DOMAINS && oldest !== undefined) held.delete(oldest)
@@ -70,32 +83,47 @@ export class MtaSts extends Context.Service<
     Layer.succeed(MtaSts, { enforced: (domain) => Effect.succeed(policies[domain]) })
 }
 
-interface Held {
-  readonly id: string
-  readonly policy: Policy
-  readonly expires_at: number
-}
-
 /**
  * A policy once fetched holds till it expires, whatever DNS and the policy host do meanwhile: else whoever can suppress
- * an answer could switch it off (§5.1).
+ * an answer could switch it off (§5.1). What is kept may have been renewed by another process.
  */
-const refresh = Effect.fnUntraced(function* (
+const check = Effect.fnUntraced(function* (
   dns: Dns.Queries,
   fetch: Fetch,
+  keep: Keep,
   domain: string,
-  before: Held | undefined,
-  now: number,
+  known: Held | undefined,
 ) {
-  const held = before !== undefined && now < before.expires_at ? before : undefined
-  const answer = yield* dns.txt(`_mta-sts.${domain}`)
-  const id = answer._tag === "Found" ? idOf(answer.records) : undefined
-  if (id === undefined || id === held?.id) return held
-  const policy = yield* fetch(domain).pipe(
-    Effect.map(parse),
-    Effect.orElseSucceed(() => undefined),
+  const [kept, id] = yield* Effect.all([orUndefined(keep.find(domain)), announced(dns, domain)], { concurrency: 2 })
+  const now = yield* Clock.currentTimeMillis
+  const before = [kept, known].find((one) => one !== undefined && now < one.expires_at)
+  if (id === undefined || id === before?.id) return before
+  const fresh = yield* Effect.orElseSucceed(fetched(fetch, domain, id), () => undefined)
+  if (fresh === undefined) return before
+  yield* orUndefined(keep.put(domain, fresh))
+  return fresh
+})
+
+/** Mail goes on where policies cannot be kept: DNS and the policy host say what they say. */
+const orUndefined = <A>(effect: Effect.Effect<A>): Effect.Effect<A | undefined> =>
+  Effect.catchDefect(effect, (defect) =>
+    Effect.as(Effect.logWarning("the MTA-STS policies that are kept cannot be reached", Cause.die(defect)), undefined),
   )
-  return policy === undefined ? held : ({ id, policy, expires_at: now + policy.max_age_ms } satisfies Held)
+
+/** What the domain says now. */
+export const ask = Effect.fnUntraced(function* (dns: Dns.Queries, fetch: Fetch, domain: string) {
+  const id = yield* announced(dns, domain)
+  if (id === undefined) return yield* new FetchFailed({ reason: "DNS shows no record of it" })
+  return yield* fetched(fetch, domain, id)
+})
+
+const announced = (dns: Dns.Queries, domain: string) =>
+  Effect.map(dns.txt(`_mta-sts.${domain}`), (answer) => (answer._tag === "Found" ? idOf(answer.records) : undefined))
+
+const fetched = Effect.fnUntraced(function* (fetch: Fetch, domain: string, id: string) {
+  const policy = parse(yield* fetch(domain))
+  if (policy === undefined) return yield* new FetchFailed({ reason: "the text is no policy" })
+  return { id, policy, expires_at: (yield* Clock.currentTimeMillis) + policy.max_age_ms } satisfies Held
 })
 
 /** More than one record is none (§3.1). */
@@ -125,7 +153,8 @@ export const parse = (text: string): Policy | undefined => {
   if (fields.get("version") !== "STSv1" || !/^\d{1,10}$/u.test(age)) return undefined
   if (mode !== "enforce" && mode !== "testing" && mode !== "none") return undefined
   if (mode !== "none" && (mx.length === 0 || mx.length > MX_PATTERNS || !mx.every(isPattern))) return undefined
-  return { mode, mx, max_age_ms: Math.min(Number(age), MAX_AGE_SECONDS) * 1000 }
+  // Where there is none, what it would have named is anybody's text.
+  return { mode, mx: mode === "none" ? [] : mx, max_age_ms: Math.min(Number(age), MAX_AGE_SECONDS) * 1000 }
 }
 
 const isPattern = (pattern: string): boolean => /^(?:\*\.)?(?:[a-z0-9_-]{1,63}\.)*[a-z0-9-]{1,63}$/u.test(pattern)

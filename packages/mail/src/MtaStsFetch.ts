@@ -27,8 +27,8 @@ export const make = (options: Options = {}): Effect.Effect<MtaSts.Fetch, never, 
     )
   })
 
-export const layer = (options: Options = {}): Layer.Layer<MtaSts.MtaSts, never, Dns.Dns> =>
-  Layer.unwrap(Effect.map(make(options), MtaSts.MtaSts.layer))
+export const layer = (keep: MtaSts.Keep): Layer.Layer<MtaSts.MtaSts, never, Dns.Dns> =>
+  Layer.unwrap(Effect.map(make(), (fetch) => MtaSts.MtaSts.layer(fetch, keep)))
 
 const request = (host: string, address: string, options: Options): Effect.Effect<string, MtaSts.FetchFailed> =>
   Effect.callback((resume) => {
