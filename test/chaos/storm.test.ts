@@ -5,7 +5,7 @@ import * as Database from "@waybill/store/Database"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
-import { readModels } from "@waybill/store/ReadModels"
+import { inCommits } from "@waybill/store/Projections"
 import { Duration, Effect, Layer } from "effect"
 import * as Service from "../server/processes/Service.ts"
 import * as Delivery from "../support/delivery.ts"
@@ -122,7 +122,7 @@ it.live(
         for (const { deliveries, events, missing, stray } of yield* Conservation.webhooks())
           assert.deepStrictEqual([deliveries, missing, stray], [events, [], []])
         // What the log shows is what happened, byte for byte.
-        for (const { name } of readModels) {
+        for (const { name } of inCommits) {
           const { differences } = yield* Rebuild.verify(name, { release: "storm" })
           assert.deepStrictEqual(differences, [], name)
         }

@@ -1,5 +1,9 @@
 import { assert, layer } from "@effect/vitest"
+import * as Rebuild from "@waybill/store/projections/Rebuild"
+import { Replay } from "@waybill/store/projections/Replay"
 import { Arbitrary, Effect, Schema } from "effect"
+import { randomUUID } from "node:crypto"
+import { Fresh } from "../support/database.ts"
 import { type Answer, Lab } from "./httpLab.ts"
 
 /** What a customer believes of the service: lists in memory, and no other knowledge of it. */
@@ -32,6 +36,8 @@ const Command = Schema.TaggedUnion({
   Suppress: { who },
   Unsuppress: { who },
   Send: { domain, to: Schema.Array(who).check(Schema.isMinLength(1), Schema.isMaxLength(4)), later: Schema.Boolean },
+  SendTwice: { domain, who },
+  SendBatch: { domain, who, count: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })) },
   SendWithKey: { domain, who, nth },
   Cancel: { nth },
   Reschedule: { nth },
@@ -45,7 +51,13 @@ type Command = typeof Command.Type
 const keyOf = (address: string): string => address.toLowerCase()
 
 type Json = Answer["json"]
-type Ask = (method: string, path: string, body?: unknown, key?: string) => Effect.Effect<{ status: number; json: Json }>
+type Ask = (
+  method: string,
+  path: string,
+  body?: unknown,
+  key?: string,
+  headers?: Readonly<Record<string, string>>,
+) => Effect.Effect<{ status: number; json: Json }>
 
 /** The worst of what became of its recipients, where one who was suppressed outweighs those who were canceled. */
 const statusOf = (message: Model["emails"][number]): string => {
@@ -121,6 +133,30 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
       const { answer, to } = yield* send(from, command.to.map(personOf), command.later)
       const json = expect(answer, ...verdict(from, to))
       if (answer.status === 200) accepted(json.id, from, to)
+      return
+    }
+    case "SendTwice": {
+      const from = nameOf(command.domain)
+      const to = [keyOf(personOf(command.who))]
+      const body = { from: `hi@${from}`, to, subject: "Hi", text: "Hi", scheduled_at: null }
+      const headers = { "idempotency-key": randomUUID() }
+      const twin = ask("POST", "/v1/email/send", body, undefined, headers)
+      const [one, other] = yield* Effect.all([twin, twin], { concurrency: 2 })
+      const json = expect(one, ...verdict(from, to))
+      assert.deepStrictEqual([other.status, other.json.id], [one.status, json.id])
+      if (one.status === 200) accepted(json.id, from, to)
+      return
+    }
+    case "SendBatch": {
+      const from = nameOf(command.domain)
+      const to = [keyOf(personOf(command.who))]
+      const one = { from: `hi@${from}`, to, subject: "Hi", text: "Hi" }
+      const emails = Array.from({ length: command.count }, () => one)
+      const answer = yield* ask("POST", "/v1/email/send/batch", { emails })
+      const json = expect(answer, ...verdict(from, to))
+      // Of one moment: the log has them in the order of their ids.
+      const ids: ReadonlyArray<string> = answer.status === 200 ? json.data.map(({ id }: Json) => id) : []
+      for (const id of ids.toSorted()) accepted(id, from, to)
       return
     }
     case "SendWithKey": {
@@ -224,20 +260,37 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
           const account = yield* lab.account()
           let left = 0
           let admin = ""
-          const ask: Ask = (method, path, body, key) =>
+          const ask: Ask = (method, path, body, key, headers = {}) =>
             Effect.gen(function* () {
               // A key has its window, and this customer is in a hurry.
-              if (left-- <= 0) {
-                left = PER_KEY
+              if (left <= 0) {
                 admin = (yield* lab.key(account)).secret
+                left = PER_KEY
               }
-              return yield* lab.ask(method, path, { key: key ?? admin, ...(body === undefined ? {} : { body }) })
+              left--
+              return yield* lab.ask(method, path, {
+                key: key ?? admin,
+                headers,
+                ...(body === undefined ? {} : { body }),
+              })
             })
           const model: Model = { domains: new Set(), suppressed: new Set(), emails: [], keys: [], used: 0 }
           for (const command of history) yield* obey(model, command, ask)
           yield* compare(model, ask)
         }),
       { arbitrary: { runs: 30 }, timeout: PATIENCE_MS },
+    )
+
+    it.effect("agree on what was used of the month with the log", () =>
+      Effect.gen(function* () {
+        const { url } = yield* Fresh
+        const { differences, rows } = yield* Effect.provide(
+          Rebuild.verify("monthly_usage", { release: "test" }),
+          Replay.layer(url),
+        )
+        assert.isAbove(rows, 20)
+        assert.deepStrictEqual(differences, [])
+      }),
     )
   },
 )

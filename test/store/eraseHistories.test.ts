@@ -10,8 +10,9 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as Mask from "@waybill/store/Mask"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
+import { swap } from "@waybill/store/projections/Swap"
+import { inCommits } from "@waybill/store/Projections"
 import { Provenance, system } from "@waybill/store/Provenance"
-import { readModels } from "@waybill/store/ReadModels"
 import { Effect, Exit, Layer } from "effect"
 import * as Database from "../support/database.ts"
 import { id } from "../support/history.ts"
@@ -79,6 +80,9 @@ layer(Store, { excludeTestServices: true })("random histories that somebody is t
         const unborn = yield* sql<{ readonly account_id: AccountId }>`
           SELECT account_id FROM events GROUP BY 1 HAVING NOT bool_or(type = 'AccountCreated')`
         yield* Effect.forEach(unborn, ({ account_id }) => born(account_id))
+        // These histories were written by nobody who counts: what is counted of them now has to hold.
+        yield* Rebuild.rebuild("monthly_usage", { release: "test" })
+        yield* swap("monthly_usage", false)
         // Whoever stands in most of them.
         const [most] = yield* sql<{ readonly address: Address; readonly n: number }>`
           SELECT data ->> 'recipient' AS address, count(DISTINCT stream_id)::int AS n FROM events
@@ -87,7 +91,7 @@ layer(Store, { excludeTestServices: true })("random histories that somebody is t
         assert.isAbove(most?.n ?? 0, 10)
         const { accounts, left } = yield* Erase.erase(address, Mask.standIn(Uint8Array.of(1, 2, 3)))
         assert.isAbove(accounts.size, 3)
-        for (const { name } of readModels)
+        for (const { name } of inCommits)
           assert.deepStrictEqual([name, (yield* Rebuild.verify(name, { release: "test" })).differences], [name, []])
         const named = yield* sql<{ readonly stream_id: string; readonly data: unknown }>`
           SELECT stream_id, data FROM events WHERE strpos(lower(data::text), ${address.toLowerCase()}) > 0`

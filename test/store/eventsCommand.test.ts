@@ -59,6 +59,10 @@ const outboxOf = (database: Database.Database) =>
       SELECT id, account_id, kind, stream_id, available_at::text, attempt FROM outbox WHERE kind <> 'webhook' ORDER BY id`
   }).pipe(Effect.provide(Database.layerOf(database)), Effect.orDie)
 
+/** What of a month is used: only of those who ask for their month, as everybody does who comes over the API. */
+const monthsOf = (database: Database.Database, account_id: AccountId) =>
+  Effect.map(rowsOf(database, "monthly_usage"), (rows) => rows.filter((row) => row.startsWith(`(${account_id},`)))
+
 const TABLES = [
   "events",
   "accounts",
@@ -83,7 +87,12 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         const ana = { user_id, email: "Ana@example.org" as Address, name: "Ana", role: "owner" as const }
         const invited = Team.invite("2026-11-21T09:00:00.000Z" as Timestamp.Timestamp, ana)
         yield* Effect.orDie(commit(Team, { account_id: id("AccountId"), stream_id: Team.STREAM_ID }, invited))
-        const written = 1 + (yield* Histories.write(11, 12))
+        const { transact } = yield* EventStore
+        const buyer = id("AccountId")
+        const buys = (month: string) =>
+          committed(transact(send(buyer, { needs: { month } }, { created_at: `${month}-21T09:00:00.000Z` })))
+        yield* buys("2026-10")
+        const written = 2 + (yield* Histories.write(11, 12))
         const first = yield* waybill("events", "export", file, "--json")
         assert.strictEqual(first.code, 0, first.output)
         const { added, events, position } = JSON.parse(first.output)
@@ -91,9 +100,9 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.strictEqual((yield* on(there, "events", "import", file)).code, 0)
         const before = { users: (yield* rowsOf(there, "users")).length }
         // More happens, and the same file goes on, after a kill that left half a line.
-        const { transact } = yield* EventStore
+        assert.deepStrictEqual(yield* monthsOf(there, buyer), [`(${buyer},2026-10,1)`])
         const more = 2
-        for (let nth = 0; nth < more; nth++) yield* committed(transact(send(id("AccountId"))))
+        for (let nth = 0; nth < more; nth++) yield* buys("2026-11")
         const whole = yield* Effect.promise(() => fs.readFile(file, "utf8"))
         yield* Effect.promise(() => fs.writeFile(file, whole.slice(0, -400)))
         const second = JSON.parse((yield* waybill("events", "export", file, "--json")).output)
@@ -115,6 +124,8 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.isAbove(second.position, position)
         for (const table of TABLES)
           assert.deepStrictEqual([table, yield* rowsOf(there, table)], [table, yield* rowsOf(here, table)])
+        assert.deepStrictEqual(yield* monthsOf(there, buyer), [`(${buyer},2026-10,1)`, `(${buyer},2026-11,2)`])
+        assert.deepStrictEqual(yield* monthsOf(there, buyer), yield* monthsOf(here, buyer))
         const verified = yield* on(there, "projections", "verify", "email_log")
         assert.strictEqual(verified.code, 0, verified.output)
         // Who belongs to an account signs in again, with a password from whoever runs the new install.

@@ -1,10 +1,14 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/Account"
 import * as Email from "@waybill/domain/Email"
+import * as Timestamp from "@waybill/domain/Timestamp"
 import { follower } from "@waybill/store/EmailStatsFollower"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Follower from "@waybill/store/Follower"
+import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
+import { swap } from "@waybill/store/projections/Swap"
 import { Effect, Layer, Redacted } from "effect"
 import { lineOf } from "../../apps/server/src/cli/projections.ts"
 import * as Database from "../support/database.ts"
@@ -172,6 +176,31 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
           ],
         )
       }),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "proves months too, and says of how many the log has lost some",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const { commit, transact } = yield* EventStore
+        const account_id = id("AccountId")
+        const ref = { account_id, stream_id: account_id }
+        const at = Timestamp.Timestamp.make("2020-01-21T09:00:00.000Z")
+        yield* commit(Account, ref, Account.create(at, account_id, "Acme", "free"))
+        yield* commit(Account, ref, Account.changeKeeping(at, { log_days: 30, delivery_days: 30 }))
+        yield* transact(send(account_id, { needs: { month: "2020-01" } }, { created_at: at }))
+        // Of the mail above nobody has counted any.
+        yield* Rebuild.rebuild("monthly_usage", { release: "test" })
+        yield* swap("monthly_usage", false)
+        yield* sql`UPDATE monthly_usage SET accepted = 9 WHERE account_id = (SELECT min(account_id) FROM monthly_usage)`
+        const { code, output } = yield* waybill("projections", "verify", "monthly_usage")
+        assert.strictEqual(code, 3, output)
+        assert.include(output, "1 rows differ, in 1 of 64 checksums:")
+        assert.match(output, /live .*"accepted": ?9\b/u)
+        assert.include(output, "1 of its rows are of times that the log does not hold in full any more")
+      }).pipe(Effect.orDie),
     TIMEOUT,
   )
 })

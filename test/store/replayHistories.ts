@@ -34,7 +34,7 @@ const FREE: ReadonlySet<string> = new Set(
 )
 
 /** Numbers from 0 to 1, the same for the same seed. */
-const dice = (seed: number) => {
+export const dice = (seed: number) => {
   let state = seed | 0
   return () => {
     state = (state + 0x6d2b_79f5) | 0
@@ -43,9 +43,9 @@ const dice = (seed: number) => {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
-type Dice = ReturnType<typeof dice>
+export type Dice = ReturnType<typeof dice>
 
-const pick = <A>(list: ReadonlyArray<A>, roll: Dice): A => {
+export const pick = <A>(list: ReadonlyArray<A>, roll: Dice): A => {
   const found = list[Math.floor(roll() * list.length)]
   if (found === undefined) throw new Error("nothing to pick from")
   return found

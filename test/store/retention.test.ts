@@ -140,7 +140,8 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
         const counts = yield* counted(own)
         assert.strictEqual(counts, many + 2)
         const statistics = Effect.gen(function* () {
-          assert.deepStrictEqual((yield* Rebuild.verify("email_stats", OPTIONS)).differences, [])
+          const { differences, unproved_rows } = yield* Rebuild.verify("email_stats", OPTIONS)
+          assert.deepStrictEqual([differences, unproved_rows > 0], [[], true])
           yield* Rebuild.rebuild("email_stats", OPTIONS)
           yield* swap("email_stats", false)
           assert.strictEqual(yield* counted(own), counts)

@@ -3,6 +3,7 @@ import * as DomainEvent from "@waybill/domain/DomainEvent"
 import * as Email from "@waybill/domain/Email"
 import type { WebhookDeliveryId } from "@waybill/domain/Id"
 import * as Recipient from "@waybill/domain/Recipient"
+import * as Volume from "@waybill/domain/Volume"
 import * as Webhook from "@waybill/domain/Webhook"
 import type { Facts, OutboxRow, Touched, WebhookDelivery } from "./Ledger.ts"
 import type { AnyEvent, Recorded } from "./Recorded.ts"
@@ -25,7 +26,7 @@ export interface Consequences {
     nextDeliveryId: () => WebhookDeliveryId,
   ) => Work
   /** What an event adds to, or gives back of, a month's volume. `state` is the stream's state after it. */
-  readonly usage: (event: AnyEvent, state: unknown) => ReadonlyArray<{ readonly month: string; readonly delta: number }>
+  readonly usage: (event: AnyEvent, state: unknown) => ReadonlyArray<Volume.Change>
 }
 
 export const live: Consequences = {
@@ -50,7 +51,7 @@ export const live: Consequences = {
   },
   usage: (event, state) => {
     const message = state as Email.State
-    return isEmailEvent(event) && message._tag === "Message" ? volume(event, message) : []
+    return isEmailEvent(event) && message._tag === "Message" ? Volume.of(event, message) : []
   },
 }
 
@@ -127,18 +128,3 @@ export const webhookCall = ({ account_id, id, webhook_id }: WebhookDelivery, ava
 })
 
 const isEmailEvent = (event: AnyEvent): event is Email.Event => event._tag.startsWith("Email")
-
-/** One per accepted recipient, in the month of acceptance; who was suppressed then never counted, who is canceled is given back. */
-const volume = (event: Email.Event, { accepted, recipients }: Email.Message) => {
-  const month = accepted.created_at.slice(0, "2026-11".length)
-  switch (event._tag) {
-    case "EmailQueued":
-      return [{ month, delta: recipients.length }]
-    case "EmailSuppressed":
-      return event.at === accepted.created_at ? [{ month, delta: -1 }] : []
-    case "EmailCanceled":
-      return [{ month, delta: -recipients.filter(({ status }) => status === "canceled").length }]
-    default:
-      return []
-  }
-}

@@ -4,6 +4,7 @@ import * as Timestamp from "@waybill/domain/Timestamp"
 import { Effect } from "effect"
 import * as EmailStats from "./EmailStats.ts"
 import type { Follower } from "./Follower.ts"
+import * as Horizon from "./Horizon.ts"
 import type { Stored } from "./Recorded.ts"
 
 /** What each event of a message adds; the others tell nothing that is counted. */
@@ -43,6 +44,7 @@ export const KEY = ["account_id", "tag", "hour", "domain", "measure", "bucket"] 
 
 export const follower: Follower = {
   name: EmailStats.FOLLOWER,
+  by: "follower",
   types: Object.keys(COUNTED),
   key: KEY,
   count: Effect.fnUntraced(function* (sql, events, table = EmailStats.FOLLOWER) {
@@ -59,9 +61,7 @@ export const follower: Follower = {
     if (entries.size > 0) yield* add(sql, table, [...entries.values()])
   }),
   inherit: Effect.fnUntraced(function* (sql, table, horizons) {
-    const old = sql`
-      unnest(${horizons.map((each) => each.account_id)}::text[], ${horizons.map((each) => each.before)}::timestamptz[])
-        AS horizon(account_id, before)`
+    const old = Horizon.table(sql, horizons)
     yield* sql`
       DELETE FROM ${sql(table)} AS t USING ${old}
       WHERE t.account_id = horizon.account_id AND t.hour < horizon.before AND NOT EXISTS (
@@ -73,6 +73,12 @@ export const follower: Follower = {
       ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = excluded.count
       WHERE t.count <> excluded.count`
     yield* sql`DELETE FROM ${sql(table)} WHERE hour < (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})`
+  }),
+  beyond: Effect.fnUntraced(function* (sql, horizons) {
+    const [found] = yield* sql<{ readonly n: number }>`
+      SELECT count(*)::float8 AS n FROM email_stats s
+      JOIN ${Horizon.table(sql, horizons)} ON s.account_id = horizon.account_id AND s.hour < horizon.before`
+    return found?.n ?? 0
   }),
 }
 

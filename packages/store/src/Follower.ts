@@ -1,34 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
+import type { Counts } from "./Counts.ts"
 import * as Epoch from "./Epoch.ts"
 import * as Feed from "./Feed.ts"
 import { MAX_FEED_PAGE } from "./Ledger.ts"
-import type { Horizon } from "./Horizon.ts"
-import type { Stored } from "./Recorded.ts"
 
-/** Numbers over many streams: they come after the log, event by event in its order, each event once. */
-export interface Follower {
-  /** Its own, and its table's. */
-  readonly name: string
-  readonly key: ReadonlyArray<string>
-  /** Tags of the events that it counts. */
-  readonly types: ReadonlyArray<string>
-  /** Into the live table, or into one that a rebuild fills. */
-  readonly count: (
-    sql: PgClient.PgClient,
-    events: ReadonlyArray<Stored>,
-    table?: string,
-  ) => Effect.Effect<void, SqlError.SqlError>
-  /**
-   * Takes over from the live table what was counted of times that the log does not hold in full any more, and leaves out
-   * what is not kept any more.
-   */
-  readonly inherit: (
-    sql: PgClient.PgClient,
-    table: string,
-    horizons: ReadonlyArray<Horizon>,
-  ) => Effect.Effect<void, SqlError.SqlError>
+/** Counts that come after the log. */
+export interface Follower extends Counts {
+  readonly by: "follower"
 }
 
 export interface Step {

@@ -38,3 +38,8 @@ export const all = Effect.fn("Horizon.all")(function* (sql: PgClient.PgClient) {
 /** The first hour that is whole for sure: one more than the next, for the clock of a node that removes may be ahead. */
 const wholeHourAfter = (millis: number): Timestamp.Timestamp =>
   Timestamp.fromMillis((Math.floor(millis / Timestamp.HOUR) + 2) * Timestamp.HOUR)
+
+/** As `horizon`, to join with. */
+export const table = (sql: PgClient.PgClient, horizons: ReadonlyArray<Horizon>) => sql`
+  unnest(${horizons.map((each) => each.account_id)}::text[], ${horizons.map((each) => each.before)}::timestamptz[])
+    AS horizon(account_id, before)`

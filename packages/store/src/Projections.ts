@@ -1,9 +1,13 @@
+import type { Counts } from "./Counts.ts"
 import { follower } from "./EmailStatsFollower.ts"
-import type { Follower } from "./Follower.ts"
+import { counts } from "./MonthlyUsage.ts"
 import type { ReadModel } from "./ReadModel.ts"
 import { readModels } from "./ReadModels.ts"
 
-/** What is folded from the log: by the commits themselves, or by who counts along behind it. */
-export type Projection = ReadModel | Follower
+/** What is folded or counted from the log: by the commits themselves, or by who comes along behind it. */
+export type Projection = ReadModel | Counts
 
-export const projections: ReadonlyArray<Projection> = [...readModels, follower]
+/** What commits write, complete with the events of each. */
+export const inCommits: ReadonlyArray<Projection> = [...readModels, counts]
+
+export const projections: ReadonlyArray<Projection> = [...inCommits, follower]

@@ -7,7 +7,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as Migrations from "@waybill/store/Migrations"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
-import { readModels } from "@waybill/store/ReadModels"
+import { inCommits } from "@waybill/store/Projections"
 import { Duration, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -160,7 +160,7 @@ const balanced = (account_id: string) =>
     const sql = yield* PgClient.PgClient
     for (const { accepted, astray, final, in_flight } of yield* Conservation.emails())
       assert.deepStrictEqual([final + in_flight, astray], [accepted, 0])
-    for (const { name } of readModels) {
+    for (const { name } of inCommits) {
       const { differences } = yield* Rebuild.verify(name, { release: "failover" })
       assert.deepStrictEqual(differences, [], name)
     }

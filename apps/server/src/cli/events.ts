@@ -6,7 +6,7 @@ import * as LogImport from "@waybill/store/LogImport"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
 import { swap } from "@waybill/store/projections/Swap"
-import { readModels } from "@waybill/store/ReadModels"
+import { inCommits } from "@waybill/store/Projections"
 import * as Rearm from "@waybill/store/Rearm"
 import * as TimeTravel from "@waybill/store/TimeTravel"
 import * as Users from "@waybill/store/Users"
@@ -95,7 +95,7 @@ const importing = Command.make(
       process.stderr.isTTY ? Effect.sync(() => void process.stderr.write(`\r${events} events`)) : Effect.void
     const imported = yield* LogImport.load(sql, linesOf(file), report)
     // Events alone came in; what answers requests is folded from them here.
-    for (const { name } of readModels) {
+    for (const { name } of inCommits) {
       yield* Rebuild.rebuild(name, { release: VERSION })
       const { kept } = yield* swap(name, false)
       yield* Rebuild.drop(name, kept)
@@ -105,7 +105,7 @@ const importing = Command.make(
     yield* json
       ? Console.log(JSON.stringify({ ...imported, armed, users }))
       : Console.log(
-          `${imported.events} events up to position ${imported.position}, ${imported.already_there} of them were there already; ${readModels.length} read models are folded from them, ${armed} rows of the outbox and ${users} users.`,
+          `${imported.events} events up to position ${imported.position}, ${imported.already_there} of them were there already; ${inCommits.length} read models are folded from them, ${armed} rows of the outbox and ${users} users.`,
         )
   }),
 ).pipe(Command.withDescription("Bring a file into an empty log, or go on with one that was stopped"))

@@ -123,20 +123,27 @@ const verify = Command.make(
 
 const described = (
   name: string,
-  { buckets, differences, differing_buckets, differing_rows, rows }: Comparison,
+  { buckets, differences, differing_buckets, differing_rows, rows, unproved_rows }: Comparison,
 ): string =>
-  differing_rows === 0
-    ? `${name} is what the log says: ${rows} rows, ${buckets} checksums alike.`
-    : [
-        `${differing_rows} rows differ, in ${differing_buckets} of ${buckets} checksums:`,
-        ...differences.flatMap(({ folded, key, live }) => [
-          Object.entries(key)
-            .map(([column, value]) => `${column}=${String(value)}`)
-            .join(" "),
-          `  live    ${live === null ? "no such row" : JSON.stringify(live)}`,
-          `  folded  ${folded === null ? "no such row" : JSON.stringify(folded)}`,
+  [
+    ...(differing_rows === 0
+      ? [`${name} is what the log says: ${rows} rows, ${buckets} checksums alike.`]
+      : [
+          `${differing_rows} rows differ, in ${differing_buckets} of ${buckets} checksums:`,
+          ...differences.flatMap(({ folded, key, live }) => [
+            Object.entries(key)
+              .map(([column, value]) => `${column}=${String(value)}`)
+              .join(" "),
+            `  live    ${live === null ? "no such row" : JSON.stringify(live)}`,
+            `  folded  ${folded === null ? "no such row" : JSON.stringify(folded)}`,
+          ]),
         ]),
-      ].join("\n")
+    ...(unproved_rows === 0
+      ? []
+      : [
+          `${unproved_rows} of its rows are of times that the log does not hold in full any more; nothing proves them.`,
+        ]),
+  ].join("\n")
 
 const swap = Command.make(
   "swap",

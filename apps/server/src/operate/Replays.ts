@@ -90,6 +90,7 @@ interface Line {
   readonly eta_seconds?: number | null
   readonly version?: number
   readonly rows?: number
+  readonly unproved_rows?: number
   readonly differing_rows?: number
 }
 
@@ -108,7 +109,9 @@ const progressOf = ({ eta_seconds = null, events = 0, phase = "", total = 0 }: L
   eta_seconds,
 })
 
-const outcome = ({ differing_rows, events = 0, rows = 0, version }: Line): string =>
+const outcome = ({ differing_rows, events = 0, rows = 0, unproved_rows = 0, version }: Line): string =>
   differing_rows === undefined
     ? `Version ${String(version)} is ready, folded from ${events} events. Nothing reads it before it is swapped in.`
-    : `It is what the log says, in all of its ${rows} rows.`
+    : unproved_rows === 0
+      ? `It is what the log says, in all of its ${rows} rows.`
+      : `It is what the log says, in all of its ${rows} rows but ${unproved_rows}, of times that the log does not hold in full any more.`

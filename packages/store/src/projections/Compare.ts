@@ -1,6 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import * as Horizon from "../Horizon.ts"
 import type { Projection } from "../Projections.ts"
 
 /** Checksums that two tables are compared by; only those that differ are looked into. */
@@ -18,6 +19,8 @@ export interface Difference {
 
 export interface Comparison {
   readonly rows: number
+  /** Of these, what tells of times that the log does not hold in full any more: nothing can prove it. */
+  readonly unproved_rows: number
   readonly buckets: number
   readonly differing_buckets: number
   /** All that differ, of which the first are named. */
@@ -45,7 +48,8 @@ export const compare = Effect.fnUntraced(function* (
     FROM (${sums(model.name, "live")} UNION ALL ${sums(folded, "folded")}) AS sums GROUP BY bucket`
   const differing = found.flatMap((each) => (each.differs ? [each.bucket] : []))
   const rows = found.reduce((sum, each) => sum + Number(each.rows ?? 0n), 0)
-  const base = { rows, buckets: BUCKETS, differing_buckets: differing.length }
+  const unproved_rows = "count" in model ? yield* model.beyond(sql, yield* Horizon.all(sql)) : 0
+  const base = { rows, unproved_rows, buckets: BUCKETS, differing_buckets: differing.length }
   if (differing.length === 0) return { ...base, differing_rows: 0, differences: [] }
 
   const side = (table: string) => sql`

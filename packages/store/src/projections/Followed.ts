@@ -2,7 +2,8 @@ import * as SteadyClock from "@waybill/domain/SteadyClock"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { Follower } from "../Follower.ts"
+import type { Counts } from "../Counts.ts"
+import * as Feed from "../Feed.ts"
 import * as Horizon from "../Horizon.ts"
 import { iso } from "../Iso.ts"
 import type { Stored } from "../Recorded.ts"
@@ -12,17 +13,22 @@ import * as Versions from "./Versions.ts"
 /** Events that one transaction counts; a kill makes a rebuild do so many again. */
 export const PAGE_EVENTS = 2_000
 
-/** How far the live table has come. Another goes as far and no further, so that both tell of the same events. */
-export const place = (sql: PgClient.PgClient, { name }: Follower): Effect.Effect<bigint, SqlError.SqlError> =>
+/**
+ * How far the live table has come. Another goes as far and no further, so that both tell of the same events. What commits
+ * count themselves is at the end of the log for whoever sees both in one snapshot, or has the table alone.
+ */
+export const place = (sql: PgClient.PgClient, { by, name }: Counts): Effect.Effect<bigint, SqlError.SqlError> =>
   Effect.map(
-    sql<{ readonly position: bigint }>`SELECT position FROM followers WHERE name = ${name}`,
+    by === "follower"
+      ? sql<{ readonly position: bigint }>`SELECT position FROM followers WHERE name = ${name}`
+      : sql<{ readonly position: bigint }>`SELECT position FROM events ORDER BY position DESC LIMIT 1`,
     ([found]) => found?.position ?? 0n,
   )
 
-/** One page. What lies before the live table's place is settled: whoever counted it had waited for that. */
+/** One page of what is settled. */
 const count = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  follower: Follower,
+  counts: Counts,
   table: string,
   after: bigint,
   upTo: bigint,
@@ -32,9 +38,9 @@ const count = Effect.fnUntraced(function* (
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
       ${iso(sql, "recorded_at")} AS recorded_at
     FROM events
-    WHERE position > ${after}::bigint AND position <= ${upTo}::bigint AND type = ANY(${follower.types}::text[])
+    WHERE position > ${after}::bigint AND position <= ${upTo}::bigint AND type = ANY(${counts.types}::text[])
     ORDER BY position LIMIT ${limit}::int`
-  if (events.length > 0) yield* follower.count(sql, events, table)
+  if (events.length > 0) yield* counts.count(sql, events, table)
   const last = events.at(-1)
   return { events: events.length, position: events.length < limit || last === undefined ? upTo : last.position }
 })
@@ -42,18 +48,18 @@ const count = Effect.fnUntraced(function* (
 /** Brings a table to the live one's place, in the transaction that compares or exchanges the two. */
 export const apply = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  follower: Follower,
+  counts: Counts,
   table: string,
   after: bigint,
 ): Effect.fn.Return<number, SqlError.SqlError> {
-  const upTo = yield* place(sql, follower)
+  const upTo = yield* place(sql, counts)
   let events = 0
   for (let position = after; position < upTo;) {
-    const counted = yield* count(sql, follower, table, position, upTo)
+    const counted = yield* count(sql, counts, table, position, upTo)
     events += counted.events
     position = counted.position
   }
-  yield* follower.inherit(sql, table, yield* Horizon.all(sql))
+  yield* counts.inherit(sql, table, yield* Horizon.all(sql))
   return events
 })
 
@@ -64,7 +70,7 @@ interface Pace extends Pick<FillPace, "throttle"> {
 /** Page by page until a table is where the live one is; going on where an earlier run was stopped. Gives its new place. */
 export const catchUp = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  follower: Follower,
+  counts: Counts,
   version: Versions.Version,
   pace: Pace = {},
 ): Effect.fn.Return<bigint> {
@@ -77,17 +83,20 @@ export const catchUp = Effect.fnUntraced(function* (
     const { counted, upTo } = yield* Effect.orDie(
       sql.withTransaction(
         Effect.gen(function* () {
-          const upTo = yield* place(sql, follower)
+          // Meanwhile commits go on; a follower has waited for what it has counted.
+          const upTo = yield* counts.by === "commits" ? Feed.settled(sql) : place(sql, counts)
           const after = yield* Versions.lockPlace(sql, version)
           if (after >= upTo) return { counted: { events: 0, position: after }, upTo }
-          const counted = yield* count(sql, follower, table, after, upTo, limit)
+          const counted = yield* count(sql, counts, table, after, upTo, limit)
           yield* Versions.moveTo(sql, version, counted.position, counted.events)
           return { counted, upTo }
         }),
       ),
     )
     if (counted.position >= upTo) {
-      yield* Effect.orDie(Effect.flatMap(Horizon.all(sql), (horizons) => follower.inherit(sql, table, horizons)))
+      // Of what commits count the live table is further by now, and what it has more would be counted once more.
+      if (counts.by === "follower")
+        yield* Effect.orDie(Effect.flatMap(Horizon.all(sql), (horizons) => counts.inherit(sql, table, horizons)))
       return counted.position
     }
     events += counted.events

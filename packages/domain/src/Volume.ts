@@ -1,0 +1,36 @@
+import type * as EmailEvent from "./EmailEvent.ts"
+import type { Message } from "./EmailState.ts"
+
+/** The events that change what an account has used of a month. */
+export const TAGS = ["EmailQueued", "EmailSuppressed", "EmailCanceled"] as const satisfies ReadonlyArray<
+  EmailEvent.Event["_tag"]
+>
+type Counted = Extract<EmailEvent.Event, { readonly _tag: (typeof TAGS)[number] }>
+
+const isCounted = (event: EmailEvent.Event): event is Counted => TAGS.some((tag) => tag === event._tag)
+
+export interface Change {
+  /** UTC, as `2026-11`. */
+  readonly month: string
+  readonly delta: number
+}
+
+/**
+ * One per accepted recipient, in the month of acceptance; who was suppressed then never counted, who is canceled is given
+ * back. `message` is as the event leaves it.
+ */
+export const of = (event: EmailEvent.Event, message: Message): ReadonlyArray<Change> =>
+  isCounted(event)
+    ? [{ month: message.accepted.created_at.slice(0, "2026-11".length), delta: delta(event, message) }]
+    : []
+
+const delta = (event: Counted, { accepted, recipients }: Message): number => {
+  switch (event._tag) {
+    case "EmailQueued":
+      return recipients.length
+    case "EmailSuppressed":
+      return event.at === accepted.created_at ? -1 : 0
+    case "EmailCanceled":
+      return -recipients.filter(({ status }) => status === "canceled").length
+  }
+}
