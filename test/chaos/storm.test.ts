@@ -121,6 +121,7 @@ it.live(
           assert.deepStrictEqual([final + in_flight, in_flight, astray], [accepted, waiting.length, 0])
         for (const { deliveries, events, missing, stray } of yield* Conservation.webhooks())
           assert.deepStrictEqual([deliveries, missing, stray], [events, [], []])
+        for (const { missing, stray } of yield* Conservation.work()) assert.deepStrictEqual([missing, stray], [[], []])
         // What the log shows is what happened, byte for byte.
         for (const { name } of inCommits) {
           const { differences } = yield* Rebuild.verify(name, { release: "storm" })

@@ -214,3 +214,33 @@ layer(World, { excludeTestServices: true })("conservation of emails", (it) => {
     }),
   )
 })
+
+layer(World, { excludeTestServices: true })("conservation of work", (it) => {
+  const balanceOf = (kind: string) =>
+    Effect.map(Conservation.work(), (all) => all.find((balance) => balance.kind === kind))
+
+  it.effect("breaks with what waits and has no row in the outbox, and with a row of what does not wait", () =>
+    Effect.gen(function* () {
+      const { account_id, domain_id } = yield* Delivery.sender()
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id, events: ["email.queued"] })
+      const email_id = yield* Webhooks.happens(account_id)
+      const ended = yield* Webhooks.happens(account_id)
+      const store = yield* EventStore
+      yield* Effect.orDie(store.commit(Email, { account_id, stream_id: ended }, Email.cancel(yield* Webhooks.now)))
+      const [told] = yield* Webhooks.deliveries(endpoint)
+      for (const [kind, waiting, row_id] of [
+        ["delivery", 1, email_id],
+        ["webhook", 2, told?.id ?? ""],
+        ["domain_check", 1, domain_id],
+      ] as const) {
+        const stray = `stray ${kind}`
+        assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [], stray: [] })
+        yield* execute((sql) => sql`UPDATE outbox SET id = ${stray} WHERE id = ${row_id}`)
+        assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [row_id], stray: [stray] })
+        if (kind === "domain_check") assert.include(String(yield* waybillAudit("work")), "in 1 kind of work")
+        yield* execute((sql) => sql`UPDATE outbox SET id = ${row_id} WHERE id = ${stray}`)
+      }
+      assert.isTrue(Exit.isSuccess(yield* waybillAudit("work")))
+    }),
+  )
+})

@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import * as Conservation from "@waybill/store/Conservation"
 import * as EmailLog from "@waybill/store/EmailLog"
 import * as Email from "@waybill/domain/Email"
 import { EventStore } from "@waybill/store/EventStore"
@@ -71,6 +72,8 @@ layer(Store, { excludeTestServices: true })("random histories", (it) => {
         Effect.gen(function* () {
           assert.isAbove(yield* Histories.write(seed, 40), 500)
           for (const { name } of readModels) assert.isAbove(yield* isClean(name), 10, name)
+          for (const { missing, stray } of yield* Conservation.work())
+            assert.deepStrictEqual([missing, stray], [[], []])
           // What counts along behind the log stops in the middle of it, and at its end.
           yield* Follower.step(follower)
           yield* isClean(follower.name)

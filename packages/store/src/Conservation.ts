@@ -4,6 +4,7 @@ import * as DomainEvent from "@waybill/domain/DomainEvent"
 import * as Webhook from "@waybill/domain/Webhook"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import type { OutboxRow } from "./Ledger.ts"
 import type { Stored } from "./Recorded.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 
@@ -157,4 +158,38 @@ export const emails = Effect.fn("Conservation.emails")(function* () {
     in_flight: Number(row.in_flight),
     astray: Number(row.astray),
   }))
+})
+
+/** Of a kind of work: what waits, and what is to be done. */
+export interface WorkBalance {
+  readonly kind: OutboxRow["kind"]
+  readonly waiting: number
+  /** Ids of what waits, and nothing in the outbox says so. */
+  readonly missing: ReadonlyArray<string>
+  /** Ids of rows of what does not wait, or is not there. */
+  readonly stray: ReadonlyArray<string>
+}
+
+/** What waits, by the read models, has its row in the outbox, and nothing else has one. When it is due is not looked at. */
+export const work = Effect.fn("Conservation.work")(function* () {
+  const sql = yield* PgClient.PgClient
+  const named = (condition: string) =>
+    sql.literal(`to_jsonb(coalesce((array_agg(id ORDER BY id) FILTER (WHERE ${condition}))[1:${MAX_NAMED}], '{}'))`)
+  const balances = sql<{ readonly [K in keyof WorkBalance]: WorkBalance[K] }>`
+    WITH waiting AS (
+      SELECT 'delivery' AS kind, account_id, id FROM email_log
+      WHERE EXISTS (SELECT FROM json_array_elements(record -> 'recipients') AS r
+        WHERE r ->> 'status' IN ('queued', 'deferred'))
+      UNION ALL SELECT 'webhook', account_id, id FROM webhook_deliveries WHERE status = 'pending'
+      UNION ALL SELECT 'domain_check', account_id, id FROM domains
+        WHERE NOT removed AND record ->> 'next_check_at' IS NOT NULL
+    ), sides AS (
+      SELECT kind, id, waits IS NOT NULL AS waits, armed IS NOT NULL AS armed
+      FROM (SELECT *, true AS waits FROM waiting) AS w
+      FULL JOIN (SELECT kind, account_id, id, true AS armed FROM outbox) AS o USING (kind, account_id, id)
+    )
+    SELECT kind, (count(*) FILTER (WHERE waits))::float8 AS waiting,
+      ${named("NOT armed")} AS missing, ${named("NOT waits")} AS stray
+    FROM sides GROUP BY kind ORDER BY kind`
+  return yield* unhurried(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
 })

@@ -160,6 +160,7 @@ const balanced = (account_id: string) =>
     const sql = yield* PgClient.PgClient
     for (const { accepted, astray, final, in_flight } of yield* Conservation.emails())
       assert.deepStrictEqual([final + in_flight, astray], [accepted, 0])
+    for (const { missing, stray } of yield* Conservation.work()) assert.deepStrictEqual([missing, stray], [[], []])
     for (const { name } of inCommits) {
       const { differences } = yield* Rebuild.verify(name, { release: "failover" })
       assert.deepStrictEqual(differences, [], name)

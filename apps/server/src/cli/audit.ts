@@ -39,11 +39,26 @@ const emails = Command.make(
   }),
 ).pipe(Command.withDescription("Prove that every accepted recipient is final or in flight"))
 
+const work = Command.make(
+  "work",
+  { json: output.json },
+  Effect.fn(function* ({ json }) {
+    const balances = yield* Conservation.work()
+    yield* output.print(
+      balances.map((each) => ({ ...each })),
+      { json, columns: ["kind", "waiting", "missing", "stray"] },
+    )
+    const wrong = balances.filter(({ missing, stray }) => missing.length > 0 || stray.length > 0)
+    if (wrong.length > 0)
+      return yield* new OutOfBalance({ message: `the outbox is not what waits, in ${count(wrong, "kind")} of work` })
+  }),
+).pipe(Command.withDescription("Prove that whatever waits has its row in the outbox, and nothing else"))
+
 const count = (wrong: ReadonlyArray<unknown>, what: string): string =>
   `${wrong.length} ${what}${wrong.length === 1 ? "" : "s"}`
 
 export const audit = Command.make("audit").pipe(
   Command.withDescription("Count the log against what follows from it"),
-  Command.withSubcommands([webhooks, emails]),
+  Command.withSubcommands([webhooks, emails, work]),
   Command.provide(withStore),
 )
