@@ -8,7 +8,7 @@ import * as Leases from "@waybill/store/Leases"
 import { Processes } from "@waybill/store/Processes"
 import { Clock, Duration, Effect, Exit, Layer, Result, Schedule, Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
-import { MAX_LARGE_BYTES_PER_ACCOUNT } from "../../../apps/server/src/tasks/drainDeliveries.ts"
+import { MAX_LARGE_BYTES } from "../../../apps/server/src/tasks/drainDeliveries.ts"
 import * as Pipeline from "../../../apps/server/src/tasks/Pipeline.ts"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
@@ -180,7 +180,7 @@ describe("a pipeline", () => {
       })
       const stop = yield* worker(server, 40, { stopWithin: "200 millis" })
       const [bad, good] = [yield* Delivery.sender("bad.test"), yield* Delivery.sender("good.test")]
-      const large = { size_bytes: MAX_LARGE_BYTES_PER_ACCOUNT / 2 }
+      const large = { size_bytes: MAX_LARGE_BYTES / 4 }
       yield* Effect.forEach(Array.from({ length: 8 }), () =>
         Delivery.accept(bad, { ...to("slow@example.org"), ...large }),
       )
