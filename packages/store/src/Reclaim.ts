@@ -5,13 +5,14 @@ import type * as Timestamp from "@waybill/domain/Timestamp"
 import { DateTime, Duration, Effect, Random, Result } from "effect"
 import { EventStore } from "./EventStore.ts"
 import * as Leases from "./Leases.ts"
+import * as LostCalls from "./LostCalls.ts"
 import * as Measures from "./Measures.ts"
 import * as Pending from "./Pending.ts"
 
 /** Rows whose facts are appended at once, so that they share flights. */
 const AT_ONCE = 100
 
-/** A message that was lost less often than this had bad luck with its workers. */
+/** What was lost less often than this, a message or a call, had bad luck with its workers. */
 export const LOST_AT_ONCE = 3
 /**
  * One that was lost more often may be what ends them: it waits, at first about as long as this and each time four times
@@ -28,11 +29,21 @@ export const MAX_LOST = 10
  */
 export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArray<Leases.Leased>) {
   Measures.leasesRecovered(rows)
-  const deliveries = rows.filter(({ kind }) => kind === "delivery")
-  yield* Effect.forEach(deliveries, lost, { concurrency: AT_ONCE, discard: true })
-  yield* Leases.giveBack(rows.filter(({ kind }) => kind !== "delivery"))
+  const of = (kind: Leases.Leased["kind"]) => rows.filter((row) => row.kind === kind)
+  yield* Effect.forEach(of("delivery"), lost, { concurrency: AT_ONCE, discard: true })
+  yield* LostCalls.free(of("webhook"), LOST_PAUSES)
+  yield* Leases.giveBack(of("domain_check"))
   return rows.length
 })
+
+/** How long to wait after so many losses, but for chance. */
+const pauseAfter = (times: number): Duration.Duration =>
+  times < LOST_AT_ONCE
+    ? Duration.zero
+    : Duration.min(Duration.times(LOST_PAUSE, 4 ** (times - LOST_AT_ONCE)), MAX_LOST_PAUSE)
+
+/** After the first loss, the second, and so on; after one more there is none. */
+const LOST_PAUSES = Array.from({ length: MAX_LOST - 1 }, (_, i) => pauseAfter(i + 1))
 
 const lost = Effect.fnUntraced(function* (row: Leases.Leased) {
   const store = yield* EventStore
@@ -76,7 +87,7 @@ const rest = Effect.fnUntraced(function* (row: Leases.Leased) {
   const recipients = state._tag === "Message" ? state.recipients.filter(Recipient.isUnfinished) : []
   const times = 1 + recipients.reduce((most, { lost }) => Math.max(most, lost), 0)
   if (times < LOST_AT_ONCE || times >= MAX_LOST) return
-  const wait = Duration.min(Duration.times(LOST_PAUSE, 4 ** (times - LOST_AT_ONCE)), MAX_LOST_PAUSE)
-  const until = DateTime.addDuration(yield* DateTime.now, Duration.times(wait, 0.5 + (yield* Random.next)))
+  const wait = Duration.times(pauseAfter(times), 0.5 + (yield* Random.next))
+  const until = DateTime.addDuration(yield* DateTime.now, wait)
   yield* Leases.hold(row, DateTime.formatIso(until))
 })

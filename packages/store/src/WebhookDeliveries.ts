@@ -195,7 +195,7 @@ export const replayRange = Effect.fn("WebhookDeliveries.replayRange")(function* 
     ), armed AS (
       INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload, ready)
       SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}', true FROM told
-      ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0, ready = true
+      ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0, payload = '{}', ready = true
     )
     SELECT (SELECT count(*)::int FROM told) AS queued, count(*) > ${ids.length}::int AS more,
       max(position) FILTER (WHERE n <= ${ids.length}::int) AS position

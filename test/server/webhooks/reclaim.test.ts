@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as Leases from "@waybill/store/Leases"
+import * as Reclaim from "@waybill/store/Reclaim"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { spawn } from "node:child_process"
@@ -23,6 +24,24 @@ const attempt = (status: number): WebhookDeliveries.Attempt => ({
   response_body: "",
   duration_ms: 1,
   error: null,
+})
+
+/** A process that holds it dies, so many times, whatever pause it was given. The seconds that it was to wait each time. */
+const lose = Effect.fnUntraced(function* (id: string, times: number) {
+  const sql = yield* PgClient.PgClient
+  const paused: Array<number | undefined> = []
+  for (let n = 0; n < times; n++) {
+    yield* Effect.orDie(sql`
+      UPDATE outbox SET lease_token = 'lost', lease_owner = 'prc_dead', lease_until = now() + interval '1 minute'
+      WHERE id = ${id}`)
+    yield* Reclaim.reclaim(yield* Leases.ofOwner("prc_dead"))
+    const [row] = yield* Effect.orDie(sql<{ readonly seconds: number }>`
+      SELECT CASE WHEN ready THEN 0 ELSE extract(epoch FROM o.available_at - now())::float8 END AS seconds
+      FROM outbox o JOIN webhook_deliveries d USING (account_id, id)
+      WHERE id = ${id} AND lease_token IS NULL AND (ready OR o.available_at = d.next_attempt_at)`)
+    paused.push(row?.seconds)
+  }
+  return paused
 })
 
 const claim = (owner: string, token: string) =>
@@ -57,6 +76,29 @@ layer(World, { excludeTestServices: true })("a result", (it) => {
       const [record] = yield* Webhooks.deliveries(endpoint)
       assert.deepStrictEqual([record?.status, record?.attempts], ["delivered", 1])
       assert.strictEqual(yield* Webhooks.outbox(first.id), undefined)
+    }),
+  )
+})
+
+layer(World, { excludeTestServices: true })("a call whose workers die", (it) => {
+  it.effect("waits longer each time, and is given up at last; a replay begins anew", () =>
+    Effect.gen(function* () {
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
+      yield* Webhooks.happens(endpoint.account_id)
+      const [{ id } = assert.fail("nothing is told")] = yield* Webhooks.deliveries(endpoint)
+      const [first, second, third = 0, fourth = 0, ...more] = yield* lose(id, Reclaim.MAX_LOST)
+      assert.deepStrictEqual([first, second], [0, 0])
+      assert.isTrue(third >= 25 && third <= 90, `${third}`)
+      assert.isTrue(fourth >= 115 && fourth <= 360, `${fourth}`)
+      assert.isAbove(more.at(-2) ?? 0, 5 * 3_600)
+      assert.isUndefined(yield* Webhooks.outbox(id))
+      const [given] = yield* Webhooks.deliveries(endpoint)
+      assert.deepInclude(given, { status: "failed", attempts: 1, next_attempt_at: null })
+      assert.deepInclude(given?.history[0], { url: "http://127.0.0.1:9/hook", status: null })
+      assert.match(given?.history[0]?.error ?? "", /^given up: /u)
+
+      yield* WebhookDeliveries.replay(endpoint.account_id, endpoint.webhook_id, id, yield* Webhooks.now)
+      assert.deepStrictEqual(yield* lose(id, Reclaim.LOST_AT_ONCE - 1), [0, 0])
     }),
   )
 })
