@@ -1,7 +1,9 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import { EventStore } from "@waybill/store/EventStore"
 import * as Leases from "@waybill/store/Leases"
 import * as Pulse from "@waybill/store/Pulse"
+import * as Reclaim from "@waybill/store/Reclaim"
 import { Effect, Layer } from "effect"
 import * as Database from "../support/database.ts"
 
@@ -82,6 +84,39 @@ layer(Database.layerFresh, { excludeTestServices: true })("what waits", (it) => 
         ],
       )
     }),
+  )
+})
+
+const Store = Layer.provideMerge(EventStore.layer(), Database.layerFresh)
+
+layer(Store, { excludeTestServices: true })("leases that have run out", (it) => {
+  it.effect("are left to holders who come back with the database, and taken once two looks find them", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const taken = Effect.map(
+        Effect.orDie(sql<{ readonly id: string }>`SELECT id FROM outbox WHERE lease_token IS NULL ORDER BY id`),
+        ids,
+      )
+      yield* Effect.orDie(sql`
+        INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
+        SELECT id, 'a', 'webhook', id, now(), true, '{}', 'token', now() - interval '1 minute', 'prc_1'
+        FROM unnest('{left,kept,another}'::text[]) AS id`)
+      const look = yield* Reclaim.makeLook
+      yield* look
+      assert.deepStrictEqual(yield* taken, [])
+      yield* Leases.renew([{ id: "kept", token: "token" }])
+      yield* Effect.orDie(sql`UPDATE outbox SET lease_token = 'another' WHERE id = 'another'`)
+      yield* look
+      assert.deepStrictEqual(yield* taken, ["left"])
+      // An outage begins the waiting anew.
+      yield* Effect.orDie(sql`ALTER TABLE outbox RENAME TO away`)
+      yield* Effect.exit(look)
+      yield* Effect.orDie(sql`ALTER TABLE away RENAME TO outbox`)
+      yield* look
+      assert.deepStrictEqual(yield* taken, ["left"])
+      yield* look
+      assert.deepStrictEqual(yield* taken, ["another", "left"])
+    }).pipe(Effect.orDie),
   )
 })
 

@@ -36,6 +36,23 @@ export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArr
   return rows.length
 })
 
+/**
+ * Looks at leases that nobody has renewed, and frees what the look before has found run out as well. Their holders may
+ * live: while the database was away nobody could renew, and once it is back they have until the second look to do that, or
+ * to write down what they have learnt.
+ */
+export const makeLook = Effect.sync(() => {
+  let before: ReadonlySet<string> = new Set()
+  return Effect.gen(function* () {
+    const known = before
+    // A look that fails says that the database is away again.
+    before = new Set()
+    const found = yield* Leases.expired()
+    before = new Set(found.map(({ token, id }) => `${id} ${token}`))
+    return yield* reclaim(found.filter(({ token, id }) => known.has(`${id} ${token}`)))
+  })
+})
+
 /** How long to wait after so many losses, but for chance. */
 const pauseAfter = (times: number): Duration.Duration =>
   times < LOST_AT_ONCE

@@ -16,8 +16,11 @@ import { SigningKeys } from "./SigningKeys.ts"
 export const RISE_EVERY = Duration.millis(500)
 /** The shortest, so that a million messages scheduled a millisecond apart are not a million looks. */
 export const RISE_PAUSE = Duration.millis(20)
-/** Leases that nobody renews are rare: their process would have to be alive and have lost them. */
-export const EXPIRED_EVERY = Duration.seconds(10)
+/**
+ * Leases that nobody renews are rare: their process would have to be alive and have lost them. Longer than its outcomes
+ * wait for another try after an outage, since what two looks find is taken.
+ */
+export const EXPIRED_EVERY = Duration.seconds(15)
 
 export interface Options<E, R, T> {
   readonly url: Redacted.Redacted
@@ -35,8 +38,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
       const deliveries = yield* Scope.provide(drainDeliveries(options.delivery), pipelines)
       const also: Tasks<T> = options.also === undefined ? {} : yield* Scope.provide(options.also, pipelines)
       yield* watch(rise, RISE_EVERY)
-      // After an outage, leases have run out whose holders live: they come first, with what they have learnt meanwhile.
-      yield* watch(Effect.as(Effect.flatMap(Leases.expired(), Reclaim.reclaim), EXPIRED_EVERY), EXPIRED_EVERY)
+      yield* watch(Effect.as(yield* Reclaim.makeLook, EXPIRED_EVERY), EXPIRED_EVERY)
       const tasks: Tasks<T | PgClient.PgClient | Secrets> = {
         // The clock is the backstop of the wake-ups.
         drain_deliveries: { run: deliveries.kick, cron: "* * * * *" },
