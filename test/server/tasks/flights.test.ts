@@ -6,10 +6,12 @@ import * as Outcome from "@waybill/domain/Outcome"
 import * as SteadyClock from "@waybill/domain/SteadyClock"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Leases from "@waybill/store/Leases"
+import { Processes } from "@waybill/store/Processes"
 import { LeaseLost } from "@waybill/store/Unit"
-import { Duration, Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
 import * as Flights from "../../../apps/server/src/tasks/Flights.ts"
+import * as Pipeline from "../../../apps/server/src/tasks/Pipeline.ts"
 import { settle } from "../../../apps/server/src/tasks/settle.ts"
 import * as Database from "../../support/database.ts"
 import { id, queued } from "../../support/history.ts"
@@ -43,10 +45,11 @@ const pass = (millis: number) =>
   })
 
 /** At this very moment of virtual time, however long a busy database takes to say whose the row is. */
-const dropped = (lost: Flights.Flight) =>
+const until = (isSo: () => boolean) =>
   Effect.promise(async () => {
-    while (!isDropped(lost)) await new Promise((resolve) => setTimeout(resolve, 10))
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10))
   })
+const dropped = (lost: Flights.Flight) => until(() => isDropped(lost))
 
 const statement = (text: string) => Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(sql.unsafe(text)))
 
@@ -117,6 +120,46 @@ layer(Database.layerFresh)("work under a lease", (it) => {
       yield* Flights.abort(settling)
       yield* statement("ALTER TABLE gone RENAME TO outbox")
     }),
+  )
+
+  it.effect("that was lost while it was still prepared is not begun", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const prepared = yield* Latch.make()
+      const begun: Array<boolean> = []
+      const processes = Processes.of({
+        id: "prc_slow",
+        isSeen: () => true,
+        trustedSince: always,
+        noteWorkers: () => Effect.void,
+      })
+      const work = (job: Pipeline.Job) => Effect.sync(() => void begun.push(job.start()))
+      yield* sql`
+        INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload)
+        VALUES ('slow', 'acc', 'domain_check', 'slow', now(), true, '{}')`
+      const { inFlight } = yield* Pipeline.make({
+        kind: "domain_check",
+        prepare: (jobs) => Effect.as(prepared.await, jobs.map(work)),
+      }).pipe(
+        Effect.provideService(Processes, processes),
+        Effect.provideService(
+          EventStore,
+          EventStore.of({
+            load: () => Effect.die("not asked"),
+            commit: () => Effect.die("not asked"),
+            feed: () => Effect.die("not asked"),
+            transact: () => Effect.die("not asked"),
+          }),
+        ),
+      )
+      yield* until(() => inFlight() === 1)
+      yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'slow'")
+      yield* pass(22_000)
+      yield* prepared.open
+      yield* until(() => begun.length === 1)
+      assert.deepStrictEqual(begun, [false])
+      yield* statement("DELETE FROM outbox WHERE id = 'slow'")
+    }).pipe(Effect.scoped, Effect.orDie),
   )
 
   it.effect("is left to the commit that settles it", () =>

@@ -10,6 +10,8 @@ export interface Flight {
   phase: Phase
   /** When the lease was last known to begin. */
   leased_at: number
+  /** Its lease is lost, or may be: nothing is begun any more, also where nobody works on it yet who could be stopped. */
+  dropped: boolean
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
 
@@ -41,7 +43,13 @@ export const make = (): Flights => {
     size: () => flights.size,
     all: () => [...flights],
     add: (row, now) => {
-      const flight: Flight = { row, phase: "claimed", leased_at: now, fiber: undefined }
+      const flight: Flight = {
+        row,
+        phase: "claimed",
+        leased_at: now,
+        dropped: false,
+        fiber: undefined,
+      }
       flights.add(flight)
       count(row.account_id, 1)
       return flight
@@ -82,8 +90,12 @@ export const keepLeases = Effect.fnUntraced(function* (flights: Flights, trusted
       else if (flight.phase !== "settling") yield* drop(flight)
     }
   })
-  const drop = (flight: Flight) =>
-    Effect.andThen(Effect.logWarning("a lease was lost; its work is dropped", { id: flight.row.id }), abort(flight))
+  const drop = Effect.fnUntraced(function* (flight: Flight) {
+    if (flight.dropped) return
+    flight.dropped = true
+    yield* Effect.logWarning("a lease was lost; its work is dropped", { id: flight.row.id })
+    yield* abort(flight)
+  })
   const overdue = Effect.gen(function* () {
     const now = yield* SteadyClock.millis
     const end = Duration.toMillis(Leases.LEASE) - Duration.toMillis(LEASE_MARGIN)

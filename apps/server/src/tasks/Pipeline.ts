@@ -89,7 +89,7 @@ const build = <R>(options: Options<R>) =>
       start: () => {
         // Once others may have taken this process for dead, what was leased before is perhaps on its way from there.
         const since = processes.trustedSince()
-        if (stopping || since === undefined || flight.leased_at < since) return false
+        if (stopping || flight.dropped || since === undefined || flight.leased_at < since) return false
         flight.phase = "started"
         return true
       },
