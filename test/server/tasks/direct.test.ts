@@ -4,7 +4,7 @@ import * as Dns from "@waybill/mail/Dns"
 import * as MtaSts from "@waybill/mail/MtaSts"
 import * as Network from "@waybill/mail/Network"
 import * as ReturnPath from "@waybill/mail/ReturnPath"
-import { Duration, Effect, Layer, Option, Result } from "effect"
+import { Duration, Effect, Exit, Layer, Option, Result, Scope } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import * as dns from "node:dns/promises"
 import * as Transports from "../../../apps/server/src/tasks/Transports.ts"
@@ -142,6 +142,37 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
         "EmailDeferred",
         "EmailDeferred",
       ])
+    }),
+  )
+
+  it.effect("keeps what servers have said when it has to stop before another has answered", () =>
+    Effect.gen(function* () {
+      const silent = new Set<string>()
+      const world = yield* pair({
+        script: ({ line, phase }) =>
+          phase === "rcpt" && /cy/u.test(line) && silent.size < silent.add(line).size ? "hang" : undefined,
+      })
+      world.dns.set("tar.test", { MX: [[10, "mx1.acme.test"]] })
+      const scope = yield* Scope.fork(yield* Effect.scope)
+      yield* Scope.provide(direct(world, { stopWithin: "100 millis" }), scope)
+      const from = yield* Delivery.sender("stopped.test")
+      const ref = yield* Delivery.accept(from, to("ana@acme.test", "cy@tar.test"))
+      yield* Delivery.until(
+        Effect.sync(() => [silent.size, world.mx1?.mails.length]),
+        ([hanging, taken]) => hanging === 1 && taken === 1,
+      )
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered", "EmailAttemptLost"])
+      yield* direct(world)
+      const found = yield* recipients(ref)
+      assert.deepStrictEqual(
+        found.map(({ attempts, status }) => [status, attempts]),
+        [
+          ["delivered", 1],
+          ["delivered", 2],
+        ],
+      )
+      assert.strictEqual(world.mx1?.mails.length, 2)
     }),
   )
 })

@@ -188,7 +188,7 @@ layer(Database.layerFresh)("work under a lease", (it) => {
       const message = Email.evolve(Email.initial, queued(id("EmailId"))) as Email.Message
       const outcome = { _tag: "Failed", recipient: "ana@example.org" as Address, words: Outcome.SILENCE } as const
       const judgement = { outcomes: [outcome], complained: [], suppress: [], doubtful: [], held_until: null }
-      const job = { row, start: () => true, giveBack: Effect.void, settle: () => {} }
+      const job = { row, start: () => true, giveBack: Effect.void, settle: () => {}, lastWords: () => Effect.never }
       const settling = yield* settle(job, message, judgement).pipe(
         Effect.provideService(EventStore, store),
         Effect.forkChild({ startImmediately: true }),

@@ -12,6 +12,8 @@ export interface Flight {
   leased_at: number
   /** Its lease is lost, or may be: nothing is begun any more, also where nobody works on it yet who could be stopped. */
   dropped: boolean
+  /** What is to be written down when the time to stop is over, if there is anything, and how to ask for it. */
+  lastWords: { readonly areThere: () => boolean; readonly asked: Deferred.Deferred<void> } | undefined
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
 
@@ -48,6 +50,7 @@ export const make = (): Flights => {
         phase: "claimed",
         leased_at: now,
         dropped: false,
+        lastWords: undefined,
         fiber: undefined,
       }
       flights.add(flight)
@@ -73,6 +76,17 @@ export const make = (): Flights => {
 
 export const abort = (flight: Flight): Effect.Effect<void> =>
   flight.fiber === undefined ? Effect.void : Effect.asVoid(Fiber.interrupt(flight.fiber))
+
+/** Lets those write down what they have learnt who have learnt something. */
+export const takeLastWords = (flights: ReadonlyArray<Flight>): Effect.Effect<void> =>
+  Effect.forEach(
+    flights.filter(({ lastWords }) => lastWords?.areThere() === true),
+    ({ fiber, lastWords }) => {
+      if (lastWords !== undefined) Deferred.doneUnsafe(lastWords.asked, Exit.void)
+      return fiber === undefined ? Effect.void : Fiber.await(fiber)
+    },
+    { concurrency: "unbounded", discard: true },
+  )
 
 /**
  * Renews the leases of what is under way; what has lost its lease, or may have by now, is dropped on the spot. A process

@@ -7,7 +7,7 @@ import * as Outbox from "@waybill/store/Outbox"
 import { Processes } from "@waybill/store/Processes"
 import * as Reclaim from "@waybill/store/Reclaim"
 import * as Trouble from "@waybill/store/Trouble"
-import { Cause, DateTime, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
+import { Cause, DateTime, Deferred, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Flights from "./Flights.ts"
 
@@ -17,6 +17,8 @@ export const MAX_IN_FLIGHT = 400
 export const CLAIM_PACE = Duration.millis(10)
 /** Of the 30 seconds that a service is given to stop. */
 export const STOP_WITHIN = Duration.seconds(25)
+/** And then for what was learnt of a part of the work to be written down. */
+export const LAST_WORDS_WITHIN = Duration.seconds(2)
 /** Work that broke on a bug of ours before anything was sent is looked at again after this. */
 export const BROKEN_PAUSE = Duration.minutes(5)
 /** Wake-ups may be lost with the process that took them, so each process also looks by itself this often. */
@@ -41,6 +43,8 @@ export interface Job {
   readonly giveBack: Effect.Effect<void>
   /** The outcome is known and on its way into the log, where the lease is checked. */
   readonly settle: () => void
+  /** Ends when the time to stop is over and there is something to write down; the rest of the work is lost then. */
+  readonly lastWords: (areThere: () => boolean) => Effect.Effect<void>
 }
 
 export interface Options<R> {
@@ -96,6 +100,11 @@ const build = <R>(options: Options<R>) =>
       giveBack: Effect.provideContext(giveBack([flight]), context),
       settle: () => {
         flight.phase = "settling"
+      },
+      lastWords: (areThere) => {
+        const asked = Deferred.makeUnsafe<void>()
+        flight.lastWords = { areThere, asked }
+        return Deferred.await(asked)
       },
     })
 
@@ -242,6 +251,7 @@ const build = <R>(options: Options<R>) =>
         stopping = true
         const landed = Effect.andThen(Fiber.interrupt(claiming), flights.empty)
         yield* Effect.timeoutOption(landed, options.stopWithin ?? STOP_WITHIN)
+        yield* Effect.timeoutOption(Flights.takeLastWords(flights.all()), LAST_WORDS_WITHIN)
         const left = flights.all()
         yield* Effect.forEach(left, Flights.abort, { discard: true })
         // Whoever has not answered by now keeps his answer: the log says that the attempt was lost. Of what never began

@@ -57,6 +57,8 @@ export const deliver = Effect.fn("deliver")(function* (
     const { category, message: response } = attempted.failure
     return yield* settle(job, message, merge(known, without(fresh, category, response)))
   }
+  const heard = new Set(attempted.success.map(({ recipient }) => recipient))
+  const lost = fresh.filter((recipient) => !heard.has(recipient))
   const others = waiting.filter((recipient) => !due.includes(recipient))
   const random = yield* Random.next
   const judged = judge(Timestamp.fromDateTime(yield* DateTime.now), attempted.success, others, {
@@ -64,8 +66,25 @@ export const deliver = Effect.fn("deliver")(function* (
     due_since: message.scheduled_at ?? message.accepted.created_at,
     random,
   })
-  yield* settle(job, message, merge(judged, known))
+  yield* settle(job, message, withLost(merge(judged, known), lost))
 })
+
+/** We had to stop before their servers had answered. They are tried again at once, so nobody else holds up the row. */
+const withLost = (judgement: Judgement, lost: ReadonlyArray<Recipient.Recipient>): Judgement =>
+  lost.length === 0
+    ? judgement
+    : {
+        ...judgement,
+        outcomes: [
+          ...judgement.outcomes,
+          ...lost.map(({ address, attempts }) => ({
+            _tag: "AttemptLost" as const,
+            recipient: address,
+            attempt: attempts + 1,
+          })),
+        ],
+        held_until: null,
+      }
 
 /** Attempts whose answer was heard, and those that were lost, count each for themselves. */
 const isSpent = ({ attempts, lost }: Recipient.Recipient): boolean =>
@@ -125,11 +144,11 @@ const attempt = Effect.fnUntraced(function* (
     return begun
   }
   const groups = Map.groupBy(recipients, ({ attempts }) => attempts)
-  const outcomes = yield* Effect.forEach(
+  const heard = new Map<string, Transport.Outcome>()
+  const sending = Effect.forEach(
     groups,
     ([attempts, group]) => {
       const addresses = group.map(({ address }) => address)
-      const heard = new Map<string, Transport.Outcome>()
       const limit = options.attemptLimit ?? ATTEMPT_LIMIT
       const mail = {
         ...made.success,
@@ -147,17 +166,42 @@ const attempt = Effect.fnUntraced(function* (
           orElse: () => Effect.succeed(addresses.map((address) => heard.get(address) ?? gaveUp(address, limit))),
         }),
         Effect.map((outcomes) =>
-          group.map((recipient, i) => ({ recipient, outcome: outcomes[i] ?? gaveUp(recipient.address, limit) })),
+          group.map((recipient, i) => {
+            const outcome = outcomes[i] ?? gaveUp(recipient.address, limit)
+            heard.set(recipient.address, outcome)
+            return { recipient, outcome }
+          }),
         ),
       )
     },
     { concurrency: "unbounded" },
   )
+  const attempted = yield* orSoFar(
+    job,
+    recipients,
+    heard,
+    Effect.map(sending, (outcomes) => outcomes.flat()),
+  )
   // Nothing has left this machine, and we are to stop: somebody else shall have it at once.
-  const attempted = outcomes.flat()
   const untouched = refused && attempted.every(({ outcome }) => outcome.no_attempt)
   return untouched ? yield* Effect.fail<Unsendable | "not started">("not started") : attempted
 })
+
+/** Nor must the end of this process undo what servers have taken: by then it is what has been heard. */
+const orSoFar = <R>(
+  job: Job,
+  recipients: ReadonlyArray<Recipient.Recipient>,
+  heard: ReadonlyMap<string, Transport.Outcome>,
+  sending: Effect.Effect<ReadonlyArray<Attempted>, never, R>,
+) => {
+  const soFar = (): ReadonlyArray<Attempted> =>
+    recipients.flatMap((recipient) => {
+      const outcome = heard.get(recipient.address)
+      return outcome === undefined ? [] : [{ recipient, outcome }]
+    })
+  const areThere = () => soFar().some(({ outcome }) => !outcome.no_attempt)
+  return Effect.raceFirst(sending, Effect.map(job.lastWords(areThere), soFar))
+}
 
 const gaveUp = (address: string, limit: Duration.Duration): Transport.Outcome =>
   Transport.deferred(address, Transport.NOWHERE, "lost_answer", `no answer within ${Duration.toMinutes(limit)} minutes`)
