@@ -1,3 +1,4 @@
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/Email"
 import * as Report from "@waybill/mail/Report"
@@ -246,6 +247,30 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
       }),
     )
   }
+
+  it.effect(
+    "to a return path that several share is wanted again while the attempt is under way that it may be about",
+    () =>
+      Effect.gen(function* () {
+        const port = yield* listen()
+        const { sender } = yield* Smtp.customer()
+        const to = ["eve@shared.test", "ceo@shared.test"].map((address) => ({ address }))
+        const ref = yield* Delivery.accept(sender, { to })
+        const sql = yield* PgClient.PgClient
+        yield* Effect.orDie(sql`
+        UPDATE outbox SET lease_token = 'x', lease_owner = 'x', lease_until = now() + interval '1 minute'
+        WHERE id = ${ref.stream_id}`)
+        const told = report(port, domainPathOf(ref, 0), forged("failed", "ceo@shared.test"))
+        assert.match(yield* told, /^451 4\.3\.0 /u)
+        assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued"])
+
+        const store = yield* EventStore
+        const at = "2026-11-21T12:00:00.000Z" as never
+        yield* Effect.orDie(store.commit(Email, ref, Email.recordDelivered(at, "ceo@shared.test" as never, WORDS)))
+        assert.match(yield* told, /^250 /u)
+        assert.deepStrictEqual(yield* statuses(ref), { "eve@shared.test": "queued", "ceo@shared.test": "bounced" })
+      }),
+  )
 
   it.effect("suppresses a mailbox that is full for the third time", () =>
     Effect.gen(function* () {

@@ -74,6 +74,8 @@ export const layer = (options: Options) =>
 
 const NO_SUCH_ADDRESS = reply(550, "5.1.1", "There is no such address here")
 
+const TOO_EARLY = reply(451, "4.3.0", "The mail that this is about is still being sent, please try again later")
+
 const bouncedAt = ({ domain, secretKeys }: Options["returnPath"], text: string): Option.Option<ReturnPath.Bounced> => {
   const parsed = Address.parseAddress(text)
   if (Result.isFailure(parsed) || Address.domainOf(parsed.success) !== domain.toLowerCase()) return Option.none()
@@ -104,7 +106,10 @@ const receive = Effect.fn("Reports.receive")(function* (
       yield* Effect.logInfo("A report was dropped: the email is not known here", about)
       continue
     }
-    const learnt = yield* recordReport({ ...bounced.value, account_id: account_id.value, address }, facts.success)
+    const learnt = yield* Effect.mapError(
+      recordReport({ ...bounced.value, account_id: account_id.value, address }, facts.success),
+      () => TOO_EARLY,
+    )
     if (learnt === 0) yield* Effect.logInfo("A report told nothing new", about)
   }
   return line("2.6.0", "Thank you")

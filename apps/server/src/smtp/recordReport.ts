@@ -13,7 +13,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as FullMailboxes from "@waybill/store/FullMailboxes"
 import { following, Provenance } from "@waybill/store/Provenance"
 import type { Append, View } from "@waybill/store/Unit"
-import { Clock, Effect, Result } from "effect"
+import { Clock, Data, Effect, Result } from "effect"
 import { newId } from "../fresh.ts"
 import { WHOLE_MESSAGE } from "../tasks/outgoing.ts"
 
@@ -22,6 +22,12 @@ export interface About extends Bounced {
   /** Who brought the report. */
   readonly address: string
 }
+
+/**
+ * It speaks of a recipient whom this attempt may have handed over, and the log does not say so yet: a server may report
+ * sooner than its answer is written down. Taken now, it would be lost.
+ */
+export class TooEarly extends Data.TaggedError("TooEarly")<{}> {}
 
 /** What a report says about one recipient of the message, and what that does to the address. */
 interface Learnt {
@@ -40,7 +46,7 @@ interface Learnt {
 export const recordReport = Effect.fn("recordReport")(function* (
   { account_id, address, ...bounced }: About,
   facts: ReadonlyArray<Fact>,
-): Effect.fn.Return<number, never, EventStore | PgClient.PgClient> {
+): Effect.fn.Return<number, TooEarly, EventStore | PgClient.PgClient> {
   const { emailId } = bounced
   const store = yield* EventStore
   const { history, state } = yield* store.load(Email, { account_id, stream_id: emailId })
@@ -67,11 +73,16 @@ export const recordReport = Effect.fn("recordReport")(function* (
           .filter(({ suppress }) => suppress !== undefined)
           .map(({ recipient }) => ({ aggregate: Suppression, id: Suppression.streamId(recipient) })),
       ],
+      // Held until the commit, for an attempt that ends meanwhile decides whether the report is about it.
+      ...(learnt.some(({ shared }) => shared) ? { needs: { outbox: [emailId] } } : {}),
       decide: (view) => decide(view, emailId, learnt),
     })
     .pipe(
       Effect.map((committed) => (committed._tag === "Committed" ? committed.answer : 0)),
-      Effect.catch((refusal) => (refusal === "nothing new" ? Effect.succeed(0) : Effect.die(refusal))),
+      Effect.catch((refusal) => {
+        if (refusal === "nothing new") return Effect.succeed(0)
+        return refusal === "too early" ? Effect.fail(new TooEarly()) : Effect.die(refusal)
+      }),
       Effect.provideService(Provenance, { ...following(history[0]), address }),
     )
 })
@@ -85,16 +96,22 @@ const decide = (
     readonly append: ReadonlyArray<Append>
     readonly answer: number
   },
-  "nothing new"
+  "nothing new" | "too early"
 > => {
   const now = view.now as Timestamp.Timestamp
+  const isUnderWay = (view.facts.outbox(emailId)?.lease_token ?? null) !== null
   const events: Array<Email.Event> = []
   const suppressed: Array<Append> = []
   let state = view.state<Email.State>(Email, emailId)
   for (const each of learnt) {
-    if (each.shared && isWaiting(state, each.recipient)) continue
-    const decided = decisionOf(now, each)?.(state)
-    if (decided === undefined || Result.isFailure(decided)) continue
+    const decision = decisionOf(now, each)
+    if (decision === undefined) continue
+    if (each.shared && isWaiting(state, each.recipient)) {
+      if (isUnderWay) return Result.fail("too early")
+      continue
+    }
+    const decided = decision(state)
+    if (Result.isFailure(decided)) continue
     events.push(...decided.success)
     state = decided.success.reduce(Email.evolve, state)
     if (each.suppress === undefined) continue
