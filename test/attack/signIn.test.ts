@@ -222,6 +222,44 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
     }),
   )
 
+  it.effect("opens by one of the links that were asked for at the same moment", () =>
+    Effect.gen(function* () {
+      const { byKey, name, url } = yield* strangers
+      const { member } = (yield* byKey("POST", "/v1/members", { email: `amy-${name}@example.org`, role: "viewer" }))
+        .json
+      const links = yield* Effect.all(
+        Array.from({ length: 4 }, () => byKey("POST", `/v1/members/${member.id}/link`)),
+        { concurrency: "unbounded" },
+      )
+      const opened = yield* Effect.forEach(links, ({ json }) => useLink(url, json.url))
+      assert.deepStrictEqual(statuses(opened).toSorted(), [200, 400, 400, 400])
+    }),
+  )
+
+  it.effect(
+    "ends everywhere with a changed password: by no other session, and by no link that another owner made",
+    () =>
+      Effect.gen(function* () {
+        const { eve, name, operator, url } = yield* strangers
+        const elsewhere = browser(url)
+        assert.strictEqual(
+          (yield* elsewhere.signIn({ email: `eve-${name}@example.org`, password: PASSWORD })).status,
+          200,
+        )
+        const { url: link } = (yield* operator.page.ask("POST", `/v1/members/${eve.id}/link`)).json
+        const change = (currentPassword: string) => {
+          const body = { currentPassword, newPassword: "eve's next password", revokeOtherSessions: false }
+          return eve.page.ask("POST", "/auth/change-password", { body })
+        }
+        assert.strictEqual((yield* change(WRONG)).status, 400)
+        assert.strictEqual((yield* elsewhere.ask("GET", "/v1/session")).status, 200)
+        assert.strictEqual((yield* change(PASSWORD)).status, 200)
+        assert.strictEqual((yield* elsewhere.ask("GET", "/v1/session")).status, 401)
+        assert.strictEqual((yield* eve.page.ask("GET", "/v1/session")).status, 200)
+        assert.strictEqual((yield* useLink(url, link)).status, 400)
+      }),
+  )
+
   it.effect("leads from one account into no other: not by a former password, nor by a link from before", () =>
     Effect.gen(function* () {
       const { bea, byKey, name, url } = yield* strangers

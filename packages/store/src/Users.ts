@@ -100,12 +100,21 @@ export const setPassword = Effect.fn("Users.setPassword")(function* (id: string,
 /** What a row of a link is called; the sign-in library looks it up by this and the token. */
 export const LINK_PREFIX = "reset-password:"
 
-/** Links that set this user's password open nothing any more, but for the one with the token. */
-export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string, except = "") {
+/** Links that set this user's password open nothing any more. */
+export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
-    DELETE FROM user_verifications
-    WHERE value = ${id} AND starts_with(identifier, ${LINK_PREFIX}) AND identifier <> ${LINK_PREFIX + except}`)
+    DELETE FROM user_verifications WHERE value = ${id} AND starts_with(identifier, ${LINK_PREFIX})`)
+})
+
+/** Nor do those that are older than this one; of some that are made at once one is left. */
+export const dropLinksBefore = Effect.fn("Users.dropLinksBefore")(function* (id: string, token: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    DELETE FROM user_verifications AS former USING user_verifications AS newest
+    WHERE newest.value = ${id} AND newest.identifier = ${LINK_PREFIX + token}
+      AND former.value = ${id} AND starts_with(former.identifier, ${LINK_PREFIX})
+      AND (former.created_at, former.id) < (newest.created_at, newest.id)`)
 })
 
 /**

@@ -128,7 +128,7 @@ const told = <A extends Told, E, R>(answered: Effect.Effect<A, E, R>) =>
   Effect.tap(answered, ({ body, headers }) =>
     body.url === null || headers["idempotent-replayed"] !== undefined
       ? Effect.void
-      : Users.dropLinks(body.member.id, new URL(body.url).hash.slice(1)),
+      : Users.dropLinksBefore(body.member.id, new URL(body.url).hash.slice(1)),
   )
 interface Told {
   readonly body: { readonly member: Member; readonly url: string | null }

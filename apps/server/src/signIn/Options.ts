@@ -20,8 +20,8 @@ export interface Options {
   /** A session is refused, by `false`, to whoever belongs to no account. */
   readonly beforeSession: (session: { readonly userId: string }) => Promise<false | undefined>
   readonly afterSession: (session: { readonly userId: string }) => Promise<void>
-  /** Somebody's password was set by a link. */
-  readonly afterLink: (userId: string) => Promise<void>
+  /** Somebody's password was set by a link, or changed by who knew it. */
+  readonly afterPassword: (userId: string) => Promise<void>
 }
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/u

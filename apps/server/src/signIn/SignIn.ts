@@ -79,7 +79,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
     beforeSession: ({ userId }) =>
       run(Effect.map(Members.find(userId), (member) => (Option.isNone(member) ? (false as const) : undefined))),
     afterSession: ({ userId }) => run(joined(userId)),
-    afterLink: (userId) => run(Users.dropLinks(userId)),
+    afterPassword: (userId) => run(Users.dropLinks(userId)),
   }
   let library: Promise<BetterAuth> | undefined
   const auth = Effect.promise(() => (library ??= import("./betterAuth.ts").then(({ make }) => make(options, pool))))

@@ -1,5 +1,6 @@
 import { passkey } from "@better-auth/passkey"
 import { betterAuth } from "better-auth"
+import { createAuthMiddleware } from "better-auth/api"
 import { genericOAuth } from "better-auth/plugins/generic-oauth"
 import { twoFactor } from "better-auth/plugins/two-factor"
 import type { Pool } from "pg"
@@ -70,7 +71,7 @@ export const make = (options: Options, database: Pool) =>
       minPasswordLength: MIN_PASSWORD_CHARS,
       maxPasswordLength: MAX_PASSWORD_CHARS,
       revokeSessionsOnPasswordReset: true,
-      onPasswordReset: ({ user }) => options.afterLink(user.id),
+      onPasswordReset: ({ user }) => options.afterPassword(user.id),
     },
     user: {
       modelName: "users",
@@ -125,7 +126,23 @@ export const make = (options: Options, database: Pool) =>
       // Never sent along from another site, not even by a link. The short-lived ones of OIDC must be: they stay Lax.
       cookies: { session_token: { attributes: { sameSite: "strict" } } },
     },
-    databaseHooks: { session: { create: { before: options.beforeSession, after: options.afterSession } } },
+    hooks: {
+      // Not left to the caller: whoever else knows the old password may be signed in with it.
+      before: createAuthMiddleware(async ({ body, path }) =>
+        path === "/change-password" ? { context: { body: { ...body, revokeOtherSessions: true } } } : undefined,
+      ),
+    },
+    databaseHooks: {
+      session: { create: { before: options.beforeSession, after: options.afterSession } },
+      account: {
+        update: {
+          // Of a credential only the password ever changes; one that a link sets is told of above.
+          after: async ({ providerId, userId }) => {
+            if (providerId === "credential") await options.afterPassword(userId)
+          },
+        },
+      },
+    },
     plugins: [
       twoFactor({
         issuer: "Waybill",
