@@ -108,6 +108,21 @@ layer(Store, { excludeTestServices: true })("the months of the statistics", (it)
     }),
   )
 
+  it.effect("are made however long it takes to move what they hold", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { url } = yield* Database.Fresh
+      yield* counted("2028-01-10T00:00Z")
+      yield* sql.unsafe(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END $$`)
+      yield* sql`CREATE TRIGGER slow BEFORE DELETE ON email_stats_rest EXECUTE FUNCTION slow()`
+      const hurried = PgClient.layer({ url, startupParameters: { statement_timeout: "100ms" } })
+      const { made } = yield* Effect.provide(keepAt("2027-05-11T00:00:00.000Z"), hurried)
+      assert.deepStrictEqual(made, ["email_stats_2028_01"])
+      yield* sql`DROP FUNCTION slow CASCADE`
+    }),
+  )
+
   it.effect("that nobody asks for are not read", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient

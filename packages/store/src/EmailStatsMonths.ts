@@ -55,6 +55,8 @@ const alone = <A>(sql: PgClient.PgClient, work: Effect.Effect<A, SqlError.SqlErr
     sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true) AS set`
+        // Years in one piece, as an earlier release has left them, take longer to sort out than a request may.
+        yield* sql`SET LOCAL statement_timeout = 0`
         yield* sql`SELECT pg_advisory_xact_lock(${MONTHS_LOCK}::int, 0) IS NULL AS taken`
         yield* sql`SELECT position FROM followers WHERE name = ${LIVE} FOR UPDATE`
         return yield* work
