@@ -5,15 +5,18 @@ import type { Address } from "@waybill/domain/Address"
 import type { AccountId } from "@waybill/domain/Id"
 import * as Suppression from "@waybill/domain/Suppression"
 import * as Timestamp from "@waybill/domain/Timestamp"
+import * as EmailStats from "@waybill/store/EmailStats"
 import * as Erase from "@waybill/store/Erase"
+import * as EraseStats from "@waybill/store/EraseStats"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Mask from "@waybill/store/Mask"
 import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
 import { swap } from "@waybill/store/projections/Swap"
+import * as Versions from "@waybill/store/projections/Versions"
 import { inCommits } from "@waybill/store/Projections"
 import { Provenance, system } from "@waybill/store/Provenance"
-import { Effect, Exit, Layer } from "effect"
+import { Effect, Exit, Fiber, Latch, Layer } from "effect"
 import * as Database from "../support/database.ts"
 import { id } from "../support/history.ts"
 import * as Histories from "./replayHistories.ts"
@@ -66,6 +69,40 @@ layer(Store, { excludeTestServices: true })("what is taken out of a history", (i
       const clients = yield* sql`SELECT 1 AS known FROM events WHERE strpos(meta::text, '192.0.2.9') > 0`
       assert.deepStrictEqual(clients, [])
       assert.deepStrictEqual((yield* Rebuild.verify("accounts", { release: "test" })).differences, [])
+    }).pipe(Effect.orDie),
+  )
+})
+
+layer(Store, { excludeTestServices: true })("what is taken out of the statistics", (it) => {
+  it.effect("goes from a page of a rebuild, too, that is being counted at that moment", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { version } = yield* Rebuild.rebuild(EmailStats.FOLLOWER, { release: "test" })
+      const table = Versions.tableOf({ name: EmailStats.FOLLOWER, version, state: "ready" })
+      const mask = Mask.make(HERS, Mask.standIn(Uint8Array.of(2)))
+      const done = yield* Latch.make()
+      const counted = yield* Latch.make()
+      const page = Effect.gen(function* () {
+        yield* Versions.lockPlace(sql, { name: EmailStats.FOLLOWER, version })
+        yield* sql`
+          INSERT INTO ${sql(table)} (account_id, tag, hour, domain, measure, bucket, count)
+          VALUES ('acc', ${HERS}, now(), 'acme.test', 'accepted', 0, 1)`
+        yield* counted.open
+        yield* done.await
+      }).pipe(sql.withTransaction)
+      const counting = yield* Effect.forkChild(page)
+      yield* counted.await
+      const erasing = yield* Effect.forkChild(sql.withTransaction(EraseStats.erase(sql, HERS, mask)))
+      const waiting = sql`SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`
+      while (erasing.pollUnsafe() === undefined && (yield* waiting).length === 0) yield* Effect.yieldNow
+      yield* done.open
+      yield* Fiber.join(counting)
+      yield* Fiber.join(erasing)
+      assert.deepStrictEqual(
+        (yield* sql<{ readonly tag: string }>`SELECT tag FROM ${sql(table)}`).map(({ tag }) => mask.stands(tag)),
+        [false],
+      )
     }).pipe(Effect.orDie),
   )
 })

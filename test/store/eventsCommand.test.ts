@@ -7,6 +7,8 @@ import * as Email from "@waybill/domain/Email"
 import type { AccountId } from "@waybill/domain/Id"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import { EventStore } from "@waybill/store/EventStore"
+import * as LogExport from "@waybill/store/LogExport"
+import * as LogFile from "@waybill/store/LogFile"
 import * as TimeTravel from "@waybill/store/TimeTravel"
 import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import * as fs from "node:fs/promises"
@@ -221,6 +223,15 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.strictEqual(erased.code, 1)
         assert.include(erased.output, "an address was erased since this file was written")
         assert.strictEqual(yield* Effect.promise(() => fs.readFile(file, "utf8")), before)
+
+        // One that comes while the file is written stands behind what is written.
+        const chain = new LogFile.Chain()
+        chain.take(LogFile.HEADER)
+        const end = yield* LogExport.end(sql)
+        const erasedSince = Account.recordErased(long_ago, "also@example.invalid", { streams: 1, events: 1 })
+        yield* commit(Account, ref, erasedSince)
+        yield* LogExport.write(sql, chain, end, () => Effect.void)
+        assert.strictEqual(BigInt(chain.position), end)
       }).pipe(Effect.scoped, Effect.orDie),
     TIMEOUT,
   )

@@ -81,7 +81,11 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
       accounts.set(account_id, { streams: streams + batch.streams, events: events + batch.events })
     }
   }
-  yield* Effect.orDie(sql.withTransaction(EraseStats.erase(sql, address, mask)))
+  yield* sql.withTransaction(EraseStats.erase(sql, address, mask)).pipe(
+    // With a swap, or a version that is dropped: both have the table before its version.
+    Effect.retry({ while: ({ reason }) => reason._tag === "DeadlockError", times: TRIES }),
+    Effect.orDie,
+  )
   yield* Effect.orDie(signIn(sql, address))
   return { accounts, left } satisfies Erased
 }, Effect.scoped)

@@ -14,8 +14,9 @@ export const erase = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, SqlError.SqlError> {
   // All tags are gone through, which may take longer than a request may.
   yield* sql`SET LOCAL statement_timeout = 0`
-  // Nobody counts meanwhile, and whoever does afterwards finds masked events.
+  // Nobody counts meanwhile, neither here nor into a version beside it, and whoever does afterwards finds masked events.
   yield* sql`SELECT 1 AS held FROM followers WHERE name = ${FOLLOWER} FOR UPDATE`
+  yield* sql`SELECT 1 AS held FROM projection_versions WHERE name = ${FOLLOWER} ORDER BY version FOR UPDATE`
   const versions = yield* Versions.list(sql, FOLLOWER)
   const beside = versions.filter(({ state }) => state !== "live").map(Versions.tableOf)
   for (const table of [FOLLOWER, ...beside]) {

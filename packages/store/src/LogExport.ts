@@ -36,13 +36,19 @@ export const isErasedSince = Effect.fn("LogExport.isErasedSince")(
 
 const ERASED: Account.Event["_tag"] = "AddressErased"
 
-/** Goes on where the chain is, up to where the log is settled by now, and ends it: text for a file, page by page. */
+/**
+ * Up to where an export that begins now goes. To be asked before anything else: what is erased later stands behind it, so
+ * that whoever goes on with the file is told.
+ */
+export const end = Effect.fn("LogExport.end")((sql: PgClient.PgClient) => Effect.orDie(Feed.settled(sql)))
+
+/** Goes on where the chain is, up to there, and ends it: text for a file, page by page. */
 export const write = Effect.fn("LogExport.write")(function* (
   sql: PgClient.PgClient,
   chain: LogFile.Chain,
+  end: bigint,
   append: (text: string) => Effect.Effect<void>,
 ) {
-  const end = yield* Effect.orDie(Feed.settled(sql))
   let after = BigInt(chain.position)
   while (after < end) {
     const { events, upTo } = yield* Effect.orDie(Feed.read(sql, { after, limit: MAX_FEED_PAGE }))

@@ -68,6 +68,7 @@ const exporting = Command.make(
   Effect.fn(function* ({ file, json }) {
     const { sql } = yield* Replay
     const target = yield* Effect.acquireRelease(takeUp(file), ({ close }) => Effect.promise(close))
+    const end = yield* LogExport.end(sql)
     if (target.last !== undefined && !(yield* LogExport.belongs(sql, target.last)))
       return yield* new LogFile.LogFileRefused({
         message: `${file}: this log has no such event as the file's last one, ${target.last.event_id} at position ${target.last.position}; it is the file of another log`,
@@ -78,7 +79,7 @@ const exporting = Command.make(
       })
     yield* Effect.promise(target.begin)
     const before = target.chain.events
-    yield* LogExport.write(sql, target.chain, (text) => Effect.promise(() => target.append(text)))
+    yield* LogExport.write(sql, target.chain, end, (text) => Effect.promise(() => target.append(text)))
     const { events, position } = target.chain
     yield* json
       ? Console.log(JSON.stringify({ events, added: events - before, position }))
