@@ -12,6 +12,7 @@ import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { alone, Replay } from "@waybill/store/projections/Replay"
 import { swap } from "@waybill/store/projections/Swap"
 import { underWay } from "@waybill/store/projections/UnderWay"
+import * as Versions from "@waybill/store/projections/Versions"
 import { readModels } from "@waybill/store/ReadModels"
 import * as Retention from "@waybill/store/Retention"
 import { Deferred, Effect, Fiber, Layer, Metric, Result } from "effect"
@@ -19,6 +20,7 @@ import { TestClock } from "effect/testing"
 import * as Database from "../support/database.ts"
 import * as Delivery from "../support/delivery.ts"
 import { id, queued } from "../support/history.ts"
+import { rival } from "../support/rival.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -225,6 +227,16 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
         assert.deepStrictEqual(yield* expireAt(days(8)), NOTHING)
         yield* Fiber.interrupt(rebuild)
         yield* Delivery.until(underWay(), (all) => all.every(({ working }) => !working))
+
+        // What it had asked of the server last may go on for a while.
+        const before = yield* waits
+        const unfinished = (yield* Versions.list(sql, "email_log")).find(({ state }) => state === "building")
+        const table = unfinished === undefined ? assert.fail("it is unfinished") : Versions.tableOf(unfinished)
+        const other = yield* rival((yield* Database.Fresh).url)
+        yield* other.query(`BEGIN; LOCK TABLE "${table}" IN SHARE MODE`)
+        assert.deepStrictEqual(yield* expireAt(days(8)), NOTHING)
+        assert.strictEqual(yield* waits, before + 1)
+        yield* other.query("COMMIT")
 
         assert.strictEqual((yield* expireAt(days(8))).messages, 1)
         const left = yield* sql`SELECT name FROM projection_versions WHERE state = 'building'`

@@ -43,6 +43,11 @@ export const expire = Effect.fn("Retention.expire")(function* () {
   return removed satisfies Removed
 })
 
+/** See `StreamRows.DROP_WAIT`. The other accounts' deliveries have nothing to do with it. */
+const GOES_ON = new StreamRows.RebuildUnderWay({
+  message: "what a rebuild that was killed had asked of the server goes on: wait for it",
+})
+
 /** Adds what it removes; gives what holds up the rest. */
 const messages = Effect.fnUntraced(function* (
   account_id: string,
@@ -55,8 +60,10 @@ const messages = Effect.fnUntraced(function* (
     const batch: Batch | StreamRows.RebuildUnderWay = yield* sql
       .withTransaction(removeMessages(sql, account_id, before, after))
       .pipe(
+        Effect.catchTag("SqlError", (error) =>
+          error.reason._tag === "LockTimeoutError" ? Effect.fail(GOES_ON) : Effect.die(error),
+        ),
         Effect.catchTag("RebuildUnderWay", (underWay) => Effect.succeed(underWay)),
-        Effect.orDie,
       )
     if (batch instanceof StreamRows.RebuildUnderWay) return batch
     removed.messages += batch.messages
