@@ -230,6 +230,39 @@ describe.skipIf(typeof browser === "string")(
       await Browser.eventually(() => selectorOf("After")).toBe("wb2")
     })
 
+    it("gives a domain an Ed25519 key that signs too, and takes it away", { timeout: TIMEOUT }, async () => {
+      const { page } = seen
+      const record = page.locator("section", { has: page.getByText("Ed25519", { exact: true }) })
+      const signatures = async (subject: string) => {
+        const id = await send({ from: `hello@${DOMAIN}`, subject })
+        await Browser.eventually(async () => (await log(id)).status).toBe("delivered")
+        const { json } = await house.ask("GET", `/sandbox/messages/${id}`)
+        return Buffer.from(json.raw, "base64")
+          .toString()
+          .match(/(?<=^DKIM-Signature: v=1; )a=[\w-]+/gmu)
+      }
+      await choose("More for this domain", "Add an Ed25519 key")
+      await page.getByText("An Ed25519 key waits for its record.").waitFor()
+      await record.getByText("Not checked").waitFor()
+      assert.strictEqual(await record.getByText("Required").count(), 0)
+      const value = (await record.locator("code[title^='v=DKIM1; k=ed25519; p=']").getAttribute("title")) ?? ""
+      assert.deepEqual(await signatures("One"), ["a=rsa-sha256"])
+
+      dns.set(`wbe1._domainkey.${DOMAIN}`, { TXT: [value] })
+      await page.getByRole("button", { name: "Verify now" }).click()
+      await record.getByText("Found").waitFor()
+      assert.deepEqual(await signatures("Two"), ["a=rsa-sha256", "a=ed25519-sha256"])
+
+      await choose("More for this domain", "Rotate the Ed25519 key")
+      await page.getByRole("button", { name: "Make a new key" }).click()
+      await record.getByText("wbe2._domainkey", { exact: true }).waitFor()
+      await choose("More for this domain", "Remove the Ed25519 key")
+      await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click()
+      await page.getByText("The Ed25519 key is removed.").waitFor()
+      assert.strictEqual(await record.count(), 0)
+      assert.deepEqual(await signatures("One again"), ["a=rsa-sha256"])
+    })
+
     it("makes a member of whom it invites, by a link", { timeout: TIMEOUT }, async () => {
       const { page } = seen
       await page.goto("/settings/members")

@@ -267,9 +267,9 @@ describe("rotating the DKIM key", () => {
     assert.deepStrictEqual([domain.dkim.selector, domain.next_dkim], ["wb2", null])
   })
   it("never uses a selector twice", () => {
-    assert.strictEqual(Domain.nextSelector(null), "wb1")
-    assert.strictEqual(Domain.nextSelector(folded(pending())), "wb2")
-    assert.strictEqual(Domain.nextSelector(folded(rotated())), "wb3")
+    assert.strictEqual(Domain.nextSelector(null, "rsa"), "wb1")
+    assert.strictEqual(Domain.nextSelector(folded(pending()), "rsa"), "wb2")
+    assert.strictEqual(Domain.nextSelector(folded(rotated()), "rsa"), "wb3")
   })
   it("is looked for soon, then hourly for three days", () => {
     assert.strictEqual(folded(rotated()).next_check_at, after(HOUR + MINUTE))

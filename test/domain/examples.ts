@@ -88,7 +88,7 @@ export const busy = (over: Partial<Outcome.Words> = {}): Outcome.Words =>
 
 export const dkimKey = (selector = "wb1"): DkimKey.DkimKey => ({
   selector,
-  algorithm: "rsa",
+  algorithm: selector.startsWith("wbe") ? "ed25519" : "rsa",
   public_key: "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA",
   key_ref: `dkim/${selector}`,
 })

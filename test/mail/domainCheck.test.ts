@@ -155,6 +155,31 @@ describe("the classic mistakes have words", () => {
     )
   }
 
+  const ED25519 = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+  for (const [name, text, status, words] of [
+    ["an Ed25519 key", `v=DKIM1; k=ed25519; p=${ED25519}`, "verified", null],
+    ["an Ed25519 key for sha256", `v=DKIM1; h=sha256; k=ed25519; p=${ED25519}`, "verified", null],
+    ["an Ed25519 key without its type", `v=DKIM1; p=${ED25519}`, "mismatch", /k=ed25519 is missing/u],
+    ["an RSA key in its place", DKIM, "mismatch", /k=rsa was published where k=ed25519/u],
+    [
+      "an Ed25519 key cut short",
+      `v=DKIM1; k=ed25519; p=${ED25519.slice(0, 20)}`,
+      "mismatch",
+      /cut short after 20 of 43/u,
+    ],
+  ] as const)
+    it.effect(`${name}, which no verdict hangs on`, () =>
+      Effect.gen(function* () {
+        const second = { selector: "wbe1", algorithm: "ed25519", public_key: ED25519, required: false } as const
+        const zones = { ...at(DKIM), "wbe1._domainkey.acme.test": { TXT: [text] } }
+        const { records, verdict } = yield* check(zones, NONE, [key("wb1"), second])
+        const found = records.find(({ host }) => host === "wbe1._domainkey")
+        assert.deepStrictEqual([found?.status, verdict], [status, "verified"])
+        if (words === null) assert.isNull(found?.error)
+        else assert.match(found?.error ?? "", words)
+      }),
+    )
+
   it.effect("the longest record there can be is read at once, whatever it is made of", () =>
     Effect.gen(function* () {
       const began = performance.now()

@@ -13,6 +13,8 @@ const setUp = Effect.gen(function* () {
   return { lab, account, call }
 })
 
+const isDkim = ({ purpose }: { readonly purpose: string }) => purpose === "dkim"
+
 const options = { excludeTestServices: true, timeout: "90 seconds" } as const
 
 layer(Lab.layer(), options)("domains while mail is captured", (it) => {
@@ -164,6 +166,49 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     }),
   )
 
+  it.effect("get one Ed25519 key, and rotate it under a new selector each, by many at once", () =>
+    Effect.gen(function* () {
+      const { account, call, lab } = yield* setUp
+      const { id } = (yield* call("POST", "/v1/domains", { name: "acme.dev" })).json
+      const path = `/v1/domains/${id}/dkim/ed25519`
+      const many = (path: string) => Effect.forEach([1, 2, 3], () => call("POST", path), { concurrency: 3 })
+      const none = yield* call("POST", `${path}/rotate`)
+      assert.deepStrictEqual([none.status, none.json.error.reason], [422, "no_ed25519_key"])
+      const added = yield* many(path)
+      assert.strictEqual(new Set(added.map(({ text }) => text)).size, 1)
+      assert.strictEqual(added[0]?.json.records[1].host, "wbe1._domainkey")
+      assert.deepStrictEqual(
+        (yield* many(`${path}/rotate`)).map(({ status }) => status),
+        [200, 200, 200],
+      )
+      const hosts = Effect.map(call("GET", `/v1/domains/${id}`), ({ json }) =>
+        json.records.filter(isDkim).map(({ host }: { host: string }) => host),
+      )
+      assert.deepStrictEqual(yield* hosts, ["wb1._domainkey", "wbe4._domainkey"])
+      const removed = yield* call("DELETE", path)
+      assert.deepStrictEqual([removed.status, removed.json.id], [200, id])
+      assert.deepStrictEqual((yield* call("DELETE", path)).json, removed.json)
+      assert.deepStrictEqual(yield* hosts, ["wb1._domainkey"])
+      yield* call("POST", path)
+      assert.deepStrictEqual(yield* hosts, ["wb1._domainkey", "wbe5._domainkey"])
+      // Each public key in the log has its own sealed private half.
+      const rows = yield* lab.sql`
+        SELECT count(*)::int AS events, count(DISTINCT s.ciphertext)::int AS secrets
+        FROM events e JOIN secrets s ON s.account_id = e.account_id AND s.id = e.stream_id AND s.purpose = e.data -> 'dkim' ->> 'key_ref'
+        WHERE e.account_id = ${account} AND e.stream_id = ${id} AND e.type = 'Ed25519Made'`
+      assert.deepStrictEqual(rows[0], { events: 5, secrets: 5 })
+      const { json } = yield* call("GET", "/v1/audit")
+      assert.deepStrictEqual(
+        json.data.slice(0, 3).map(({ actor, type }: { actor: { type: string }; type: string }) => [type, actor.type]),
+        [
+          ["domain.ed25519_made", "api_key"],
+          ["domain.ed25519_removed", "api_key"],
+          ["domain.ed25519_made", "api_key"],
+        ],
+      )
+    }),
+  )
+
   it.effect("ask for their scopes", () =>
     Effect.gen(function* () {
       const { account, lab } = yield* setUp
@@ -173,6 +218,19 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
       const list = (key: string) => lab.ask("GET", "/v1/domains", { key })
       assert.deepStrictEqual([(yield* add(reader)).status, (yield* add(writer)).status], [403, 201])
       assert.deepStrictEqual([(yield* list(reader)).status, (yield* list(writer)).status], [200, 403])
+      for (const [method, path] of [
+        ["POST", "/v1/domains/scope.test/dkim/ed25519"],
+        ["POST", "/v1/domains/scope.test/dkim/ed25519/rotate"],
+        ["DELETE", "/v1/domains/scope.test/dkim/ed25519"],
+      ] as const)
+        assert.deepStrictEqual(
+          [
+            (yield* lab.ask(method, path, { key: reader })).status,
+            (yield* lab.ask(method, path, { key: writer })).status,
+          ],
+          [403, 200],
+          path,
+        )
     }),
   )
 })
@@ -206,6 +264,55 @@ layer(Lab.layer({ transport: "direct", zones } as Setup), options)("domains on a
       const right = (yield* call("POST", `/v1/domains/${added.id}/verify`)).json
       assert.deepStrictEqual([right.status, right.records[0].status], ["verified", "verified"])
       assert.isNotNull(right.verified_at)
+    }),
+  )
+
+  it.effect("are verified by their RSA key alone, and show what DNS says of the Ed25519 key beside it", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      const added = (yield* call("POST", "/v1/domains", { name: "two.dev" })).json
+      const second = yield* call("POST", "/v1/domains/two.dev/dkim/ed25519")
+      const [rsa, ed25519] = second.json.records
+      assert.strictEqual(rsa.value, added.records[0].value)
+      assert.deepInclude(ed25519, { host: "wbe1._domainkey", required: false, status: "not_checked" })
+      assert.match(ed25519.value, /^v=DKIM1; k=ed25519; p=[A-Za-z0-9+/]{43}=$/u)
+      const look = Effect.map(call("POST", "/v1/domains/two.dev/verify"), ({ json }) => [
+        json.status,
+        ...json.records.filter(isDkim).map(({ host, status }: { host: string; status: string }) => `${host} ${status}`),
+      ])
+      zones[ed25519.name] = { TXT: [ed25519.value] }
+      assert.deepStrictEqual(yield* look, ["pending", "wb1._domainkey missing", "wbe1._domainkey verified"])
+      zones[rsa.name] = { TXT: [rsa.value] }
+      assert.deepStrictEqual(yield* look, ["verified", "wb1._domainkey verified", "wbe1._domainkey verified"])
+      const rotated = (yield* call("POST", "/v1/domains/two.dev/dkim/ed25519/rotate")).json
+      const [, , next] = rotated.records
+      delete zones[ed25519.name]
+      assert.deepStrictEqual(yield* look, [
+        "verified",
+        "wb1._domainkey verified",
+        "wbe1._domainkey missing",
+        "wbe2._domainkey missing",
+      ])
+      zones[next.name] = { TXT: [next.value] }
+      assert.deepStrictEqual(yield* look, ["verified", "wb1._domainkey verified", "wbe2._domainkey verified"])
+      delete zones[next.name]
+      assert.deepStrictEqual(yield* look, ["verified", "wb1._domainkey verified", "wbe2._domainkey missing"])
+      const types = "domain.ed25519_made,domain.ed25519_activated,domain.ed25519_suspended,domain.degraded"
+      const { json } = yield* call("GET", `/v1/events?types=${types}`)
+      assert.deepStrictEqual(
+        json.data.map(({ data, type }: { type: string; data: { selector?: string; dkim?: { selector: string } } }) => [
+          type.replace("domain.ed25519_", ""),
+          data.selector ?? data.dkim?.selector,
+        ]),
+        [
+          ["made", "wbe1"],
+          ["activated", "wbe1"],
+          ["made", "wbe2"],
+          ["suspended", "wbe1"],
+          ["activated", "wbe2"],
+          ["suspended", "wbe2"],
+        ],
+      )
     }),
   )
 })

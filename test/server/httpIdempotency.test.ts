@@ -156,6 +156,8 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
           ["/v1/domains", { name: "more.test" }, 201],
           ["/v1/domains/more.test/verify", undefined, 200],
           ["/v1/domains/more.test/dkim/rotate", undefined, 200],
+          ["/v1/domains/more.test/dkim/ed25519", undefined, 200],
+          ["/v1/domains/more.test/dkim/ed25519/rotate", undefined, 200],
           ["/v1/api-keys", { name: "k", scopes: ["email:send"] }, 201],
           ["/v1/webhooks", { url: "https://example.org/2", events: ["*"] }, 201],
           [`/v1/webhooks/${webhook}/rotate-secret`, undefined, 200],
@@ -205,6 +207,8 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
           ["/v1/webhooks", { ...webhook, description: "another" }, 201],
           ["/v1/domains/old.dev/verify", undefined, 404],
           ["/v1/domains/old.dev/dkim/rotate", undefined, 404],
+          ["/v1/domains/old.dev/dkim/ed25519", undefined, 404],
+          ["/v1/domains/old.dev/dkim/ed25519/rotate", undefined, 404],
           ["/v1/domains", { name: "new.dev" }, 201],
         ]
         const first = yield* Effect.forEach(calls, ([path, body]) => post(path, "once", body))

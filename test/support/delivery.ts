@@ -1,8 +1,10 @@
+import type * as Aggregate from "@waybill/domain/Aggregate"
 import * as Domain from "@waybill/domain/Domain"
 import type { DomainName } from "@waybill/domain/DomainName"
 import * as Email from "@waybill/domain/Email"
 import * as Id from "@waybill/domain/Id"
 import * as Recipient from "@waybill/domain/Recipient"
+import type { Refusal } from "@waybill/domain/Refusal"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import * as DkimKeys from "@waybill/mail/DkimKey"
 import * as RelayTransport from "@waybill/mail/RelayTransport"
@@ -94,6 +96,19 @@ export const sender = Effect.fnUntraced(function* (
   })
   yield* Effect.orDie(events.commit(Domain, { account_id, stream_id: domain_id }, added))
   return { account_id, domain_id, name, public_key: dkim.public_key }
+})
+
+/** A key of its own beside that, which DNS has not shown yet; the record that is to be published. */
+export const ed25519 = Effect.fnUntraced(function* ({ account_id, domain_id, name }: Sender, selector = "wbe1") {
+  const { algorithm, privateKey, record } = yield* DkimKeys.generateEd25519
+  const dkim = { selector, algorithm, public_key: record.replace(/^.*p=/u, ""), key_ref: `dkim:${selector}` }
+  yield* (yield* Secrets).seal({ account_id, id: domain_id, purpose: dkim.key_ref }, Redacted.value(privateKey))
+  const at = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+  const { commit } = yield* EventStore
+  const decide: Aggregate.Decide<Domain.State, Domain.Event, Refusal> =
+    selector === "wbe1" ? Domain.addEd25519(at, dkim) : Domain.rotateEd25519(at, dkim)
+  yield* Effect.orDie(commit(Domain, { account_id, stream_id: domain_id }, decide))
+  return { name: `${selector}._domainkey.${name}`, zone: { TXT: [record] } }
 })
 
 const BODY = Content.encodeBody({ html: null, text: "Thank you.\n" })

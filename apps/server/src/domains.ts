@@ -10,17 +10,14 @@ import { newDkimKey } from "./domainKeys.ts"
 import { newId, now } from "./fresh.ts"
 import { Instance } from "./http/Instance.ts"
 
-type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim">
+type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519">
 
 /** The records that the owner of a domain is asked to publish. */
-export const expectedRecords = ({ dkim, name, next_dkim }: Published, return_path: DomainRecords.ReturnPath | null) =>
+export const expectedRecords = (domain: Published, return_path: DomainRecords.ReturnPath | null) =>
   DomainRecords.expectedRecords(
-    name,
-    [
-      { ...dkim, required: true },
-      // Until DNS shows it, the old key signs.
-      ...(next_dkim === null ? [] : [{ ...next_dkim, required: false }]),
-    ],
+    domain.name,
+    // Until DNS shows a new key the old one signs, and mail is as good without a second signature.
+    Domain.publishedKeys(domain).map((key) => ({ ...key, required: key.selector === domain.dkim.selector })),
     { return_path },
   )
 
@@ -28,7 +25,7 @@ export const expectedRecords = ({ dkim, name, next_dkim }: Published, return_pat
 export const addition = Effect.fn("domains.addition")(function* (account_id: AccountId, name: DomainName.DomainName) {
   const { transport } = yield* Instance
   const domainId = yield* newId("DomainId")
-  const dkim = yield* newDkimKey(account_id, domainId, Domain.nextSelector(null))
+  const dkim = yield* newDkimKey(account_id, domainId, "rsa", Domain.nextSelector(null, "rsa"))
   const at = yield* now
   return {
     account_id,

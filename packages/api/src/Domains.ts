@@ -24,7 +24,9 @@ export const DomainRecord = Schema.Struct({
   name: Schema.String.annotate({ examples: ["wb1._domainkey.acme.test"] }),
   value: Schema.String,
   ttl: Schema.Natural,
-  required: Schema.Boolean.annotate({ description: "Only DKIM is required to send; the rest is advice" }),
+  required: Schema.Boolean.annotate({
+    description: "Only the RSA key's DKIM record is required to send; the rest is advice",
+  }),
   status: Schema.Literals(["not_checked", ...DnsFinding.Status.literals]),
   found: Schema.Array(Schema.String),
   error: Schema.NullOr(Schema.String).annotate({ description: "The classic mistake it looks like, or DNS's own word" }),
@@ -114,7 +116,38 @@ export class Domains extends HttpApiGroup.make("domains")
       about(
         "Rotate a domain's DKIM key",
         "domains:write",
-        "Makes a new key under a new selector. The old one signs until DNS shows the new record.",
+        "Makes a new RSA key under a new selector. The old one signs until DNS shows the new record.",
+      ),
+    ),
+    HttpApiEndpoint.post("addEd25519", "/domains/:domain/dkim/ed25519", {
+      params,
+      headers,
+      success: Idempotency.replayable(Domain),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Add an Ed25519 key to a domain",
+        "domains:write",
+        "Makes a second DKIM key (RFC 8463) and adds its record to those to publish. Mail is signed by both keys while DNS shows that record, and by the RSA key alone while it does not; the status of the domain never hangs on it. A domain that has such a key keeps it, and is answered as it is.",
+      ),
+    ),
+    HttpApiEndpoint.post("rotateEd25519", "/domains/:domain/dkim/ed25519/rotate", {
+      params,
+      headers,
+      success: Idempotency.replayable(Domain),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Rotate a domain's Ed25519 key",
+        "domains:write",
+        "Makes a new Ed25519 key under a new selector. The old one signs until DNS shows the new record; one that does not sign is replaced at once. A domain without such a key is 422 `no_ed25519_key`.",
+      ),
+    ),
+    HttpApiEndpoint.delete("removeEd25519", "/domains/:domain/dkim/ed25519", { params, success: Domain }).annotateMerge(
+      about(
+        "Remove a domain's Ed25519 key",
+        "domains:write",
+        "Mail is signed by the RSA key alone from now on. Leave the record in DNS until mail that is under way has arrived. A domain without such a key is answered as it is.",
       ),
     ),
     HttpApiEndpoint.delete("remove", "/domains/:domain", { params, success: Deleted }).annotateMerge(

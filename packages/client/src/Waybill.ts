@@ -115,6 +115,12 @@ export class Waybill {
     verify: (domain: string) => this.#post<T.Domain>(`/domains/${path(domain)}/verify`),
     rotateDkim: (domain: string, once?: Once) =>
       this.#post<T.Domain>(`/domains/${path(domain)}/dkim/rotate`, undefined, once),
+    /** A second signature, once DNS shows its record; a domain that has the key keeps it. */
+    addEd25519: (domain: string, once?: Once) =>
+      this.#post<T.Domain>(`/domains/${path(domain)}/dkim/ed25519`, undefined, once),
+    rotateEd25519: (domain: string, once?: Once) =>
+      this.#post<T.Domain>(`/domains/${path(domain)}/dkim/ed25519/rotate`, undefined, once),
+    removeEd25519: (domain: string) => this.#delete<T.Domain>(`/domains/${path(domain)}/dkim/ed25519`),
     remove: (domain: string) => this.#delete<T.DomainDeleted>(`/domains/${path(domain)}`),
   }
 

@@ -169,7 +169,7 @@ export type DnsRecord = {
   readonly name: string
   readonly value: string
   readonly ttl: number
-  /** Only DKIM is required to send; the rest is advice */
+  /** Only the RSA key's DKIM record is required to send; the rest is advice */
   readonly required: boolean
   readonly status: "not_checked" | "verified" | "missing" | "mismatch" | "unavailable"
   readonly found: ReadonlyArray<string>

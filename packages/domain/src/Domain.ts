@@ -3,9 +3,10 @@ import type * as Aggregate from "./Aggregate.ts"
 import { DkimKey } from "./DkimKey.ts"
 import * as DnsFinding from "./DnsFinding.ts"
 import * as DomainName from "./DomainName.ts"
-import { DomainAlreadyExists, DomainNotFound, TooManyDomains } from "./DomainRefusal.ts"
+import { DomainAlreadyExists, DomainNotFound, NoEd25519Key, TooManyDomains } from "./DomainRefusal.ts"
 import * as DomainSchedule from "./DomainSchedule.ts"
 import * as DomainStatus from "./DomainStatus.ts"
+import * as Ed25519Key from "./Ed25519Key.ts"
 import * as Id from "./Id.ts"
 import { NothingNew } from "./Refusal.ts"
 import * as Timestamp from "./Timestamp.ts"
@@ -35,6 +36,7 @@ export const Event = Schema.TaggedUnion({
   DomainFailed: { ...named, at },
   DkimRotated: { dkim: DkimKey, next_check_at: at, at },
   DkimActivated: { selector: DkimKey.fields.selector, at },
+  ...Ed25519Key.EVENTS,
   DomainTransportChanged: { transport: TransportChoice, at },
   DomainRemoved: { ...named, at },
 })
@@ -50,6 +52,8 @@ export interface Domain {
   /** The key that will sign once DNS shows it; until then the old one goes on signing. */
   readonly next_dkim: DkimKey | null
   readonly rotations: number
+  /** Absent where there never was one. */
+  readonly ed25519?: Ed25519Key.Ed25519Key
   readonly transport: TransportChoice
   readonly records: ReadonlyArray<DnsFinding.DnsFinding>
   /** Checks since the wait for DNS began, which set the pace of the next. */
@@ -94,11 +98,24 @@ export const evolve = (state: State, event: Event): State => {
     }
     case "DkimActivated":
       return state.next_dkim?.selector === event.selector ? { ...state, dkim: state.next_dkim, next_dkim: null } : state
+    case "Ed25519Made":
+      return withEd25519({ ...state, checks: 0, next_check_at: event.next_check_at }, event)
+    case "Ed25519Suspended":
+      // Looked for as soon as one that is new.
+      return withEd25519({ ...state, checks: 0 }, event)
+    case "Ed25519Activated":
+    case "Ed25519Removed":
+      return withEd25519(state, event)
     case "DomainTransportChanged":
       return { ...state, transport: event.transport }
     case "DomainRemoved":
       return { _tag: "Removed" }
   }
+}
+
+const withEd25519 = (state: Domain, event: Ed25519Key.Event): Domain => {
+  const ed25519 = Ed25519Key.evolve(state.ed25519, event)
+  return ed25519 === undefined ? state : { ...state, ed25519 }
 }
 
 const born = (added: typeof Event.cases.DomainAdded.Type): Domain => ({
@@ -120,11 +137,21 @@ const born = (added: typeof Event.cases.DomainAdded.Type): Domain => ({
 })
 
 /** `wb1` first, then one higher at each rotation, so that a selector never means two keys. */
-export const nextSelector = (domain: Domain | null): string => `wb${domain === null ? 1 : domain.rotations + 2}`
+export const nextSelector = (domain: Domain | null, algorithm: DkimKey["algorithm"]): string =>
+  algorithm === "ed25519" ? Ed25519Key.nextSelector(domain?.ed25519) : `wb${domain === null ? 1 : domain.rotations + 2}`
 
-/** The keys whose records the owner should publish now, the one that signs first. */
-export const publishedKeys = ({ dkim, next_dkim }: Domain): ReadonlyArray<DkimKey> =>
-  next_dkim === null ? [dkim] : [dkim, next_dkim]
+type Keys = Pick<Domain, "dkim" | "next_dkim" | "ed25519">
+
+/** The keys whose records the owner should publish now, the one that a verified domain needs first. */
+export const publishedKeys = ({ dkim, next_dkim, ed25519 }: Keys): Array.NonEmptyReadonlyArray<DkimKey> => [
+  dkim,
+  ...(next_dkim === null ? [] : [next_dkim]),
+  ...Ed25519Key.published(ed25519),
+]
+
+/** The keys that sign mail now; without the first, none of them does. */
+export const signingKeys = ({ dkim, ed25519 }: Keys): Array.NonEmptyReadonlyArray<DkimKey> =>
+  ed25519?.signs === true && ed25519.dkim !== null ? [dkim, ed25519.dkim] : [dkim]
 
 type Decide<Error> = Aggregate.Decide<State, Event, Error>
 
@@ -174,8 +201,8 @@ export const add =
   }
 
 /**
- * What a look into DNS means. Only a conclusive answer about the signing key moves a domain; trouble of DNS itself is
- * recorded and changes nothing. A check that repeats what is known within a minute is not recorded again.
+ * What a look into DNS means. Only a conclusive answer about the RSA key that signs moves a domain; trouble of DNS
+ * itself is recorded and changes nothing. A check that repeats what is known within a minute is not recorded again.
  */
 export const recordCheck = (
   now: Timestamp.Timestamp,
@@ -183,7 +210,8 @@ export const recordCheck = (
 ): Decide<NothingNew | DomainNotFound> =>
   ofDomain((domain) => {
     const records = DnsFinding.tidy(findings)
-    return checked(domain, records, consequences(domain, records, now), now)
+    const facts = [...consequences(domain, records, now), ...Ed25519Key.looked(domain.ed25519, records, now)]
+    return checked(domain, records, facts, now)
   })
 
 /**
@@ -192,10 +220,12 @@ export const recordCheck = (
  */
 export const verifyReserved = (now: Timestamp.Timestamp): Decide<NothingNew | DomainNotFound> =>
   ofDomain((domain) => {
-    const { domain_id, name, next_dkim } = domain
+    const { domain_id, ed25519, name, next_dkim } = domain
     if (!DomainName.isReserved(name)) return Result.fail(new NothingNew())
     const facts: Event[] = []
     if (next_dkim !== null) facts.push({ _tag: "DkimActivated", selector: next_dkim.selector, at: now })
+    const waiting = Ed25519Key.waiting(ed25519)
+    if (waiting !== null) facts.push({ _tag: "Ed25519Activated", selector: waiting.selector, at: now })
     if (domain.status !== "verified")
       facts.push({ _tag: "DomainVerified", domain_id, name, method: "reserved", at: now })
     return checked(domain, [], facts, now)
@@ -243,6 +273,29 @@ export const rotateDkim = (now: Timestamp.Timestamp, dkim: DkimKey): Decide<Doma
     Result.succeed(
       Array.of<Event>({ _tag: "DkimRotated", dkim, next_check_at: DomainSchedule.whilePending(now, now, 0), at: now }),
     ),
+  )
+
+/** A second key beside the first; a domain that has one keeps it. */
+export const addEd25519 = (now: Timestamp.Timestamp, dkim: DkimKey): Decide<NothingNew | DomainNotFound> =>
+  ofDomain((domain) => (hasEd25519(domain) ? Result.fail(new NothingNew()) : ed25519Made(now, dkim)))
+
+export const rotateEd25519 = (now: Timestamp.Timestamp, dkim: DkimKey): Decide<NoEd25519Key | DomainNotFound> =>
+  ofDomain((domain) =>
+    hasEd25519(domain) ? ed25519Made(now, dkim) : Result.fail(new NoEd25519Key({ domain: domain.name })),
+  )
+
+export const removeEd25519 = (now: Timestamp.Timestamp): Decide<NothingNew | DomainNotFound> =>
+  ofDomain((domain) =>
+    hasEd25519(domain)
+      ? Result.succeed(Array.of<Event>({ _tag: "Ed25519Removed", at: now }))
+      : Result.fail(new NothingNew()),
+  )
+
+export const hasEd25519 = ({ ed25519 }: Pick<Domain, "ed25519">): boolean => (ed25519?.dkim ?? null) !== null
+
+const ed25519Made = (now: Timestamp.Timestamp, dkim: DkimKey) =>
+  Result.succeed(
+    Array.of<Event>({ _tag: "Ed25519Made", dkim, next_check_at: DomainSchedule.whilePending(now, now, 0), at: now }),
   )
 
 export const chooseTransport = (

@@ -28,3 +28,12 @@ export class TooManyDomains extends Schema.TaggedError<TooManyDomains>()("TooMan
     return `An account has at most ${this.most} domains. Remove one first.`
   }
 }
+
+export class NoEd25519Key extends Schema.TaggedError<NoEd25519Key>()("NoEd25519Key", { domain: Schema.String }) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "no_ed25519_key"
+  override get message() {
+    return `The domain ${this.domain} has no Ed25519 key. Add one first.`
+  }
+}

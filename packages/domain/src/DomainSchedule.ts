@@ -1,4 +1,5 @@
 import type * as DomainStatus from "./DomainStatus.ts"
+import * as Ed25519Key from "./Ed25519Key.ts"
 import * as Timestamp from "./Timestamp.ts"
 
 /** How long DNS may take to show a record, and how long it may hide one that was there. */
@@ -15,6 +16,7 @@ interface Checked {
   readonly since: Timestamp.Timestamp
   readonly checks: number
   readonly next_dkim: unknown
+  readonly ed25519?: Ed25519Key.Ed25519Key
   readonly last_checked_at: Timestamp.Timestamp | null
 }
 
@@ -47,14 +49,14 @@ export const next = (domain: Checked, now: Timestamp.Timestamp): Timestamp.Times
         ? Timestamp.earliest(Timestamp.plus(now, DAILY_MS), deadline(domain))
         : Timestamp.plus(now, DAILY_MS)
     case "verified":
-      return Timestamp.plus(
-        now,
-        domain.next_dkim !== null && domain.checks < ROTATION_CHECKS ? LONGEST_PAUSE_MS : DAILY_MS,
-      )
+      return Timestamp.plus(now, waitsForKey(domain) && domain.checks < ROTATION_CHECKS ? LONGEST_PAUSE_MS : DAILY_MS)
   }
 }
 
-/** Hourly looks for a rotated key, for three days; then daily like the rest. */
+const waitsForKey = ({ ed25519, next_dkim }: Checked): boolean =>
+  next_dkim !== null || Ed25519Key.waiting(ed25519) !== null
+
+/** Hourly looks for a new key, for three days; then daily like the rest. */
 export const ROTATION_CHECKS = 72
 
 export const isDue = ({ last_checked_at }: Checked, now: Timestamp.Timestamp): boolean =>

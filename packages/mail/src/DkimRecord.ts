@@ -43,8 +43,10 @@ const tagMistake = (expected: string, text: string): string | undefined => {
   const key = tags.get("p")
   if (key === undefined) return "the tag p= with the key is missing"
   if (bare(key) === "") return "p= is empty, which declares the key revoked"
-  const type = tags.get("k") ?? "rsa"
-  if (type !== wanted.get("k")) return `k=${type} was published where k=${wanted.get("k")} is needed`
+  const type = tags.get("k")
+  if (type === undefined && wanted.get("k") !== "rsa")
+    return `k=${wanted.get("k")} is missing, without which the key is taken for an RSA key`
+  if ((type ?? "rsa") !== wanted.get("k")) return `k=${type} was published where k=${wanted.get("k")} is needed`
   return restriction(tags) ?? keyMistake(bare(wanted.get("p") ?? ""), bare(key))
 }
 

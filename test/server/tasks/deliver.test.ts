@@ -40,6 +40,16 @@ const rowOf = Effect.fnUntraced(function* (ref: Delivery.Ref) {
   return rows[0]
 })
 
+/** A second key that signs, as DNS would have it. */
+const showEd25519 = Effect.fnUntraced(function* (from: Delivery.Sender) {
+  yield* Delivery.ed25519(from)
+  const { commit } = yield* EventStore
+  const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+  yield* Effect.orDie(
+    commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, Domain.verifyReserved(now)),
+  )
+})
+
 /** A process that holds it dies, so many times, whatever pause it was given; then its time has come again. */
 const lose = Effect.fnUntraced(function* (ref: Delivery.Ref, times: number) {
   const sql = yield* PgClient.PgClient
@@ -203,11 +213,28 @@ layer(World, { excludeTestServices: true })("a worker", (it) => {
   it.effect("defers what it cannot sign, and never sends it unsigned", () =>
     Effect.gen(function* () {
       const server = yield* relayed()
-      const ref = yield* Delivery.accept(yield* Delivery.sender("nokey.test", undefined, false))
+      const from = yield* Delivery.sender("nokey.test", undefined, false)
+      // Nor with the second signature alone.
+      yield* showEd25519(from)
+      const ref = yield* Delivery.accept(from)
       const { state } = yield* Delivery.until(Delivery.history(ref), ({ version }) => version > 1)
       const [recipient] = state._tag === "Message" ? state.recipients : []
       assert.deepStrictEqual([recipient?.status, recipient?.smtp?.category], ["deferred", "signing"])
       assert.strictEqual(server.connections().opened, 0)
+    }),
+  )
+
+  it.effect("waits for no second key: one that is lost leaves the signature that counts", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed()
+      const from = yield* Delivery.sender()
+      yield* showEd25519(from)
+      const sql = yield* PgClient.PgClient
+      yield* Effect.orDie(sql`DELETE FROM secrets WHERE id = ${from.domain_id} AND purpose = 'dkim:wbe1'`)
+      yield* Delivery.settled(yield* Delivery.accept(from))
+      const mail = server.mails[0]?.bytes.toString() ?? ""
+      assert.deepStrictEqual(mail.match(/^DKIM-Signature: .*?;/gmu), ["DKIM-Signature: v=1;"])
+      assert.match(mail, /^ s=wb1;/mu)
     }),
   )
 

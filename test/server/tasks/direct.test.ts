@@ -1,12 +1,16 @@
 import { assert, layer } from "@effect/vitest"
+import * as Domain from "@waybill/domain/Domain"
 import * as DirectTransport from "@waybill/mail/DirectTransport"
 import * as Dns from "@waybill/mail/Dns"
 import * as MtaSts from "@waybill/mail/MtaSts"
 import * as Network from "@waybill/mail/Network"
 import * as ReturnPath from "@waybill/mail/ReturnPath"
+import { EventStore } from "@waybill/store/EventStore"
 import { Duration, Effect, Exit, Layer, Option, Result, Scope } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import * as dns from "node:dns/promises"
+import * as domains from "../../../apps/server/src/domains.ts"
+import { Instance } from "../../../apps/server/src/http/Instance.ts"
 import * as Transports from "../../../apps/server/src/tasks/Transports.ts"
 import * as Worker from "../../../apps/server/src/tasks/Worker.ts"
 import { pair } from "../../mail/mxPair.ts"
@@ -87,6 +91,57 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
         verdict.results.map(({ signingDomain, status }) => [signingDomain, status.result]),
         [["sender.test", "pass"]],
       )
+    }),
+  )
+
+  it.effect("signs by both keys of a domain while DNS shows both, and by RSA alone when the second went", () =>
+    Effect.gen(function* () {
+      const world = yield* pair({})
+      yield* direct(world)
+      const from = yield* Delivery.sender("two-keys.test")
+      world.dns.set("wb1._domainkey.two-keys.test", { TXT: [`v=DKIM1; k=rsa; p=${from.public_key}`] })
+      const looksAtDns = domains.check(from.account_id, from.domain_id).pipe(
+        Effect.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 500, query_tries: 1 })),
+        Effect.provideService(Instance, {
+          transport: "direct",
+          returnPath: null,
+          allowedNetworks: [],
+        }),
+      )
+      const resolver = new dns.Resolver()
+      resolver.setServers([world.dns.server])
+      /** What a receiver makes of the next mail, signature by signature from the top. */
+      const next = Effect.gen(function* () {
+        yield* Delivery.settled(yield* Delivery.accept(from, to("ana@acme.test")))
+        const bytes = world.mx1?.mails.at(-1)?.bytes ?? Buffer.alloc(0)
+        const { results } = yield* Effect.promise(() =>
+          dkimVerify(bytes, { resolver: (name) => resolver.resolveTxt(name), strict: true }),
+        )
+        return results.map(({ algo, selector, status }) => `${selector} ${algo} ${status.result}`)
+      })
+      const one = yield* Delivery.ed25519(from)
+      assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass"])
+      world.dns.set(one.name, one.zone)
+      yield* looksAtDns
+      assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass", "wbe1 ed25519-sha256 pass"])
+
+      const two = yield* Delivery.ed25519(from, "wbe2")
+      yield* looksAtDns
+      assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass", "wbe1 ed25519-sha256 pass"])
+      world.dns.set(two.name, two.zone)
+      yield* looksAtDns
+      assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass", "wbe2 ed25519-sha256 pass"])
+
+      world.dns.set(two.name, "SERVFAIL")
+      yield* looksAtDns
+      assert.strictEqual((yield* next).length, 2)
+      world.dns.remove(two.name)
+      yield* looksAtDns
+      assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass"])
+      const { state } = yield* EventStore.use((store) =>
+        store.load(Domain, { account_id: from.account_id, stream_id: from.domain_id }),
+      )
+      assert.deepInclude(state, { status: "verified" })
     }),
   )
 

@@ -15,6 +15,7 @@ import { Menu } from "../ui/Menu.tsx"
 import { Panel, Screen } from "../ui/Surface.tsx"
 import { exactly, Time } from "../ui/Time.tsx"
 import { say } from "../ui/Toasts.tsx"
+import { isEd25519, useEd25519 } from "./useEd25519.tsx"
 
 /** While DNS is waited for, the answer may come at any moment. */
 const POLL_MS = 10_000
@@ -41,6 +42,7 @@ export const Domain = () => {
       if (next.status === "verified") say(`${name} is verified.`)
     },
   })
+  const ed25519 = useEd25519(domain, keep)
   return (
     <Screen
       title={
@@ -71,6 +73,7 @@ export const Domain = () => {
               }
               items={[
                 { name: "Rotate the DKIM key", icon: <RotateCcwKey size={15} />, onSelect: () => setRotating(true) },
+                ...ed25519.items,
                 "line",
                 {
                   name: "Remove the domain",
@@ -85,6 +88,7 @@ export const Domain = () => {
       }
     >
       {verify.error === null ? undefined : <ErrorNote error={verify.error} />}
+      {ed25519.error === null ? undefined : <ErrorNote error={ed25519.error} />}
       <p className="text-sm text-ink-2">
         Publish these records where {domain.name} is managed. Only the first is required to send; the others make
         bounces find their way back and tell the world what to do with forgeries.
@@ -104,6 +108,7 @@ export const Domain = () => {
       >
         A new record appears here. The old key signs until DNS shows the new one, so nothing is interrupted.
       </Confirm>
+      {ed25519.dialogs}
       <Confirm
         open={removing}
         onOpenChange={setRemoving}
@@ -158,6 +163,9 @@ const TONES: { readonly [S in DomainRecord["status"]]: readonly [tone: Tone, wor
   unavailable: ["calm", "No answer"],
 }
 
+const SECOND_SIGNATURE =
+  "A second signature beside the RSA one, made while DNS shows this record. Without it mail goes out just the same."
+
 /** What resolvers say in their own tongue. */
 const WORDS: { readonly [code: string]: string } = {
   NXDOMAIN: "DNS knows no such name yet. After a change it may take a while until everybody sees it.",
@@ -167,12 +175,14 @@ const WORDS: { readonly [code: string]: string } = {
 const OneRecord = ({ record }: { readonly record: DomainRecord }) => {
   const [name, why] = PURPOSES[record.purpose]
   const [tone, word] = TONES[record.status]
+  const isSecond = isEd25519(record)
   return (
     <Panel
       title={
         <span className="flex items-center gap-2">
           {name}
           <Badge>{record.type}</Badge>
+          {isSecond ? <Badge>Ed25519</Badge> : undefined}
           {record.required ? <Badge tone="blue">Required</Badge> : undefined}
         </span>
       }
@@ -183,7 +193,7 @@ const OneRecord = ({ record }: { readonly record: DomainRecord }) => {
       }
     >
       <div className="flex flex-col gap-3 p-4">
-        <p className="text-sm text-ink-2">{why}</p>
+        <p className="text-sm text-ink-2">{isSecond ? SECOND_SIGNATURE : why}</p>
         <div className="grid gap-3 sm:grid-cols-[minmax(0,16rem)_minmax(0,1fr)]">
           <Part label="Host" text={record.host} />
           <Part label="Value" text={record.value} />

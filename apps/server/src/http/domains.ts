@@ -3,8 +3,9 @@ import { CurrentKey } from "@waybill/api/Authorization"
 import type * as Contract from "@waybill/api/Domains"
 import type * as Aggregate from "@waybill/domain/Aggregate"
 import * as Domain from "@waybill/domain/Domain"
+import type { DkimKey } from "@waybill/domain/DkimKey"
 import type * as DomainName from "@waybill/domain/DomainName"
-import { DomainAlreadyExists, DomainNotFound, TooManyDomains } from "@waybill/domain/DomainRefusal"
+import { DomainAlreadyExists, DomainNotFound, NoEd25519Key, TooManyDomains } from "@waybill/domain/DomainRefusal"
 import type * as Id from "@waybill/domain/Id"
 import { NothingNew } from "@waybill/domain/Refusal"
 import type * as Timestamp from "@waybill/domain/Timestamp"
@@ -44,7 +45,14 @@ export const DomainsLive = HttpApiBuilder.group(Api, "domains", (handlers) =>
           return yield* change(domain_id, () => () => Result.fail(new NothingNew()))
         }),
       ),
-    rotateDkim: (call) => rotate(call, call.params.domain),
+    rotateDkim: (call) => atLast(onceMade(call, rotation(call.params.domain))),
+    addEd25519: (call) => atLast(onceMade(call, ed25519Addition(call.params.domain))),
+    rotateEd25519: (call) => atLast(onceMade(call, ed25519Rotation(call.params.domain))),
+    removeEd25519: ({ params }) =>
+      Effect.gen(function* () {
+        const { domain_id } = yield* find(params.domain)
+        return yield* commit(yield* change(domain_id, Domain.removeEd25519))
+      }),
     remove: ({ params }) =>
       Effect.flatMap(find(params.domain), ({ domain_id, name }) =>
         commit(
@@ -121,25 +129,52 @@ const change = Effect.fnUntraced(function* <E = never>(id: Id.DomainId, decide: 
   return about(Domain, id, decide, (state) => answerOf(state, returnPath))
 })
 
-/** Somebody rotated since the selector was chosen; a selector never means two keys. */
-class SelectorTaken extends Data.TaggedError("SelectorTaken")<{}> {}
+/** Somebody made or removed a key since this one was made; a selector never means two keys. */
+class Overtaken extends Data.TaggedError("Overtaken")<{}> {}
 
-const rotate = (call: Call, reference: string) =>
-  onceMade(call, rotation(reference)).pipe(
-    Effect.retry({ while: (error) => error._tag === "SelectorTaken", times: MAX_ROTATION_TRIES }),
-    Effect.catchTag("SelectorTaken", Effect.die),
+const atLast = <A, E, R>(change: Effect.Effect<A, E | Overtaken, R>): Effect.Effect<A, E, R> =>
+  change.pipe(
+    Effect.retry({ while: (error) => error instanceof Overtaken, times: MAX_ROTATION_TRIES }),
+    Effect.catch((error) => (error instanceof Overtaken ? Effect.die(error) : Effect.fail(error))),
   )
 
-const rotation = Effect.fnUntraced(function* (reference: string) {
-  const record = yield* find(reference)
+const withNewKey = Effect.fnUntraced(function* <E>(
+  record: Domains.DomainRecord,
+  algorithm: DkimKey["algorithm"],
+  decide: (
+    now: Timestamp.Timestamp,
+    dkim: DkimKey,
+  ) => Aggregate.Decide<Domain.State, Domain.Event, E | DomainNotFound | NothingNew>,
+) {
   const { account_id } = yield* CurrentKey
-  const selector = Domain.nextSelector({ _tag: "Domain", ...record })
-  const dkim = yield* newDkimKey(account_id, record.domain_id, selector)
-  return yield* change<SelectorTaken>(
+  const selector = Domain.nextSelector({ _tag: "Domain", ...record }, algorithm)
+  const dkim = yield* newDkimKey(account_id, record.domain_id, algorithm, selector)
+  return yield* change<Overtaken | E>(
     record.domain_id,
     (now) => (state) =>
-      state._tag === "Domain" && Domain.nextSelector(state) !== selector
-        ? Result.fail(new SelectorTaken())
-        : Domain.rotateDkim(now, dkim)(state),
+      state._tag === "Domain" && Domain.nextSelector(state, algorithm) !== selector
+        ? Result.fail(new Overtaken())
+        : decide(now, dkim)(state),
   )
+})
+
+const rotation = Effect.fnUntraced(function* (reference: string) {
+  return yield* withNewKey(yield* find(reference), "rsa", Domain.rotateDkim)
+})
+
+const ed25519Addition = Effect.fnUntraced(function* (reference: string) {
+  const record = yield* find(reference)
+  if (!Domain.hasEd25519(record)) return yield* withNewKey(record, "ed25519", Domain.addEd25519)
+  // It has one, so none is made for nothing.
+  return yield* change<Overtaken>(record.domain_id, () => (state) => {
+    if (state._tag !== "Domain") return Result.fail(new DomainNotFound())
+    return Result.fail(Domain.hasEd25519(state) ? new NothingNew() : new Overtaken())
+  })
+})
+
+const ed25519Rotation = Effect.fnUntraced(function* (reference: string) {
+  const record = yield* find(reference)
+  // Asked before a key is made for nothing; the commit asks again.
+  if (!Domain.hasEd25519(record)) return yield* new NoEd25519Key({ domain: record.name })
+  return yield* withNewKey(record, "ed25519", Domain.rotateEd25519)
 })

@@ -1,3 +1,5 @@
+import type { DkimKey } from "@waybill/domain/DkimKey"
+import * as Domain from "@waybill/domain/Domain"
 import type * as Dkim from "@waybill/mail/Dkim"
 import type { DomainRecord } from "@waybill/store/Domains"
 import { Secrets } from "@waybill/store/Secrets"
@@ -10,7 +12,7 @@ export const KEYS = 1_000
 export class SigningKeys extends Context.Service<
   SigningKeys,
   {
-    /** Empty when there is none to be had; whether mail may go without is for others to say. */
+    /** Empty when the key that the domain is verified by is not to be had; whether mail may go without, others say. */
     readonly of: (account_id: string, domain: DomainRecord) => Effect.Effect<ReadonlyArray<Dkim.Key>>
   }
 >()("@waybill/server/SigningKeys") {
@@ -19,19 +21,26 @@ export class SigningKeys extends Context.Service<
     Effect.gen(function* () {
       const secrets = yield* Secrets
       const opened = new Map<string, Dkim.Key>()
+      const open = Effect.fnUntraced(function* (account_id: string, { domain_id, name }: DomainRecord, dkim: DkimKey) {
+        const id = `${account_id} ${domain_id} ${dkim.selector}`
+        const known = opened.get(id)
+        if (known !== undefined) return known
+        const sealed = yield* secrets.open({ account_id, id: domain_id, purpose: dkim.key_ref })
+        if (Option.isNone(sealed)) return undefined
+        const { algorithm, selector } = dkim
+        const key: Dkim.Key = { id, domain: name, selector, algorithm, privateKey: Redacted.make(sealed.value) }
+        const [oldest] = opened.keys()
+        if (opened.size >= KEYS && oldest !== undefined) opened.delete(oldest)
+        opened.set(id, key)
+        return key
+      })
       return SigningKeys.of({
-        of: Effect.fnUntraced(function* (account_id: string, { dkim, domain_id, name }: DomainRecord) {
-          const id = `${account_id} ${domain_id} ${dkim.selector}`
-          const known = opened.get(id)
-          if (known !== undefined) return [known]
-          const sealed = yield* secrets.open({ account_id, id: domain_id, purpose: dkim.key_ref })
-          if (Option.isNone(sealed)) return []
-          const { algorithm, selector } = dkim
-          const key: Dkim.Key = { id, domain: name, selector, algorithm, privateKey: Redacted.make(sealed.value) }
-          const [oldest] = opened.keys()
-          if (opened.size >= KEYS && oldest !== undefined) opened.delete(oldest)
-          opened.set(id, key)
-          return [key]
+        of: Effect.fnUntraced(function* (account_id: string, domain: DomainRecord) {
+          const [first, ...more] = yield* Effect.forEach(Domain.signingKeys(domain), (key) =>
+            open(account_id, domain, key),
+          )
+          // A second signature is an extra; alone, it would say nothing to the many who check only the first.
+          return first === undefined ? [] : [first, ...more.filter((key) => key !== undefined)]
         }),
       })
     }),

@@ -1,0 +1,84 @@
+import { Schema } from "effect"
+import { DkimKey } from "./DkimKey.ts"
+import * as DnsFinding from "./DnsFinding.ts"
+import * as Timestamp from "./Timestamp.ts"
+
+/**
+ * A second DKIM key beside the RSA one (RFC 8463). Its signature is an extra for whoever checks it: it is added while DNS
+ * shows the record, mail waits for nothing of it, and the status of the domain does not hang on it.
+ */
+export interface Ed25519Key {
+  /** Null once it was removed. */
+  readonly dkim: DkimKey | null
+  /** The key that takes its place once DNS shows it. */
+  readonly next_dkim: DkimKey | null
+  /** Whether DNS showed the record of `dkim` when it last had an answer. */
+  readonly signs: boolean
+  /** How many there ever were, so that a selector never means two keys. */
+  readonly made: number
+}
+
+const at = Timestamp.Timestamp
+const selector = DkimKey.fields.selector
+
+export const EVENTS = {
+  Ed25519Made: { dkim: DkimKey, next_check_at: at, at },
+  /** DNS shows the record: mail is signed with this key too. */
+  Ed25519Activated: { selector, at },
+  /** The record went: a signature that nobody can verify is not made. */
+  Ed25519Suspended: { selector, at },
+  Ed25519Removed: { at },
+}
+const Event = Schema.TaggedUnion(EVENTS)
+export type Event = typeof Event.Type
+
+export const evolve = (key: Ed25519Key | undefined, event: Event): Ed25519Key | undefined => {
+  if (event._tag === "Ed25519Made") {
+    const made = (key?.made ?? 0) + 1
+    // What signs goes on until DNS shows the new one; what does not is simply replaced.
+    return key?.signs === true
+      ? { ...key, next_dkim: event.dkim, made }
+      : { dkim: event.dkim, next_dkim: null, signs: false, made }
+  }
+  if (key === undefined) return undefined
+  switch (event._tag) {
+    case "Ed25519Activated": {
+      if (key.next_dkim?.selector === event.selector)
+        return { ...key, dkim: key.next_dkim, next_dkim: null, signs: true }
+      return key.dkim?.selector === event.selector ? { ...key, signs: true } : key
+    }
+    case "Ed25519Suspended":
+      return key.dkim?.selector === event.selector ? { ...key, signs: false } : key
+    case "Ed25519Removed":
+      return { dkim: null, next_dkim: null, signs: false, made: key.made }
+  }
+}
+
+/** No selector of the RSA keys, which are `wb` and a number. */
+export const nextSelector = (key: Ed25519Key | undefined): string => `wbe${(key?.made ?? 0) + 1}`
+
+/** The keys whose records the owner should publish now, the one that signs first. */
+export const published = (key: Ed25519Key | undefined): ReadonlyArray<DkimKey> =>
+  [key?.dkim, key?.next_dkim].filter((each) => each !== null && each !== undefined)
+
+/** The key that a look into DNS would make sign. */
+export const waiting = (key: Ed25519Key | undefined): DkimKey | null =>
+  key === undefined ? null : key.signs ? key.next_dkim : (key.next_dkim ?? key.dkim)
+
+/** What a look into DNS means for the key. */
+export const looked = (
+  key: Ed25519Key | undefined,
+  records: ReadonlyArray<DnsFinding.DnsFinding>,
+  now: Timestamp.Timestamp,
+): ReadonlyArray<Event> => {
+  if (key === undefined) return []
+  const { dkim, next_dkim, signs } = key
+  const statusOf = (one: DkimKey | null) =>
+    one === null ? "unavailable" : DnsFinding.ofSelector(records, one.selector)
+  const activated = (one: DkimKey): Event => ({ _tag: "Ed25519Activated", selector: one.selector, at: now })
+  if (next_dkim !== null && statusOf(next_dkim) === "verified") return [activated(next_dkim)]
+  const status = statusOf(dkim)
+  // Silence is not absence.
+  if (dkim === null || status === "unavailable" || (status === "verified") === signs) return []
+  return [signs ? { _tag: "Ed25519Suspended", selector: dkim.selector, at: now } : activated(dkim)]
+}
