@@ -88,10 +88,18 @@ layer(Store, { excludeTestServices: true })("the statistics", (it) => {
         feedback_type: null,
         at: later(2 * Timestamp.HOUR),
       })
+      const visitor = { recipient: null, user_agent: null, ip: null, at: later(2 * Timestamp.HOUR) }
+      const opened = { _tag: "EmailOpened", ...visitor } as const
+      yield* happens(account_id, second, opened, opened, {
+        _tag: "EmailClicked",
+        url: "https://acme.test/",
+        ...visitor,
+      })
       yield* followToTheEnd
       const whole = (yield* day(account_id)).rows
       assert.lengthOf(whole, 1)
       assert.deepInclude(whole[0], { accepted: 3, delivered: 2, deferred: 1, complained: 1, bounced: 0, at: null })
+      assert.deepInclude(whole[0], { opened: 2, clicked: 1 })
       const shown = (rows: ReadonlyArray<EmailStats.Row>) =>
         rows.map(({ accepted, at, delivered, domain, tag }) => [at, domain, tag, accepted, delivered])
       assert.deepStrictEqual(shown((yield* day(account_id, { time: "hour", domain: true })).rows), [

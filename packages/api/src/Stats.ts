@@ -85,6 +85,8 @@ export const StatsRow = Schema.Struct({
   failed: count,
   suppressed: count,
   complained: count,
+  opened: count.annotate({ description: "Opens that were seen of tracked mail; a message may have several" }),
+  clicked: count.annotate({ description: "Clicks that were seen in tracked mail; a message may have several" }),
   latency_ms: Schema.NullOr(Latency).annotate({
     description:
       "From acceptance, or the time that it was scheduled for, to delivery; within 5 %. `null` where nothing was delivered",

@@ -589,6 +589,10 @@ export type StatsRow = {
   readonly failed: number
   readonly suppressed: number
   readonly complained: number
+  /** Opens that were seen of tracked mail; a message may have several */
+  readonly opened: number
+  /** Clicks that were seen in tracked mail; a message may have several */
+  readonly clicked: number
   /** From acceptance, or the time that it was scheduled for, to delivery; within 5 %. `null` where nothing was delivered */
   readonly latency_ms: StatsLatency | null
 }

@@ -2,8 +2,18 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { iso } from "./Iso.ts"
 
-/** What is counted, a recipient at a time. `latency` is kept in classes, one a bucket. */
-export const MEASURES = ["accepted", "delivered", "deferred", "bounced", "failed", "suppressed", "complained"] as const
+/** What is counted: a recipient at a time, and visits of a message each. `latency` is kept in classes, one a bucket. */
+export const MEASURES = [
+  "accepted",
+  "delivered",
+  "deferred",
+  "bounced",
+  "failed",
+  "suppressed",
+  "complained",
+  "opened",
+  "clicked",
+] as const
 export type Measure = (typeof MEASURES)[number]
 export const LATENCY = "latency"
 
@@ -113,6 +123,8 @@ const rowOf = (found: ReadonlyArray<Found>): Row => {
     failed: 0,
     suppressed: 0,
     complained: 0,
+    opened: 0,
+    clicked: 0,
   }
   const latencies: Array<readonly [bucket: number, n: number]> = []
   for (const { bucket, measure, n } of found) {

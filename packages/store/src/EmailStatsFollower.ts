@@ -16,6 +16,8 @@ const COUNTED = {
   EmailFailed: "failed",
   EmailSuppressed: "suppressed",
   EmailComplained: "complained",
+  EmailOpened: "opened",
+  EmailClicked: "clicked",
 } as const satisfies { readonly [T in Email.Event["_tag"]]?: EmailStats.Measure }
 type Counted = keyof typeof COUNTED
 
