@@ -320,3 +320,33 @@ describe("a file's type", () => {
     assert.strictEqual(type({ contentType: "multipart/mixed" }), "application/octet-stream")
   })
 })
+
+describe("a message that is tracked", () => {
+  const tracking = { open: "https://t.test/t/o/1", click: (url: string) => `https://t.test/t/c/${url.length}` }
+  const html = '<a href="https://x.test/">shop</a> <a href="https://x.test/off?a&amp;b">off</a>'
+
+  it("is the same mail whenever it is written, and another in its HTML alone", () => {
+    const { text: _, ...untold } = message({ html })
+    const tracked = { ...untold, tracking }
+    assert.strictEqual(raw(tracked), raw(tracked))
+    const [before, after] = [untold, tracked].map((each) => raw(each).split(/\r\n--=_/u))
+    assert.deepStrictEqual(
+      before?.map((part, nth) => part === after?.[nth]),
+      [true, true, false, true],
+    )
+    assert.strictEqual(raw({ ...untold, tracking: undefined }), raw(untold))
+    assert.strictEqual(raw({ ...untold, tracking: {} }), raw(untold))
+  })
+
+  it.effect("leads off its list as it says in its headers", () =>
+    Effect.gen(function* () {
+      const off = "https://x.test/off?a&b"
+      const ways = [{ unsubscribeUrl: off }, { headers: { "list-unsubscribe": `<mailto:off@x.test>, <${off}>` } }]
+      for (const way of ways) {
+        const parsed = yield* parse(message({ html, tracking, ...way }))
+        assert.include(parsed.html ?? "", 'href="https://t.test/t/c/15"')
+        assert.include(parsed.html ?? "", 'href="https://x.test/off?a&amp;b"')
+      }
+    }),
+  )
+})

@@ -6,6 +6,7 @@ import * as MediaType from "./MediaType.ts"
 import * as Message from "./Message.ts"
 import * as MimeBody from "./MimeBody.ts"
 import * as MimeHeader from "./MimeHeader.ts"
+import * as TrackedHtml from "./TrackedHtml.ts"
 
 export interface Composed {
   readonly bytes: Uint8Array
@@ -75,7 +76,7 @@ const body = (message: Message.Message): Part => {
   if (message.html !== undefined) {
     texts.push(
       multipart(`related; type="text/html"`, `${stem}_rel`, [
-        textPart("html", message.html, stem),
+        textPart("html", tracked(message, message.html), stem),
         ...inline.map((file) => filePart(file, "inline", stem)),
       ]),
     )
@@ -84,6 +85,15 @@ const body = (message: Message.Message): Part => {
     multipart("alternative", `${stem}_alt`, texts),
     ...attached.map((file) => filePart(file, "attachment", stem)),
   ])
+}
+
+/** The text part is derived from what the customer wrote, and leads where they wrote. */
+const tracked = ({ headers = {}, tracking, unsubscribeUrl }: Message.Message, html: string): string => {
+  if (tracking === undefined) return html
+  const own = Object.entries(headers).flatMap(([name, value]) =>
+    name.toLowerCase() === "list-unsubscribe" ? Array.from(value.matchAll(/<([^<>]+)>/gu), ([, url = ""]) => url) : [],
+  )
+  return TrackedHtml.rewrite(html, tracking, new Set(unsubscribeUrl === undefined ? own : [...own, unsubscribeUrl]))
 }
 
 /** A multipart of one is its part. */

@@ -11,7 +11,11 @@ export const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
  * is never valid for another. All lower case, for what it goes through may fold the case.
  */
 export const tag = (secretKey: Uint8Array, purpose: string, text: string): string =>
-  base32(createHmac("sha256", prepared(secretKey)).update(purpose).update(text).digest().subarray(0, MAC_BYTES))
+  base32(sum(secretKey, purpose, text).subarray(0, MAC_BYTES))
+
+/** The same, whole and as bytes. */
+export const sum = (secretKey: Uint8Array, purpose: string, text: string): Buffer =>
+  createHmac("sha256", prepared(secretKey)).update(purpose).update(text).digest()
 
 export const holds = (secretKey: Uint8Array, purpose: string, text: string, given: string): boolean => {
   const [theirs, ours] = [Buffer.from(given, "latin1"), Buffer.from(tag(secretKey, purpose, text), "latin1")]

@@ -4,6 +4,7 @@ import type { EmailId } from "@waybill/domain/Id"
 import { type DateTime, Result, Schema } from "effect"
 import * as MediaType from "./MediaType.ts"
 import * as MimeHeader from "./MimeHeader.ts"
+import type * as TrackedHtml from "./TrackedHtml.ts"
 
 export interface Attachment {
   readonly filename: string
@@ -30,6 +31,7 @@ export interface Message {
   readonly attachments?: ReadonlyArray<Attachment> | undefined
   /** The https address that takes a one-click POST (RFC 8058). */
   readonly unsubscribeUrl?: string | undefined
+  readonly tracking?: TrackedHtml.Addresses | undefined
 }
 
 export class NotComposable extends Schema.TaggedError<NotComposable>()("NotComposable", {

@@ -1,0 +1,151 @@
+export interface Attribute {
+  /** In lower case. */
+  readonly name: string
+  /** Where what stands before it ends. */
+  readonly after: number
+  readonly end: number
+  readonly value: { readonly start: number; readonly end: number; readonly isQuoted: boolean } | undefined
+}
+
+export interface Tag {
+  /** In lower case. */
+  readonly name: string
+  readonly isClosing: boolean
+  readonly start: number
+  readonly end: number
+  /** The first of each name that was asked for: of two, browsers take the first. */
+  readonly attributes: ReadonlyArray<Attribute>
+}
+
+/**
+ * The tags of a document as a browser's tokenizer sees them (HTML §13.2.5), by their places: comments, scripts and styles
+ * hold none. Linear, for whatever is left open goes on to the end of the document; and of a tag of a million attributes
+ * only those are kept that were asked for. Returns whether that end lies in the open, where something could be added.
+ */
+export function* tags(html: string, wanted: ReadonlySet<string>): Generator<Tag, boolean, void> {
+  let at = 0
+  let drawings = 0
+  while (true) {
+    const open = html.indexOf("<", at)
+    if (open === -1) return true
+    const isClosing = html[open + 1] === "/"
+    if (isLetter(html.charCodeAt(open + (isClosing ? 2 : 1)))) {
+      const tag = tagAt(html, open, isClosing, wanted)
+      if (tag === undefined) return false
+      yield tag
+      if (FOREIGN.has(tag.name)) drawings = Math.max(0, drawings + depth(html, tag))
+      at = isClosing || !RAW.has(tag.name) ? tag.end : endOfRaw(html, tag)
+    } else if (drawings > 0 && html.startsWith(CDATA, open)) at = after(html, "]]>", open + CDATA.length)
+    else if (html.startsWith("<!--", open)) at = endOfComment(html, open + "<!--".length)
+    // What is no tag and begins like one is a comment up to the next bracket: doctypes, and the conditions of Outlook.
+    else if (/[!?/]/u.test(html[open + 1] ?? "")) at = after(html, ">", open + 2)
+    else at = open + 1
+    if (at === NEVER) return false
+  }
+}
+
+/** In these alone what stands in brackets is text. Who stays in one too long misses links, and changes nothing. */
+const FOREIGN: ReadonlySet<string> = new Set(["math", "svg"])
+const CDATA = "<![CDATA["
+
+const depth = (html: string, { end, isClosing }: Tag): number => {
+  if (isClosing) return -1
+  return html.charCodeAt(end - 2) === SLASH ? 0 : 1
+}
+
+/** What begins with these is text up to its own end. */
+const RAW: ReadonlySet<string> = new Set([
+  "iframe",
+  "noembed",
+  "noframes",
+  "plaintext",
+  "script",
+  "style",
+  "textarea",
+  "title",
+  "xmp",
+])
+
+const NEVER = -1
+
+const after = (html: string, text: string, from: number): number => {
+  const found = html.indexOf(text, from)
+  return found === -1 ? NEVER : found + text.length
+}
+
+const endOfComment = (html: string, from: number): number => {
+  if (html[from] === ">") return from + 1
+  if (html.startsWith("->", from)) return from + 2
+  for (let at = html.indexOf("--", from); at !== -1; at = html.indexOf("--", at + 1)) {
+    if (html[at + 2] === ">") return at + 3
+    if (html.startsWith("!>", at + 2)) return at + 4
+  }
+  return NEVER
+}
+
+const endOfRaw = (html: string, { end, name }: Tag): number => {
+  if (name === "plaintext") return NEVER
+  for (let at = html.indexOf("</", end); at !== -1; at = html.indexOf("</", at + 2)) {
+    const named = at + 2 + name.length
+    if (html.slice(at + 2, named).toLowerCase() === name && ends(html.charCodeAt(named))) return at
+  }
+  return NEVER
+}
+
+const TAB = 9
+const LF = 10
+const FF = 12
+const CR = 13
+const SPACE = 32
+const SLASH = 47
+const EQUALS = 61
+const RIGHT = 62
+
+const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
+const isSpace = (code: number): boolean => code === SPACE || code === LF || code === TAB || code === CR || code === FF
+/** What a name may not hold. */
+const ends = (code: number): boolean => isSpace(code) || code === SLASH || code === RIGHT
+
+/** Undefined for one that never ends, which browsers drop with all that follows. */
+const tagAt = (html: string, start: number, isClosing: boolean, wanted: ReadonlySet<string>): Tag | undefined => {
+  const nameStart = start + (isClosing ? 2 : 1)
+  let at = nameStart
+  while (at < html.length && !ends(html.charCodeAt(at))) at++
+  const name = html.slice(nameStart, at).toLowerCase()
+  const attributes: Array<Attribute> = []
+  let after = at
+  while (true) {
+    while (isSpace(html.charCodeAt(at)) || html.charCodeAt(at) === SLASH) at++
+    if (at >= html.length) return undefined
+    if (html.charCodeAt(at) === RIGHT) return { name, isClosing, start, end: at + 1, attributes }
+    const attribute = attributeAt(html, at, after)
+    if (attribute === undefined) return undefined
+    const isNew = wanted.has(attribute.name) && attributes.every((each) => each.name !== attribute.name)
+    if (isNew) attributes.push(attribute)
+    at = attribute.end
+    after = at
+  }
+}
+
+const attributeAt = (html: string, start: number, after: number): Attribute | undefined => {
+  let at = start + 1
+  while (at < html.length && !ends(html.charCodeAt(at)) && html.charCodeAt(at) !== EQUALS) at++
+  const name = html.slice(start, at).toLowerCase()
+  const equals = pastSpace(html, at)
+  if (html.charCodeAt(equals) !== EQUALS) return { name, after, end: at, value: undefined }
+  const from = pastSpace(html, equals + 1)
+  const quote = html[from]
+  if (quote === `"` || quote === "'") {
+    const end = html.indexOf(quote, from + 1)
+    return end === -1 ? undefined : { name, after, end: end + 1, value: { start: from + 1, end, isQuoted: true } }
+  }
+  let end = from
+  while (end < html.length && !isSpace(html.charCodeAt(end)) && html.charCodeAt(end) !== RIGHT) end++
+  return { name, after, end, value: { start: from, end, isQuoted: false } }
+}
+
+const pastSpace = (html: string, from: number): number => {
+  let at = from
+  while (isSpace(html.charCodeAt(at))) at++
+  return at
+}
