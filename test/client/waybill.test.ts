@@ -181,6 +181,7 @@ describe("the client", () => {
       "GET /v1/domains": () => domains.list(),
       "POST /v1/domains": () => domains.add("acme.test"),
       "GET /v1/domains/{domain}": (id) => domains.get(id),
+      "PATCH /v1/domains/{domain}": (id) => domains.update(id, { open_tracking: true }),
       "DELETE /v1/domains/{domain}": (id) => domains.remove(id),
       "POST /v1/domains/{domain}/verify": (id) => domains.verify(id),
       "POST /v1/domains/{domain}/dkim/rotate": (id) => domains.rotateDkim(id),

@@ -2,12 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as Acceptance from "@waybill/domain/Acceptance"
 import * as Email from "@waybill/domain/Email"
 import * as Timestamp from "@waybill/domain/Timestamp"
+import type * as Tracking from "@waybill/domain/Tracking"
 import { given, happened } from "../support/givenWhenThen.ts"
 import { after, ana, bob, command, cyd, facts, HASH, id, mailbox, NOW, queued, toThree, words } from "./examples.ts"
 
 const { SECOND, DAY } = Timestamp
 const givenRequest = (over: Partial<Acceptance.Facts>, wanted: Partial<Acceptance.Command> = {}) =>
   given(Email).when(Email.queue(facts(over), command(wanted)))
+const messageOf = (...history: ReadonlyArray<Email.Event>) => {
+  const { state } = given(Email, ...history)
+  assert(state._tag === "Message")
+  return state
+}
 const many = (count: number, from = 0) => Array.from({ length: count }, (_, i) => mailbox(`r${from + i}@example.org`))
 
 describe("accepting an email", () => {
@@ -33,6 +39,40 @@ describe("accepting an email", () => {
       resend_of: null,
       list_unsubscribe: false,
       created_at: NOW,
+    })
+  })
+
+  const tracked = { opens: true, clicks: false }
+  const ofTracking = { id: id("DomainId"), status: "verified", tracking: tracked } as const
+
+  it("is tracked as its domain says, where it says nothing itself, and bears no trace of it where nothing is", () => {
+    const trackingOf = (over: Parameters<typeof facts>[0], wish?: Tracking.Wish) => {
+      const { accepted } = messageOf(...happened(Email, [], Email.queue(facts(over), command({ tracking: wish }))))
+      return "tracking" in accepted ? accepted.tracking : "no trace"
+    }
+    const off = { opens: false, clicks: null }
+    const both = { opens: null, clicks: true }
+    assert.strictEqual(trackingOf({}), "no trace")
+    assert.strictEqual(trackingOf({}, off), "no trace")
+    assert.deepStrictEqual(trackingOf({}, both), { opens: false, clicks: true })
+    assert.deepStrictEqual(trackingOf({ domain: ofTracking }), tracked)
+    assert.deepStrictEqual(trackingOf({ domain: ofTracking }, both), { opens: true, clicks: true })
+    assert.strictEqual(trackingOf({ domain: ofTracking }, off), "no trace")
+    assert.strictEqual(trackingOf({ domain: ofTracking, tracks: false }), "no trace")
+  })
+
+  it("is refused where it asks to be tracked and nothing can be, but for a copy", () => {
+    const refusal = { status: 422, reason: "tracking_unavailable" } as const
+    givenRequest({ tracks: false }, { tracking: { opens: true, clicks: null } }).refuses(refusal)
+    givenRequest({ tracks: false }, { tracking: { opens: null, clicks: true } }).refuses(refusal)
+    givenRequest({ tracks: false }, { tracking: { opens: false, clicks: null } }).appendsOnly("EmailQueued")
+    const history = happened(Email, [], Email.queue(facts({ domain: ofTracking }), command()))
+    const again = Email.resendCommand(messageOf(...history))
+    assert.deepStrictEqual(again.tracking, tracked)
+    givenRequest({ tracks: false }, again).appendsOnly("EmailQueued")
+    const untracked = Email.resendCommand(messageOf(queued()))
+    givenRequest({ domain: ofTracking }, untracked).leads((email) => {
+      assert(email._tag === "Message" && !("tracking" in email.accepted))
     })
   })
 
@@ -301,12 +341,6 @@ describe("rescheduling", () => {
 })
 
 describe("resending", () => {
-  const messageOf = (...history: ReadonlyArray<Email.Event>) => {
-    const { state } = given(Email, ...history)
-    assert(state._tag === "Message")
-    return state
-  }
-
   it("is a new email to everybody the first one has not reached", () => {
     const history = happened(
       Email,

@@ -57,6 +57,7 @@ export const facts = (over: Partial<Acceptance.Facts> = {}): Acceptance.Facts =>
   key: { id: id("ApiKeyId"), domain: null },
   plan: { name: "Starter", max_recipients: 50 },
   suppressed: new Map(),
+  tracks: true,
   quota: { used: 0, limit: 50_000 },
   ...over,
 })

@@ -42,6 +42,8 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
         "verified_at",
         "last_checked_at",
         "next_check_at",
+        "open_tracking",
+        "click_tracking",
         "records",
       ])
       const [dkim] = json.records

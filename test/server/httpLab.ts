@@ -22,7 +22,9 @@ import { newId, now } from "../../apps/server/src/fresh.ts"
 import { Instance } from "../../apps/server/src/http/Instance.ts"
 import type { Timeouts } from "../../apps/server/src/http/NodeServer.ts"
 import { HttpLive } from "../../apps/server/src/http/Server.ts"
+import * as tracking from "../../apps/server/src/http/tracking.ts"
 import { DEFAULT_MAX_BODY_BYTES } from "../../apps/server/src/Settings.ts"
+import * as Visits from "../../apps/server/src/Visits.ts"
 import * as Database from "../support/database.ts"
 
 export interface Setup {
@@ -31,6 +33,7 @@ export interface Setup {
   readonly trustedProxies?: Networks
   readonly maxBodyBytes?: number
   readonly timeouts?: Timeouts
+  readonly tracks?: boolean
   readonly zones?: Parameters<typeof Dns.layerTest>[0]
 }
 
@@ -136,6 +139,7 @@ const served = (setup: Setup) => {
     allowedNetworks = [],
     maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
     timeouts,
+    tracks = false,
     transport = "capture",
     trustedProxies = [],
     zones = {},
@@ -145,14 +149,16 @@ const served = (setup: Setup) => {
     port: 0,
     maxBodyBytes,
     trustedProxies,
+    also: { routes: tracking.layer(trustedProxies), open: tracking.isOpen },
     ...(timeouts === undefined ? {} : { timeouts }),
   }).pipe(
-    Layer.provide(Dns.layerTest(zones)),
+    Layer.provide([Dns.layerTest(zones), Visits.layer]),
     Layer.provide(
       Layer.succeed(Instance, {
         transport,
         returnPath: { kind: "cname", label: "bounce", target: "bounces.waybill.example" },
         allowedNetworks: allowedNetworks as ReadonlyArray<Network.Network>,
+        tracks,
       }),
     ),
   )

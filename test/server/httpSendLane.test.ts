@@ -40,6 +40,7 @@ const REQUESTS: ReadonlyArray<Request> = [
         scheduled_at: new Date(Date.now() + 60_000).toISOString(),
         attachments: [{ filename: "a.txt", content: "aGk=" }],
         list_unsubscribe: true,
+        tracking: { opens: false },
       },
     }),
   ],
@@ -93,6 +94,12 @@ const REQUESTS: ReadonlyArray<Request> = [
   ["a key for another domain", 403, ({ elsewhere: key }) => ({ key, body: MESSAGE })],
   ["an unknown domain", 422, ({ good: key }) => ({ key, body: { ...MESSAGE, from: "hi@other.example" } })],
   [
+    "a message that is to be tracked",
+    422,
+    ({ good: key }) => ({ key, body: { ...MESSAGE, tracking: { opens: true } } }),
+  ],
+  ["a tracking that is none", 400, ({ good: key }) => ({ key, body: { ...MESSAGE, tracking: { opens: "yes" } } })],
+  [
     "a time too far ahead",
     422,
     ({ good: key }) => ({ key, body: { ...MESSAGE, scheduled_at: "2099-01-01T00:00:00Z" } }),
@@ -109,25 +116,25 @@ const essence = ({ headers, status, text }: Answer) => ({
   headers: Object.fromEntries([...headers].map(([name, value]) => [name, PASSING.includes(name) ? "…" : value])),
 })
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("both ways of a send", (it) => {
-  const setUp = Effect.gen(function* () {
-    const lab = yield* Lab
-    const account = yield* lab.account()
-    const secretOf = (options: Parameters<typeof lab.key>[1]) =>
-      Effect.map(lab.key(account, options), ({ secret }) => secret)
-    const revoked = yield* lab.key(account)
-    const keys: Keys = {
-      good: yield* secretOf({}),
-      unscoped: yield* secretOf({ scopes: ["domains:read"] }),
-      elsewhere: yield* secretOf({ domain: "other.test" }),
-      revoked: revoked.secret,
-      foreign: yield* secretOf({ allowed_ips: ["203.0.113.0/24"] }),
-    }
-    yield* lab.ask("DELETE", `/v1/api-keys/${revoked.id}`, { key: keys.good })
-    yield* lab.ask("POST", "/v1/domains", { key: keys.good, body: { name: "acme.test" } })
-    return { lab, keys }
-  })
+const setUp = Effect.gen(function* () {
+  const lab = yield* Lab
+  const account = yield* lab.account()
+  const secretOf = (options: Parameters<typeof lab.key>[1]) =>
+    Effect.map(lab.key(account, options), ({ secret }) => secret)
+  const revoked = yield* lab.key(account)
+  const keys: Keys = {
+    good: yield* secretOf({}),
+    unscoped: yield* secretOf({ scopes: ["domains:read"] }),
+    elsewhere: yield* secretOf({ domain: "other.test" }),
+    revoked: revoked.secret,
+    foreign: yield* secretOf({ allowed_ips: ["203.0.113.0/24"] }),
+  }
+  yield* lab.ask("DELETE", `/v1/api-keys/${revoked.id}`, { key: keys.good })
+  yield* lab.ask("POST", "/v1/domains", { key: keys.good, body: { name: "acme.test" } })
+  return { lab, keys }
+})
 
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("both ways of a send", (it) => {
   it.effect("answer alike, whatever is asked", () =>
     Effect.gen(function* () {
       const { keys, lab } = yield* setUp
@@ -177,3 +184,28 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("both w
     }),
   )
 })
+
+layer(Lab.layer({ tracks: true }), { excludeTestServices: true, timeout: "90 seconds" })(
+  "both ways of a send",
+  (it) => {
+    it.effect("track what the message or its domain says", () =>
+      Effect.gen(function* () {
+        const { keys, lab } = yield* setUp
+        const trackingOf = (path: string, tracking?: unknown) =>
+          Effect.gen(function* () {
+            const { json } = yield* lab.ask("POST", path, { key: keys.good, body: { ...MESSAGE, tracking } })
+            const events = yield* lab.ask("GET", `/v1/email/logs/${json.id}/events`, { key: keys.good })
+            return events.json.data[0].data.tracking
+          })
+        for (const path of [SHORT, LONG]) assert.isUndefined(yield* trackingOf(path))
+        for (const path of [SHORT, LONG])
+          assert.deepStrictEqual(yield* trackingOf(path, { clicks: true }), { opens: false, clicks: true })
+        yield* lab.ask("PATCH", "/v1/domains/acme.test", { key: keys.good, body: { open_tracking: true } })
+        for (const path of [SHORT, LONG]) {
+          assert.deepStrictEqual(yield* trackingOf(path), { opens: true, clicks: false })
+          assert.isUndefined(yield* trackingOf(path, { opens: false }))
+        }
+      }),
+    )
+  },
+)

@@ -5,6 +5,7 @@ import { OpenApi } from "effect/http-api"
 import { Lab } from "./httpLab.ts"
 
 const BODIES: Readonly<Record<string, unknown>> = {
+  "PATCH /v1/domains/{domain}": { open_tracking: false },
   "PATCH /v1/members/{id}": { role: "owner" },
   "PATCH /v1/email/{id}": { scheduled_at: "2030-01-01T00:00:00Z" },
   "PATCH /v1/webhooks/{id}": { enabled: false },

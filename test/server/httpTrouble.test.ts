@@ -1,5 +1,8 @@
 import { assert, layer } from "@effect/vitest"
+import * as TrackingToken from "@waybill/mail/TrackingToken"
 import { Effect } from "effect"
+import { trackingKeys } from "../../apps/server/src/tracking.ts"
+import { id } from "../support/history.ts"
 import { Lab } from "./httpLab.ts"
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("our own trouble", (it) => {
@@ -35,6 +38,20 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("our ow
         assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 200)
       }),
     )
+
+  it.effect("keeps nobody from where a tracked link leads", () =>
+    Effect.gen(function* () {
+      const { account, lab } = yield* setUp
+      const [key = new Uint8Array()] = yield* trackingKeys
+      const mail = { account_id: account, email_id: id("EmailId") }
+      const url = "https://shop.test/order?id=7"
+      yield* lab.sql`ALTER TABLE events RENAME TO elsewhere`
+      const clicked = yield* lab.ask("GET", TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, { ...mail, url }))
+      const opened = yield* lab.ask("GET", TrackingToken.OPEN_PATH + TrackingToken.ofOpen(key, mail))
+      yield* lab.sql`ALTER TABLE elsewhere RENAME TO events`
+      assert.deepStrictEqual([clicked.status, clicked.headers.get("location"), opened.status], [302, url, 200])
+    }),
+  )
 
   it.effect("is never an answer that breaks the contract: a row that does not fit it is a 500", () =>
     Effect.gen(function* () {

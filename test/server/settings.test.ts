@@ -3,6 +3,7 @@ import { ConfigProvider, Effect, Option } from "effect"
 import { readFile } from "node:fs/promises"
 import * as NotListening from "../../apps/server/src/NotListening.ts"
 import * as Settings from "../../apps/server/src/Settings.ts"
+import { trackingUrlOf } from "../../apps/server/src/tracking.ts"
 import { FILE, render } from "../../scripts/configuration.ts"
 
 const given = (env: Record<string, string>) => Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
@@ -31,6 +32,7 @@ describe("the settings", () => {
         TRANSPORT: "pigeon",
         ROLES: "api,pigeon",
         BASE_URL: "mail.acme.test",
+        TRACKING_URL: "https://track.acme.test/?from=mail",
         METRICS_ALLOW_NETWORKS: "everybody",
         SMTP_TLS_CERT: "/tmp/cert.pem",
       })
@@ -41,6 +43,7 @@ describe("the settings", () => {
         "TRANSPORT",
         "ROLES",
         "BASE_URL",
+        "TRACKING_URL",
         "METRICS_ALLOW_NETWORKS",
         "SMTP_TLS_CERT",
       ]
@@ -145,6 +148,23 @@ describe("the settings", () => {
         "http://127.0.0.1:3025",
       )
     }).pipe(given({ BASE_URL: "https://mail.acme.test" })),
+  )
+
+  it.effect("say where tracked links lead, and never that it is this machine unless somebody says just that", () =>
+    Effect.gen(function* () {
+      const own = "http://127.0.0.1:3025"
+      const cases: ReadonlyArray<readonly [Record<string, string>, string | undefined]> = [
+        [{}, undefined],
+        [{ BASE_URL: own }, undefined],
+        [{ BASE_URL: "http://localhost:3025" }, undefined],
+        [{ BASE_URL: "http://[::1]:3025" }, undefined],
+        [{ BASE_URL: "https://mail.acme.test" }, "https://mail.acme.test"],
+        [{ BASE_URL: "https://mail.acme.test", TRACKING_URL: "https://t.acme.test" }, "https://t.acme.test"],
+        [{ TRACKING_URL: own }, own],
+      ]
+      for (const [env, expected] of cases)
+        assert.strictEqual(trackingUrlOf(yield* Settings.load.pipe(given(env))), expected, JSON.stringify(env))
+    }),
   )
 
   it("stand in the docs as they are", async () => {

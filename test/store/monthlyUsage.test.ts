@@ -90,6 +90,7 @@ const facts = (
   plan: { name: "Free", max_recipients: 10 },
   suppressed: new Map(silenced.map((name) => [`${name}@example.org`, "manual"])),
   quota: { used: view.facts.used(account_id, monthOf(at)), limit },
+  tracks: false,
 })
 
 /** Messages that are accepted together or not at all, as a batch is; a resend of what `original` says. */

@@ -27,6 +27,7 @@ import * as operate from "./http/operate.ts"
 import * as preview from "./http/preview.ts"
 import { HttpLive } from "./http/Server.ts"
 import { Sessions } from "./http/Session.ts"
+import * as tracking from "./http/tracking.ts"
 import * as unsubscribe from "./http/unsubscribe.ts"
 import { instanceKey } from "./instanceKey.ts"
 import { returnPathKey, returnPathKeys } from "./returnPathKey.ts"
@@ -41,7 +42,9 @@ import { followStats } from "./tasks/followStats.ts"
 import { refreshPolicies } from "./tasks/refreshPolicies.ts"
 import { Transports } from "./tasks/Transports.ts"
 import * as Worker from "./tasks/Worker.ts"
+import { trackingKeys, trackingOf, trackingUrlOf } from "./tracking.ts"
 import { unsubscribeKeys, unsubscribeUrl } from "./unsubscribe.ts"
+import * as Visits from "./Visits.ts"
 
 /** The log, its secrets, and what requests are measured against. */
 export const store = (settings: Settings, url: Redacted.Redacted) =>
@@ -65,6 +68,7 @@ export const instance = (settings: Settings) =>
     transport: settings.transport,
     returnPath: { kind: "cname", label: RETURN_PATH_LABEL, target: settings.returnPathDomain },
     allowedNetworks: settings.webhookAllowNetworks,
+    tracks: trackingUrlOf(settings) !== undefined,
   })
 
 /** The API, its documentation, and the dashboard with its sign-in. */
@@ -82,15 +86,16 @@ export const http = (
       routes: Layer.mergeAll(
         dashboard.layer(),
         auth.layer(networks(settings.trustedProxies)),
-        preview.layer(urlOf(settings)),
+        preview.layer(urlOf(settings), trackingUrlOf(settings)),
         operate.layer(url),
         unsubscribe.layer(networks(settings.trustedProxies)),
+        tracking.layer(networks(settings.trustedProxies)),
         metrics,
       ),
-      open: (path) => dashboard.isOpen(path) || unsubscribe.isOpen(path),
+      open: (path) => dashboard.isOpen(path) || unsubscribe.isOpen(path) || tracking.isOpen(path),
     },
   }).pipe(
-    Layer.provide([dns(settings), EventFeed.layer]),
+    Layer.provide([dns(settings), EventFeed.layer, Visits.layer]),
     Layer.provide(Layer.effect(Sessions, SignIn)),
     Layer.provide(SignIn.layer({ url: urlOf(settings), database: url, oidc: oidc(settings) })),
   )
@@ -172,6 +177,7 @@ export const smtp = (settings: Settings) =>
         ...common,
         port: settings.smtpPort,
         maxMessageBytes: settings.maxBodyBytes,
+        tracks: trackingUrlOf(settings) !== undefined,
       })
       if (Option.isNone(settings.reportsPort)) return submission
       const returnPath = { domain: settings.returnPathDomain, secretKeys: yield* returnPathKeys }
@@ -185,11 +191,13 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
     Effect.gen(function* () {
       const allowedNetworks = networks(settings.webhookAllowNetworks)
       const [unsubscribeKey = new Uint8Array()] = yield* unsubscribeKeys
+      const [trackingKey = new Uint8Array()] = yield* trackingKeys
       return Worker.layer({
         url,
         delivery: {
           returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain },
           unsubscribeUrl: unsubscribeUrl(urlOf(settings), unsubscribeKey),
+          track: trackingOf(trackingUrlOf(settings), trackingKey),
         },
         also: Effect.gen(function* () {
           const webhooks = yield* drainWebhooks.make({ allowedNetworks })

@@ -53,11 +53,12 @@ const Networks = (name: string) =>
     ),
   )
 
+/** Paths are written behind it, and behind a `?` or a `#` they would be none. */
 const HttpAddress = (name: string) =>
   Config.schema(
     Schema.String.check(
-      Schema.makeFilter((text) => /^https?:\/\/[^/]/u.test(text) && URL.canParse(text), {
-        expected: "an address that begins with http:// or https://",
+      Schema.makeFilter((text) => /^https?:\/\/[^/?#][^?#]*$/u.test(text) && URL.canParse(text), {
+        expected: "an address that begins with http:// or https://, and has no ? or # in it",
       }),
     ),
     name,
@@ -98,6 +99,12 @@ export const TABLE = {
     "How clients reach the service, when that is not http://HOST:PORT (behind a proxy).",
     null,
     Config.option(HttpAddress("BASE_URL")),
+  ),
+  trackingUrl: setting(
+    "TRACKING_URL",
+    "Address that links in mail lead over where opens and clicks are tracked, when that is not BASE_URL.",
+    null,
+    Config.option(HttpAddress("TRACKING_URL")),
   ),
   smtpPort: setting(
     "SMTP_PORT",

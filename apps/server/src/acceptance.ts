@@ -27,6 +27,8 @@ export interface Draft {
 export interface Sender {
   readonly account_id: Id.AccountId
   readonly key: { readonly id: Id.ApiKeyId; readonly domain: DomainName.DomainName | null } | null
+  /** Whether this instance has an address that links in mail can lead to. */
+  readonly tracks: boolean
 }
 
 /** A text part that is missing is derived when the message is composed, so that accepting one stays cheap. */
@@ -37,7 +39,7 @@ export const draft = (message: EmailMessage): Draft => {
     blob: Content.blob(Buffer.from(file.content, "base64")),
   }))
   const blobs = [body, ...files.map(({ blob }) => blob)]
-  const { bcc, cc, from, headers, list_unsubscribe, reply_to, scheduled_at, subject, tags, to } = message
+  const { bcc, cc, from, headers, list_unsubscribe, reply_to, scheduled_at, subject, tags, to, tracking } = message
   const size_bytes = blobs.reduce((sum, { bytes }) => sum + bytes.length, 0)
   return {
     blobs,
@@ -65,6 +67,7 @@ export const draft = (message: EmailMessage): Draft => {
       },
       size_bytes,
       list_unsubscribe: list_unsubscribe ?? false,
+      tracking: tracking ?? undefined,
       resend_of: null,
     },
   }
@@ -108,7 +111,7 @@ export const accept = (
   asked: Timestamp.Timestamp,
   before = 0,
 ): Result.Result<Accepted, Acceptance.Refusal> => {
-  const { account_id, key } = sender
+  const { account_id, key, tracks } = sender
   const account = view.facts.account(account_id)?.record as AccountRecord | undefined
   if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
   const name = Address.domainOf(command.from.address)
@@ -123,7 +126,14 @@ export const accept = (
     emailId: id,
     messageId: Acceptance.messageIdOf(id, name),
     domain:
-      domain === undefined ? undefined : { id: domain.id as Id.DomainId, status: domain.status as DomainStatus.Status },
+      domain === undefined
+        ? undefined
+        : {
+            id: domain.id as Id.DomainId,
+            status: domain.status as DomainStatus.Status,
+            tracking: domain.tracking ?? undefined,
+          },
+    tracks,
     key,
     plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
     suppressed,

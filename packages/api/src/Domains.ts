@@ -10,6 +10,7 @@ import * as ApiError from "./ApiError.ts"
 import { Authorization } from "./Authorization.ts"
 import { about } from "./Endpoint.ts"
 import * as Idempotency from "./Idempotency.ts"
+import { optional } from "./Optional.ts"
 import * as Page from "./Page.ts"
 import { Validation } from "./Validation.ts"
 
@@ -41,6 +42,8 @@ export const Domain = Schema.Struct({
   verified_at: Schema.NullOr(Timestamp.Timestamp),
   last_checked_at: Schema.NullOr(Timestamp.Timestamp),
   next_check_at: Schema.NullOr(Timestamp.Timestamp),
+  open_tracking: Schema.Boolean.annotate({ description: "Whether its mail tells when it is opened" }),
+  click_tracking: Schema.Boolean.annotate({ description: "Whether links in its mail tell when they are followed" }),
   records: Schema.Array(DomainRecord),
 }).annotate({ identifier: "Domain" })
 export type Domain = typeof Domain.Type
@@ -66,6 +69,12 @@ const Addition = Schema.Struct({
     ),
   )
   .annotate({ identifier: "DomainAddition", description: "`domain` is an alias of `name`; one of them is required" })
+
+export const Change = Schema.Struct({
+  open_tracking: optional(Schema.Boolean, "Tell when mail is opened, where a message says nothing else"),
+  click_tracking: optional(Schema.Boolean, "Tell which links are followed, where a message says nothing else"),
+}).annotate({ identifier: "DomainChange", description: "What is left out stays as it is" })
+export type Change = typeof Change.Type
 
 /** In a path: the name, or the id. */
 export const Reference = Schema.Union([Id.DomainId, DomainName.FromText]).annotate({
@@ -148,6 +157,18 @@ export class Domains extends HttpApiGroup.make("domains")
         "Remove a domain's Ed25519 key",
         "domains:write",
         "Mail is signed by the RSA key alone from now on. Leave the record in DNS until mail that is under way has arrived. A domain without such a key is answered as it is.",
+      ),
+    ),
+    HttpApiEndpoint.patch("update", "/domains/:domain", {
+      params,
+      payload: Change,
+      success: Domain,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Change a domain",
+        "domains:write",
+        "Whether opens and clicks of its mail are told; off unless somebody switches it on. 422 `tracking_unavailable` where the service has no address that links could lead to.",
       ),
     ),
     HttpApiEndpoint.delete("remove", "/domains/:domain", { params, success: Deleted }).annotateMerge(

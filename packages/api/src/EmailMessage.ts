@@ -103,6 +103,11 @@ const wrongTag = (tag: string): string | undefined =>
 
 export const ScheduledAt = Timestamp.FromIso
 
+const Tracking = Schema.Struct({
+  opens: optional(Schema.Boolean, "By a picture of one point at the end of the HTML"),
+  clicks: optional(Schema.Boolean, "By links in the HTML that lead over this service"),
+}).annotate({ identifier: "EmailTracking" })
+
 /** A message to send (contract §3). Everything that is checked here is decidable from the request alone. */
 export const EmailMessage = Schema.Struct({
   from: Address.Mailbox.annotate({ description: "Its domain must be a verified domain of the account" }),
@@ -131,6 +136,12 @@ export const EmailMessage = Schema.Struct({
   list_unsubscribe: optional(
     Schema.Boolean,
     "Adds one-click unsubscribe headers (RFC 8058) to mail for one recipient, where the service is reached by https",
+  ),
+  // Absent where nothing is said, so that what a kept idempotency key stands for is the same as ever.
+  tracking: Schema.optionalKey(
+    Schema.NullOr(Tracking).annotate({
+      description: "Whether opens and clicks are told; what is left out is as the domain says",
+    }),
   ),
 }).annotate({ identifier: "EmailMessage" })
 export type EmailMessage = typeof EmailMessage.Type

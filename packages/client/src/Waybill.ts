@@ -121,6 +121,9 @@ export class Waybill {
     rotateEd25519: (domain: string, once?: Once) =>
       this.#post<T.Domain>(`/domains/${path(domain)}/dkim/ed25519/rotate`, undefined, once),
     removeEd25519: (domain: string) => this.#delete<T.Domain>(`/domains/${path(domain)}/dkim/ed25519`),
+    /** Whether opens and clicks of its mail are told. */
+    update: (domain: string, change: T.DomainChange) =>
+      this.#sender.send<T.Domain>({ method: "PATCH", path: `/domains/${path(domain)}`, body: change }),
     remove: (domain: string) => this.#delete<T.DomainDeleted>(`/domains/${path(domain)}`),
   }
 

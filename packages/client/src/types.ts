@@ -186,12 +186,24 @@ export type Domain = {
   readonly verified_at: Timestamp | null
   readonly last_checked_at: Timestamp | null
   readonly next_check_at: Timestamp | null
+  /** Whether its mail tells when it is opened */
+  readonly open_tracking: boolean
+  /** Whether links in its mail tell when they are followed */
+  readonly click_tracking: boolean
   readonly records: ReadonlyArray<DnsRecord>
 }
 
 export type DomainAddition = {
   readonly name?: DomainNameInput
   readonly domain?: DomainNameInput
+}
+
+/** What is left out stays as it is */
+export type DomainChange = {
+  /** Tell when mail is opened, where a message says nothing else */
+  readonly open_tracking?: boolean | null
+  /** Tell which links are followed, where a message says nothing else */
+  readonly click_tracking?: boolean | null
 }
 
 export type DomainDeleted = {
@@ -340,6 +352,8 @@ export type EmailMessage = {
   readonly attachments?: ReadonlyArray<Attachment> | null
   /** Adds one-click unsubscribe headers (RFC 8058) to mail for one recipient, where the service is reached by https */
   readonly list_unsubscribe?: boolean | null
+  /** Whether opens and clicks are told; what is left out is as the domain says */
+  readonly tracking?: EmailTracking | null
 }
 
 export type EmailRecipient = {
@@ -353,6 +367,13 @@ export type EmailRecipient = {
 }
 
 export type EmailStatus = "queued" | "deferred" | "sent" | "delivered" | "bounced" | "failed" | "suppressed" | "canceled" | "complained"
+
+export type EmailTracking = {
+  /** By a picture of one point at the end of the HTML */
+  readonly opens?: boolean | null
+  /** By links in the HTML that lead over this service */
+  readonly clicks?: boolean | null
+}
 
 export type EmailTrouble = {
   readonly recipient: string

@@ -13,11 +13,13 @@ import {
   NothingToResend,
   RecipientLimitExceeded,
   ScheduledAtOutOfRange,
+  TrackingUnavailable,
 } from "./EmailRefusal.ts"
 import type * as Id from "./Id.ts"
 import type * as Suppression from "./Suppression.ts"
 import * as Tag from "./Tag.ts"
 import * as Timestamp from "./Timestamp.ts"
+import * as Tracking from "./Tracking.ts"
 
 /** Addresses in `to`: a bound of the request itself, whatever the plan (specification, Other limits). */
 export const MAX_TO = 50
@@ -39,6 +41,8 @@ export interface Command {
   readonly content: Content.Content
   readonly size_bytes: number
   readonly list_unsubscribe: boolean
+  /** Where the message says so itself; else its domain does. */
+  readonly tracking?: Tracking.Wish | undefined
   readonly resend_of: Id.EmailId | null
 }
 
@@ -48,7 +52,15 @@ export interface Facts {
   readonly emailId: Id.EmailId
   readonly messageId: string
   /** The account's domain of the sender's address, if it has one by that name. */
-  readonly domain: { readonly id: Id.DomainId; readonly status: DomainStatus.Status } | undefined
+  readonly domain:
+    | {
+        readonly id: Id.DomainId
+        readonly status: DomainStatus.Status
+        readonly tracking?: Tracking.Tracking | undefined
+      }
+    | undefined
+  /** Whether this instance has an address that links in mail can lead to. */
+  readonly tracks: boolean
   /** `null` where a session of the dashboard sends. */
   readonly key: { readonly id: Id.ApiKeyId; readonly domain: DomainName.DomainName | null } | null
   readonly plan: { readonly name: string; readonly max_recipients: number }
@@ -68,6 +80,7 @@ export type Refusal =
   | DomainNotVerified
   | RecipientLimitExceeded
   | ScheduledAtOutOfRange
+  | TrackingUnavailable
   | AllRecipientsSuppressed
 
 /** Unique by construction, since the id is, and readable in a bug report from the other side. */
@@ -121,6 +134,9 @@ export const accept = (
     )
   const outOfRange = command.scheduled_at === null ? undefined : checkSchedule(now, command.scheduled_at)
   if (outOfRange !== undefined) return Result.fail(outOfRange)
+  // A copy is as its original was, and goes out also where nothing is tracked any more.
+  if (!facts.tracks && command.resend_of === null && asksFor(command.tracking))
+    return Result.fail(new TrackingUnavailable({ path: "tracking" }))
   if (accepted === 0)
     return Result.fail(new AllRecipientsSuppressed({ addresses: silenced.map(({ address }) => address) }))
 
@@ -144,8 +160,9 @@ export const accept = (
     list_unsubscribe: command.list_unsubscribe,
     created_at: now,
   }
+  const tracking = facts.tracks ? trackingOf(domain.tracking, command.tracking) : undefined
   return Result.succeed([
-    queued,
+    tracking === undefined ? queued : { ...queued, tracking },
     ...silenced.map(({ address }): EmailEvent.Event => ({
       _tag: "EmailSuppressed",
       recipient: address,
@@ -154,6 +171,13 @@ export const accept = (
     })),
   ])
 }
+
+const asksFor = (wish: Tracking.Wish | undefined): boolean => wish?.opens === true || wish?.clicks === true
+
+const trackingOf = (
+  domain: Tracking.Tracking | undefined,
+  wish: Tracking.Wish | undefined,
+): Tracking.Tracking | undefined => (wish === undefined ? domain : Tracking.wished(domain, wish))
 
 export const checkSchedule = (
   now: Timestamp.Timestamp,

@@ -10,6 +10,7 @@ import * as Ed25519Key from "./Ed25519Key.ts"
 import * as Id from "./Id.ts"
 import { NothingNew } from "./Refusal.ts"
 import * as Timestamp from "./Timestamp.ts"
+import * as Tracking from "./Tracking.ts"
 
 export const stream = "domain" as const
 
@@ -38,6 +39,7 @@ export const Event = Schema.TaggedUnion({
   DkimActivated: { selector: DkimKey.fields.selector, at },
   ...Ed25519Key.EVENTS,
   DomainTransportChanged: { transport: TransportChoice, at },
+  DomainTrackingChanged: { ...Tracking.Tracking.fields, at },
   DomainRemoved: { ...named, at },
 })
 export type Event = typeof Event.Type
@@ -55,6 +57,8 @@ export interface Domain {
   /** Absent where there never was one. */
   readonly ed25519?: Ed25519Key.Ed25519Key
   readonly transport: TransportChoice
+  /** Of its mail, where a message says nothing else; absent where nothing is. */
+  readonly tracking?: Tracking.Tracking
   readonly records: ReadonlyArray<DnsFinding.DnsFinding>
   /** Checks since the wait for DNS began, which set the pace of the next. */
   readonly checks: number
@@ -108,6 +112,11 @@ export const evolve = (state: State, event: Event): State => {
       return withEd25519(state, event)
     case "DomainTransportChanged":
       return { ...state, transport: event.transport }
+    case "DomainTrackingChanged": {
+      const { tracking: _, ...others } = state
+      const tracking = Tracking.wished(undefined, event)
+      return tracking === undefined ? others : { ...others, tracking }
+    }
     case "DomainRemoved":
       return { _tag: "Removed" }
   }
@@ -307,6 +316,14 @@ export const chooseTransport = (
       ? Result.fail(new NothingNew())
       : Result.succeed(Array.of<Event>({ _tag: "DomainTransportChanged", transport, at: now })),
   )
+
+export const track = (now: Timestamp.Timestamp, wish: Tracking.Wish): Decide<NothingNew | DomainNotFound> =>
+  ofDomain(({ tracking = Tracking.NONE }) => {
+    const { clicks, opens } = Tracking.wished(tracking, wish) ?? Tracking.NONE
+    return opens === tracking.opens && clicks === tracking.clicks
+      ? Result.fail(new NothingNew())
+      : Result.succeed(Array.of<Event>({ _tag: "DomainTrackingChanged", opens, clicks, at: now }))
+  })
 
 export const remove = (now: Timestamp.Timestamp): Decide<DomainNotFound> =>
   ofDomain(({ domain_id, name }) =>

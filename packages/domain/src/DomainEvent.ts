@@ -61,6 +61,7 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   Ed25519Suspended: "domain.ed25519_suspended",
   Ed25519Removed: "domain.ed25519_removed",
   DomainTransportChanged: "domain.transport_changed",
+  DomainTrackingChanged: "domain.tracking_changed",
   DomainRemoved: "domain.deleted",
   KeyCreated: "api_key.created",
   KeyRevoked: "api_key.revoked",

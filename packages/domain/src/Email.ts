@@ -6,6 +6,7 @@ import { type EmailNotFound, NotCancelable, type ScheduledAtOutOfRange } from ".
 import { type Decide, type Message, ofMessage, status } from "./EmailState.ts"
 import { NothingNew } from "./Refusal.ts"
 import type * as Timestamp from "./Timestamp.ts"
+import * as Tracking from "./Tracking.ts"
 
 export const stream = "email" as const
 
@@ -91,6 +92,7 @@ export const resendCommand = (
     content,
     size_bytes,
     list_unsubscribe,
+    tracking: message.accepted.tracking ?? Tracking.NONE,
     resend_of: email_id,
   }
 }

@@ -7,6 +7,7 @@ import * as Outcome from "./Outcome.ts"
 import * as Suppression from "./Suppression.ts"
 import * as Text from "./Text.ts"
 import * as Timestamp from "./Timestamp.ts"
+import { Tracking } from "./Tracking.ts"
 
 const at = Timestamp.Timestamp
 const recipient = Address.Address
@@ -34,6 +35,8 @@ export const Event = Schema.TaggedUnion({
     size_bytes: Schema.Natural,
     resend_of: Schema.NullOr(Id.EmailId),
     list_unsubscribe: Schema.Boolean,
+    /** Absent where nothing is tracked. */
+    tracking: Schema.optionalKey(Tracking),
     created_at: Timestamp.Timestamp,
   },
   EmailSuppressed: { recipient, reason: Suppression.Reason, at },

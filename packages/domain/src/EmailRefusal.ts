@@ -74,6 +74,21 @@ export class ScheduledAtOutOfRange extends Schema.TaggedError<ScheduledAtOutOfRa
   }
 }
 
+export class TrackingUnavailable extends Schema.TaggedError<TrackingUnavailable>()("TrackingUnavailable", {
+  /** The field that asks for it. */
+  path: Schema.String,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "tracking_unavailable"
+  override get message() {
+    return "Opens and clicks cannot be tracked here: this service has no address that links in mail could lead to. Its operator sets TRACKING_URL, or BASE_URL."
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: this.path, message: "needs TRACKING_URL or BASE_URL" }]
+  }
+}
+
 export class AllRecipientsSuppressed extends Schema.TaggedError<AllRecipientsSuppressed>()("AllRecipientsSuppressed", {
   addresses: Schema.Array(Schema.String),
 }) {

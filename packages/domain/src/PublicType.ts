@@ -38,6 +38,7 @@ export type QuietType =
   | "domain.ed25519_suspended"
   | "domain.ed25519_removed"
   | "domain.transport_changed"
+  | "domain.tracking_changed"
   | "webhook.created"
   | "webhook.updated"
   | "webhook.secret_rotated"

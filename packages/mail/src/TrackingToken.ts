@@ -4,6 +4,10 @@ import { timingSafeEqual } from "node:crypto"
 import * as Mac from "./Mac.ts"
 import { isTarget, MAX_TRACKED_URL_CHARS } from "./TrackedLink.ts"
 
+/** Where the picture and the links of a tracked mail stand below the service's address. */
+export const OPEN_PATH = "/t/o/"
+export const CLICK_PATH = "/t/c/"
+
 /** 128 bits: what holds leads anywhere on the web under the service's name. */
 const TAG_BYTES = 16
 const TAG_CHARACTERS = 22

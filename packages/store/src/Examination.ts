@@ -31,6 +31,8 @@ export interface Examined {
   readonly newest_fact_ms: number | null
   /** What domains have chosen instead of the instance's transport. */
   readonly transports: ReadonlyArray<Exclude<TransportChoice, null>>
+  /** How many domains have their mail tracked. */
+  readonly tracked: number
 }
 
 /** `code` is Postgres' own (28P01) or the system's (ECONNREFUSED). */
@@ -62,6 +64,9 @@ export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreach
           "SELECT DISTINCT record->>'transport' AS transport FROM domains WHERE NOT removed AND record->>'transport' IS NOT NULL",
         )
       : []
+    const [tracked] = log?.domains
+      ? yield* ask<{ n: number }>("SELECT count(*)::int AS n FROM domains WHERE NOT removed AND record ? 'tracking'")
+      : []
     return {
       version: server?.version ?? 0,
       schema,
@@ -71,6 +76,7 @@ export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreach
       ...time,
       newest_fact_ms: newest?.at ?? null,
       transports: chosen.map(({ transport }) => transport),
+      tracked: tracked?.n ?? 0,
     }
   }).pipe(Effect.scoped)
 

@@ -1,4 +1,5 @@
 import type { AccountId, WebhookDeliveryId } from "@waybill/domain/Id"
+import type { Tracking } from "@waybill/domain/Tracking"
 import { Data, type Effect } from "effect"
 import type { AnyAggregate, Recorded, Stored } from "./Recorded.ts"
 import type { Tallied } from "./Tally.ts"
@@ -27,6 +28,7 @@ export interface DomainFact {
   readonly id: string
   readonly name: string
   readonly status: string
+  readonly tracking?: Tracking | null
 }
 export interface AccountFact {
   readonly plan: string

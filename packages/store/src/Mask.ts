@@ -11,6 +11,8 @@ const REACH_CHARS = 256
 export const standIn = (random: Uint8Array): Address.Address =>
   `${ERASED}-${Buffer.from(random).toString("hex")}@${DOMAIN}` as Address.Address
 
+export const isStandIn = (address: Address.Address): boolean => Address.domainOf(address) === DOMAIN
+
 /** As it is compared, and with its domain as people write it. */
 const variants = (address: Address.Address): ReadonlyArray<string> => {
   const key = Address.keyOf(address)

@@ -71,10 +71,12 @@ export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
   const factsAt = (now: string): Facts => ({
     account: (account) =>
       rowsOfTable("accounts").find((row) => row["account_id"] === account) as AccountFact | undefined,
-    domain: (account, name) =>
-      rowsOfTable("domains").find(
+    domain: (account, name) => {
+      const row = rowsOfTable("domains").find(
         (row) => row["account_id"] === account && row["name"] === name && row["removed"] === false,
-      ) as DomainFact | undefined,
+      )
+      return row === undefined ? undefined : ({ ...row, ...(row["record"] as object) } as Row as DomainFact & Row)
+    },
     suppression: (account, address) =>
       rowsOfTable("suppressions").find(
         (row) => row["account_id"] === account && row["address"] === address && row["active"] === true,

@@ -83,7 +83,7 @@ const pairs = (needs: ReadonlyArray<AccountNeeds>, of: (need: AccountNeeds) => R
 }
 
 const domainsOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
-  SELECT d.account_id, d.id, d.name, d.status
+  SELECT d.account_id, d.id, d.name, d.status, d.record -> 'tracking' AS tracking
   FROM unnest(${accounts}::text[], ${names}::text[]) AS wanted(account_id, name)
   JOIN domains d USING (account_id, name) WHERE NOT d.removed`
 

@@ -69,6 +69,7 @@ describe("waybill doctor", () => {
           "port 25": "skipped",
           "ehlo name": "skipped",
           "return path": "skipped",
+          tracking: "skipped",
         })
       }).pipe(Effect.scoped, Effect.provide(World)),
     TIMEOUT,
@@ -106,9 +107,13 @@ describe("waybill doctor", () => {
         const store = yield* EventStore
         const choose = Domain.chooseTransport(Timestamp.fromMillis(0), "relay")
         yield* Effect.orDie(store.commit(Domain, { account_id, stream_id: domain_id }, choose))
+        const track = Domain.track(Timestamp.fromMillis(0), { opens: true, clicks: null })
+        yield* Effect.orDie(store.commit(Domain, { account_id, stream_id: domain_id }, track))
         const { code, output } = yield* doctor({})
         assert.strictEqual(code, EXIT_BROKEN, output)
         assert.include(output, "Set SMTP_URL, or choose another transport for them.")
+        // Of what is tracked where nothing can be, it warns.
+        assert.match(output, /^warning +tracking +1 domain has its mail tracked/m)
       }).pipe(Effect.scoped, Effect.provide(World)),
     TIMEOUT,
   )

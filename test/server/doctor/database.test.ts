@@ -23,6 +23,7 @@ const well: Examination.Examined = {
   skew_within_ms: 1,
   newest_fact_ms: NOW,
   transports: [],
+  tracked: 0,
 }
 
 describe("what is said of a database", () => {

@@ -141,9 +141,9 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
     }),
   )
 
-  it.effect("reads tags and the time from headers, and sends neither on", () =>
+  it.effect("reads tags, tracking and the time from headers, and sends none of them on", () =>
     Effect.gen(function* () {
-      const port = yield* Smtp.submission()
+      const port = yield* Smtp.submission({ tracks: true })
       const acme = yield* Smtp.customer()
       const at = Timestamp.fromMillis((yield* Clock.currentTimeMillis) + Timestamp.DAY)
       yield* Smtp.send(port, acme.secret, {
@@ -155,11 +155,14 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission", (it) => {
           "X-Tag": ["receipt", "shop , receipt"],
           "X-Scheduled-At": at.replace("Z", "+00:00"),
           "X-Idempotency-Key": "once",
+          "X-Track-Opens": "True",
+          "X-Track-Clicks": "false",
         },
       })
       const [mail] = yield* Smtp.accepted(acme.account_id)
       assert.deepStrictEqual(mail?.tags, ["receipt", "shop"])
       assert.strictEqual(mail?.scheduled_at, at)
+      assert.deepStrictEqual(mail?.tracking, { opens: true, clicks: false })
       assert.deepStrictEqual(mail?.headers, {})
     }),
   )

@@ -68,6 +68,16 @@ const CASES: ReadonlyArray<Case> = [
     reply: /^554 5\.6\.0 validation_failed: `scheduled_at` must be an ISO 8601 time/u,
   },
   {
+    name: "tracking where nothing can be tracked",
+    mail: (customer) => mail(customer, { headers: { "X-Track-Opens": "true" } }),
+    reply: /^554 5\.6\.0 tracking_unavailable: /u,
+  },
+  {
+    name: "a word for tracking that is none",
+    mail: (customer) => mail(customer, { headers: { "X-Track-Clicks": "maybe" } }),
+    reply: /^554 5\.6\.0 validation_failed: `tracking\.clicks` /u,
+  },
+  {
     name: "six tags",
     mail: (customer) => mail(customer, { headers: { "X-Tag": "a, b, c, d, e, f" } }),
     reply: /^554 5\.6\.0 validation_failed: `tags` takes at most 5 tags; 6 were given/u,

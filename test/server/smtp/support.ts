@@ -43,6 +43,7 @@ export const submission = (options: Partial<Submission.Options> = {}) =>
     port: 0,
     name: "waybill.test",
     maxMessageBytes: MAX_MESSAGE_BYTES,
+    tracks: false,
     ...options,
   })
 

@@ -106,6 +106,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
           transport: "direct",
           returnPath: null,
           allowedNetworks: [],
+          tracks: false,
         }),
       )
       const resolver = new dns.Resolver()

@@ -19,6 +19,7 @@ export const CHECKS = [
   "port 25",
   "ehlo name",
   "return path",
+  "tracking",
 ] as const
 export type Check = (typeof CHECKS)[number]
 

@@ -6,9 +6,10 @@ import { getServers } from "node:dns"
 import { hostname } from "node:os"
 import { Postgres } from "../Postgres.ts"
 import { reveal, type Settings } from "../Settings.ts"
+import { trackingUrlOf } from "../tracking.ts"
 import * as database from "./database.ts"
 import { disk } from "./disk.ts"
-import { broken, type Finding, skipped } from "./Finding.ts"
+import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
 import * as names from "./names.ts"
 import { type Host, port25 } from "./port25.ts"
 import { relay } from "./relay.ts"
@@ -26,7 +27,7 @@ type Kind = Settings["transport"]
 /** Everything an instance stands on, one finding a check. Nothing is changed and nothing is sent. */
 export const examine = (settings: Settings, options: Options) =>
   Effect.gen(function* () {
-    const { chosen, findings } = yield* databaseFindings(settings)
+    const { chosen, findings, tracked } = yield* databaseFindings(settings)
     const used = new Set<Kind>([settings.transport, ...chosen])
     const name = Option.getOrElse(settings.ehloName, hostname)
     const servers = settings.dnsServers.length === 0 ? getServers() : settings.dnsServers
@@ -39,7 +40,7 @@ export const examine = (settings: Settings, options: Options) =>
       ],
       { concurrency: "unbounded" },
     ).pipe(Effect.provide(Dns.Dns.layer(settings.dnsServers.length === 0 ? {} : { servers })))
-    return [...findings, ...outside]
+    return [...findings, ...outside, tracking(settings, tracked)]
   })
 
 const direct = (settings: Settings, { direct, targets }: Options, name: string, used: ReadonlySet<Kind>) => {
@@ -77,6 +78,20 @@ const relayFinding = (settings: Settings, name: string, used: boolean): Effect.E
   return relay(parsed.success, { name, weight: used ? "broken" : "warning" })
 }
 
+/** Refused where it is asked for; but the address may have gone since. */
+const tracking = (settings: Settings, domains: number): Finding => {
+  const url = trackingUrlOf(settings)
+  if (domains === 0) return skipped("tracking", "no domain has its mail tracked")
+  const found = `${domains} ${domains === 1 ? "domain has its" : "domains have their"} mail tracked`
+  return url === undefined
+    ? warning(
+        "tracking",
+        `${found}, and there is no address that its links could lead to: it goes out untracked`,
+        "Set TRACKING_URL, or BASE_URL, to an address under which readers of mail reach this service.",
+      )
+    : ok("tracking", `${found}, over ${url}`)
+}
+
 const databaseFindings = (settings: Settings) =>
   Effect.gen(function* () {
     const { url } = yield* Postgres.reach(settings)
@@ -95,7 +110,7 @@ const databaseFindings = (settings: Settings) =>
     }),
   )
 
-const onlyThat = (finding: Finding) => ({ findings: [finding], chosen: [] as ReadonlyArray<Kind> })
+const onlyThat = (finding: Finding) => ({ findings: [finding], chosen: [] as ReadonlyArray<Kind>, tracked: 0 })
 
 const ofDatabase = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
@@ -104,5 +119,6 @@ const ofDatabase = (url: Redacted.Redacted) =>
     return {
       findings: [database.server(examined), database.schema(examined), database.clock(examined, now)],
       chosen: examined.transports,
+      tracked: examined.tracked,
     }
   })

@@ -11,5 +11,7 @@ export class Instance extends Context.Service<
     readonly returnPath: ReturnPath | null
     /** Networks of the operator's own that webhooks may reach. */
     readonly allowedNetworks: ReadonlyArray<Network>
+    /** Whether there is an address that links in mail can lead to, so that opens and clicks can be told. */
+    readonly tracks: boolean
   }
 >()("@waybill/server/http/Instance") {}

@@ -19,6 +19,7 @@ import * as ClientAddress from "./ClientAddress.ts"
 import { onceAt } from "./commit.ts"
 import * as Edge from "./Edge.ts"
 import { sending } from "./emails.ts"
+import { Instance } from "./Instance.ts"
 import type { Lane } from "./NodeServer.ts"
 import * as validation from "./validation.ts"
 
@@ -37,6 +38,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly trustedProxies: Networks
 }) {
   const context = yield* Effect.context<Admission | EventStore>()
+  const { tracks } = yield* Instance
   // Closed when the server has ended its connections, not sooner: a stop gives what is under way its time.
   const scope = Scope.forkUnsafe(yield* Effect.scope, "parallel")
   const house: House = {
@@ -44,6 +46,7 @@ export const make = Effect.fnUntraced(function* (options: {
     store: Context.get(context, EventStore),
     replica: yield* Replica,
     trustedProxies: options.trustedProxies,
+    tracks,
   }
   const maxBytes = Math.min(MAX_LANE_BYTES, options.maxBodyBytes)
   const run = Effect.runForkWith(context)
@@ -68,6 +71,7 @@ interface House {
   readonly store: EventStore["Service"]
   readonly replica: ReplicaShape
   readonly trustedProxies: Networks
+  readonly tracks: boolean
 }
 
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/iu
@@ -111,7 +115,7 @@ const answerAs = (id: string, house: House, request: IncomingMessage): Effect.Ef
       const { key } = verdict
       const said = () => ({ ...standing, ...Position.headersBy(house.replica, key.account_id) })
       return Effect.matchCauseEffect(
-        Effect.suspend(() => accepted(house.store, request, key, address, id)),
+        Effect.suspend(() => accepted(house, request, key, address, id)),
         {
           onFailure: (cause) => broken(cause, id, said()),
           onSuccess: ({ body, headers }) =>
@@ -128,7 +132,7 @@ interface Sent {
 }
 
 const accepted = (
-  store: EventStore["Service"],
+  house: House,
   request: IncomingMessage,
   key: Key,
   address: string,
@@ -137,13 +141,13 @@ const accepted = (
   if (!ScopeOf.permits(key.scopes, "email:send"))
     return Effect.fail(new ScopeOf.MissingScope({ required_scope: "email:send" }))
   const provenance = provenanceOf({ type: "api_key", id: key.id }, id, address)
-  const queued = (bytes: Buffer) => Effect.provideService(queue(store, request, key, bytes), Provenance, provenance)
+  const queued = (bytes: Buffer) => Effect.provideService(queue(house, request, key, bytes), Provenance, provenance)
   const whole = wholeBodyOf(request)
   return whole === undefined ? Effect.flatMap(bodyOf(request), queued) : queued(whole)
 }
 
 const queue = (
-  store: EventStore["Service"],
+  { store, tracks }: House,
   request: IncomingMessage,
   key: Key,
   bytes: Buffer,
@@ -156,7 +160,7 @@ const queue = (
     return Effect.fail(validation.together(headers.failure, Option.getOrUndefined(Result.getFailure(payload))))
   if (Result.isFailure(payload)) return Effect.fail(payload.failure)
   const { account_id } = key
-  const from = { account_id, key: { id: key.id, domain: key.domain } }
+  const from = { account_id, key: { id: key.id, domain: key.domain }, tracks }
   return Effect.clockWith((clock) => {
     const { asked, id } = newEmailAt(clock.currentTimeMillisUnsafe())
     const work = sending(from, id, payload.success, asked)

@@ -1,6 +1,7 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Api } from "@waybill/api/Api"
 import type { Networks } from "@waybill/mail/Network"
+import * as TrackingToken from "@waybill/mail/TrackingToken"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -24,8 +25,8 @@ import { SystemLive } from "./system.ts"
 import * as validation from "./validation.ts"
 import { WebhooksLive } from "./webhooks.ts"
 
-/** A path parameter is an id, a domain or an address; an address is 254 octets, each of which may be percent-encoded. */
-export const MAX_PARAM_CHARS = 3 * 254
+/** A path parameter is an id, a domain, an address of 254 octets percent-encoded, or at most where a tracked link leads. */
+export const MAX_PARAM_CHARS = TrackingToken.MAX_TOKEN_CHARS
 /** How long requests under way may take to finish when the service stops. */
 export const GRACE = "25 seconds"
 

@@ -6,6 +6,7 @@ import * as Domain from "@waybill/domain/Domain"
 import type { DkimKey } from "@waybill/domain/DkimKey"
 import type * as DomainName from "@waybill/domain/DomainName"
 import { DomainAlreadyExists, DomainNotFound, NoEd25519Key, TooManyDomains } from "@waybill/domain/DomainRefusal"
+import { TrackingUnavailable } from "@waybill/domain/EmailRefusal"
 import type * as Id from "@waybill/domain/Id"
 import { NothingNew } from "@waybill/domain/Refusal"
 import type * as Timestamp from "@waybill/domain/Timestamp"
@@ -53,6 +54,7 @@ export const DomainsLive = HttpApiBuilder.group(Api, "domains", (handlers) =>
         const { domain_id } = yield* find(params.domain)
         return yield* commit(yield* change(domain_id, Domain.removeEd25519))
       }),
+    update: ({ params, payload }) => track(params.domain, payload),
     remove: ({ params }) =>
       Effect.flatMap(find(params.domain), ({ domain_id, name }) =>
         commit(
@@ -89,6 +91,8 @@ const present = (record: Domains.DomainRecord, returnPath: ReturnPath | null): C
     verified_at,
     last_checked_at,
     next_check_at,
+    open_tracking: record.tracking?.opens ?? false,
+    click_tracking: record.tracking?.clicks ?? false,
     records: domains.expectedRecords(record, returnPath).map((expected) => {
       const finding = records.find(({ host, purpose }) => purpose === expected.purpose && host === expected.host)
       const { error, found, status } = finding ?? { status: "not_checked" as const, found: [], error: null }
@@ -119,6 +123,18 @@ const answerOf = (state: Domain.State, returnPath: ReturnPath | null): Contract.
   if (state._tag !== "Domain") throw new Error("decided about a domain that does not exist")
   return present(state, returnPath)
 }
+
+/** On needs an address of our own that links can lead to; off does not. */
+const track = Effect.fnUntraced(function* (
+  reference: string,
+  { click_tracking: clicks, open_tracking: opens }: Contract.Change,
+) {
+  const { domain_id } = yield* find(reference)
+  const { tracks } = yield* Instance
+  if (!tracks && (opens === true || clicks === true))
+    return yield* new TrackingUnavailable({ path: opens === true ? "open_tracking" : "click_tracking" })
+  return yield* commit(yield* change(domain_id, (at) => Domain.track(at, { opens, clicks })))
+})
 
 type Decide<E> = (
   now: Timestamp.Timestamp,

@@ -17,11 +17,13 @@ import * as Acceptance from "../acceptance.ts"
 import { newEmail } from "../fresh.ts"
 import { sendBatch } from "./batch.ts"
 import { about, type Call, commit, once, onceMade } from "./commit.ts"
+import { Instance } from "./Instance.ts"
 
-const sender = Effect.map(CurrentKey, ({ account_id, domain, key_id }): Acceptance.Sender => ({
-  account_id,
-  key: key_id === null ? null : { id: key_id, domain },
-}))
+const sender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sender, never, CurrentKey | Instance> {
+  const { account_id, domain, key_id } = yield* CurrentKey
+  const { tracks } = yield* Instance
+  return { account_id, key: key_id === null ? null : { id: key_id, domain }, tracks }
+})
 
 const send = Effect.fnUntraced(function* (call: Call & { readonly payload: EmailMessage }) {
   const { asked, id } = yield* newEmail

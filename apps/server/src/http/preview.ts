@@ -10,6 +10,7 @@ import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ApiError from "@waybill/api/ApiError"
 import { composed, type Sender } from "../tasks/outgoing.ts"
+import { trackingKeys, trackingOf } from "../tracking.ts"
 import { unsubscribeKeys, unsubscribeUrl } from "../unsubscribe.ts"
 import { Admitted } from "./Admitted.ts"
 import { respond } from "./Edge.ts"
@@ -109,7 +110,7 @@ const attachment = Effect.gen(function* () {
 })
 
 /** What goes onto the wire, but for the signature: reading is no reason to take a private key into the hand. */
-const raw = (sender: Pick<Sender, "unsubscribeUrl">) =>
+const raw = (sender: Pick<Sender, "track" | "unsubscribeUrl">) =>
   Effect.gen(function* () {
     const { account_id, message } = yield* asked
     const { bytes } = yield* composed(account_id, { message, content: undefined }, sender).pipe(
@@ -125,18 +126,20 @@ const raw = (sender: Pick<Sender, "unsubscribeUrl">) =>
     })
   })
 
-/** The bodies of messages for the dashboard's frames; `base` is where links that a message carries lead to. */
-export const layer = (base: string) =>
+/** The bodies of messages for the dashboard's frames; `base` and `tracking` are where links that a message carries lead to. */
+export const layer = (base: string, tracking: string | undefined) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const [key = new Uint8Array()] = yield* unsubscribeKeys
+      const [trackingKey = new Uint8Array()] = yield* trackingKeys
+      const links = { unsubscribeUrl: unsubscribeUrl(base, key), track: trackingOf(tracking, trackingKey) }
       const refused = (refusal: EmailNotFound | NoSuchRoute) =>
         Effect.map(ApiError.RequestId, (id) => respond(refusal, id))
       const mended = <R>(
         handler: Effect.Effect<HttpServerResponse.HttpServerResponse, EmailNotFound | NoSuchRoute, R>,
       ) => Effect.catch(handler, refused)
       yield* router.add("GET", "/preview/emails/:id", mended(html))
-      yield* router.add("GET", "/preview/emails/:id/raw", mended(raw({ unsubscribeUrl: unsubscribeUrl(base, key) })))
+      yield* router.add("GET", "/preview/emails/:id/raw", mended(raw(links)))
       yield* router.add("GET", "/preview/emails/:id/attachments/:nth", mended(attachment))
     }),
   )

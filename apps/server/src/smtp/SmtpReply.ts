@@ -35,6 +35,7 @@ const BY_REASON: { readonly [reason: string]: readonly [code: number, enhanced: 
   recipient_limit_exceeded: [554, "5.5.3"],
   all_recipients_suppressed: [550, "5.2.1"],
   scheduled_at_out_of_range: [554, "5.6.0"],
+  tracking_unavailable: [554, "5.6.0"],
   validation_failed: [554, "5.6.0"],
   idempotency_key_reused: [554, "5.5.4"],
 }

@@ -30,6 +30,8 @@ export interface Options {
   readonly name: string
   /** The same number as for a request body of the API. */
   readonly maxMessageBytes: number
+  /** Whether opens and clicks can be told, as over HTTP. */
+  readonly tracks: boolean
   /** Without it keys are taken from this machine only. */
   readonly tls?: Listener.Tls
   readonly limits?: Partial<Listener.Limits>
@@ -44,7 +46,7 @@ interface Login {
 }
 
 /** Mail programs hand in mail here: any user name, an API key as the password. Answers with the port. */
-export const listen = ({ host, isLocal, limits, maxMessageBytes, name, port, tls }: Options) =>
+export const listen = ({ host, isLocal, limits, maxMessageBytes, name, port, tls, tracks }: Options) =>
   Listener.listen<Login, Admission | EventStore | PgClient.PgClient>(
     {
       host,
@@ -65,7 +67,7 @@ export const listen = ({ host, isLocal, limits, maxMessageBytes, name, port, tls
         ...limits,
       },
     },
-    { login, mail, recipient, message },
+    { login, mail, recipient, message: (bytes, transaction) => message(bytes, transaction, tracks) },
   )
 
 export const layer = (options: Options) =>
@@ -123,7 +125,11 @@ const recipient = (text: string): Effect.Effect<void, SmtpReply> => {
 
 const GONE = reply(535, "5.7.8", "api_key_invalid: This API key does not hold any more")
 
-const message = Effect.fn("Submission.message")(function* (bytes: Buffer, transaction: Listener.Transaction<Login>) {
+const message = Effect.fn("Submission.message")(function* (
+  bytes: Buffer,
+  transaction: Listener.Transaction<Login>,
+  tracks: boolean,
+) {
   const { address, from, login, recipients } = transaction
   const key = login.admitted
   login.admitted = undefined
@@ -135,6 +141,7 @@ const message = Effect.fn("Submission.message")(function* (bytes: Buffer, transa
   const read = yield* Effect.mapError(SubmittedEmail.read(submitted, envelope), ofRefusal)
   // A body may take minutes to come in. A key that was revoked meanwhile sends nothing.
   if (Option.isNone(yield* KeyStanding.valid(login.hash, address))) return yield* GONE
-  const ack = yield* Effect.mapError(acceptSubmitted({ account_id: key.account_id, key, address }, read), ofRefusal)
+  const sender = { account_id: key.account_id, key, address, tracks }
+  const ack = yield* Effect.mapError(acceptSubmitted(sender, read), ofRefusal)
   return line("2.6.0", `Queued as ${ack.id}${ack.replayed ? " (idempotent replay)" : ""}`)
 })

@@ -25,6 +25,9 @@ export interface Read {
 const KEY = "x-idempotency-key"
 const TAG = "x-tag"
 const SCHEDULED_AT = "x-scheduled-at"
+const TRACK_OPENS = "x-track-opens"
+const TRACK_CLICKS = "x-track-clicks"
+const ORDERS: ReadonlySet<string> = new Set([KEY, TAG, SCHEDULED_AT, TRACK_OPENS, TRACK_CLICKS])
 
 /**
  * What servers on the way to us wrote about the message's way to us, and what would give bcc away. `Resent-Bcc` is why
@@ -48,6 +51,8 @@ export const read = (submitted: Submitted, envelope: Envelope): Effect.Effect<Re
       ...(submitted.from.length > 1 ? [{ path: "from", message: "takes one address" }] : []),
       ...(scheduled.length > 1 ? [repeated("X-Scheduled-At")] : []),
       ...(keys.length > 1 ? [repeated("X-Idempotency-Key")] : []),
+      ...((orders.get(TRACK_OPENS)?.length ?? 0) > 1 ? [repeated("X-Track-Opens")] : []),
+      ...((orders.get(TRACK_CLICKS)?.length ?? 0) > 1 ? [repeated("X-Track-Clicks")] : []),
       ...custom.repeated.map(repeated),
     ]
     const written = {
@@ -66,6 +71,7 @@ export const read = (submitted: Submitted, envelope: Envelope): Effect.Effect<Re
         .map((tag) => tag.trim())
         .filter((tag) => tag !== ""),
       scheduled_at: scheduled[0] ?? null,
+      ...trackingIn(orders),
       attachments: submitted.files.map(attachment),
     }
     const decoded = Schema.decodeUnknownResult(EmailMessage, { errors: "all" })(written)
@@ -93,13 +99,17 @@ const keyProblems = (keys: ReadonlyArray<string>): ReadonlyArray<Detail> =>
     : [{ path: "X-Idempotency-Key", message: `must be 1 to ${Idempotency.MAX_KEY_CHARS} printable characters` }]
 
 const ordersIn = (headers: ReadonlyArray<Field>): ReadonlyMap<string, ReadonlyArray<string>> => {
-  const orders = new Map<string, Array<string>>([
-    [KEY, []],
-    [TAG, []],
-    [SCHEDULED_AT, []],
-  ])
+  const orders = new Map(Array.from(ORDERS, (name) => [name, [] as Array<string>]))
   for (const { name, value } of headers) orders.get(name.toLowerCase())?.push(value.trim())
   return orders
+}
+
+/** Absent where no header speaks of it, so that a message of before is the same to its idempotency key. */
+const trackingIn = (orders: ReadonlyMap<string, ReadonlyArray<string>>) => {
+  const [opens, clicks] = [TRACK_OPENS, TRACK_CLICKS].map((name) => orders.get(name)?.[0]?.toLowerCase())
+  // Another word is refused as any other value of the field.
+  const asked = (word: string | undefined) => (word === "true" || word === "false" ? word === "true" : (word ?? null))
+  return opens === undefined && clicks === undefined ? {} : { tracking: { opens: asked(opens), clicks: asked(clicks) } }
 }
 
 const customHeaders = (fields: ReadonlyArray<Field>) => {
@@ -108,8 +118,7 @@ const customHeaders = (fields: ReadonlyArray<Field>) => {
   const repeated: Array<string> = []
   for (const { name, value } of fields) {
     const lower = name.toLowerCase()
-    if (Header.isOwned(lower) || DROPPED.test(lower) || lower === KEY || lower === TAG || lower === SCHEDULED_AT)
-      continue
+    if (Header.isOwned(lower) || DROPPED.test(lower) || ORDERS.has(lower)) continue
     if (seen.has(lower)) repeated.push(name)
     seen.add(lower)
     headers[name] = value

@@ -8,6 +8,7 @@ import * as ReturnPath from "@waybill/mail/ReturnPath"
 import * as Content from "@waybill/store/Content"
 import type { Pending } from "@waybill/store/Pending"
 import { Data, DateTime, Effect, Option, Result } from "effect"
+import type { Track } from "../tracking.ts"
 
 /** The index of the return path where one transaction carries recipients of several domains, as to a relay. */
 export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1
@@ -16,6 +17,7 @@ export interface Sender {
   readonly returnPath: { readonly secretKey: Uint8Array; readonly domain: string }
   /** The https address of one-click unsubscription, where the message can have one. */
   readonly unsubscribeUrl?: (message: Email.Message) => string | undefined
+  readonly track?: Track
 }
 
 /** It will never be possible to send this. */
@@ -28,7 +30,7 @@ export class Unsendable extends Data.TaggedError("Unsendable")<{
 export const composed = Effect.fnUntraced(function* (
   account_id: string,
   { content: known, message }: Pick<Pending, "content" | "message">,
-  { unsubscribeUrl }: Pick<Sender, "unsubscribeUrl">,
+  { track, unsubscribeUrl }: Pick<Sender, "track" | "unsubscribeUrl">,
 ): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable, PgClient.PgClient> {
   const { accepted } = message
   const content = known === undefined ? yield* Content.whole(account_id, accepted.content) : Option.some(known)
@@ -55,6 +57,7 @@ export const composed = Effect.fnUntraced(function* (
       contentId: content_id ?? undefined,
     })),
     unsubscribeUrl: accepted.list_unsubscribe ? unsubscribeUrl?.(message) : undefined,
+    tracking: track?.(account_id, message),
   })
   return Result.isFailure(mail)
     ? yield* new Unsendable({ category: "not_composable", message: mail.failure.message })
