@@ -9,6 +9,7 @@ const browser = await Browser.open()
 const TIMEOUT = 120_000
 const MINUTE_MS = 60_000
 const DOMAIN = "mail.shop.dev"
+const TRACKING = "https://track.shop.dev"
 const BO = { email: "bo@acme.test", password: "a long password of bo" }
 /** Half an hour beside everybody else, so that whoever takes local time for UTC is found out. */
 const ZONE = "Asia/Kolkata"
@@ -52,7 +53,11 @@ describe.skipIf(typeof browser === "string")(
       if (typeof browser === "string") return
       dns = await DnsServer.open()
       hook = await WebhookReceiver.open({ answer: () => ({ status: isGone ? 410 : 202 }) })
-      house = await House.open({ DNS_SERVERS: dns.server, WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
+      house = await House.open({
+        DNS_SERVERS: dns.server,
+        WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
+        TRACKING_URL: TRACKING,
+      })
       webhook = (await house.ask("POST", "/webhooks", { url: hook.url, events: ["email.delivered"] })).json
       seen = await Browser.visit(browser, house.url, ZONE)
       bo = await Browser.visit(browser, house.url)
@@ -261,6 +266,35 @@ describe.skipIf(typeof browser === "string")(
       await page.getByText("The Ed25519 key is removed.").waitFor()
       assert.strictEqual(await record.count(), 0)
       assert.deepEqual(await signatures("One again"), ["a=rsa-sha256"])
+    })
+
+    it("has a domain’s links tell when they are followed, and shows it", { timeout: TIMEOUT }, async () => {
+      const { page } = seen
+      const target = "https://shop.dev/order?id=7&view=all"
+      await page.goto(`/domains/${DOMAIN}`)
+      await page.getByRole("switch", { name: "Clicks" }).check()
+      const tracking = async () => {
+        const { json } = await house.ask("GET", `/domains/${DOMAIN}`)
+        return [json.open_tracking, json.click_tracking]
+      }
+      await Browser.eventually(tracking).toEqual([false, true])
+
+      const html = `<p><a href="${target.replace("&", "&amp;")}">Your order</a></p>`
+      const id = await send({ from: `hello@${DOMAIN}`, subject: "Followed", html })
+      await Browser.eventually(async () => (await log(id)).status).toBe("delivered")
+      const captured = (await house.ask("GET", `/sandbox/messages/${id}`)).json.html as string
+      const [, path = ""] = new RegExp(`href="${TRACKING}([^"]+)"`, "u").exec(captured) ?? []
+      // The preview is of what was written, so whoever looks at it here is no reader.
+      await page.goto(`/emails/${id}`)
+      await page.frameLocator("iframe").locator(`a[href="${target}"]`).waitFor()
+      const followed = await fetch(`${house.url}${path}`, { redirect: "manual", headers: { "user-agent": "Reader/7" } })
+      assert.deepEqual([followed.status, followed.headers.get("location")], [302, target])
+      await Browser.eventually(async () => (await log(id)).clicks).toBe(1)
+      await page.reload()
+      const fact = page.locator("[data-event='email.clicked']")
+      await fact.getByText(target).waitFor()
+      await fact.getByText("Reader/7").waitFor()
+      await page.getByText("0, 1", { exact: true }).waitFor()
     })
 
     it("makes a member of whom it invites, by a link", { timeout: TIMEOUT }, async () => {

@@ -15,6 +15,7 @@ import { Menu } from "../ui/Menu.tsx"
 import { Panel, Screen } from "../ui/Surface.tsx"
 import { exactly, Time } from "../ui/Time.tsx"
 import { say } from "../ui/Toasts.tsx"
+import { Tracking } from "./Tracking.tsx"
 import { isEd25519, useEd25519 } from "./useEd25519.tsx"
 
 /** While DNS is waited for, the answer may come at any moment. */
@@ -96,6 +97,7 @@ export const Domain = () => {
       {domain.records.map((record) => (
         <OneRecord key={`${record.type} ${record.name} ${record.value}`} record={record} />
       ))}
+      <Tracking domain={domain} may={may} onChanged={keep} />
       <Confirm
         open={rotating}
         onOpenChange={setRotating}

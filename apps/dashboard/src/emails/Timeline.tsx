@@ -34,6 +34,7 @@ const factsOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
   const [mx, tls, category, next, scheduled] = ["mx", "tls", "category", "next_attempt_at", "scheduled_at"].map(
     (name) => text(data[name]),
   )
+  const ip = text(data["ip"])
   return [
     mx === undefined ? undefined : `from ${mx}`,
     tls,
@@ -46,6 +47,8 @@ const factsOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
       ? "the worker died before the answer came; the next attempt is the same mail"
       : undefined,
     text(data["url"]),
+    ip === undefined ? undefined : `from ${ip}`,
+    text(data["user_agent"]),
     text(data["feedback_type"]),
   ].filter((each) => each !== undefined)
 }
@@ -92,7 +95,7 @@ const Fact = ({ event, isLast }: { readonly event: EventRecord; readonly isLast:
           {words}
         </p>
       )}
-      {facts.length === 0 ? undefined : <p className="mt-1 text-xs text-ink-3">{facts.join(" · ")}</p>}
+      {facts.length === 0 ? undefined : <p className="mt-1 text-xs break-words text-ink-3">{facts.join(" · ")}</p>}
     </li>
   )
 }
