@@ -33,8 +33,13 @@ export const render = (): string => {
   return `// Written by scripts/client-types.ts out of the contract; a test holds it current.\n\n${types.join("\n\n")}\n`
 }
 
-const comment = ({ description }: Json, indent: string): string =>
-  description === undefined ? "" : `${indent}/** ${description.replaceAll("*/", "* /")} */\n`
+/** Beside a reference stand words about the place that it is used in, which are a part of their own. */
+const comment = (
+  { allOf = [], description = allOf.find((part) => isWords(part))?.description }: Json,
+  indent: string,
+) => (description === undefined ? "" : `${indent}/** ${description.replaceAll("*/", "* /")} */\n`)
+
+const isWords = (part: Json): boolean => Object.keys(part).every((key) => key === "description")
 
 const type = (schema: Json, indent: string): string => {
   if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1) ?? "unknown"
@@ -43,7 +48,10 @@ const type = (schema: Json, indent: string): string => {
   const parts = schema.anyOf ?? schema.oneOf
   if (parts !== undefined) return [...new Set(parts.map((part) => type(part, indent)))].join(" | ")
   if (schema.allOf !== undefined && schema.type === undefined)
-    return schema.allOf.map((part) => type(part, indent)).join(" & ")
+    return schema.allOf
+      .filter((part) => !isWords(part))
+      .map((part) => type(part, indent))
+      .join(" & ")
   switch (schema.type) {
     case "string":
       return "string"

@@ -133,6 +133,15 @@ describe("the contract", () => {
       if (said !== "") assert.include(additions, said)
     })
 
+  test("gives each kind of value one name, which a generator takes over", () => {
+    const { schemas } = served["components"] as { readonly schemas: object }
+    // What is said of one field by annotating its schema makes a second one of it.
+    assert.deepStrictEqual(
+      Object.keys(schemas).filter((name) => /_\d+$/u.test(name)),
+      [],
+    )
+  })
+
   test("says of every operation what it does, what it needs and every status it may answer", () => {
     for (const [path, operations] of Object.entries(served["paths"] as Record<string, Record<string, any>>))
       for (const [method, operation] of Object.entries(operations)) {

@@ -36,7 +36,7 @@ const Wait = Schema.String.annotate({
 
 const fields = {
   object: Schema.Literal("sandbox_message"),
-  id: Id.EmailId.annotate({ description: "That of the email" }),
+  id: Id.EmailId.annotateKey({ description: "That of the email" }),
   recipients: Schema.Array(Schema.String).annotate({ description: "The envelope: who the mail was delivered to" }),
   subject: Schema.String,
   mail_from: Schema.String.annotate({ description: "The return path" }),

@@ -96,8 +96,8 @@ export type StatsRow = typeof StatsRow.Type
 
 export const Stats = Schema.Struct({
   object: Schema.Literal("stats"),
-  from: Timestamp.Timestamp.annotate({ description: "As asked for, rounded down to the hour" }),
-  to: Timestamp.Timestamp.annotate({ description: "As asked for, rounded up to the hour; not included" }),
+  from: Timestamp.Timestamp.annotateKey({ description: "As asked for, rounded down to the hour" }),
+  to: Timestamp.Timestamp.annotateKey({ description: "As asked for, rounded up to the hour; not included" }),
   group_by: Schema.Array(Group),
   up_to_position: Schema.Natural.annotate({
     description: "Every event of the log up to here is counted, exactly once; what is newer will be",

@@ -235,9 +235,6 @@ export type EmailContent = {
 
 export type EmailId = string
 
-/** That of the email */
-export type EmailId_1 = string
-
 export type EmailLog = {
   readonly object: "email_log"
   readonly id: EmailId
@@ -516,7 +513,8 @@ export type SandboxEmptied = {
 
 export type SandboxMessage = {
   readonly object: "sandbox_message"
-  readonly id: EmailId_1
+  /** That of the email */
+  readonly id: EmailId
   /** The envelope: who the mail was delivered to */
   readonly recipients: ReadonlyArray<string>
   readonly subject: string
@@ -529,7 +527,8 @@ export type SandboxMessage = {
 
 export type SandboxMessageWhole = {
   readonly object: "sandbox_message"
-  readonly id: EmailId_1
+  /** That of the email */
+  readonly id: EmailId
   /** The envelope: who the mail was delivered to */
   readonly recipients: ReadonlyArray<string>
   readonly subject: string
@@ -576,8 +575,10 @@ export type SmtpAnswer = {
 
 export type Stats = {
   readonly object: "stats"
-  readonly from: Timestamp_1
-  readonly to: Timestamp_2
+  /** As asked for, rounded down to the hour */
+  readonly from: Timestamp
+  /** As asked for, rounded up to the hour; not included */
+  readonly to: Timestamp
   readonly group_by: ReadonlyArray<"hour" | "day" | "domain" | "tag">
   /** Every event of the log up to here is counted, exactly once; what is newer will be */
   readonly up_to_position: number
@@ -649,10 +650,6 @@ export type Timestamp = string
 
 /** ISO 8601 with an offset or Z; UTC with milliseconds in answers */
 export type TimestampInput = string
-
-export type Timestamp_1 = string
-
-export type Timestamp_2 = string
 
 export type UserId = string
 
