@@ -1,0 +1,59 @@
+import { Api } from "@waybill/api/Api"
+import * as EmailMessage from "@waybill/api/EmailMessage"
+import { WebhookType } from "@waybill/domain/PublicType"
+import * as Scope from "@waybill/domain/Scope"
+import * as Suppression from "@waybill/domain/Suppression"
+import { Schema } from "effect"
+import { OpenApi } from "effect/http-api"
+import { readFileSync } from "node:fs"
+import { assert, describe, test } from "vitest"
+
+const text = readFileSync("docs/coming-from.md", "utf8")
+/** What the column of this service says, and the sentences, which speak of it wherever they name a path of `/v1`. */
+const own = text
+  .split("\n")
+  .flatMap((line) => (line.startsWith("|") ? [line.split("|")[2] ?? ""] : [line]))
+  .join("\n")
+const body = (json = "") => JSON.parse(json) as Readonly<Record<string, string>>
+const quoted = (pattern: RegExp) => [...own.matchAll(pattern)].map((match) => match.slice(1))
+
+describe("docs/coming-from.md", () => {
+  test("names endpoints that there are", () => {
+    const { paths } = OpenApi.fromApi(Api)
+    const named = quoted(/`(GET|POST|PATCH|DELETE) (\/[^\s`]+)`/gu)
+    assert.isAtLeast(named.length, 12)
+    for (const [method = "", path = ""] of named)
+      assert.property((paths as Record<string, object>)[path] ?? {}, method.toLowerCase(), `${method} ${path}`)
+  })
+
+  test("names every field of a message, and none that is not there", () => {
+    const rows = own.slice(own.indexOf("## One message"), own.indexOf("A pair such as"))
+    const fields = Object.keys(EmailMessage.EmailMessage.fields)
+    const inside = ["filename", "content", "content_type", "content_id", "opens", "clicks"]
+    const named = new Set([...rows.matchAll(/`(\w+)`/gu)].map(([, name = ""]) => name))
+    assert.sameMembers([...named], [...fields, ...inside])
+  })
+
+  test("names webhooks and scopes that there are", () => {
+    const types = quoted(/`(email\.\w+)`/gu).flat()
+    assert.isAbove(types.length, 8)
+    for (const type of types) assert.include(WebhookType.literals, type)
+    for (const scope of quoted(/`(\w+:\w+)`/gu).flat())
+      if (!scope.startsWith("campaign:")) assert.include(Scope.ALL, scope)
+  })
+
+  test("shows bodies that are taken", () => {
+    const [message, suppression, ...more] = quoted(/```json\n([^]*?)```/gu).flat()
+    assert.lengthOf(more, 0)
+    const { "X-Order": order, ...none } =
+      Schema.decodeUnknownSync(EmailMessage.EmailMessage)(body(message)).headers ?? {}
+    assert.deepStrictEqual([order, none], ["4711", {}])
+    const { SuppressionAddition } = OpenApi.fromApi(Api).components.schemas as Readonly<
+      Record<string, { readonly properties: object }>
+    >
+    const { reason, ...rest } = body(suppression)
+    assert.includeMembers(Object.keys(SuppressionAddition?.properties ?? {}), ["reason", ...Object.keys(rest)])
+    assert.include(Suppression.Reason.literals, reason)
+    for (const each of Suppression.Reason.literals) assert.include(own, `\`${each}\``)
+  })
+})
