@@ -32,4 +32,8 @@ describe("an id", () => {
     assert.isTrue(Id.lowest("EmailId", at) < (ids[0] ?? ""))
     assert.strictEqual(hexOf(Id.lowest("EmailId", 1)), "00000000000170008000000000000000")
   })
+
+  it("begins with 1970, however far back a range reaches", () => {
+    assert.strictEqual(Id.lowest("EmailId", Date.UTC(1900, 0, 1)), Id.lowest("EmailId", 0))
+  })
 })

@@ -101,6 +101,9 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
         ["domain=acme.test", [canceled, plain]],
         [`created_after=${new Date(Date.now() + 60_000).toISOString()}`, []],
         [`created_before=${new Date(Date.now() + 60_000).toISOString()}`, [canceled, other, plain]],
+        // What programs write for a time that nobody gave.
+        ["created_after=0001-01-01T00:00:00Z", [canceled, other, plain]],
+        ["created_before=0001-01-01T00:00:00Z", []],
         ["status=queued&tag=eu&to=bo@example.org&from=shop@shop.test&domain=shop.test&subject=Your&unknown=1", [other]],
       ]
       for (const [query, expected] of FILTERS) assert.deepStrictEqual(yield* ids(query), expected, query)

@@ -113,5 +113,6 @@ const base32 = (bytes: Uint8Array): string => {
   return out
 }
 
-/** The lowest id of a millisecond, for ranges by time over ids. */
-export const lowest = (name: keyof Ids, epochMillis: number): string => make(name, epochMillis, new Uint8Array(10))
+/** The lowest id of a millisecond, for ranges by time over ids. No id is older than 1970, whatever a range begins with. */
+export const lowest = (name: keyof Ids, epochMillis: number): string =>
+  make(name, Math.max(0, epochMillis), new Uint8Array(10))
