@@ -71,7 +71,10 @@ describe("a time", () => {
 
   it("stays within four digits of a year", () => {
     assert.strictEqual(Timestamp.fromMillis(Number.MAX_SAFE_INTEGER), "9999-12-31T23:59:59.999Z")
-    assert.strictEqual(Timestamp.fromMillis(-Number.MAX_SAFE_INTEGER), "0000-01-01T00:00:00.000Z")
+    assert.strictEqual(Timestamp.fromMillis(-Number.MAX_SAFE_INTEGER), "0001-01-01T00:00:00.000Z")
+  })
+  it("is never of the year 0, which Postgres does not know", () => {
+    assert.strictEqual(Schema.decodeUnknownSync(Timestamp.FromIso)("0000-02-29T12:00:00Z"), "0001-01-01T00:00:00.000Z")
   })
   it("is read in a request with any offset and written with Z", () => {
     assert.strictEqual(

@@ -84,6 +84,8 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /s
         assert.deepStrictEqual([status, json.error?.code], [400, "invalid_request"], query)
       }
       assert.strictEqual((yield* stats("from=2026-01-01T00:00:00Z&to=2026-11-20T00:00:00Z&group_by=day")).status, 200)
+      assert.strictEqual((yield* stats("from=0000-01-01T00:00:00Z&to=0000-02-01T00:00:00Z")).status, 400)
+      assert.strictEqual((yield* stats("from=0000-01-01T00:00:00Z&to=0001-02-01T00:00:00Z")).status, 200)
       assert.strictEqual((yield* stats("from=2020-01-01T00:00:00Z&group_by=hour")).json.to, "2020-02-01T00:00:00.000Z")
     }),
   )

@@ -161,6 +161,8 @@ layer(Lab.layer(), options)("webhooks", (it) => {
         [202, { object: "webhook_replay", webhook_id: id, queued: 2, has_more: false, next_position: null }],
       )
       assert.strictEqual((yield* replay({ created_after: "2039-01-01T00:00:00Z" })).json.queued, 0)
+      const ever = yield* replay({ created_after: "0000-01-01T00:00:00Z", events: ["email.queued"] })
+      assert.deepStrictEqual([ever.status, ever.json.queued], [202, 2])
       const { json: feed } = yield* call("GET", "/v1/events?types=email.queued&limit=1")
       const rest = yield* replay({ events: ["email.queued"], after_position: feed.next_position })
       assert.strictEqual(rest.json.queued, 1)

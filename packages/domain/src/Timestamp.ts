@@ -26,10 +26,10 @@ export const DAY = 24 * HOUR
 
 /** The last millisecond that four digits of a year can name. */
 const MAX_EPOCH_MILLIS = 253_402_300_799_999
-/** The first moment of the year 0, which is the earliest that fits the fixed width. */
-const MIN_EPOCH_MILLIS = -62_167_219_200_000
+/** The first moment of the year 1: the fixed width would hold a year 0, and Postgres knows none. */
+const MIN_EPOCH_MILLIS = -62_135_596_800_000
 
-/** Clamped to the years 0000 to 9999, so that the width holds whatever is asked. */
+/** Clamped to the years 0001 to 9999, so that the width holds whatever is asked. */
 export const fromMillis = (epochMillis: number): Timestamp =>
   new Date(Math.min(Math.max(epochMillis, MIN_EPOCH_MILLIS), MAX_EPOCH_MILLIS)).toISOString() as Timestamp
 
