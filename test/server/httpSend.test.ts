@@ -118,6 +118,14 @@ const RULES: ReadonlyArray<Row> = [
   ]),
   ["a header of one's own", { headers: { "X-Order": "7041", "List-Id": "a.acme.test" } }, 200],
   ["the header __proto__", { headers: JSON.parse('{"__proto__":"x"}') }, 200],
+  ["a Reply-To among the headers", { headers: { "Reply-To": "bo@example.org" } }, 200],
+  [
+    "beside reply_to",
+    { headers: { "Reply-TO": "x" }, reply_to: "a@b.co" },
+    400,
+    "validation_failed",
+    "headers.Reply-TO",
+  ],
   // More than 50 custom headers.
   ["50 headers", { headers: headers(50) }, 200],
   ["51 headers", { headers: headers(51) }, 400, "validation_failed", "headers"],

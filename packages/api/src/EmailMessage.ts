@@ -108,6 +108,9 @@ const Tracking = Schema.Struct({
   clicks: optional(Schema.Boolean, "By links in the HTML that lead over this service"),
 }).annotate({ identifier: "EmailTracking" })
 
+/** A header that may stand in a mail once (RFC 5322 §3.6), and that a field of its own writes. */
+const isReplyTo = (name: string): boolean => name.toLowerCase() === "reply-to"
+
 /** A message to send (contract §3). Everything that is checked here is decidable from the request alone. */
 export const EmailMessage = Schema.Struct({
   from: Address.Mailbox.annotate({ description: "Its domain must be a verified domain of the account" }),
@@ -143,5 +146,12 @@ export const EmailMessage = Schema.Struct({
       description: "Whether opens and clicks are told; what is left out is as the domain says",
     }),
   ),
-}).annotate({ identifier: "EmailMessage" })
+})
+  .check(
+    Schema.makeFilter(({ headers, reply_to }) => {
+      const second = reply_to.length === 0 ? undefined : Object.keys(headers ?? {}).find(isReplyTo)
+      return second === undefined || { path: ["headers", second], issue: "cannot stand beside `reply_to`" }
+    }),
+  )
+  .annotate({ identifier: "EmailMessage" })
 export type EmailMessage = typeof EmailMessage.Type
