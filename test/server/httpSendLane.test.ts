@@ -54,6 +54,8 @@ const REQUESTS: ReadonlyArray<Request> = [
     200,
     ({ good: key }) => ({ key, body: MESSAGE, headers: { "content-type": "application/json; charset=utf-8" } }),
   ],
+  ["a body behind a byte order mark", 200, ({ good: key }) => ({ key, raw: `\ufeff${JSON.stringify(MESSAGE)}` })],
+  ["a body behind two", 400, ({ good: key }) => ({ key, raw: `\ufeff\ufeff${JSON.stringify(MESSAGE)}` })],
   ["one violation", 400, ({ good: key }) => ({ key, body: without("from") })],
   [
     "many violations",

@@ -199,10 +199,13 @@ const json = Schema.toCodecJson(EmailMessage)
 const decode = Schema.decodeUnknownResult(json)
 const decodeForAll = Schema.decodeUnknownResult(json, { errors: "all" })
 
+const decoder = new TextDecoder()
+
 const payloadOf = (bytes: Buffer): Result.Result<EmailMessage, InvalidRequest> => {
   let body: unknown
   try {
-    body = JSON.parse(bytes.toString("utf8"))
+    // Which leaves a byte order mark out, as the long way does.
+    body = JSON.parse(decoder.decode(bytes))
   } catch {
     return Result.fail(validation.notJson())
   }
