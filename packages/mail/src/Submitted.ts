@@ -118,12 +118,12 @@ const bomb = (buffer: Buffer): "too_many_lines" | "too_many_parts" | undefined =
 
 const headerOf = (email: Email, name: string): string => email.headers.find(({ key }) => key === name)?.value ?? ""
 
-/** The members of a group are shown like anybody else. */
+/** The members of a group are shown like anybody else. A long name may be folded before a tab. */
 const mailboxes = (email: Email, name: string): Array<Mailbox> =>
   email.headers
     .filter(({ key }) => key === name)
     .flatMap(({ value }) => addressParser(value, { flatten: true }))
-    .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name }))
+    .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name.replaceAll("\t", " ") }))
 
 const file = (attachment: Attachment): File => {
   const { content, contentId, mimeType } = attachment
