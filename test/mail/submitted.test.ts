@@ -2,6 +2,98 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Submitted from "@waybill/mail/Submitted"
 import { Effect } from "effect"
 
+interface Part {
+  readonly type: string
+  readonly more?: ReadonlyArray<string>
+  readonly body: string
+}
+
+const mail = (parts: ReadonlyArray<Part>) =>
+  Buffer.from(
+    [
+      "From: hi@acme.test",
+      "MIME-Version: 1.0",
+      'Content-Type: multipart/mixed; boundary="b"',
+      "",
+      ...parts.flatMap(({ body, more = [], type }) => ["--b", `Content-Type: ${type}`, ...more, "", body]),
+      "--b--",
+      "",
+    ].join("\r\n"),
+  )
+
+const read = (...parts: ReadonlyArray<Part>) => Submitted.parse(mail(parts))
+
+const ATTACHED = "Content-Disposition: attachment; filename=a"
+const textOf = (file: Submitted.File | undefined) => Buffer.from(file?.bytes ?? []).toString("utf8")
+
+describe("a submitted file", () => {
+  for (const encoding of ["7bit", "8bit", "quoted-printable"])
+    it.effect(`ends as it ended in ${encoding}`, () =>
+      Effect.gen(function* () {
+        const more = [ATTACHED, `Content-Transfer-Encoding: ${encoding}`]
+        const part = (body: string) => ({ type: "text/csv", more, body })
+        const { files } = yield* read(part("a,b"), part("a,b\r\n1,2\r\n"), part("a,b\r\n\r\n"))
+        assert.deepStrictEqual(files.map(textOf), ["a,b", "a,b\n1,2\n", "a,b\n\n"])
+      }),
+    )
+
+  it.effect("keeps every byte in base64", () =>
+    Effect.gen(function* () {
+      const more = [ATTACHED, "Content-Transfer-Encoding: BASE64"]
+      const bytes = ["a,b\n", "a,b", "\r\n", "\n"]
+      const { files } = yield* read(
+        ...bytes.map((text) => ({ type: "text/csv", more, body: Buffer.from(text).toString("base64") })),
+      )
+      assert.deepStrictEqual(files.map(textOf), bytes)
+    }),
+  )
+
+  it.effect("of a calendar has the line ends and the method of one", () =>
+    Effect.gen(function* () {
+      const body = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n"
+      const { files } = yield* read(
+        { type: "text/calendar; charset=utf-8; method=request", body },
+        {
+          type: "application/ics; name=invite.ics",
+          more: [ATTACHED, "Content-Transfer-Encoding: base64"],
+          body: Buffer.from(body).toString("base64"),
+        },
+        { type: 'text/calendar; method="x; y=z"', body },
+      )
+      assert.deepStrictEqual(files.map(textOf), [body, body, body])
+      assert.deepStrictEqual(
+        files.map(({ contentType }) => contentType),
+        ["text/calendar; method=REQUEST", "application/ics", "text/calendar"],
+      )
+    }),
+  )
+
+  it.effect("has a content id where the HTML shows it, and nowhere else", () =>
+    Effect.gen(function* () {
+      const image = (id: string) => ({ type: "image/png", more: [`Content-ID: ${id}`], body: "x" })
+      const body = `<img src="cid:logo@acme.test"><img src=CID:b%40acme.test><td style="background:url(cid:c&#64;d)">`
+      const ids = ["<logo@acme.test>", " b@acme.test ", "<c@d>", "<f_m2x7>", "<not an id>", "<>", "<acme.test>"]
+      const { files } = yield* read({ type: "text/html", body }, ...ids.map(image))
+      assert.deepStrictEqual(
+        files.map(({ contentId }) => contentId),
+        ["logo@acme.test", "b@acme.test", "c@d", null, null, null, null],
+      )
+      assert.isNull((yield* read(image("<logo@acme.test>"))).files[0]?.contentId ?? null)
+    }),
+  )
+
+  it.effect("is not what a text says once more in AMP", () =>
+    Effect.gen(function* () {
+      const amp = { type: "text/x-amp-html", body: "<html amp4email></html>" }
+      const { files } = yield* read({ type: "text/plain", body: "hi" }, amp, { ...amp, more: [ATTACHED] })
+      assert.deepStrictEqual(
+        files.map(({ contentType, filename }) => [contentType, filename]),
+        [["text/x-amp-html", "a"]],
+      )
+    }),
+  )
+})
+
 describe("a submitted name", () => {
   it.effect("may be folded before a tab", () =>
     Effect.gen(function* () {

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import PostalMime, { addressParser, type Attachment, decodeWords, type Email } from "postal-mime"
+import * as HtmlReference from "./HtmlReference.ts"
 import * as MediaType from "./MediaType.ts"
 
 /** Lines that could open a part, boundaries included: each part costs memory, whatever its size. */
@@ -66,14 +67,14 @@ export const parse = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const reason = bomb(buffer)
   if (reason !== undefined) return yield* new Unreadable({ reason })
+  const parser = new PostalMime({
+    // A message inside a message is a file: its text is not this message's text.
+    forceRfc822Attachments: true,
+    maxNestingDepth: MAX_DEPTH,
+    maxHeadersSize: MAX_HEADER_BYTES,
+  })
   const email = yield* Effect.tryPromise({
-    try: () =>
-      PostalMime.parse(buffer, {
-        // A message inside a message is a file: its text is not this message's text.
-        forceRfc822Attachments: true,
-        maxNestingDepth: MAX_DEPTH,
-        maxHeadersSize: MAX_HEADER_BYTES,
-      }),
+    try: () => parser.parse(buffer),
     catch: () => new Unreadable({ reason: "too_complex" }),
   })
   if (SEALED.test(headerOf(email, "content-type"))) return yield* new Unreadable({ reason: "sealed" })
@@ -91,7 +92,7 @@ export const parse = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.
       .map(({ originalKey, value }) => ({ name: originalKey, value: decodeWords(value) })),
     html: withoutLastBreak(email.html),
     text: withoutLastBreak(email.text),
-    files: email.attachments.map(file),
+    files: filesIn(email, parser),
   }
 })
 
@@ -125,16 +126,78 @@ const mailboxes = (email: Email, name: string): Array<Mailbox> =>
     .flatMap(({ value }) => addressParser(value, { flatten: true }))
     .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name.replaceAll("\t", " ") }))
 
-const file = (attachment: Attachment): File => {
-  const { content, contentId, mimeType } = attachment
+const filesIn = (email: Email, parser: PostalMime): ReadonlyArray<File> => {
+  const literal = literalParts(parser)
+  const shown = shownIn(email.html ?? "")
+  return email.attachments.flatMap((attachment) => (isForOthers(attachment) ? [] : [file(attachment, shown, literal)]))
+}
+
+/** Another form of what the texts say, for programs that know it. To all others it would be a file of no use. */
+const isForOthers = ({ disposition, mimeType }: Attachment): boolean =>
+  mimeType === "text/x-amp-html" && disposition !== "attachment"
+
+/**
+ * Many programs give each file an id. One that the HTML shows nowhere is a file like any other: standing behind the HTML,
+ * it would be hidden from most readers.
+ */
+const file = (attachment: Attachment, shown: ReadonlySet<string>, literal: ReadonlySet<unknown>): File => {
+  const { content, contentId, method, mimeType } = attachment
   const bytes = typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)
+  const type = method !== undefined && METHOD.test(method) ? `${mimeType}; method=${method}` : mimeType
+  const id = contentId?.trim().replace(/^<|>$/gu, "") ?? ""
   return {
     filename: attachment.filename ?? FALLBACK_NAMES.get(mimeType) ?? "attachment",
-    bytes,
-    contentType: MediaType.isMediaType(mimeType) ? mimeType : MediaType.UNKNOWN,
-    contentId: contentId === undefined ? null : contentId.trim(),
+    bytes: CALENDARS.has(mimeType) ? inCrlf(bytes) : literal.has(content) ? withoutBreak(bytes) : bytes,
+    contentType: MediaType.isMediaType(type) ? type : MediaType.UNKNOWN,
+    contentId: shown.has(id) ? id : null,
   }
 }
+
+/** What HTML shows by its content id, as `src="cid:…"` or `url(cid:…)`, in whatever spelling. */
+const shownIn = (html: string): ReadonlySet<string> => {
+  const shown = new Set<string>()
+  for (const [, written = ""] of html.matchAll(CID)) {
+    const id = HtmlReference.decode(written) ?? written
+    shown.add(id).add(unescaped(id))
+  }
+  return shown
+}
+
+const CID = /\bcid:([^\s"'<>()\\]{1,1000})/giu
+
+const unescaped = (id: string): string => {
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}
+
+/** Of the parser's own tree, which it keeps and does not show. */
+interface Part {
+  readonly childNodes: ReadonlyArray<Part>
+  readonly content: unknown
+  readonly contentTransferEncoding: { readonly encoding: string }
+}
+
+/** What stood in the message line by line; the parser gives it the break that belongs to the boundary after it. */
+const literalParts = (parser: PostalMime): ReadonlySet<unknown> => {
+  const contents = new Set<unknown>()
+  const add = ({ childNodes, content, contentTransferEncoding }: Part): void => {
+    if (contentTransferEncoding.encoding !== "base64") contents.add(content)
+    childNodes.forEach(add)
+  }
+  ;(parser as unknown as { readonly root: Part }).root.childNodes.forEach(add)
+  return contents
+}
+
+const withoutBreak = (bytes: Uint8Array): Uint8Array => (bytes.at(-1) === LF ? bytes.subarray(0, -1) : bytes)
+
+/** RFC 5545 §3.1 wants it so, and the parser has made LF of it. */
+const CALENDARS: ReadonlySet<string> = new Set(["text/calendar", "application/ics"])
+const METHOD = /^[A-Z-]{1,40}$/u
+const inCrlf = (bytes: Uint8Array): Uint8Array =>
+  Buffer.from(Buffer.from(bytes).toString("utf8").replaceAll("\n", "\r\n"))
 
 const FALLBACK_NAMES: ReadonlyMap<string, string> = new Map([
   ["message/rfc822", "message.eml"],
