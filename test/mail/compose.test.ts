@@ -308,6 +308,16 @@ describe("a file's type", () => {
     assert.strictEqual(type({}), "application/octet-stream")
   })
 
+  it.for([
+    ['application/pdf; name="a.pdf"', "application/pdf;\r\n name="],
+    ["text/calendar; NAME=a.ics; method=REQUEST", "text/calendar; method=REQUEST;\r\n name="],
+    ['text/plain;name="a; b";charset=utf-8', "text/plain;charset=utf-8;\r\n name="],
+    ['text/plain; x="; name=y"', 'text/plain; x="; name=y";\r\n name='],
+  ] as const)("names the file once in %s", ([contentType, written]) => {
+    const bytes = raw(message({ attachments: [{ filename: "b", content: Buffer.from("x"), contentType }] }))
+    assert.include(bytes, `Content-Type: ${written}"b"\r\n`)
+  })
+
   it("is a message only where that needs no encoding", () => {
     assert.strictEqual(
       type({ contentType: "message/rfc822", content: Buffer.from("Subject: x\n\ny") }),

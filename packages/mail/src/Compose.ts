@@ -109,7 +109,7 @@ const textPart = (subtype: "plain" | "html", text: string, stem: string): Part =
 })
 
 const filePart = (file: Message.Attachment, disposition: "inline" | "attachment", stem: string): Part => {
-  const declared = file.contentType ?? MediaType.fromFilename(file.filename)
+  const declared = MediaType.withoutName(file.contentType ?? MediaType.fromFilename(file.filename))
   const message = /^message\//i.test(declared) ? MimeBody.sevenBitMessage(file.content, stem) : undefined
   // What may not be encoded and needs to be is sent as plain bytes under its name.
   const type = /^(?:multipart|message)\//i.test(declared) && message === undefined ? MediaType.UNKNOWN : declared

@@ -9,6 +9,11 @@ const MEDIA_TYPE_LENGTH_LIMIT = 300
 
 export const isMediaType = (value: string): boolean => value.length <= MEDIA_TYPE_LENGTH_LIMIT && MEDIA_TYPE.test(value)
 
+/** The name of a file stands beside its type, and a second one would make two readers see two names. */
+export const withoutName = (type: string): string =>
+  type.replaceAll(PARAMETER, (parameter, name: string) => (name.toLowerCase() === "name" ? "" : parameter))
+const PARAMETER = / ?; ?([A-Za-z0-9-]+)=(?:"[^"]*"|[^ ;"]*)/g
+
 /** What the end of a file name says, for the types that mail carries often; all else is bytes. */
 export const fromFilename = (filename: string): string =>
   BY_EXTENSION.get(filename.slice(filename.lastIndexOf(".") + 1).toLowerCase()) ?? UNKNOWN
