@@ -19,6 +19,7 @@ const mail = (parts: ReadonlyArray<Part>) =>
       "--b--",
       "",
     ].join("\r\n"),
+    "latin1",
   )
 
 const read = (...parts: ReadonlyArray<Part>) => Submitted.parse(mail(parts))
@@ -27,15 +28,27 @@ const ATTACHED = "Content-Disposition: attachment; filename=a"
 const textOf = (file: Submitted.File | undefined) => Buffer.from(file?.bytes ?? []).toString("utf8")
 
 describe("a submitted file", () => {
-  for (const encoding of ["7bit", "8bit", "quoted-printable"])
-    it.effect(`ends as it ended in ${encoding}`, () =>
+  const LINES = ["a,b", "a,b\r\n1,2\r\n", "a,\xff\r\n\r\n"]
+  for (const encoding of ["7bit", "8bit", "binary"])
+    it.effect(`keeps every byte in ${encoding}`, () =>
       Effect.gen(function* () {
         const more = [ATTACHED, `Content-Transfer-Encoding: ${encoding}`]
-        const part = (body: string) => ({ type: "text/csv", more, body })
-        const { files } = yield* read(part("a,b"), part("a,b\r\n1,2\r\n"), part("a,b\r\n\r\n"))
-        assert.deepStrictEqual(files.map(textOf), ["a,b", "a,b\n1,2\n", "a,b\n\n"])
+        const { files } = yield* read(...LINES.map((body) => ({ type: "text/csv", more, body })))
+        assert.deepStrictEqual(
+          files.map(({ bytes }) => Buffer.from(bytes).toString("latin1")),
+          LINES,
+        )
       }),
     )
+
+  it.effect("ends as it ended in quoted-printable", () =>
+    Effect.gen(function* () {
+      const more = [ATTACHED, "Content-Transfer-Encoding: quoted-printable"]
+      const bodies = ["a,b", "a,b=\r\n1,2\r\n", "a=0Ab=", "a=0D=0A"]
+      const { files } = yield* read(...bodies.map((body) => ({ type: "text/csv", more, body })))
+      assert.deepStrictEqual(files.map(textOf), ["a,b", "a,b1,2\n", "a\nb", "a\r\n"])
+    }),
+  )
 
   it.effect("keeps every byte in base64", () =>
     Effect.gen(function* () {

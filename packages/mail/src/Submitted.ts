@@ -127,9 +127,9 @@ const mailboxes = (email: Email, name: string): Array<Mailbox> =>
     .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name.replaceAll("\t", " ") }))
 
 const filesIn = (email: Email, parser: PostalMime): ReadonlyArray<File> => {
-  const literal = literalParts(parser)
+  const encoded = encodings(parser)
   const shown = shownIn(email.html ?? "")
-  return email.attachments.flatMap((attachment) => (isForOthers(attachment) ? [] : [file(attachment, shown, literal)]))
+  return email.attachments.flatMap((attachment) => (isForOthers(attachment) ? [] : [file(attachment, shown, encoded)]))
 }
 
 /** Another form of what the texts say, for programs that know it. To all others it would be a file of no use. */
@@ -140,14 +140,14 @@ const isForOthers = ({ disposition, mimeType }: Attachment): boolean =>
  * Many programs give each file an id. One that the HTML shows nowhere is a file like any other: standing behind the HTML,
  * it would be hidden from most readers.
  */
-const file = (attachment: Attachment, shown: ReadonlySet<string>, literal: ReadonlySet<unknown>): File => {
+const file = (attachment: Attachment, shown: ReadonlySet<string>, encoded: ReadonlyMap<unknown, string>): File => {
   const { content, contentId, method, mimeType } = attachment
   const bytes = typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)
   const type = method !== undefined && METHOD.test(method) ? `${mimeType}; method=${method}` : mimeType
   const id = contentId?.trim().replace(/^<|>$/gu, "") ?? ""
   return {
     filename: attachment.filename ?? FALLBACK_NAMES.get(mimeType) ?? "attachment",
-    bytes: CALENDARS.has(mimeType) ? inCrlf(bytes) : literal.has(content) ? withoutBreak(bytes) : bytes,
+    bytes: CALENDARS.has(mimeType) ? inCrlf(bytes) : whole(bytes, encoded.get(content)),
     contentType: MediaType.isMediaType(type) ? type : MediaType.UNKNOWN,
     contentId: shown.has(id) ? id : null,
   }
@@ -180,24 +180,33 @@ interface Part {
   readonly contentTransferEncoding: { readonly encoding: string }
 }
 
-/** What stood in the message line by line; the parser gives it the break that belongs to the boundary after it. */
-const literalParts = (parser: PostalMime): ReadonlySet<unknown> => {
-  const contents = new Set<unknown>()
+/** What stood in the message line by line, by its bytes: the others are whole in base64. */
+const encodings = (parser: PostalMime): ReadonlyMap<unknown, string> => {
+  const found = new Map<unknown, string>()
   const add = ({ childNodes, content, contentTransferEncoding }: Part): void => {
-    if (contentTransferEncoding.encoding !== "base64") contents.add(content)
+    found.set(content, contentTransferEncoding.encoding)
     childNodes.forEach(add)
   }
   ;(parser as unknown as { readonly root: Part }).root.childNodes.forEach(add)
-  return contents
+  return found
 }
 
-const withoutBreak = (bytes: Uint8Array): Uint8Array => (bytes.at(-1) === LF ? bytes.subarray(0, -1) : bytes)
+/**
+ * The parser ends all lines with LF, also the last, whose break belongs to the boundary after it. In quoted-printable an
+ * LF may have been written as one.
+ */
+const whole = (bytes: Uint8Array, encoding: string | undefined): Uint8Array => {
+  if (encoding === undefined || encoding === "base64") return bytes
+  const own = bytes.at(-1) === LF ? bytes.subarray(0, -1) : bytes
+  return encoding === "quoted-printable" ? own : inCrlf(own)
+}
 
-/** RFC 5545 §3.1 wants it so, and the parser has made LF of it. */
+const inCrlf = (bytes: Uint8Array): Uint8Array =>
+  Buffer.from(Buffer.from(bytes).toString("latin1").replaceAll("\n", "\r\n"), "latin1")
+
+/** RFC 5545 §3.1 has their lines end in CRLF; the parser writes them anew. */
 const CALENDARS: ReadonlySet<string> = new Set(["text/calendar", "application/ics"])
 const METHOD = /^[A-Z-]{1,40}$/u
-const inCrlf = (bytes: Uint8Array): Uint8Array =>
-  Buffer.from(Buffer.from(bytes).toString("utf8").replaceAll("\n", "\r\n"))
 
 const FALLBACK_NAMES: ReadonlyMap<string, string> = new Map([
   ["message/rfc822", "message.eml"],
