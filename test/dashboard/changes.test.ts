@@ -14,6 +14,10 @@ const BO = { email: "bo@acme.test", password: "a long password of bo" }
 /** Half an hour beside everybody else, so that whoever takes local time for UTC is found out. */
 const ZONE = "Asia/Kolkata"
 
+interface Box extends HTMLElement {
+  readonly checked: boolean
+}
+
 /** As a field for date and time takes it, in the time of whoever sits there. */
 const local = (iso: string, minutes: number): string =>
   new Date(Date.parse(iso) + minutes * MINUTE_MS)
@@ -272,7 +276,14 @@ describe.skipIf(typeof browser === "string")(
       const { page } = seen
       const target = "https://shop.dev/order?id=7&view=all"
       await page.goto(`/domains/${DOMAIN}`)
-      await page.getByRole("switch", { name: "Clicks" }).check()
+      const clicks = page.getByRole("switch", { name: "Clicks" })
+      const pressed = clicks.evaluate((switched) => {
+        const box = switched as Box
+        box.click()
+        return box.checked
+      })
+      // In the same breath, before anybody can have answered.
+      assert.isTrue(await pressed)
       const tracking = async () => {
         const { json } = await house.ask("GET", `/domains/${DOMAIN}`)
         return [json.open_tracking, json.click_tracking]

@@ -1,9 +1,12 @@
 import { useMutation } from "@tanstack/react-query"
+import { useEffect, useState } from "react"
 import type { Domain } from "../api/records.ts"
 import { patch } from "../api/request.ts"
 import { ErrorNote } from "../ui/ErrorNote.tsx"
 import { Check } from "../ui/Field.tsx"
 import { Panel } from "../ui/Surface.tsx"
+
+type Changes = Partial<Pick<Domain, "open_tracking" | "click_tracking">>
 
 /** Whether a domain's mail tells of its readers. */
 export const Tracking = ({
@@ -15,13 +18,21 @@ export const Tracking = ({
   readonly may: boolean
   readonly onChanged: (next: Domain) => void
 }) => {
+  const [ahead, setAhead] = useState<Changes>({})
   const change = useMutation({
-    mutationFn: (body: Partial<Pick<Domain, "open_tracking" | "click_tracking">>) =>
-      patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, body),
+    mutationFn: (body: Changes) => patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, body),
     onSuccess: onChanged,
+    onError: () => setAhead({}),
   })
-  // Shown as it will be: a switch that waits for its answer seems to be stuck.
-  const shown = change.isPending ? { ...domain, ...change.variables } : domain
+  // What came from the service shows it, or something newer.
+  useEffect(() => setAhead({}), [domain])
+  // Shown as it will be, in the same breath: a switch that waits for its answer seems to be stuck, and a mutation is
+  // told of behind the event, in which the browser takes back what nobody has kept.
+  const shown = { ...domain, ...(change.isPending ? change.variables : {}), ...ahead }
+  const set = (changes: Changes) => {
+    setAhead(changes)
+    change.mutate(changes)
+  }
   return (
     <Panel title="Tracking">
       <div className="flex flex-col gap-3 p-4">
@@ -35,7 +46,7 @@ export const Tracking = ({
           hint="By a picture of one point. Many programs fetch it unasked, or never."
           checked={shown.open_tracking}
           disabled={!may}
-          onChange={(event) => change.mutate({ open_tracking: event.target.checked })}
+          onChange={(event) => set({ open_tracking: event.target.checked })}
         />
         <Check
           role="switch"
@@ -43,7 +54,7 @@ export const Tracking = ({
           hint="Links in the HTML lead over this service, and on to where you wrote."
           checked={shown.click_tracking}
           disabled={!may}
-          onChange={(event) => change.mutate({ click_tracking: event.target.checked })}
+          onChange={(event) => set({ click_tracking: event.target.checked })}
         />
         {change.error === null ? undefined : <ErrorNote error={change.error} />}
       </div>
