@@ -5,6 +5,7 @@ import * as DomainCheck from "@waybill/mail/DomainCheck"
 import * as DomainRecords from "@waybill/mail/DomainRecords"
 import * as Network from "@waybill/mail/Network"
 import * as DnsServer from "../support/dnsServer.ts"
+import { workedMs } from "../support/effort.ts"
 
 const KEY = `MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A${"aZ09+/".repeat(55)}IDAQAB`
 const DKIM = `v=DKIM1; k=rsa; p=${KEY}`
@@ -182,9 +183,9 @@ describe("the classic mistakes have words", () => {
 
   it.effect("the longest record there can be is read at once, whatever it is made of", () =>
     Effect.gen(function* () {
-      const began = performance.now()
+      const began = workedMs()
       assert.match(String(of(yield* check(at(`v=DKIM1; k=rsa; p=${"=".repeat(64_000)}x`)), "dkim")), /another key/u)
-      assert.isBelow(performance.now() - began, 1_000)
+      assert.isBelow(workedMs() - began, 1_000)
     }),
   )
 
@@ -323,7 +324,7 @@ it.effect("a domain is checked at its own servers over the wire", () =>
           authoritative_port: own.port,
           allowed: Result.getOrThrow(Network.parseAll(["127.0.0.0/8"])),
           // Waited out once here; on a busy machine the others need a part of it.
-          query_timeout_ms: 1_000,
+          query_timeout_ms: 4_000,
           query_tries: 1,
         }),
       ),

@@ -12,16 +12,16 @@ const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
 const MX1 = "127.0.0.1"
 export const MX2 = "127.0.0.2"
 
-/** The port that is free on one address may be taken on the other. */
+/** The port that is free on one address may be taken on the other, by a server of somebody else. */
 const listenTwice = Effect.fnUntraced(function* (first: SmtpServer.Options | "absent", second: SmtpServer.Options) {
   const mx2 = yield* SmtpServer.listen({ ...second, host: MX2 })
-  const mx1 =
-    first === "absent"
-      ? undefined
-      : yield* SmtpServer.listen({ ...first, host: MX1, port: mx2.port }).pipe(
-          Effect.catchDefect(() => Effect.fail("taken" as const)),
-        )
-  return { mx1, mx2 }
+  const at = (options: SmtpServer.Options) =>
+    SmtpServer.listen({ ...options, host: MX1, port: mx2.port }).pipe(
+      Effect.catchDefect(() => Effect.fail("taken" as const)),
+    )
+  if (first !== "absent") return { mx1: yield* at(first), mx2 }
+  yield* Effect.scoped(at({}))
+  return { mx1: undefined, mx2 }
 })
 
 /** acme.test has two servers, on two addresses of loopback and one port. */
@@ -48,6 +48,7 @@ export const using = <A>(
   run: (deliver: (to: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Transport.Outcome>>) => Effect.Effect<A>,
   options: Partial<DirectTransport.Options> = {},
   policies: Record<string, MtaSts.Policy> = {},
+  query_timeout_ms = 20_000,
 ) =>
   Transport.Transport.use((transport) => run((to) => transport.deliver(outgoing(), to))).pipe(
     Effect.provide(
@@ -56,11 +57,11 @@ export const using = <A>(
         port,
         allowed,
         ca: SmtpServer.authority,
-        timeouts: { ...PATIENT, greeting_ms: 1000 },
+        timeouts: PATIENT,
         ...options,
       }).pipe(
         Layer.provide(MtaSts.MtaSts.layerTest(policies)),
-        Layer.provide(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms: 1000, query_tries: 1 })),
+        Layer.provide(Dns.Dns.layer({ servers: [dns.server], query_timeout_ms, query_tries: 1 })),
       ),
     ),
   )

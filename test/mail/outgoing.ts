@@ -51,11 +51,12 @@ export const PATIENT = {
   data_ms: 20_000,
   block_ms: 20_000,
   end_of_data_ms: 20_000,
-  quit_ms: 100,
+  quit_ms: 20_000,
 }
 export type Wait = keyof typeof PATIENT
 
 /** Silence is found out quickly where a test brings it about, and nowhere else. */
-export const impatient = (wait: Wait | undefined) => (wait === undefined ? PATIENT : { ...PATIENT, [wait]: 200 })
+export const impatient = (wait: Wait | undefined, ms = 200) =>
+  wait === undefined ? PATIENT : { ...PATIENT, [wait]: ms }
 
 export const short = (outcome: Outcome | undefined) => outcome && `${outcome.status} ${outcome.category ?? ""}`.trim()

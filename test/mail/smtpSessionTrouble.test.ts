@@ -14,13 +14,13 @@ const LOGIN = { user: "u", password: Redacted.make("p") }
 /** Over TLS and with a login, as most relays want it. */
 const securely = (
   server: SmtpServer.SmtpServer,
-  { mails = 1, wait }: { readonly mails?: number; readonly wait?: Wait | undefined } = {},
+  { mails = 1, ms, wait }: { readonly mails?: number; readonly wait?: Wait | undefined; readonly ms?: number } = {},
 ): Effect.Effect<ReadonlyArray<ReadonlyArray<Transport.Outcome>>> =>
   Transport.Transport.use((transport) => Effect.replicateEffect(transport.deliver(outgoing(), TO), mails)).pipe(
     Effect.provide(
       RelayTransport.layer(
         relayTo(server, { host: "localhost", tls: { mode: "required", verify: true }, login: LOGIN }),
-        { name: "waybill.test", timeouts: impatient(wait), ca: SmtpServer.authority },
+        { name: "waybill.test", timeouts: impatient(wait, ms), ca: SmtpServer.authority },
       ),
     ),
   )
@@ -88,6 +88,8 @@ for (const pipelining of [true, false]) {
         const [first = [], second = []] = yield* securely(server, {
           mails: 2,
           wait: action === "hang" ? "mail_ms" : undefined,
+          // As long is waited for the answers to MAIL, which come.
+          ms: 3_000,
         })
         assert.deepStrictEqual(
           first.map(short),
@@ -124,7 +126,7 @@ for (const pipelining of [true, false]) {
       it.effect(`that meets ${action} at QUIT has delivered all the same, and its end does not wait`, () =>
         Effect.gen(function* () {
           const server = yield* listen(({ phase }) => (phase === "quit" ? action : undefined))
-          const [outcomes = []] = yield* securely(server)
+          const [outcomes = []] = yield* securely(server, { wait: "quit_ms" })
           assert.deepStrictEqual(
             outcomes.map(short),
             TO.map(() => "delivered"),
@@ -196,9 +198,9 @@ describe("a server that says more than it was asked", () => {
     Effect.gen(function* () {
       const server = yield* talkative(() => "")
       const wire = yield* Effect.promise((signal) =>
-        SmtpWire.connect({ host: server.host, port: server.port }, 1_000, signal),
+        SmtpWire.connect({ host: server.host, port: server.port }, PATIENT.connect_ms, signal),
       )
-      yield* Effect.promise(() => wire.read(1_000))
+      yield* Effect.promise(() => wire.read(PATIENT.greeting_ms))
       wire.write("NOOP\r\n".repeat(MAX_UNREAD_REPLIES))
       wire.write("NOOP\r\n")
       yield* hungUp(server)

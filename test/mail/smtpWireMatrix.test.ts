@@ -18,9 +18,15 @@ const WAITS = {
   dot: "end_of_data_ms",
 } as const
 
-const deliver = (server: SmtpServer.SmtpServer, message = outgoing(), to: ReadonlyArray<string> = TO, wait?: Wait) =>
+const deliver = (
+  server: SmtpServer.SmtpServer,
+  message = outgoing(),
+  to: ReadonlyArray<string> = TO,
+  wait?: Wait,
+  ms?: number,
+) =>
   Transport.Transport.use((transport) => transport.deliver(message, to)).pipe(
-    Effect.provide(RelayTransport.layer(relayTo(server), { name: "waybill.test", timeouts: impatient(wait) })),
+    Effect.provide(RelayTransport.layer(relayTo(server), { name: "waybill.test", timeouts: impatient(wait, ms) })),
   )
 
 const at =
@@ -32,10 +38,10 @@ const all = (outcome: string) => TO.map(() => outcome)
 
 for (const pipelining of [true, false]) {
   describe(pipelining ? "with PIPELINING" : "without PIPELINING", () => {
-    const given = (script: NonNullable<SmtpServer.Options["script"]>, message = outgoing(), wait?: Wait) =>
+    const given = (script: NonNullable<SmtpServer.Options["script"]>, message = outgoing(), wait?: Wait, ms?: number) =>
       Effect.gen(function* () {
         const server = yield* SmtpServer.listen({ script, pipelining })
-        const outcomes = yield* deliver(server, message, TO, wait)
+        const outcomes = yield* deliver(server, message, TO, wait, ms)
         assert.deepStrictEqual(server.violations, [])
         assert.deepStrictEqual(
           outcomes.map((outcome) => outcome.recipient),
@@ -125,7 +131,8 @@ for (const pipelining of [true, false]) {
     it.effect("an answer lost after the message was stored is told apart", () =>
       Effect.gen(function* () {
         for (const action of ["store-then-drop", "store-then-hang"] as const) {
-          const { kinds, server } = yield* given(at("dot", action))
+          // Long enough for the message to have come, which nobody says.
+          const { kinds, server } = yield* given(at("dot", action), outgoing(), "end_of_data_ms", 3_000)
           assert.deepStrictEqual(kinds, all("deferred lost_answer"))
           assert.strictEqual(server.mails.length, 1)
         }

@@ -7,7 +7,7 @@ import * as MxRoute from "@waybill/mail/MxRoute"
 import * as SiteRules from "@waybill/mail/SiteRules"
 import type * as SmtpServer from "../support/smtpServer.ts"
 import { MX2, pair, using } from "./mxPair.ts"
-import { short } from "./outgoing.ts"
+import { impatient, PATIENT, short } from "./outgoing.ts"
 
 describe("a pair of servers", () => {
   it.effect("the better one gets the mail", () =>
@@ -40,7 +40,9 @@ describe("a pair of servers", () => {
     it.effect(`the second gets it when the first ${name}`, () =>
       Effect.gen(function* () {
         const world = yield* pair(options)
-        const outcomes = yield* using(world, (deliver) => deliver(["ana@acme.test", "ben@acme.test"]))
+        // As long is waited for the greeting of the second, which comes.
+        const timeouts = name === "is silent" ? impatient("greeting_ms", 3_000) : PATIENT
+        const outcomes = yield* using(world, (deliver) => deliver(["ana@acme.test", "ben@acme.test"]), { timeouts })
         assert.deepStrictEqual(
           outcomes.map((outcome) => [outcome.status, outcome.mx, outcome.recipient]),
           [
@@ -152,7 +154,8 @@ describe("the way to a domain", () => {
         "a@127.0.0.1",
         "a@",
       ]
-      const outcomes = yield* using(world, (deliver) => deliver(to))
+      // One of them is silent for so long; the others answer in a part of it.
+      const outcomes = yield* using(world, (deliver) => deliver(to), {}, {}, 4_000)
       assert.deepStrictEqual(outcomes.map(short), [
         "deferred dns",
         "deferred dns",

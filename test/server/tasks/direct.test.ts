@@ -35,7 +35,7 @@ const direct = Effect.fnUntraced(function* (
     ca: SmtpServer.authority,
   }).pipe(
     Layer.provide(MtaSts.MtaSts.layerTest({})),
-    Layer.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 500, query_tries: 1 })),
+    Layer.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 20_000, query_tries: 1 })),
   )
   yield* Layer.build(
     Worker.layer({
@@ -101,7 +101,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
       const from = yield* Delivery.sender("two-keys.test")
       world.dns.set("wb1._domainkey.two-keys.test", { TXT: [`v=DKIM1; k=rsa; p=${from.public_key}`] })
       const looksAtDns = domains.check(from.account_id, from.domain_id).pipe(
-        Effect.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 500, query_tries: 1 })),
+        Effect.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 20_000, query_tries: 1 })),
         Effect.provideService(Instance, {
           transport: "direct",
           returnPath: null,
@@ -178,7 +178,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
         },
       })
       world.dns.set("tar.test", { MX: [[10, "mx1.acme.test"]] })
-      yield* direct(world, { attemptLimit: Duration.millis(700) })
+      yield* direct(world, { attemptLimit: Duration.seconds(3) })
       const from = yield* Delivery.sender("hurried.test")
       const ref = yield* Delivery.accept(from, to("ana@acme.test", "ben@acme.test", "cy@tar.test"))
       const found = yield* recipients(ref)
@@ -210,7 +210,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
       })
       world.dns.set("tar.test", { MX: [[10, "mx1.acme.test"]] })
       const scope = yield* Scope.fork(yield* Effect.scope)
-      yield* Scope.provide(direct(world, { stopWithin: "100 millis" }), scope)
+      yield* Scope.provide(direct(world, { stopWithin: "2 seconds" }), scope)
       const from = yield* Delivery.sender("stopped.test")
       const ref = yield* Delivery.accept(from, to("ana@acme.test", "cy@tar.test"))
       yield* Delivery.until(
