@@ -68,15 +68,14 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
         const { account, admin, lab } = yield* setUp
         const { id, secret: key } = yield* lab.key(account)
         const second = yield* lab.another
-        const calls: Array<{ readonly started: number; readonly status: number }> = []
+        const calls: Array<{ readonly started: number; readonly status: number; readonly limit: string | null }> = []
         let revokedAt = Number.POSITIVE_INFINITY
         const hammer = (node: string) =>
           Effect.gen(function* () {
-            // Few enough that the window of the address, which a refused key counts in, does not fill up.
             while (calls.filter(({ started }) => started > revokedAt).length < 40) {
               const started = performance.now()
-              const { status } = yield* lab.ask("POST", "/v1/email/send", { key, node, body: {} })
-              calls.push({ started, status })
+              const { headers, status } = yield* lab.ask("POST", "/v1/email/send", { key, node, body: {} })
+              calls.push({ started, status, limit: headers.get("x-ratelimit-limit") })
             }
           })
         const revoke = Effect.gen(function* () {
@@ -89,10 +88,12 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
         yield* Effect.all([revoke, ...[...nodes, ...nodes, ...nodes].map(hammer)], { concurrency: "unbounded" })
         const late = calls.filter(({ started }) => started > revokedAt)
         assert.isAtLeast(late.length, 40)
+        // So many without a valid key are limited in the end, as anybody at this address without one is.
         assert.deepStrictEqual(
-          late.filter(({ status }) => status !== 401),
+          late.filter(({ limit, status }) => status !== 401 && (status !== 429 || limit !== "120")),
           [],
         )
+        assert.isAbove(calls.filter(({ status }) => status === 401).length, 0)
         assert.isAbove(calls.filter(({ status }) => status === 400).length, 50)
       }),
   )
@@ -126,11 +127,13 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
   it.effect("are refused when expired, and from an address that is not allowed", () =>
     Effect.gen(function* () {
       const { account, lab } = yield* setUp
-      const expired = yield* lab.key(account, { expires_at: new Date(Date.now() + 300).toISOString() })
+      const expired = yield* lab.key(account, { expires_at: "2999-01-01T00:00:00.000Z" })
       const elsewhere = yield* lab.key(account, { allowed_ips: ["203.0.113.0/24"] })
       const use = (key: string) => Effect.map(lab.ask("GET", "/v1/account", { key }), ({ status }) => status)
       assert.strictEqual(yield* use(elsewhere.secret), 401)
-      yield* Effect.repeat(use(expired.secret), { until: (status) => status === 401, times: 100 })
+      assert.strictEqual(yield* use(expired.secret), 200)
+      // Its time comes, which nobody here waits for.
+      yield* Effect.orDie(lab.sql`UPDATE api_keys SET expires_at = now() WHERE id = ${expired.id}`)
       assert.strictEqual(yield* use(expired.secret), 401)
     }),
   )
