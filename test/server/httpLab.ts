@@ -25,6 +25,7 @@ import { HttpLive } from "../../apps/server/src/http/Server.ts"
 import * as tracking from "../../apps/server/src/http/tracking.ts"
 import { DEFAULT_MAX_BODY_BYTES } from "../../apps/server/src/Settings.ts"
 import * as Visits from "../../apps/server/src/Visits.ts"
+import { layerFrozen } from "../store/admissionKeys.ts"
 import * as Database from "../support/database.ts"
 
 export interface Setup {
@@ -35,6 +36,8 @@ export interface Setup {
   readonly timeouts?: Timeouts
   readonly tracks?: boolean
   readonly zones?: Parameters<typeof Dns.layerTest>[0]
+  /** The clock of the database stands still, so that no minute ends in the midst of a count. */
+  readonly minuteStands?: boolean
 }
 
 export interface Answer {
@@ -120,7 +123,11 @@ export class Lab extends Context.Service<
             ),
         })
       }),
-    ).pipe(Layer.provideMerge(served(setup)), Layer.provideMerge(store), Layer.provideMerge(Database.layerFresh))
+    ).pipe(
+      Layer.provideMerge(served(setup)),
+      Layer.provideMerge(store),
+      Layer.provideMerge(setup.minuteStands === true ? layerFrozen : Database.layerFresh),
+    )
 }
 
 const nodeStore = Layer.mergeAll(Secrets.layer, Admission.layer).pipe(

@@ -4,6 +4,7 @@ import { Replay } from "@waybill/store/projections/Replay"
 import { Arbitrary, Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { Fresh } from "../support/database.ts"
+import { enoughOfTheMonth } from "../support/wallClock.ts"
 import { type Answer, Lab } from "./httpLab.ts"
 
 /** What a customer believes of the service: lists in memory, and no other knowledge of it. */
@@ -256,6 +257,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
       { history: Arbitrary.array(Arbitrary.schema(Command), { minLength: 10, maxLength: 60 }) },
       ({ history }) =>
         Effect.gen(function* () {
+          yield* enoughOfTheMonth
           const lab = yield* Lab
           const account = yield* lab.account()
           let left = 0

@@ -14,16 +14,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import * as Database from "../support/database.ts"
 import * as WallClock from "../support/wallClock.ts"
-import { account, freezeDatabaseClock, key, revoke, setDatabaseClock } from "./admissionKeys.ts"
-
-/** Freezes the clock first, over a pool of its own, because only connections opened afterwards have the frozen one. */
-const Frozen = Layer.unwrap(
-  Effect.gen(function* () {
-    const fresh = yield* Database.Fresh
-    yield* Effect.provide(freezeDatabaseClock, Database.layerOf(fresh))
-    return Database.layerOf(fresh)
-  }),
-).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
+import { account, key, layerFrozen, revoke, setDatabaseClock } from "./admissionKeys.ts"
 
 /** As a second node: its own pool, its own memory. */
 class OtherNode extends Context.Service<OtherNode, Admission["Service"]>()("test/OtherNode") {
@@ -40,7 +31,7 @@ class OtherNode extends Context.Service<OtherNode, Admission["Service"]>()("test
 
 const World = Layer.mergeAll(Admission.layer, OtherNode.layer, EventStore.layer()).pipe(
   Layer.provideMerge(KeyUses.layer),
-  Layer.provideMerge(Frozen),
+  Layer.provideMerge(layerFrozen),
 )
 
 const request = (tokenHash: string | null, bucket: RateLimit.Bucket = "other", address = "203.0.113.7"): Request => ({

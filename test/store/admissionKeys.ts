@@ -7,8 +7,9 @@ import * as Id from "@waybill/domain/Id"
 import type * as Network from "@waybill/domain/Network"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { EventStore } from "@waybill/store/EventStore"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { createHash, randomBytes } from "node:crypto"
+import * as Database from "../support/database.ts"
 
 const NOW = Timestamp.fromMillis(Date.UTC(2026, 10, 21, 12, 0, 0))
 const id = <Name extends Parameters<typeof Id.make>[0]>(name: Name) => Id.make(name, Date.now(), randomBytes(10))
@@ -71,6 +72,15 @@ export const freezeDatabaseClock = Effect.gen(function* () {
   const [row] = yield* sql<{ readonly name: string }>`SELECT current_database()::text AS name`
   yield* sql`ALTER DATABASE ${sql(row?.name ?? "")} SET search_path = public, frozen, pg_catalog`
 })
+
+/** Over a pool of its own, because only connections that are opened afterwards have the frozen clock. */
+export const layerFrozen = Layer.unwrap(
+  Effect.gen(function* () {
+    const fresh = yield* Database.Fresh
+    yield* Effect.provide(freezeDatabaseClock, Database.layerOf(fresh))
+    return Database.layerOf(fresh)
+  }),
+).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
 
 export const setDatabaseClock = (at: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) => sql`UPDATE frozen.clock SET at = ${at}::timestamptz`)

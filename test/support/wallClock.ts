@@ -1,4 +1,15 @@
 import { Clock, Effect } from "effect"
+import { setTimeout as pause } from "node:timers/promises"
+
+/** What is counted by the month is counted in less than this. */
+const COUNTED_WITHIN_MS = 20_000
+
+/** The month must not end in the midst of a count: the end of one that is all but over is waited for. */
+export const enoughOfTheMonth = Effect.promise(async () => {
+  const now = new Date()
+  const left = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime()
+  if (left < COUNTED_WITHIN_MS) await pause(left + 50)
+})
 
 /** The same clock after somebody set the one on the wall by so much; the steady one has gone on by `later`. */
 const set = (clock: Clock.Clock, wallMillis: number, later = 0): Clock.Clock => {

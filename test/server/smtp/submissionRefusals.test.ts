@@ -8,6 +8,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import { Clock, Duration, Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import type { SendMailOptions } from "nodemailer"
+import { enoughOfTheMonth } from "../../support/wallClock.ts"
 import * as Smtp from "./support.ts"
 
 const mail = (customer: Smtp.Customer, over: SendMailOptions = {}): SendMailOptions => ({
@@ -239,6 +240,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission refuses", (it)
 
   it.effect("more than the month's volume, and says when it is over", () =>
     Effect.gen(function* () {
+      yield* enoughOfTheMonth
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer({ plan: "free" })
       const sql = yield* PgClient.PgClient
