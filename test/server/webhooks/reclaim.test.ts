@@ -136,7 +136,7 @@ layer(World, { excludeTestServices: true })("a node that is killed during its ca
         assert.strictEqual(receiver.calls.length, 2 * CALLS)
         assert.strictEqual(new Set(receiver.calls.map(({ headers }) => headers["webhook-id"])).size, CALLS)
       }),
-    60_000,
+    120_000,
   )
 
   it.effect("gives back, when it is only stopped, what it has not begun, and writes down what it has", () =>
