@@ -73,7 +73,8 @@ const firstLine = (child: ChildProcess): Promise<string> =>
       text += String(chunk)
       if (text.includes("\n")) resolve(text)
     })
-    child.once("exit", (code) => reject(new Error(`ended with ${code} before it answered`)))
+    // Not before all that it said has been read.
+    child.once("close", (code) => reject(new Error(`ended with ${code} before it answered`)))
   })
 
 export interface Where {
@@ -125,6 +126,8 @@ export const runs = (pid: number): Promise<boolean> => Process.find(pid).then((f
 export const query = (url: string, statement: string): Effect.Effect<ReadonlyArray<Record<string, unknown>>> =>
   Effect.promise(async () => {
     const client = new pg.Client({ connectionString: url })
+    // A server that is killed is heard of here, beside the query that it leaves unanswered.
+    client.on("error", () => undefined)
     await client.connect()
     try {
       return (await client.query(statement)).rows

@@ -109,7 +109,8 @@ const ready = (child: ChildProcess, portIn: (line: string) => number | undefined
   new Promise((resolve, reject) => {
     let said = ""
     child.stderr?.on("data", (chunk) => (said += chunk))
-    child.once("exit", (code) => reject(new Error(`the service ended with ${code}:\n${said}`)))
+    // Not before all that it said has been read.
+    child.once("close", (code) => reject(new Error(`the service ended with ${code}:\n${said}`)))
     if (child.stdout === null) return reject(new Error("the service has no output"))
     createInterface(child.stdout).on("line", (line) => {
       said += `${line}\n`
