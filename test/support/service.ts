@@ -8,10 +8,16 @@ const MAIN = fileURLToPath(new URL("../../bin/main.mjs", import.meta.url))
 
 /** Below those that systems give to whoever connects, so that no connection of another test takes it in between. */
 const [FIRST_PORT, LAST_PORT] = [15_000, 32_000]
+/** Each worker of a run has a stretch of its own: what one has chosen and not yet opened no other comes upon. */
+const WORKERS = 8
+const STRETCH = Math.floor((LAST_PORT - FIRST_PORT) / WORKERS)
+const first = FIRST_PORT + ((Number(process.env["VITEST_POOL_ID"] ?? 1) - 1) % WORKERS) * STRETCH
+/** Anywhere in it, for other runs on this machine have the same stretches; and then the next, for so does this run. */
+let turn = randomInt(STRETCH)
 
-/** A port that was free a moment ago. */
+/** A port that was free a moment ago, and is given out once. */
 export const freePort = async (): Promise<number> => {
-  const port = randomInt(FIRST_PORT, LAST_PORT)
+  const port = first + (turn++ % STRETCH)
   const server = createServer().listen(port, "127.0.0.1")
   const isFree = await once(server, "listening").then(
     () => true,
@@ -57,9 +63,17 @@ export class Service {
     void this.ended.then(() => (over = true))
     while (!this.output.includes(text)) {
       if (over) throw new Error(`it ended without saying "${text}":\n${this.output}`)
-      await Promise.race([this.ended, once(this.child.stdout ?? this.child, "data")])
+      await this.#more()
     }
     return this.output
+  }
+
+  /** Until it says anything, on whichever stream, or ends. */
+  async #more(): Promise<void> {
+    const heard = new AbortController()
+    const streams = [this.child.stdout, this.child.stderr].flatMap((stream) => stream ?? [])
+    await Promise.race([this.ended, ...streams.map((stream) => once(stream, "data", { signal: heard.signal }))])
+    heard.abort()
   }
 
   stop(signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
