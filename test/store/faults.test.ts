@@ -224,10 +224,10 @@ const picky = ReadModel.make<
   stream: Email.stream,
   key: ["account_id", "id"],
   changes: [],
-  rows: ([first], state) => {
-    if (first === undefined || state._tag === "Unborn") return []
+  rows: ({ account_id, stream_id }, state) => {
+    if (state._tag === "Unborn") return []
     if (state.accepted.subject === "bug") throw new Error("a bug in a fold")
-    return [{ account_id: first.account_id, id: first.stream_id, subject: state.accepted.subject }]
+    return [{ account_id, id: stream_id, subject: state.accepted.subject }]
   },
 })
 

@@ -71,7 +71,10 @@ export interface Domain {
   readonly since: Timestamp.Timestamp
 }
 
-export type State = { readonly _tag: "Unborn" } | Domain | { readonly _tag: "Removed" }
+export type State =
+  | { readonly _tag: "Unborn" }
+  | Domain
+  | { readonly _tag: "Removed"; readonly name: DomainName.DomainName }
 
 export const initial: State = { _tag: "Unborn" }
 
@@ -118,7 +121,7 @@ export const evolve = (state: State, event: Event): State => {
       return tracking === undefined ? others : { ...others, tracking }
     }
     case "DomainRemoved":
-      return { _tag: "Removed" }
+      return { _tag: "Removed", name: state.name }
   }
 }
 

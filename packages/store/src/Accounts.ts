@@ -20,7 +20,7 @@ export const readModel = ReadModel.make({
   stream: Account.stream,
   key: ["account_id"],
   changes: ["version", "plan", "record"],
-  rows: (history, state: Account.State) => {
+  rows: ({ version }, state: Account.State) => {
     if (state._tag === "Unborn") return []
     const { account_id, content_days, created_at, granted, keeping, name, plan } = state
     const limits = Account.limitsOf(state)
@@ -35,7 +35,7 @@ export const readModel = ReadModel.make({
       keeping,
       created_at,
     }
-    return [{ account_id, version: history.length, plan, record }]
+    return [{ account_id, version, plan, record }]
   },
 })
 

@@ -14,15 +14,15 @@ export const readModel = ReadModel.make({
   stream: ApiKey.stream,
   key: ["account_id", "id"],
   changes: ["version", "revoked_at", "record"],
-  rows: ([first, ...rest], state: ApiKey.State) => {
-    if (first === undefined || state._tag === "Unborn") return []
+  rows: ({ account_id, version }, state: ApiKey.State) => {
+    if (state._tag === "Unborn") return []
     const { created, revoked_at } = state
     const { allowed_ips, at, created_by, domain, expires_at, hash, key_id, name, prefix, scopes } = created
     return [
       {
-        account_id: first.account_id,
+        account_id,
         id: key_id,
-        version: rest.length + 1,
+        version,
         hash,
         scopes,
         domain,

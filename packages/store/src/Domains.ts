@@ -21,10 +21,9 @@ export const readModel = ReadModel.make({
   stream: Domain.stream,
   key: ["account_id", "id"],
   changes: ["version", "status", "removed", "record"],
-  rows: ([first, ...rest], state: Domain.State): ReadonlyArray<Row> => {
-    const added = first?.event as Domain.Event | undefined
-    if (first === undefined || added?._tag !== "DomainAdded" || state._tag === "Unborn") return []
-    const place = { account_id: first.account_id, id: first.stream_id, version: rest.length + 1, name: added.name }
+  rows: ({ account_id, stream_id: id, version }, state: Domain.State): ReadonlyArray<Row> => {
+    if (state._tag === "Unborn") return []
+    const place = { account_id, id, version, name: state.name }
     if (state._tag === "Removed") return [{ ...place, status: "removed", removed: true, record: null }]
     const { _tag, ...record } = state
     return [{ ...place, status: state.status, removed: false, record }]

@@ -82,13 +82,12 @@ export const readModel = ReadModel.make({
     subject: "text",
     record: "json",
   },
-  rows: ([first, ...rest], state: Email.State) => {
-    if (first === undefined || state._tag === "Unborn") return []
-    const version = rest.length + 1
+  rows: ({ account_id, stream_id, version }, state: Email.State) => {
+    if (state._tag === "Unborn") return []
     return [
       {
-        account_id: first.account_id,
-        id: first.stream_id,
+        account_id,
+        id: stream_id,
         version,
         status: Email.status(state),
         domain: state.accepted.domain,
@@ -111,13 +110,13 @@ export const terms = ReadModel.make({
   key: ["account_id", "term", "email_id"],
   changes: [],
   types: { account_id: "text", term: "text", email_id: "text" },
-  rows: ([first], state: Email.State) => {
-    if (first === undefined || state._tag === "Unborn") return []
+  rows: ({ account_id, stream_id }, state: Email.State) => {
+    if (state._tag === "Unborn") return []
     const words = new Set([
       ...state.recipients.map(({ address }) => recipientTerm(address)),
       ...state.accepted.tags.map(tagTerm),
       EmailSubjects.term(state.accepted.subject),
     ])
-    return [...words].map((term) => ({ account_id: first.account_id, term, email_id: first.stream_id }))
+    return [...words].map((term) => ({ account_id, term, email_id: stream_id }))
   },
 })

@@ -57,11 +57,11 @@ export const readModel: ReadModel = {
   key: ["account_id", "term"],
   isStatic: true,
   isShared: true,
-  rows: ([first], state) => {
+  rows: ({ account_id }, state) => {
     const message = state as Email.State
-    if (first === undefined || message._tag === "Unborn") return []
+    if (message._tag === "Unborn") return []
     const folded = fold(message.accepted.subject)
-    return [{ account_id: first.account_id, term: termOf(folded), folded } satisfies Row]
+    return [{ account_id, term: termOf(folded), folded } satisfies Row]
   },
   // The one table whose rows belong to several streams: in one order, so that two commits with the same new subjects
   // wait for each other and never in a ring.

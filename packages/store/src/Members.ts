@@ -11,19 +11,16 @@ export const readModel = ReadModel.make({
   stream: Team.stream,
   key: ["account_id", "user_id"],
   changes: ["version", "email", "role", "status", "record"],
-  rows: ([first, ...rest], { members }: Team.State) => {
-    if (first === undefined) return []
-    const version = rest.length + 1
-    return members.map(({ email, invited_at, joined_at, name, role, status, user_id }) => ({
-      account_id: first.account_id,
+  rows: ({ account_id, version }, { members }: Team.State) =>
+    members.map(({ email, invited_at, joined_at, name, role, status, user_id }) => ({
+      account_id,
       user_id,
       version,
       email,
       role,
       status,
       record: { object: "member", id: user_id, email, name, role, status, invited_at, joined_at },
-    }))
-  },
+    })),
 })
 
 export interface Listed {

@@ -2,8 +2,12 @@ import type { PgClient } from "@effect/sql-pg"
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 import type { Statement } from "effect/sql/Statement"
-import type { Touched } from "./Ledger.ts"
-import type { Fact } from "./Recorded.ts"
+import type { StreamRef, Touched } from "./Ledger.ts"
+
+/** All that a row may be made of beside the state: whose stream it is of, and how many facts that has. */
+export interface Place extends StreamRef {
+  readonly version: number
+}
 
 export interface Description<Row, State> {
   /** The table, named by what it answers. */
@@ -16,7 +20,7 @@ export interface Description<Row, State> {
   /** For a table that grows by the thousand: the types of all its columns, by which its rows need not travel as JSON. */
   readonly types?: { readonly [Column in keyof Row & string]: ColumnType }
   /** The rows of one stream: a pure fold, the same for the commit that appends and for the operator who rebuilds. */
-  readonly rows: (history: ReadonlyArray<Fact>, state: State) => ReadonlyArray<Row>
+  readonly rows: (place: Place, state: State) => ReadonlyArray<Row>
 }
 
 export type ColumnType = "text" | "int" | "json"
@@ -29,7 +33,7 @@ export interface ReadModel {
   readonly isStatic: boolean
   /** Its rows belong to several streams at once, all of which say the same. */
   readonly isShared?: boolean
-  readonly rows: (history: ReadonlyArray<Fact>, state: unknown) => ReadonlyArray<object>
+  readonly rows: (place: Place, state: unknown) => ReadonlyArray<object>
   /** One statement for all rows, into the live table or into one that a rebuild fills. */
   readonly write: (sql: PgClient.PgClient, rows: ReadonlyArray<object>, table?: string) => Statement<object>
 }
@@ -47,7 +51,7 @@ export const make = <Row extends object, State>(description: Description<Row, St
     stream: description.stream,
     key,
     isStatic: changes.length === 0,
-    rows: (history, state) => description.rows(history, state as State),
+    rows: (place, state) => description.rows(place, state as State),
     write: (sql, rows, table = name) => sql`
       INSERT INTO ${sql(table)} AS t ${types === undefined ? records(sql, table, key, rows) : arrays(sql, types, rows)}
       ON CONFLICT (${sql.literal(target)}) ${sql.literal(action)}`,
@@ -82,6 +86,6 @@ export const columns = (sql: PgClient.PgClient, key: ReadonlyArray<string>, rows
 export const rowsOf = (model: ReadModel, touched: ReadonlyArray<Touched>): ReadonlyArray<object> =>
   touched.flatMap((stream) =>
     stream.aggregate.stream === model.stream && (!model.isStatic || stream.added === stream.history.length)
-      ? model.rows(stream.history, stream.state)
+      ? model.rows({ ...stream, version: stream.history.length }, stream.state)
       : [],
   )

@@ -8,9 +8,8 @@ export const readModel = ReadModel.make({
   stream: Suppression.stream,
   key: ["account_id", "address"],
   changes: ["version", "id", "reason", "active", "record"],
-  rows: ([first, ...rest], state: Suppression.State) => {
-    if (first === undefined) return []
-    const place = { account_id: first.account_id, address: first.stream_id, version: rest.length + 1 }
+  rows: ({ account_id, stream_id, version }, state: Suppression.State) => {
+    const place = { account_id, address: stream_id, version }
     if (state._tag === "Absent") return [{ ...place, id: "", reason: "", active: false, record: {} }]
     const { address, created_at, email_id, reason, suppression_id } = state
     return [

@@ -43,9 +43,9 @@ export const readModel = ReadModel.make({
   stream: Webhook.stream,
   key: ["account_id", "id"],
   changes: ["version", "enabled", "removed", "events", "signing", "record"],
-  rows: ([first, ...rest], state: Webhook.State): ReadonlyArray<Row> => {
-    if (first === undefined || state._tag === "Unborn") return []
-    const place = { account_id: first.account_id, id: first.stream_id, version: rest.length + 1 }
+  rows: ({ account_id, stream_id: id, version }, state: Webhook.State): ReadonlyArray<Row> => {
+    if (state._tag === "Unborn") return []
+    const place = { account_id, id, version }
     if (state._tag === "Deleted")
       return [{ ...place, enabled: false, removed: true, events: [], signing: null, record: null }]
     const { created_at, description, disabled_reason, enabled, events, updated_at, url, webhook_id } = state

@@ -26,7 +26,7 @@ export const rowByRow = async (url: string, events: number): Promise<number> => 
     await client.query(`CREATE TABLE ${TABLE} (LIKE email_log INCLUDING ALL)`)
     await client.query("SET synchronous_commit = off")
     const aggregate = aggregateOf(Email.stream)
-    const streams = new Map<string, { readonly history: Array<Fact>; state: unknown }>()
+    const streams = new Map<string, { state: unknown }>()
     let done = 0
     for (let position = "0"; done < events;) {
       const { rows } = await client.query<Read & { readonly position: string }>({
@@ -38,12 +38,11 @@ export const rowByRow = async (url: string, events: number): Promise<number> => 
       if (rows.length === 0) break
       await client.query("BEGIN")
       for (const { data, position: place, type, ...fact } of rows) {
-        const stream = streams.get(fact.stream_id) ?? { history: [], state: aggregate.initial }
+        const stream = streams.get(fact.stream_id) ?? { state: aggregate.initial }
         streams.set(fact.stream_id, stream)
         const event = eventOf(aggregate, type, 1, data)
-        stream.history.push({ ...fact, event })
         stream.state = aggregate.evolve(stream.state, event)
-        for (const row of EmailLog.readModel.rows(stream.history, stream.state)) await upsert(client, row as Row)
+        for (const row of EmailLog.readModel.rows(fact, stream.state)) await upsert(client, row as Row)
         position = place
         done++
       }

@@ -44,9 +44,9 @@ export const single = (pool: pg.Pool, account_id: Id.AccountId, work: Work) => a
 
 const consequences = async (client: pg.PoolClient, recorded: Recorded, state: Email.State): Promise<void> => {
   const { account_id, recorded_at: now, stream_id: id } = recorded
-  const [log] = EmailLog.readModel.rows([recorded], state) as ReadonlyArray<Row>
-  const terms = (EmailLog.terms.rows([recorded], state) as ReadonlyArray<Row>).map((row) => row["term"])
-  const [subject] = EmailSubjects.readModel.rows([recorded], state) as ReadonlyArray<Row>
+  const [log] = EmailLog.readModel.rows(recorded, state) as ReadonlyArray<Row>
+  const terms = (EmailLog.terms.rows(recorded, state) as ReadonlyArray<Row>).map((row) => row["term"])
+  const [subject] = EmailSubjects.readModel.rows(recorded, state) as ReadonlyArray<Row>
   if (log === undefined || subject === undefined) throw new Error("a message has its rows")
   const { domain, from_address, record, status, subject: text } = log
   await client.query({

@@ -101,7 +101,10 @@ export const rowsOf = (
   aggregate: AnyAggregate,
   history: ReadonlyArray<Fact>,
 ): ReadonlyArray<object> => {
+  const [first] = history
+  if (first === undefined) return []
   let state = aggregate.initial
   for (const { event } of history) state = aggregate.evolve(state, event)
-  return model.rows(history, state)
+  const { account_id, stream_id } = first
+  return model.rows({ account_id, stream_id, version: history.length }, state)
 }
