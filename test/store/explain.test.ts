@@ -16,6 +16,7 @@ import { type Plan, plansOf } from "../support/plans.ts"
 const ACCOUNTS = 20
 const STREAMS = 20_000
 const VERSIONS = 4
+const LONG = 5_000
 const LARGE = ["events", "idempotency_keys", "outbox", "email_log", "suppressions", "domains"]
 const NOW = "2026-11-21T09:00:00.000Z"
 
@@ -34,6 +35,10 @@ const fill = Layer.effectDiscard(
       SELECT ${own}, v, 'email', CASE v WHEN 1 THEN 'EmailQueued' ELSE 'EmailOpened' END, 'evt_' || n || '_' || v,
         '{}', '{}', ${NOW}::timestamptz + make_interval(secs => (v - 1) * ${STREAMS}::int + n)
       FROM generate_series(1, ${VERSIONS}::int) AS v, ${series}`
+    yield* sql`
+      INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+      SELECT 'acc_0', 'dom_long', v, 'domain', 'DomainTrackingChanged', 'evt_long_' || v, '{}', '{}', ${NOW}::timestamptz
+      FROM generate_series(1, ${LONG}::int) AS v`
     yield* sql`
       INSERT INTO idempotency_keys SELECT 'acc_' || n % ${ACCOUNTS}::int, 'POST /email/send', 'key_' || n, 'f', '',
         ${NOW}::timestamptz + interval '1 day' FROM ${series}`
@@ -96,6 +101,15 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
       const found = yield* plans((ledger) => ledger.streams([stream(7)]))
       holds(found, "events_pkey", 12)
       assert.lengthOf(found, 1)
+    }),
+  )
+
+  it.effect("the end of a long stream is loaded without what comes before it, and its beginning without the rest", () =>
+    Effect.gen(function* () {
+      for (const stretch of [{ from: LONG - 1 }, { from: 1, to: 10 }]) {
+        const long = { account_id: account(0), stream_id: "dom_long", ...stretch }
+        holds(yield* plans((ledger) => ledger.streams([long, stream(7)])), "events_pkey", 40)
+      }
     }),
   )
 

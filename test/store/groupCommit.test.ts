@@ -3,6 +3,7 @@ import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/Id"
 import * as Consequences from "@waybill/store/Consequences"
 import * as GroupCommit from "@waybill/store/GroupCommit"
 import { rules } from "@waybill/store/EventStore"
+import * as KeptStates from "@waybill/store/KeptStates"
 import { type Facts, type Ledger, OutcomeUnknown, type Page } from "@waybill/store/Ledger"
 import * as MemoryLedger from "@waybill/store/MemoryLedger"
 import { Deferred, Effect, Exit, type Fiber, Result } from "effect"
@@ -63,6 +64,7 @@ const slow = Effect.gen(function* () {
     ledger,
     shapes: { schemaVersion: () => 1, upcast: (_, __, data) => data },
     consequences: Consequences.live,
+    kept: KeptStates.make(),
     nextEventId: () => "" as EventId,
     nextDeliveryId: () => "" as WebhookDeliveryId,
   })

@@ -62,7 +62,7 @@ interface Lease {
  */
 export const check = Effect.fn("domains.check")(function* (account_id: AccountId, id: DomainId, lease?: Lease) {
   const store = yield* EventStore
-  const { state } = yield* store.load(Domain, { account_id, stream_id: id })
+  const state = yield* store.state(Domain, { account_id, stream_id: id })
   if (state._tag !== "Domain") return undefined
   const decide = yield* look(state)
   return yield* store

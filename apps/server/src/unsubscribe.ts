@@ -29,7 +29,7 @@ export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId,
   const account = yield* EmailAccounts.accountOf(emailId)
   if (Option.isNone(account)) return false
   const account_id = account.value
-  const { state } = yield* store.load(Email, { account_id, stream_id: emailId })
+  const state = yield* store.state(Email, { account_id, stream_id: emailId })
   const [recipient, ...others] = state._tag === "Message" ? state.recipients : []
   if (recipient === undefined || others.length > 0) return false
   const add = Suppression.add(yield* now, yield* newId("SuppressionId"), recipient.address, "unsubscribe", emailId)

@@ -39,7 +39,7 @@ export const live: Consequences = {
       if (row === "none") disarm.push(stream.stream_id)
       else if (row !== undefined) arm.push(row)
       for (const subscription of facts.subscriptions(stream.account_id)) {
-        for (const recorded of stream.history.slice(-stream.added)) {
+        for (const recorded of stream.added) {
           if (!isSubscribed(subscription.events, recorded)) continue
           const delivery = webhookDelivery(nextDeliveryId(), subscription.id, recorded, now)
           deliveries.push(delivery)

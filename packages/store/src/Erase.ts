@@ -133,6 +133,8 @@ const record = Effect.fnUntraced(function* (
     provenance: yield* Provenance,
     since: 0,
     done: () => {},
+    // There is no other flight to come again in.
+    aside: Flight.MAX_TIMES_ASIDE,
   }
   const { verdicts } = yield* Flight.attempt(rules(live), page, [entry])
   yield* Effect.orDie(verdicts.get(entry) ?? Exit.die(new Error("a flight without a verdict")))
@@ -175,6 +177,7 @@ const eraseStream = Effect.fnUntraced(function* (
   }))
   const aggregate = aggregateOf(stream)
   const [old, masked] = [before, after].map((events) => events.map((each) => decode(aggregate, DomainEvent, each)))
+  // All of them, also those that do not name it: by that a node sees that what it has folded is not so any more.
   yield* sql`
     UPDATE events e SET data = m.data, meta = m.meta, stream_id = m.stream_id
     FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ data, meta, position, stream_id }) => ({ position: String(position), stream_id, data, meta })))})

@@ -9,7 +9,9 @@ import type { Rules } from "./Flight.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import * as IdBytes from "./IdBytes.ts"
 import type { FeedPage, FeedQuery, Ledger, LedgerError, StreamRef } from "./Ledger.ts"
+import * as KeptStates from "./KeptStates.ts"
 import * as Line from "./Line.ts"
+import * as LongStreams from "./LongStreams.ts"
 import * as MemoryLedger from "./MemoryLedger.ts"
 import * as PostgresLedger from "./PostgresLedger.ts"
 import { Replica } from "./Replica.ts"
@@ -38,6 +40,11 @@ export class EventStore extends Context.Service<
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
     ) => Effect.Effect<Loaded<State>>
+    /** What a stream has come to, without its history, which may be long. */
+    readonly state: <State, Event extends AnyEvent>(
+      aggregate: TypedAggregate<State, Event>,
+      ref: StreamRef,
+    ) => Effect.Effect<State>
     /** One decision about one stream: `store.commit(Email, ref, Email.cancel(now))`. Answers with the new state. */
     readonly commit: <State, Event extends AnyEvent, E>(
       aggregate: TypedAggregate<State, Event>,
@@ -72,6 +79,7 @@ export class EventStore extends Context.Service<
 export interface Options {
   readonly readModels?: ReadonlyArray<ReadModel>
   readonly consequences?: Consequences
+  readonly keeping?: KeptStates.Limits
 }
 
 const READ_TRIES = 3
@@ -89,9 +97,10 @@ const patiently = <A>(read: Effect.Effect<A, LedgerError>): Effect.Effect<A> =>
 
 const shapes = { schemaVersion: DomainEvent.schemaVersion, upcast: DomainEvent.upcast }
 
-export const rules = (consequences: Consequences): Rules => ({
+export const rules = (consequences: Consequences, keeping?: KeptStates.Limits): Rules => ({
   shapes,
   consequences,
+  kept: KeptStates.make(keeping),
   nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
   nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, IdBytes.next()),
 })
@@ -100,13 +109,17 @@ const make = Effect.fnUntraced(function* (
   ledger: Ledger,
   options: Options,
 ): Effect.fn.Return<EventStore["Service"], never, Scope.Scope> {
-  const group = yield* GroupCommit.make({ ledger, ...rules(options.consequences ?? live) })
+  const own = rules(options.consequences ?? live, options.keeping)
+  const group = yield* GroupCommit.make({ ledger, ...own })
   return EventStore.of({
     load: Effect.fn("EventStore.load")(function* (aggregate, ref) {
       const stored = yield* patiently(ledger.streams([ref]))
       const rows: ReadonlyArray<Stored> = stored.values().next().value ?? []
       const history = rows.map((row) => decode(aggregate, shapes, row))
       return { state: fold(aggregate, history) as never, version: history.length, history }
+    }),
+    state: Effect.fn("EventStore.state")(function* (aggregate, ref) {
+      return (yield* patiently(LongStreams.read(own, ledger.streams, { ...ref, aggregate }))).state as never
     }),
     commit: (aggregate, ref, decide) =>
       group

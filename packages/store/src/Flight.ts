@@ -1,6 +1,8 @@
 import type { EventId, WebhookDeliveryId } from "@waybill/domain/Id"
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import type { Consequences } from "./Consequences.ts"
+import * as Folded from "./Folded.ts"
+import type { KeptStates } from "./KeptStates.ts"
 import {
   type Claim,
   claimKey,
@@ -9,13 +11,17 @@ import {
   type LedgerError,
   type Page,
   refKey,
-  type StreamRef,
+  type Stretch,
   TryAgain,
 } from "./Ledger.ts"
+import type { Wanted } from "./LongStreams.ts"
 import { IDEMPOTENCY_TTL_MS, Manifest } from "./Manifest.ts"
 import type { Provenance } from "./Provenance.ts"
-import { type AnyAggregate, decode, type Recorded, type Shapes, type Stored } from "./Recorded.ts"
+import type { Shapes, Stored } from "./Recorded.ts"
 import { type Committed, IdempotencyKeyReused, LeaseLost, type Unit } from "./Unit.ts"
+
+/** Who was put aside so often, each time for a stream that has grown too long again, has it read in a flight. */
+export const MAX_TIMES_ASIDE = 3
 
 /** A unit on its way, and whom to tell of its end. */
 export interface Entry {
@@ -24,6 +30,9 @@ export interface Entry {
   /** When the caller began to wait. */
   readonly since: number
   readonly done: (verdict: Verdict) => void
+  /** How often it was put aside, and what was read for it meanwhile. */
+  readonly aside?: number
+  readonly known?: ReadonlyMap<string, Folded.Folded>
 }
 
 export type Verdict = Exit.Exit<Committed<unknown>, unknown>
@@ -32,6 +41,7 @@ export type Verdict = Exit.Exit<Committed<unknown>, unknown>
 export interface Rules {
   readonly shapes: Shapes
   readonly consequences: Consequences
+  readonly kept: KeptStates
   readonly nextEventId: (epochMillis: number) => EventId
   readonly nextDeliveryId: (epochMillis: number) => WebhookDeliveryId
 }
@@ -40,6 +50,8 @@ export interface Attempt {
   readonly verdicts: ReadonlyMap<Entry, Verdict>
   /** Twins of a unit of this very flight: they fly again, and find its answer kept. */
   readonly postponed: ReadonlyArray<Entry>
+  /** With what they wait for: streams that are too long to be read while everybody waits. They come again. */
+  readonly aside: ReadonlyArray<{ readonly entry: Entry; readonly streams: ReadonlyArray<Wanted> }>
   readonly events: ReadonlyArray<Stored>
 }
 
@@ -60,18 +72,18 @@ export const attempt = Effect.fnUntraced(function* (
       : { outbox: [...(unit.needs?.outbox ?? []), ...unit.leases.map((lease) => lease.id)] }),
   }))
   // Asked together, in this order, and waited for once.
-  const [kept, histories, facts] = yield* Effect.all(
+  const [kept, { long, streams }, facts] = yield* Effect.all(
     [
       claims.length === 0 ? Effect.succeed(new Map<string, KeptAnswer>()) : page.answers(claims, now),
-      loadHistories(rules.shapes, page, entries),
+      loadStreams(rules, page, entries),
       page.facts(needs, now),
     ],
     { concurrency: "unbounded" },
   )
 
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
-  const manifest = new Manifest(rules, histories, facts, { now, nowMillis, expires_at })
-  const { postponed, verdicts } = decideAll(manifest, entries, facts, kept)
+  const manifest = new Manifest(rules, streams, facts, { now, nowMillis, expires_at })
+  const { aside, postponed, verdicts } = decideAll(manifest, entries, facts, kept, long)
   if (manifest.answers.size > 0) {
     const taken = yield* page.keep([...manifest.answers.values()], now)
     // A twin in another transaction was first. What was decided here may have counted on the loser, so all of it is
@@ -91,38 +103,83 @@ export const attempt = Effect.fnUntraced(function* (
       now,
     })
   }
-  return { verdicts, postponed, events }
+  return { verdicts, postponed, aside, events }
 })
 
-const loadHistories = Effect.fnUntraced(function* (shapes: Shapes, page: Page, entries: ReadonlyArray<Entry>) {
-  const wanted = new Map<string, StreamRef & { readonly aggregate: AnyAggregate }>()
-  for (const { unit } of entries) {
+interface Asked extends Wanted {
+  readonly known: Folded.Folded
+  readonly isWhole: boolean
+}
+
+const loadStreams = Effect.fnUntraced(function* (
+  { kept, shapes }: Rules,
+  page: Page,
+  entries: ReadonlyArray<Entry>,
+): Effect.fn.Return<Loaded, LedgerError> {
+  const streams = new Map<string, Folded.Folded>()
+  const long = new Set<string>()
+  let asked = wanted(kept, entries)
+  while (asked.size > 0) {
+    const found = yield* page.streams([...asked.values()].map((each) => stretch(kept, each)))
+    const anew = new Map<string, Asked>()
+    for (const [key, each] of asked) {
+      const rows = found.get(key) ?? []
+      if (!Folded.goesOn(each.known, rows)) {
+        kept.forget(key)
+        anew.set(key, { ...each, known: Folded.unread(each.aggregate) })
+      } else if (rows.length > kept.history && !each.isWhole) long.add(key)
+      else {
+        const folded = Folded.follow(shapes, each.known, rows)
+        streams.set(key, folded)
+        if (each.known.version > 0) kept.goOn(key, folded, rows)
+      }
+    }
+    asked = anew
+  }
+  return { streams, long }
+})
+
+interface Loaded {
+  readonly streams: ReadonlyMap<string, Folded.Folded>
+  /** Of which there is more than a flight reads. */
+  readonly long: ReadonlySet<string>
+}
+
+const wanted = (kept: KeptStates, entries: ReadonlyArray<Entry>): Map<string, Asked> => {
+  const asked = new Map<string, Asked>()
+  for (const { aside = 0, known, unit } of entries) {
     for (const { aggregate, fresh, id } of unit.streams) {
       if (fresh === true) continue
-      const ref = { account_id: unit.account_id, stream_id: id, aggregate }
-      wanted.set(refKey(ref), ref)
+      const ref = { account_id: unit.account_id, stream_id: id }
+      const key = refKey(ref)
+      const other = asked.get(key)
+      asked.set(key, {
+        ...ref,
+        aggregate,
+        known: known?.get(key) ?? other?.known ?? kept.find(key, aggregate) ?? Folded.unread(aggregate),
+        isWhole: aside >= MAX_TIMES_ASIDE || other?.isWhole === true,
+      })
     }
   }
-  const histories = new Map<string, ReadonlyArray<Recorded>>()
-  if (wanted.size === 0) return histories
-  const stored = yield* page.streams([...wanted.values()])
-  for (const [key, ref] of wanted) {
-    histories.set(
-      key,
-      (stored.get(key) ?? []).map((row) => decode(ref.aggregate, shapes, row)),
-    )
-  }
-  return histories
-})
+  return asked
+}
+
+/** One event more than is folded, to see whether there are more. */
+const stretch = ({ history }: KeptStates, { account_id, isWhole, known, stream_id }: Asked): Stretch => {
+  const from = Folded.from(known)
+  return { account_id, stream_id, from, ...(isWhole ? {} : { to: from + history }) }
+}
 
 const decideAll = (
   manifest: Manifest,
   entries: ReadonlyArray<Entry>,
   facts: Facts,
   kept: ReadonlyMap<string, KeptAnswer>,
+  long: ReadonlySet<string>,
 ) => {
   const verdicts = new Map<Entry, Verdict>()
   const postponed: Array<Entry> = []
+  const aside: Array<Attempt["aside"][number]> = []
   for (const entry of entries) {
     const { idempotency, leases } = entry.unit
     const claim = idempotency === undefined ? undefined : claimKey(idempotency)
@@ -131,10 +188,20 @@ const decideAll = (
     if (idempotency !== undefined && earlier !== undefined) verdicts.set(entry, replay(idempotency, earlier))
     else if (claim !== undefined && manifest.answers.has(claim)) postponed.push(entry)
     else if (stray !== undefined) verdicts.set(entry, Exit.fail(new LeaseLost({ id: stray.id })))
-    else verdicts.set(entry, decide(manifest, entry, claim))
+    else {
+      const streams = long.size === 0 ? [] : longOf(entry, long)
+      if (streams.length > 0) aside.push({ entry, streams })
+      else verdicts.set(entry, decide(manifest, entry, claim))
+    }
   }
-  return { verdicts, postponed }
+  return { verdicts, postponed, aside }
 }
+
+const longOf = ({ unit }: Entry, long: ReadonlySet<string>): ReadonlyArray<Wanted> =>
+  unit.streams.flatMap(({ aggregate, fresh, id }) => {
+    const ref = { account_id: unit.account_id, stream_id: id }
+    return fresh !== true && long.has(refKey(ref)) ? [{ ...ref, aggregate }] : []
+  })
 
 /** A decision or a fold that throws harms nobody but its own caller. */
 const decide = (manifest: Manifest, entry: Entry, claim: string | undefined): Verdict => {

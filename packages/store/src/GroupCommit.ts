@@ -1,7 +1,9 @@
 import * as SteadyClock from "@waybill/domain/SteadyClock"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, Option, Queue, type Scope } from "effect"
 import { type Attempt, attempt, type Entry, type Rules } from "./Flight.ts"
-import type { Ledger, LedgerError } from "./Ledger.ts"
+import type { Folded } from "./Folded.ts"
+import { type Ledger, type LedgerError, refKey } from "./Ledger.ts"
+import * as LongStreams from "./LongStreams.ts"
 import * as Measures from "./Measures.ts"
 import { Provenance } from "./Provenance.ts"
 import type { Stored } from "./Recorded.ts"
@@ -18,6 +20,8 @@ export const UNITS_NEVER_PARTED = 32
 export const MAX_BYTES_IN_FLIGHT = 256 * 1024
 /** Units that wait beyond this make their callers wait to be let in. */
 export const MAX_UNITS_WAITING = 10_000
+/** Long streams that are read at a time, beside the flights: who waits for one waits for others that wait for such. */
+export const READS_AT_ONCE = 2
 /** Conflicts and deadlocks pass; who meets so many in a row is told. */
 export const MAX_TRIES = 8
 /**
@@ -39,7 +43,11 @@ export interface Options extends Rules {
 interface Flying extends Options {
   /** Told when all is written and has only to be flushed. */
   readonly written: Effect.Effect<unknown>
+  /** For whom a long stream is to be read. */
+  readonly aside: Queue.Queue<Aside>
 }
+
+type Aside = Attempt["aside"][number]
 
 /**
  * Commits that wait when a flight starts travel together in one transaction, each getting its own verdict. There is
@@ -48,11 +56,18 @@ interface Flying extends Options {
  */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
   const queue = yield* Queue.bounded<Entry>(MAX_UNITS_WAITING)
+  // As many as there are callers, each of whom was let in.
+  const aside = yield* Queue.unbounded<Aside>()
   // Runs when the flights under way have landed: who has not left by then is told.
   yield* Effect.addFinalizer(() =>
-    Effect.flatMap(Queue.clear(queue), (entries) => Effect.andThen(give(entries, closed), Queue.shutdown(queue))),
+    Effect.gen(function* () {
+      const entries = [...(yield* Queue.clear(queue)), ...(yield* Queue.clear(aside)).map(({ entry }) => entry)]
+      yield* give(entries, closed)
+      yield* Queue.shutdown(queue)
+    }),
   )
-  yield* Effect.forkScoped(loop(options, queue), { startImmediately: true })
+  for (let nth = 0; nth < READS_AT_ONCE; nth++) yield* Effect.forkScoped(reading(options, aside, queue))
+  yield* Effect.forkScoped(loop({ ...options, aside }, queue), { startImmediately: true })
 
   return {
     submit: <A, E>(unit: Unit<A, E>) =>
@@ -85,7 +100,7 @@ const letIn = Effect.fnUntraced(function* (queue: Queue.Queue<Entry>, entry: Ent
  *
  * A flight under way is not interrupted by the end of the service; only its pauses are.
  */
-const loop = (options: Options, queue: Queue.Queue<Entry>): Effect.Effect<never> =>
+const loop = (options: Omit<Flying, "written">, queue: Queue.Queue<Entry>): Effect.Effect<never> =>
   Effect.suspend(() => {
     // Polled for a flight that it could not join, so it is first in the next.
     const waiting: { left: Entry | undefined } = { left: undefined }
@@ -127,6 +142,27 @@ const loop = (options: Options, queue: Queue.Queue<Entry>): Effect.Effect<never>
       Effect.ensuring(Effect.suspend(() => give(waiting.left === undefined ? [] : [waiting.left], closed))),
     )
   })
+
+/**
+ * Reads what a flight must not wait for, and sends who waits for it to fly again. Whatever goes wrong here, they do: the
+ * flight meets it as well, and knows what is to be done.
+ */
+const reading = (options: Options, aside: Queue.Queue<Aside>, queue: Queue.Queue<Entry>): Effect.Effect<never> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const { entry, streams } = yield* restore(Queue.take(aside))
+      const known = new Map<string, Folded>()
+      const read = Effect.forEach(streams, (each) =>
+        Effect.map(LongStreams.read(options, options.ledger.streams, each), (folded) =>
+          known.set(refKey(each), folded),
+        ),
+      )
+      yield* restore(Effect.ignoreCause(read)).pipe(
+        Effect.andThen(restore(Queue.offer(queue, { ...entry, known, aside: (entry.aside ?? 0) + 1 }))),
+        Effect.onInterrupt(() => give([entry], closed)),
+      )
+    }),
+  ).pipe(Effect.forever)
 
 /** All that wait, as far as they may fly together. */
 const companions = (
@@ -189,6 +225,7 @@ const land = (options: Flying, done: Attempt): Effect.Effect<void> =>
   Effect.suspend(() => {
     Measures.landed(done.verdicts.size, done.events)
     for (const [entry, verdict] of done.verdicts) entry.done(verdict)
+    Queue.offerAllUnsafe(options.aside, done.aside)
     return done.postponed.length === 0 ? Effect.void : fly(options, done.postponed)
   })
 

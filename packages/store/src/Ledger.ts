@@ -1,7 +1,7 @@
 import type { AccountId, WebhookDeliveryId } from "@waybill/domain/Id"
 import type { Tracking } from "@waybill/domain/Tracking"
 import { Data, type Effect } from "effect"
-import type { AnyAggregate, Recorded, Stored } from "./Recorded.ts"
+import type { AnyAggregate, Read, Recorded, Stored } from "./Recorded.ts"
 import type { Tallied } from "./Tally.ts"
 
 export interface StreamRef {
@@ -9,6 +9,12 @@ export interface StreamRef {
   readonly stream_id: string
 }
 export const refKey = (ref: StreamRef): string => `${ref.account_id}/${ref.stream_id}`
+
+/** The events of a stream from one version to another, both included; without them from its first, and to its last. */
+export interface Stretch extends StreamRef {
+  readonly from?: number
+  readonly to?: number
+}
 
 /** What a decision wants to know beyond its own streams. All needs of a flight are read together. */
 export interface Needs {
@@ -98,12 +104,13 @@ export interface WebhookDelivery {
   readonly created_at: string
 }
 
-/** A stream as this flight leaves it: the whole history, of which the last `added` events are new. */
+/** A stream as this flight leaves it. */
 export interface Touched extends StreamRef {
   readonly aggregate: AnyAggregate
-  readonly history: ReadonlyArray<Recorded>
+  readonly version: number
   readonly state: unknown
-  readonly added: number
+  /** The last of its events, which are new. */
+  readonly added: ReadonlyArray<Recorded>
 }
 
 export interface Write {
@@ -166,8 +173,8 @@ export interface Scope {
 /** One transaction on the log. */
 export interface Page {
   readonly streams: (
-    refs: ReadonlyArray<StreamRef>,
-  ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<Stored>>, LedgerError>
+    stretches: ReadonlyArray<Stretch>,
+  ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<Read>>, LedgerError>
   readonly facts: (
     needs: ReadonlyArray<Needs & { readonly account_id: AccountId }>,
     now: string,

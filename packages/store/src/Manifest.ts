@@ -1,7 +1,8 @@
 import type { AccountId } from "@waybill/domain/Id"
 import type { Entry, Rules } from "./Flight.ts"
+import type { Folded } from "./Folded.ts"
 import { type ContentRow, type Facts, type KeptAnswer, refKey, type StreamRef, type Touched } from "./Ledger.ts"
-import { type AnyAggregate, type AnyEvent, encode, fold, type Recorded, type Stored } from "./Recorded.ts"
+import { type AnyAggregate, type AnyEvent, encode, type Recorded, type Stored } from "./Recorded.ts"
 import type { Append, Decision, View } from "./Unit.ts"
 
 /** An idempotency key is kept this long (contract §3). */
@@ -17,9 +18,9 @@ export interface Moment {
 
 interface Stream extends StreamRef {
   readonly aggregate: AnyAggregate
-  readonly history: Array<Recorded>
+  version: number
   state: unknown
-  added: number
+  readonly added: Array<Recorded>
 }
 
 interface Usage {
@@ -47,13 +48,13 @@ export class Manifest {
   readonly #streams = new Map<string, Stream>()
   readonly #usage = new Map<string, Usage>()
   readonly #rules: Rules
-  readonly #histories: ReadonlyMap<string, ReadonlyArray<Recorded>>
+  readonly #loaded: ReadonlyMap<string, Folded>
   readonly #facts: Facts
   readonly #moment: Moment
 
-  constructor(rules: Rules, histories: ReadonlyMap<string, ReadonlyArray<Recorded>>, facts: Facts, moment: Moment) {
+  constructor(rules: Rules, loaded: ReadonlyMap<string, Folded>, facts: Facts, moment: Moment) {
     this.#rules = rules
-    this.#histories = histories
+    this.#loaded = loaded
     this.#moment = moment
     this.#facts = {
       ...facts,
@@ -62,7 +63,7 @@ export class Manifest {
   }
 
   get touched(): ReadonlyArray<Touched> {
-    return [...this.#streams.values()].filter((stream) => stream.added > 0)
+    return [...this.#streams.values()].filter((stream) => stream.added.length > 0)
   }
 
   get usage(): ReadonlyArray<Usage> {
@@ -74,7 +75,7 @@ export class Manifest {
       state: (aggregate, id) => this.#stream(account_id, aggregate, id).state as never,
       version: (id) => {
         const key = refKey({ account_id, stream_id: id })
-        return (this.#streams.get(key)?.history ?? this.#histories.get(key))?.length ?? 0
+        return (this.#streams.get(key) ?? this.#loaded.get(key))?.version ?? 0
       },
       facts: this.#facts,
       now: this.#moment.now,
@@ -91,9 +92,9 @@ export class Manifest {
     for (const append of decision.append) this.#continue(entry, append, continuations, rows, used)
 
     for (const { recorded, state, stream } of continuations.values()) {
-      stream.history.push(...recorded)
+      stream.added.push(...recorded)
       stream.state = state
-      stream.added += recorded.length
+      stream.version += recorded.length
     }
     this.events.push(...rows)
     this.#count(used)
@@ -126,7 +127,7 @@ export class Manifest {
         account_id,
         stream_id: id,
         stream: aggregate.stream,
-        version: stream.history.length + continuation.recorded.length + 1,
+        version: stream.version + continuation.recorded.length + 1,
         meta: { ...provenance, schema_version: this.#rules.shapes.schemaVersion(event._tag) },
         recorded_at: now,
       }
@@ -154,8 +155,8 @@ export class Manifest {
     const key = refKey({ account_id, stream_id })
     const known = this.#streams.get(key)
     if (known !== undefined) return known
-    const history = [...(this.#histories.get(key) ?? [])]
-    const stream = { account_id, stream_id, aggregate, history, state: fold(aggregate, history), added: 0 }
+    const { state, version } = this.#loaded.get(key) ?? { state: aggregate.initial, version: 0 }
+    const stream = { account_id, stream_id, aggregate, version, state, added: [] }
     this.#streams.set(key, stream)
     return stream
   }

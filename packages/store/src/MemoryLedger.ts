@@ -98,7 +98,16 @@ export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
   })
 
   const page: Page = {
-    streams: (refs) => Effect.sync(() => new Map(refs.map((ref) => [refKey(ref), streams.get(refKey(ref)) ?? []]))),
+    streams: (stretches) =>
+      Effect.sync(
+        () =>
+          new Map(
+            stretches.map(({ from = 1, to, ...ref }) => {
+              const stretch = (streams.get(refKey(ref)) ?? []).slice(from - 1, to)
+              return [refKey(ref), stretch.map((event) => ({ ...event, xmin: "" }))]
+            }),
+          ),
+      ),
     facts: (_, now) => Effect.sync(() => factsAt(now)),
     answers: (claims, now) =>
       Effect.sync(() => {

@@ -13,14 +13,14 @@ import {
   Poisoned,
   refKey,
   type Scope,
-  type StreamRef,
+  type Stretch,
   TryAgain,
 } from "./Ledger.ts"
 import * as PostgresAnswers from "./PostgresAnswers.ts"
 import * as PostgresFacts from "./PostgresFacts.ts"
 import * as PostgresWrite from "./PostgresWrite.ts"
 import type { ReadModel } from "./ReadModel.ts"
-import type { Stored } from "./Recorded.ts"
+import type { Read, Stored } from "./Recorded.ts"
 import { classify } from "./Trouble.ts"
 import * as Watermark from "./Watermark.ts"
 
@@ -32,7 +32,7 @@ export const make = (
   wrote: (accounts: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void,
 ): Ledger => {
   const pageOn = (send: Line.Send): Page => ({
-    streams: (refs) => mend(streams(sql, refs)),
+    streams: (stretches) => mend(streams(sql, stretches)),
     facts: (needs, now) => mend(PostgresFacts.load(sql, needs, now)),
     answers: (claims, now) => mend(PostgresAnswers.load(sql, claims, now)),
     keep: (answers, now) => mend(PostgresAnswers.keep(sql, answers, now)),
@@ -40,7 +40,7 @@ export const make = (
       Effect.suspend(() => Effect.forEach(PostgresWrite.statements(sql, readModels, write), send, { discard: true })),
   })
   return {
-    streams: (refs) => mend(streams(sql, refs)),
+    streams: (stretches) => mend(streams(sql, stretches)),
     feed: (query) => mend(Feed.read(sql, query)),
     transaction: (scope, body, written) =>
       line
@@ -85,16 +85,21 @@ const enter = (sql: PgClient.PgClient, { accounts, alone }: Scope) => sql`
   )
   SELECT 1 AS published FROM entered CROSS JOIN LATERAL (${Watermark.promise(sql, sql`entered.locks >= 0`)}) AS promise`
 
+/** The greatest there can be. */
+const LAST_VERSION = 2 ** 31 - 1
+
 /** Histories, each in its own order. */
-export const streams = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: ReadonlyArray<StreamRef>) {
-  const rows = yield* sql<Stored>`
+export const streams = Effect.fnUntraced(function* (sql: PgClient.PgClient, stretches: ReadonlyArray<Stretch>) {
+  const rows = yield* sql<Read>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, e.data, e.meta,
-      ${iso(sql, "e.recorded_at")} AS recorded_at
-    FROM unnest(${refs.map((ref) => ref.account_id)}::text[], ${refs.map((ref) => ref.stream_id)}::text[])
-      AS wanted(account_id, stream_id)
-    JOIN events e USING (account_id, stream_id)
+      ${iso(sql, "e.recorded_at")} AS recorded_at, e.xmin::text AS xmin
+    FROM unnest(${stretches.map((each) => each.account_id)}::text[], ${stretches.map((each) => each.stream_id)}::text[],
+      ${stretches.map(({ from = 1 }) => from)}::int[], ${stretches.map(({ to = LAST_VERSION }) => to)}::int[])
+      AS wanted(account_id, stream_id, first, last)
+    JOIN events e ON e.account_id = wanted.account_id AND e.stream_id = wanted.stream_id
+      AND e.version >= wanted.first AND e.version <= wanted.last
     ORDER BY e.account_id, e.stream_id, e.version`
-  const found = new Map<string, Array<Stored>>()
+  const found = new Map<string, Array<Read>>()
   for (const row of rows) {
     const key = refKey(row)
     const known = found.get(key)

@@ -85,7 +85,7 @@ export const columns = (sql: PgClient.PgClient, key: ReadonlyArray<string>, rows
 
 export const rowsOf = (model: ReadModel, touched: ReadonlyArray<Touched>): ReadonlyArray<object> =>
   touched.flatMap((stream) =>
-    stream.aggregate.stream === model.stream && (!model.isStatic || stream.added === stream.history.length)
-      ? model.rows({ ...stream, version: stream.history.length }, stream.state)
+    stream.aggregate.stream === model.stream && (!model.isStatic || stream.added.length === stream.version)
+      ? model.rows(stream, stream.state)
       : [],
   )

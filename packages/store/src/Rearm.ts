@@ -47,7 +47,8 @@ const rowsOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: Readon
     const aggregate = aggregateOf(first.stream)
     const history = stored.map((each) => decode(aggregate, DomainEvent, each))
     const { account_id, stream_id } = first
-    const row = pending({ account_id, stream_id, aggregate, history, state: fold(aggregate, history), added: 0 })
+    const state = fold(aggregate, history)
+    const row = pending({ account_id, stream_id, aggregate, version: history.length, state, added: [] })
     return row === "none" || row === undefined ? [] : [row]
   })
 })

@@ -100,7 +100,7 @@ const lost = Effect.fnUntraced(function* (row: Leases.Leased) {
 /** The log knows nothing of the pause: only the row keeps to it. */
 const rest = Effect.fnUntraced(function* (row: Leases.Leased) {
   const store = yield* EventStore
-  const { state } = yield* store.load(Email, { account_id: row.account_id as AccountId, stream_id: row.stream_id })
+  const state = yield* store.state(Email, { account_id: row.account_id as AccountId, stream_id: row.stream_id })
   const recipients = state._tag === "Message" ? state.recipients.filter(Recipient.isUnfinished) : []
   const times = 1 + recipients.reduce((most, { lost }) => Math.max(most, lost), 0)
   if (times < LOST_AT_ONCE || times >= MAX_LOST) return

@@ -48,6 +48,12 @@ export interface Stored {
   readonly recorded_at: string
 }
 
+/** As it was read. */
+export interface Read extends Stored {
+  /** The transaction that wrote the row: another one where it was written anew, as only an erasure does. */
+  readonly xmin: string
+}
+
 /** What the domain says about the shapes of its events over time. */
 export interface Shapes {
   readonly schemaVersion: (type: string) => number
@@ -80,12 +86,14 @@ export const encode = (aggregate: AnyAggregate, event: AnyEvent): Readonly<Recor
   return data
 }
 
-/** Old facts are lifted to today's shape on the way in; the log itself is never rewritten. */
 export const decode = (aggregate: AnyAggregate, shapes: Shapes, stored: Stored): Recorded => {
-  const { type, data, ...place } = stored
-  const newest = shapes.upcast(type, stored.meta.schema_version, data)
-  return { ...place, event: coderOf(aggregate).decode({ _tag: type, ...newest }) }
+  const { type: _, data: __, ...place } = stored
+  return { ...place, event: eventOf(aggregate, shapes, stored) }
 }
+
+/** Old facts are lifted to today's shape on the way in; the log itself is never rewritten. */
+export const eventOf = (aggregate: AnyAggregate, shapes: Shapes, { data, meta, type }: Stored): AnyEvent =>
+  coderOf(aggregate).decode({ _tag: type, ...shapes.upcast(type, meta.schema_version, data) })
 
 export const fold = (aggregate: AnyAggregate, history: ReadonlyArray<Recorded>): unknown => {
   let state = aggregate.initial

@@ -18,6 +18,7 @@ const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   start: [],
   memory: [],
   growth: ["--messages", "1000000"],
+  histories: [],
 }
 
 const ROOT = join(import.meta.dirname, "../../..")

@@ -146,6 +146,7 @@ layer(Database.layerFresh)("work under a lease", (it) => {
           EventStore,
           EventStore.of({
             load: () => Effect.die("not asked"),
+            state: () => Effect.die("not asked"),
             commit: () => Effect.die("not asked"),
             feed: () => Effect.die("not asked"),
             transact: () => Effect.die("not asked"),
@@ -181,6 +182,7 @@ layer(Database.layerFresh)("work under a lease", (it) => {
       let tries = 0
       const store = EventStore.of({
         load: () => Effect.die("not asked"),
+        state: () => Effect.die("not asked"),
         commit: () => Effect.die("not asked"),
         feed: () => Effect.die("not asked"),
         transact: () => (++tries < 100 ? Effect.die(new Error("away")) : Effect.fail(new LeaseLost({ id: row.id }))),

@@ -93,7 +93,7 @@ const queueing = <E>(
 const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
   const from = yield* sender
   const store = yield* EventStore
-  const { state } = yield* store.load(Email, { account_id: from.account_id, stream_id: id })
+  const state = yield* store.state(Email, { account_id: from.account_id, stream_id: id })
   if (state._tag === "Unborn") return yield* new EmailNotFound()
   const content = yield* Content.whole(from.account_id, state.accepted.content)
   const draftOf = (message: Email.Message): Acceptance.Draft => ({

@@ -51,7 +51,7 @@ const inTables = (account_id: Id.AccountId, { tag, ...query }: Query): EmailLogF
 
 const contentOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.EmailId) {
   const store = yield* EventStore
-  const { state } = yield* store.load(Email, { account_id, stream_id: id })
+  const state = yield* store.state(Email, { account_id, stream_id: id })
   if (state._tag === "Unborn") return null
   const { content } = state.accepted
   const body = yield* Content.body(account_id, content)

@@ -50,7 +50,7 @@ const asked = Effect.gen(function* () {
   const { id = "" } = yield* HttpRouter.params
   if (!isEmailId(id)) return yield* new EmailNotFound()
   const store = yield* EventStore
-  const { state } = yield* store.load(Email, { account_id, stream_id: id })
+  const state = yield* store.state(Email, { account_id, stream_id: id })
   return state._tag === "Unborn" ? yield* new EmailNotFound() : { account_id, message: state }
 })
 
