@@ -1,12 +1,17 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, type Redacted, Schedule } from "effect"
+import { Duration, Effect, Layer, type Redacted, Schedule } from "effect"
+import { SqlError } from "effect/sql"
 
 /** Connections of one process to Postgres, beside graphile-worker's own few. */
 export const DEFAULT_CONNECTIONS = 10
+/** Whoever takes a connection and says nothing on it is given up. */
+export const CONNECT_TIMEOUT_MS = 5_000
 /** No statement of a request may hold a connection longer. */
 export const STATEMENT_TIMEOUT = "30s"
 export const IDLE_IN_TRANSACTION_TIMEOUT = "10s"
 const READY_TRIES = 50
+/** For all tries together: one that hangs is none. */
+export const READY_TIMEOUT = Duration.seconds(15)
 
 /** What every session of ours has, told to Postgres as it begins. */
 export const SESSION = {
@@ -35,7 +40,7 @@ export const layer = (options: Options) =>
         applicationName: options.applicationName ?? "waybill",
         maxConnections: options.connections ?? DEFAULT_CONNECTIONS,
         minConnections: 1,
-        connectTimeout: "5 seconds",
+        connectTimeout: Duration.millis(CONNECT_TIMEOUT_MS),
         idleTimeout: "60 seconds",
         startupParameters: SESSION,
       }),
@@ -45,7 +50,17 @@ export const layer = (options: Options) =>
 /** Connections are made on demand, so a database that is not there yet shows only here. */
 export const ready = Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT 1`).pipe(
   Effect.retry({ while: (error) => error.isRetryable, schedule: Schedule.spaced("200 millis"), times: READY_TRIES }),
+  Effect.timeoutOrElse({ duration: READY_TIMEOUT, orElse: () => Effect.fail(silent) }),
 )
+
+/** What hangs looks like what works, but for its silence. */
+const silent = new SqlError.SqlError({
+  reason: new SqlError.ConnectionError({
+    cause: undefined,
+    message: `the database did not answer within ${Duration.toSeconds(READY_TIMEOUT)} seconds`,
+    operation: "ready",
+  }),
+})
 
 /** Our corner of the advisory locks that are keyed by two integers: WB, turns. */
 const TURNS = 0x5742_0003

@@ -1,10 +1,9 @@
 import type { TransportChoice } from "@waybill/domain/Domain"
 import { Clock, Data, Effect, Redacted } from "effect"
 import pg from "pg"
+import { CONNECT_TIMEOUT_MS } from "./Database.ts"
 import * as Migrations from "./Migrations.ts"
 
-/** A database that takes longer to let anybody in serves nobody. */
-export const CONNECT_TIMEOUT_MS = 5_000
 /** One question to it. */
 export const QUERY_TIMEOUT_MS = 5_000
 /** The quickest of these answers tells the time best: half of its journey is what the comparison may be wrong by. */

@@ -4,6 +4,7 @@ import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
+import { CONNECT_TIMEOUT_MS } from "./Database.ts"
 
 export const FOLDER = fileURLToPath(new URL("../../../db/migrations/", import.meta.url))
 /** Any number, as long as it is ours: nodes that start together take turns. */
@@ -102,7 +103,11 @@ const refuseOldServer = async (client: pg.Client): Promise<void> => {
 }
 
 const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
-  const pool = new pg.Pool({ connectionString: Redacted.value(url), max: 1 })
+  const pool = new pg.Pool({
+    connectionString: Redacted.value(url),
+    max: 1,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
   // graphile-worker insists on both handlers.
   pool.on("error", () => {})
   pool.on("connect", (client) => void client.on("error", () => {}))
@@ -116,7 +121,11 @@ const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
 const withClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => Promise<A>) =>
   Effect.tryPromise({
     try: async () => {
-      const client = new pg.Client({ connectionString: Redacted.value(url), application_name: "waybill migrate" })
+      const client = new pg.Client({
+        connectionString: Redacted.value(url),
+        application_name: "waybill migrate",
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      })
       client.on("error", () => {})
       await client.connect()
       try {
@@ -131,4 +140,10 @@ const withClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => Promi
         : new MigrationFailed({ message: `the database could not be migrated: ${messageOf(cause)}`, cause }),
   })
 
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+/** The driver's words for a connection that came to nothing in time. */
+const TOO_LATE = /^(?:timeout expired|timeout exceeded when trying to connect|.*due to connection timeout)$/iu
+
+const messageOf = (cause: unknown): string => {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return TOO_LATE.test(message) ? `it did not answer within ${CONNECT_TIMEOUT_MS / 1_000} seconds` : message
+}

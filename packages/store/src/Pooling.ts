@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Cause, Data, Effect, Redacted, Runtime } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import pg from "pg"
-import { SESSION } from "./Database.ts"
+import { CONNECT_TIMEOUT_MS, SESSION } from "./Database.ts"
 
 /** What is between this process and Postgres does not keep a session together; as sysexits.h counts, the settings are wrong. */
 export class PoolerUnfit extends Data.TaggedError("PoolerUnfit")<{ readonly message: string }> {
@@ -73,7 +73,11 @@ const mixesSessions = async (url: Redacted.Redacted): Promise<boolean> => {
 }
 
 const clientOf = (url: Redacted.Redacted): pg.Client => {
-  const client = new pg.Client({ connectionString: Redacted.value(url), application_name: "waybill check" })
+  const client = new pg.Client({
+    connectionString: Redacted.value(url),
+    application_name: "waybill check",
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
   // Whoever is using it learns of the loss by its query.
   client.on("error", () => {})
   return client

@@ -1,6 +1,6 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import * as SteadyClock from "@waybill/domain/SteadyClock"
-import { Clock, Context, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
+import { Clock, Context, Data, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError, Statement } from "effect/sql"
 
@@ -14,8 +14,10 @@ export const BEAT_EVERY = Duration.seconds(2)
 export const DEAD_AFTER = Duration.seconds(4)
 /** A machine that vanished without a word keeps its lock until somebody ends its session for it. */
 export const SILENT_AFTER = Duration.seconds(20)
-/** A session that answers a beat later than this is given up for a new one. */
+/** A session that answers a beat later than this, or takes longer to open, is given up for a new one. */
 export const BEAT_TIMEOUT = Duration.seconds(5)
+/** A start waits this long for the first session: several tries, each of which says what became of it. */
+export const START_TIMEOUT = Duration.seconds(30)
 /** A session that lasted is followed by the next at once; those that don't come to be, at this pace. */
 const RECONNECT_EVERY = Duration.millis(500)
 /** Looks at somebody who may be dead soon are not closer than this. */
@@ -34,6 +36,23 @@ export interface Options<R> {
   readonly url: Redacted.Redacted
   /** Frees what the process of this name held. Called by one living process alone. */
   readonly reclaim: (process: string) => Effect.Effect<void, never, R>
+}
+
+/** A start beside a database that hangs ends, as one beside a database that is not there does. */
+export class NotSeen extends Data.TaggedError("NotSeen")<{}> {
+  override get message() {
+    return (
+      `this worker could not be entered among the database's processes within ${Duration.toSeconds(START_TIMEOUT)} seconds, ` +
+      `and others would take its work from it; each try that failed has said why`
+    )
+  }
+}
+
+/** A try of which nothing came. */
+class Unanswered extends Data.TaggedError("Unanswered")<{}> {
+  override get message() {
+    return `the database did not answer within ${Duration.toSeconds(BEAT_TIMEOUT)} seconds`
+  }
 }
 
 /**
@@ -90,23 +109,23 @@ const make = <R>(options: Options<R>) =>
       const own = yield* connection.pin
       const run: Run = (statement) =>
         Effect.map(own.query(...statement.compile()), ({ rows }) => rows as ReadonlyArray<never>)
-      const ended = yield* own.listen(CHANNEL)
+      const ended = yield* own.listen(CHANNEL).pipe(inTime)
       const began = yield* SteadyClock.millis
-      const number = yield* register(run, shared, id, workerIds)
+      const number = yield* register(run, shared, id, workerIds).pipe(inTime)
       yield* Effect.addFinalizer(() => Effect.sync(() => (seen = false)))
       arrived(began)
       seen = true
       firstSeen.openUnsafe()
       const live = Effect.gen(function* () {
         const sent = yield* SteadyClock.millis
-        yield* Effect.timeout(run(beat(shared, id, number, workerIds)), BEAT_TIMEOUT)
+        yield* run(beat(shared, id, number, workerIds)).pipe(inTime)
         arrived(sent)
         yield* Effect.sleep(BEAT_EVERY)
       })
       const look = Effect.gen(function* () {
-        yield* Effect.timeout(run(endSilent(shared, id)), BEAT_TIMEOUT)
+        yield* run(endSilent(shared, id)).pipe(inTime)
         const watched = (yield* SteadyClock.millis) - began
-        const others = yield* Effect.timeout(run(findDead(shared, id, watched)), BEAT_TIMEOUT)
+        const others = yield* run(findDead(shared, id, watched)).pipe(inTime)
         for (const dead of others.filter(({ dead }) => dead)) {
           yield* Effect.logWarning("a process has died; its work goes on here", { process: dead.id })
           yield* options.reclaim(dead.id).pipe(
@@ -130,10 +149,14 @@ const make = <R>(options: Options<R>) =>
       const lasted = (yield* SteadyClock.millis) - began
       yield* Effect.sleep(Math.max(0, Duration.toMillis(RECONNECT_EVERY) - lasted))
     }).pipe(Effect.forever)
-    yield* Effect.acquireRelease(Effect.void, () => leave(shared, id))
+    const leaving = Effect.ignore(Effect.interruptible(leave(shared, id)).pipe(inTime))
+    yield* Effect.addFinalizer(() => (lastBeat === -Infinity ? Effect.void : leaving))
     yield* Effect.forkScoped(living)
     // A process that others cannot see would claim work that they then take from it.
-    yield* firstSeen.await
+    yield* Effect.timeoutOrElse(firstSeen.await, {
+      duration: START_TIMEOUT,
+      orElse: () => Effect.fail(new NotSeen()),
+    })
     return Processes.of({
       id,
       isSeen: () => seen,
@@ -145,6 +168,9 @@ const make = <R>(options: Options<R>) =>
         }),
     })
   })
+
+const inTime = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
+  Effect.timeoutOrElse(answer, { duration: BEAT_TIMEOUT, orElse: () => Effect.fail(new Unanswered()) })
 
 /** A statement on this session, whose locks they are about. */
 type Run = <A extends object>(statement: Statement.Statement<A>) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
@@ -165,10 +191,13 @@ const register = Effect.fnUntraced(function* (
   return number
 })
 
-/** Somebody who took this process for dead has removed its row: it comes back under a new number. */
+/**
+ * Somebody who took this process for dead has removed its row: it comes back. And the number is the one that is held: a
+ * registration that was given up may have been written after all, and late.
+ */
 const beat = (sql: PgClient.PgClient, id: string, number: number, workerIds: ReadonlyArray<string>) => sql`
   INSERT INTO processes (id, number, worker_ids) VALUES (${id}, ${number}::int, ${workerIds}::text[])
-  ON CONFLICT (id) DO UPDATE SET beat_at = now()`
+  ON CONFLICT (id) DO UPDATE SET number = excluded.number, beat_at = now()`
 
 interface Dead {
   readonly id: string
@@ -214,7 +243,6 @@ const endSilent = (sql: PgClient.PgClient, id: string) => sql`
   WHERE p.id <> ${id} AND p.beat_at < now() - make_interval(secs => ${SILENT_SECONDS}::float8)`
 
 /** Who leaves leases behind leaves its row too, so that somebody looks after them. */
-const leave = (sql: PgClient.PgClient, id: string) =>
-  Effect.ignore(sql`
-    DELETE FROM processes WHERE id = ${id}
-      AND NOT EXISTS (SELECT FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${id})`)
+const leave = (sql: PgClient.PgClient, id: string) => sql`
+  DELETE FROM processes WHERE id = ${id}
+    AND NOT EXISTS (SELECT FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${id})`

@@ -2,9 +2,11 @@ import * as Migrations from "@waybill/store/Migrations"
 import * as Pooling from "@waybill/store/Pooling"
 import { Effect, Latch, Option } from "effect"
 import { Command, Flag } from "effect/cli"
+import * as Logs from "../observability/Logs.ts"
 import { Postgres } from "../Postgres.ts"
 import * as Role from "../Role.ts"
 import * as Settings from "../Settings.ts"
+import { waitingFor } from "../waitingFor.ts"
 
 const roles = Flag.String("roles").pipe(
   Flag.withDescription(`Do a part of it: ${Role.ALL.join(", ")}, separated by commas; otherwise what ROLES says`),
@@ -24,7 +26,11 @@ const run = Effect.fnUntraced(function* (asked: Option.Option<Role.Roles>) {
   const { postgres, service } = yield* Effect.all(
     {
       postgres: Effect.tap(Postgres.start(settings, launched.open), ({ url }) =>
-        Effect.andThen(isOurs ? Effect.void : Pooling.check(url), Migrations.migrate(url)),
+        Effect.andThen(isOurs ? Effect.void : Pooling.check(url), Migrations.migrate(url)).pipe(
+          // Another node's migration may be what takes long.
+          waitingFor("the database, to bring its schema up to date"),
+          Effect.provide(Logs.layer(settings.logLevel)),
+        ),
       ),
       service: launched.whenOpen(Effect.promise(() => import("../serve.ts"))),
     },
