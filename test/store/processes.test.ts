@@ -15,9 +15,9 @@ const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer
 const live = Effect.fnUntraced(function* (reclaimed: Array<string>, work: Effect.Effect<void> = Effect.void) {
   const { url } = yield* Database.Fresh
   const scope = yield* Scope.fork(yield* Effect.scope)
-  const reclaim = (process: string) =>
+  const reclaim = (dead: Leases.Generation) =>
     Effect.andThen(
-      Effect.sync(() => void reclaimed.push(process)),
+      Effect.sync(() => void reclaimed.push(dead.id)),
       work,
     )
   const context = yield* Layer.buildWithScope(Layer.fresh(Processes.layer({ url, reclaim })), scope)

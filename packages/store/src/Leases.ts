@@ -1,5 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Statement } from "effect/sql"
 import { iso } from "./Iso.ts"
 import type { OutboxRow } from "./Ledger.ts"
 import * as Outbox from "./Outbox.ts"
@@ -201,6 +203,58 @@ export const expired = Effect.fn("Leases.expired")(function* () {
     SELECT ${leased(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_until < now()
     ORDER BY lease_until LIMIT ${MAX_RISEN}::int`)
 })
+
+/** A process as others saw it last: it comes back under another number. */
+export interface Generation {
+  readonly id: string
+  readonly number: number
+}
+
+/**
+ * What a process holds that is no more, under a token of its heir's, so that nothing in it is begun by anybody else. In the
+ * statement that takes it the process is still dead: one that has come back has what it held, and its heir has nothing.
+ * What an earlier heir left undone is among it.
+ */
+export const inherit = Effect.fn("Leases.inherit")(function* ({ id, number }: Generation) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(
+    takeOver(
+      sql,
+      sql`SELECT o.id FROM grave JOIN outbox o ON o.lease_owner = grave.id WHERE o.lease_token IS NOT NULL
+        ORDER BY o.id FOR UPDATE OF o`,
+      sql`WITH grave AS MATERIALIZED (
+        SELECT id FROM processes WHERE id = ${id} AND number = ${number}::int FOR UPDATE)`,
+    ),
+  )
+})
+
+/** Of what nobody had renewed, that which nobody has renewed by now. */
+export const seize = Effect.fn("Leases.seize")(function* (rows: ReadonlyArray<Held>) {
+  if (rows.length === 0) return []
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(
+    takeOver(
+      sql,
+      sql`SELECT o.id FROM unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.token)}::text[]) AS held(id, token)
+        JOIN outbox o ON o.id = held.id AND o.lease_token = held.token WHERE o.lease_until < now()
+        ORDER BY o.id FOR UPDATE OF o`,
+    ),
+  )
+})
+
+const HEIRS = "heir_"
+const TOKEN_BYTES = 16
+
+export const newToken = (): string => Buffer.from(SecureRandom.randomBytesUnsafe(TOKEN_BYTES)).toString("hex")
+
+/** Taken over from its holder, who may live and find it under its name. */
+export const isInherited = ({ token }: Held): boolean => token.startsWith(HEIRS)
+
+/** The holder's name stays: whoever takes over may die of it, and the next one looks for that name. */
+const takeOver = (sql: PgClient.PgClient, ids: Statement.Fragment, first: Statement.Fragment = sql``) => sql<Leased>`
+  ${first} UPDATE outbox
+  SET lease_token = ${HEIRS + newToken()}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
+  WHERE id = ANY(ARRAY(${ids})) RETURNING ${leased(sql)}`
 
 const leased = (sql: PgClient.PgClient) =>
   sql`id, account_id, kind, stream_id, attempt, payload, lease_token AS token, ${iso(sql, "available_at")} AS available_at`

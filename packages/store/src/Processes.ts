@@ -3,6 +3,7 @@ import * as SteadyClock from "@waybill/domain/SteadyClock"
 import { Clock, Context, Data, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError, Statement } from "effect/sql"
+import type * as Leases from "./Leases.ts"
 
 /** How often a process says that it lives, and looks for those that don't. */
 export const BEAT_EVERY = Duration.seconds(2)
@@ -34,8 +35,8 @@ const DEAD_MS = Duration.toMillis(DEAD_AFTER)
 
 export interface Options<R> {
   readonly url: Redacted.Redacted
-  /** Frees what the process of this name held. Called by one living process alone. */
-  readonly reclaim: (process: string) => Effect.Effect<void, never, R>
+  /** Frees what a process held, unless it has come back meanwhile. Called by one living process alone. */
+  readonly reclaim: (dead: Leases.Generation) => Effect.Effect<void, never, R>
 }
 
 /** A start beside a database that hangs ends, as one beside a database that is not there does. */
@@ -128,9 +129,9 @@ const make = <R>(options: Options<R>) =>
         const others = yield* run(findDead(shared, id, watched)).pipe(inTime)
         for (const dead of others.filter(({ dead }) => dead)) {
           yield* Effect.logWarning("a process has died; its work goes on here", { process: dead.id })
-          yield* options.reclaim(dead.id).pipe(
+          yield* options.reclaim(dead).pipe(
             Effect.provideContext(context),
-            Effect.andThen(bury(run, shared, dead)),
+            Effect.andThen(run(bury(shared, dead))),
             Effect.catchCause((cause) => Effect.logError("the work of a dead process could not be freed yet", cause)),
             Effect.ensuring(Effect.ignore(run(unlock(shared, dead)))),
           )
@@ -199,13 +200,7 @@ const beat = (sql: PgClient.PgClient, id: string, number: number, workerIds: Rea
   INSERT INTO processes (id, number, worker_ids) VALUES (${id}, ${number}::int, ${workerIds}::text[])
   ON CONFLICT (id) DO UPDATE SET number = excluded.number, beat_at = now()`
 
-interface Dead {
-  readonly id: string
-  readonly number: number
-  readonly worker_ids: ReadonlyArray<string>
-}
-
-interface Other extends Dead {
+interface Other extends Leases.Generation {
   readonly dead: boolean
   /** For how long it has not beaten, or this session has not listened. */
   readonly silent_ms: number
@@ -213,7 +208,7 @@ interface Other extends Dead {
 
 /** The lock is tried for each of the others that is silent, and for them alone: this session holds its own. */
 const findDead = (sql: PgClient.PgClient, id: string, watched: number) => sql<Other>`
-  SELECT id, number, worker_ids, silent_ms,
+  SELECT id, number, silent_ms,
     CASE WHEN silent_ms >= ${DEAD_MS}::float8 THEN pg_try_advisory_lock(${LOCK_CLASS}::int, number) ELSE false END AS dead
   FROM (
     SELECT *, least((extract(epoch FROM now() - beat_at) * 1000)::float8, ${watched}::float8) AS silent_ms
@@ -226,13 +221,12 @@ const pauseBefore = (others: ReadonlyArray<Other>) =>
     .map(({ silent_ms }) => Duration.millis(DEAD_MS - silent_ms))
     .reduce((pause, due) => Duration.max(MIN_PAUSE, Duration.min(pause, due)), BEAT_EVERY)
 
-const bury = Effect.fnUntraced(function* (run: Run, sql: PgClient.PgClient, dead: Dead) {
-  yield* run(sql`
-    SELECT count(*) FROM (SELECT graphile_worker.force_unlock_workers(${dead.worker_ids}::text[])) AS unlocked`)
-  yield* run(sql`DELETE FROM processes WHERE id = ${dead.id} AND number = ${dead.number}`)
-})
+/** One that has come back has another number, and its jobs are its own. */
+const bury = (sql: PgClient.PgClient, dead: Leases.Generation) => sql`
+  WITH gone AS (DELETE FROM processes WHERE id = ${dead.id} AND number = ${dead.number}::int RETURNING worker_ids)
+  SELECT count(*) FROM gone CROSS JOIN LATERAL graphile_worker.force_unlock_workers(gone.worker_ids) AS unlocked`
 
-const unlock = (sql: PgClient.PgClient, dead: Dead) =>
+const unlock = (sql: PgClient.PgClient, dead: Leases.Generation) =>
   sql`SELECT pg_advisory_unlock(${LOCK_CLASS}::int, ${dead.number}::int) AS unlocked`
 
 /** Its lock falls with its session, and then it is as dead as the others. */

@@ -24,7 +24,7 @@ export const MAX_LOST_PAUSE = Duration.hours(12)
 export const MAX_LOST = 10
 
 /**
- * Frees what a dead process held. The log says that its attempts were lost, and they are made again at once, unless that
+ * Frees what a dead process held, and nobody else may begin by now. The log says that its attempts were lost, and they are made again at once, unless that
  * has happened before.
  */
 export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArray<Leases.Leased>) {
@@ -49,7 +49,7 @@ export const makeLook = Effect.sync(() => {
     before = new Set()
     const found = yield* Leases.expired()
     before = new Set(found.map(({ token, id }) => `${id} ${token}`))
-    return yield* reclaim(found.filter(({ token, id }) => known.has(`${id} ${token}`)))
+    return yield* reclaim(yield* Leases.seize(found.filter(({ token, id }) => known.has(`${id} ${token}`))))
   })
 })
 

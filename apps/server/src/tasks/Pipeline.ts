@@ -8,7 +8,6 @@ import { Processes } from "@waybill/store/Processes"
 import * as Reclaim from "@waybill/store/Reclaim"
 import * as Trouble from "@waybill/store/Trouble"
 import { Cause, DateTime, Deferred, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
-import { SecureRandom } from "effect/crypto"
 import * as Flights from "./Flights.ts"
 
 /** Rows that one process works on at once. What waits for a slow server must not keep others from theirs. */
@@ -32,7 +31,6 @@ const TROUBLE_PAUSE = Duration.seconds(1)
 const UNSURE_MS = 30_000
 /** Claims whose rows are known to have come. Those of a lease that has run out are nobody's any more. */
 const MAX_TOKENS = 10_000
-const TOKEN_BYTES = 16
 
 /** A row under way. Whoever works on it settles it: by a commit with its lease, by a pause, or by giving it back. */
 export interface Job {
@@ -157,7 +155,7 @@ const build = <R>(options: Options<R>) =>
       const free = most - flights.size()
       if (free <= 0) return "later" as const
       const now = yield* SteadyClock.millis
-      const token = Buffer.from(SecureRandom.randomBytesUnsafe(TOKEN_BYTES)).toString("hex")
+      const token = Leases.newToken()
       const claimed = yield* Leases.claim({
         kind: options.kind,
         owner: processes.id,
@@ -186,14 +184,15 @@ const build = <R>(options: Options<R>) =>
 
     /**
      * Leases of ours that nobody here works on. Of a claim whose answer was lost on the way nothing was tried. What had come,
-     * and is leased still, was done with, and a failover has lost that.
+     * and is leased still, was done with, and a failover has lost that; or an heir has it, who may have died of it.
      */
     const giveBackUnknown = Effect.gen(function* () {
       const mine = new Set(flights.all().map((flight) => flight.row.id))
       const held = yield* Leases.ofOwner(processes.id)
       const unknown = held.filter((row) => row.kind === options.kind && !mine.has(row.id))
-      yield* Leases.free(unknown.filter(({ token }) => !tokens.has(token)))
-      yield* Reclaim.reclaim(unknown.filter(({ token }) => tokens.has(token)))
+      const wasTried = (row: Leases.Leased) => tokens.has(row.token) || Leases.isInherited(row)
+      yield* Leases.free(unknown.filter((row) => !wasTried(row)))
+      yield* Reclaim.reclaim(unknown.filter(wasTried))
     })
 
     const unsure = Effect.map(SteadyClock.millis, (now) => void (unsureUntil = now + UNSURE_MS))

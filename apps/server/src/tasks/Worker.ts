@@ -56,7 +56,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
     Layer.provide(
       Processes.layer({
         url: options.url,
-        reclaim: (process) => Effect.flatMap(Leases.ofOwner(process), Reclaim.reclaim),
+        reclaim: (dead) => Effect.flatMap(Leases.inherit(dead), Reclaim.reclaim),
       }),
     ),
   )
