@@ -2,10 +2,12 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import * as Leases from "@waybill/store/Leases"
 import * as SteadyClock from "@waybill/domain/SteadyClock"
-import { DEAD_AFTER, Processes } from "@waybill/store/Processes"
+import { BEAT_EVERY, DEAD_AFTER, Processes } from "@waybill/store/Processes"
 import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
+import { TestClock } from "effect/testing"
 import * as Database from "../support/database.ts"
 import * as Delivery from "../support/delivery.ts"
+import { rival, waiter } from "../support/rival.ts"
 import { World } from "../support/world.ts"
 
 const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>) =>
@@ -205,6 +207,30 @@ describe("processes", { concurrent: true }, () => {
       yield* Delivery.until(Effect.sync(isSeen), (seen) => seen)
       assert.deepStrictEqual(yield* names, [id])
     }),
+  )
+
+  it.effect("doubt what they hold as soon as others may, also where a session looks as if it stood", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const [other, watcher] = [yield* rival(url), yield* rival(url)]
+      const { isSeen, trustedSince } = yield* live([])
+      const since = trustedSince()
+      yield* other.query("BEGIN")
+      yield* other.query("SELECT FROM processes FOR UPDATE")
+      yield* TestClock.adjust(BEAT_EVERY)
+      yield* waiter(watcher)
+      yield* TestClock.adjust("1900 millis")
+      assert.deepStrictEqual([isSeen(), trustedSince()], [true, since])
+      yield* TestClock.adjust("200 millis")
+      assert.deepStrictEqual([isSeen(), trustedSince()], [false, undefined])
+      // It did stand, and so nobody was let at what was held by it.
+      yield* other.query("ROLLBACK")
+      yield* TestClock.adjust("100 millis").pipe(
+        Effect.andThen(watcher.query("SELECT")),
+        Effect.repeat({ until: () => trustedSince() !== undefined }),
+      )
+      assert.deepStrictEqual([isSeen(), trustedSince()], [true, since])
+    }).pipe(Effect.scoped, Effect.provide(World)),
   )
 
   fresh(

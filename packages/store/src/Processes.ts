@@ -30,7 +30,6 @@ const LOCK_CLASS = 0x5742_0002
 
 const ID_BYTES = 12
 const SILENT_SECONDS = Duration.toSeconds(SILENT_AFTER)
-const SILENT_MS = Duration.toMillis(SILENT_AFTER)
 const DEAD_MS = Duration.toMillis(DEAD_AFTER)
 
 export interface Options<R> {
@@ -98,8 +97,8 @@ const make = <R>(options: Options<R>) =>
       if (!seen && now - lastBeat >= DEAD_MS) firstBeat = now
       lastBeat = sent
     }
-    // While the session stands, it takes a longer silence until somebody ends it.
-    const isTrusted = () => SteadyClock.millisOf(clock) - lastBeat < (seen ? SILENT_MS : DEAD_MS)
+    // A session may have ended without a word of it coming here: what goes unanswered for so long may not stand.
+    const isTrusted = () => SteadyClock.millisOf(clock) - lastBeat < DEAD_MS
 
     const session = Effect.gen(function* () {
       const connection = yield* PgConnection.make({
@@ -160,7 +159,7 @@ const make = <R>(options: Options<R>) =>
     })
     return Processes.of({
       id,
-      isSeen: () => seen,
+      isSeen: () => seen && isTrusted(),
       trustedSince: () => (isTrusted() ? firstBeat : undefined),
       noteWorkers: (ids) =>
         Effect.suspend(() => {
