@@ -20,6 +20,8 @@ export interface FaultProxy {
   /** Cuts every connection, and every new one as soon as it comes. */
   readonly down: () => void
   readonly up: () => void
+  /** From now on nothing comes through, and nobody is told. */
+  readonly swallow: () => void
   /** Whoever connects from now on comes to another server, as after a failover. */
   readonly lead: (url: Redacted.Redacted) => void
   /** Connections that came while it was down. */
@@ -34,6 +36,7 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
     const open = new Set<net.Socket>()
     let struck = 0
     let isDown = false
+    let isDeaf = false
     let refused = 0
     let way = url
     const server = net.createServer((client) => {
@@ -57,6 +60,7 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
           return fault
         },
         hold: (pass) => held.push(pass),
+        isDeaf: () => isDeaf,
       })
     })
     const cutAll = () => {
@@ -90,6 +94,9 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
       up: () => {
         isDown = false
       },
+      swallow: () => {
+        isDeaf = true
+      },
       lead: (other) => {
         way = other
       },
@@ -107,6 +114,7 @@ const addressOf = (url: Redacted.Redacted): net.NetConnectOpts => {
 interface Faults {
   readonly next: () => Fault | undefined
   readonly hold: (pass: () => void) => void
+  readonly isDeaf: () => boolean
 }
 
 const relay = (client: net.Socket, upstream: net.Socket, faults: Faults): void => {
@@ -117,7 +125,7 @@ const relay = (client: net.Socket, upstream: net.Socket, faults: Faults): void =
     upstream.destroy()
   }
   const fromClient = messages(true, (message) => {
-    if (fault === "before" || fault === "late") return
+    if (fault === "before" || fault === "late" || faults.isDeaf()) return
     if (seen(message)) {
       fault = faults.next()
       if (fault === "before") return cut()
@@ -135,7 +143,7 @@ const relay = (client: net.Socket, upstream: net.Socket, faults: Faults): void =
   })
   const fromServer = messages(false, (message) => {
     if (fault === "after" && isCommitted(message)) return cut()
-    if (fault === "silent") return
+    if (fault === "silent" || faults.isDeaf()) return
     if (!client.destroyed) client.write(message)
   })
   client.on("data", fromClient)

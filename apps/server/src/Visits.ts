@@ -6,6 +6,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as Mask from "@waybill/store/Mask"
 import * as RateWindows from "@waybill/store/RateWindows"
 import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Metric, Queue, Result } from "effect"
+import * as Stop from "./Stop.ts"
 
 /** Visits of one process that wait to be written down; beyond it they are counted as lost. */
 export const MAX_VISITS_WAITING = 4_000
@@ -20,8 +21,8 @@ export const MAX_VISITS_PER_MINUTE = 2_000
 export const MAX_VISITORS = 20_000
 /** Mails known to take no more visits; beyond it the oldest is looked at anew, which costs its whole history. */
 export const MAX_CLOSED = 10_000
-/** How long a stop waits for what was seen to be written down. */
-export const STOP_WITHIN = Duration.seconds(5)
+/** Till when a stop waits for what was seen to be written down; requests have been answered before. */
+export const STOP_WITHIN = Duration.seconds(27)
 
 /** Somebody, or a program, has looked at a mail, or followed a link in it. */
 export interface Visit {
@@ -49,12 +50,13 @@ export const layer = Layer.effect(
     const closed = makeClosed()
     const writers = Array.from({ length: VISITS_AT_ONCE }, () => writing(waiting, closed))
     const fiber = yield* Effect.forkDetach(Effect.all(writers, { concurrency: "unbounded", discard: true }))
+    const stop = yield* Stop.Stop
     yield* Effect.addFinalizer(() =>
-      Queue.end(waiting).pipe(
-        Effect.andThen(Fiber.await(fiber)),
-        Effect.timeoutOption(STOP_WITHIN),
-        Effect.andThen(Fiber.interrupt(fiber)),
-      ),
+      Effect.gen(function* () {
+        yield* Queue.end(waiting)
+        yield* Effect.timeoutOption(Fiber.await(fiber), yield* Stop.left(yield* stop.began, STOP_WITHIN))
+        yield* Fiber.interrupt(fiber)
+      }),
     )
     const windows = makeWindows()
     return {

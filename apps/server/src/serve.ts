@@ -10,6 +10,7 @@ import type { Postgres } from "./Postgres.ts"
 import type { Role } from "./Role.ts"
 import * as Service from "./Service.ts"
 import type { Settings } from "./Settings.ts"
+import * as Stop from "./Stop.ts"
 
 /** Of several nodes that start at once on an empty log, one installs. */
 const INSTALLING = 1
@@ -29,6 +30,8 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
         part("worker", Service.worker(settings, postgres.url)),
       ),
     ).pipe(Effect.mapError(NotListening.told(settings)))
+    const { begin } = yield* Stop.Stop
+    yield* Effect.addFinalizer(() => begin)
     // Only now: a start that finds its port taken has installed nothing, and the next one shows the first secrets. Who
     // answers requests shows them; the others find an installation or wait for one.
     const first = roles.includes("api")
@@ -48,6 +51,13 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
         Service.instance(settings),
       ),
     ),
+    Effect.provide(Stop.layer(overdue)),
     Effect.provide(logging),
   )
 }
+
+/** Others find that this process is gone, and take what it held. */
+const overdue = Effect.andThen(
+  Effect.logError("the stop took too long and was broken off; attempts under way are told as lost"),
+  Effect.sync(() => process.exit(1)),
+)

@@ -13,6 +13,8 @@ export const BEAT_EVERY = Duration.seconds(2)
  * the database the first to be back would otherwise take all others for dead.
  */
 export const DEAD_AFTER = Duration.seconds(4)
+/** Whoever cannot say in time that it leaves, is found dead. */
+export const LEAVE_TIMEOUT = Duration.seconds(1)
 /** A machine that vanished without a word keeps its lock until somebody ends its session for it. */
 export const SILENT_AFTER = Duration.seconds(20)
 /** A session that answers a beat later than this, or takes longer to open, is given up for a new one. */
@@ -149,8 +151,8 @@ const make = <R>(options: Options<R>) =>
       const lasted = (yield* SteadyClock.millis) - began
       yield* Effect.sleep(Math.max(0, Duration.toMillis(RECONNECT_EVERY) - lasted))
     }).pipe(Effect.forever)
-    const leaving = Effect.ignore(Effect.interruptible(leave(shared, id)).pipe(inTime))
-    yield* Effect.addFinalizer(() => (lastBeat === -Infinity ? Effect.void : leaving))
+    const leaving = Effect.timeoutOption(Effect.interruptible(leave(shared, id)), LEAVE_TIMEOUT)
+    yield* Effect.addFinalizer(() => (lastBeat === -Infinity ? Effect.void : Effect.ignore(leaving)))
     yield* Effect.forkScoped(living)
     // A process that others cannot see would claim work that they then take from it.
     yield* Effect.timeoutOrElse(firstSeen.await, {

@@ -8,6 +8,7 @@ import { Processes } from "@waybill/store/Processes"
 import * as Reclaim from "@waybill/store/Reclaim"
 import * as Trouble from "@waybill/store/Trouble"
 import { Cause, DateTime, Deferred, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
+import * as Stop from "../Stop.ts"
 import * as Flights from "./Flights.ts"
 
 /** Rows that one process works on at once. What waits for a slow server must not keep others from theirs. */
@@ -18,6 +19,8 @@ export const CLAIM_PACE = Duration.millis(10)
 export const STOP_WITHIN = Duration.seconds(25)
 /** And then for what was learnt of a part of the work to be written down. */
 export const LAST_WORDS_WITHIN = Duration.seconds(2)
+/** And at last for the rest to be given back. What is not, others take when this process is seen to be dead. */
+export const GIVE_BACK_WITHIN = Duration.seconds(1)
 /** Work that broke on a bug of ours before anything was sent is looked at again after this. */
 export const BROKEN_PAUSE = Duration.minutes(5)
 /** Wake-ups may be lost with the process that took them, so each process also looks by itself this often. */
@@ -71,7 +74,10 @@ const build = <R>(options: Options<R>) =>
     const sql = yield* PgClient.PgClient
     const processes = yield* Processes
     const context = yield* Effect.context<R | PgClient.PgClient | EventStore>()
+    const stop = yield* Stop.Stop
     const most = options.inFlight ?? MAX_IN_FLIGHT
+    const repliesUntil = Duration.fromInputUnsafe(options.stopWithin ?? STOP_WITHIN)
+    const wordsUntil = Duration.sum(repliesUntil, LAST_WORDS_WITHIN)
     const flights = Flights.make()
     const signals = yield* Queue.sliding<void>(1)
     const kick = Effect.sync(() => void Queue.offerUnsafe(signals, undefined))
@@ -249,18 +255,22 @@ const build = <R>(options: Options<R>) =>
       Effect.gen(function* () {
         stopping = true
         const landed = Effect.andThen(Fiber.interrupt(claiming), flights.empty)
-        yield* Effect.timeoutOption(landed, options.stopWithin ?? STOP_WITHIN)
-        yield* Effect.timeoutOption(Flights.takeLastWords(flights.all()), LAST_WORDS_WITHIN)
+        const began = yield* stop.began
+        const inTime = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>, until: Duration.Duration) {
+          yield* Effect.timeoutOption(Effect.interruptible(work), yield* Stop.left(began, until))
+        })
+        yield* inTime(landed, repliesUntil)
+        yield* inTime(Flights.takeLastWords(flights.all()), wordsUntil)
         const left = flights.all()
         yield* Effect.forEach(left, Flights.abort, { discard: true })
         // Whoever has not answered by now keeps his answer: the log says that the attempt was lost. Of what never began
         // there is nothing to say.
         const rows = (begun: boolean) =>
           left.filter(({ phase }) => (phase !== "claimed") === begun).map(({ row }) => row)
-        yield* Leases.free(rows(false))
-        yield* Reclaim.reclaim(rows(true))
+        const giveRest = Effect.andThen(Leases.free(rows(false)), Reclaim.reclaim(rows(true)))
         // Wake-ups that came here while we were stopping were meant for somebody.
-        yield* Effect.ignoreCause(Outbox.wake(sql, options.kind))
+        const wake = Effect.ignoreCause(Outbox.wake(sql, options.kind))
+        yield* inTime(Effect.andThen(giveRest, wake), Duration.sum(wordsUntil, GIVE_BACK_WITHIN))
       }).pipe(Effect.provideContext(context)),
     )
     return { kick, inFlight: flights.size }
