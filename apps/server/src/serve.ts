@@ -1,4 +1,5 @@
 import * as Database from "@waybill/store/Database"
+import * as Readiness from "@waybill/store/Readiness"
 import { Effect, Layer } from "effect"
 import { welcome } from "./cli/welcome.ts"
 import * as Installation from "./Installation.ts"
@@ -17,6 +18,7 @@ const INSTALLING = 1
 
 /** What the settings ask of this process, on a database that is migrated, until it is told to stop. */
 export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
+  let isStarted = false
   const serving = Effect.gen(function* () {
     const { roles } = settings
     const part = <A, E, R>(role: Role, layer: Layer.Layer<A, E, R>) => (roles.includes(role) ? layer : Layer.empty)
@@ -38,6 +40,7 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
       ? yield* Effect.orDie(Database.inTurn(INSTALLING)(Installation.ensure()))
       : undefined
     yield* welcome(settings, first)
+    isStarted = true
     return yield* postgres.died
     // Ended before what it stands on: work under way is written down into a store that is still there.
   }).pipe(Effect.scoped)
@@ -51,6 +54,7 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
         Service.instance(settings),
       ),
     ),
+    Effect.provideService(Readiness.Started, () => isStarted),
     Effect.provide(Stop.layer(overdue)),
     Effect.provide(logging),
   )

@@ -15,7 +15,10 @@ export class System extends HttpApiGroup.make("system", { topLevel: true })
       OpenApi.annotations({ summary: "Is the process alive", description: "Answers without asking anything else." }),
     ),
     HttpApiEndpoint.get("readyz", "/readyz", { success: [Ok, NotReady.pipe(HttpApiSchema.status(503))] }).annotateMerge(
-      OpenApi.annotations({ summary: "Can it serve", description: "200 while the database answers, else 503." }),
+      OpenApi.annotations({
+        summary: "Can it serve",
+        description: "200 from the end of the start on, while the database answers; else 503.",
+      }),
     ),
   )
   .annotateMerge(OpenApi.annotations({ title: "System", description: "For load balancers and operators." })) {}
