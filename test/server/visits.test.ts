@@ -6,7 +6,8 @@ import { NothingNew } from "@waybill/domain/Refusal"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Mask from "@waybill/store/Mask"
-import { Context, Effect, Layer, Result } from "effect"
+import { Cause, Context, Effect, Layer, Logger, Result } from "effect"
+import { TestClock } from "effect/testing"
 import * as Visits from "../../apps/server/src/Visits.ts"
 import { id, queued } from "../support/history.ts"
 
@@ -141,6 +142,47 @@ describe("visits", () => {
       const lost = Array.from({ length: Visits.VISITS_AT_ONCE * 2 }, () => visit(id("EmailId")))
       yield* noted([...lost, visit(last)]).pipe(Effect.provide(troubled))
       assert.deepStrictEqual(written, [last])
+    }),
+  )
+
+  it.effect("are told of by the first that is lost, and from then on by their number", () =>
+    Effect.gen(function* () {
+      const said: Array<unknown> = []
+      const logger = Logger.make(({ cause, message }) => {
+        const [words, fields] = message as ReadonlyArray<unknown>
+        said.push(Cause.pretty(cause).includes("no database") ? words : fields)
+      })
+      let tries = 0
+      const away = Layer.mock(EventStore)({
+        commit: (() =>
+          Effect.andThen(
+            Effect.sync(() => tries++),
+            Effect.die("no database"),
+          )) as never,
+      })
+      const lose = (times: number) =>
+        Effect.gen(function* () {
+          const { note } = yield* Visits.Visits
+          const all = tries + times
+          for (let n = 0; n < times; n++) note(visit(id("EmailId")))
+          yield* Effect.repeat(Effect.yieldNow, { until: () => tries === all })
+          yield* TestClock.adjust("1 second")
+        })
+      yield* Effect.gen(function* () {
+        yield* lose(100)
+        yield* lose(50)
+        assert.deepStrictEqual(said, ["opens and clicks cannot be written down"])
+        yield* TestClock.adjust("58 seconds")
+        assert.deepStrictEqual(said.slice(1), [{ lost: 150 }])
+        yield* lose(7)
+        yield* TestClock.adjust("59 seconds")
+        // Nothing more is lost, and nothing more is said; till it begins anew.
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual(said.slice(2), [{ lost: 7 }])
+        yield* lose(3)
+      }).pipe(Effect.provide(Visits.layer.pipe(Layer.provide(away))), Effect.provide(Logger.layer([logger])))
+      // Nor are those forgotten at the end.
+      assert.deepStrictEqual(said.slice(3), ["opens and clicks cannot be written down", { lost: 3 }])
     }),
   )
 

@@ -48,7 +48,8 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const waiting = yield* Queue.dropping<Visit, Cause.Done>(MAX_VISITS_WAITING)
     const closed = makeClosed()
-    const writers = Array.from({ length: VISITS_AT_ONCE }, () => writing(waiting, closed))
+    const lose = yield* makeLosses
+    const writers = Array.from({ length: VISITS_AT_ONCE }, () => writing(waiting, closed, lose))
     const fiber = yield* Effect.forkDetach(Effect.all(writers, { concurrency: "unbounded", discard: true }))
     const stop = yield* Stop.Stop
     yield* Effect.addFinalizer(() =>
@@ -69,15 +70,13 @@ export const layer = Layer.effect(
 )
 
 /** One after the other, till there will be no more. */
-const writing = (waiting: Queue.Queue<Visit, Cause.Done>, closed: Closed) =>
+const writing = (waiting: Queue.Queue<Visit, Cause.Done>, closed: Closed, lose: Losses) =>
   Queue.take(waiting).pipe(
     Effect.flatMap((visit) =>
       Effect.flatMap(Effect.exit(closed.has(visit) ? Effect.succeed(false) : write(visit)), (exit) => {
         count(visit, Exit.isFailure(exit) ? "lost" : exit.value ? "recorded" : "ignored")
         if (Exit.isSuccess(exit) && !exit.value) closed.add(visit)
-        return Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)
-          ? Effect.logWarning("an open or a click could not be written down", exit.cause)
-          : Effect.void
+        return Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? lose(exit.cause) : Effect.void
       }),
     ),
     Effect.forever,
@@ -126,6 +125,39 @@ const makeClosed = (): Closed => {
     },
   }
 }
+
+/** How often it is said how many were lost, while there are any. */
+export const SAY_LOST_EVERY = Duration.minutes(1)
+
+type Losses = (cause: Cause.Cause<unknown>) => Effect.Effect<void>
+
+/** While the database is away each visit is lost for the same reason: it is told of the first, and then of their number. */
+const makeLosses = Effect.gen(function* () {
+  let lost = 0
+  let isSaying = false
+  const scope = yield* Effect.scope
+  const sayHowMany = Effect.suspend(() => {
+    const since = lost
+    lost = 0
+    const said = Effect.logWarning("opens and clicks that could not be written down are lost", { lost: since })
+    return Effect.as(since === 0 ? Effect.void : said, since > 0)
+  })
+  const saying = Effect.andThen(Effect.sleep(SAY_LOST_EVERY), sayHowMany).pipe(
+    Effect.repeat({ while: (goesOn) => goesOn }),
+    Effect.ensuring(Effect.sync(() => (isSaying = false))),
+  )
+  yield* Effect.addFinalizer(() => sayHowMany)
+  return (cause: Cause.Cause<unknown>) =>
+    Effect.suspend(() => {
+      lost++
+      if (isSaying) return Effect.void
+      isSaying = true
+      return Effect.andThen(
+        Effect.logWarning("opens and clicks cannot be written down", cause),
+        Effect.forkIn(saying, scope),
+      )
+    })
+})
 
 interface Windows {
   readonly admit: (visit: Visit) => boolean
