@@ -429,6 +429,8 @@ ALTER TABLE outbox ALTER COLUMN payload SET STATISTICS 0;
 
 ALTER TABLE sandbox_messages ALTER COLUMN bytes SET STATISTICS 0;
 
+CREATE INDEX accounts_links_stopped ON accounts USING btree (account_id) WHERE (record ? 'links_stopped_at'::text);
+
 CREATE UNIQUE INDEX api_keys_by_hash ON api_keys USING btree (hash);
 
 CREATE INDEX content_by_expiry ON content USING btree (expires_on);

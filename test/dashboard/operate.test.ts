@@ -128,6 +128,21 @@ describe.skipIf(typeof browser === "string")(
       },
     )
 
+    it("stops the links of an account, and lets them lead on", { timeout: TIMEOUT }, async () => {
+      const { page } = operator
+      const links = page.getByLabel("The tracked links of Neighbours")
+      await links.selectOption("stopped")
+      await page.getByText("The links of Neighbours lead nowhere now.").waitFor()
+      const [, account] = (await (await asked(page, "/v1/operate/accounts")).json()).data
+      assert.isString(account.links_stopped_at)
+      await Browser.eventually(() => links.inputValue()).toBe("stopped")
+      const told = page.locator("[data-toast]").filter({ hasText: "The links of Neighbours lead nowhere now." })
+      await told.getByRole("button", { name: "Undo" }).click()
+      await page.getByText("The links of Neighbours lead on.").waitFor()
+      await Browser.eventually(() => links.inputValue()).toBe("followed")
+      assert.deepEqual(operator.complaints, [])
+    })
+
     it("shows queues and nodes, and verifies and rebuilds what is read", { timeout: TIMEOUT }, async () => {
       const { page } = operator
       await page.goto("/operate/queues")

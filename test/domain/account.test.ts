@@ -111,6 +111,21 @@ describe("an account", () => {
         at: after(5),
       })
   })
+  it("has links that lead on, till somebody stops them, and since when they do not", () => {
+    const stopped = happened(Account, created(), Account.changeLinks(after(1), false))
+    assert.strictEqual(folded(stopped).links_stopped_at, after(1))
+    const again = happened(Account, stopped, Account.changeLinks(after(2), true))
+    assert.deepStrictEqual(folded([...stopped, ...again]), folded(created()))
+    for (const [history, followed] of [
+      [created(), true],
+      [stopped, false],
+      [[...stopped, ...again], true],
+    ] as const)
+      given(Account, ...history)
+        .when(Account.changeLinks(after(3), followed))
+        .refuses(NOTHING_NEW)
+    given(Account).when(Account.changeLinks(NOW, false)).refuses({ status: 404, reason: "account_not_found" })
+  })
   it("keeps content from 0 to 365 days", () => {
     const accepts = Schema.is(Account.RetentionDays)
     assert.deepStrictEqual(

@@ -24,6 +24,7 @@ import type { Timeouts } from "../../apps/server/src/http/NodeServer.ts"
 import { HttpLive } from "../../apps/server/src/http/Server.ts"
 import * as tracking from "../../apps/server/src/http/tracking.ts"
 import { DEFAULT_MAX_BODY_BYTES } from "../../apps/server/src/Settings.ts"
+import * as StoppedLinks from "../../apps/server/src/StoppedLinks.ts"
 import * as Visits from "../../apps/server/src/Visits.ts"
 import { layerFrozen } from "../store/admissionKeys.ts"
 import * as Database from "../support/database.ts"
@@ -159,7 +160,7 @@ const served = (setup: Setup) => {
     also: { routes: tracking.layer(trustedProxies), open: tracking.isOpen },
     ...(timeouts === undefined ? {} : { timeouts }),
   }).pipe(
-    Layer.provide([Dns.layerTest(zones), Visits.layer]),
+    Layer.provide([Dns.layerTest(zones), StoppedLinks.layer, Visits.layer]),
     Layer.provide(
       Layer.succeed(Instance, {
         transport,

@@ -2,10 +2,12 @@ import { assert, layer } from "@effect/vitest"
 import type { EmailId } from "@waybill/domain/Id"
 import * as Network from "@waybill/mail/Network"
 import * as TrackingToken from "@waybill/mail/TrackingToken"
-import { Effect, Layer, Result } from "effect"
+import { Context, Effect, Exit, Layer, Result } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
 import PostalMime from "postal-mime"
 import { trackingKeys, trackingOf } from "../../apps/server/src/tracking.ts"
+import * as StoppedLinks from "../../apps/server/src/StoppedLinks.ts"
+import * as CommandLine from "../support/commandLine.ts"
 import * as Database from "../support/database.ts"
 import * as Delivery from "../support/delivery.ts"
 import { id } from "../support/history.ts"
@@ -18,6 +20,9 @@ const HTML = `<html><body><p>Hi &amp; bye</p><a class=b href='https://shop.test/
 <a href="mailto:help@acme.test">Help</a></body></html>`
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", html: HTML }
 const options = { excludeTestServices: true, timeout: "90 seconds" } as const
+
+/** Whose links lead nowhere. */
+const NOBODY = { has: () => false }
 
 /** Only the picture and the link, as somebody's mail program asks for them. */
 const pathsIn = (html: string) => {
@@ -52,7 +57,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
       const server = yield* SmtpServer.listen()
       const [trackingKey = new Uint8Array()] = yield* trackingKeys
       yield* Layer.build(
-        Delivery.worker(url, { relay: Delivery.relay(server) }, { track: trackingOf(`${BASE}/`, trackingKey) }),
+        Delivery.worker(url, { relay: Delivery.relay(server) }, { track: trackingOf(`${BASE}/`, trackingKey, NOBODY) }),
       )
       const { id: webhook } = (yield* call("POST", "/webhooks", {
         url: "https://hooks.example.org/",
@@ -121,7 +126,9 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
       const [key = new Uint8Array()] = yield* trackingKeys
-      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }, { track: trackingOf(BASE, key) }))
+      yield* Layer.build(
+        Delivery.worker(url, { relay: Delivery.relay(server) }, { track: trackingOf(BASE, key, NOBODY) }),
+      )
       const sent = []
       for (const tracking of [undefined, { opens: false, clicks: false }, { opens: true }, { clicks: true }]) {
         const { id: email } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking })).json
@@ -189,6 +196,78 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
       const log = yield* Delivery.until(call("GET", `/email/logs/${email_id}`), ({ json }) => json.clicks > 0)
       assert.deepStrictEqual([log.json.opens, log.json.clicks], [0, 1])
       assert.lengthOf((yield* call("GET", "/events?types=email.opened,email.clicked")).json.data, 1)
+    }),
+  )
+
+  it.effect("leads nowhere, on any node, once an operator has stopped the links of its account", () =>
+    Effect.gen(function* () {
+      const { account, call, lab, visit } = yield* setUp
+      const other = yield* setUp
+      const { id: email_id } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking: { opens: true } })).json
+      const [key = new Uint8Array()] = yield* trackingKeys
+      const mail = { account_id: account, email_id: email_id as EmailId }
+      const click = TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, { ...mail, url: TARGET })
+      const open = TrackingToken.OPEN_PATH + TrackingToken.ofOpen(key, mail)
+      const others = { account_id: other.account, email_id: email_id as EmailId, url: TARGET }
+      const nodes = [undefined, yield* lab.another]
+      const followed = (path: string) =>
+        Effect.map(
+          Effect.forEach(nodes, (node) => lab.ask("GET", path, node === undefined ? {} : { node })),
+          (answers) => answers.map(({ status }) => status),
+        )
+      assert.deepStrictEqual(yield* followed(click), [302, 302])
+
+      for (const _ of [1, 2]) {
+        const { id, links_stopped_at } = yield* CommandLine.typed("accounts", "links", account, "--off")
+        assert.deepStrictEqual([id, typeof links_stopped_at], [account, "string"])
+      }
+      yield* Delivery.until(followed(click), (statuses) => statuses.join() === "410,410")
+      const stopped = yield* visit(click)
+      assert.deepStrictEqual(
+        [stopped.headers.get("location"), stopped.headers.get("cache-control")],
+        [null, "no-store, private"],
+      )
+      assert.include(stopped.text, "This link is no longer followed.")
+      assert.notInclude(stopped.text, "shop.test")
+      // The picture is the same, and so are the links of others; what is no link of ours is none.
+      assert.deepStrictEqual(yield* followed(open), [200, 200])
+      assert.deepStrictEqual(yield* followed(TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, others)), [302, 302])
+      assert.deepStrictEqual(yield* followed(`${click}x`), [404, 404])
+
+      // What goes out meanwhile leads straight.
+      const { url } = yield* Database.Fresh
+      const server = yield* SmtpServer.listen()
+      const stops = yield* Layer.build(StoppedLinks.layer)
+      const track = trackingOf(BASE, key, Context.get(stops, StoppedLinks.StoppedLinks))
+      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }, { track }))
+      const tracking = { opens: true, clicks: true }
+      const { id: later } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking })).json
+      yield* Delivery.settled({ account_id: account, stream_id: later })
+      const sent = yield* Effect.promise(() => PostalMime.parse(server.mails.at(-1)?.bytes ?? Buffer.alloc(0)))
+      assert.strictEqual((sent.html ?? "").replace(/<img [^>]*>/u, "").trimEnd(), HTML)
+      assert.include(sent.html ?? "", BASE + TrackingToken.OPEN_PATH)
+
+      yield* CommandLine.typed("accounts", "links", account, "--on")
+      yield* Delivery.until(followed(click), (statuses) => statuses.join() === "302,302")
+      const { data } = (yield* call("GET", "/audit")).json
+      const hands = data.filter(({ type }: { type: string }) => type === "account.links_changed")
+      assert.deepStrictEqual(
+        hands.map(({ actor }: { actor: { type: string } }) => actor.type),
+        ["operator", "operator"],
+      )
+      const changes = (yield* call("GET", "/events?types=account.links_changed")).json.data
+      assert.deepStrictEqual(
+        changes.map(({ data }: { data: object }) => data),
+        [{ followed: false }, { followed: true }],
+      )
+      // As if they had never been stopped.
+      const [row] = yield* Effect.orDie(
+        lab.sql`SELECT record ? 'links_stopped_at' AS has FROM accounts WHERE account_id = ${account}`,
+      )
+      assert.deepStrictEqual(row, { has: false })
+      for (const wrong of [[], ["--on", "--off"]])
+        assert.isTrue(Exit.isFailure((yield* CommandLine.type("accounts", "links", account, ...wrong)).exit))
+      assert.isTrue(Exit.isFailure((yield* CommandLine.type("accounts", "links", id("AccountId"), "--off")).exit))
     }),
   )
 

@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import type { AccountId } from "@waybill/domain/Id"
 import { system } from "@waybill/store/Provenance"
+import * as Accounts from "@waybill/store/Accounts"
 import * as Leases from "@waybill/store/Leases"
 import { type Ledger, MAX_FEED_PAGE } from "@waybill/store/Ledger"
 import * as Line from "@waybill/store/Line"
@@ -17,7 +18,7 @@ const ACCOUNTS = 20
 const STREAMS = 20_000
 const VERSIONS = 4
 const LONG = 5_000
-const LARGE = ["events", "idempotency_keys", "outbox", "email_log", "suppressions", "domains"]
+const LARGE = ["events", "idempotency_keys", "outbox", "email_log", "suppressions", "domains", "accounts"]
 const NOW = "2026-11-21T09:00:00.000Z"
 
 const account = (n: number) => `acc_${n}` as AccountId
@@ -55,6 +56,9 @@ const fill = Layer.effectDiscard(
     yield* sql`
       INSERT INTO domains (account_id, id, version, name, status, removed)
       SELECT 'acc_' || n % ${ACCOUNTS}::int, 'dom_' || n, 1, n || '.test', 'verified', false FROM ${series}`
+    yield* sql`
+      INSERT INTO accounts SELECT 'acc_' || n, 1, 'free', CASE n % 5000 WHEN 0 THEN '{"links_stopped_at": "x"}' ELSE '{}' END::jsonb
+      FROM ${series}`
     for (const table of LARGE) {
       yield* sql`ANALYZE ${sql(table)}`
     }
@@ -260,6 +264,13 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
         3,
       )
       holds(found, "outbox_pkey", 1500)
+    }),
+  )
+
+  it.effect("whose links are stopped is read off an index of those alone", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      holds(yield* plansOf(sql, Accounts.withLinksStopped()), "accounts_links_stopped", 6)
     }),
   )
 

@@ -36,6 +36,7 @@ import { SignIn } from "./signIn/SignIn.ts"
 import * as Exposition from "./observability/Exposition.ts"
 import * as Reports from "./smtp/Reports.ts"
 import * as Submission from "./smtp/Submission.ts"
+import * as StoppedLinks from "./StoppedLinks.ts"
 import { checkDomains } from "./tasks/checkDomains.ts"
 import * as drainWebhooks from "./tasks/drainWebhooks.ts"
 import { followStats } from "./tasks/followStats.ts"
@@ -95,7 +96,7 @@ export const http = (
       open: (path) => dashboard.isOpen(path) || unsubscribe.isOpen(path) || tracking.isOpen(path),
     },
   }).pipe(
-    Layer.provide([dns(settings), EventFeed.layer, Visits.layer]),
+    Layer.provide([dns(settings), EventFeed.layer, StoppedLinks.layer, Visits.layer]),
     Layer.provide(Layer.effect(Sessions, SignIn)),
     Layer.provide(SignIn.layer({ url: urlOf(settings), database: url, oidc: oidc(settings) })),
   )
@@ -197,7 +198,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
         delivery: {
           returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain },
           unsubscribeUrl: unsubscribeUrl(urlOf(settings), unsubscribeKey),
-          track: trackingOf(trackingUrlOf(settings), trackingKey),
+          track: trackingOf(trackingUrlOf(settings), trackingKey, yield* StoppedLinks.StoppedLinks),
         },
         also: Effect.gen(function* () {
           const webhooks = yield* drainWebhooks.make({ allowedNetworks })
@@ -220,4 +221,4 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
         }),
       })
     }),
-  ).pipe(Layer.provide([transports(settings), dns(settings), instance(settings)]))
+  ).pipe(Layer.provide([transports(settings), dns(settings), instance(settings), StoppedLinks.layer]))

@@ -17,7 +17,11 @@ export const NewAccount = Schema.Struct({
   owner: Address.FromText,
 })
 
-export const AccountChange = Schema.Struct({ plan: Plan.Plan })
+export const AccountChange = Schema.Struct({
+  plan: Schema.optionalKey(Plan.Plan),
+  /** Whether the links of its tracked mail lead on. */
+  links_followed: Schema.optionalKey(Schema.Boolean),
+})
 
 export const Swap = Schema.Struct({ back: Schema.Boolean })
 
@@ -30,6 +34,8 @@ export interface OperatedAccount {
   /** Recipients accepted this month, and how many it may be; `null` is unlimited. */
   readonly emails: number
   readonly monthly_emails: number | null
+  /** Since when the links of its tracked mail lead nowhere. */
+  readonly links_stopped_at: Timestamp.Timestamp | null
 }
 
 export interface Node {

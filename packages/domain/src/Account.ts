@@ -51,6 +51,8 @@ export const Event = Schema.TaggedUnion({
   LimitsChanged: { limits: Limits, at },
   RetentionChanged: { content_days: RetentionDays, at },
   KeepingChanged: { keeping: Keeping, at },
+  /** Whether the links of its tracked mail lead on. An operator stops them where they lead people astray. */
+  LinksChanged: { followed: Schema.Boolean, at },
   /** Somebody's address was taken out of this account's history. What stands in its place is all that is left of it. */
   AddressErased: { erased_as: Text.Stored, streams: Schema.Natural, events: Schema.Natural, at },
 })
@@ -66,6 +68,8 @@ export type State =
       readonly granted: Limits
       readonly content_days: number
       readonly keeping: Keeping
+      /** Since when the links of its tracked mail lead nowhere; absent where they lead on. */
+      readonly links_stopped_at?: Timestamp.Timestamp
       readonly created_at: Timestamp.Timestamp
     }
 export type Account = Extract<State, { readonly _tag: "Account" }>
@@ -101,6 +105,10 @@ export const evolve = (state: State, event: Event): State => {
       return { ...state, content_days: event.content_days }
     case "KeepingChanged":
       return { ...state, keeping: event.keeping }
+    case "LinksChanged": {
+      const { links_stopped_at, ...others } = state
+      return event.followed ? others : { ...others, links_stopped_at: links_stopped_at ?? event.at }
+    }
     case "AddressErased":
       return state
   }
@@ -166,6 +174,13 @@ export const changeKeeping = (now: Timestamp.Timestamp, keeping: Keeping) =>
       account.keeping.log_days !== keeping.log_days || account.keeping.delivery_days !== keeping.delivery_days,
     { _tag: "KeepingChanged", keeping, at: now },
   )
+
+export const changeLinks = (now: Timestamp.Timestamp, followed: boolean) =>
+  change((account) => followed !== (account.links_stopped_at === undefined), {
+    _tag: "LinksChanged",
+    followed,
+    at: now,
+  })
 
 export const recordErased = (
   now: Timestamp.Timestamp,

@@ -78,6 +78,7 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   LimitsChanged: "account.limits_changed",
   RetentionChanged: "account.retention_changed",
   KeepingChanged: "account.keeping_changed",
+  LinksChanged: "account.links_changed",
   AddressErased: "account.address_erased",
   MemberInvited: "member.invited",
   MemberJoined: "member.joined",

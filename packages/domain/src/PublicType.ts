@@ -49,6 +49,7 @@ export type QuietType =
   | "account.limits_changed"
   | "account.retention_changed"
   | "account.keeping_changed"
+  | "account.links_changed"
   | "account.address_erased"
   | "member.invited"
   | "member.joined"

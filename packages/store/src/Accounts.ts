@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/Account"
+import type * as Timestamp from "@waybill/domain/Timestamp"
 import { Effect, Option } from "effect"
 import * as ReadModel from "./ReadModel.ts"
 
@@ -12,6 +13,7 @@ export interface AccountRecord {
   readonly limits: ReturnType<typeof Account.limitsOf>
   readonly content_days: number
   readonly keeping: Account.Keeping
+  readonly links_stopped_at?: Timestamp.Timestamp
   readonly created_at: string
 }
 
@@ -22,7 +24,7 @@ export const readModel = ReadModel.make({
   changes: ["version", "plan", "record"],
   rows: ({ version }, state: Account.State) => {
     if (state._tag === "Unborn") return []
-    const { account_id, content_days, created_at, granted, keeping, name, plan } = state
+    const { account_id, content_days, created_at, granted, keeping, links_stopped_at, name, plan } = state
     const limits = Account.limitsOf(state)
     const record: AccountRecord = {
       object: "account",
@@ -33,6 +35,7 @@ export const readModel = ReadModel.make({
       limits,
       content_days,
       keeping,
+      ...(links_stopped_at === undefined ? {} : { links_stopped_at }),
       created_at,
     }
     return [{ account_id, version, plan, record }]
@@ -52,6 +55,17 @@ export const find = Effect.fn("Accounts.find")(function* (account_id: string) {
     SELECT record FROM accounts WHERE account_id = ${account_id}`)
   return Option.fromUndefinedOr(rows[0]?.record)
 })
+
+/** Whose links lead nowhere: few, by an index that holds them alone. */
+export const withLinksStopped = Effect.fn("Accounts.withLinksStopped")(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(linksStopped(sql))
+  return rows.map((row) => row.account_id)
+})
+
+/** The condition is the one of the index `accounts_links_stopped`, to the letter. */
+export const linksStopped = (sql: PgClient.PgClient) => sql<{ readonly account_id: string }>`
+  SELECT account_id FROM accounts WHERE record ? 'links_stopped_at'`
 
 /** Recipients accepted in a UTC month, canceled ones given back. */
 export const used = Effect.fn("Accounts.used")(function* (account_id: string, month: string) {

@@ -16,7 +16,7 @@ import { accounts } from "./queries.ts"
 import { Table } from "./Table.tsx"
 
 type Plan = Operate.OperatedAccount["plan"]
-type Change = Pick<Operate.OperatedAccount, "id" | "name" | "plan">
+type Account = Pick<Operate.OperatedAccount, "id" | "name" | "plan" | "links_stopped_at">
 
 const PLANS: ReadonlyArray<readonly [plan: Plan, words: string]> = [
   ["free", "Free"],
@@ -32,11 +32,22 @@ export const Accounts = () => {
   const [link, setLink] = useState<MemberLink>()
   const refresh = () => client.invalidateQueries({ queryKey: accounts.queryKey })
   const put = useMutation({
-    mutationFn: ({ account, plan }: { readonly account: Change; readonly plan: Plan }) =>
+    mutationFn: ({ account, plan }: { readonly account: Account; readonly plan: Plan }) =>
       patch(`/operate/accounts/${account.id}`, { plan }),
     onSuccess: (_, { account, plan }) => {
       void refresh()
       say(`${account.name} is on ${plan} now.`, () => put.mutate({ account: { ...account, plan }, plan: account.plan }))
+    },
+    onError: complain,
+  })
+  const follow = useMutation({
+    mutationFn: ({ account, followed }: { readonly account: Account; readonly followed: boolean }) =>
+      patch(`/operate/accounts/${account.id}`, { links_followed: followed }),
+    onSuccess: (_, { account, followed }) => {
+      void refresh()
+      say(`The links of ${account.name} ${followed ? "lead on" : "lead nowhere now"}.`, () =>
+        follow.mutate({ account, followed: !followed }),
+      )
     },
     onError: complain,
   })
@@ -89,6 +100,20 @@ export const Accounts = () => {
                   number: true,
                   cell: ({ emails, monthly_emails }) =>
                     `${number.format(emails)}${monthly_emails === null ? "" : ` of ${number.format(monthly_emails)}`}`,
+                },
+                {
+                  name: "Tracked links",
+                  cell: (account) => (
+                    <select
+                      aria-label={`The tracked links of ${account.name}`}
+                      value={account.links_stopped_at === null ? "followed" : "stopped"}
+                      onChange={(event) => follow.mutate({ account, followed: event.target.value === "followed" })}
+                      className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-sm"
+                    >
+                      <option value="followed">Followed</option>
+                      <option value="stopped">Stopped</option>
+                    </select>
+                  ),
                 },
                 { name: "Members", number: true, wide: true, cell: ({ members }) => members },
                 { name: "Since", wide: true, cell: ({ created_at }) => exactly(created_at) },

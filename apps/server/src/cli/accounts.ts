@@ -3,7 +3,7 @@ import type * as Id from "@waybill/domain/Id"
 import * as Plan from "@waybill/domain/Plan"
 import * as Accounts from "@waybill/store/Accounts"
 import { EventStore } from "@waybill/store/EventStore"
-import { Effect, Option, Schema } from "effect"
+import { Data, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { newId, now } from "../fresh.ts"
 import { account as id, find } from "./account.ts"
@@ -16,6 +16,8 @@ const plan = Flag.Literals("plan", Plan.ALL)
 
 const show = (id: Id.AccountId, json: boolean) =>
   Effect.flatMap(find(id), (found) => output.printOne({ ...found }, { json }))
+
+class NeitherOrBoth extends Data.TaggedError("NeitherOrBoth")<{ readonly message: string }> {}
 
 /** A change that changes nothing is no failure at the command line. */
 const change = (account_id: Id.AccountId, decide: ReturnType<typeof Account.changePlan>) =>
@@ -111,6 +113,21 @@ const retention = Command.make(
   Command.withDescription("Say how long an account's content, history and webhook deliveries are kept, all at once"),
 )
 
+const links = Command.make(
+  "links",
+  {
+    id,
+    on: Flag.Boolean("on").pipe(Flag.withDescription("They lead on"), Flag.withDefault(false)),
+    off: Flag.Boolean("off").pipe(Flag.withDescription("They answer 410"), Flag.withDefault(false)),
+    json: output.json,
+  },
+  Effect.fn(function* ({ id, json, off, on }) {
+    if (on === off) return yield* new NeitherOrBoth({ message: "say either --on or --off" })
+    yield* change(id, Account.changeLinks(yield* now, on))
+    yield* show(id, json)
+  }),
+).pipe(Command.withDescription("Stop the links of an account's tracked mail, or let them lead on"))
+
 export const accounts = Command.make("accounts").pipe(
   Command.withDescription("Accounts, their plans and limits"),
   Command.withSubcommands([
@@ -119,5 +136,6 @@ export const accounts = Command.make("accounts").pipe(
     setPlan.pipe(Command.provide(withStore)),
     limits.pipe(Command.provide(withStore)),
     retention.pipe(Command.provide(withStore)),
+    links.pipe(Command.provide(withStore)),
   ]),
 )

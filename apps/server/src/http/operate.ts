@@ -80,6 +80,7 @@ const accounts = Effect.gen(function* () {
       members,
       emails,
       monthly_emails: record.limits.monthly_emails,
+      links_stopped_at: record.links_stopped_at ?? null,
     })),
   }
 })
@@ -105,12 +106,16 @@ const change = byOperator(
   Effect.gen(function* () {
     const { id = "" } = yield* HttpRouter.params
     if (!isAccountId(id)) return yield* new Account.AccountNotFound()
-    const { plan } = yield* bodyOf(Operate.AccountChange)
+    const { links_followed, plan } = yield* bodyOf(Operate.AccountChange)
     const store = yield* EventStore
-    yield* store
-      .commit(Account, { account_id: id, stream_id: id }, Account.changePlan(yield* now, plan))
-      .pipe(Effect.catchTag("NothingNew", () => Effect.void))
-    return { id, plan }
+    const put = (decide: ReturnType<typeof Account.changePlan>) =>
+      store
+        .commit(Account, { account_id: id, stream_id: id }, decide)
+        .pipe(Effect.catchTag("NothingNew", () => Effect.void))
+    const at = yield* now
+    if (plan !== undefined) yield* put(Account.changePlan(at, plan))
+    if (links_followed !== undefined) yield* put(Account.changeLinks(at, links_followed))
+    return { id }
   }),
 )
 

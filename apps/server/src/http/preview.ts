@@ -10,6 +10,7 @@ import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ApiError from "@waybill/api/ApiError"
 import { composed, type Sender } from "../tasks/outgoing.ts"
+import { StoppedLinks } from "../StoppedLinks.ts"
 import { trackingKeys, trackingOf } from "../tracking.ts"
 import { unsubscribeKeys, unsubscribeUrl } from "../unsubscribe.ts"
 import { Admitted } from "./Admitted.ts"
@@ -132,7 +133,10 @@ export const layer = (base: string, tracking: string | undefined) =>
     Effect.gen(function* () {
       const [key = new Uint8Array()] = yield* unsubscribeKeys
       const [trackingKey = new Uint8Array()] = yield* trackingKeys
-      const links = { unsubscribeUrl: unsubscribeUrl(base, key), track: trackingOf(tracking, trackingKey) }
+      const links = {
+        unsubscribeUrl: unsubscribeUrl(base, key),
+        track: trackingOf(tracking, trackingKey, yield* StoppedLinks),
+      }
       const refused = (refusal: EmailNotFound | NoSuchRoute) =>
         Effect.map(ApiError.RequestId, (id) => respond(refusal, id))
       const mended = <R>(

@@ -4,6 +4,7 @@ import * as TrackingToken from "@waybill/mail/TrackingToken"
 import * as RateWindows from "@waybill/store/RateWindows"
 import { Clock, Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { StoppedLinks } from "../StoppedLinks.ts"
 import { trackingKeys } from "../tracking.ts"
 import { Visits } from "../Visits.ts"
 import * as ClientAddress from "./ClientAddress.ts"
@@ -21,6 +22,7 @@ export const layer = (trustedProxies: Networks) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const keys = yield* trackingKeys
+      const stopped = yield* StoppedLinks
       const visits = yield* Visits
       const note = Effect.fnUntraced(function* (mail: TrackingToken.Mail, url: string | null) {
         const { headers, method, remoteAddress } = yield* HttpServerRequest.HttpServerRequest
@@ -50,6 +52,7 @@ export const layer = (trustedProxies: Networks) =>
           const click = TrackingToken.verifyClick(keys, yield* token)
           if (Option.isNone(click)) return unknown
           const { url, ...mail } = click.value
+          if (stopped.has(mail.account_id)) return gone
           yield* note(mail, url)
           return HttpServerResponse.empty({ status: 302, headers: { ...HEADERS, location: url } })
         }),
@@ -74,20 +77,31 @@ const HEADERS = {
 const PICTURE = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==", "base64")
 const picture = HttpServerResponse.uint8Array(PICTURE, { contentType: "image/gif", headers: HEADERS })
 
-const unknown = HttpServerResponse.html(`<!doctype html>
+const page = (status: number, title: string, words: string) =>
+  HttpServerResponse.html(`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
-<title>Not found</title>
+<title>${title}</title>
 <style>body { font: 1rem/1.6 system-ui, sans-serif; max-width: 30rem; margin: 15vh auto; padding: 0 1.5rem }</style>
-<h1>Not found</h1>
-<p>This link leads to nothing. Copy it from the mail once more, as a whole.</p>
+<h1>${title}</h1>
+<p>${words}</p>
 </html>
 `).pipe(
-  HttpServerResponse.setStatus(404),
-  HttpServerResponse.setHeaders({
-    ...HEADERS,
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-  }),
+    HttpServerResponse.setStatus(status),
+    HttpServerResponse.setHeaders({
+      ...HEADERS,
+      "content-security-policy":
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+    }),
+  )
+
+const unknown = page(404, "Not found", "This link leads to nothing. Copy it from the mail once more, as a whole.")
+
+/** Where it led is not said: whoever was to be led astray shall not go there by hand. */
+const gone = page(
+  410,
+  "No longer followed",
+  "This link is no longer followed. The service that its mail came by has stopped it.",
 )
