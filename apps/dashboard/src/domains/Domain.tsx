@@ -97,7 +97,7 @@ export const Domain = () => {
       {domain.records.map((record) => (
         <OneRecord key={`${record.type} ${record.name} ${record.value}`} record={record} />
       ))}
-      <Tracking domain={domain} may={may} onChanged={keep} />
+      <Tracking key={domain.id} domain={domain} may={may} onChanged={keep} />
       <Confirm
         open={rotating}
         onOpenChange={setRotating}

@@ -1,12 +1,12 @@
-import { useMutation } from "@tanstack/react-query"
-import { useEffect, useState } from "react"
+import { notifyManager, useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
 import type { Domain } from "../api/records.ts"
 import { patch } from "../api/request.ts"
 import { ErrorNote } from "../ui/ErrorNote.tsx"
 import { Check } from "../ui/Field.tsx"
 import { Panel } from "../ui/Surface.tsx"
 
-type Changes = Partial<Pick<Domain, "open_tracking" | "click_tracking">>
+type Change = Partial<Pick<Domain, "open_tracking" | "click_tracking">>
 
 /** Whether a domain's mail tells of its readers. */
 export const Tracking = ({
@@ -18,21 +18,27 @@ export const Tracking = ({
   readonly may: boolean
   readonly onChanged: (next: Domain) => void
 }) => {
-  const [ahead, setAhead] = useState<Changes>({})
+  const client = useQueryClient()
+  const [wished, setWished] = useState<Change>({})
+  const mutationKey = ["domains", domain.name, "tracking"]
   const change = useMutation({
-    mutationFn: (body: Changes) => patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, body),
+    mutationKey,
+    // One after the other: of two answers that pass each other on their way, the older would be shown.
+    scope: { id: mutationKey.join(" ") },
+    mutationFn: (body: Change) => patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, body),
     onSuccess: onChanged,
-    onError: () => setAhead({}),
+    // Once the last answer is on the screen.
+    onSettled: () =>
+      notifyManager.schedule(() => {
+        if (client.isMutating({ mutationKey }) === 0) setWished({})
+      }),
   })
-  // What came from the service shows it, or something newer.
-  useEffect(() => setAhead({}), [domain])
-  // Shown as it will be, in the same breath: a switch that waits for its answer seems to be stuck, and a mutation is
-  // told of behind the event, in which the browser takes back what nobody has kept.
-  const shown = { ...domain, ...(change.isPending ? change.variables : {}), ...ahead }
-  const set = (changes: Changes) => {
-    setAhead(changes)
-    change.mutate(changes)
+  const set = (next: Change) => {
+    setWished((before) => ({ ...before, ...next }))
+    change.mutate(next)
   }
+  // Shown as it will be: a switch that waits for its answer seems to be stuck.
+  const shown = { ...domain, ...wished }
   return (
     <Panel title="Tracking">
       <div className="flex flex-col gap-3 p-4">
