@@ -135,6 +135,12 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
         yield* Delivery.settled({ account_id: account, stream_id: email })
         const mail = yield* Effect.promise(() => PostalMime.parse(server.mails.at(-1)?.bytes ?? Buffer.alloc(0)))
         sent.push((mail.html ?? "").trimEnd())
+        const { json } = yield* call("GET", `/email/logs/${email}`)
+        const { json: then } = yield* call("GET", `/email/logs/${email}?as_of=${json.created_at}`)
+        for (const found of [json, then])
+          assert.deepStrictEqual(found.tracking, { opens: false, clicks: false, ...tracking })
+        // The rows of the log are what they were before there was tracking.
+        assert.notProperty((yield* call("GET", "/email/logs?limit=1")).json.data[0], "tracking")
       }
       const [plain = "", off, opens = "", clicks = ""] = sent
       assert.deepStrictEqual([plain, off], [HTML, HTML])

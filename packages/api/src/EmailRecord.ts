@@ -3,6 +3,7 @@ import * as EmailStatus from "@waybill/domain/EmailStatus"
 import * as Id from "@waybill/domain/Id"
 import * as Suppression from "@waybill/domain/Suppression"
 import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Tracking from "@waybill/domain/Tracking"
 import { Schema } from "effect"
 
 const at = Timestamp.Timestamp
@@ -106,5 +107,8 @@ export const Content = Schema.Struct({
 
 export const WithContent = Schema.Struct({
   ...fields,
+  tracking: Tracking.Tracking.annotate({
+    description: "Whether its opens and clicks are told, as it was decided when it was accepted",
+  }),
   content: Schema.NullOr(Content).annotate({ description: "`null` once it is no longer kept" }),
 }).annotate({ identifier: "EmailLogWithContent" })

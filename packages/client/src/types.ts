@@ -319,6 +319,11 @@ export type EmailLogWithContent = {
     readonly complained?: number
   }
   readonly recipients: ReadonlyArray<EmailRecipient>
+  /** Whether its opens and clicks are told, as it was decided when it was accepted */
+  readonly tracking: {
+    readonly opens: boolean
+    readonly clicks: boolean
+  }
   /** `null` once it is no longer kept */
   readonly content: EmailContent | null
 }

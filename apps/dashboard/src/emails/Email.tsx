@@ -4,6 +4,7 @@ import { ArrowLeft } from "lucide-react"
 import { useEffect } from "react"
 import * as queries from "../api/queries.ts"
 import { useLive } from "../api/live.ts"
+import type { EmailWithContent } from "../api/records.ts"
 import { isOverlaid, isTyping } from "../shell/shortcuts.ts"
 import { useMay } from "../shell/useSession.ts"
 import { Badge, State } from "../ui/Badge.tsx"
@@ -98,6 +99,7 @@ export const Email = () => {
                 ["Sent by", email.api_key_id === null ? "the dashboard" : <Id key="key" text={email.api_key_id} />],
                 ...(email.reply_to.length === 0 ? [] : [["Reply to", email.reply_to.join(", ")] as const]),
                 ...(email.tags.length === 0 ? [] : [["Tags", email.tags.join(", ")] as const]),
+                ["Tracked", tracked(email.tracking)],
                 ...(email.opens + email.clicks === 0
                   ? []
                   : [["Opens, clicks", `${email.opens}, ${email.clicks}`] as const]),
@@ -109,6 +111,9 @@ export const Email = () => {
     </div>
   )
 }
+
+const tracked = ({ clicks, opens }: EmailWithContent["tracking"]): string =>
+  [...(opens ? ["opens"] : []), ...(clicks ? ["clicks"] : [])].join(" and ") || "no"
 
 const Id = ({ text }: { readonly text: string }) => (
   <span className="flex items-center gap-1">

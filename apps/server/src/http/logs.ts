@@ -5,6 +5,7 @@ import type { Query } from "@waybill/api/Logs"
 import * as Email from "@waybill/domain/Email"
 import { EmailNotFound } from "@waybill/domain/EmailRefusal"
 import type * as Id from "@waybill/domain/Id"
+import * as Tracking from "@waybill/domain/Tracking"
 import * as Content from "@waybill/store/Content"
 import type * as EmailLogFilter from "@waybill/store/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/EmailLogQuery"
@@ -31,7 +32,7 @@ export const LogsLive = HttpApiBuilder.group(Api, "logs", (handlers) =>
             ? yield* Position.read(account_id, request, EmailLogQuery.find(account_id, params.id))
             : yield* TimeTravel.email(account_id, params.id, as_of)
         if (Option.isNone(found)) return yield* new EmailNotFound()
-        return { ...asWritten<EmailRecord>(found.value), content: yield* contentOf(account_id, params.id) }
+        return { ...asWritten<EmailRecord>(found.value), ...(yield* ofStream(account_id, params.id)) }
       }),
     events: ({ params, request }) =>
       Effect.gen(function* () {
@@ -49,17 +50,21 @@ const inTables = (account_id: Id.AccountId, { tag, ...query }: Query): EmailLogF
   ...(tag === undefined ? {} : { tags: tag }),
 })
 
-const contentOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.EmailId) {
+/** What a row of the log does not hold: rows stay small, and what they are made of stays what it was. */
+const ofStream = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.EmailId) {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: id })
-  if (state._tag === "Unborn") return null
-  const { content } = state.accepted
+  if (state._tag === "Unborn") return { tracking: Tracking.NONE, content: null }
+  const { content, tracking = Tracking.NONE } = state.accepted
   const body = yield* Content.body(account_id, content)
-  return Option.getOrNull(
-    Option.map(body, ({ html, text }) => ({
-      html,
-      text,
-      attachments: content.attachments.map(({ sha256, ...file }) => file),
-    })),
-  )
+  return {
+    tracking,
+    content: Option.getOrNull(
+      Option.map(body, ({ html, text }) => ({
+        html,
+        text,
+        attachments: content.attachments.map(({ sha256, ...file }) => file),
+      })),
+    ),
+  }
 })
