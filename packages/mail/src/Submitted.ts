@@ -51,11 +51,19 @@ const WORDS = {
   too_many_parts: `has more than ${MAX_PARTS} parts`,
   too_complex: `is nested deeper than ${MAX_DEPTH} parts or has more than ${MAX_HEADER_BYTES} bytes of headers`,
   too_many_addresses: `shows more than ${MAX_ADDRESSES} addresses`,
+  hollow: "says that it has parts, and its boundary stands nowhere in it",
   sealed: "is signed or encrypted as a whole, and would not be so any more after this service has written it anew",
 } as const
 
 export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
-  reason: Schema.Literals(["too_many_lines", "too_many_parts", "too_complex", "too_many_addresses", "sealed"]),
+  reason: Schema.Literals([
+    "too_many_lines",
+    "too_many_parts",
+    "too_complex",
+    "too_many_addresses",
+    "hollow",
+    "sealed",
+  ]),
 }) {
   override get message() {
     return `The message ${WORDS[this.reason]}`
@@ -77,7 +85,11 @@ export const parse = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.
     try: () => parser.parse(buffer),
     catch: () => new Unreadable({ reason: "too_complex" }),
   })
+  const { root } = parser as unknown as { readonly root: Part }
   if (SEALED.test(headerOf(email, "content-type"))) return yield* new Unreadable({ reason: "sealed" })
+  // Nothing of it would be read, and an empty mail would go out.
+  if (root.contentType.multipart !== false && root.childNodes.length === 0)
+    return yield* new Unreadable({ reason: "hollow" })
   const [from, to, cc, replyTo] = ["from", "to", "cc", "reply-to"].map((name) => mailboxes(email, name)) as Lists
   if (from.length + to.length + cc.length + replyTo.length > MAX_ADDRESSES)
     return yield* new Unreadable({ reason: "too_many_addresses" })
@@ -92,7 +104,7 @@ export const parse = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.
       .map(({ originalKey, value }) => ({ name: originalKey, value: decodeWords(value) })),
     html: withoutLastBreak(email.html),
     text: withoutLastBreak(email.text),
-    files: filesIn(email, parser),
+    files: filesIn(email, root),
   }
 })
 
@@ -126,8 +138,8 @@ const mailboxes = (email: Email, name: string): Array<Mailbox> =>
     .flatMap(({ value }) => addressParser(value, { flatten: true }))
     .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name.replaceAll("\t", " ") }))
 
-const filesIn = (email: Email, parser: PostalMime): ReadonlyArray<File> => {
-  const encoded = encodings(parser)
+const filesIn = (email: Email, root: Part): ReadonlyArray<File> => {
+  const encoded = encodings(root)
   const shown = shownIn(email.html ?? "")
   return email.attachments.flatMap((attachment) => (isForOthers(attachment) ? [] : [file(attachment, shown, encoded)]))
 }
@@ -177,17 +189,18 @@ const unescaped = (id: string): string => {
 interface Part {
   readonly childNodes: ReadonlyArray<Part>
   readonly content: unknown
+  readonly contentType: { readonly multipart: string | false }
   readonly contentTransferEncoding: { readonly encoding: string }
 }
 
 /** What stood in the message line by line, by its bytes: the others are whole in base64. */
-const encodings = (parser: PostalMime): ReadonlyMap<unknown, string> => {
+const encodings = (root: Part): ReadonlyMap<unknown, string> => {
   const found = new Map<unknown, string>()
   const add = ({ childNodes, content, contentTransferEncoding }: Part): void => {
     found.set(content, contentTransferEncoding.encoding)
     childNodes.forEach(add)
   }
-  ;(parser as unknown as { readonly root: Part }).root.childNodes.forEach(add)
+  root.childNodes.forEach(add)
   return found
 }
 

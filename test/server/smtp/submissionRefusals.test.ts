@@ -152,6 +152,14 @@ const CASES: ReadonlyArray<Case> = [
     }),
     reply: /^554 5\.6\.0 validation_failed: `from` takes one address/u,
   },
+  ...["; boundary=c", ""].map((boundary) => ({
+    name: `a multipart that is all preamble${boundary}`,
+    mail: (customer: Smtp.Customer) => ({
+      envelope: { from: `hi@${customer.domain}`, to: "ana@example.org" },
+      raw: `From: hi@${customer.domain}\r\nSubject: s\r\nContent-Type: multipart/mixed${boundary}\r\n\r\n--b\r\n\r\nhi\r\n--b--\r\n`,
+    }),
+    reply: /^554 5\.6\.0 The message says that it has parts/u,
+  })),
   {
     name: "a message that is signed as a whole",
     mail: (customer) => ({

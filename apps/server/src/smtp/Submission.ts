@@ -123,6 +123,12 @@ const recipient = (text: string): Effect.Effect<void, SmtpReply> => {
   return Result.isSuccess(parsed) ? Effect.void : Effect.fail(reply(553, "5.1.3", `The address ${parsed.failure}`))
 }
 
+const TOO_MUCH = [552, "5.3.4"] as const
+const UNREADABLE: { readonly [reason: string]: readonly [code: number, enhanced: string] } = {
+  hollow: [554, "5.6.0"],
+  sealed: [554, "5.6.1"],
+}
+
 const GONE = reply(535, "5.7.8", "api_key_invalid: This API key does not hold any more")
 
 const message = Effect.fn("Submission.message")(function* (
@@ -135,7 +141,7 @@ const message = Effect.fn("Submission.message")(function* (
   login.admitted = undefined
   if (key === undefined) return yield* reply(503, "5.5.1", "MAIL was not accepted")
   const submitted = yield* Effect.mapError(Submitted.parse(bytes), ({ message, reason }) =>
-    reply(reason === "sealed" ? 554 : 552, reason === "sealed" ? "5.6.1" : "5.3.4", message),
+    reply(...(UNREADABLE[reason] ?? TOO_MUCH), message),
   )
   const envelope = { from, recipients: recipients.map((each) => Result.getOrThrow(Address.parseAddress(each))) }
   const read = yield* Effect.mapError(SubmittedEmail.read(submitted, envelope), ofRefusal)
