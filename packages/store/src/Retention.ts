@@ -11,6 +11,7 @@ import { rowsOf } from "./projections/Histories.ts"
 import { readModels } from "./ReadModels.ts"
 import { decode, type Stored } from "./Recorded.ts"
 import * as StreamRows from "./StreamRows.ts"
+import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 
 /** Messages that one transaction removes with all that is theirs: the account waits so long and no longer. */
 export const BATCH_MESSAGES = 200
@@ -36,6 +37,7 @@ export const expire = Effect.fn("Retention.expire")(function* () {
       waits = yield* messages(id, now - keeping.log_days * Timestamp.DAY, removed)
     removed.deliveries += yield* deliveries(id, now - keeping.delivery_days * Timestamp.DAY)
   }
+  yield* WebhookDeliveries.forgetFailures()
   if (waits !== undefined) {
     Measures.retentionWaited()
     yield* Effect.logWarning(`histories that are over stay for the next run: ${waits.message}`)

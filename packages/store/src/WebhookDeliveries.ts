@@ -329,7 +329,10 @@ export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) 
     DELETE FROM webhook_failures f USING fared WHERE fared.ok AND f.account_id = fared.account_id
       AND f.webhook_id = fared.webhook_id
   ), failing AS (
-    INSERT INTO webhook_failures SELECT account_id, webhook_id, since FROM fared WHERE NOT ok ON CONFLICT DO NOTHING
+    INSERT INTO webhook_failures
+    SELECT account_id, webhook_id, since FROM fared WHERE NOT ok AND NOT EXISTS (
+      SELECT FROM webhooks w WHERE w.account_id = fared.account_id AND w.id = fared.webhook_id AND w.removed)
+    ON CONFLICT DO NOTHING
   )
   UPDATE webhook_deliveries d
   SET status = CASE WHEN s.anew THEN 'pending' ELSE s.status END, attempts = d.attempts + 1,
@@ -351,6 +354,14 @@ export const failingSince = Effect.fn("WebhookDeliveries.failingSince")(function
     SELECT ${iso(sql, "since")} AS since FROM webhook_failures
     WHERE account_id = ${account_id} AND webhook_id = ${webhook_id}`)
   return rows[0]?.since ?? null
+})
+
+/** How deleted webhooks fared is nobody's concern any more. */
+export const forgetFailures = Effect.fn("WebhookDeliveries.forgetFailures")(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    DELETE FROM webhook_failures f USING webhooks w
+    WHERE w.account_id = f.account_id AND w.id = f.webhook_id AND w.removed`)
 })
 
 /** Rows of a busy endpoint that one look sets aside. */

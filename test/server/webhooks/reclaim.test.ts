@@ -1,7 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import * as Webhook from "@waybill/domain/Webhook"
+import * as Conservation from "@waybill/store/Conservation"
 import * as Leases from "@waybill/store/Leases"
 import * as Reclaim from "@waybill/store/Reclaim"
+import * as Retention from "@waybill/store/Retention"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { spawn } from "node:child_process"
@@ -76,6 +79,49 @@ layer(World, { excludeTestServices: true })("a result", (it) => {
       const [record] = yield* Webhooks.deliveries(endpoint)
       assert.deepStrictEqual([record?.status, record?.attempts], ["delivered", 1])
       assert.strictEqual(yield* Webhooks.outbox(first.id), undefined)
+    }),
+  )
+})
+
+layer(World, { excludeTestServices: true })("a webhook that was deleted while its calls failed", (it) => {
+  it.effect("leaves nothing of that behind, also where a call was under way, and the log agrees", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const [kept, deleted] = [
+        yield* Webhooks.create("http://127.0.0.1:9/kept"),
+        yield* Webhooks.create("http://127.0.0.1:9/deleted"),
+      ]
+      const fails = Effect.fnUntraced(function* ({ account_id }: Webhooks.Endpoint, token: string) {
+        yield* Webhooks.happens(account_id)
+        const row = (yield* claim("prc_1", token)).rows.find((row) => row.account_id === account_id)
+        if (row === undefined) return yield* Effect.die(new Error("nothing was claimed"))
+        const failed: WebhookDeliveries.Settled = {
+          account_id,
+          id: row.id,
+          status: "failed",
+          next_attempt_at: null,
+          delivered_at: null,
+          attempt: attempt(500),
+          token,
+          armed_at: row.available_at,
+        }
+        return Effect.orDie(WebhookDeliveries.settle(sql, [failed]))
+      })
+      const failing = Effect.map(
+        Effect.orDie(sql<{ readonly webhook_id: string }>`SELECT webhook_id FROM webhook_failures ORDER BY 1`),
+        (rows) => rows.map(({ webhook_id }) => webhook_id),
+      )
+      yield* yield* fails(kept, "one")
+      yield* yield* fails(deleted, "two")
+      assert.deepStrictEqual(yield* failing, [kept.webhook_id, deleted.webhook_id].toSorted())
+      const underWay = yield* fails(deleted, "three")
+      yield* Webhooks.change(deleted, Webhook.remove)
+      yield* Retention.expire()
+      assert.deepStrictEqual(yield* failing, [kept.webhook_id])
+      assert.lengthOf(yield* underWay, 1)
+      assert.deepStrictEqual(yield* failing, [kept.webhook_id])
+      const balances = (yield* Conservation.webhooks()).filter(({ account_id }) => account_id === deleted.account_id)
+      for (const { deliveries, events, stray } of balances) assert.deepStrictEqual([deliveries, stray], [events, []])
     }),
   )
 })
