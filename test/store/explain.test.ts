@@ -9,7 +9,7 @@ import * as Line from "@waybill/store/Line"
 import * as PostgresLedger from "@waybill/store/PostgresLedger"
 import { readModels } from "@waybill/store/ReadModels"
 import * as Timestamp from "@waybill/domain/Timestamp"
-import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
+import * as WebhookReplays from "@waybill/store/WebhookReplays"
 import { Effect, Layer } from "effect"
 import * as Database from "../support/database.ts"
 import { type Plan, plansOf } from "../support/plans.ts"
@@ -159,9 +159,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
         now: NOW,
       }
       let queued = 0
-      const replay = Effect.tap(WebhookDeliveries.replayRange(range), (done) =>
-        Effect.sync(() => (queued = done.queued)),
-      )
+      const replay = Effect.tap(WebhookReplays.replay(range), (done) => Effect.sync(() => (queued = done.queued)))
       holds(yield* plansOf(sql, replay), "events_by_account_position", 600)
       assert.strictEqual(queued, 5)
     }),

@@ -6,6 +6,7 @@ import * as Timestamp from "@waybill/domain/Timestamp"
 import * as Upcast from "@waybill/domain/Upcast"
 import * as Conservation from "@waybill/store/Conservation"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
+import * as WebhookReplays from "@waybill/store/WebhookReplays"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { randomBytes } from "node:crypto"
 import { Webhook as StandardWebhook } from "standardwebhooks"
@@ -29,11 +30,11 @@ const newIds = (count: number) =>
 
 const replayRange = Effect.fnUntraced(function* (
   endpoint: Webhooks.Endpoint,
-  over: Partial<WebhookDeliveries.Range> = {},
+  over: Partial<WebhookReplays.Range> = {},
   most = 100,
 ) {
   const now = yield* Webhooks.now
-  return yield* WebhookDeliveries.replayRange({
+  return yield* WebhookReplays.replay({
     account_id: endpoint.account_id,
     webhook_id: endpoint.webhook_id,
     created_after: "2000-01-01T00:00:00.000Z",

@@ -8,6 +8,7 @@ import * as PublicType from "@waybill/domain/PublicType"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import * as Webhook from "@waybill/domain/Webhook"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
+import * as WebhookReplays from "@waybill/store/WebhookReplays"
 import * as Webhooks from "@waybill/store/Webhooks"
 import { Array, Data, Effect, Option } from "effect"
 import { newId, now } from "../fresh.ts"
@@ -126,10 +127,10 @@ const replayingRange = Effect.fnUntraced(function* (
 ) {
   const { account_id, webhook } = yield* findEnabled(webhook_id)
   const ids = yield* Effect.forEach(
-    Array.makeBy(WebhookDeliveries.MAX_REPLAY_EVENTS, () => undefined),
+    Array.makeBy(WebhookReplays.MAX_REPLAY_EVENTS, () => undefined),
     () => newId("WebhookDeliveryId"),
   )
-  const { next_position, queued } = yield* WebhookDeliveries.replayRange({
+  const { next_position, queued } = yield* WebhookReplays.replay({
     account_id,
     webhook_id,
     created_after,
