@@ -15,7 +15,7 @@ import * as Folded from "@waybill/store/Folded"
 import * as KeptStates from "@waybill/store/KeptStates"
 import * as Mask from "@waybill/store/Mask"
 import type { AnyAggregate, AnyEvent, Read } from "@waybill/store/Recorded"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, HashMap, Layer, Result } from "effect"
 import { dkimKey, domainName, NOW } from "../domain/examples.ts"
 import * as Database from "../support/database.ts"
 import { id, opened, queued } from "../support/history.ts"
@@ -249,7 +249,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("what was taken out of
       yield* Erase.erase(HERS, STAND_IN)
       const team = yield* store.commit(Team, ref, rename(4))
       assert.deepStrictEqual(
-        team.members.map(({ email }) => email),
+        [...team.members, ...HashMap.values(team.former)].map(({ email }) => email),
         [ANAS, STAND_IN],
       )
       assert.deepStrictEqual(yield* holders, [])

@@ -1,9 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
+import type { Address } from "@waybill/domain/Address"
 import * as Domain from "@waybill/domain/Domain"
 import type { AccountId } from "@waybill/domain/Id"
+import * as Team from "@waybill/domain/Team"
 import { live } from "@waybill/store/Consequences"
-import { rules } from "@waybill/store/EventStore"
+import { EventStore, rules } from "@waybill/store/EventStore"
 import { MAX_TIMES_ASIDE } from "@waybill/store/Flight"
 import * as GroupCommit from "@waybill/store/GroupCommit"
 import { MAX_HISTORY_IN_FLIGHT } from "@waybill/store/KeptStates"
@@ -12,10 +14,12 @@ import * as Line from "@waybill/store/Line"
 import * as LongStreams from "@waybill/store/LongStreams"
 import * as MemoryLedger from "@waybill/store/MemoryLedger"
 import * as PostgresLedger from "@waybill/store/PostgresLedger"
+import * as Rebuild from "@waybill/store/projections/Rebuild"
+import { Replay } from "@waybill/store/projections/Replay"
 import { readModels } from "@waybill/store/ReadModels"
 import type { Stored } from "@waybill/store/Recorded"
 import { LeaseLost, type Unit } from "@waybill/store/Unit"
-import { Effect, Exit, Fiber, Latch, Result } from "effect"
+import { Effect, Exit, Fiber, Latch, Layer, Result } from "effect"
 import { describe } from "vitest"
 import { dkimKey, domainName, NOW } from "../domain/examples.ts"
 import * as Database from "../support/database.ts"
@@ -116,6 +120,51 @@ layer(Database.layerFresh, { excludeTestServices: true })("a stream of thousands
       assert.strictEqual((yield* LongStreams.read(own, ledger.streams, wanted)).version, EVENTS + 4)
       assert.deepStrictEqual(beside, [2])
     }).pipe(Effect.scoped),
+  )
+})
+
+const Rebuilding = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+  Layer.provideMerge(EventStore.layer()),
+  Layer.provideMerge(Database.layerFresh),
+)
+
+layer(Rebuilding, { excludeTestServices: true })("a team that very many have left", (it) => {
+  it.effect("is changed without a word about them", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { commit } = yield* EventStore
+      const account_id = id("AccountId")
+      const ref = { account_id, stream_id: Team.STREAM_ID }
+      const everybody = Array.from({ length: 500 }, () => id("UserId"))
+      const [one, other] = everybody
+      assert(one !== undefined && other !== undefined)
+      const events = everybody.flatMap((user_id): ReadonlyArray<Team.Event> => {
+        const email = `${user_id}@example.org` as Address
+        return [
+          { _tag: "MemberInvited", user_id, email, name: "", role: "viewer", at: NOW },
+          { _tag: "MemberRemoved", user_id, at: NOW },
+        ]
+      })
+      yield* commit(Team, ref, () => Result.succeed(events as [Team.Event]))
+      const rows = Effect.map(
+        sql<{ readonly user_id: string; readonly xmin: string }>`
+          SELECT user_id, xmin::text AS xmin FROM members WHERE account_id = ${account_id} ORDER BY 1`,
+        (found) => new Map(found.map(({ user_id, xmin }) => [user_id, xmin])),
+      )
+      const before = yield* rows
+      assert.strictEqual(before.size, everybody.length)
+      for (const user_id of [one, other]) {
+        const invitation = { user_id, email: `${user_id}@acme.test` as Address, name: "", role: "owner" as const }
+        yield* commit(Team, ref, Team.invite(NOW, invitation))
+      }
+      yield* commit(Team, ref, Team.makeLink(NOW, one))
+      const after = yield* rows
+      assert.deepStrictEqual(
+        everybody.filter((user_id) => before.get(user_id) !== after.get(user_id)),
+        [one, other],
+      )
+      assert.deepStrictEqual((yield* Rebuild.verify("members", { release: "test" })).differences, [])
+    }).pipe(Effect.orDie),
   )
 })
 

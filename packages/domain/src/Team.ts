@@ -1,4 +1,4 @@
-import { Array, Result, Schema } from "effect"
+import { Array, HashMap, Result, Schema } from "effect"
 import * as Address from "./Address.ts"
 import type * as Aggregate from "./Aggregate.ts"
 import * as Id from "./Id.ts"
@@ -54,45 +54,57 @@ export interface Member {
   readonly status: Status
   readonly invited_at: Timestamp.Timestamp
   readonly joined_at: Timestamp.Timestamp | null
+  /** Which of the team's facts was the last to change them. */
+  readonly version: number
 }
 
 export interface State {
   readonly _tag: "Team"
-  /** Removed ones too: the log named them, and a row of theirs has to say that they are gone. */
+  /** How many facts there are of it. */
+  readonly version: number
   readonly members: ReadonlyArray<Member>
+  /** The log named them, and a row of theirs has to say that they are gone. There is no end of them. */
+  readonly former: HashMap.HashMap<Id.UserId, Member>
 }
 
-export const initial: State = { _tag: "Team", members: [] }
+export const initial: State = { _tag: "Team", version: 0, members: [], former: HashMap.empty() }
 
-export const evolve = ({ members }: State, event: Event): State => {
+export const evolve = ({ former, members, ...team }: State, event: Event): State => {
+  const { user_id } = event
+  const version = team.version + 1
+  const others = members.filter((member) => member.user_id !== user_id)
   if (event._tag === "MemberInvited") {
-    const { at, email, name, role, user_id } = event
-    const invited: Member = { user_id, email, name, role, status: "invited", invited_at: at, joined_at: null }
-    return { _tag: "Team", members: [...members.filter((each) => each.user_id !== user_id), invited] }
+    const { at, email, name, role } = event
+    const invited: Member = { user_id, email, name, role, status: "invited", invited_at: at, joined_at: null, version }
+    return { ...team, version, members: [...others, invited], former: HashMap.remove(former, user_id) }
   }
-  return {
-    _tag: "Team",
-    members: members.map((member) => (member.user_id === event.user_id ? changed(member, event) : member)),
-  }
-}
-
-const changed = (member: Member, event: Exclude<Event, { readonly _tag: "MemberInvited" }>): Member => {
+  const member = members.find((each) => each.user_id === user_id)
+  if (member === undefined) return { ...team, version, members, former }
+  const changed = { ...member, version }
   switch (event._tag) {
     case "MemberJoined":
-      return { ...member, status: "active", joined_at: event.at }
+      return { ...team, version, members: put(members, { ...changed, status: "active", joined_at: event.at }), former }
     case "MemberRoleChanged":
-      return { ...member, role: event.role }
+      return { ...team, version, members: put(members, { ...changed, role: event.role }), former }
     case "MemberLinkMade":
     case "MemberPasswordSet":
     case "MemberFactorsRemoved":
-      return member
+      return { ...team, version, members, former }
     case "MemberRemoved":
-      return { ...member, status: "removed" }
+      return {
+        ...team,
+        version,
+        members: others,
+        former: HashMap.set(former, user_id, { ...changed, status: "removed" }),
+      }
   }
 }
 
+const put = (members: ReadonlyArray<Member>, changed: Member): ReadonlyArray<Member> =>
+  members.map((member) => (member.user_id === changed.user_id ? changed : member))
+
 export const find = ({ members }: State, user_id: Id.UserId): Member | undefined =>
-  members.find((member) => member.user_id === user_id && member.status !== "removed")
+  members.find((member) => member.user_id === user_id)
 
 export class MemberNotFound extends Schema.TaggedError<MemberNotFound>()("MemberNotFound", {}) {
   readonly status = 404
@@ -163,10 +175,9 @@ export interface Invitation {
 export const invite =
   (now: Timestamp.Timestamp, invitation: Invitation): Decide<AlreadyMember | TooManyMembers> =>
   ({ members }) => {
-    const here = members.filter((member) => member.status !== "removed")
-    if (here.some((member) => Address.keyOf(member.email) === Address.keyOf(invitation.email)))
+    if (members.some((member) => Address.keyOf(member.email) === Address.keyOf(invitation.email)))
       return Result.fail(new AlreadyMember({ email: invitation.email }))
-    if (here.length >= MAX_MEMBERS) return Result.fail(new TooManyMembers())
+    if (members.length >= MAX_MEMBERS) return Result.fail(new TooManyMembers())
     return Result.succeed(Array.of<Event>({ _tag: "MemberInvited", ...invitation, at: now }))
   }
 

@@ -216,7 +216,7 @@ const unfinished = (stream: string, events: ReadonlyArray<Stored>, mask: Mask.Ma
   }
   if (stream !== Team.stream) return undefined
   const { members } = stateOf(stream, events) as Team.State
-  const isMember = members.some(({ email, status }) => status !== "removed" && mask.stands(email))
+  const isMember = members.some(({ email }) => mask.stands(email))
   return isMember ? "a member of the account: remove the member first" : undefined
 }
 

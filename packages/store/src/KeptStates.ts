@@ -8,7 +8,7 @@ export const MAX_KEPT_STATES = 10_000
 /** And how long they are together at most, as JSON. */
 export const MAX_KEPT_CHARS = 16 * 1024 * 1024
 /** A longer one is not kept, but folded anew each time. */
-export const MAX_KEPT_STATE_CHARS = 1024 * 1024
+export const MAX_KEPT_STATE_CHARS = 4 * 1024 * 1024
 
 export interface Limits {
   readonly history: number

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import type * as Id from "@waybill/domain/Id"
 import * as RateLimit from "@waybill/domain/RateLimit"
 import * as Team from "@waybill/domain/Team"
-import { Effect, Option } from "effect"
+import { Effect, HashMap, Option } from "effect"
 import { iso } from "./Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
 
@@ -11,16 +11,19 @@ export const readModel = ReadModel.make({
   stream: Team.stream,
   key: ["account_id", "user_id"],
   changes: ["version", "email", "role", "status", "record"],
-  rows: ({ account_id, version }, { members }: Team.State) =>
-    members.map(({ email, invited_at, joined_at, name, role, status, user_id }) => ({
-      account_id,
-      user_id,
-      version,
-      email,
-      role,
-      status,
-      record: { object: "member", id: user_id, email, name, role, status, invited_at, joined_at },
-    })),
+  rows: ({ account_id }, { former, members }: Team.State) =>
+    [...members, ...HashMap.values(former)].map(
+      ({ email, invited_at, joined_at, name, role, status, user_id, version }) => ({
+        account_id,
+        user_id,
+        // Of whom there is nothing new, the row stays as it is: there may be very many of them.
+        version,
+        email,
+        role,
+        status,
+        record: { object: "member", id: user_id, email, name, role, status, invited_at, joined_at },
+      }),
+    ),
 })
 
 export interface Listed {

@@ -83,9 +83,11 @@ export const columns = (sql: PgClient.PgClient, key: ReadonlyArray<string>, rows
   return sql.literal([...names].join(", "))
 }
 
+/** What a commit writes: a row whose version is one of before stands there already. */
 export const rowsOf = (model: ReadModel, touched: ReadonlyArray<Touched>): ReadonlyArray<object> =>
-  touched.flatMap((stream) =>
-    stream.aggregate.stream === model.stream && (!model.isStatic || stream.added.length === stream.version)
-      ? model.rows(stream, stream.state)
-      : [],
-  )
+  touched.flatMap((stream) => {
+    const before = stream.version - stream.added.length
+    if (stream.aggregate.stream !== model.stream || (model.isStatic && before > 0)) return []
+    const rows = model.rows(stream, stream.state)
+    return model.isStatic ? rows : rows.filter((row) => (row as { readonly version: number }).version > before)
+  })
