@@ -35,6 +35,27 @@ const of = (report: DomainCheck.Report, purpose: DomainRecords.Purpose) => {
   return [record?.status, record?.error]
 }
 
+describe("a check", () => {
+  it.effect("says the same, in whatever order name servers give the records of a name", () =>
+    Effect.gen(function* () {
+      const others = ["one=1", "two=2", "three=3"]
+      const exchanges = ["b.example", "a.example", "c.example"].map((exchange) => ({ preference: 10, exchange }))
+      const zones = (texts: ReadonlyArray<string>, mx: ReadonlyArray<Dns.Mx>): Record<string, Dns.Zone> => ({
+        "wb1._domainkey.acme.test": { TXT: [...texts] },
+        "bounce.acme.test": { MX: [...mx], TXT: [...texts], A: ["192.0.2.1", "192.0.2.2"] },
+        "_dmarc.acme.test": { TXT: [...texts] },
+      })
+      const one = yield* check(zones(others, exchanges), MX)
+      const other = yield* check(zones(others.toReversed(), exchanges.toReversed()), MX)
+      assert.deepStrictEqual(other, one)
+      assert.include(
+        one.records.flatMap(({ found }) => found),
+        "one=1",
+      )
+    }),
+  )
+})
+
 describe("expectedRecords", () => {
   it("asks for the key, a return path and a policy", () => {
     assert.deepStrictEqual(DomainRecords.expectedRecords("acme.test", [key("wb1"), key("wb2", false)], CNAME), [

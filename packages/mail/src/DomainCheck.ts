@@ -32,7 +32,7 @@ export const check = Effect.fn("DomainCheck.check")(function* (
   expected: ReadonlyArray<ExpectedRecord>,
 ) {
   const dns = yield* Dns.Dns
-  const queries = yield* dns.authoritative(domain)
+  const queries = inOrder(yield* dns.authoritative(domain))
   const records = yield* Effect.forEach(
     expected,
     (record) => Effect.map(judge(queries, domain, record), (judged): CheckedRecord => ({ ...record, ...judged })),
@@ -40,6 +40,26 @@ export const check = Effect.fn("DomainCheck.check")(function* (
   )
   return { verdict: verdict(records), records } satisfies Report
 })
+
+/** Name servers give the records of a name in another order each time, which is no news of a domain. */
+const inOrder = (queries: Dns.Queries): Dns.Queries => {
+  const by =
+    <A>(query: (name: string) => Effect.Effect<Dns.Answer<A>>, place: (record: A) => string) =>
+    (name: string) =>
+      Effect.map(query(name), (answer) =>
+        answer._tag === "Found"
+          ? Dns.found(answer.records.toSorted((one, other) => (place(one) < place(other) ? -1 : 1)))
+          : answer,
+      )
+  const itself = (text: string): string => text
+  return {
+    ...queries,
+    txt: by(queries.txt, itself),
+    mx: by(queries.mx, ({ exchange, preference }) => `${String(preference).padStart(5)} ${exchange}`),
+    a: by(queries.a, itself),
+    aaaa: by(queries.aaaa, itself),
+  }
+}
 
 export const verdict = (records: ReadonlyArray<CheckedRecord>): Verdict => {
   const required = records.filter((record) => record.required)
