@@ -323,23 +323,6 @@ describe("canceling", () => {
   })
 })
 
-describe("rescheduling", () => {
-  it("moves a queued email", () => {
-    const moved = given(Email, queued({ scheduled_at: after(DAY) })).when(Email.reschedule(after(1), after(2 * DAY)))
-    moved.appends({ _tag: "EmailRescheduled", scheduled_at: after(2 * DAY), at: after(1) })
-    moved.leads((email) => {
-      assert(email._tag === "Message")
-      assert.strictEqual(email.scheduled_at, after(2 * DAY))
-      assert.strictEqual(email.accepted.scheduled_at, after(DAY))
-    })
-  })
-  it("keeps to the range of a first schedule", () => {
-    given(Email, queued())
-      .when(Email.reschedule(NOW, after(31 * DAY)))
-      .refuses({ status: 422, reason: "scheduled_at_out_of_range" })
-  })
-})
-
 describe("resending", () => {
   it("is a new email to everybody the first one has not reached", () => {
     const history = happened(

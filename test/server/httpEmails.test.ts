@@ -40,10 +40,12 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
       const { key, lab, post, send } = yield* setUp
       const id = yield* send({ scheduled_at: later(1) })
       const patch = (body: unknown) => lab.ask("PATCH", `/v1/email/${id}`, { key, body })
-      const moved = yield* patch({ scheduled_at: later(5).replace("Z", "+02:00") })
+      const wish = later(5).replace("Z", "+02:00")
+      const moved = yield* patch({ scheduled_at: wish })
       assert.strictEqual(moved.status, 200)
       assert.closeTo(Date.parse(moved.json.scheduled_at), Date.now() + 3 * 3_600_000, 60_000)
       assert.strictEqual(moved.json.version, 2)
+      assert.deepStrictEqual((yield* patch({ scheduled_at: wish })).json, moved.json)
       assert.strictEqual((yield* patch({ scheduled_at: later(2) })).json.version, 3)
       assert.strictEqual(
         (yield* patch({ scheduled_at: later(31 * 24) })).json.error.reason,

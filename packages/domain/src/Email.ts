@@ -2,7 +2,7 @@ import { Array, Result } from "effect"
 import * as Acceptance from "./Acceptance.ts"
 import type * as Address from "./Address.ts"
 import * as EmailEvent from "./EmailEvent.ts"
-import { type EmailNotFound, NotCancelable, type ScheduledAtOutOfRange } from "./EmailRefusal.ts"
+import { type EmailNotFound, NotCancelable, RescheduledTooOften, type ScheduledAtOutOfRange } from "./EmailRefusal.ts"
 import { type Decide, type Message, ofMessage, status } from "./EmailState.ts"
 import { NothingNew } from "./Refusal.ts"
 import type * as Timestamp from "./Timestamp.ts"
@@ -41,19 +41,27 @@ export const cancel = (now: Timestamp.Timestamp, attempt: Attempt = "none"): Dec
     Result.map(whileWaiting(message, attempt), () => Array.of<Event>({ _tag: "EmailCanceled", at: now })),
   )
 
+/** A message that is put off again and again is still one whose history is read as a whole. */
+export const MAX_RESCHEDULES = 1_000
+
 export const reschedule = (
   now: Timestamp.Timestamp,
   scheduled_at: Timestamp.Timestamp,
   attempt: Attempt = "none",
-): Decide<NotCancelable | ScheduledAtOutOfRange | EmailNotFound> =>
-  ofMessage((message) =>
-    Result.flatMap(whileWaiting(message, attempt), () => {
-      const outOfRange = Acceptance.checkSchedule(now, scheduled_at)
-      return outOfRange === undefined
+): Decide<NotCancelable | ScheduledAtOutOfRange | RescheduledTooOften | NothingNew | EmailNotFound> =>
+  ofMessage((message) => {
+    const refusal = Acceptance.checkSchedule(now, scheduled_at) ?? checkChange(message, scheduled_at)
+    return Result.flatMap(whileWaiting(message, attempt), () =>
+      refusal === undefined
         ? Result.succeed(Array.of<Event>({ _tag: "EmailRescheduled", scheduled_at, at: now }))
-        : Result.fail(outOfRange)
-    }),
-  )
+        : Result.fail(refusal),
+    )
+  })
+
+const checkChange = (message: Message, scheduled_at: Timestamp.Timestamp) => {
+  if (message.scheduled_at === scheduled_at) return new NothingNew()
+  return message.reschedules < MAX_RESCHEDULES ? undefined : new RescheduledTooOften({ most: MAX_RESCHEDULES })
+}
 
 /** An attempt that has been claimed may have delivered already: nothing calls it back, and the log learns of it later. */
 export type Attempt = "none" | "under way"

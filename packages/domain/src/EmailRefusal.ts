@@ -137,6 +137,17 @@ export class NotCancelable extends Schema.TaggedError<NotCancelable>()("NotCance
   }
 }
 
+export class RescheduledTooOften extends Schema.TaggedError<RescheduledTooOften>()("RescheduledTooOften", {
+  most: Schema.Int,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "rescheduled_too_often"
+  override get message() {
+    return `An email is rescheduled at most ${this.most} times. Cancel it, and send another one.`
+  }
+}
+
 export class NothingToResend extends Schema.TaggedError<NothingToResend>()("NothingToResend", {
   recipients: Schema.Int,
 }) {

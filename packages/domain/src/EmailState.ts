@@ -15,6 +15,7 @@ export interface Message {
   readonly accepted: EmailQueued
   readonly recipients: ReadonlyArray<Recipient.Recipient>
   readonly scheduled_at: Timestamp.Timestamp | null
+  readonly reschedules: number
   readonly updated_at: Timestamp.Timestamp
   readonly opens: number
   readonly clicks: number
@@ -32,7 +33,7 @@ export const evolve = (state: State, event: Event): State => {
     case "EmailCanceled":
       return { ...state, updated_at, recipients: state.recipients.map((each) => Recipient.cancel(each, event.at)) }
     case "EmailRescheduled":
-      return { ...state, updated_at, scheduled_at: event.scheduled_at }
+      return { ...state, updated_at, scheduled_at: event.scheduled_at, reschedules: state.reschedules + 1 }
     case "EmailOpened":
       return { ...state, updated_at, opens: state.opens + 1 }
     case "EmailClicked":
@@ -52,6 +53,7 @@ const born = (accepted: EmailQueued): Message => {
     accepted,
     recipients: [...accepted.to.map(as("to")), ...accepted.cc.map(as("cc")), ...accepted.bcc.map(as("bcc"))],
     scheduled_at: accepted.scheduled_at,
+    reschedules: 0,
     updated_at: accepted.created_at,
     opens: 0,
     clicks: 0,
