@@ -1,5 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Content from "@waybill/store/Content"
+import * as DomainKeys from "@waybill/store/DomainKeys"
 import * as Idempotency from "@waybill/store/Idempotency"
 import * as Leases from "@waybill/store/Leases"
 import { Processes } from "@waybill/store/Processes"
@@ -46,7 +47,10 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
         expire_content: { run: Content.expire(), cron: "17 * * * *" },
         expire_idempotency_keys: { run: Idempotency.expire(), cron: "27 * * * *" },
         expire_history: { run: Retention.expire(), cron: "47 * * * *" },
-        sweep_secrets: { run: Effect.flatMap(Secrets, ({ sweep }) => sweep), cron: "37 3 * * *" },
+        sweep_secrets: {
+          run: Effect.flatMap(Secrets, ({ sweep }) => Effect.andThen(DomainKeys.retire(), sweep)),
+          cron: "37 3 * * *",
+        },
         ...also,
       }
       yield* runTasks(options.url, tasks)
