@@ -437,6 +437,8 @@ CREATE INDEX content_by_expiry ON content USING btree (expires_on);
 
 CREATE UNIQUE INDEX domains_by_name ON domains USING btree (account_id, name) WHERE (NOT removed);
 
+CREATE INDEX domains_tracking ON domains USING btree (account_id, id) WHERE ((((record -> 'tracking_domain'::text) ->> 'verified'::text) = 'true'::text) AND ((record ->> 'verified_at'::text) IS NOT NULL));
+
 CREATE INDEX email_log_by_domain ON email_log USING btree (account_id, domain, status, id);
 
 CREATE INDEX email_log_by_from ON email_log USING btree (account_id, from_address, status, id);

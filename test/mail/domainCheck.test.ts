@@ -98,6 +98,20 @@ describe("expectedRecords", () => {
     ])
   })
 
+  it("asks for a CNAME where links are to lead over a name of the domain's own", () => {
+    const tracking = { host: "links", target: "track.waybill.test" }
+    const records = DomainRecords.expectedRecords("acme.test", [], { ...CNAME, tracking })
+    assert.deepStrictEqual(records.at(-1), {
+      purpose: "tracking",
+      type: "CNAME",
+      host: "links",
+      name: "links.acme.test",
+      value: "track.waybill.test",
+      ttl: 3600,
+      required: false,
+    })
+  })
+
   it("asks for MX and SPF where the customer wants no CNAME", () => {
     const records = DomainRecords.expectedRecords("acme.test", [], MX)
     assert.deepStrictEqual(
@@ -231,6 +245,20 @@ describe("the return path", () => {
       assert.match(String(yield* cname({ "bounce.acme.test.acme.test": { CNAME: "return.waybill.test" } })), /doubled/u)
       assert.match(String(yield* cname({ "bounce.acme.test": { A: ["192.0.2.1"] } })), /proxying/u)
       assert.deepStrictEqual(yield* cname({}), ["missing", "NXDOMAIN"])
+    }),
+  )
+
+  it.effect("and so is that of a name that links lead over, without which the domain is as good", () =>
+    Effect.gen(function* () {
+      const settings = { return_path: null, tracking: { host: "links", target: "track.waybill.test" } }
+      const look = (zone: Dns.Zone) =>
+        Effect.map(
+          check({ "wb1._domainkey.acme.test": { TXT: [DKIM] }, "links.acme.test": zone }, settings),
+          (report) => [report.verdict, ...of(report, "tracking")],
+        )
+      assert.deepStrictEqual(yield* look({ CNAME: "Track.Waybill.test." }), ["verified", "verified", null])
+      assert.match(String(yield* look({ CNAME: "other.test" })), /^verified,mismatch,.* other\.test/u)
+      assert.match(String(yield* look({ A: ["192.0.2.1"] })), /^verified,mismatch,.*proxying/u)
     }),
   )
 

@@ -44,6 +44,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
         "next_check_at",
         "open_tracking",
         "click_tracking",
+        "tracking_domain",
         "records",
       ])
       const [dkim] = json.records

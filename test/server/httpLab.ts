@@ -13,7 +13,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import { InstanceKey } from "@waybill/store/InstanceKey"
 import { KeyUses } from "@waybill/store/KeyUses"
 import { Secrets } from "@waybill/store/Secrets"
-import { Context, Effect, Layer, Option, Redacted, type Scope as EffectScope } from "effect"
+import { Context, Duration, Effect, Layer, Option, Redacted, type Scope as EffectScope } from "effect"
 import { HttpServer } from "effect/http"
 import type { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
@@ -22,6 +22,7 @@ import { newId, now } from "../../apps/server/src/fresh.ts"
 import { Instance } from "../../apps/server/src/http/Instance.ts"
 import type { Timeouts } from "../../apps/server/src/http/NodeServer.ts"
 import { HttpLive } from "../../apps/server/src/http/Server.ts"
+import * as TrackingHosts from "../../apps/server/src/http/TrackingHosts.ts"
 import * as tracking from "../../apps/server/src/http/tracking.ts"
 import { DEFAULT_MAX_BODY_BYTES } from "../../apps/server/src/Settings.ts"
 import * as StoppedLinks from "../../apps/server/src/StoppedLinks.ts"
@@ -36,6 +37,7 @@ export interface Setup {
   readonly maxBodyBytes?: number
   readonly timeouts?: Timeouts
   readonly tracks?: boolean
+  readonly trackingHost?: string
   readonly zones?: Parameters<typeof Dns.layerTest>[0]
   /** The clock of the database stands still, so that no minute ends in the midst of a count. */
   readonly minuteStands?: boolean
@@ -147,6 +149,7 @@ const served = (setup: Setup) => {
     allowedNetworks = [],
     maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
     timeouts,
+    trackingHost = null,
     tracks = false,
     transport = "capture",
     trustedProxies = [],
@@ -157,16 +160,22 @@ const served = (setup: Setup) => {
     port: 0,
     maxBodyBytes,
     trustedProxies,
-    also: { routes: tracking.layer(trustedProxies), open: tracking.isOpen },
+    also: { routes: tracking.layer(trustedProxies), open: tracking.isOpen, visit: tracking.isVisit },
     ...(timeouts === undefined ? {} : { timeouts }),
   }).pipe(
-    Layer.provide([Dns.layerTest(zones), StoppedLinks.layer, Visits.layer]),
+    Layer.provide([
+      Dns.layerTest(zones),
+      StoppedLinks.layer,
+      trackingHost === null ? Layer.empty : TrackingHosts.layer([], Duration.millis(200)),
+      Visits.layer,
+    ]),
     Layer.provide(
       Layer.succeed(Instance, {
         transport,
         returnPath: { kind: "cname", label: "bounce", target: "bounces.waybill.example" },
         allowedNetworks: allowedNetworks as ReadonlyArray<Network.Network>,
         tracks,
+        trackingHost,
       }),
     ),
   )

@@ -21,8 +21,9 @@ const HTML = `<html><body><p>Hi &amp; bye</p><a class=b href='https://shop.test/
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", html: HTML }
 const options = { excludeTestServices: true, timeout: "90 seconds" } as const
 
-/** Whose links lead nowhere. */
-const NOBODY = { has: () => false }
+const WAY = { base: BASE, customers: false }
+const wayOf = (secretKey: Uint8Array, base = BASE) =>
+  trackingOf({ ...WAY, base, secretKey, stopped: { has: () => false } })
 
 /** Only the picture and the link, as somebody's mail program asks for them. */
 const pathsIn = (html: string) => {
@@ -57,7 +58,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
       const server = yield* SmtpServer.listen()
       const [trackingKey = new Uint8Array()] = yield* trackingKeys
       yield* Layer.build(
-        Delivery.worker(url, { relay: Delivery.relay(server) }, { track: trackingOf(`${BASE}/`, trackingKey, NOBODY) }),
+        Delivery.worker(url, { relay: Delivery.relay(server) }, { track: wayOf(trackingKey, `${BASE}/`) }),
       )
       const { id: webhook } = (yield* call("POST", "/webhooks", {
         url: "https://hooks.example.org/",
@@ -126,9 +127,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
       const [key = new Uint8Array()] = yield* trackingKeys
-      yield* Layer.build(
-        Delivery.worker(url, { relay: Delivery.relay(server) }, { track: trackingOf(BASE, key, NOBODY) }),
-      )
+      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }, { track: wayOf(key) }))
       const sent = []
       for (const tracking of [undefined, { opens: false, clicks: false }, { opens: true }, { clicks: true }]) {
         const { id: email } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking })).json
@@ -244,7 +243,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
       const stops = yield* Layer.build(StoppedLinks.layer)
-      const track = trackingOf(BASE, key, Context.get(stops, StoppedLinks.StoppedLinks))
+      const track = trackingOf({ ...WAY, secretKey: key, stopped: Context.get(stops, StoppedLinks.StoppedLinks) })
       yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }, { track }))
       const tracking = { opens: true, clicks: true }
       const { id: later } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking })).json

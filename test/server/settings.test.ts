@@ -3,7 +3,7 @@ import { ConfigProvider, Effect, Option } from "effect"
 import { readFile } from "node:fs/promises"
 import * as NotListening from "../../apps/server/src/NotListening.ts"
 import * as Settings from "../../apps/server/src/Settings.ts"
-import { trackingUrlOf } from "../../apps/server/src/tracking.ts"
+import { trackingHostOf, trackingUrlOf } from "../../apps/server/src/tracking.ts"
 import { FILE, render } from "../../scripts/configuration.ts"
 
 const given = (env: Record<string, string>) => Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
@@ -164,6 +164,26 @@ describe("the settings", () => {
       ]
       for (const [env, expected] of cases)
         assert.strictEqual(trackingUrlOf(yield* Settings.load.pipe(given(env))), expected, JSON.stringify(env))
+    }),
+  )
+
+  it.effect("say where names of customers lead, once somebody has said that the proxy serves them", () =>
+    Effect.gen(function* () {
+      const on = { TRACKING_DOMAINS: "on" }
+      const cases: ReadonlyArray<readonly [Record<string, string>, string | null]> = [
+        [{ TRACKING_URL: "https://t.acme.test" }, null],
+        [{ TRACKING_URL: "https://t.acme.test", TRACKING_DOMAINS: "off" }, null],
+        [{ TRACKING_URL: "https://T.acme.test:8443/x", ...on }, "t.acme.test"],
+        [{ BASE_URL: "https://mail.acme.test", ...on }, "mail.acme.test"],
+        [{ TRACKING_URL: "https://192.0.2.1", ...on }, null],
+        [{ TRACKING_URL: "https://[2001:db8::1]", ...on }, null],
+        [{ TRACKING_URL: "http://localhost:3025", ...on }, null],
+        [on, null],
+      ]
+      for (const [env, expected] of cases)
+        assert.strictEqual(trackingHostOf(yield* Settings.load.pipe(given(env))), expected, JSON.stringify(env))
+      const wrong = yield* Effect.flip(Settings.load.pipe(given({ TRACKING_DOMAINS: "yes" })))
+      assert.include(wrong.message, "TRACKING_DOMAINS is wrong")
     }),
   )
 

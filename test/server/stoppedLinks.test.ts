@@ -29,7 +29,7 @@ const stopped = Effect.tap(account, (account_id) => put(account_id, false))
 const heard = (holds: () => boolean) =>
   Effect.promise(() => new Promise((done) => setImmediate(done))).pipe(Effect.repeat({ until: holds }))
 
-const looks = TestClock.adjust(StoppedLinks.LOOK_EVERY)
+const looks = TestClock.adjust(StoppedLinks.STOPPED_LINKS_EVERY)
 
 layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)))("the links that are stopped", (it) => {
   it.effect("are known from the start, and after a few seconds where they are stopped or lead on again", () =>

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import type { AccountId } from "@waybill/domain/Id"
 import { system } from "@waybill/store/Provenance"
 import * as Accounts from "@waybill/store/Accounts"
+import * as Domains from "@waybill/store/Domains"
 import * as Leases from "@waybill/store/Leases"
 import { type Ledger, MAX_FEED_PAGE } from "@waybill/store/Ledger"
 import * as Line from "@waybill/store/Line"
@@ -53,9 +54,11 @@ const fill = Layer.effectDiscard(
     yield* sql`
       INSERT INTO suppressions (account_id, address, version, id, reason, active, record)
       SELECT 'acc_' || n % ${ACCOUNTS}::int, n || '@example.org', 1, 'sup_' || n, 'bounce', true, '{}' FROM ${series}`
+    const leading = JSON.stringify({ verified_at: NOW, tracking_domain: { name: "l.acme.dev", verified: true } })
     yield* sql`
-      INSERT INTO domains (account_id, id, version, name, status, removed)
-      SELECT 'acc_' || n % ${ACCOUNTS}::int, 'dom_' || n, 1, n || '.test', 'verified', false FROM ${series}`
+      INSERT INTO domains (account_id, id, version, name, status, removed, record)
+      SELECT 'acc_' || n % ${ACCOUNTS}::int, 'dom_' || n, 1, n || '.test', 'verified', false,
+        CASE n % 5000 WHEN 0 THEN ${leading}::jsonb ELSE '{}' END FROM ${series}`
     yield* sql`
       INSERT INTO accounts SELECT 'acc_' || n, 1, 'free', CASE n % 5000 WHEN 0 THEN '{"links_stopped_at": "x"}' ELSE '{}' END::jsonb
       FROM ${series}`
@@ -269,6 +272,15 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       holds(yield* plansOf(sql, Accounts.withLinksStopped()), "accounts_links_stopped", 6)
+    }),
+  )
+
+  it.effect("the names that links lead over are read off an index of those alone", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const names = Domains.trackingNames()
+      assert.lengthOf(yield* names, STREAMS / 5000)
+      holds(yield* plansOf(sql, names), "domains_tracking", 6)
     }),
   )
 

@@ -28,6 +28,7 @@ import * as preview from "./http/preview.ts"
 import { HttpLive } from "./http/Server.ts"
 import { Sessions } from "./http/Session.ts"
 import * as tracking from "./http/tracking.ts"
+import * as TrackingHosts from "./http/TrackingHosts.ts"
 import * as unsubscribe from "./http/unsubscribe.ts"
 import { instanceKey } from "./instanceKey.ts"
 import { returnPathKey, returnPathKeys } from "./returnPathKey.ts"
@@ -43,7 +44,7 @@ import { followStats } from "./tasks/followStats.ts"
 import { refreshPolicies } from "./tasks/refreshPolicies.ts"
 import { Transports } from "./tasks/Transports.ts"
 import * as Worker from "./tasks/Worker.ts"
-import { trackingKeys, trackingOf, trackingUrlOf } from "./tracking.ts"
+import { trackingHostOf, trackingKeys, trackingOf, trackingUrlOf } from "./tracking.ts"
 import { unsubscribeKeys, unsubscribeUrl } from "./unsubscribe.ts"
 import * as Visits from "./Visits.ts"
 
@@ -70,6 +71,7 @@ export const instance = (settings: Settings) =>
     returnPath: { kind: "cname", label: RETURN_PATH_LABEL, target: settings.returnPathDomain },
     allowedNetworks: settings.webhookAllowNetworks,
     tracks: trackingUrlOf(settings) !== undefined,
+    trackingHost: trackingHostOf(settings),
   })
 
 /** The API, its documentation, and the dashboard with its sign-in. */
@@ -87,19 +89,34 @@ export const http = (
       routes: Layer.mergeAll(
         dashboard.layer(),
         auth.layer(networks(settings.trustedProxies)),
-        preview.layer(urlOf(settings), trackingUrlOf(settings)),
+        preview.layer(urlOf(settings), wayOf(settings)),
         operate.layer(url),
         unsubscribe.layer(networks(settings.trustedProxies)),
         tracking.layer(networks(settings.trustedProxies)),
         metrics,
       ),
       open: (path) => dashboard.isOpen(path) || unsubscribe.isOpen(path) || tracking.isOpen(path),
+      visit: tracking.isVisit,
     },
   }).pipe(
-    Layer.provide([dns(settings), EventFeed.layer, StoppedLinks.layer, Visits.layer]),
+    Layer.provide([dns(settings), EventFeed.layer, StoppedLinks.layer, trackingHosts(settings), Visits.layer]),
     Layer.provide(Layer.effect(Sessions, SignIn)),
     Layer.provide(SignIn.layer({ url: urlOf(settings), database: url, oidc: oidc(settings) })),
   )
+
+/** Where links of tracked mail lead over. */
+const wayOf = (settings: Settings) => ({
+  base: trackingUrlOf(settings),
+  customers: trackingHostOf(settings) !== null,
+})
+
+/** Names of customers, but for those of the service itself. */
+const trackingHosts = (settings: Settings) =>
+  trackingHostOf(settings) === null
+    ? Layer.empty
+    : TrackingHosts.layer(
+        [urlOf(settings), trackingUrlOf(settings)].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname])),
+      )
 
 const oidc = ({ oidcClientId, oidcClientSecret, oidcIssuer }: Settings) =>
   Option.isNone(oidcIssuer) || Option.isNone(oidcClientId) || Option.isNone(oidcClientSecret)
@@ -192,13 +209,13 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
     Effect.gen(function* () {
       const allowedNetworks = networks(settings.webhookAllowNetworks)
       const [unsubscribeKey = new Uint8Array()] = yield* unsubscribeKeys
-      const [trackingKey = new Uint8Array()] = yield* trackingKeys
+      const [secretKey = new Uint8Array()] = yield* trackingKeys
       return Worker.layer({
         url,
         delivery: {
           returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain },
           unsubscribeUrl: unsubscribeUrl(urlOf(settings), unsubscribeKey),
-          track: trackingOf(trackingUrlOf(settings), trackingKey, yield* StoppedLinks.StoppedLinks),
+          track: trackingOf({ ...wayOf(settings), secretKey, stopped: yield* StoppedLinks.StoppedLinks }),
         },
         also: Effect.gen(function* () {
           const webhooks = yield* drainWebhooks.make({ allowedNetworks })

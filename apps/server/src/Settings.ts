@@ -106,6 +106,15 @@ export const TABLE = {
     null,
     Config.option(HttpAddress("TRACKING_URL")),
   ),
+  trackingDomains: setting(
+    "TRACKING_DOMAINS",
+    "Whether links may lead over names of customers' own (on, off): the proxy then serves TLS for them.",
+    "off",
+    Config.Literals(["on", "off"], "TRACKING_DOMAINS").pipe(
+      Config.withDefault("off" as const),
+      Config.map((word) => word === "on"),
+    ),
+  ),
   smtpPort: setting(
     "SMTP_PORT",
     "Port of SMTP submission.",

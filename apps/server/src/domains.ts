@@ -1,6 +1,7 @@
 import * as Domain from "@waybill/domain/Domain"
 import * as DomainName from "@waybill/domain/DomainName"
 import type { AccountId, DomainId } from "@waybill/domain/Id"
+import * as TrackingDomain from "@waybill/domain/TrackingDomain"
 import * as DomainCheck from "@waybill/mail/DomainCheck"
 import * as DomainRecords from "@waybill/mail/DomainRecords"
 import { EventStore } from "@waybill/store/EventStore"
@@ -10,16 +11,24 @@ import { newDkimKey } from "./domainKeys.ts"
 import { newId, now } from "./fresh.ts"
 import { Instance } from "./http/Instance.ts"
 
-type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519">
+type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain">
+
+/** What the operator decided of the records that domains are to have. */
+export type Ways = Pick<Instance["Service"], "returnPath" | "trackingHost">
 
 /** The records that the owner of a domain is asked to publish. */
-export const expectedRecords = (domain: Published, return_path: DomainRecords.ReturnPath | null) =>
+export const expectedRecords = (domain: Published, { returnPath, trackingHost }: Ways) =>
   DomainRecords.expectedRecords(
     domain.name,
     // Until DNS shows a new key the old one signs, and mail is as good without a second signature.
     Domain.publishedKeys(domain).map((key) => ({ ...key, required: key.selector === domain.dkim.selector })),
-    { return_path },
+    { return_path: returnPath, tracking: trackingRecord(domain, trackingHost) },
   )
+
+const trackingRecord = ({ name, tracking_domain }: Published, target: string | null) =>
+  tracking_domain === undefined || target === null
+    ? undefined
+    : { host: TrackingDomain.hostOf(tracking_domain.name, name), target }
 
 /** The unit that adds a domain, its key made and sealed. */
 export const addition = Effect.fn("domains.addition")(function* (account_id: AccountId, name: DomainName.DomainName) {
@@ -86,9 +95,9 @@ export const check = Effect.fn("domains.check")(function* (account_id: AccountId
 })
 
 const look = Effect.fnUntraced(function* (domain: Domain.Domain) {
-  const { returnPath, transport } = yield* Instance
+  const { transport, ...ways } = yield* Instance
   const captured = (domain.transport ?? transport) === "capture"
   if (captured && DomainName.isReserved(domain.name)) return Domain.verifyReserved(yield* now)
-  const { records } = yield* DomainCheck.check(domain.name, expectedRecords(domain, returnPath))
+  const { records } = yield* DomainCheck.check(domain.name, expectedRecords(domain, ways))
   return Domain.recordCheck(yield* now, records)
 })

@@ -1,9 +1,11 @@
+import * as DomainName from "@waybill/domain/DomainName"
 import type * as Email from "@waybill/domain/Email"
 import type { AccountId } from "@waybill/domain/Id"
 import type * as TrackedHtml from "@waybill/mail/TrackedHtml"
 import * as TrackingToken from "@waybill/mail/TrackingToken"
+import type { DomainRecord } from "@waybill/store/Domains"
 import { InstanceKey } from "@waybill/store/InstanceKey"
-import { Effect, Option } from "effect"
+import { Effect, Option, Result } from "effect"
 import type { Settings } from "./Settings.ts"
 import type { StoppedLinks } from "./StoppedLinks.ts"
 
@@ -24,21 +26,47 @@ export const trackingUrlOf = ({
   return Option.getOrUndefined(Option.orElse(trackingUrl, () => Option.filter(baseUrl, reaches)))
 }
 
-/** Whose links lead nowhere. */
-type Stopped = StoppedLinks["Service"]
+/**
+ * Where names of customers are to lead by a CNAME, so that links may lead over them. Only to a name, and only where the
+ * operator has said that the proxy serves TLS for them.
+ */
+export const trackingHostOf = (
+  settings: Pick<Settings, "baseUrl" | "trackingUrl" | "trackingDomains">,
+): DomainName.DomainName | null => {
+  const url = settings.trackingDomains ? trackingUrlOf(settings) : undefined
+  const name = url === undefined ? undefined : DomainName.parse(new URL(url).hostname)
+  return name === undefined ? null : Option.getOrNull(Result.getSuccess(name))
+}
 
-export type Track = (account_id: string, message: Email.Message) => TrackedHtml.Addresses | undefined
+/** What links are made of. */
+export interface Way {
+  /** The service's own address. */
+  readonly base: string | undefined
+  readonly secretKey: Uint8Array
+  readonly stopped: StoppedLinks["Service"]
+  /** Whether links may lead over names of customers. */
+  readonly customers: boolean
+}
+
+/** A record that was read when the message is written: what DNS says of it may be another thing than at acceptance. */
+type Sending = Pick<DomainRecord, "tracking_domain" | "verified_at">
+
+export type Track = (
+  account_id: string,
+  message: Email.Message,
+  domain: Sending | null,
+) => TrackedHtml.Addresses | undefined
 
 /**
  * Where a message leads that is tracked. Without an address of our own nothing is, whatever was wished for; and where an
  * account's links lead nowhere, its mail leads straight.
  */
 export const trackingOf =
-  (base: string | undefined, secretKey: Uint8Array, stopped: Stopped): Track =>
-  (account_id, { accepted: { email_id, tracking } }) => {
+  ({ base, customers, secretKey, stopped }: Way): Track =>
+  (account_id, { accepted: { email_id, tracking } }, domain) => {
     if (base === undefined || tracking === undefined) return undefined
     const mail = { account_id: account_id as AccountId, email_id }
-    const below = base.replace(/\/+$/u, "")
+    const below = (customers ? customersUrl(domain) : undefined) ?? base.replace(/\/+$/u, "")
     return {
       open: tracking.opens ? `${below}${TrackingToken.OPEN_PATH}${TrackingToken.ofOpen(secretKey, mail)}` : undefined,
       click:
@@ -47,3 +75,9 @@ export const trackingOf =
           : undefined,
     }
   }
+
+/** As `Domains.trackingNames` has it, so that no link leads over a name for which no certificate is made. */
+const customersUrl = (domain: Sending | null): string | undefined =>
+  domain?.tracking_domain?.verified === true && domain.verified_at !== null
+    ? `https://${domain.tracking_domain.name}`
+    : undefined

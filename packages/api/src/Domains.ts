@@ -44,6 +44,9 @@ export const Domain = Schema.Struct({
   next_check_at: Schema.NullOr(Timestamp.Timestamp),
   open_tracking: Schema.Boolean.annotate({ description: "Whether its mail tells when it is opened" }),
   click_tracking: Schema.Boolean.annotate({ description: "Whether links in its mail tell when they are followed" }),
+  tracking_domain: Schema.NullOr(DomainName.DomainName).annotate({
+    description: "The name below it that links lead over while its record is verified; `null` is the service's own",
+  }),
   records: Schema.Array(DomainRecord),
 }).annotate({ identifier: "Domain" })
 export type Domain = typeof Domain.Type
@@ -73,6 +76,11 @@ const Addition = Schema.Struct({
 export const Change = Schema.Struct({
   open_tracking: optional(Schema.Boolean, "Tell when mail is opened, where a message says nothing else"),
   click_tracking: optional(Schema.Boolean, "Tell which links are followed, where a message says nothing else"),
+  tracking_domain: Schema.optionalKey(
+    Schema.NullOr(DomainName.FromText).annotate({
+      description: "A name below the domain that links are to lead over, such as links.acme.com; `null` takes it back",
+    }),
+  ),
 }).annotate({ identifier: "DomainChange", description: "What is left out stays as it is" })
 export type Change = typeof Change.Type
 
@@ -168,7 +176,7 @@ export class Domains extends HttpApiGroup.make("domains")
       about(
         "Change a domain",
         "domains:write",
-        "Whether opens and clicks of its mail are told; off unless somebody switches it on. 422 `tracking_unavailable` where the service has no address that links could lead to.",
+        "Whether opens and clicks of its mail are told; off unless somebody switches it on. 422 `tracking_unavailable` where the service has no address that links could lead to. `tracking_domain` adds a CNAME to the records to publish, and links lead over that name while DNS shows it; 422 `not_below_domain`, `name_taken`, or `tracking_domains_unavailable` where the operator has not set that up.",
       ),
     ),
     HttpApiEndpoint.delete("remove", "/domains/:domain", { params, success: Deleted }).annotateMerge(

@@ -162,7 +162,7 @@ export type CreatedApiKey = {
 }
 
 export type DnsRecord = {
-  readonly purpose: "dkim" | "return_path" | "spf" | "dmarc"
+  readonly purpose: "dkim" | "return_path" | "spf" | "dmarc" | "tracking"
   readonly type: "TXT" | "CNAME" | "MX"
   /** Relative to the domain, as the forms of DNS providers want it */
   readonly host: string
@@ -190,6 +190,8 @@ export type Domain = {
   readonly open_tracking: boolean
   /** Whether links in its mail tell when they are followed */
   readonly click_tracking: boolean
+  /** The name below it that links lead over while its record is verified; `null` is the service's own */
+  readonly tracking_domain: DomainName | null
   readonly records: ReadonlyArray<DnsRecord>
 }
 
@@ -204,6 +206,8 @@ export type DomainChange = {
   readonly open_tracking?: boolean | null
   /** Tell which links are followed, where a message says nothing else */
   readonly click_tracking?: boolean | null
+  /** A name below the domain that links are to lead over, such as links.acme.com; `null` takes it back */
+  readonly tracking_domain?: DomainNameInput | null
 }
 
 export type DomainDeleted = {

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as Text from "./Text.ts"
 
-export const Purpose = Schema.Literals(["dkim", "return_path", "spf", "dmarc"])
+export const Purpose = Schema.Literals(["dkim", "return_path", "spf", "dmarc", "tracking"])
 export type Purpose = typeof Purpose.Type
 
 /** `unavailable` is DNS in trouble (SERVFAIL, a timeout): no evidence in either direction. */

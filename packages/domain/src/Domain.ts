@@ -3,7 +3,7 @@ import type * as Aggregate from "./Aggregate.ts"
 import { DkimKey } from "./DkimKey.ts"
 import * as DnsFinding from "./DnsFinding.ts"
 import * as DomainName from "./DomainName.ts"
-import { DomainAlreadyExists, DomainNotFound, NoEd25519Key, TooManyDomains } from "./DomainRefusal.ts"
+import { DomainAlreadyExists, DomainNotFound, NoEd25519Key, NotBelowDomain, TooManyDomains } from "./DomainRefusal.ts"
 import * as DomainSchedule from "./DomainSchedule.ts"
 import * as DomainStatus from "./DomainStatus.ts"
 import * as Ed25519Key from "./Ed25519Key.ts"
@@ -11,6 +11,7 @@ import * as Id from "./Id.ts"
 import { NothingNew } from "./Refusal.ts"
 import * as Timestamp from "./Timestamp.ts"
 import * as Tracking from "./Tracking.ts"
+import * as TrackingDomain from "./TrackingDomain.ts"
 
 export const stream = "domain" as const
 
@@ -40,6 +41,7 @@ export const Event = Schema.TaggedUnion({
   ...Ed25519Key.EVENTS,
   DomainTransportChanged: { transport: TransportChoice, at },
   DomainTrackingChanged: { ...Tracking.Tracking.fields, at },
+  ...TrackingDomain.EVENTS,
   DomainRemoved: { ...named, at },
 })
 export type Event = typeof Event.Type
@@ -59,6 +61,8 @@ export interface Domain {
   readonly transport: TransportChoice
   /** Of its mail, where a message says nothing else; absent where nothing is. */
   readonly tracking?: Tracking.Tracking
+  /** Absent where links lead over the service's own name. */
+  readonly tracking_domain?: TrackingDomain.TrackingDomain
   readonly records: ReadonlyArray<DnsFinding.DnsFinding>
   /** Checks since the wait for DNS began, which set the pace of the next. */
   readonly checks: number
@@ -84,7 +88,7 @@ export const evolve = (state: State, event: Event): State => {
   switch (event._tag) {
     case "DomainChecked":
       return {
-        ...state,
+        ...withLooked(state, event.records),
         records: event.records,
         checks: state.checks + 1,
         last_checked_at: event.at,
@@ -120,6 +124,15 @@ export const evolve = (state: State, event: Event): State => {
       const tracking = Tracking.wished(undefined, event)
       return tracking === undefined ? others : { ...others, tracking }
     }
+    case "TrackingDomainSet": {
+      const { name, next_check_at } = event
+      const records = TrackingDomain.without(state.records)
+      return { ...state, tracking_domain: { name, verified: false }, records, checks: 0, next_check_at }
+    }
+    case "TrackingDomainRemoved": {
+      const { tracking_domain: _, ...others } = state
+      return { ...others, records: TrackingDomain.without(state.records) }
+    }
     case "DomainRemoved":
       return { _tag: "Removed", name: state.name }
   }
@@ -129,6 +142,11 @@ const withEd25519 = (state: Domain, event: Ed25519Key.Event): Domain => {
   const ed25519 = Ed25519Key.evolve(state.ed25519, event)
   return ed25519 === undefined ? state : { ...state, ed25519 }
 }
+
+const withLooked = (state: Domain, records: ReadonlyArray<DnsFinding.DnsFinding>): Domain =>
+  state.tracking_domain === undefined
+    ? state
+    : { ...state, tracking_domain: TrackingDomain.looked(state.tracking_domain, state.name, records) }
 
 const born = (added: typeof Event.cases.DomainAdded.Type): Domain => ({
   _tag: "Domain",
@@ -251,9 +269,10 @@ const checked = (
 ): Result.Result<Array.NonEmptyReadonlyArray<Event>, NothingNew> => {
   const repeats = facts.length === 0 && DnsFinding.same(records, domain.records) && !DomainSchedule.isDue(domain, now)
   if (repeats) return Result.fail(new NothingNew())
-  const then = facts.reduce<State>(evolve, { ...domain, checks: domain.checks + 1 })
+  const looked: Event = { _tag: "DomainChecked", records, next_check_at: null, at: now }
+  const then = [looked, ...facts].reduce<State>(evolve, domain)
   const next_check_at = then._tag === "Domain" ? DomainSchedule.next(then, now) : null
-  return Result.succeed([{ _tag: "DomainChecked", records, next_check_at, at: now }, ...facts])
+  return Result.succeed([{ ...looked, next_check_at }, ...facts])
 }
 
 const consequences = (
@@ -320,12 +339,28 @@ export const chooseTransport = (
       : Result.succeed(Array.of<Event>({ _tag: "DomainTransportChanged", transport, at: now })),
   )
 
-export const track = (now: Timestamp.Timestamp, wish: Tracking.Wish): Decide<NothingNew | DomainNotFound> =>
-  ofDomain(({ tracking = Tracking.NONE }) => {
+export interface TrackingWish extends Tracking.Wish {
+  /** Over which of its own names links lead; `null` is none, and left out it stays as it is. */
+  readonly domain?: DomainName.DomainName | null | undefined
+}
+
+export const track = (
+  now: Timestamp.Timestamp,
+  { domain: wished, ...wish }: TrackingWish,
+): Decide<NothingNew | DomainNotFound | NotBelowDomain> =>
+  ofDomain<NothingNew | NotBelowDomain>(({ name, tracking = Tracking.NONE, tracking_domain }) => {
+    const facts: Event[] = []
     const { clicks, opens } = Tracking.wished(tracking, wish) ?? Tracking.NONE
-    return opens === tracking.opens && clicks === tracking.clicks
-      ? Result.fail(new NothingNew())
-      : Result.succeed(Array.of<Event>({ _tag: "DomainTrackingChanged", opens, clicks, at: now }))
+    if (opens !== tracking.opens || clicks !== tracking.clicks)
+      facts.push({ _tag: "DomainTrackingChanged", opens, clicks, at: now })
+    if (wished === null && tracking_domain !== undefined) facts.push({ _tag: "TrackingDomainRemoved", at: now })
+    if (typeof wished === "string" && wished !== tracking_domain?.name) {
+      if (!TrackingDomain.isBelow(wished, name))
+        return Result.fail(new NotBelowDomain({ name: wished, domain: name, path: "tracking_domain" }))
+      const next_check_at = DomainSchedule.whilePending(now, now, 0)
+      facts.push({ _tag: "TrackingDomainSet", name: wished, next_check_at, at: now })
+    }
+    return Array.isReadonlyArrayNonEmpty(facts) ? Result.succeed(facts) : Result.fail(new NothingNew())
   })
 
 export const remove = (now: Timestamp.Timestamp): Decide<DomainNotFound> =>

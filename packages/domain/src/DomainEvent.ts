@@ -62,6 +62,8 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   Ed25519Removed: "domain.ed25519_removed",
   DomainTransportChanged: "domain.transport_changed",
   DomainTrackingChanged: "domain.tracking_changed",
+  TrackingDomainSet: "domain.tracking_domain_set",
+  TrackingDomainRemoved: "domain.tracking_domain_removed",
   DomainRemoved: "domain.deleted",
   KeyCreated: "api_key.created",
   KeyRevoked: "api_key.revoked",

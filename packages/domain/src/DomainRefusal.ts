@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import type { Detail } from "./Refusal.ts"
 
 export class DomainNotFound extends Schema.TaggedError<DomainNotFound>()("DomainNotFound", {}) {
   readonly status = 404
@@ -35,5 +36,52 @@ export class NoEd25519Key extends Schema.TaggedError<NoEd25519Key>()("NoEd25519K
   readonly reason = "no_ed25519_key"
   override get message() {
     return `The domain ${this.domain} has no Ed25519 key. Add one first.`
+  }
+}
+
+export class NotBelowDomain extends Schema.TaggedError<NotBelowDomain>()("NotBelowDomain", {
+  name: Schema.String,
+  domain: Schema.String,
+  /** The field that names it. */
+  path: Schema.String,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "not_below_domain"
+  override get message() {
+    return `${this.name} is no name below ${this.domain}, such as links.${this.domain}.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: this.path, message: `must be a name below ${this.domain}` }]
+  }
+}
+
+export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {
+  name: Schema.String,
+  path: Schema.String,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "name_taken"
+  override get message() {
+    return `${this.name} is the name of another record of this domain; a CNAME stands alone.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: this.path, message: "is the name of another record" }]
+  }
+}
+
+export class TrackingDomainsUnavailable extends Schema.TaggedError<TrackingDomainsUnavailable>()(
+  "TrackingDomainsUnavailable",
+  {},
+) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "tracking_domains_unavailable"
+  override get message() {
+    return "Links cannot lead over names of your own here. The service's operator sets TRACKING_DOMAINS=on once its proxy serves them."
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: "tracking_domain", message: "needs TRACKING_DOMAINS=on" }]
   }
 }

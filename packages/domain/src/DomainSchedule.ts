@@ -1,6 +1,8 @@
 import type * as DomainStatus from "./DomainStatus.ts"
 import * as Ed25519Key from "./Ed25519Key.ts"
+import * as DomainName from "./DomainName.ts"
 import * as Timestamp from "./Timestamp.ts"
+import type * as TrackingDomain from "./TrackingDomain.ts"
 
 /** How long DNS may take to show a record, and how long it may hide one that was there. */
 export const GRACE_MS = 72 * Timestamp.HOUR
@@ -17,6 +19,8 @@ interface Checked {
   readonly checks: number
   readonly next_dkim: unknown
   readonly ed25519?: Ed25519Key.Ed25519Key
+  readonly name: string
+  readonly tracking_domain?: TrackingDomain.TrackingDomain
   readonly last_checked_at: Timestamp.Timestamp | null
 }
 
@@ -36,7 +40,7 @@ export const whilePending = (
 
 /**
  * When to look again. A failed domain is looked at only when its owner asks, so a typo of years ago costs nothing. A
- * key that waits to be seen sets the quick pace for a while, on a verified domain too.
+ * record that waits to be seen sets the quick pace for a while, on a verified domain too.
  */
 export const next = (domain: Checked, now: Timestamp.Timestamp): Timestamp.Timestamp | null => {
   switch (domain.status) {
@@ -49,14 +53,20 @@ export const next = (domain: Checked, now: Timestamp.Timestamp): Timestamp.Times
         ? Timestamp.earliest(Timestamp.plus(now, DAILY_MS), deadline(domain))
         : Timestamp.plus(now, DAILY_MS)
     case "verified":
-      return Timestamp.plus(now, waitsForKey(domain) && domain.checks < ROTATION_CHECKS ? LONGEST_PAUSE_MS : DAILY_MS)
+      return Timestamp.plus(
+        now,
+        waitsForRecord(domain) && domain.checks < ROTATION_CHECKS ? LONGEST_PAUSE_MS : DAILY_MS,
+      )
   }
 }
 
-const waitsForKey = ({ ed25519, next_dkim }: Checked): boolean =>
-  next_dkim !== null || Ed25519Key.waiting(ed25519) !== null
+const waitsForRecord = ({ ed25519, name, next_dkim, tracking_domain }: Checked): boolean =>
+  next_dkim !== null ||
+  Ed25519Key.waiting(ed25519) !== null ||
+  // Under a reserved name nobody can publish it.
+  (tracking_domain?.verified === false && !DomainName.isReserved(name))
 
-/** Hourly looks for a new key, for three days; then daily like the rest. */
+/** Hourly looks for a new record, for three days; then daily like the rest. */
 export const ROTATION_CHECKS = 72
 
 export const isDue = ({ last_checked_at }: Checked, now: Timestamp.Timestamp): boolean =>

@@ -39,6 +39,8 @@ export type QuietType =
   | "domain.ed25519_removed"
   | "domain.transport_changed"
   | "domain.tracking_changed"
+  | "domain.tracking_domain_set"
+  | "domain.tracking_domain_removed"
   | "webhook.created"
   | "webhook.updated"
   | "webhook.secret_rotated"

@@ -78,7 +78,9 @@ const judge = (queries: Dns.Queries, domain: string, record: ExpectedRecord): Ef
     case "dmarc":
       return dmarc(queries, domain, record)
     case "return_path":
-      return record.type === "MX" ? returnMx(queries, record) : returnCname(queries, domain, record)
+      return record.type === "MX" ? returnMx(queries, record) : cname(queries, domain, record)
+    case "tracking":
+      return cname(queries, domain, record)
   }
 }
 
@@ -128,7 +130,7 @@ const spf = Effect.fnUntraced(function* (queries: Dns.Queries, record: ExpectedR
   return mistake === undefined ? verified(answer.records) : mismatch(answer.records, mistake)
 })
 
-const returnCname = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
+const cname = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
   const answer = yield* queries.cname(record.name)
   if (answer._tag === "Unavailable") return unknown(answer)
   if (answer._tag === "Found") {

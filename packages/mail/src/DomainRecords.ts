@@ -1,5 +1,5 @@
 /** What a customer publishes for a domain. Only DKIM decides whether it may send; the rest is advice. */
-export type Purpose = "dkim" | "return_path" | "spf" | "dmarc"
+export type Purpose = "dkim" | "return_path" | "spf" | "dmarc" | "tracking"
 
 export interface ExpectedRecord {
   readonly purpose: Purpose
@@ -28,6 +28,8 @@ export type ReturnPath =
 
 export interface Settings {
   readonly return_path: ReturnPath | null
+  /** A name below the domain that is to lead to one of ours, so that links can lead over it. */
+  readonly tracking?: { readonly host: string; readonly target: string } | undefined
 }
 
 export const TTL_SECONDS = 3_600
@@ -53,7 +55,12 @@ export const expectedRecords = (
     }),
   )
   const advice = record({ purpose: "dmarc", type: "TXT", host: "_dmarc", value: "v=DMARC1; p=none;", required: false })
-  return [...keys, ...returnPath(settings.return_path).map(record), advice]
+  const { return_path, tracking } = settings
+  const links =
+    tracking === undefined
+      ? []
+      : [record({ purpose: "tracking", type: "CNAME", host: tracking.host, value: tracking.target, required: false })]
+  return [...keys, ...returnPath(return_path).map(record), advice, ...links]
 }
 
 const returnPath = (way: ReturnPath | null): ReadonlyArray<Omit<ExpectedRecord, "name" | "ttl">> => {

@@ -64,7 +64,7 @@ export const withLinksStopped = Effect.fn("Accounts.withLinksStopped")(function*
 })
 
 /** The condition is the one of the index `accounts_links_stopped`, to the letter. */
-export const linksStopped = (sql: PgClient.PgClient) => sql<{ readonly account_id: string }>`
+const linksStopped = (sql: PgClient.PgClient) => sql<{ readonly account_id: string }>`
   SELECT account_id FROM accounts WHERE record ? 'links_stopped_at'`
 
 /** Recipients accepted in a UTC month, canceled ones given back. */

@@ -37,6 +37,21 @@ export const list = Effect.fn("Domains.list")(function* (account_id: string) {
   return rows.map((row) => row.record)
 })
 
+/**
+ * The names that lead here by DNS, so that links may lead over them. Only of domains that DNS has confirmed once: anybody
+ * may add a domain of somebody else's, and a name below it may lead here by chance.
+ */
+export const trackingNames = Effect.fn("Domains.trackingNames")(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(tracking(sql))
+  return rows.map((row) => row.name)
+})
+
+/** The condition is the one of the index `domains_tracking`, to the letter. */
+const tracking = (sql: PgClient.PgClient) => sql<{ readonly name: string }>`
+  SELECT record -> 'tracking_domain' ->> 'name' AS name FROM domains
+  WHERE record -> 'tracking_domain' ->> 'verified' = 'true' AND record ->> 'verified_at' IS NOT NULL`
+
 /** By id, or by name as DNS carries it. */
 export const find = Effect.fn("Domains.find")(function* (account_id: string, nameOrId: string) {
   const sql = yield* PgClient.PgClient

@@ -32,6 +32,8 @@ export interface Examined {
   readonly transports: ReadonlyArray<Exclude<TransportChoice, null>>
   /** How many domains have their mail tracked. */
   readonly tracked: number
+  /** How many want links to lead over a name of their own. */
+  readonly tracking_domains: number
 }
 
 /** `code` is Postgres' own (28P01) or the system's (ECONNREFUSED). */
@@ -64,7 +66,9 @@ export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreach
         )
       : []
     const [tracked] = log?.domains
-      ? yield* ask<{ n: number }>("SELECT count(*)::int AS n FROM domains WHERE NOT removed AND record ? 'tracking'")
+      ? yield* ask<{ n: number; names: number }>(
+          "SELECT count(*) FILTER (WHERE record ? 'tracking')::int AS n, count(*) FILTER (WHERE record ? 'tracking_domain')::int AS names FROM domains WHERE NOT removed",
+        )
       : []
     return {
       version: server?.version ?? 0,
@@ -76,6 +80,7 @@ export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreach
       newest_fact_ms: newest?.at ?? null,
       transports: chosen.map(({ transport }) => transport),
       tracked: tracked?.n ?? 0,
+      tracking_domains: tracked?.names ?? 0,
     }
   }).pipe(Effect.scoped)
 

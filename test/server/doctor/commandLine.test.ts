@@ -9,6 +9,7 @@ import * as Delivery from "../../support/delivery.ts"
 import * as DnsServer from "../../support/dnsServer.ts"
 import { runToEnd } from "../../support/service.ts"
 import * as SmtpServer from "../../support/smtpServer.ts"
+import { domainName } from "../../domain/examples.ts"
 import { World } from "../../support/world.ts"
 
 const TIMEOUT = 60_000
@@ -114,6 +115,36 @@ describe("waybill doctor", () => {
         assert.include(output, "Set SMTP_URL, or choose another transport for them.")
         // Of what is tracked where nothing can be, it warns.
         assert.match(output, /^warning +tracking +1 domain has its mail tracked/m)
+      }).pipe(Effect.scoped, Effect.provide(World)),
+    TIMEOUT,
+  )
+
+  it.live(
+    "warns where links are to lead over names that nothing is set up for",
+    () =>
+      Effect.gen(function* () {
+        const { account_id, domain_id } = yield* Delivery.sender("acme.dev")
+        const store = yield* EventStore
+        const wish = { opens: null, clicks: true, domain: domainName("links.acme.dev") }
+        const track = Domain.track(Timestamp.fromMillis(0), wish)
+        yield* Effect.orDie(store.commit(Domain, { account_id, stream_id: domain_id }, track))
+        for (const [env, expected] of [
+          [
+            { TRACKING_URL: "https://t.waybill.example" },
+            /^warning +tracking +1 .*; 1 has a name .* TRACKING_DOMAINS is off/mu,
+          ],
+          [
+            { TRACKING_URL: "https://t.waybill.example", TRACKING_DOMAINS: "on" },
+            /^ok +tracking +1 .*; 1 has a name of its own/mu,
+          ],
+          [
+            { TRACKING_URL: "https://192.0.2.1", TRACKING_DOMAINS: "on" },
+            /^warning +tracking +TRACKING_DOMAINS is on/mu,
+          ],
+        ] as const) {
+          const { output } = yield* doctor(env)
+          assert.match(output, expected)
+        }
       }).pipe(Effect.scoped, Effect.provide(World)),
     TIMEOUT,
   )

@@ -24,6 +24,7 @@ const well: Examination.Examined = {
   newest_fact_ms: NOW,
   transports: [],
   tracked: 0,
+  tracking_domains: 0,
 }
 
 describe("what is said of a database", () => {

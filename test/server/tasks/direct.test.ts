@@ -107,6 +107,7 @@ layer(World, { excludeTestServices: true })("a worker that delivers by itself", 
           returnPath: null,
           allowedNetworks: [],
           tracks: false,
+          trackingHost: null,
         }),
       )
       const resolver = new dns.Resolver()

@@ -6,6 +6,8 @@ interface Instance {
   readonly transport: "capture" | "relay" | "direct"
   readonly oidc: boolean
   readonly passkeyDomain: string
+  /** Whether links may lead over names of customers. */
+  readonly trackingDomains: boolean
 }
 
 const written = document.querySelector('meta[name="waybill"]')?.getAttribute("content") ?? "{}"
@@ -16,5 +18,6 @@ export const instance: Instance = {
   transport: "capture",
   oidc: false,
   passkeyDomain: window.location.hostname,
+  trackingDomains: false,
   ...(JSON.parse(written) as Partial<Instance>),
 }

@@ -155,6 +155,7 @@ const PURPOSES: { readonly [P in DomainRecord["purpose"]]: readonly [name: strin
   return_path: ["Return path", "Brings bounces back here, under your own name."],
   spf: ["SPF", "Lists who may send for the return path."],
   dmarc: ["DMARC", "Says what receivers do with mail that only claims to be yours."],
+  tracking: ["Links", "Has the links of tracked mail lead over your own name."],
 }
 
 const TONES: { readonly [S in DomainRecord["status"]]: readonly [tone: Tone, word: string] } = {

@@ -1,23 +1,24 @@
 import { notifyManager, useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { Domain } from "../api/records.ts"
+import { instance } from "../api/instance.ts"
 import { patch } from "../api/request.ts"
+import { Button } from "../ui/Button.tsx"
 import { ErrorNote } from "../ui/ErrorNote.tsx"
-import { Check } from "../ui/Field.tsx"
+import { Check, TextField } from "../ui/Field.tsx"
 import { Panel } from "../ui/Surface.tsx"
+import { say } from "../ui/Toasts.tsx"
 
 type Change = Partial<Pick<Domain, "open_tracking" | "click_tracking">>
 
-/** Whether a domain's mail tells of its readers. */
-export const Tracking = ({
-  domain,
-  may,
-  onChanged,
-}: {
+interface Props {
   readonly domain: Domain
   readonly may: boolean
   readonly onChanged: (next: Domain) => void
-}) => {
+}
+
+/** Whether a domain's mail tells of its readers. */
+export const Tracking = ({ domain, may, onChanged }: Props) => {
   const client = useQueryClient()
   const [wished, setWished] = useState<Change>({})
   const mutationKey = ["domains", domain.name, "tracking"]
@@ -63,7 +64,56 @@ export const Tracking = ({
           onChange={(event) => set({ click_tracking: event.target.checked })}
         />
         {change.error === null ? undefined : <ErrorNote error={change.error} />}
+        {instance.trackingDomains || domain.tracking_domain !== null ? (
+          <OwnName domain={domain} may={may} onChanged={onChanged} />
+        ) : undefined}
       </div>
     </Panel>
+  )
+}
+
+/** A name below the domain that links lead over; empty, it is the service's own. */
+const OwnName = ({ domain, may, onChanged }: Props) => {
+  const [name, setName] = useState(domain.tracking_domain ?? "")
+  const put = useMutation({
+    mutationFn: (tracking_domain: string | null) =>
+      patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, { tracking_domain }),
+    onSuccess: (next) => {
+      setName(next.tracking_domain ?? "")
+      onChanged(next)
+      say(
+        next.tracking_domain === null
+          ? "Links lead over this service’s name."
+          : "Publish its record, and links follow.",
+      )
+    },
+  })
+  const wished = name.trim() === "" ? null : name.trim()
+  return (
+    <form
+      className="flex flex-col gap-3"
+      onSubmit={(event) => {
+        event.preventDefault()
+        put.mutate(wished)
+      }}
+    >
+      <div className="flex items-end gap-2">
+        <TextField
+          className="min-w-0 grow sm:max-w-sm"
+          label="Name for links"
+          placeholder={`links.${domain.name}`}
+          disabled={!may}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <Button type="submit" busy={put.isPending} disabled={!may || wished === domain.tracking_domain}>
+          Save
+        </Button>
+      </div>
+      <p className="text-xs text-ink-3">
+        Links lead over it while DNS shows its record. Keep the record for as long as your mail lies about.
+      </p>
+      {put.error === null ? undefined : <ErrorNote error={put.error} />}
+    </form>
   )
 }

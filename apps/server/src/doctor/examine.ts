@@ -6,7 +6,7 @@ import { getServers } from "node:dns"
 import { hostname } from "node:os"
 import { Postgres } from "../Postgres.ts"
 import { reveal, type Settings } from "../Settings.ts"
-import { trackingUrlOf } from "../tracking.ts"
+import { trackingHostOf, trackingUrlOf } from "../tracking.ts"
 import * as database from "./database.ts"
 import { disk } from "./disk.ts"
 import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
@@ -78,18 +78,39 @@ const relayFinding = (settings: Settings, name: string, used: boolean): Effect.E
   return relay(parsed.success, { name, weight: used ? "broken" : "warning" })
 }
 
-/** Refused where it is asked for; but the address may have gone since. */
-const tracking = (settings: Settings, domains: number): Finding => {
+interface Tracked {
+  /** Domains whose mail is tracked. */
+  readonly domains: number
+  /** Domains whose links are to lead over names of their own. */
+  readonly names: number
+}
+
+/** Refused where it is asked for; but what it needs may have gone since. */
+const tracking = (settings: Settings, { domains, names }: Tracked): Finding => {
   const url = trackingUrlOf(settings)
-  if (domains === 0) return skipped("tracking", "no domain has its mail tracked")
+  const host = trackingHostOf(settings)
+  if (settings.trackingDomains && host === null)
+    return warning(
+      "tracking",
+      "TRACKING_DOMAINS is on, and there is no name that customers' names could lead to: it is as if it were off",
+      "Set TRACKING_URL, or BASE_URL, to an address with a name, under which readers of mail reach this service.",
+    )
+  if (domains === 0 && names === 0) return skipped("tracking", "no domain has its mail tracked")
   const found = `${domains} ${domains === 1 ? "domain has its" : "domains have their"} mail tracked`
-  return url === undefined
-    ? warning(
-        "tracking",
-        `${found}, and there is no address that its links could lead to: it goes out untracked`,
-        "Set TRACKING_URL, or BASE_URL, to an address under which readers of mail reach this service.",
-      )
-    : ok("tracking", `${found}, over ${url}`)
+  const own = `${names} ${names === 1 ? "has a name of its" : "have names of their"} own for links`
+  if (url === undefined)
+    return warning(
+      "tracking",
+      `${found}, and there is no address that its links could lead to: it goes out untracked`,
+      "Set TRACKING_URL, or BASE_URL, to an address under which readers of mail reach this service.",
+    )
+  if (names > 0 && host === null)
+    return warning(
+      "tracking",
+      `${found}; ${own}, and TRACKING_DOMAINS is off: links lead over ${url}`,
+      "Set TRACKING_DOMAINS=on on every node, once the proxy serves TLS for those names.",
+    )
+  return ok("tracking", `${found}, over ${url}${names === 0 ? "" : `; ${own}`}`)
 }
 
 const databaseFindings = (settings: Settings) =>
@@ -110,7 +131,11 @@ const databaseFindings = (settings: Settings) =>
     }),
   )
 
-const onlyThat = (finding: Finding) => ({ findings: [finding], chosen: [] as ReadonlyArray<Kind>, tracked: 0 })
+const onlyThat = (finding: Finding) => ({
+  findings: [finding],
+  chosen: [] as ReadonlyArray<Kind>,
+  tracked: { domains: 0, names: 0 },
+})
 
 const ofDatabase = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
@@ -119,6 +144,6 @@ const ofDatabase = (url: Redacted.Redacted) =>
     return {
       findings: [database.server(examined), database.schema(examined), database.clock(examined, now)],
       chosen: examined.transports,
-      tracked: examined.tracked,
+      tracked: { domains: examined.tracked, names: examined.tracking_domains },
     }
   })

@@ -15,6 +15,7 @@ import { bucketOf } from "./Bucket.ts"
 import * as ClientAddress from "./ClientAddress.ts"
 import * as Position from "./Position.ts"
 import * as Session from "./Session.ts"
+import * as TrackingHosts from "./TrackingHosts.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -22,6 +23,8 @@ export interface Options {
   readonly trustedProxies: Networks
   /** Paths outside /v1 that are served to anybody and counted nowhere: probes must not use up a window. */
   readonly open: (path: string) => boolean
+  /** Of these, those that are served under the names of customers too, under which there is nothing else. */
+  readonly visit: (path: string) => boolean
 }
 
 /**
@@ -37,12 +40,16 @@ export const around = <E, R>(app: Effect.Effect<Response, E, R>, options: Option
 
 const answered = <E, R>(
   app: Effect.Effect<Response, E, R>,
-  { open, trustedProxies }: Options,
+  { open, trustedProxies, visit }: Options,
   request: HttpServerRequest.HttpServerRequest,
   id: string,
 ) =>
   Effect.gen(function* () {
     const path = pathOf(request.url)
+    if (!visit(path) && TrackingHosts.isAsked(yield* TrackingHosts.TrackingHosts, request.headers)) {
+      const nothing = new NoSuchRoute({ method: request.method, path })
+      return HttpServerResponse.setHeaders(respond(nothing, id), yield* untouched(id))
+    }
     const handle = (effect: Effect.Effect<Response, E, R>) =>
       effect.pipe(
         Effect.catchCause((cause) => answerTo(cause, id)),

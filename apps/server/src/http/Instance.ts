@@ -13,5 +13,7 @@ export class Instance extends Context.Service<
     readonly allowedNetworks: ReadonlyArray<Network>
     /** Whether there is an address that links in mail can lead to, so that opens and clicks can be told. */
     readonly tracks: boolean
+    /** Where a name of a customer is to lead so that links may lead over it; `null` where none may. */
+    readonly trackingHost: string | null
   }
 >()("@waybill/server/http/Instance") {}

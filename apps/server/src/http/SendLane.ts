@@ -21,6 +21,7 @@ import * as Edge from "./Edge.ts"
 import { sending } from "./emails.ts"
 import { Instance } from "./Instance.ts"
 import type { Lane } from "./NodeServer.ts"
+import * as TrackingHosts from "./TrackingHosts.ts"
 import * as validation from "./validation.ts"
 
 /** Larger bodies take the long way, which reads them with more care for memory and for clients that go away. */
@@ -39,6 +40,7 @@ export const make = Effect.fnUntraced(function* (options: {
 }) {
   const context = yield* Effect.context<Admission | EventStore>()
   const { tracks } = yield* Instance
+  const hosts = yield* TrackingHosts.TrackingHosts
   // Closed when the server has ended its connections, not sooner: a stop gives what is under way its time.
   const scope = Scope.forkUnsafe(yield* Effect.scope, "parallel")
   const house: House = {
@@ -51,7 +53,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const maxBytes = Math.min(MAX_LANE_BYTES, options.maxBodyBytes)
   const run = Effect.runForkWith(context)
   const lane: Lane = (request, response) => {
-    if (!isOrdinary(request, maxBytes)) return false
+    if (!isOrdinary(request, maxBytes) || TrackingHosts.isAsked(hosts, request.headers)) return false
     const fiber = Fiber.runIn(run(answer(house, request)), scope)
     response.on("close", () => {
       if (!response.writableEnded) fiber.interruptUnsafe()

@@ -41,6 +41,7 @@ export interface Options<R = never> {
   readonly also?: {
     readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | R>
     readonly open: (path: string) => boolean
+    readonly visit?: (path: string) => boolean
   }
 }
 
@@ -84,8 +85,9 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const routes = Layer.mergeAll(api(options.maxBodyBytes), Docs.layer, options.also?.routes ?? Layer.empty)
       const app = yield* HttpRouter.toHttpEffect(routes)
       const open = (path: string) => OPEN.has(path) || options.also?.open(path) === true
+      const visit = options.also?.visit ?? (() => false)
       node.lane = yield* SendLane.make(options)
-      yield* server.serve(Edge.around(app, { trustedProxies: options.trustedProxies, open }))
+      yield* server.serve(Edge.around(app, { trustedProxies: options.trustedProxies, open, visit }))
       // Without anybody who listens for them, Node reads requests for an upgrade like all others: within the same times,
       // and their bodies too.
       node.removeAllListeners("upgrade")

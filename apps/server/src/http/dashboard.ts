@@ -124,8 +124,15 @@ const escaped = (text: string): string =>
 /** What the page has to know before anybody has signed in. */
 const about = Effect.gen(function* () {
   const { oidc, place } = yield* SignIn
-  const { transport } = yield* Instance
-  return JSON.stringify({ version: VERSION, url: place.url, transport, oidc, passkeyDomain: place.passkeyDomain })
+  const { trackingHost, transport } = yield* Instance
+  return JSON.stringify({
+    version: VERSION,
+    url: place.url,
+    transport,
+    oidc,
+    passkeyDomain: place.passkeyDomain,
+    trackingDomains: trackingHost !== null,
+  })
 })
 
 const page = (html: string) => {

@@ -5,12 +5,19 @@ import type * as Aggregate from "@waybill/domain/Aggregate"
 import * as Domain from "@waybill/domain/Domain"
 import type { DkimKey } from "@waybill/domain/DkimKey"
 import type * as DomainName from "@waybill/domain/DomainName"
-import { DomainAlreadyExists, DomainNotFound, NoEd25519Key, TooManyDomains } from "@waybill/domain/DomainRefusal"
+import {
+  DomainAlreadyExists,
+  DomainNotFound,
+  NameTaken,
+  NoEd25519Key,
+  type NotBelowDomain,
+  TooManyDomains,
+  TrackingDomainsUnavailable,
+} from "@waybill/domain/DomainRefusal"
 import { TrackingUnavailable } from "@waybill/domain/EmailRefusal"
 import type * as Id from "@waybill/domain/Id"
 import { NothingNew } from "@waybill/domain/Refusal"
 import type * as Timestamp from "@waybill/domain/Timestamp"
-import type { ReturnPath } from "@waybill/mail/DomainRecords"
 import * as Domains from "@waybill/store/Domains"
 import * as Tally from "@waybill/store/Tally"
 import type { View } from "@waybill/store/Unit"
@@ -31,8 +38,8 @@ export const DomainsLive = HttpApiBuilder.group(Api, "domains", (handlers) =>
     list: () =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const { returnPath } = yield* Instance
-        return whole((yield* Domains.list(account_id)).map((record) => present(record, returnPath)))
+        const instance = yield* Instance
+        return whole((yield* Domains.list(account_id)).map((record) => present(record, instance)))
       }),
     get: ({ params }) => Effect.flatMap(find(params.domain), show),
     add: (call) => onceMade(call, addition(call, call.payload.name ?? call.payload.domain)),
@@ -77,10 +84,10 @@ const find = Effect.fnUntraced(function* (reference: string) {
   )
 })
 
-const show = (record: Domains.DomainRecord) => Effect.map(Instance, ({ returnPath }) => present(record, returnPath))
+const show = (record: Domains.DomainRecord) => Effect.map(Instance, (instance) => present(record, instance))
 
 /** What to publish, each with what DNS answered when it was last asked. */
-const present = (record: Domains.DomainRecord, returnPath: ReturnPath | null): Contract.Domain => {
+const present = (record: Domains.DomainRecord, ways: domains.Ways): Contract.Domain => {
   const { created_at, domain_id, last_checked_at, name, next_check_at, records, status, verified_at } = record
   return {
     object: "domain",
@@ -93,7 +100,8 @@ const present = (record: Domains.DomainRecord, returnPath: ReturnPath | null): C
     next_check_at,
     open_tracking: record.tracking?.opens ?? false,
     click_tracking: record.tracking?.clicks ?? false,
-    records: domains.expectedRecords(record, returnPath).map((expected) => {
+    tracking_domain: record.tracking_domain?.name ?? null,
+    records: domains.expectedRecords(record, ways).map((expected) => {
       const finding = records.find(({ host, purpose }) => purpose === expected.purpose && host === expected.host)
       const { error, found, status } = finding ?? { status: "not_checked" as const, found: [], error: null }
       return { ...expected, status, found, error }
@@ -110,30 +118,36 @@ const addition = Effect.fnUntraced(function* (call: Call, name: DomainName.Domai
     if ((yield* Tally.count(account_id, "domain", yield* now)) >= Domain.MAX_DOMAINS)
       return yield* new TooManyDomains({ most: Domain.MAX_DOMAINS })
   }
-  const { returnPath } = yield* Instance
+  const instance = yield* Instance
   const { decide, ...unit } = yield* domains.addition(account_id, name)
   return {
     ...unit,
-    decide: (view: View) =>
-      Result.map(decide(view), (done) => ({ ...done, answer: answerOf(done.answer, returnPath) })),
+    decide: (view: View) => Result.map(decide(view), (done) => ({ ...done, answer: answerOf(done.answer, instance) })),
   }
 })
 
-const answerOf = (state: Domain.State, returnPath: ReturnPath | null): Contract.Domain => {
+const answerOf = (state: Domain.State, ways: domains.Ways): Contract.Domain => {
   if (state._tag !== "Domain") throw new Error("decided about a domain that does not exist")
-  return present(state, returnPath)
+  return present(state, ways)
 }
 
-/** On needs an address of our own that links can lead to; off does not. */
+/** On needs an address of our own that links can lead to, and so does a name of theirs; off does not. */
 const track = Effect.fnUntraced(function* (
   reference: string,
-  { click_tracking: clicks, open_tracking: opens }: Contract.Change,
+  { click_tracking: clicks, open_tracking: opens, tracking_domain: name }: Contract.Change,
 ) {
-  const { domain_id } = yield* find(reference)
-  const { tracks } = yield* Instance
+  const record = yield* find(reference)
+  const { trackingHost, tracks, ...ways } = yield* Instance
   if (!tracks && (opens === true || clicks === true))
     return yield* new TrackingUnavailable({ path: opens === true ? "open_tracking" : "click_tracking" })
-  return yield* commit(yield* change(domain_id, (at) => Domain.track(at, { opens, clicks })))
+  if (typeof name === "string") {
+    if (trackingHost === null) return yield* new TrackingDomainsUnavailable()
+    const others = domains.expectedRecords(record, { ...ways, trackingHost: null })
+    if (others.some((other) => other.name === name)) return yield* new NameTaken({ name, path: "tracking_domain" })
+  }
+  return yield* commit(
+    yield* change<NotBelowDomain>(record.domain_id, (at) => Domain.track(at, { opens, clicks, domain: name })),
+  )
 })
 
 type Decide<E> = (
@@ -141,8 +155,8 @@ type Decide<E> = (
 ) => Aggregate.Decide<Domain.State, Domain.Event, DomainNotFound | NothingNew | E>
 
 const change = Effect.fnUntraced(function* <E = never>(id: Id.DomainId, decide: Decide<E>) {
-  const { returnPath } = yield* Instance
-  return about(Domain, id, decide, (state) => answerOf(state, returnPath))
+  const instance = yield* Instance
+  return about(Domain, id, decide, (state) => answerOf(state, instance))
 })
 
 /** Somebody made or removed a key since this one was made; a selector never means two keys. */

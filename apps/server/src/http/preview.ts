@@ -5,13 +5,14 @@ import * as Id from "@waybill/domain/Id"
 import * as Scope from "@waybill/domain/Scope"
 import * as Team from "@waybill/domain/Team"
 import * as Content from "@waybill/store/Content"
+import * as Domains from "@waybill/store/Domains"
 import { EventStore } from "@waybill/store/EventStore"
 import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ApiError from "@waybill/api/ApiError"
 import { composed, type Sender } from "../tasks/outgoing.ts"
 import { StoppedLinks } from "../StoppedLinks.ts"
-import { trackingKeys, trackingOf } from "../tracking.ts"
+import { trackingKeys, trackingOf, type Way } from "../tracking.ts"
 import { unsubscribeKeys, unsubscribeUrl } from "../unsubscribe.ts"
 import { Admitted } from "./Admitted.ts"
 import { respond } from "./Edge.ts"
@@ -114,9 +115,12 @@ const attachment = Effect.gen(function* () {
 const raw = (sender: Pick<Sender, "track" | "unsubscribeUrl">) =>
   Effect.gen(function* () {
     const { account_id, message } = yield* asked
-    const { bytes } = yield* composed(account_id, { message, content: undefined }, sender).pipe(
-      Effect.mapError(() => new EmailNotFound()),
-    )
+    const domain = yield* Domains.find(account_id, message.accepted.domain_id)
+    const { bytes } = yield* composed(
+      account_id,
+      { message, content: undefined, domain: Option.getOrNull(domain) },
+      sender,
+    ).pipe(Effect.mapError(() => new EmailNotFound()))
     return HttpServerResponse.uint8Array(bytes, {
       contentType: "text/plain; charset=utf-8",
       headers: {
@@ -127,15 +131,15 @@ const raw = (sender: Pick<Sender, "track" | "unsubscribeUrl">) =>
     })
   })
 
-/** The bodies of messages for the dashboard's frames; `base` and `tracking` are where links that a message carries lead to. */
-export const layer = (base: string, tracking: string | undefined) =>
+/** The bodies of messages for the dashboard's frames; `base` and `way` are where links that a message carries lead to. */
+export const layer = (base: string, way: Pick<Way, "base" | "customers">) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const [key = new Uint8Array()] = yield* unsubscribeKeys
-      const [trackingKey = new Uint8Array()] = yield* trackingKeys
+      const [secretKey = new Uint8Array()] = yield* trackingKeys
       const links = {
         unsubscribeUrl: unsubscribeUrl(base, key),
-        track: trackingOf(tracking, trackingKey, yield* StoppedLinks),
+        track: trackingOf({ ...way, secretKey, stopped: yield* StoppedLinks }),
       }
       const refused = (refusal: EmailNotFound | NoSuchRoute) =>
         Effect.map(ApiError.RequestId, (id) => respond(refusal, id))

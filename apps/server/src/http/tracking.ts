@@ -8,9 +8,16 @@ import { StoppedLinks } from "../StoppedLinks.ts"
 import { trackingKeys } from "../tracking.ts"
 import { Visits } from "../Visits.ts"
 import * as ClientAddress from "./ClientAddress.ts"
+import * as TrackingHosts from "./TrackingHosts.ts"
+
+/** Where a proxy asks whether it may have a certificate made for the name of a customer. */
+const ASK_PATH = "/t/ask"
 
 /** Asked by programs of mail, many users' behind one address, so nothing is counted here; a MAC is quickly seen. */
-export const isOpen = (path: string): boolean =>
+export const isOpen = (path: string): boolean => isVisit(path) || path === ASK_PATH
+
+/** All that is served under the names of customers. */
+export const isVisit = (path: string): boolean =>
   path.startsWith(TrackingToken.OPEN_PATH) || path.startsWith(TrackingToken.CLICK_PATH)
 
 /**
@@ -35,6 +42,18 @@ export const layer = (trustedProxies: Networks) =>
           at: Timestamp.fromMillis(yield* Clock.currentTimeMillis),
         })
       })
+      const hosts = yield* TrackingHosts.TrackingHosts
+      yield* router.add(
+        "GET",
+        ASK_PATH,
+        Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
+          const domain = new URL(url, "http://x").searchParams.get("domain") ?? ""
+          return HttpServerResponse.empty({
+            status: hosts.has(TrackingHosts.normal(domain)) ? 200 : 404,
+            headers: HEADERS,
+          })
+        }),
+      )
       const token = Effect.map(HttpRouter.params, ({ token = "" }) => token)
       yield* router.add(
         "GET",

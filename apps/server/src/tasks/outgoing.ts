@@ -26,10 +26,13 @@ export class Unsendable extends Data.TaggedError("Unsendable")<{
   readonly message: string
 }> {}
 
-/** The same bytes whenever it is asked for: all that they are made of lies in the log and in the content. */
+/**
+ * The same bytes whenever it is asked for: all that they are made of lies in the log and in the content. But for where
+ * tracked links lead over, which is as things stand when they are written.
+ */
 export const composed = Effect.fnUntraced(function* (
   account_id: string,
-  { content: known, message }: Pick<Pending, "content" | "message">,
+  { content: known, domain, message }: Pick<Pending, "content" | "domain" | "message">,
   { track, unsubscribeUrl }: Pick<Sender, "track" | "unsubscribeUrl">,
 ): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable, PgClient.PgClient> {
   const { accepted } = message
@@ -57,7 +60,7 @@ export const composed = Effect.fnUntraced(function* (
       contentId: content_id ?? undefined,
     })),
     unsubscribeUrl: accepted.list_unsubscribe ? unsubscribeUrl?.(message) : undefined,
-    tracking: track?.(account_id, message),
+    tracking: track?.(account_id, message, domain),
   })
   return Result.isFailure(mail)
     ? yield* new Unsendable({ category: "not_composable", message: mail.failure.message })
@@ -67,7 +70,7 @@ export const composed = Effect.fnUntraced(function* (
 /** The message as it goes onto the wire, but for its attempt and its return path: composed and signed once, for all. */
 export const outgoing = Effect.fnUntraced(function* (
   account_id: string,
-  pending: Pick<Pending, "content" | "message">,
+  pending: Pick<Pending, "content" | "domain" | "message">,
   sender: Sender,
   keys: ReadonlyArray<Dkim.Key>,
 ): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Dkim.SigningFailed, PgClient.PgClient> {
