@@ -21,7 +21,7 @@ export interface Standby {
 }
 
 /** What a backup leaves out: a lock of the running server, and what it writes anew, some of it while we copy. */
-const NOT_COPIED = new Set(["postmaster.pid", "postmaster.opts", "pg_wal", "pg_internal.init"])
+const NOT_COPIED = /^(?:postmaster\.(?:pid|opts)|pg_wal|pgsql_tmp|pg_internal\.init.*|.*\.tmp)$/u
 
 /** A streaming replica of an embedded server, from a backup of its folder; it is gone with the scope. */
 export const follow = (
@@ -103,7 +103,7 @@ const backUp = async (primary: EmbeddedPostgres.Running, from: string, to: strin
   await client.connect()
   try {
     await client.query("SELECT pg_backup_start('standby', true)")
-    await fs.cp(from, to, { recursive: true, filter: (path) => !NOT_COPIED.has(basename(path)) })
+    await fs.cp(from, to, { recursive: true, filter: (path) => !NOT_COPIED.test(basename(path)) })
     await fs.mkdir(join(to, "pg_wal/archive_status"), { recursive: true })
     const { rows } = await client.query<{ readonly labelfile: string }>("SELECT labelfile FROM pg_backup_stop(false)")
     await fs.writeFile(join(to, "backup_label"), rows[0]?.labelfile ?? "")

@@ -42,13 +42,15 @@ const installation = Effect.gen(function* () {
   const settings = { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }
   const node = Service.start(address.url, settings)
   const nodes = yield* Effect.all([node, node], { concurrency: "unbounded" })
-  const administer = (statement: string) =>
+  const asked = (url: Redacted.Redacted, statement: string) =>
     Effect.promise(async () => {
-      const client = new pg.Client({ connectionString: Redacted.value(primary.adminUrl) })
+      const client = new pg.Client({ connectionString: Redacted.value(url) })
       await client.connect()
-      await client.query(statement)
+      const { rows } = await client.query<Record<string, unknown>>(statement)
       await client.end()
+      return rows[0] ?? {}
     })
+  const administer = (statement: string) => asked(primary.adminUrl, statement)
   return {
     address,
     nodes,
@@ -56,6 +58,15 @@ const installation = Effect.gen(function* () {
     synchronous: Effect.gen(function* () {
       yield* administer("ALTER SYSTEM SET synchronous_standby_names = '*'")
       yield* administer("SELECT pg_reload_conf()")
+      // Who is told of it is told one after the other.
+      const state = administer("SELECT sync_state FROM pg_stat_replication")
+      yield* Delivery.until(state, ({ sync_state }) => sync_state === "sync", HANGS)
+    }),
+    /** The replica has all that the primary had when this began. */
+    suppliedSoFar: Effect.gen(function* () {
+      const { lsn } = yield* administer("SELECT pg_current_wal_lsn()::text AS lsn")
+      const received = asked(standby.adminUrl, `SELECT pg_last_wal_receive_lsn() >= '${String(lsn)}' AS has`)
+      yield* Delivery.until(received, ({ has }) => has === true, HANGS)
     }),
     /** Gone in the middle of whatever it did; another one takes its place. */
     failOver: Effect.gen(function* () {
@@ -221,13 +232,14 @@ describe("a failover to a promoted replica, in the middle of writes,", () => {
     "loses what had not been received where it is not, and skips and repeats nothing of what comes after",
     () =>
       Effect.gen(function* () {
-        const { failOver, nodes, services, supply } = yield* installation
+        const { failOver, nodes, services, suppliedSoFar, supply } = yield* installation
         const { account_id, secret } = yield* furnish(services, nodes[0])
         const reader = follower(nodes, secret)
         const clients = Storm.load(nodes, secret)
         yield* clients.more(MAILS)
-        supply.down()
         const received = clients.sent.length
+        yield* suppliedSoFar
+        supply.down()
         yield* clients.more(MAILS)
         // He has read what will be lost, and is further than the replica ever came.
         for (let look = 0; look < 10; look++) yield* reader.look
