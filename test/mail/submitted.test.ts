@@ -117,3 +117,48 @@ describe("a submitted name", () => {
     }),
   )
 })
+
+describe("bytes beyond ASCII", () => {
+  const FROM = "From: Gr\xf6\xdfe <hi@acme.test>\r\nSubject: caf\xe9\r\nX-A: \x80\r\n"
+  const take = (text: string) => Submitted.parse(Buffer.from(text, "latin1"))
+
+  for (const type of ["", "Content-Type: text/plain\r\n", "content-type : text/html;\r\n format=fixed\r\n"])
+    it.effect(`of which a message says nothing are those of Windows after "${type.trim()}"`, () =>
+      Effect.gen(function* () {
+        const { from, headers, html, subject, text } = yield* take(`${FROM}${type}\r\n\x93na\xefve\x94\r\n`)
+        assert.deepStrictEqual([from[0]?.name, subject, headers[0]?.value], ["Größe", "café", "€"])
+        assert.strictEqual((html ?? text)?.trim(), "“naïve”")
+      }),
+    )
+
+  it.effect("are what a message says they are", () =>
+    Effect.gen(function* () {
+      const { subject, text } = yield* take(`${FROM}Content-Type: text/plain;\r\n charset=iso-8859-2\r\n\r\n\xb9\r\n`)
+      assert.deepStrictEqual([subject, text], ["café", "š"])
+    }),
+  )
+
+  it.effect("are lost where they are neither", () =>
+    Effect.gen(function* () {
+      const { subject } = yield* take("From: hi@acme.test\r\nSubject: a\x81\x40b\r\n\r\nhi\r\n")
+      assert.strictEqual(subject, "a\ufffd@b")
+    }),
+  )
+
+  it.effect("are UTF-8 where they can be", () =>
+    Effect.gen(function* () {
+      const { subject, text } = yield* Submitted.parse(
+        Buffer.from("From: hi@acme.test\r\nSubject: café\r\n\r\n“š”\r\n"),
+      )
+      assert.deepStrictEqual([subject, text], ["café", "“š”"])
+    }),
+  )
+
+  it.effect("are left alone in a file", () =>
+    Effect.gen(function* () {
+      const more = [ATTACHED, "Content-Transfer-Encoding: 8bit"]
+      const { files } = yield* read({ type: "application/x-own", more, body: "\xe9\x00\xff" })
+      assert.deepStrictEqual([...(files[0]?.bytes ?? [])], [0xe9, 0, 0xff])
+    }),
+  )
+})

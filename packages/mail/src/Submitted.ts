@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import PostalMime, { addressParser, type Attachment, decodeWords, type Email } from "postal-mime"
+import * as EightBit from "./EightBit.ts"
 import * as HtmlReference from "./HtmlReference.ts"
 import * as MediaType from "./MediaType.ts"
 
@@ -82,7 +83,7 @@ export const parse = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.
     maxHeadersSize: MAX_HEADER_BYTES,
   })
   const email = yield* Effect.tryPromise({
-    try: () => parser.parse(buffer),
+    try: () => parser.parse(EightBit.inUtf8(buffer)),
     catch: () => new Unreadable({ reason: "too_complex" }),
   })
   const { root } = parser as unknown as { readonly root: Part }
