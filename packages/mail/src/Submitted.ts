@@ -34,7 +34,9 @@ export interface Submitted {
   readonly to: ReadonlyArray<Mailbox>
   readonly cc: ReadonlyArray<Mailbox>
   readonly replyTo: ReadonlyArray<Mailbox>
+  /** The first, where there are more. */
   readonly subject: string
+  readonly subjects: number
   /** In their order, repeated ones repeated, without those above. */
   readonly headers: ReadonlyArray<Field>
   readonly html: string | null
@@ -100,6 +102,7 @@ export const parse = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.
     cc,
     replyTo,
     subject: email.subject ?? "",
+    subjects: email.headers.filter(({ key }) => key === "subject").length,
     headers: email.headers
       .filter(({ key }) => !READ.has(key))
       .map(({ originalKey, value }) => ({ name: originalKey, value: decodeWords(value) })),

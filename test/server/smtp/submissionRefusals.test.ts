@@ -161,6 +161,14 @@ const CASES: ReadonlyArray<Case> = [
     reply: /^554 5\.6\.0 The message says that it has parts/u,
   })),
   {
+    name: "two subjects",
+    mail: (customer) => ({
+      envelope: { from: `hi@${customer.domain}`, to: "ana@example.org" },
+      raw: `From: hi@${customer.domain}\r\nSubject: one\r\nsubject: two\r\n\r\nhi\r\n`,
+    }),
+    reply: /^554 5\.6\.0 validation_failed: `subject` stands there twice/u,
+  },
+  {
     name: "a message that is signed as a whole",
     mail: (customer) => ({
       envelope: { from: `hi@${customer.domain}`, to: "ana@example.org" },

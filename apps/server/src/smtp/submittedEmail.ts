@@ -49,6 +49,7 @@ export const read = (submitted: Submitted, envelope: Envelope): Effect.Effect<Re
     const keys = orders.get(KEY) ?? []
     const problems = [
       ...(submitted.from.length > 1 ? [{ path: "from", message: "takes one address" }] : []),
+      ...(submitted.subjects > 1 ? [{ path: "subject", message: "stands there twice" }] : []),
       ...(scheduled.length > 1 ? [repeated("X-Scheduled-At")] : []),
       ...(keys.length > 1 ? [repeated("X-Idempotency-Key")] : []),
       ...((orders.get(TRACK_OPENS)?.length ?? 0) > 1 ? [repeated("X-Track-Opens")] : []),
