@@ -7,7 +7,6 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as Leases from "@waybill/store/Leases"
 import { Processes } from "@waybill/store/Processes"
 import { Clock, Duration, Effect, Exit, Layer, Result, Scope } from "effect"
-import * as Reactivity from "effect/reactivity/Reactivity"
 import { MAX_LARGE_BYTES } from "../../../apps/server/src/tasks/drainDeliveries.ts"
 import * as Pipeline from "../../../apps/server/src/tasks/Pipeline.ts"
 import * as Database from "../../support/database.ts"
@@ -15,6 +14,7 @@ import * as Delivery from "../../support/delivery.ts"
 import { rival } from "../../support/rival.ts"
 import * as SmtpServer from "../../support/smtpServer.ts"
 import { World } from "../../support/world.ts"
+import * as OutboxReads from "./outboxReads.ts"
 
 const TAKEN = { code: 250, enhancedCode: "2.0.0", text: "taken", stage: "end_of_data" } as const
 /** What takes this long will never be. */
@@ -64,44 +64,6 @@ const lateness = Effect.fnUntraced(function* (from: Delivery.Sender) {
 /** Of the look in which it was the least, by how much the third of five was late. */
 const middle = (looks: ReadonlyArray<ReadonlyArray<number>>) =>
   Math.min(...looks.map(([, , median = Infinity]) => median))
-
-interface Scans {
-  readonly scans: number
-  readonly rows: number
-}
-
-/** What sessions have read is counted some seconds later, or when they are over: those of the test's pool say it now. */
-const tellWhatWasRead = Effect.flatMap(PgClient.PgClient, (sql) =>
-  Effect.forEach(
-    Array.from({ length: 20 }),
-    () => Effect.orDie(sql`SELECT pg_stat_force_next_flush(), pg_sleep(0.2)`),
-    { concurrency: "unbounded", discard: true },
-  ),
-)
-
-/** What has been read of the outbox in this database, as far as it was told: from end to end, and by its indexes. */
-const readOfOutbox = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
-  const [read = { scans: 0, rows: 0 }] = yield* Effect.orDie(sql<Scans>`
-    SELECT seq_scan::int AS scans, (SELECT sum(idx_tup_read)::int FROM pg_stat_user_indexes WHERE relname = 'outbox') AS rows
-    FROM pg_stat_user_tables WHERE relname = 'outbox'`)
-  return read
-})
-
-const sessions = Effect.flatMap(PgClient.PgClient, (sql) =>
-  Effect.map(
-    Effect.orDie(sql`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`),
-    (rows) => rows.length,
-  ),
-)
-
-/** So many rows just written keep the disk busy for a while, which is not what is measured here. */
-const settleDown = Effect.gen(function* () {
-  const { adminUrl } = yield* Database.Fresh
-  const admin = yield* PgClient.makeClient({ url: adminUrl }).pipe(Effect.provide(Reactivity.layer))
-  yield* admin`VACUUM ANALYZE outbox`
-  yield* admin`CHECKPOINT`
-}).pipe(Effect.scoped, Effect.orDie)
 
 /** Each on a database of its own: what one test leaves behind would be another's backlog. */
 const fresh = <E>(
@@ -225,10 +187,10 @@ describe("a pipeline", () => {
           SELECT 'w' || n, 'acc' || n % 1000, 'delivery', 'w' || n, now() + make_interval(days => 1, secs => n), '{}'
           FROM generate_series(${from}::int + 1, ${from}::int + 100000) AS n`)
       }
-      yield* settleDown
-      yield* tellWhatWasRead
-      const others = yield* sessions
-      const read = yield* readOfOutbox
+      yield* OutboxReads.settleDown
+      yield* OutboxReads.tell
+      const others = yield* OutboxReads.sessions
+      const read = yield* OutboxReads.told
       const { url } = yield* Database.Fresh
       const scope = yield* Scope.fork(yield* Effect.scope)
       // On sessions of its own: what they have read is counted when they are over.
@@ -242,8 +204,8 @@ describe("a pipeline", () => {
       const looks = [yield* lateness(from)]
       while (looks.length < 3 && middle(looks) >= most) looks.push(yield* lateness(from))
       yield* Scope.close(scope, Exit.void)
-      yield* Delivery.until(sessions, (open) => open <= others, HANGS)
-      const since = yield* readOfOutbox
+      yield* Delivery.until(OutboxReads.sessions, (open) => open <= others, HANGS)
+      const since = yield* OutboxReads.told
       assert.strictEqual(since.scans - read.scans, 0, "something reads the outbox from end to end")
       assert.isBelow(since.rows - read.rows, 10_000)
       assert.isBelow(middle(looks), most, `late by ${looks.join("; ")} ms, before by ${before.join(", ")} ms`)
