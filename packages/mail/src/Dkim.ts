@@ -74,6 +74,11 @@ export const sign = (bytes: Uint8Array, keys: ReadonlyArray<Key>): Effect.Effect
     )
   })
 
+const TRIAL = Buffer.from("From: trial@localhost\r\n\r\n")
+
+/** Whether mail can be signed with it, found out before there is any that would wait. */
+export const canSign = (key: Key): Effect.Effect<boolean> => Effect.isSuccess(sign(TRIAL, [key]))
+
 interface Signed {
   readonly names: string
   readonly canonical: string

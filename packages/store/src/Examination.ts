@@ -2,6 +2,7 @@ import type { TransportChoice } from "@waybill/domain/Domain"
 import { Clock, Data, Effect, Redacted } from "effect"
 import pg from "pg"
 import { CONNECT_TIMEOUT_MS } from "./Database.ts"
+import * as ExaminedKeys from "./ExaminedKeys.ts"
 import * as Migrations from "./Migrations.ts"
 
 /** One question to it. */
@@ -34,6 +35,8 @@ export interface Examined {
   readonly tracked: number
   /** How many want links to lead over a name of their own. */
   readonly tracking_domains: number
+  /** The keys that sign their mail. */
+  readonly keys: ReadonlyArray<ExaminedKeys.ExaminedKey>
 }
 
 /** `code` is Postgres' own (28P01) or the system's (ECONNREFUSED). */
@@ -42,8 +45,13 @@ export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly mess
 export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreachable | Migrations.MigrationFailed> =>
   Effect.gen(function* () {
     const client = yield* connect(url)
-    const ask = <Row extends object>(text: string) =>
-      Effect.tryPromise({ try: () => client.query<Row>(text), catch: unreachable }).pipe(Effect.map(({ rows }) => rows))
+    const ask: ExaminedKeys.Ask<Unreachable> = <Row extends object>(
+      text: string,
+      values: ReadonlyArray<unknown> = [],
+    ) =>
+      Effect.tryPromise({ try: () => client.query<Row>(text, [...values]), catch: unreachable }).pipe(
+        Effect.map(({ rows }) => rows),
+      )
     const [server] = yield* ask<{ version: number; read_only: boolean; settings: Record<string, string> }>(`
       SELECT current_setting('server_version_num')::int AS version,
         pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,
@@ -70,6 +78,7 @@ export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreach
           "SELECT count(*) FILTER (WHERE record ? 'tracking')::int AS n, count(*) FILTER (WHERE record ? 'tracking_domain')::int AS names FROM domains WHERE NOT removed",
         )
       : []
+    const keys = log?.domains ? yield* ExaminedKeys.read(ask) : []
     return {
       version: server?.version ?? 0,
       schema,
@@ -81,6 +90,7 @@ export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreach
       transports: chosen.map(({ transport }) => transport),
       tracked: tracked?.n ?? 0,
       tracking_domains: tracked?.names ?? 0,
+      keys,
     }
   }).pipe(Effect.scoped)
 

@@ -1,4 +1,4 @@
-import { Context, Data, Effect, Layer, type Option, Redacted, Result } from "effect"
+import { Context, Data, Effect, Layer, Option, Redacted, Result } from "effect"
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
@@ -49,6 +49,22 @@ export class InstanceKey extends Context.Service<InstanceKey, Keyring>()("@waybi
         : fromFile(options.file),
     )
 }
+
+/** What is there, for whoever only looks: nothing is made. */
+export const lookFor = (options: {
+  readonly file: string
+  readonly text: Option.Option<Redacted.Redacted>
+}): Effect.Effect<Option.Option<Keyring>, BadInstanceKey> =>
+  Effect.gen(function* () {
+    const text = Option.isSome(options.text)
+      ? Redacted.value(options.text.value)
+      : yield* Effect.tryPromise({
+          try: () => read(options.file),
+          catch: (cause) =>
+            new BadInstanceKey({ message: `the file ${options.file} cannot be read: ${String(cause)}` }),
+        })
+    return text === undefined ? Option.none() : Option.some(yield* Effect.fromResult(parse(text)))
+  })
 
 /** Keys in base64, one a line or separated by commas; the first one seals, all of them open. `#` begins a remark. */
 export const parse = (text: string): Result.Result<Keyring, BadInstanceKey> => {

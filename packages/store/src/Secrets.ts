@@ -76,7 +76,8 @@ export interface AnswerContext {
   readonly key: string
 }
 
-const contextOf = ({ account_id, id, purpose }: Place) => ["secret", account_id, id, purpose]
+/** What its bytes are bound to. */
+export const contextOf = ({ account_id, id, purpose }: Place) => ["secret", account_id, id, purpose]
 const answerContext = ({ account_id, key, route }: AnswerContext) => ["answer", account_id, route, key]
 
 const write = (

@@ -71,6 +71,7 @@ describe("waybill doctor", () => {
           "ehlo name": "skipped",
           "return path": "skipped",
           tracking: "skipped",
+          "dkim keys": "skipped",
         })
       }).pipe(Effect.scoped, Effect.provide(World)),
     TIMEOUT,
@@ -110,8 +111,9 @@ describe("waybill doctor", () => {
         yield* Effect.orDie(store.commit(Domain, { account_id, stream_id: domain_id }, choose))
         const track = Domain.track(Timestamp.fromMillis(0), { opens: true, clicks: null })
         yield* Effect.orDie(store.commit(Domain, { account_id, stream_id: domain_id }, track))
-        const { code, output } = yield* doctor({})
+        const { code, output } = yield* doctor({ WAYBILL_INSTANCE_KEY: Delivery.INSTANCE_KEY })
         assert.strictEqual(code, EXIT_BROKEN, output)
+        assert.match(output, /^ok +dkim keys +1 key opens and signs/m)
         assert.include(output, "Set SMTP_URL, or choose another transport for them.")
         // Of what is tracked where nothing can be, it warns.
         assert.match(output, /^warning +tracking +1 domain has its mail tracked/m)

@@ -25,6 +25,7 @@ const well: Examination.Examined = {
   transports: [],
   tracked: 0,
   tracking_domains: 0,
+  keys: [],
 }
 
 describe("what is said of a database", () => {

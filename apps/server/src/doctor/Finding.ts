@@ -20,6 +20,7 @@ export const CHECKS = [
   "ehlo name",
   "return path",
   "tracking",
+  "dkim keys",
 ] as const
 export type Check = (typeof CHECKS)[number]
 

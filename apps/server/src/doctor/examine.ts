@@ -1,15 +1,18 @@
 import * as Dns from "@waybill/mail/Dns"
 import * as RelayTransport from "@waybill/mail/RelayTransport"
 import * as Examination from "@waybill/store/Examination"
+import type { ExaminedKey } from "@waybill/store/ExaminedKeys"
 import { Clock, Effect, Option, type Redacted, Result } from "effect"
 import { getServers } from "node:dns"
 import { hostname } from "node:os"
+import { instanceKeyHere } from "../instanceKey.ts"
 import { Postgres } from "../Postgres.ts"
 import { reveal, type Settings } from "../Settings.ts"
 import { trackingHostOf, trackingUrlOf } from "../tracking.ts"
 import * as database from "./database.ts"
 import { disk } from "./disk.ts"
-import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
+import { dkimKeys } from "./dkimKeys.ts"
+import { broken, type Finding, ok, skipped, warning, type Weight } from "./Finding.ts"
 import * as names from "./names.ts"
 import { type Host, port25 } from "./port25.ts"
 import { relay } from "./relay.ts"
@@ -27,7 +30,7 @@ type Kind = Settings["transport"]
 /** Everything an instance stands on, one finding a check. Nothing is changed and nothing is sent. */
 export const examine = (settings: Settings, options: Options) =>
   Effect.gen(function* () {
-    const { chosen, findings, tracked } = yield* databaseFindings(settings)
+    const { chosen, findings, keys, tracked } = yield* databaseFindings(settings)
     const used = new Set<Kind>([settings.transport, ...chosen])
     const name = Option.getOrElse(settings.ehloName, hostname)
     const servers = settings.dnsServers.length === 0 ? getServers() : settings.dnsServers
@@ -40,7 +43,9 @@ export const examine = (settings: Settings, options: Options) =>
       ],
       { concurrency: "unbounded" },
     ).pipe(Effect.provide(Dns.Dns.layer(settings.dnsServers.length === 0 ? {} : { servers })))
-    return [...findings, ...outside, tracking(settings, tracked)]
+    const leaves = used.size > 1 || !used.has("capture")
+    const signing = yield* signingKeys(settings, keys, leaves ? "broken" : "warning")
+    return [...findings, ...outside, tracking(settings, tracked), signing]
   })
 
 const direct = (settings: Settings, { direct, targets }: Options, name: string, used: ReadonlySet<Kind>) => {
@@ -77,6 +82,14 @@ const relayFinding = (settings: Settings, name: string, used: boolean): Effect.E
   }
   return relay(parsed.success, { name, weight: used ? "broken" : "warning" })
 }
+
+/** What stays on this machine goes without a signature too. */
+const signingKeys = (settings: Settings, keys: ReadonlyArray<ExaminedKey>, weight: Weight) =>
+  Effect.flatMap(instanceKeyHere(settings), (ring) => dkimKeys(keys, ring, weight)).pipe(
+    Effect.catch(({ message }) =>
+      Effect.succeed(broken("dkim keys", message, "Correct it; the service does not start with it.")),
+    ),
+  )
 
 interface Tracked {
   /** Domains whose mail is tracked. */
@@ -135,6 +148,7 @@ const onlyThat = (finding: Finding) => ({
   findings: [finding],
   chosen: [] as ReadonlyArray<Kind>,
   tracked: { domains: 0, names: 0 },
+  keys: [] as ReadonlyArray<ExaminedKey>,
 })
 
 const ofDatabase = (url: Redacted.Redacted) =>
@@ -145,5 +159,6 @@ const ofDatabase = (url: Redacted.Redacted) =>
       findings: [database.server(examined), database.schema(examined), database.clock(examined, now)],
       chosen: examined.transports,
       tracked: { domains: examined.tracked, names: examined.tracking_domains },
+      keys: examined.keys,
     }
   })

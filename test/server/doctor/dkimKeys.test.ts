@@ -1,0 +1,73 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
+import * as Domain from "@waybill/domain/Domain"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Examination from "@waybill/store/Examination"
+import * as InstanceKey from "@waybill/store/InstanceKey"
+import { Secrets } from "@waybill/store/Secrets"
+import { Effect, Option, Redacted } from "effect"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { dkimKeys } from "../../../apps/server/src/doctor/dkimKeys.ts"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import { World } from "../../support/world.ts"
+
+const ring = (text: string) => InstanceKey.lookFor({ file: "/nowhere", text: Option.some(Redacted.make(text)) })
+
+const look = Effect.gen(function* () {
+  const { url } = yield* Database.Fresh
+  const { keys } = yield* Examination.examine(url)
+  const finding = yield* dkimKeys(keys, yield* ring(Delivery.INSTANCE_KEY), "broken")
+  return { keys, finding }
+})
+
+it.live("keys that sign are tried: what mail waits for is broken, what it goes without a warning", () =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    assert.strictEqual((yield* look).finding.status, "skipped")
+    const from = yield* Delivery.sender("one.test")
+    yield* Delivery.ed25519(from)
+    yield* Delivery.sender("two.test")
+    // One that DNS has not shown signs nothing.
+    assert.strictEqual((yield* look).finding.found, "2 keys open and sign")
+    const { commit } = yield* EventStore
+    const shown = Domain.verifyReserved(Timestamp.fromMillis(Date.UTC(2999, 0, 1)))
+    yield* Effect.orDie(commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, shown))
+    const { finding: well, keys } = yield* look
+    assert.deepStrictEqual([well.status, well.found], ["ok", "3 keys open and sign"])
+    const elsewhere = yield* dkimKeys(keys, yield* ring(InstanceKey.generate()), "warning")
+    assert.deepStrictEqual(
+      [elsewhere.status, elsewhere.found],
+      [
+        "warning",
+        "mail waits that is to be signed by wb1._domainkey.one.test, wb1._domainkey.two.test, which cannot be opened or cannot sign",
+      ],
+    )
+    assert.strictEqual((yield* dkimKeys(keys, Option.none(), "broken")).status, "skipped")
+
+    const { seal } = yield* Secrets
+    yield* seal({ account_id: from.account_id, id: from.domain_id, purpose: "dkim:wbe1" }, Buffer.from("no key"))
+    const second = (yield* look).finding
+    assert.strictEqual(second.status, "warning")
+    assert.include(second.found, "the second signature of wbe1._domainkey.one.test,")
+    yield* Effect.orDie(sql`DELETE FROM secrets WHERE id = ${from.domain_id}`)
+    const first = (yield* look).finding
+    assert.strictEqual(first.status, "broken")
+    assert.include(first.found, "by wb1._domainkey.one.test,")
+  }).pipe(Effect.provide(World)),
+)
+
+it.live("an instance key is looked for, and none is made", () =>
+  Effect.gen(function* () {
+    const folder = yield* Effect.acquireRelease(
+      Effect.promise(() => mkdtemp(join(tmpdir(), "waybill-looked-"))),
+      (made) => Effect.promise(() => rm(made, { recursive: true })),
+    )
+    const found = yield* InstanceKey.lookFor({ file: join(folder, "instance.key"), text: Option.none() })
+    assert.isTrue(Option.isNone(found))
+    assert.deepStrictEqual(yield* Effect.promise(() => readdir(folder)), [])
+  }),
+)
