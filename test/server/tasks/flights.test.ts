@@ -5,10 +5,11 @@ import * as Email from "@waybill/domain/Email"
 import * as Outcome from "@waybill/domain/Outcome"
 import * as SteadyClock from "@waybill/domain/SteadyClock"
 import { EventStore } from "@waybill/store/EventStore"
+import * as StoreDatabase from "@waybill/store/Database"
 import * as Leases from "@waybill/store/Leases"
 import { Processes } from "@waybill/store/Processes"
 import { LeaseLost } from "@waybill/store/Unit"
-import { Duration, Effect, Fiber, Latch } from "effect"
+import { Duration, Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Flights from "../../../apps/server/src/tasks/Flights.ts"
 import * as Pipeline from "../../../apps/server/src/tasks/Pipeline.ts"
@@ -35,12 +36,19 @@ const always = () => -Infinity
 
 const isDropped = ({ fiber }: Flights.Flight) => fiber?.pollUnsafe() !== undefined
 
-/** Virtual time for pauses, while the database answers in its own. */
+const statement = (text: string) => Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(sql.unsafe(text)))
+
+/** One connection, so that whoever asks is answered after all that was asked before. */
+const OneConnection = Layer.unwrap(
+  Effect.map(Database.Fresh, ({ url }) => StoreDatabase.layer({ url, connections: 1 })),
+).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
+
+/** Virtual time for pauses: no second passes before the database has answered what was asked in the one before. */
 const pass = (millis: number) =>
   Effect.gen(function* () {
     for (let passed = 0; passed < millis; passed += 1_000) {
       yield* TestClock.adjust(Duration.millis(1_000))
-      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 10)))
+      yield* statement("SELECT 1")
     }
   })
 
@@ -51,9 +59,7 @@ const until = (isSo: () => boolean) =>
   })
 const dropped = (lost: Flights.Flight) => until(() => isDropped(lost))
 
-const statement = (text: string) => Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(sql.unsafe(text)))
-
-layer(Database.layerFresh)("work under a lease", (it) => {
+layer(OneConnection)("work under a lease", (it) => {
   it.effect("goes on as long as it is renewed", () =>
     Effect.gen(function* () {
       const flights = Flights.make()
