@@ -1,14 +1,16 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as Holder from "@waybill/embedded-postgres/Holder"
 import * as Placement from "@waybill/embedded-postgres/Placement"
 import * as Server from "@waybill/embedded-postgres/Server"
 import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as net from "node:net"
 import * as path from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import * as Production from "../support/production.ts"
-import { end, folder, isLinux, NATIVE, prepared, query, runs, serve, trial, until } from "./program.ts"
+import { end, folder, isLinux, NATIVE, prepared, query, refusal as told, runs, serve, trial, until } from "./program.ts"
 
 /** Nothing here has to outlive a power cut. */
 const settings = { fsync: "off" }
@@ -280,7 +282,35 @@ describe.concurrent("a folder whose holder cannot be seen from here", () => {
       yield* until(async () => (await touched()) !== before).pipe(Effect.timeout(NEVER))
     }),
   )
+
+  it.live.skipIf(!isLinux)("is refused by one who was not run himself while he should have looked", () =>
+    Effect.gen(function* () {
+      const { dataDir, lock } = yield* heldElsewhere
+      let seconds = 1
+      const touch = Effect.promise(() => fs.utimes(lock, seconds, seconds++))
+      yield* Effect.forkChild(Effect.forever(Effect.andThen(touch, Effect.sleep("50 millis"))))
+      const starting = yield* Effect.forkChild(told({ dataDir, settings }))
+      const pid = yield* looking(dataDir)
+      process.kill(pid, "SIGSTOP")
+      yield* Effect.sleep(Holder.WATCH_MS + 500)
+      process.kill(pid, "SIGCONT")
+      assert.include(yield* Fiber.join(starting), "held by process 14")
+    }),
+  )
 })
+
+/** The number of a process that has begun to look at the lock of this folder. */
+const looking = (dataDir: string) =>
+  Effect.promise(async (signal) => {
+    while (!signal.aborted) {
+      const names = await fs.readdir(dataDir)
+      const pid = names.flatMap((name) => /^holder\.new\.(\d+)$/u.exec(name)?.[1] ?? [])[0]
+      // Its first look is over in some milliseconds, and the next is 200 later.
+      await pause(100)
+      if (pid !== undefined) return Number(pid)
+    }
+    throw new Error("nobody looks")
+  })
 
 describe("after a kill", () => {
   it.live("of the parent no server is left, and none of a scratch server's files", () =>

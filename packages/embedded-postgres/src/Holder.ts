@@ -46,7 +46,10 @@ const refuseIfAlive = async (place: Placement, lock: string, text: string, home:
   }
 }
 
-/** A process that we cannot see lives as long as its server answers, or it touches its lock. No clocks are compared. */
+/**
+ * A process that we cannot see lives as long as its server answers, or it touches its lock. No clocks are compared, and it
+ * is looks that count: whoever was not run himself meanwhile has seen nothing.
+ */
 const refuseIfElsewhere = async (place: Placement, lock: string, { home, pid }: Record): Promise<void> => {
   const touched = () =>
     fs.stat(lock).then(
@@ -54,8 +57,7 @@ const refuseIfElsewhere = async (place: Placement, lock: string, { home, pid }: 
       () => undefined,
     )
   const before = await touched()
-  const until = performance.now() + WATCH_MS
-  while (performance.now() < until) {
+  for (let left = WATCH_MS; left >= 0; left -= LOOK_EVERY_MS) {
     const now = await touched()
     // Given back meanwhile.
     if (now === undefined) return
