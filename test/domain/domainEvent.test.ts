@@ -60,16 +60,20 @@ describe("an event", () => {
     return found as unknown as Aggregate.Aggregate<unknown, { readonly _tag: string }>
   }
 
+  /** A team counts its facts, those too that say nothing. */
+  const told = (state: unknown): unknown =>
+    JSON.parse(JSON.stringify(state, (field, value: unknown) => (field === "version" ? undefined : value)))
+
   it.for(DomainEvent.TAGS.filter((tag) => !BIRTHS.has(tag)))("%s changes nothing where nothing is", (tag) => {
     const { evolve, initial } = deciderOf(tag)
-    assert.deepStrictEqual(evolve(initial, newest(tag)), initial)
+    assert.deepStrictEqual(told(evolve(initial, newest(tag))), told(initial))
   })
 
   it.for([...BIRTHS])("%s makes one thing, and the same again changes nothing", (tag) => {
     const { evolve, initial } = deciderOf(tag)
     const born = evolve(initial, newest(tag))
-    assert.notDeepEqual(born, initial)
-    assert.deepStrictEqual(evolve(born, newest(tag)), born)
+    assert.notDeepEqual(told(born), told(initial))
+    assert.deepStrictEqual(told(evolve(born, newest(tag))), told(born))
   })
 })
 
