@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { nextMillisecond } from "../support/wallClock.ts"
 import { Lab } from "./httpLab.ts"
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a record as of a moment", (it) => {
@@ -11,6 +12,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a reco
       yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
       const message = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "Hello" }
       const { json } = yield* lab.ask("POST", "/v1/email/send", { key, body: message })
+      yield* nextMillisecond
       yield* lab.ask("POST", `/v1/email/${json.id}/cancel`, { key })
       const get = (query = "") => lab.ask("GET", `/v1/email/logs/${json.id}${query}`, { key })
       const today = yield* get()

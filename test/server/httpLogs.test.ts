@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { nextMillisecond } from "../support/wallClock.ts"
 import { Lab } from "./httpLab.ts"
 
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
@@ -12,7 +13,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
     for (const name of ["acme.test", "shop.test"]) yield* lab.ask("POST", "/v1/domains", { key, body: { name } })
     const send = (change: object = {}) =>
       Effect.map(
-        lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } }),
+        Effect.andThen(nextMillisecond, lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } })),
         ({ json }) => json.id as string,
       )
     const list = (query: string) => lab.ask("GET", `/v1/email/logs?${query}`, { key })

@@ -4,7 +4,7 @@ import { Replay } from "@waybill/store/projections/Replay"
 import { Arbitrary, Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { Fresh } from "../support/database.ts"
-import { enoughOfTheMonth } from "../support/wallClock.ts"
+import { enoughOfTheMonth, nextMillisecond } from "../support/wallClock.ts"
 import { type Answer, Lab } from "./httpLab.ts"
 
 /** What a customer believes of the service: lists in memory, and no other knowledge of it. */
@@ -277,7 +277,8 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
               })
             })
           const model: Model = { domains: new Set(), suppressed: new Set(), emails: [], keys: [], used: 0 }
-          for (const command of history) yield* obey(model, command, ask)
+          // The log has messages in the order of their milliseconds.
+          for (const command of history) yield* Effect.andThen(nextMillisecond, obey(model, command, ask))
           yield* compare(model, ask)
         }),
       { arbitrary: { runs: 30 }, timeout: PATIENCE_MS },

@@ -4,6 +4,7 @@ import * as Sandbox from "@waybill/store/Sandbox"
 import { Effect, Fiber, Layer } from "effect"
 import * as Database from "../support/database.ts"
 import * as Delivery from "../support/delivery.ts"
+import { nextMillisecond } from "../support/wallClock.ts"
 import { Lab } from "./httpLab.ts"
 
 const PNG = Buffer.from([137, 80, 78, 71])
@@ -17,7 +18,10 @@ const setUp = Effect.gen(function* () {
   yield* call("POST", "/v1/domains", { name: "acme.test" })
   const send = (change: object = {}) =>
     Effect.map(
-      call("POST", "/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "x", ...change }),
+      Effect.andThen(
+        nextMillisecond,
+        call("POST", "/v1/email/send", { from: "hi@acme.test", to: "ana@example.org", subject: "x", ...change }),
+      ),
       ({ json }) => json.id as string,
     )
   return { lab, call, send }
@@ -34,7 +38,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sa
     Effect.gen(function* () {
       const { call, send } = yield* setUp
       yield* worker
-      const waiting = yield* Effect.forkChild(call("GET", "/v1/sandbox/messages?to=ANA%40example.org&wait=10s"), {
+      const waiting = yield* Effect.forkChild(call("GET", "/v1/sandbox/messages?to=ANA%40example.org&wait=60s"), {
         startImmediately: true,
       })
       const id = yield* send({

@@ -1,5 +1,5 @@
 import { Clock, Effect } from "effect"
-import { setTimeout as pause } from "node:timers/promises"
+import { setImmediate as turn, setTimeout as pause } from "node:timers/promises"
 
 /** What is counted by the month is counted in less than this. */
 const COUNTED_WITHIN_MS = 20_000
@@ -9,6 +9,11 @@ export const enoughOfTheMonth = Effect.promise(async () => {
   const now = new Date()
   const left = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime()
   if (left < COUNTED_WITHIN_MS) await pause(left + 50)
+})
+
+/** What happens from now on is later than what has happened: ids of one millisecond stand in any order. */
+export const nextMillisecond = Effect.promise(async () => {
+  for (const now = Date.now(); Date.now() === now;) await turn()
 })
 
 /** The same clock after somebody set the one on the wall by so much; the steady one has gone on by `later`. */
