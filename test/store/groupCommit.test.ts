@@ -161,6 +161,23 @@ describe("flights", () => {
     }),
   )
 
+  it.effect("are closed for whoever still waited to be let in", () =>
+    Effect.gen(function* () {
+      const callers = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { submit } = yield* slow
+          yield* submit(1)
+          return yield* submit(GroupCommit.MAX_UNITS_WAITING + 2 * GroupCommit.MAX_UNITS_IN_FLIGHT)
+        }),
+      )
+      yield* settled
+      assert.lengthOf(
+        callers.filter((caller) => caller.pollUnsafe() === undefined),
+        0,
+      )
+    }),
+  )
+
   it.effect("of which nobody can say whether they landed are told so, and are not flown again", () =>
     Effect.gen(function* () {
       const memory = MemoryLedger.make([])

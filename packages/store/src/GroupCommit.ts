@@ -61,8 +61,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   // Runs when the flights under way have landed: who has not left by then is told.
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
-      const entries = [...(yield* Queue.clear(queue)), ...(yield* Queue.clear(aside)).map(({ entry }) => entry)]
-      yield* give(entries, closed)
+      yield* give(
+        (yield* Queue.clear(aside)).map(({ entry }) => entry),
+        closed,
+      )
+      // Whoever is told makes room for somebody who waited to be let in.
+      while (Queue.sizeUnsafe(queue) > 0) yield* give(yield* Queue.clear(queue), closed)
       yield* Queue.shutdown(queue)
     }),
   )
