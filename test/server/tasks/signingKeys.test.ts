@@ -1,14 +1,19 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
+import type { DkimKey } from "@waybill/domain/DkimKey"
 import * as Domain from "@waybill/domain/Domain"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import * as DkimKeys from "@waybill/mail/DkimKey"
 import * as Recipient from "@waybill/domain/Recipient"
+import type { DomainRecord } from "@waybill/store/Domains"
 import { EventStore } from "@waybill/store/EventStore"
 import { Secrets } from "@waybill/store/Secrets"
-import { Clock, Effect, Layer, Logger, Redacted } from "effect"
+import { Clock, Effect, Layer, Logger, Option, Redacted } from "effect"
+import { SigningKeys } from "../../../apps/server/src/tasks/SigningKeys.ts"
+import { dkimKey, domainName } from "../../domain/examples.ts"
 import * as Database from "../../support/database.ts"
 import * as Delivery from "../../support/delivery.ts"
+import { id } from "../../support/history.ts"
 import * as SmtpServer from "../../support/smtpServer.ts"
 import { World } from "../../support/world.ts"
 
@@ -99,6 +104,32 @@ layer(World, { excludeTestServices: true })("mail of a domain with a second DKIM
         assert.strictEqual(recipient?.smtp?.category, "signing")
       }
       assert.strictEqual(server.connections().opened, 0)
+    }),
+  )
+})
+
+/** What is sealed says under which name it is. */
+const Sealed = Layer.mock(Secrets)({
+  open: ({ purpose }) => Effect.succeed(Option.some(Buffer.from(purpose))),
+  sealAnswer: (_, bytes) => bytes,
+  openAnswer: (_, bytes) => bytes,
+})
+
+layer(SigningKeys.layer.pipe(Layer.provide(Sealed)))("keys that sign", (it) => {
+  it.effect("are those that their domain names, also where a log that lost its end gives a selector again", () =>
+    Effect.gen(function* () {
+      const { of } = yield* SigningKeys
+      const place = { domain_id: id("DomainId"), name: domainName("acme.test") }
+      const privateOf = (key_ref: string) =>
+        Effect.map(
+          of("acc", { ...place, dkim: { ...dkimKey(), selector: "wb2", key_ref } as DkimKey } as DomainRecord),
+          (keys) => keys.map(({ id, privateKey }) => [id, Buffer.from(Redacted.value(privateKey)).toString()] as const),
+        )
+      const [lost] = yield* privateOf("dkim:wb2:lost")
+      const [made] = yield* privateOf("dkim:wb2:made")
+      assert.deepStrictEqual([lost?.[1], made?.[1]], ["dkim:wb2:lost", "dkim:wb2:made"])
+      // What reads a key out of its bytes knows it by this.
+      assert.notStrictEqual(lost?.[0], made?.[0])
     }),
   )
 })

@@ -99,4 +99,5 @@ export class SigningKeys extends Context.Service<
   )
 }
 
-const idOf = (account_id: string, domain_id: string, { selector }: DkimKey) => `${account_id} ${domain_id} ${selector}`
+/** Not by the selector: a log that lost its end, in a failover or a restore, gives it to another key. */
+const idOf = (account_id: string, domain_id: string, { key_ref }: DkimKey) => `${account_id} ${domain_id} ${key_ref}`
