@@ -17,16 +17,22 @@ layer(Database.layerFresh)("the names of customers that links lead over", (it) =
       yield* put("l.away.dev", false)
       yield* put("l.pending.dev", true, null)
       yield* put("www.waybill.dev", true)
-      const built = yield* Layer.build(TrackingHosts.layer(["www.waybill.dev"]))
+      yield* put("api.waybill.dev", true)
+      const built = yield* Layer.build(TrackingHosts.layer(["www.waybill.dev", "API.waybill.dev."]))
       const { has } = Context.get(built, TrackingHosts.TrackingHosts)
       assert.deepStrictEqual(
-        ["l.good.dev", "l.away.dev", "l.pending.dev", "www.waybill.dev"].filter((name) => has(name)),
+        ["l.good.dev", "l.away.dev", "l.pending.dev", "www.waybill.dev", "api.waybill.dev"].filter((name) => has(name)),
         ["l.good.dev"],
       )
       for (const [headers, expected] of [
         [{ host: "l.good.dev" }, true],
         [{ host: "L.good.dev.:8080" }, true],
         [{ host: "127.0.0.1:3025", "x-forwarded-host": "l.good.dev" }, true],
+        [{ host: "l.good.dev:" }, true],
+        // Of a proxy before a proxy, and of one that adds a header of its own.
+        [{ host: "127.0.0.1", "x-forwarded-host": "l.good.dev, inner.waybill.dev" }, true],
+        [{ host: "127.0.0.1", "x-forwarded-host": ["inner.waybill.dev,L.good.dev.:443"] }, true],
+        [{ host: "127.0.0.1", "x-forwarded-host": "x.good.dev, good.dev" }, false],
         [{ host: "good.dev" }, false],
         [{ host: "" }, false],
         [{}, false],

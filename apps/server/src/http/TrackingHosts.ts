@@ -20,7 +20,9 @@ export const layer = (own: ReadonlyArray<string>, every: Duration.Duration = TRA
     knownSet(
       "which names of customers lead here",
       every,
-      Effect.map(Domains.trackingNames(), (names) => names.filter((name) => !own.includes(name))),
+      Effect.map(Domains.trackingNames(), (names) =>
+        names.filter((name) => !own.some((each) => normal(each) === name)),
+      ),
     ),
   )
 
@@ -28,11 +30,19 @@ interface Headers {
   readonly [name: string]: string | ReadonlyArray<string> | undefined
 }
 
-/** Whether a browser asks under such a name. A proxy may tell it apart from its own; saying so gains nobody anything. */
+/**
+ * Whether a browser asks under such a name. A proxy may tell it apart from its own, and one before it or behind it may have
+ * added another; saying so gains nobody anything.
+ */
 export const isAsked = (hosts: KnownSet, headers: Headers): boolean =>
-  [headers["host"], headers["x-forwarded-host"]].some(
-    (host) => typeof host === "string" && host !== "" && hosts.has(normal(host)),
-  )
+  named(headers["host"]).some(hosts.has) || named(headers["x-forwarded-host"]).some(hosts.has)
+
+const named = (header: string | ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
+  header === undefined ? [] : String(header).split(",").map(normal)
 
 /** As the log bears it: without a port, and without the dot at its end. */
-export const normal = (host: string): string => host.replace(/\.?(?::\d+)?$/u, "").toLowerCase()
+export const normal = (host: string): string =>
+  host
+    .trim()
+    .replace(/\.?(?::\d*)?$/u, "")
+    .toLowerCase()
