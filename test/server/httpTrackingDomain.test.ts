@@ -29,7 +29,8 @@ const under = (url: string, host: string, path: string, { body, headers, method 
   Effect.promise(
     () =>
       new Promise<number>((done, fail) => {
-        const asked = request(`${url}${path}`, { method, headers: { ...headers, host } }, (answer) => {
+        const { hostname, port } = new URL(url)
+        const asked = request({ hostname, port, path, method, headers: { ...headers, host } }, (answer) => {
           answer.resume().on("end", () => done(answer.statusCode ?? 0))
         })
         asked.on("error", fail).end(body)
@@ -127,6 +128,7 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
         for (const name of ["", "acme.dev", "x.links.acme.dev", OURS, "%00"])
           assert.strictEqual(yield* ask(name), 404, name)
         assert.strictEqual((yield* lab.ask("GET", "/t/ask")).status, 404)
+        assert.strictEqual(yield* under(lab.url, OURS, "http://[/t/ask?domain=links.acme.dev"), 404)
 
         // The token says whose mail it is of, whichever name it comes by; and under this one there is nothing else.
         for (const host of [LINKS, "Links.Acme.dev.:8443", OURS, "127.0.0.1"]) {

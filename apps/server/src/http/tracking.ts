@@ -47,7 +47,7 @@ export const layer = (trustedProxies: Networks) =>
         "GET",
         ASK_PATH,
         Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
-          const domain = new URL(url, "http://x").searchParams.get("domain") ?? ""
+          const domain = URL.parse(url, "http://x")?.searchParams.get("domain") ?? ""
           return HttpServerResponse.empty({
             status: hosts.has(TrackingHosts.normal(domain)) ? 200 : 404,
             headers: HEADERS,
