@@ -159,6 +159,9 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
           }
           assert.strictEqual(yield* under(lab.url, "127.0.0.1", path, forwarded), 404, path)
         }
+        // A cache that does not look at the header would give it to those who ask under the service's own name.
+        const forged = yield* lab.ask("GET", "/docs", { headers: { "x-forwarded-host": LINKS } })
+        assert.deepStrictEqual([forged.status, forged.headers.get("cache-control")], [404, "no-store"])
         assert.deepStrictEqual(
           [
             yield* under(lab.url, OURS, "/v1/domains", { headers }),

@@ -48,7 +48,11 @@ const answered = <E, R>(
     const path = pathOf(request.url)
     if (!visit(path) && TrackingHosts.isAsked(yield* TrackingHosts.TrackingHosts, request.headers)) {
       const nothing = new NoSuchRoute({ method: request.method, path })
-      return HttpServerResponse.setHeaders(respond(nothing, id), yield* untouched(id))
+      // Whoever asks may have said so of themselves, and nobody else is to get this from a cache.
+      return HttpServerResponse.setHeaders(respond(nothing, id), {
+        ...(yield* untouched(id)),
+        "cache-control": "no-store",
+      })
     }
     const handle = (effect: Effect.Effect<Response, E, R>) =>
       effect.pipe(
