@@ -138,6 +138,18 @@ describe("bytes beyond ASCII", () => {
     }),
   )
 
+  for (const charset of [
+    "(of old) charset=iso-8859-2",
+    "charset*=us-ascii'en'iso-8859-2",
+    'charset (x) = "iso-8859-2"',
+  ])
+    it.effect(`are what a message says they are as ${charset}`, () =>
+      Effect.gen(function* () {
+        const { text } = yield* take(`${FROM}Content-Type: text/plain; ${charset}\r\n\r\n\xb9\r\n`)
+        assert.strictEqual(text, "š")
+      }),
+    )
+
   it.effect("are lost where they are neither", () =>
     Effect.gen(function* () {
       const { subject } = yield* take("From: hi@acme.test\r\nSubject: a\x81\x40b\r\n\r\nhi\r\n")

@@ -13,7 +13,7 @@ export const inUtf8 = (message: Buffer): Buffer => {
   const end = message.indexOf(END_OF_HEAD)
   const head = message.subarray(0, end === -1 ? message.length : end)
   const body = message.subarray(head.length)
-  return Buffer.concat([read(head), isUnlabelled(head) ? read(body) : body])
+  return Buffer.concat([read(head), isUnlabelled(head.toString("latin1")) ? read(body) : body])
 }
 
 const read = (bytes: Buffer): Buffer => {
@@ -25,10 +25,15 @@ const read = (bytes: Buffer): Buffer => {
 /** What Windows has no character for says that this is something else. */
 const UNUSED = /[\u0080-\u009f]/u
 
-const isUnlabelled = (head: Buffer): boolean => {
-  const type = CONTENT_TYPE.exec(head.toString("latin1"))?.[1]
-  return type === undefined || (/^\s*text\//iu.test(type) && !/;\s*charset\s*=/iu.test(type))
+const isUnlabelled = (head: string): boolean => {
+  if (FILE.test(head)) return false
+  const type = CONTENT_TYPE.exec(head)?.[1]
+  // In whatever spelling: a comment may stand before it, and RFC 2231 writes an asterisk behind it.
+  return type === undefined || (TEXT.test(type) && !/charset/iu.test(type))
 }
 
 /** With the lines that it is folded over. */
 const CONTENT_TYPE = /^content-type[ \t]*:((?:[^\r\n]|\r\n[ \t])*)/imu
+/** What the parser reads as text; all else is a file, and the sender's to the byte. */
+const TEXT = /^\s*text\/(?:plain|html|calendar)\b/iu
+const FILE = /^content-disposition[ \t]*:\s*attachment\b/imu
