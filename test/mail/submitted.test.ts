@@ -107,6 +107,27 @@ describe("a submitted file", () => {
   )
 })
 
+describe("a multipart inside another", () => {
+  const within = (type: string, body: string) => read({ type, body }, { type: "text/csv", more: [ATTACHED], body: "a" })
+  const WORDS = "--c\r\n\r\nDear Ana\r\n--c--"
+
+  for (const type of ["multipart/alternative; boundary=d", "multipart/mixed"])
+    it.effect(`is read as ${type} no more than the whole`, () =>
+      Effect.gen(function* () {
+        const { reason } = yield* Effect.flip(within(type, WORDS))
+        assert.strictEqual(reason, "hollow")
+      }),
+    )
+
+  it.effect("may have parts, or be as empty as it says", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* within("multipart/mixed; boundary=c", WORDS)).text, "Dear Ana")
+      for (const body of ["", "\r\n \r\n", "--c--"])
+        assert.lengthOf((yield* within("multipart/mixed; boundary=c", body)).files, 1)
+    }),
+  )
+})
+
 describe("a submitted name", () => {
   it.effect("may be folded before a tab", () =>
     Effect.gen(function* () {

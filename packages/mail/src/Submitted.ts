@@ -91,8 +91,7 @@ export const parse = Effect.fnUntraced(function* (bytes: Uint8Array): Effect.fn.
   const { root } = parser as unknown as { readonly root: Part }
   if (SEALED.test(headerOf(email, "content-type"))) return yield* new Unreadable({ reason: "sealed" })
   // Nothing of it would be read, and an empty mail would go out.
-  if (root.contentType.multipart !== false && root.childNodes.length === 0)
-    return yield* new Unreadable({ reason: "hollow" })
+  if (hasNoParts(root) || root.childNodes.some(isHollow)) return yield* new Unreadable({ reason: "hollow" })
   const [from, to, cc, replyTo] = ["from", "to", "cc", "reply-to"].map((name) => mailboxes(email, name)) as Lists
   if (from.length + to.length + cc.length + replyTo.length > MAX_ADDRESSES)
     return yield* new Unreadable({ reason: "too_many_addresses" })
@@ -196,6 +195,16 @@ interface Part {
   readonly contentType: { readonly multipart: string | false }
   readonly contentTransferEncoding: { readonly encoding: string }
 }
+
+const hasNoParts = ({ childNodes, contentType }: Part): boolean =>
+  contentType.multipart !== false && childNodes.length === 0
+
+/** A multipart inside another may be empty, as long as nothing stands in it. */
+const isHollow = (part: Part): boolean => (hasNoParts(part) ? hasWords(part) : part.childNodes.some(isHollow))
+
+const hasWords = ({ content }: Part): boolean =>
+  content instanceof ArrayBuffer && new Uint8Array(content).some((byte) => byte > SPACE)
+const SPACE = 0x20
 
 /** What stood in the message line by line, by its bytes: the others are whole in base64. */
 const encodings = (root: Part): ReadonlyMap<unknown, string> => {
