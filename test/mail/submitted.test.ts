@@ -41,6 +41,16 @@ describe("a submitted file", () => {
       }),
     )
 
+  it.effect("keeps every byte where it is the whole message", () =>
+    Effect.gen(function* () {
+      for (const encoding of ["7bit", "8bit", "binary"]) {
+        const head = `From: hi@acme.test\r\nContent-Type: text/csv\r\nContent-Transfer-Encoding: ${encoding}\r\n${ATTACHED}\r\n\r\n`
+        const { files } = yield* Submitted.parse(Buffer.from(`${head}a,\xff\r\n1,2\r\n`, "latin1"))
+        assert.strictEqual(Buffer.from(files[0]?.bytes ?? []).toString("latin1"), "a,\xff\r\n1,2\r\n", encoding)
+      }
+    }),
+  )
+
   it.effect("ends as it ended in quoted-printable", () =>
     Effect.gen(function* () {
       const more = [ATTACHED, "Content-Transfer-Encoding: quoted-printable"]

@@ -142,9 +142,9 @@ const mailboxes = (email: Email, name: string): Array<Mailbox> =>
     .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name.replaceAll("\t", " ") }))
 
 const filesIn = (email: Email, root: Part): ReadonlyArray<File> => {
-  const encoded = encodings(root)
+  const parts = partsIn(root)
   const shown = shownIn(email.html ?? "")
-  return email.attachments.flatMap((attachment) => (isForOthers(attachment) ? [] : [file(attachment, shown, encoded)]))
+  return email.attachments.flatMap((attachment) => (isForOthers(attachment) ? [] : [file(attachment, shown, parts)]))
 }
 
 /** Another form of what the texts say, for programs that know it. To all others it would be a file of no use. */
@@ -155,14 +155,14 @@ const isForOthers = ({ disposition, mimeType }: Attachment): boolean =>
  * Many programs give each file an id. One that the HTML shows nowhere is a file like any other: standing behind the HTML,
  * it would be hidden from most readers.
  */
-const file = (attachment: Attachment, shown: ReadonlySet<string>, encoded: ReadonlyMap<unknown, string>): File => {
+const file = (attachment: Attachment, shown: ReadonlySet<string>, parts: ReadonlyMap<unknown, Part>): File => {
   const { content, contentId, method, mimeType } = attachment
   const bytes = typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)
   const type = method !== undefined && METHOD.test(method) ? `${mimeType}; method=${method}` : mimeType
   const id = contentId?.trim().replace(/^<|>$/gu, "") ?? ""
   return {
     filename: attachment.filename ?? FALLBACK_NAMES.get(mimeType) ?? "attachment",
-    bytes: CALENDARS.has(mimeType) ? inCrlf(bytes) : whole(bytes, encoded.get(content)),
+    bytes: CALENDARS.has(mimeType) ? inCrlf(bytes) : whole(bytes, parts.get(content)),
     contentType: MediaType.isMediaType(type) ? type : MediaType.UNKNOWN,
     contentId: shown.has(id) ? id : null,
   }
@@ -190,6 +190,7 @@ const unescaped = (id: string): string => {
 
 /** Of the parser's own tree, which it keeps and does not show. */
 interface Part {
+  readonly parentNode?: Part | undefined
   readonly childNodes: ReadonlyArray<Part>
   readonly content: unknown
   readonly contentType: { readonly multipart: string | false }
@@ -206,24 +207,25 @@ const hasWords = ({ content }: Part): boolean =>
   content instanceof ArrayBuffer && new Uint8Array(content).some((byte) => byte > SPACE)
 const SPACE = 0x20
 
-/** What stood in the message line by line, by its bytes: the others are whole in base64. */
-const encodings = (root: Part): ReadonlyMap<unknown, string> => {
-  const found = new Map<unknown, string>()
-  const add = ({ childNodes, content, contentTransferEncoding }: Part): void => {
-    found.set(content, contentTransferEncoding.encoding)
-    childNodes.forEach(add)
+/** By their bytes. */
+const partsIn = (root: Part): ReadonlyMap<unknown, Part> => {
+  const found = new Map<unknown, Part>()
+  const add = (part: Part): void => {
+    found.set(part.content, part)
+    part.childNodes.forEach(add)
   }
-  root.childNodes.forEach(add)
+  add(root)
   return found
 }
 
 /**
- * The parser ends all lines with LF, also the last, whose break belongs to the boundary after it. In quoted-printable an
- * LF may have been written as one.
+ * The parser ends all lines with LF, also the last, whose break belongs to the boundary after it, if there is one. In
+ * quoted-printable an LF may have been written as one, and base64 has no lines of its own.
  */
-const whole = (bytes: Uint8Array, encoding: string | undefined): Uint8Array => {
+const whole = (bytes: Uint8Array, part: Part | undefined): Uint8Array => {
+  const encoding = part?.contentTransferEncoding.encoding
   if (encoding === undefined || encoding === "base64") return bytes
-  const own = bytes.at(-1) === LF ? bytes.subarray(0, -1) : bytes
+  const own = part?.parentNode !== undefined && bytes.at(-1) === LF ? bytes.subarray(0, -1) : bytes
   return encoding === "quoted-printable" ? own : inCrlf(own)
 }
 
