@@ -1,6 +1,7 @@
 import * as Network from "@waybill/mail/Network"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Result } from "effect"
+import { request } from "node:http"
 import * as CommandLine from "../support/commandLine.ts"
 import { enoughOfTheMonth } from "../support/wallClock.ts"
 import { type Answer, Lab } from "./httpLab.ts"
@@ -79,6 +80,26 @@ layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: 
           (yield* lab.ask("POST", "/v1/email/send/batch", { key, body: { emails: [MESSAGE] } })).status,
           429,
         )
+      }),
+    )
+
+    it.effect("count an absolute target in the window of its path, also one that is no address", () =>
+      Effect.gen(function* () {
+        const { key, lab } = yield* account()
+        const { hostname, port } = new URL(lab.url)
+        const headers = { authorization: `Bearer ${key}` }
+        const limitOf = (path: string) =>
+          Effect.promise(
+            () =>
+              new Promise<unknown>((done, fail) => {
+                const asked = request({ hostname, port, path, method: "POST", headers }, (answer) => {
+                  answer.resume().on("end", () => done(answer.headers["x-ratelimit-limit"]))
+                })
+                asked.on("error", fail).end()
+              }),
+          )
+        for (const target of ["http://x/v1/email/send", "http://[/v1/email/send", "https://[?/v1/email/send;x?y"])
+          assert.strictEqual(yield* limitOf(target), "1000", target)
       }),
     )
 

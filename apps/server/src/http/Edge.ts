@@ -116,7 +116,7 @@ export const hashIn = (authorization: string | undefined): string | null => {
 
 /** As the router reads it, so that an encoded spelling of a path counts in the same window. */
 const pathOf = (url: string): string => {
-  const path = url.split(/[?#;]/u, 1)[0] ?? url
+  const path = url.replace(AUTHORITY, "/").split(/[?#;]/u, 1)[0] ?? url
   if (!path.includes("%")) return path
   try {
     return decodeURI(path)
@@ -124,6 +124,9 @@ const pathOf = (url: string): string => {
     return path
   }
 }
+
+/** Of an absolute target that the platform cannot read (`http://[/v1`); the router leaves it out. */
+const AUTHORITY = /^https?:\/\/.*?\//u
 
 /** What every answer bears: the request's id, and where its window stands. */
 export const standingHeaders = (id: string, { limit, remaining, reset_s }: RateLimit.Standing) => ({
