@@ -102,6 +102,9 @@ describe("a submitted file", () => {
         ["logo@acme.test", "b@acme.test", "c@d", null, null, null, null],
       )
       assert.isNull((yield* read(image("<logo@acme.test>"))).files[0]?.contentId ?? null)
+      // Each place is looked at, and there may be a million of them.
+      const many = { type: "text/html", body: `${"cid:other ".repeat(Submitted.MAX_SHOWN)}${body}` }
+      assert.isNull((yield* read(many, image("<logo@acme.test>"))).files[0]?.contentId)
     }),
   )
 

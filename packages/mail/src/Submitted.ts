@@ -14,6 +14,8 @@ export const FREE_LINES = 20_000
 export const BYTES_PER_LINE = 64
 /** Addresses that one header may show; beyond it nobody reads them and parsing is all they cost. */
 export const MAX_ADDRESSES = 2000
+/** Places of the HTML that may show a file; one that is named behind them is attached. */
+export const MAX_SHOWN = 10_000
 
 /** One address of a header, both parts as they were written there. */
 export interface Mailbox {
@@ -143,7 +145,9 @@ const mailboxes = (email: Email, name: string): Array<Mailbox> =>
 
 const filesIn = (email: Email, root: Part): ReadonlyArray<File> => {
   const parts = partsIn(root)
-  const shown = shownIn(email.html ?? "")
+  const shown = email.attachments.some(({ contentId }) => contentId !== undefined)
+    ? shownIn(email.html ?? "")
+    : new Set<string>()
   return email.attachments.flatMap((attachment) => (isForOthers(attachment) ? [] : [file(attachment, shown, parts)]))
 }
 
@@ -171,7 +175,9 @@ const file = (attachment: Attachment, shown: ReadonlySet<string>, parts: Readonl
 /** What HTML shows by its content id, as `src="cid:…"` or `url(cid:…)`, in whatever spelling. */
 const shownIn = (html: string): ReadonlySet<string> => {
   const shown = new Set<string>()
+  let looked = 0
   for (const [, written = ""] of html.matchAll(CID)) {
+    if (++looked > MAX_SHOWN) break
     const id = HtmlReference.decode(written) ?? written
     shown.add(id).add(unescaped(id))
   }
