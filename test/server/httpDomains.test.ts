@@ -105,7 +105,8 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     Effect.gen(function* () {
       const { account, call, lab } = yield* setUp
       const waits = lab.sql<{ readonly n: number }>`
-        SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`
+        SELECT count(*)::int AS n FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'transactionid'`
       const theirs = lab.sql.withTransaction(
         Effect.gen(function* () {
           yield* lab.sql`
