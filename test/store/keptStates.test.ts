@@ -61,7 +61,7 @@ const streamsOf = (account_id: AccountId): ReadonlyArray<Stream> => {
     id: email_id,
     next: (roll) => pick([queued(email_id), opened(), opened()], roll),
   })
-  const domain = (domain_id = id("DomainId")): Stream => ({
+  const domain = (name: string, domain_id = id("DomainId")): Stream => ({
     aggregate: Domain,
     id: domain_id,
     next: (roll) =>
@@ -70,7 +70,7 @@ const streamsOf = (account_id: AccountId): ReadonlyArray<Stream> => {
           {
             _tag: "DomainAdded",
             domain_id,
-            name: domainName("acme.test"),
+            name: domainName(name),
             dkim: dkimKey(),
             transport: null,
             next_check_at: NOW,
@@ -88,8 +88,9 @@ const streamsOf = (account_id: AccountId): ReadonlyArray<Stream> => {
   return [
     email(),
     email(),
-    domain(),
-    domain(),
+    // An account has a name once.
+    domain("acme.test"),
+    domain("other.test"),
     {
       aggregate: Webhook,
       id: webhook_id,
