@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Users from "@waybill/embedded-postgres/Users"
 import { Effect } from "effect"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
@@ -18,7 +19,7 @@ import {
 } from "./program.ts"
 
 const settings = { fsync: "off" }
-const NOBODY = 65_534
+const isOwn = (uid: number) => Users.PREFERRED.first <= uid && uid <= Users.PREFERRED.last
 const servedByRoot = prepared({ settings })
 const owner = (file: string) => Effect.promise(() => fs.stat(file).then((stat) => stat.uid))
 const executable = (pid: number) => Effect.promise(() => fs.readlink(`/proc/${pid}/exe`))
@@ -32,12 +33,15 @@ const isThere = (file: string) =>
 
 /** Only root may become somebody else. */
 describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else, and off Linux)", () => {
-  it.live("the server and its data belong to nobody", () =>
+  it.live("the server and its data belong to a user of their own, and the folder is closed to all others", () =>
     Effect.gen(function* () {
       const dataDir = path.join(yield* folder, "data")
       const { answer } = yield* serve({ dataDir, settings })
-      assert.strictEqual(yield* owner(`/proc/${answer.pid}`), NOBODY)
-      assert.strictEqual(yield* owner(path.join(dataDir, "cluster")), NOBODY)
+      const uid = yield* owner(`/proc/${answer.pid}`)
+      assert.isTrue(isOwn(uid))
+      assert.strictEqual(yield* owner(path.join(dataDir, "cluster")), uid)
+      const { gid, mode } = yield* Effect.promise(() => fs.stat(dataDir))
+      assert.deepStrictEqual([gid, mode & 0o777], [uid, 0o710])
       assert.strictEqual(yield* owner(path.join(dataDir, "password")), 0)
       assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
     }),
@@ -52,14 +56,17 @@ describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else,
         const rootHome = path.join(parent, "lib")
         const options = { dataDir: path.join(checkout, ".waybill/postgres"), rootHome, settings }
         const first = yield* serve(options, { checkout })
-        assert.strictEqual(yield* owner(`/proc/${first.answer.pid}`), NOBODY)
+        const uid = yield* owner(`/proc/${first.answer.pid}`)
+        assert.isTrue(isOwn(uid))
         assert.isTrue((yield* executable(first.answer.pid)).startsWith(`${rootHome}/postgres-`))
         assert.isTrue(first.answer.logFile.startsWith(checkout))
         yield* query(first.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
         yield* end(first.child, "SIGTERM")
         const again = yield* serve(options, { checkout })
         assert.deepStrictEqual(yield* query(again.answer.url, "SELECT answer FROM kept"), [{ answer: 42 }])
-        assert.lengthOf(yield* Effect.promise(() => fs.readdir(rootHome)), 2)
+        assert.strictEqual(yield* owner(`/proc/${again.answer.pid}`), uid)
+        // The programs, the data, and the registry of users.
+        assert.lengthOf(yield* Effect.promise(() => fs.readdir(rootHome)), 3)
       }),
   )
 

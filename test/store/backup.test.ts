@@ -152,6 +152,8 @@ describe("the embedded Postgres", () => {
             await fs.writeFile(path.join(base, name), text)
             await fs.chown(path.join(base, name), uid, gid)
           }
+          // Root's second server has another user than the first, who archived the log.
+          for (const name of await fs.readdir(archive)) await fs.chown(path.join(archive, name), uid, gid)
           await fs.copyFile(path.join(first, "password"), path.join(second, "password"))
         })
         yield* copy(base, restored)

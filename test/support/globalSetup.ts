@@ -23,8 +23,6 @@ declare module "vitest" {
 
 const startServer = Effect.gen(function* () {
   const folder = yield* Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-test-")))
-  // As root the server runs as somebody else, who must be able to pass through.
-  yield* Effect.promise(() => fs.chmod(folder, 0o711))
   // Several files at a time start several services each.
   const settings = { max_connections: "300" }
   return yield* EmbeddedPostgres.start({ dataDir: folder, scratch: true, settings })

@@ -36,9 +36,11 @@ export const follow = (
       (path) => Effect.promise(() => fs.rm(path, { recursive: true, force: true })),
     )
     const place = yield* Effect.promise(async () => {
-      // As root it runs as somebody else, who must be able to pass through.
+      // Root's servers have users of their own. This one runs as the primary's, which alone may use the primary's socket.
       await fs.chmod(folder, 0o711)
-      return Placement.find(folder, Placement.ROOT_HOME)
+      const found = await Placement.find(folder, Placement.ROOT_HOME)
+      const { gid, uid } = await fs.stat(join(dataDir, "cluster"))
+      return uid === process.geteuid?.() ? found : { ...found, owner: { uid, gid } }
     })
     const address = yield* Effect.promise(() => Address.choose(place, tmpdir(), false))
     const admin = new URL(Redacted.value(primary.adminUrl))

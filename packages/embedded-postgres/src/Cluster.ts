@@ -3,9 +3,11 @@ import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as Binaries from "./Binaries.ts"
 import { NotStarted } from "./Failure.ts"
+import * as Handover from "./Handover.ts"
 import type * as Password from "./Password.ts"
 import * as Placement from "./Placement.ts"
 import * as Settings from "./Settings.ts"
+import * as Users from "./Users.ts"
 
 /** The superuser, for what the service itself must never need: server settings, other databases. */
 export const ADMIN = "postgres"
@@ -15,6 +17,8 @@ export const DATABASE = "waybill"
 /** A transaction that was left open holds locks and keeps vacuum from its work. */
 const IDLE_IN_TRANSACTION_TIMEOUT = "10s"
 const STAGING = "cluster.new-"
+const STAGING_MODE = 0o710
+const OTHERS = 0o007
 
 const asOwner = (place: Placement.Placement): SpawnOptions => ({
   // The folder we were started in may be closed to the one who serves.
@@ -40,13 +44,21 @@ const run = (place: Placement.Placement, file: string, args: ReadonlyArray<strin
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
 
-const initialize = async (place: Placement.Placement, staging: string, password: string, scratch: boolean) => {
-  const passwordFile = `${staging}.password`
+/**
+ * initdb and single-user mode refuse to run as a user without a name. They run as one that has a name and may be shared,
+ * but with the server's own group: only that group may enter the folders above, and nobody of another group may trace
+ * these processes or look at what they have open.
+ */
+const withName = async (place: Placement.Placement): Promise<Placement.Placement> =>
+  place.owner?.isNameless === true ? { ...place, owner: { uid: await Users.named(), gid: place.owner.gid } } : place
+
+const initialize = async (place: Placement.Placement, folder: string, password: string, scratch: boolean) => {
+  const passwordFile = `${folder}.password`
   try {
     await fs.writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
     if (place.owner !== undefined) await fs.chown(passwordFile, place.owner.uid, place.owner.gid)
     return await run(place, Binaries.program(place.binaries, "initdb"), [
-      `--pgdata=${staging}`,
+      `--pgdata=${folder}`,
       `--username=${ADMIN}`,
       `--pwfile=${passwordFile}`,
       "--auth=scram-sha-256",
@@ -76,19 +88,54 @@ const checked = (step: string, result: { readonly code: number; readonly output:
   if (result.code !== 0) throw new NotStarted({ reason: `Postgres could not ${step}.`, detail: result.output.trim() })
 }
 
-const create = async (place: Placement.Placement, password: string, scratch: boolean): Promise<void> => {
+/** A new folder of root's that only the server's group may pass; the caller's own folder where root has no part in it. */
+const stagingFolder = async (place: Placement.Placement): Promise<string> => {
   for (const name of await fs.readdir(place.home)) {
     if (name.startsWith(STAGING)) await fs.rm(path.join(place.home, name), { recursive: true, force: true })
   }
-  const staging = await Placement.privateFolder(path.join(place.home, `${STAGING}${process.pid}`), place.owner)
-  checked("make its data folder", await initialize(place, staging, password, scratch))
+  const staging = path.join(place.home, `${STAGING}${process.pid}`)
+  await fs.mkdir(staging, { mode: 0o700 })
+  if (place.owner !== undefined) {
+    await fs.chown(staging, 0, place.owner.gid)
+    await fs.chmod(staging, STAGING_MODE)
+  }
+  return staging
+}
+
+const create = async (place: Placement.Placement, password: string, scratch: boolean): Promise<void> => {
+  const staging = await stagingFolder(place)
+  const named = await withName(place)
+  const folder = await Placement.privateFolder(path.join(staging, "cluster"), named.owner)
+  checked("make its data folder", await initialize(named, folder, password, scratch))
   const statements = [
     `CREATE ROLE ${ROLE} LOGIN CREATEDB PASSWORD ${literal(password)}`,
     `ALTER ROLE ${ROLE} SET idle_in_transaction_session_timeout = '${IDLE_IN_TRANSACTION_TIMEOUT}'`,
     `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`,
   ]
-  checked("make the role and the database", await execute(place, staging, statements))
-  await fs.rename(staging, Placement.cluster(place))
+  checked("make the role and the database", await execute(named, folder, statements))
+  if (place.owner !== undefined && named !== place) await Handover.give(folder, place.owner)
+  await fs.rename(folder, Placement.cluster(place))
+  await fs.rmdir(staging)
+}
+
+/** Single-user mode on a cluster in use before, which belongs to the named user meanwhile; see `withName`. */
+const executeAsNamed = async (place: Placement.Placement, folder: string, statements: ReadonlyArray<string>) => {
+  const named = await withName(place)
+  if (named === place || place.owner === undefined || named.owner === undefined)
+    return await execute(place, folder, statements)
+  const { mode, uid } = await fs.stat(place.home)
+  if (uid !== 0 || (mode & OTHERS) !== 0) {
+    throw new NotStarted({
+      reason: `The cluster cannot be told a new password while ${place.home} is open to others.`,
+      detail: "Put the password file back, or give that folder to root and start again.",
+    })
+  }
+  await Handover.give(folder, named.owner)
+  try {
+    return await execute(named, folder, statements)
+  } finally {
+    await Handover.give(folder, place.owner)
+  }
 }
 
 /** Makes the cluster unless it is there. A run killed in between leaves none: the folder appears by a rename. */
@@ -105,7 +152,7 @@ export const ensure = async (place: Placement.Placement, password: Password.Pass
   }
   if (password.isNew) {
     const statements = [ROLE, ADMIN].map((role) => `ALTER ROLE ${role} PASSWORD ${literal(password.text)}`)
-    checked("take a new password", await execute(place, folder, statements))
+    checked("take a new password", await executeAsNamed(place, folder, statements))
   }
 }
 

@@ -6,6 +6,7 @@ import * as Address from "./Address.ts"
 import * as Cluster from "./Cluster.ts"
 import { type EmbeddedPostgresError, notStarted, type ServerDied } from "./Failure.ts"
 import * as Holder from "./Holder.ts"
+import * as Ownership from "./Ownership.ts"
 import * as Password from "./Password.ts"
 import * as Placement from "./Placement.ts"
 import * as Server from "./Server.ts"
@@ -59,16 +60,21 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
   "EmbeddedPostgres.start",
 )(function* (options) {
   const scratch = options.scratch ?? false
-  const place = yield* attempt("The data folder cannot be used.", () =>
-    Placement.find(options.dataDir, options.rootHome ?? Placement.ROOT_HOME, options.installed),
+  const rootHome = options.rootHome ?? Placement.ROOT_HOME
+  const found = yield* attempt("The data folder cannot be used.", () =>
+    Placement.find(options.dataDir, rootHome, options.installed),
   )
   yield* Effect.acquireRelease(
-    attempt("The data folder cannot be locked.", () => Holder.acquire(place)),
+    attempt("The data folder cannot be locked.", () => Holder.acquire(found)),
     cleanUp,
   )
   // Not before the folder is ours.
-  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => removeAll(place)))
-  yield* attempt("A server left by an earlier run cannot be stopped.", () => Server.stopLeftover(place))
+  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => removeAll(found)))
+  yield* attempt("A server left by an earlier run cannot be stopped.", () => Server.stopLeftover(found))
+  const place = yield* attempt("The data cannot be given to a user of its own.", () =>
+    Ownership.settle(found, rootHome),
+  )
+  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => forget(place)))
   const password = yield* attempt("The password file cannot be used.", () => Password.find(place))
   yield* attempt("The cluster cannot be made.", () => Cluster.ensure(place, password, scratch))
   yield* attempt("The password file cannot be used.", () => Password.keep(place, password))
@@ -92,7 +98,7 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
     }),
     launched: options.launched ?? Effect.void,
     leavings: [
-      ...(scratch ? folders(place) : []),
+      ...(scratch ? [...folders(place), ...(place.registered === undefined ? [] : [place.registered])] : []),
       ...(address._tag === "Socket" && address.temporary ? [address.folder] : []),
     ],
   })
@@ -116,6 +122,10 @@ export class EmbeddedPostgres extends Context.Service<EmbeddedPostgres, Running>
 }
 
 const folders = (place: Placement.Placement) => [...new Set([place.folder, place.home])]
+
+const forget = async ({ registered }: Placement.Placement) => {
+  if (registered !== undefined) await fs.rm(registered, { force: true })
+}
 
 const removeAll = async (place: Placement.Placement) => {
   for (const folder of folders(place)) await fs.rm(folder, { recursive: true, force: true })

@@ -2,32 +2,35 @@ import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as Binaries from "./Binaries.ts"
 import { NotStarted } from "./Failure.ts"
+import * as Handover from "./Handover.ts"
+import * as RootFolder from "./RootFolder.ts"
+import * as Users from "./Users.ts"
 
-/** Postgres refuses to run as root, so root's server runs as this user, or as this number where nobody has the name. */
-const UNPRIVILEGED_NAME = "nobody"
-const UNPRIVILEGED_ID = 65_534
-/** User numbers are unsigned, and macOS writes the one of nobody as -2. */
-const unsigned = (text: string | undefined) => Number(text) >>> 0
 /** Where root keeps what an unprivileged user must be able to enter; it survives a reboot, and only root writes there. */
 export const ROOT_HOME = "/var/lib/waybill"
 /** Says where the data lies when it could not lie in the folder itself. */
 const LOCATION = "location"
 const PRIVATE_MODE = 0o700
-/** Others may pass through but not list: the cluster below is 0700 and owned by the one who serves it. */
-const PASSAGE_MODE = 0o711
 
 export interface Owner {
   readonly uid: number
   readonly gid: number
+  /** A user of the server's own, of which /etc/passwd knows nothing. */
+  readonly isNameless?: boolean
 }
+
+/** A user whom no folder belongs to, so that only what everybody may do is open to it. */
+const STRANGER: Owner = { uid: -1, gid: -1 }
 
 export interface Placement {
   /** What the caller named: password, log and record live here. */
   readonly folder: string
   /** Where cluster, lock and socket live: the same folder unless its user cannot get in there. */
   readonly home: string
-  /** Whom the server runs as, when not as ourselves. */
+  /** Whom the server runs as, when not as ourselves. Root's own server has one once `Ownership.settle` gave it one. */
   readonly owner: Owner | undefined
+  /** The file in which root has registered the server's user. */
+  readonly registered?: string | undefined
   readonly binaries: Binaries.Binaries
 }
 
@@ -61,20 +64,6 @@ const readsBinaries = async (folder: string, owner: Owner): Promise<boolean> => 
   )
 }
 
-/** Makes a folder only root may write to, and trusts one that is there only when that already holds. */
-const rootFolder = async (folder: string): Promise<string> => {
-  await fs.mkdir(path.dirname(folder), { recursive: true })
-  await fs.mkdir(folder, { mode: PASSAGE_MODE }).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code !== "EEXIST") throw cause
-  })
-  const stat = await fs.lstat(folder)
-  if (!stat.isDirectory() || stat.uid !== 0 || (stat.mode & 0o022) !== 0) {
-    throw new NotStarted({ reason: `${folder} must be a folder of root's that nobody else may write to.`, detail: "" })
-  }
-  await fs.chmod(folder, PASSAGE_MODE)
-  return folder
-}
-
 const mended = async (copies: string): Promise<Binaries.Binaries> => {
   const found = await Binaries.find()
   return Binaries.mend(found.folder).then(
@@ -86,10 +75,17 @@ const mended = async (copies: string): Promise<Binaries.Binaries> => {
 
 const existingCluster = (folder: string) => fs.stat(path.join(folder, "cluster")).catch(() => undefined)
 
+/** Whether data of a user's lies in the folder, or the folder is closed to us, which is how root keeps its own. */
+const isOfAnother = async (folder: string): Promise<boolean> => {
+  const look = (name: string) =>
+    fs.stat(path.join(folder, name)).catch((cause: NodeJS.ErrnoException) => cause.code ?? cause.message)
+  const [existing, moved] = await Promise.all([look("cluster"), look(LOCATION)])
+  if (existing === "EACCES" || moved === "EACCES" || typeof moved !== "string") return true
+  return typeof existing !== "string" && existing.uid !== process.geteuid?.()
+}
+
 const findAsUser = async (folder: string, installed: string | undefined): Promise<Placement> => {
-  const existing = await existingCluster(folder)
-  const moved = await fs.stat(path.join(folder, LOCATION)).catch(() => undefined)
-  if (moved !== undefined || (existing !== undefined && existing.uid !== process.geteuid?.())) {
+  if (await isOfAnother(folder)) {
     throw new NotStarted({
       reason: `The data behind ${folder} belongs to another user, who started the service here before.`,
       detail: "Start it as that user, or choose another folder.",
@@ -114,46 +110,59 @@ const record = async (file: string, home: string): Promise<string> => {
   }
 }
 
+/** Whether a server can be given a way into the folder: root can open its own folders to one server alone. */
+const canEnter = async (folder: string, person: Owner | undefined, hasCluster: boolean): Promise<boolean> => {
+  if (person !== undefined) return await enters(folder, person)
+  if ((await fs.stat(folder)).uid === 0) return await enters(path.dirname(folder), STRANGER)
+  return hasCluster && (await enters(folder, STRANGER))
+}
+
 /**
- * The folder itself where the one who serves can enter it, else a new one in root's home, found again through a record
+ * The folder itself where the server can be given a way in, else a new one in root's home, found again through a record
  * in the folder. What once has data stays where it is: a mode that changes must not look like an empty database.
  */
-const homeFor = async (folder: string, owner: Owner, hasCluster: boolean, rootHome: string): Promise<string> => {
+const homeFor = async (
+  folder: string,
+  person: Owner | undefined,
+  hasCluster: boolean,
+  rootHome: string,
+): Promise<string> => {
   const file = path.join(folder, LOCATION)
   const recorded = await fs.readFile(file, "utf8").catch(() => undefined)
-  if (recorded !== undefined) return await rootFolder(recorded.trim())
-  if (await enters(folder, owner)) return folder
+  if (recorded !== undefined) return await RootFolder.trusted(recorded.trim())
+  if (await canEnter(folder, person, hasCluster)) return folder
   if (hasCluster) {
     throw new NotStarted({
-      reason: `User ${owner.uid}, who owns the data in ${folder}, can no longer enter that folder.`,
+      reason: `The user whose server uses the data in ${folder} can no longer enter that folder.`,
       detail: "Give the folders above it back their permission to pass (chmod o+x).",
     })
   }
-  const home = await fs.mkdtemp(path.join(await rootFolder(rootHome), "data-"))
-  await fs.chmod(home, PASSAGE_MODE)
-  return await record(file, home)
+  return await record(file, await fs.mkdtemp(path.join(await RootFolder.make(rootHome), "data-")))
 }
 
-const unprivileged = async (): Promise<Owner> => {
-  const users = await fs.readFile("/etc/passwd", "utf8").catch(() => "")
-  const line = users.split("\n").find((user) => user.startsWith(`${UNPRIVILEGED_NAME}:`))
-  const [, , uid, gid] = line?.split(":") ?? []
-  return uid === undefined ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : { uid: unsigned(uid), gid: unsigned(gid) }
+/**
+ * The person who made the cluster before root started a server on it: it stays theirs, and they can have it back. None
+ * where a server of root's made it, as a user of its own or, in earlier versions, as nobody.
+ */
+const personOf = async (folder: string): Promise<Owner | undefined> => {
+  const existing = await existingCluster(folder)
+  if (existing === undefined || existing.uid === 0) return undefined
+  const { gid, uid } = existing
+  if ((await fs.stat(folder)).uid === uid) return { uid, gid }
+  return uid === (await Users.nobody()).uid || (await Users.isServers(uid)) ? undefined : { uid, gid }
 }
 
 const findAsRoot = async (folder: string, rootHome: string, installed: string | undefined): Promise<Placement> => {
-  const existing = await existingCluster(folder)
-  // Data that somebody made before stays theirs, and they can have it back.
-  const owner =
-    existing !== undefined && existing.uid !== 0 ? { uid: existing.uid, gid: existing.gid } : await unprivileged()
-  const home = await homeFor(folder, owner, existing !== undefined, rootHome)
-  const binaries = installed === undefined ? await ofNpm(home, owner, rootHome) : await Binaries.installed(installed)
-  return { folder, home, owner, binaries }
+  const person = await personOf(folder)
+  const home = await homeFor(folder, person, (await existingCluster(folder)) !== undefined, rootHome)
+  const binaries =
+    installed === undefined ? await ofNpm(home, person ?? STRANGER, rootHome) : await Binaries.installed(installed)
+  return { folder, home, owner: person, binaries }
 }
 
 const ofNpm = async (home: string, owner: Owner, rootHome: string): Promise<Binaries.Binaries> => {
   const found = await mended(home)
-  return (await readsBinaries(found.folder, owner)) ? found : Binaries.copyInto(found, await rootFolder(rootHome))
+  return (await readsBinaries(found.folder, owner)) ? found : Binaries.copyInto(found, await RootFolder.make(rootHome))
 }
 
 export const find = async (dataFolder: string, rootHome: string, installed?: string): Promise<Placement> => {
@@ -164,8 +173,7 @@ export const find = async (dataFolder: string, rootHome: string, installed?: str
     })
   }
   const isNew = (await fs.mkdir(dataFolder, { recursive: true })) !== undefined
-  // An existing folder keeps the mode its owner chose.
-  if (isNew) await fs.chmod(dataFolder, isRoot() ? PASSAGE_MODE : PRIVATE_MODE)
+  if (isNew) await fs.chmod(dataFolder, PRIVATE_MODE)
   const folder = await fs.realpath(dataFolder)
   return isRoot() ? await findAsRoot(folder, rootHome, installed) : await findAsUser(folder, installed)
 }
@@ -184,7 +192,8 @@ export const hasData = async (folder: string): Promise<boolean> => {
 export const handOver = async (place: Placement, file: string): Promise<void> => {
   if (!isRoot()) return
   const { uid, gid } = await fs.stat(place.folder)
-  await fs.lchown(file, uid, gid)
+  // The group of root's own folder is that of the server, to whom these files are closed.
+  if (uid !== 0) await fs.lchown(file, uid, gid)
 }
 
 /** A folder that only the one who serves may enter. */
@@ -193,7 +202,12 @@ export const privateFolder = async (folder: string, owner: Owner | undefined): P
   if (!(await fs.lstat(folder)).isDirectory()) {
     throw new NotStarted({ reason: `${folder} must be a folder and not a link to one.`, detail: "" })
   }
-  await fs.chmod(folder, PRIVATE_MODE)
-  if (owner !== undefined) await fs.chown(folder, owner.uid, owner.gid)
+  const handle = await Handover.openFolder(folder)
+  try {
+    await handle.chmod(PRIVATE_MODE)
+    if (owner !== undefined) await Handover.giveOpen(handle, folder, owner)
+  } finally {
+    await handle.close()
+  }
   return folder
 }
