@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Users from "@waybill/embedded-postgres/Users"
 import { Effect, Fiber } from "effect"
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -128,7 +129,8 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
       // Killed in between: the folder is root's, some files are the new user's already.
       yield* Effect.promise(async () => {
         await fs.chown(cluster, 0, 0)
-        await fs.chown(path.join(cluster, "PG_VERSION"), 2_100_000_001, 2_100_000_001)
+        const [{ first } = { first: 0 }] = await Users.availableHere()
+        await fs.chown(path.join(cluster, "PG_VERSION"), first, first)
       })
       const { answer } = yield* serve({ dataDir, settings })
       const uid = yield* owner(`/proc/${answer.pid}`)
@@ -152,7 +154,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
         ["neither a file nor a folder", (at: string) => run("mkfifo", [at])],
       ] as const) {
         const trap = path.join(cluster, "base/trap")
-        yield* Effect.promise(() => make(trap))
+        yield* Effect.promise(async () => void (await make(trap)))
         assert.include(yield* refusal({ dataDir, settings }), name)
         assert.strictEqual(yield* owner(victim), 0)
         // Nothing was changed, so that the version before could go on with it.

@@ -19,7 +19,6 @@ import {
 } from "./program.ts"
 
 const settings = { fsync: "off" }
-const isOwn = (uid: number) => Users.PREFERRED.first <= uid && uid <= Users.PREFERRED.last
 const servedByRoot = prepared({ settings })
 const owner = (file: string) => Effect.promise(() => fs.stat(file).then((stat) => stat.uid))
 const executable = (pid: number) => Effect.promise(() => fs.readlink(`/proc/${pid}/exe`))
@@ -38,7 +37,7 @@ describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else,
       const dataDir = path.join(yield* folder, "data")
       const { answer } = yield* serve({ dataDir, settings })
       const uid = yield* owner(`/proc/${answer.pid}`)
-      assert.isTrue(isOwn(uid))
+      assert.isTrue(yield* Effect.promise(() => Users.isServers(uid)))
       assert.strictEqual(yield* owner(path.join(dataDir, "cluster")), uid)
       const { gid, mode } = yield* Effect.promise(() => fs.stat(dataDir))
       assert.deepStrictEqual([gid, mode & 0o777], [uid, 0o710])
@@ -57,7 +56,7 @@ describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else,
         const options = { dataDir: path.join(checkout, ".waybill/postgres"), rootHome, settings }
         const first = yield* serve(options, { checkout })
         const uid = yield* owner(`/proc/${first.answer.pid}`)
-        assert.isTrue(isOwn(uid))
+        assert.isTrue(yield* Effect.promise(() => Users.isServers(uid)))
         assert.isTrue((yield* executable(first.answer.pid)).startsWith(`${rootHome}/postgres-`))
         assert.isTrue(first.answer.logFile.startsWith(checkout))
         yield* query(first.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")

@@ -97,9 +97,13 @@ export const named = async (): Promise<number> => {
   return unsigned(found[2])
 }
 
-/** Whether an id can only be one that a start gave to a server: in range, and nobody's by /etc. */
-export const isServers = async (id: number): Promise<boolean> =>
-  isIn(await availableHere(), id) && !(await assigned())(id)
+/** Tells of an id whether it can only be one that a start gave to a server: in range, and nobody's by /etc. */
+export const serverIds = async (): Promise<(id: number) => boolean> => {
+  const [ranges, isAssigned] = await Promise.all([availableHere(), assigned()])
+  return (id) => isIn(ranges, id) && !isAssigned(id)
+}
+
+export const isServers = async (id: number): Promise<boolean> => (await serverIds())(id)
 
 /** The first random id that belongs to no user, no process, no file in `folders`, and that `claim` accepts. */
 export const choose = async (
