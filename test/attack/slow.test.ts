@@ -120,7 +120,13 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
   const begun = "EHLO x\r\n"
   const submission = Effect.gen(function* () {
     const acme = yield* Smtp.customer()
-    const limits = { stranger: within, message: within, idle: within, maxConnectionsPerAddress: CLIENTS }
+    const limits = {
+      stranger: within,
+      message: within,
+      idle: within,
+      maxConnectionsPerAddress: CLIENTS,
+      maxStrangersPerAddress: CLIENTS,
+    }
     const port = yield* Smtp.submission({ limits })
     const address = "ana@example.org"
     const message = `${begun}${Smtp.plain(acme.secret)}\r\nMAIL FROM:<hi@${acme.domain}>\r\nRCPT TO:<${address}>\r\nDATA\r\n`
@@ -128,7 +134,13 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
   })
   const reports = Effect.gen(function* () {
     const { domain, secretKey } = Delivery.RETURN_PATH
-    const limits = { stranger: within, message: within, idle: within, maxConnectionsPerAddress: CLIENTS }
+    const limits = {
+      stranger: within,
+      message: within,
+      idle: within,
+      maxConnectionsPerAddress: CLIENTS,
+      maxStrangersPerAddress: CLIENTS,
+    }
     const port = yield* Reports.listen({
       host: "127.0.0.1",
       port: 0,

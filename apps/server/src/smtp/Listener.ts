@@ -1,8 +1,11 @@
 import { Cause, type Context, Duration, Effect, Exit, type Scope } from "effect"
+import { constants } from "node:crypto"
 import type * as net from "node:net"
 import { SMTPServer, type SMTPServerSession } from "smtp-server"
-import { Connection, isLoopback } from "./Connection.ts"
+import { Connection, isLoopback, type Rules } from "./Connection.ts"
+import * as Handshakes from "./Handshakes.ts"
 import * as Intake from "./Intake.ts"
+import * as Places from "./Places.ts"
 import { reply, type SmtpReply, TROUBLE } from "./SmtpReply.ts"
 
 export interface Tls {
@@ -13,7 +16,11 @@ export interface Tls {
 /** What one connection is allowed to take; each kind of listener names its numbers. */
 export interface Limits {
   readonly maxConnections: number
+  /** Of an IPv4 address, or an IPv6 /64. */
   readonly maxConnectionsPerAddress: number
+  /** Connections that have not shown who they are; the rest of `maxConnections` is reserved for those that have. */
+  readonly maxStrangers: number
+  readonly maxStrangersPerAddress: number
   readonly maxRecipients: number
   readonly maxMessageBytes: number
   /** Without a word from the client (RFC 5321 §4.5.3.2.7 asks for at least 5 minutes). */
@@ -22,6 +29,8 @@ export interface Limits {
   readonly message: Duration.Duration
   /** Until a login has succeeded; where there is none, until the client has to be gone. */
   readonly stranger: Duration.Duration
+  /** The same while strangers have more than half of their places. */
+  readonly strangerInCrowd: Duration.Duration
   /** Of connections still open when the service stops. */
   readonly stopWithin: Duration.Duration
 }
@@ -65,6 +74,7 @@ export interface Options {
 /** The library has its own words for these and the service has no use for them. */
 const DISABLED = ["XCLIENT", "XFORWARD", "WIZ", "SHELL", "KILL"]
 const UNAUTHENTICATED_COMMANDS = 10
+const NO_RENEGOTIATION = constants.SSL_OP_NO_RENEGOTIATION
 
 /** On one connection: whoever is wrong more often is guessing. */
 export const MAX_REFUSED_RECIPIENTS = 20
@@ -108,11 +118,11 @@ export const listen = <Login, R>(
             ...(handlers.login === undefined ? ["AUTH"] : []),
             ...(tls === undefined ? ["STARTTLS"] : []),
           ],
-          ...(tls === undefined ? {} : { ...tls, minVersion: "TLSv1.2" as const }),
+          // A TLS 1.2 client that renegotiates makes the server compute again, for nothing.
+          ...(tls === undefined ? {} : { ...tls, minVersion: "TLSv1.2" as const, secureOptions: NO_RENEGOTIATION }),
           size: limits.maxMessageBytes,
           rejectOversized: true,
           maxRecipients: limits.maxRecipients,
-          maxClients: limits.maxConnections,
           socketTimeout: Duration.toMillis(limits.idle),
           closeTimeout: Duration.toMillis(limits.stopWithin),
           onAuth: ({ password }, session, done) =>
@@ -144,8 +154,19 @@ export const listen = <Login, R>(
         }),
       catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
     })
-    server.connect = (socket, accepted) =>
-      Connection.accept(server, { limits, isLocal: options.isLocal ?? isLoopback }, socket, accepted)
+    const rules: Rules = {
+      limits,
+      isLocal: options.isLocal ?? isLoopback,
+      hasLogin: handlers.login !== undefined,
+      handshakes: Handshakes.make(),
+      places: Places.make({
+        places: limits.maxConnections,
+        strangers: limits.maxStrangers,
+        perNetwork: limits.maxConnectionsPerAddress,
+        strangersPerNetwork: limits.maxStrangersPerAddress,
+      }),
+    }
+    server.connect = (socket, accepted) => Connection.accept(server, rules, socket, accepted)
     server.on("error", () => {
       // A client that breaks off in the middle is no news; what it had begun was never answered with a 250.
     })

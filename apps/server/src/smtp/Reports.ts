@@ -11,6 +11,9 @@ import { line, reply, type SmtpReply } from "./SmtpReply.ts"
 
 export const MAX_CONNECTIONS = 500
 export const MAX_CONNECTIONS_PER_ADDRESS = 50
+/** Connections without a recipient that this instance made; the other places are kept for those with one. */
+export const MAX_STRANGERS = 400
+export const MAX_STRANGERS_PER_ADDRESS = 25
 /** A report answers one message, and one message has one return path. */
 export const MAX_RECIPIENTS = 10
 /** Some servers return all of the message, which was 40 MiB of files at most before it was encoded. */
@@ -18,6 +21,8 @@ export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 export const IDLE = Duration.minutes(5)
 export const MESSAGE_WITHIN = Duration.minutes(10)
 export const CONNECTED_WITHIN = Duration.minutes(30)
+/** Until the first recipient, while connections without one have more than half of their places. */
+export const RECIPIENT_WITHIN_CROWDED = Duration.seconds(30)
 export const STOP_WITHIN = Duration.seconds(20)
 
 export interface Options {
@@ -47,11 +52,14 @@ export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =
       limits: {
         maxConnections: MAX_CONNECTIONS,
         maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
+        maxStrangers: MAX_STRANGERS,
+        maxStrangersPerAddress: MAX_STRANGERS_PER_ADDRESS,
         maxRecipients: MAX_RECIPIENTS,
         maxMessageBytes: MAX_MESSAGE_BYTES,
         idle: IDLE,
         message: MESSAGE_WITHIN,
         stranger: CONNECTED_WITHIN,
+        strangerInCrowd: RECIPIENT_WITHIN_CROWDED,
         stopWithin: STOP_WITHIN,
         ...limits,
       },

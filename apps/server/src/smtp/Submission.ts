@@ -17,11 +17,17 @@ import * as SubmittedEmail from "./submittedEmail.ts"
 /** All at once in one process; each holds a socket and, in the middle of a message, that message. */
 export const MAX_CONNECTIONS = 1000
 export const MAX_CONNECTIONS_PER_ADDRESS = 200
+/** Connections without a login, over all; the other places are kept for those that have logged in. */
+export const MAX_STRANGERS = 500
+/** Connections without a login, of one address or one IPv6 /64. */
+export const MAX_STRANGERS_PER_ADDRESS = 100
 /** As many as the API takes in all fields together; an account's plan usually allows fewer, which is said after DATA. */
 export const MAX_RECIPIENTS = 1000
 export const IDLE = Duration.minutes(5)
 export const MESSAGE_WITHIN = Duration.minutes(10)
 export const LOGIN_WITHIN = Duration.minutes(1)
+/** While connections without a login have more than half of their places. */
+export const LOGIN_WITHIN_CROWDED = Duration.seconds(10)
 export const STOP_WITHIN = Duration.seconds(20)
 
 export interface Options {
@@ -58,11 +64,14 @@ export const listen = ({ host, isLocal, limits, maxMessageBytes, name, port, tls
       limits: {
         maxConnections: MAX_CONNECTIONS,
         maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
+        maxStrangers: MAX_STRANGERS,
+        maxStrangersPerAddress: MAX_STRANGERS_PER_ADDRESS,
         maxRecipients: MAX_RECIPIENTS,
         maxMessageBytes,
         idle: IDLE,
         message: MESSAGE_WITHIN,
         stranger: LOGIN_WITHIN,
+        strangerInCrowd: LOGIN_WITHIN_CROWDED,
         stopWithin: STOP_WITHIN,
         ...limits,
       },

@@ -1,0 +1,160 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Handshakes from "../../../apps/server/src/smtp/Handshakes.ts"
+import * as Places from "../../../apps/server/src/smtp/Places.ts"
+
+const BOUNDS: Places.Bounds = { places: 10, strangers: 6, perNetwork: 4, strangersPerNetwork: 3 }
+
+class Client implements Places.Guest {
+  known = false
+  busy = false
+  gone = false
+  readonly remoteAddress: string
+
+  constructor(remoteAddress: string) {
+    this.remoteAddress = remoteAddress
+  }
+  isKnown = () => this.known
+  isBusy = () => this.busy
+  leave = () => void (this.gone = true)
+}
+
+const listener = (bounds = BOUNDS) => {
+  let now = 0
+  const places = Places.make(bounds, () => now)
+  const all: Array<Client> = []
+  return {
+    places,
+    wait: (ms: number) => (now += ms),
+    come: (address: string, state: Partial<Pick<Client, "known" | "busy">> = {}) => {
+      const client = Object.assign(new Client(address), state)
+      if (!places.enter(client)) return undefined
+      all.push(client)
+      return client
+    },
+    inside: () => all.filter(({ gone }) => !gone),
+  }
+}
+
+describe("the places of an SMTP listener", () => {
+  it("are partly reserved: strangers never have more than theirs, and make room for each other", () => {
+    const { come, inside } = listener()
+    for (let nth = 0; nth < 100; nth++) assert.isDefined(come(`192.0.2.${nth}`))
+    assert.lengthOf(inside(), BOUNDS.strangers)
+    assert.deepStrictEqual(
+      inside().map(({ remoteAddress }) => remoteAddress),
+      [94, 95, 96, 97, 98, 99].map((nth) => `192.0.2.${nth}`),
+    )
+  })
+
+  it("are never taken from who is known for a stranger, while there are strangers", () => {
+    const { come, inside } = listener()
+    for (let nth = 0; nth < 4; nth++) come(`198.51.100.${nth}`, { known: true })
+    for (let nth = 0; nth < 50; nth++) come(`192.0.2.${nth}`)
+    assert.lengthOf(
+      inside().filter(({ known }) => known),
+      4,
+    )
+    assert.lengthOf(inside(), BOUNDS.places)
+  })
+
+  it("are lost first by the site that has most of them, so that one stranger of another outlasts a crowd", () => {
+    const { come } = listener()
+    const alone = come("203.0.113.7")
+    // One customer's /48, in which each address is of another /64.
+    for (let nth = 0; nth < 50; nth++) come(`2001:db8:7:${nth.toString(16)}::1`)
+    assert.isFalse(alone?.gone)
+  })
+
+  it("are counted by the /64 of IPv6, and by the address of IPv4 however it is written", () => {
+    const { come } = listener()
+    for (const [same, other] of [
+      [["2001:db8::1", "2001:db8::2:3", "2001:DB8:0:0:ffff::9"], "2001:db8::4"],
+      [["192.0.2.1", "::ffff:192.0.2.1", "::ffff:c000:201"], "192.0.2.1"],
+    ] as const) {
+      for (const address of same) assert.isDefined(come(address), address)
+      assert.isUndefined(come(other), other)
+    }
+    assert.isDefined(come("2001:db8:0:1::4"))
+  })
+
+  it("of one network go to a newcomer once its strangers have had time to log in", () => {
+    const { come, wait } = listener()
+    const clients = [come("192.0.2.1"), come("192.0.2.1"), come("192.0.2.1")]
+    assert.isUndefined(come("192.0.2.1"))
+    wait(Places.GRACE_MS)
+    assert.isDefined(come("192.0.2.1"))
+    assert.deepStrictEqual(
+      clients.map((client) => client?.gone),
+      [true, false, false],
+    )
+  })
+
+  it("of one network are never more than it may have, known or not", () => {
+    const { come, wait } = listener()
+    for (let nth = 0; nth < BOUNDS.perNetwork; nth++) assert.isDefined(come("192.0.2.1", { known: true }))
+    wait(Places.GRACE_MS)
+    assert.isUndefined(come("192.0.2.1"))
+  })
+
+  it("are kept by who waits for an answer of ours, or is in the middle of a message", () => {
+    const { come, inside } = listener()
+    for (let nth = 0; nth < 10; nth++) come(`192.0.2.${nth}`, { known: true, busy: true })
+    assert.isUndefined(come("203.0.113.7"))
+    for (const client of inside().slice(3, 5)) client.busy = false
+    assert.isDefined(come("203.0.113.7"))
+    assert.deepStrictEqual(
+      inside()
+        .map(({ remoteAddress }) => remoteAddress)
+        .includes("192.0.2.3"),
+      false,
+    )
+  })
+
+  it("are free again when somebody leaves, and crowded above half of the strangers'", () => {
+    const { come, inside, places } = listener()
+    for (let nth = 0; nth < 3; nth++) come(`192.0.2.${nth}`)
+    assert.isFalse(places.isCrowded())
+    const fourth = come("192.0.2.4")
+    assert.isTrue(places.isCrowded())
+    if (fourth !== undefined) places.remove(fourth)
+    assert.isFalse(places.isCrowded())
+    assert.lengthOf(inside(), 4)
+  })
+})
+
+describe("TLS handshakes on an SMTP listener", () => {
+  const paced = () => {
+    let tick: (() => void) | undefined
+    const handshakes = Handshakes.make((next) => {
+      tick = next
+      return () => (tick = undefined)
+    })
+    return { handshakes, tick: () => tick?.(), isTicking: () => tick !== undefined }
+  }
+
+  it("begin in the order in which they were asked for, and a flood of them by so many a second", () => {
+    const { handshakes, isTicking, tick } = paced()
+    const begun: Array<number> = []
+    for (let nth = 0; nth < 300; nth++) handshakes.begin(() => begun.push(nth))
+    assert.lengthOf(begun, Handshakes.MAX_BURST)
+    for (let ticks = 0; ticks < 20; ticks++) tick()
+    assert.lengthOf(begun, Handshakes.MAX_BURST + Handshakes.HANDSHAKES_PER_SECOND)
+    assert.deepStrictEqual(
+      begun,
+      begun.map((_, index) => index),
+    )
+    for (let ticks = 0; ticks < 200; ticks++) tick()
+    assert.lengthOf(begun, 300)
+    assert.isFalse(isTicking())
+  })
+
+  it("give up their turn when the client is gone", () => {
+    const { handshakes, tick } = paced()
+    const begun: Array<number> = []
+    const giveUp = Array.from({ length: 30 }, (_, nth) => handshakes.begin(() => begun.push(nth)))
+    giveUp[20]?.()
+    for (let ticks = 0; ticks < 20; ticks++) tick()
+    assert.lengthOf(begun, 29)
+    assert.notInclude(begun, 20)
+  })
+})
