@@ -34,6 +34,7 @@ describe("the settings", () => {
         BASE_URL: "mail.acme.test",
         TRACKING_URL: "https://track.acme.test/?from=mail",
         METRICS_ALLOW_NETWORKS: "everybody",
+        METRICS_ALLOW_HOSTS: "node1.acme.test:9464",
         SMTP_TLS_CERT: "/tmp/cert.pem",
       })
       const names = [
@@ -45,6 +46,7 @@ describe("the settings", () => {
         "BASE_URL",
         "TRACKING_URL",
         "METRICS_ALLOW_NETWORKS",
+        "METRICS_ALLOW_HOSTS",
         "SMTP_TLS_CERT",
       ]
       assert.deepStrictEqual(

@@ -35,6 +35,7 @@ import { returnPathKey, returnPathKeys } from "./returnPathKey.ts"
 import { reveal, type Settings, SettingsWrong, urlOf } from "./Settings.ts"
 import { SignIn } from "./signIn/SignIn.ts"
 import * as Exposition from "./observability/Exposition.ts"
+import * as HostNames from "./observability/HostNames.ts"
 import * as Reports from "./smtp/Reports.ts"
 import * as Submission from "./smtp/Submission.ts"
 import * as StoppedLinks from "./StoppedLinks.ts"
@@ -133,22 +134,31 @@ const networks = (cidrs: ReadonlyArray<string>) => Result.getOrThrow(MailNetwork
 export const dns = (settings: Settings) =>
   Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
 
+/** Names under which this process may be asked for its numbers. */
+const hostNames = ({ baseUrl, metricsAllowHosts, metricsHost }: Settings) =>
+  HostNames.make([
+    hostname(),
+    metricsHost,
+    ...metricsAllowHosts,
+    ...Option.match(baseUrl, { onNone: () => [], onSome: (url) => [new URL(url).hostname] }),
+  ])
+
 /** `/metrics` on the API's port. */
-export const metricsRoute = (
-  { baseUrl, metricsAllowNetworks, trustedProxies }: Settings,
-  exposition: Exposition.Exposition["Service"],
-) =>
-  Exposition.route(exposition, {
+export const metricsRoute = (settings: Settings, exposition: Exposition.Exposition["Service"]) => {
+  const { baseUrl, metricsAllowNetworks, trustedProxies } = settings
+  return Exposition.route(exposition, {
+    hostNames: hostNames(settings),
     networks: Option.getOrUndefined(Option.map(metricsAllowNetworks, networks)),
     trustedProxies: networks(trustedProxies),
     isBehindProxy: Option.isSome(baseUrl) || trustedProxies.length > 0,
   })
+}
 
 /** The same on a port of its own, where there is one. */
-export const metrics = ({ metricsHost, metricsPort }: Settings) =>
-  Option.match(metricsPort, {
+export const metrics = (settings: Settings) =>
+  Option.match(settings.metricsPort, {
     onNone: () => Layer.empty,
-    onSome: (port) => Exposition.listen({ host: metricsHost, port }),
+    onSome: (port) => Exposition.listen({ host: settings.metricsHost, port, hostNames: hostNames(settings) }),
   })
 
 const ehloName = (settings: Settings): string => Option.getOrElse(settings.ehloName, hostname)

@@ -1,9 +1,10 @@
-import * as Network from "@waybill/domain/Network"
 import { Config, ConfigProvider, Data, Effect, type LogLevel, Option, Redacted, Runtime, Schema } from "effect"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { EXIT_SETTINGS } from "./cli/exitCodes.ts"
+import { HostName } from "./observability/HostNames.ts"
 import * as Role from "./Role.ts"
+import { CommaList, HttpAddress, ListOf, Networks, NetworksIfSet } from "./SettingValues.ts"
 
 const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url))
 
@@ -32,47 +33,6 @@ const setting = <A>(
   config: Config.Config<A>,
   secret = false,
 ): Setting<A> => ({ name, meaning, fallback, secret, config })
-
-const CommaList = (name: string) =>
-  Config.String(name).pipe(
-    Config.withDefault(""),
-    Config.map((text) =>
-      text
-        .split(",")
-        .map((part) => part.trim())
-        .filter((part) => part !== ""),
-    ),
-  )
-
-const Networks = (name: string) =>
-  CommaList(name).pipe(
-    Config.mapEffect((list) =>
-      Schema.decodeUnknownEffect(Schema.Array(Network.FromText))(list).pipe(
-        Effect.mapError((error) => new Config.ConfigError(new ConfigProvider.SourceError({ message: error.message }))),
-      ),
-    ),
-  )
-
-/** Paths are written behind it, and behind a `?` or a `#` they would be none. */
-const HttpAddress = (name: string) =>
-  Config.schema(
-    Schema.String.check(
-      Schema.makeFilter((text) => /^https?:\/\/[^/?#][^?#]*$/u.test(text) && URL.canParse(text), {
-        expected: "an address that begins with http:// or https://, and has no ? or # in it",
-      }),
-    ),
-    name,
-  )
-
-const NetworksIfSet = (name: string) =>
-  Config.option(Config.String(name)).pipe(
-    Config.mapEffect((text) =>
-      Option.match(text, {
-        onNone: () => Effect.succeedNone,
-        onSome: (list) => (list.trim() === "none" ? Effect.succeedSome([]) : Effect.asSome(Networks(name))),
-      }),
-    ),
-  )
 
 /** Every setting there is. `waybill config` and docs/configuration.md are written from this table. */
 export const TABLE = {
@@ -280,6 +240,12 @@ export const TABLE = {
     "Networks (CIDR, comma-separated, or none) that may read /metrics on the API's port.",
     "this machine, unless BASE_URL or TRUSTED_PROXIES says that a proxy stands before it",
     NetworksIfSet("METRICS_ALLOW_NETWORKS"),
+  ),
+  metricsAllowHosts: setting(
+    "METRICS_ALLOW_HOSTS",
+    "Names (comma-separated) under which /metrics may be read, besides addresses, names without a dot and BASE_URL.",
+    "none",
+    ListOf("METRICS_ALLOW_HOSTS", HostName),
   ),
   otlpEndpoint: setting(
     "OTEL_EXPORTER_OTLP_ENDPOINT",

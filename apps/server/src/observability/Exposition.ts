@@ -9,6 +9,7 @@ import { createServer } from "node:http"
 import * as ClientAddress from "../http/ClientAddress.ts"
 import * as Database from "./Database.ts"
 import * as Disk from "./Disk.ts"
+import * as HostNames from "./HostNames.ts"
 import * as Vitals from "./Vitals.ts"
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -36,8 +37,18 @@ export class Exposition extends Context.Service<Exposition, { readonly text: Eff
     )
 }
 
-const answer = ({ text }: Exposition["Service"]) =>
-  Effect.map(text, (body) => HttpServerResponse.text(body, { contentType: CONTENT_TYPE }))
+/** RFC 9110 §15.5.20: the request was led to a server that does not answer for its name. */
+const MISDIRECTED = HttpServerResponse.text(
+  "The numbers are not shown under this host name. Ask by address, or name it in METRICS_ALLOW_HOSTS.\n",
+  { status: 421 },
+)
+
+const answer = ({ text }: Exposition["Service"], names: HostNames.HostNames) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+    HostNames.includes(names, headers["host"])
+      ? Effect.map(text, (body) => HttpServerResponse.text(body, { contentType: CONTENT_TYPE }))
+      : Effect.succeed(MISDIRECTED),
+  )
 
 /** A proxy that nobody has declared makes everybody look like this machine, but leaves its marks. */
 const MARKS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"]
@@ -50,6 +61,7 @@ export interface Readers {
   readonly trustedProxies: Network.Networks
   /** Something stands before this service and answers for it. */
   readonly isBehindProxy: boolean
+  readonly hostNames: HostNames.HostNames
 }
 
 /**
@@ -58,7 +70,7 @@ export interface Readers {
  */
 export const route = (
   exposition: Exposition["Service"],
-  { isBehindProxy, networks, trustedProxies }: Readers,
+  { hostNames, isBehindProxy, networks, trustedProxies }: Readers,
 ): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
   const readers = networks ?? (isBehindProxy ? [] : LOOPBACK)
   return HttpRouter.add(
@@ -72,7 +84,7 @@ export const route = (
       if (isMarked || !Network.contains(readers, client)) {
         return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
       }
-      return yield* answer(exposition)
+      return yield* answer(exposition, hostNames)
       // The edge answers it like any path that leads nowhere.
     }).pipe(Effect.orDie),
   )
@@ -85,12 +97,19 @@ const ready = Effect.map(Readiness.problems, (problems) =>
 )
 
 /** On a port of its own, for whoever can reach it: every role has one, an API or not. */
-export const listen = (options: { readonly host: string; readonly port: number }) =>
+export const listen = ({
+  hostNames,
+  ...options
+}: {
+  readonly host: string
+  readonly port: number
+  readonly hostNames: HostNames.HostNames
+}) =>
   Layer.unwrap(
     Effect.map(Exposition, (exposition) =>
       HttpRouter.serve(
         Layer.mergeAll(
-          HttpRouter.add("GET", "/metrics", answer(exposition)),
+          HttpRouter.add("GET", "/metrics", answer(exposition, hostNames)),
           HttpRouter.add("GET", "/healthz", Effect.succeed(healthy)),
           HttpRouter.add("GET", "/readyz", ready),
         ),
