@@ -346,6 +346,7 @@ CREATE TABLE user_two_factors (
   verified boolean NOT NULL DEFAULT true,
   failed_verification_count integer NOT NULL DEFAULT 0,
   locked_until timestamp with time zone,
+  last_step bigint,
   CONSTRAINT user_two_factors_pkey PRIMARY KEY (id),
   CONSTRAINT user_two_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
@@ -370,8 +371,7 @@ CREATE TABLE users (
   updated_at timestamp with time zone NOT NULL DEFAULT now(),
   two_factor_enabled boolean NOT NULL DEFAULT false,
   operator boolean NOT NULL DEFAULT false,
-  CONSTRAINT users_pkey PRIMARY KEY (id),
-  CONSTRAINT users_email_key UNIQUE (email)
+  CONSTRAINT users_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE webhook_deliveries (
@@ -455,7 +455,7 @@ CREATE UNIQUE INDEX events_by_position ON events USING btree ("position");
 
 CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires_at);
 
-CREATE UNIQUE INDEX members_by_email ON members USING btree (lower(email)) WHERE (status <> 'removed'::text);
+CREATE UNIQUE INDEX members_by_email ON members USING btree (account_id, lower(email)) WHERE (status <> 'removed'::text);
 
 CREATE UNIQUE INDEX members_by_user ON members USING btree (user_id) WHERE (status <> 'removed'::text);
 
@@ -481,6 +481,8 @@ CREATE INDEX secrets_by_key ON secrets USING btree (key_id);
 
 CREATE UNIQUE INDEX suppressions_by_id ON suppressions USING btree (account_id, id) WHERE active;
 
+CREATE UNIQUE INDEX user_credentials_by_provider ON user_credentials USING btree (user_id, provider_id);
+
 CREATE INDEX user_credentials_by_user ON user_credentials USING btree (user_id);
 
 CREATE UNIQUE INDEX user_passkeys_by_credential ON user_passkeys USING btree (credential_id);
@@ -494,6 +496,8 @@ CREATE INDEX user_two_factors_by_user ON user_two_factors USING btree (user_id);
 CREATE INDEX user_verifications_by_expiry ON user_verifications USING btree (expires_at);
 
 CREATE INDEX user_verifications_by_identifier ON user_verifications USING btree (identifier);
+
+CREATE INDEX users_by_email ON users USING btree (email);
 
 CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries USING btree (account_id, webhook_id, id);
 

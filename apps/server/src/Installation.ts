@@ -7,7 +7,7 @@ import * as Team from "@waybill/domain/Team"
 import * as Accounts from "@waybill/store/Accounts"
 import { EventStore } from "@waybill/store/EventStore"
 import * as Users from "@waybill/store/Users"
-import { Effect, Option, Redacted, Result } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { drawKey } from "./apiKeys.ts"
 import * as domains from "./domains.ts"
@@ -78,9 +78,9 @@ export const ensure = Effect.fn("Installation.ensure")(function* () {
 
 /** Who installs the service runs it: the first owner is the instance's operator too. Known from a start that broke off. */
 const owner = Effect.fnUntraced(function* (password: Redacted.Redacted) {
-  const known = yield* Users.findByEmail(FIRST_OWNER)
-  const id = Option.isSome(known) ? known.value.id : yield* newId("UserId")
-  if (Option.isNone(known))
+  const [known] = yield* Users.findByEmail(FIRST_OWNER)
+  const id = known?.id ?? (yield* newId("UserId"))
+  if (known === undefined)
     yield* Users.create({ id, email: FIRST_OWNER, name: OWNER_NAME, operator: true, created_at: yield* now })
   yield* Users.setPassword(id, password)
   return id

@@ -120,7 +120,7 @@ export class AlreadyMember extends Schema.TaggedError<AlreadyMember>()("AlreadyM
   readonly code = "unprocessable"
   readonly reason = "already_member"
   override get message() {
-    return `${this.email} already signs in here. One address belongs to one account.`
+    return `${this.email} is already a member of this account.`
   }
 }
 
@@ -143,27 +143,50 @@ export class LastOwner extends Schema.TaggedError<LastOwner>()("LastOwner", {}) 
   }
 }
 
-/** Whoever signs in as an operator sees every account, so no account decides how they sign in. */
+/** An operator sees every account, so no account decides how an operator signs in or with which role. */
 export class MemberIsOperator extends Schema.TaggedError<MemberIsOperator>()("MemberIsOperator", {}) {
   readonly status = 422
   readonly code = "unprocessable"
   readonly reason = "member_is_operator"
   override get message() {
-    return "This member runs the instance: only an operator makes them a link, and nobody removes them before `waybill users operator --off`."
+    return "This member runs the instance. Only an operator changes their role or makes them a link, and `waybill users operator --off` has to come before their removal."
   }
 }
 
-/** A key that leaked must not become the sign-in of somebody who has one. */
+/** A link sets a password, so a link for somebody who signs in already would be their sign-in. */
 export class MemberHasJoined extends Schema.TaggedError<MemberHasJoined>()("MemberHasJoined", {}) {
   readonly status = 422
   readonly code = "unprocessable"
   readonly reason = "member_has_joined"
   override get message() {
-    return "A key makes links only for members who have not signed in yet. For others an owner makes one in the dashboard."
+    return "Links are for members who have not signed in yet. A lost password is replaced by an operator, or by `waybill users password`."
+  }
+}
+
+/** What a key makes is never more than the key: an owner's session may do what no key may. */
+export class OwnersNeedSession extends Schema.TaggedError<OwnersNeedSession>()("OwnersNeedSession", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "owners_need_session"
+  override get message() {
+    return "An API key manages members and viewers. Sign in to the dashboard as an owner to invite, change or remove an owner."
+  }
+}
+
+/** A sign-in would outlive the key's expiry and reach beyond its domain and addresses. */
+export class KeyIsRestricted extends Schema.TaggedError<KeyIsRestricted>()("KeyIsRestricted", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "key_is_restricted"
+  override get message() {
+    return "An API key with a domain, allowed addresses or an expiry cannot manage members, who would not be bound by these limits."
   }
 }
 
 type Decide<Error> = Aggregate.Decide<State, Event, Error>
+
+/** Who manages the team. A session is an owner's, since no other role may. */
+export type By = "key" | "session" | "operator"
 
 export interface Invitation {
   readonly user_id: Id.UserId
@@ -173,8 +196,13 @@ export interface Invitation {
 }
 
 export const invite =
-  (now: Timestamp.Timestamp, invitation: Invitation): Decide<AlreadyMember | TooManyMembers> =>
+  (
+    now: Timestamp.Timestamp,
+    invitation: Invitation,
+    by: By = "session",
+  ): Decide<AlreadyMember | TooManyMembers | OwnersNeedSession> =>
   ({ members }) => {
+    if (by === "key" && invitation.role === "owner") return Result.fail(new OwnersNeedSession())
     if (members.some((member) => Address.keyOf(member.email) === Address.keyOf(invitation.email)))
       return Result.fail(new AlreadyMember({ email: invitation.email }))
     if (members.length >= MAX_MEMBERS) return Result.fail(new TooManyMembers())
@@ -199,10 +227,16 @@ const isLastOwner = ({ members }: State, member: Member): boolean =>
   members.filter((each) => each.role === "owner" && each.status === "active").length === 1
 
 export const changeRole =
-  (now: Timestamp.Timestamp, user_id: Id.UserId, role: Role): Decide<MemberNotFound | LastOwner | NothingNew> =>
+  (
+    now: Timestamp.Timestamp,
+    user_id: Id.UserId,
+    role: Role,
+    by: By = "session",
+  ): Decide<MemberNotFound | LastOwner | NothingNew | OwnersNeedSession> =>
   (team) => {
     const member = find(team, user_id)
     if (member === undefined) return Result.fail(new MemberNotFound())
+    if (by === "key" && (role === "owner" || member.role === "owner")) return Result.fail(new OwnersNeedSession())
     if (member.role === role) return Result.fail(new NothingNew())
     return isLastOwner(team, member)
       ? Result.fail(new LastOwner())
@@ -210,10 +244,15 @@ export const changeRole =
   }
 
 export const remove =
-  (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound | LastOwner> =>
+  (
+    now: Timestamp.Timestamp,
+    user_id: Id.UserId,
+    by: By = "session",
+  ): Decide<MemberNotFound | LastOwner | OwnersNeedSession> =>
   (team) => {
     const member = find(team, user_id)
     if (member === undefined) return Result.fail(new MemberNotFound())
+    if (by === "key" && member.role === "owner") return Result.fail(new OwnersNeedSession())
     return isLastOwner(team, member)
       ? Result.fail(new LastOwner())
       : Result.succeed(Array.of<Event>({ _tag: "MemberRemoved", user_id, at: now }))
@@ -228,6 +267,19 @@ const recorded =
       ? Result.fail(new MemberNotFound())
       : Result.succeed(Array.of<Event>({ _tag, user_id, at: now }))
 
-export const makeLink = recorded("MemberLinkMade")
+/** Decided with the history: somebody who has joined meanwhile is nobody's to take over by a link. */
+export const makeLink =
+  (
+    now: Timestamp.Timestamp,
+    user_id: Id.UserId,
+    by: By = "session",
+  ): Decide<MemberNotFound | MemberHasJoined | OwnersNeedSession> =>
+  (team) => {
+    const member = find(team, user_id)
+    if (member !== undefined && by !== "operator" && member.status === "active")
+      return Result.fail(new MemberHasJoined())
+    if (member !== undefined && by === "key" && member.role === "owner") return Result.fail(new OwnersNeedSession())
+    return recorded("MemberLinkMade")(now, user_id)(team)
+  }
 export const setPassword = recorded("MemberPasswordSet")
 export const removeFactors = recorded("MemberFactorsRemoved")

@@ -6,6 +6,8 @@ import * as Users from "./Users.ts"
 export interface SecondFactors {
   readonly authenticator: boolean
   readonly passkeys: number
+  /** Bound to an identity of the organisation's provider. */
+  readonly provider: boolean
 }
 
 export const of = Effect.fn("SecondFactors.of")(function* (user_id: string) {
@@ -13,8 +15,29 @@ export const of = Effect.fn("SecondFactors.of")(function* (user_id: string) {
   const [found] = yield* Effect.orDie(sql<SecondFactors>`
     SELECT EXISTS (SELECT FROM users WHERE id = ${user_id} AND two_factor_enabled)
         OR EXISTS (SELECT FROM user_two_factors WHERE user_id = ${user_id}) AS authenticator,
-      (SELECT count(*)::int FROM user_passkeys WHERE user_id = ${user_id}) AS passkeys`)
-  return found ?? { authenticator: false, passkeys: 0 }
+      (SELECT count(*)::int FROM user_passkeys WHERE user_id = ${user_id}) AS passkeys,
+      EXISTS (SELECT FROM user_credentials WHERE user_id = ${user_id} AND provider_id <> 'credential') AS provider`)
+  return found ?? { authenticator: false, passkeys: 0, provider: false }
+})
+
+/** The authenticator of a user, with its secret as the sign-in library encrypted it. */
+export const authenticatorOf = Effect.fn("SecondFactors.authenticatorOf")(function* (user_id: string) {
+  const sql = yield* PgClient.PgClient
+  const [found] = yield* Effect.orDie(sql<{ readonly id: string; readonly secret: string }>`
+    SELECT id, secret FROM user_two_factors WHERE user_id = ${user_id}`)
+  return found
+})
+
+/**
+ * Accepts the code of a time step at most once for each user, on all nodes: a step that is not newer than the last one
+ * accepted is refused (RFC 6238, section 5.2).
+ */
+export const acceptStep = Effect.fn("SecondFactors.acceptStep")(function* (factor_id: string, step: number) {
+  const sql = yield* PgClient.PgClient
+  const accepted = yield* Effect.orDie(sql`
+    UPDATE user_two_factors SET last_step = ${step}
+    WHERE id = ${factor_id} AND (last_step IS NULL OR last_step < ${step}) RETURNING id`)
+  return accepted.length === 1
 })
 
 /**
@@ -29,9 +52,9 @@ export const remove = Effect.fn("SecondFactors.remove")(function* (user_id: stri
         yield* sql`UPDATE users SET two_factor_enabled = false, updated_at = now() WHERE id = ${user_id}`
         yield* sql`DELETE FROM user_two_factors WHERE user_id = ${user_id}`
         yield* sql`DELETE FROM user_passkeys WHERE user_id = ${user_id}`
-        yield* sql`DELETE FROM user_verifications WHERE value = ${user_id} AND identifier LIKE 'trust-device-%'`
+        yield* sql`DELETE FROM user_credentials WHERE user_id = ${user_id} AND provider_id <> 'credential'`
         yield* sql`DELETE FROM user_sessions WHERE user_id = ${user_id}`
-        yield* Users.dropLinks(user_id)
+        yield* Users.endProofs(user_id)
       }),
     ),
   )

@@ -46,11 +46,45 @@ export interface User {
   readonly operator: boolean
 }
 
+/** Users with this address: one for each account that invited it, the oldest first. */
 export const findByEmail = Effect.fn("Users.findByEmail")(function* (email: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<User>`
-    SELECT id, email, name, operator FROM users WHERE email = ${email.toLowerCase()}`)
-  return Option.fromUndefinedOr(rows[0])
+  return yield* Effect.orDie(sql<User>`
+    SELECT id, email, name, operator FROM users WHERE email = ${email.toLowerCase()} ORDER BY created_at, id`)
+})
+
+/** Users of one address whose passwords a sign-in is compared with. Each account has at most one, so this is never met. */
+export const MAX_IDENTITIES = 20
+
+/** A user who may be the one that signs in with an address. */
+export interface Identity {
+  readonly id: Id.UserId
+  readonly password_hash: string | null
+  /** Subject of the identity provider that this user is bound to. */
+  readonly subject: string | null
+}
+
+/** Members with this address, in whatever account: those who have joined first, then the oldest. */
+export const identities = Effect.fn("Users.identities")(function* (email: string) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Identity>`
+    SELECT u.id,
+      (SELECT c.password FROM user_credentials c WHERE c.user_id = u.id AND c.provider_id = 'credential') AS password_hash,
+      (SELECT c.subject FROM user_credentials c WHERE c.user_id = u.id AND c.provider_id <> 'credential') AS subject
+    FROM users u JOIN members m ON m.user_id = u.id AND m.status <> 'removed'
+    WHERE u.email = ${email.toLowerCase()}
+    ORDER BY m.status = 'active' DESC, u.created_at, u.id LIMIT ${MAX_IDENTITIES}`)
+})
+
+/** Deletes a user whose invitation was refused after all. */
+export const discard = Effect.fn("Users.discard")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  const discarded = Effect.gen(function* () {
+    const [gone] = yield* sql`
+      DELETE FROM users WHERE id = ${id} AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = users.id) RETURNING id`
+    if (gone !== undefined) yield* endProofs(id)
+  })
+  yield* Effect.orDie(sql.withTransaction(discarded))
 })
 
 export const find = Effect.fn("Users.find")(function* (id: string) {
@@ -91,7 +125,7 @@ export const setPassword = Effect.fn("Users.setPassword")(function* (id: string,
           VALUES (${id}, ${id}, 'credential', ${id}, ${hash}, now(), now())
           ON CONFLICT (provider_id, subject) DO UPDATE SET password = excluded.password, updated_at = now()`
         yield* sql`DELETE FROM user_sessions WHERE user_id = ${id}`
-        yield* dropLinks(id)
+        yield* endProofs(id)
       }),
     ),
   )
@@ -105,6 +139,15 @@ export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     DELETE FROM user_verifications WHERE value = ${id} AND starts_with(identifier, ${LINK_PREFIX})`)
+})
+
+/**
+ * Ends everything short-lived that stands for this user: links that set a password, browsers trusted to skip the second
+ * factor, and sign-ins that wait for a code. Every change of a password or a second factor ends them.
+ */
+export const endProofs = Effect.fn("Users.endProofs")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM user_verifications WHERE value = ${id}`)
 })
 
 /** Nor do those that are older than this one; of some that are made at once one is left. */

@@ -85,6 +85,24 @@ export const browser = (url: string, address = `10.${[...randomBytes(3)].join(".
 /** The token that a link to set a password carries behind its hash. */
 export const tokenOf = (link: string): string => new URL(link).hash.slice(1)
 
+const STEP_MS = 30_000
+/** Left of a step before its predecessor's code is shown, which would be refused if the step ended on the way. */
+const LEFT_MS = 5_000
+
+/** An authenticator app whose owner never gives a code twice: each is newer than the one before. */
+export const authenticator = (uri: string) => {
+  let last = 0
+  return Effect.gen(function* () {
+    const now = Date.now()
+    const present = Math.floor(now / STEP_MS)
+    const oldest = STEP_MS - (now % STEP_MS) > LEFT_MS ? present - 1 : present
+    last = Math.max(last + 1, oldest)
+    // The next step's code is taken already; for one after it, time has to pass.
+    if (last > present + 1) yield* Effect.sleep((last - 1) * STEP_MS - now)
+    return totp(uri, last * STEP_MS)
+  })
+}
+
 /** RFC 6238, as an authenticator app reckons it. */
 export const totp = (uri: string, at_ms: number): string => {
   const secret = new URL(uri).searchParams.get("secret") ?? ""

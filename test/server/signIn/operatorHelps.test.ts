@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as Database from "../../support/database.ts"
 import { runToEnd } from "../../support/service.ts"
-import { browser, House, tokenOf, totp } from "./house.ts"
+import { authenticator, browser, House, tokenOf } from "./house.ts"
 
 /** The command line, beside the service on its database. */
 const waybill = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
@@ -13,6 +13,13 @@ const waybill = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   return output
 })
 
+const linkOf = Effect.fnUntraced(function* (url: string, id: string, token: string) {
+  const sql = yield* PgClient.PgClient
+  yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
+    VALUES (${token}, ${`reset-password:${token}`}, ${id}, now() + interval '1 day', now(), now())`
+  return `${url}/welcome#${token}`
+})
+
 /** A link that was made before opens nothing once an operator has helped. */
 const opened = (url: string, link: string) =>
   browser(url).ask("POST", "/auth/reset-password", {
@@ -20,21 +27,20 @@ const opened = (url: string, link: string) =>
   })
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lost a second factor", (it) => {
-  const code = (uri: string) => ({ body: { code: totp(uri, Date.now()) } })
-
   it.effect("signs in with the password alone once an operator has removed it, which the audit log says", () =>
     Effect.gen(function* () {
       const { key, owner, url } = yield* House
       const { email, password } = owner
       const setUp = Effect.fnUntraced(function* (page: ReturnType<typeof browser>) {
         const { json } = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password } })
-        const verified = yield* page.ask("POST", "/auth/two-factor/verify-totp", code(json.totpURI))
+        const next = authenticator(json.totpURI)
+        const verified = yield* page.ask("POST", "/auth/two-factor/verify-totp", { body: { code: yield* next } })
         assert.strictEqual(verified.status, 200)
-        return String(json.totpURI)
+        return next
       })
       const page = browser(url)
       yield* page.signIn(owner)
-      const uri = yield* setUp(page)
+      const next_code = yield* setUp(page)
       const { id } = (yield* page.ask("GET", "/v1/session")).json.actor
       // One that only a browser with an authenticator could use, but a row like any other to whoever removes it.
       const sql = yield* PgClient.PgClient
@@ -43,15 +49,15 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lo
         VALUES ('lost', ${id}, 'Lost phone', 'key', 'credential', 0, 'singleDevice', false, now())`
       const trusted = browser(url)
       assert.deepInclude((yield* trusted.signIn(owner)).json, { twoFactorRedirect: true })
-      const trusting = { body: { ...code(uri).body, trustDevice: true } }
+      const trusting = { body: { code: yield* next_code, trustDevice: true } }
       assert.strictEqual((yield* trusted.ask("POST", "/auth/two-factor/verify-totp", trusting)).status, 200)
       yield* trusted.ask("POST", "/auth/sign-out", { body: {} })
       assert.notProperty((yield* trusted.signIn(owner)).json, "twoFactorRedirect")
 
-      const { json: link } = yield* page.ask("POST", `/v1/members/${id}/link`)
+      const link = yield* linkOf(url, id, "before-factors")
       const said = yield* waybill("users", "reset-factors", email.toUpperCase(), "--json")
-      assert.strictEqual((yield* opened(url, link.url)).status, 400)
-      assert.deepStrictEqual(JSON.parse(said), { id, email, authenticator: true, passkeys: 1 })
+      assert.strictEqual((yield* opened(url, link)).status, 400)
+      assert.deepStrictEqual(JSON.parse(said), { id, email, authenticator: true, passkeys: 1, provider: false })
 
       for (const signedIn of [page, trusted])
         assert.strictEqual((yield* signedIn.ask("GET", "/v1/session")).status, 401)
@@ -94,9 +100,9 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lo
       const lost = browser(url)
       yield* lost.signIn(owner)
       const { id } = (yield* lost.ask("GET", "/v1/session")).json.actor
-      const { json: link } = yield* lost.ask("POST", `/v1/members/${id}/link`)
+      const link = yield* linkOf(url, id, "before-password")
       const { password } = JSON.parse(yield* waybill("users", "password", owner.email, "--json"))
-      assert.strictEqual((yield* opened(url, link.url)).status, 400)
+      assert.strictEqual((yield* opened(url, link)).status, 400)
       assert.strictEqual((yield* browser(url).signIn(owner)).status, 401)
       const page = browser(url)
       assert.strictEqual((yield* page.signIn({ email: owner.email, password })).status, 200)

@@ -19,9 +19,18 @@ class NoSuchUser extends Data.TaggedError("NoSuchUser")<{ readonly message: stri
 const user = Argument.String("user").pipe(Argument.withDescription("The user's id, usr_…, or their email address"))
 
 const find = Effect.fnUntraced(function* (named: string) {
-  const found = yield* named.includes("@") ? Users.findByEmail(named) : Users.find(Id.UserId.make(named))
-  if (Option.isNone(found)) return yield* new NoSuchUser({ message: `nobody signs in here as ${named}` })
-  return found.value
+  const found = yield* named.includes("@")
+    ? Users.findByEmail(named)
+    : Effect.map(Users.find(Id.UserId.make(named)), Option.toArray)
+  const [one, ...others] = found
+  if (one === undefined) return yield* new NoSuchUser({ message: `nobody signs in here as ${named}` })
+  if (others.length > 0) {
+    const ids = found.map(({ id }) => id).join(", ")
+    return yield* new NoSuchUser({
+      message: `${found.length} users have the address ${named}, each in an account of its own. Name one by its id: ${ids}`,
+    })
+  }
+  return one
 })
 
 /** Written down before it is done; whoever belongs to no account has no log that it could stand in. */
@@ -80,7 +89,7 @@ const resetFactors = Command.make(
   Effect.fn(function* ({ json, user }) {
     const { email, id } = yield* find(user)
     const had = yield* SecondFactors.of(id)
-    const any = had.authenticator || had.passkeys > 0
+    const any = had.authenticator || had.passkeys > 0 || had.provider
     if (any) {
       yield* record(id, Team.removeFactors)
       yield* SecondFactors.remove(id)
@@ -95,7 +104,7 @@ const resetFactors = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Take away the authenticator and the passkeys of somebody who lost them, and end their sessions",
+    "Remove somebody's authenticator, passkeys and binding to the identity provider, and end their sessions",
   ),
 )
 

@@ -5,6 +5,7 @@ import type * as Aggregate from "@waybill/domain/Aggregate"
 import type * as Id from "@waybill/domain/Id"
 import * as Team from "@waybill/domain/Team"
 import * as Timestamp from "@waybill/domain/Timestamp"
+import * as ApiKeys from "@waybill/store/ApiKeys"
 import * as StoredMembers from "@waybill/store/Members"
 import { Provenance } from "@waybill/store/Provenance"
 import type { Append, Unit, View } from "@waybill/store/Unit"
@@ -34,8 +35,7 @@ export const MembersLive = HttpApiBuilder.group(Api, "members", (handlers) =>
         return whole((yield* StoredMembers.list(account_id)).map(listed))
       }),
     invite: (call) => invite(call, call.payload),
-    changeRole: ({ params, payload }) =>
-      commit(about(Team, Team.STREAM_ID, (at) => Team.changeRole(at, params.id, payload.role), memberOf(params.id))),
+    changeRole: ({ params, payload }) => changed(params.id, payload.role),
     makeLink: (call) => told(onceSealed(call, newLink(call.params.id))),
     remove: ({ params }) => removed(params.id),
   }),
@@ -55,11 +55,28 @@ const listed = ({ last_seen_at, name, record, two_factor }: StoredMembers.Listed
 
 type Invitation = Omit<Team.Invitation, "user_id" | "name"> & { readonly name: string | null }
 
-export const invite = (call: Call, invitation: Invitation) => told(onceSealed(call, invited(invitation)))
+export const invite = (call: Call, invitation: Invitation) =>
+  inviting((user_id) => told(onceSealed(call, invited(user_id, invitation))))
 
 /** The same in one commit with the account that is the invited owner's, so that there is none which nobody owns. */
 export const found = (call: Call, invitation: Invitation, account: Append) =>
-  told(onceSealed(call, Effect.map(invited(invitation), foundedBy(account))))
+  inviting((user_id) => told(onceSealed(call, Effect.map(invited(user_id, invitation), foundedBy(account)))))
+
+/** An invitation that is refused leaves no user behind. */
+const inviting = <A, E, R>(work: (user_id: Id.UserId) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(newId("UserId"), (user_id) => Effect.tapError(work(user_id), () => Users.discard(user_id)))
+
+/** Who manages the team. What a key makes is never more than the key, so one with limits of its own makes no sign-ins. */
+const manager = Effect.gen(function* () {
+  const user = yield* signedIn
+  if (user !== undefined) return user.operator ? "operator" : "session"
+  const { account_id, key_id } = yield* CurrentKey
+  if (key_id === null) return "operator"
+  const key = yield* ApiKeys.find(yield* now, account_id, key_id)
+  const isRestricted =
+    Option.isNone(key) || key.value.domain !== null || key.value.allowed_ips.length > 0 || key.value.expires_at !== null
+  return isRestricted ? yield* new Team.KeyIsRestricted() : "key"
+})
 
 const foundedBy =
   ({ aggregate, events, id }: Append) =>
@@ -73,54 +90,58 @@ const foundedBy =
   })
 
 /**
- * The address may be known from before, to nobody's account now; then the same person comes back, by a sign-in that is
- * new. An operator keeps theirs, so nobody's invitation reaches them.
+ * Every invitation is a user of its own, whatever other accounts know of the address: so nothing is told about them, and
+ * nothing is taken from them. Whether the address is in this very account is decided with the team's history.
  */
-const invited = Effect.fnUntraced(function* ({ email, name, role }: Invitation) {
-  const known = yield* Users.findByEmail(email)
-  const belongs = Option.isSome(known) ? yield* StoredMembers.find(known.value.id) : Option.none()
-  const { account_id } = yield* CurrentKey
-  // Whether it is in this very account is decided with the team's history.
-  const isHere = Option.isSome(belongs) && belongs.value.account_id === account_id
-  if (Option.isSome(known) && !isHere) {
-    if (Option.isSome(belongs) || known.value.operator) return yield* new Team.AlreadyMember({ email })
-    yield* Users.forgetSignIn(known.value.id)
-  }
+const invited = Effect.fnUntraced(function* (user_id: Id.UserId, { email, name, role }: Invitation) {
+  const by = yield* manager
   const called = name ?? email.slice(0, email.lastIndexOf("@"))
-  const user_id = Option.isSome(known) ? known.value.id : yield* newId("UserId")
-  if (Option.isNone(known))
-    yield* Users.create({ id: user_id, email, name: called, operator: false, created_at: yield* now })
+  yield* Users.create({ id: user_id, email, name: called, operator: false, created_at: yield* now })
   const invitation = { user_id, email, name: called, role }
-  return yield* linked(user_id, (at) => Team.invite(at, invitation))
+  return yield* linked(user_id, (at) => Team.invite(at, invitation, by))
+})
+
+/** Links from before the change would open the new role. */
+const changed = Effect.fnUntraced(function* (id: Id.UserId, role: Team.Role) {
+  const by = yield* manager
+  yield* keptFrom(by, id)
+  const member = yield* commit(about(Team, Team.STREAM_ID, (at) => Team.changeRole(at, id, role, by), memberOf(id)))
+  yield* Users.dropLinks(id)
+  return member
 })
 
 /** Whoever opens a link becomes that member, so it is made only for whom the caller may stand in. */
 const newLink = Effect.fnUntraced(function* (id: Id.UserId) {
-  const member = yield* StoredMembers.find(id)
-  const { account_id } = yield* CurrentKey
-  if (Option.isNone(member) || member.value.account_id !== account_id) return yield* new Team.MemberNotFound()
+  const by = yield* manager
   const user = yield* signedIn
-  if (member.value.operator && user?.operator !== true) return yield* new Team.MemberIsOperator()
-  if (member.value.status === "active" && user === undefined) return yield* new Team.MemberHasJoined()
-  return yield* linked(id, (at) => Team.makeLink(at, id))
+  yield* keptFrom(by, id)
+  // A session that was stolen would become the user's password.
+  if (user?.user_id === id) return yield* new Team.MemberHasJoined()
+  return yield* linked(id, (at) => Team.makeLink(at, id, by))
 })
 
 /** An operator is first made none, by whoever has the instance's command line: no account takes that from them. */
 const removed = Effect.fnUntraced(function* (id: Id.UserId) {
-  const member = yield* StoredMembers.find(id)
-  const { account_id } = yield* CurrentKey
-  if (Option.isSome(member) && member.value.account_id === account_id && member.value.operator)
-    return yield* new Team.MemberIsOperator()
+  const by = yield* manager
+  yield* keptFrom("session", id)
   yield* commit(
     about(
       Team,
       Team.STREAM_ID,
-      (at) => Team.remove(at, id),
+      (at) => Team.remove(at, id, by),
       () => undefined,
     ),
   )
   yield* Users.forgetSignIn(id)
   return { object: "member" as const, id, deleted: true as const }
+})
+
+/** Refuses who is no member of this account, and an operator's membership to everybody but operators. */
+const keptFrom = Effect.fnUntraced(function* (by: Team.By, id: Id.UserId) {
+  const member = yield* StoredMembers.find(id)
+  const { account_id } = yield* CurrentKey
+  if (Option.isNone(member) || member.value.account_id !== account_id) return yield* new Team.MemberNotFound()
+  if (member.value.operator && by !== "operator") return yield* new Team.MemberIsOperator()
 })
 
 /** From when a new link is told of, those from before open nothing. */

@@ -30,7 +30,8 @@ const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEn
 const refuse = (reason: InvalidRequest["reason"], message: string) =>
   new InvalidRequest({ reason, details: [{ path: "", message }] })
 
-const readBody = Effect.gen(function* () {
+/** Reads a body of JSON, which is bounded in its values and its depth before anything parses it. */
+export const readBody = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const type = (request.headers["content-type"] ?? "application/json").split(";", 1)[0]?.trim() ?? ""
   if (type.toLowerCase() !== "application/json")

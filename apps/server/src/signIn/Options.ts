@@ -1,3 +1,5 @@
+import type { Guarding } from "./guards.ts"
+
 /** Where everything about signing in lives. */
 export const PATH = "/auth"
 /** How the client's address reaches the library: set by us on every request, whatever the client wrote there. */
@@ -6,6 +8,16 @@ export const ADDRESS_HEADER = "x-waybill-client"
 export const LINK_PATH = "/welcome"
 /** How long a link that sets a password may be used. */
 export const LINK_HOURS = 72
+/** Guessable passwords are refused by their length alone: NIST SP 800-63B asks for no rules about characters. */
+export const MIN_PASSWORD_CHARS = 12
+export const MAX_PASSWORD_CHARS = 256
+/**
+ * Tries a minute to sign in, to give a code, to prove oneself by a password, to use a link, a passkey or the provider:
+ * each of these for each address, an IPv6 /64 being one, and of codes and passwords for each user too.
+ */
+export const TRIES_PER_MINUTE = 10
+/** How long after signing in a password, a second factor or a passkey may be changed without proving oneself again. */
+export const FRESH_MINUTES = 60
 
 export interface Options {
   /** How browsers reach the service. */
@@ -20,8 +32,10 @@ export interface Options {
   /** A session is refused, by `false`, to whoever belongs to no account. */
   readonly beforeSession: (session: { readonly userId: string }) => Promise<false | undefined>
   readonly afterSession: (session: { readonly userId: string }) => Promise<void>
-  /** Somebody's password was set by a link, or changed by who knew it. */
-  readonly afterPassword: (userId: string) => Promise<void>
+  /** A password or a second factor was set, changed or removed. */
+  readonly afterProof: (userId: string) => Promise<void>
+  readonly guarding: Guarding
+  readonly log: (level: string, message: string, ...more: ReadonlyArray<unknown>) => void
 }
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/u

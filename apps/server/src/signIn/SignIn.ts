@@ -6,13 +6,17 @@ import { EventStore } from "@waybill/store/EventStore"
 import { InstanceKey } from "@waybill/store/InstanceKey"
 import * as Members from "@waybill/store/Members"
 import { Provenance } from "@waybill/store/Provenance"
+import * as SecondFactors from "@waybill/store/SecondFactors"
+import * as SignInTries from "@waybill/store/SignInTries"
 import * as Users from "@waybill/store/Users"
-import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Data, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import pg from "pg"
 import { now } from "../fresh.ts"
 import type { BetterAuth } from "./betterAuth.ts"
-import { LINK_HOURS, LINK_PATH, type Options, placed } from "./Options.ts"
+import type { Guarding } from "./guards.ts"
+import * as libraryLog from "./libraryLog.ts"
+import { LINK_HOURS, LINK_PATH, type Options, placed, TRIES_PER_MINUTE } from "./Options.ts"
 
 /** Connections for signing in alone: a few people, not a load. */
 export const CONNECTIONS = 3
@@ -25,6 +29,17 @@ interface Setup {
   readonly url: string
   readonly database: Redacted.Redacted
   readonly oidc?: Options["oidc"]
+}
+
+/** What a driver and the library say of an error may quote rows, so only its kind and its code are told. */
+class LibraryFailed extends Data.TaggedError("LibraryFailed")<{ readonly message: string }> {
+  static readonly of = (error: unknown) => {
+    const failed = new LibraryFailed({ message: `the sign-in library failed: ${libraryLog.kindOf(error)}` })
+    // Frames name files and lines, and no values.
+    const frames = error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /u.test(line)) : []
+    if (frames.length > 0) failed.stack = [String(failed), ...frames].join("\n")
+    return failed
+  }
 }
 
 /**
@@ -79,17 +94,34 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
     beforeSession: ({ userId }) =>
       run(Effect.map(Members.find(userId), (member) => (Option.isNone(member) ? (false as const) : undefined))),
     afterSession: ({ userId }) => run(joined(userId)),
-    afterPassword: (userId) => run(Users.dropLinks(userId)),
+    afterProof: (userId) => run(Users.endProofs(userId)),
+    guarding: {
+      now_ms: () => run(Clock.currentTimeMillis),
+      identities: (email) => run(Users.identities(email)),
+      allows: (tries, user_id) =>
+        run(Effect.map(SignInTries.count([`${tries}/${user_id}`]), ({ total }) => total <= TRIES_PER_MINUTE)),
+      authenticatorOf: (user_id) => run(SecondFactors.authenticatorOf(user_id)),
+      acceptStep: (factor_id, step) => run(SecondFactors.acceptStep(factor_id, step)),
+    } satisfies Guarding,
+    log: (level, message, ...more) => void run(libraryLog.write(level, message, more)),
   }
   let library: Promise<BetterAuth> | undefined
   const auth = Effect.promise(() => (library ??= import("./betterAuth.ts").then(({ make }) => make(options, pool))))
 
   return SignIn.of({
-    handle: (request) => Effect.flatMap(auth, ({ handler }) => Effect.promise(() => handler(request))),
+    handle: (request) =>
+      Effect.flatMap(auth, ({ handler }) =>
+        Effect.orDie(Effect.tryPromise({ try: () => handler(request), catch: LibraryFailed.of })),
+      ),
     userOf: (headers) =>
       Effect.map(
         Effect.flatMap(auth, ({ api }) =>
-          Effect.promise(() => api.getSession({ headers, query: { disableRefresh: true } })),
+          Effect.orDie(
+            Effect.tryPromise({
+              try: () => api.getSession({ headers, query: { disableRefresh: true } }),
+              catch: LibraryFailed.of,
+            }),
+          ),
         ),
         (session) => (session === null ? Option.none() : Option.some(Id.UserId.make(session.user.id))),
       ),
@@ -130,4 +162,6 @@ const joined = Effect.fnUntraced(function* (userId: string) {
       address: null,
     }),
   )
+  // Links are for who has not joined: one that was kept would set this member's password later.
+  yield* Users.dropLinks(user_id)
 })

@@ -1,45 +1,30 @@
 import { passkey } from "@better-auth/passkey"
 import { betterAuth } from "better-auth"
-import { createAuthMiddleware } from "better-auth/api"
 import { genericOAuth } from "better-auth/plugins/generic-oauth"
 import { twoFactor } from "better-auth/plugins/two-factor"
 import type { Pool } from "pg"
-import { ADDRESS_HEADER, type Options, PATH } from "./Options.ts"
+import { before, CEREMONY_COOKIE, requireUserVerified } from "./guards.ts"
+import * as identity from "./identity.ts"
+import { ADDRESS_HEADER, FRESH_MINUTES, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS, type Options, PATH } from "./Options.ts"
 
-/** Guessable passwords are refused by their length alone: NIST SP 800-63B asks for no rules about characters. */
-export const MIN_PASSWORD_CHARS = 12
-export const MAX_PASSWORD_CHARS = 256
 /** A session that is used at least this often never ends by itself. */
 export const SESSION_DAYS = 14
-/** How long after signing in a password, a second factor or a passkey may be changed without proving oneself again. */
-export const FRESH_MINUTES = 60
-/** Tries to sign in, to give a second factor or to use a link, for each address. */
-export const TRIES_PER_MINUTE = 10
 /** Wrong codes in a row after which an account takes none for a while. */
 export const MAX_WRONG_CODES = 10
 
 const DAY_SECONDS = 24 * 60 * 60
-const FEW_TRIES = { window: 60, max: TRIES_PER_MINUTE }
+
+/** As the library names the path to which the identity provider sends a browser back. */
+const PROVIDER_CALLBACK = "/callback/:id"
+/** Where a second factor is set up and removed; a code at sign-in changes nothing of a user. */
+const FACTOR_PATHS: ReadonlySet<string> = new Set(["/two-factor/verify-totp", "/two-factor/disable"])
 
 const timestamps = { createdAt: "created_at", updatedAt: "updated_at" }
 
-/** Nobody signs up: members are invited, and only what the dashboard uses is reachable. */
-const CLOSED = [
-  "/request-password-reset",
-  "/sign-up/email",
-  "/change-email",
-  "/delete-user",
-  "/send-verification-email",
-  "/verify-email",
-  "/link-social",
-  "/get-access-token",
-  "/refresh-token",
-  "/account-info",
-  "/error",
-  "/ok",
-]
-
-const oidcPlugin = ({ clientId, clientSecret, issuer }: NonNullable<Options["oidc"]>) =>
+const oidcPlugin = (
+  { clientId, clientSecret, issuer }: NonNullable<Options["oidc"]>,
+  identities: Options["guarding"]["identities"],
+) =>
   genericOAuth({
     config: [
       {
@@ -50,12 +35,72 @@ const oidcPlugin = ({ clientId, clientSecret, issuer }: NonNullable<Options["oid
         scopes: ["openid", "email", "profile"],
         pkce: true,
         disableSignUp: true,
+        mapProfileToUser: async ({ email, id, sub }) => ({
+          email: identity.nameOf(
+            typeof email === "string" ? identity.bySubject(await identities(email), String(sub ?? id)) : undefined,
+          ),
+        }),
       },
     ],
   })
 
+/** The second factor, which is asked for after the identity provider as well as after a password. */
+const secondFactor = () => {
+  const plugin = twoFactor({
+    issuer: "Waybill",
+    twoFactorTable: "user_two_factors",
+    accountLockout: { maxFailedAttempts: MAX_WRONG_CODES },
+    schema: {
+      user: { fields: { twoFactorEnabled: "two_factor_enabled" } },
+      twoFactor: {
+        modelName: "user_two_factors",
+        fields: {
+          backupCodes: "backup_codes",
+          userId: "user_id",
+          failedVerificationCount: "failed_verification_count",
+          lockedUntil: "locked_until",
+        },
+      },
+    },
+  })
+  for (const hook of plugin.hooks.after) {
+    const { matcher } = hook
+    hook.matcher = (context) => matcher(context) || context.path === PROVIDER_CALLBACK
+  }
+  return plugin
+}
+
+/** Passkeys, which stand for a password and a second factor together. */
+const passkeys = (options: Options) =>
+  passkey({
+    rpName: "Waybill",
+    rpID: options.passkeyDomain,
+    origin: [...options.origins],
+    authenticatorSelection: { residentKey: "preferred", userVerification: "required" },
+    advanced: { webAuthnChallengeCookie: CEREMONY_COOKIE },
+    registration: {
+      afterVerification: ({ verification }) => requireUserVerified(verification.registrationInfo?.userVerified),
+    },
+    authentication: {
+      afterVerification: ({ verification }) => requireUserVerified(verification.authenticationInfo.userVerified),
+    },
+    schema: {
+      passkey: {
+        modelName: "user_passkeys",
+        fields: {
+          publicKey: "public_key",
+          userId: "user_id",
+          credentialID: "credential_id",
+          deviceType: "device_type",
+          backedUp: "backed_up",
+          createdAt: "created_at",
+        },
+      },
+    },
+  })
+
 /** The library, told to live in our tables, under our paths and by our rules. */
-export const make = (options: Options, database: Pool) =>
+const configured = (options: Options, database: Pool) =>
   betterAuth({
     appName: "Waybill",
     basePath: PATH,
@@ -63,15 +108,16 @@ export const make = (options: Options, database: Pool) =>
     secret: options.secret,
     database,
     telemetry: { enabled: false },
-    logger: { disabled: true },
-    disabledPaths: options.oidc === undefined ? [...CLOSED, "/sign-in/social"] : CLOSED,
+    logger: { level: "warn", log: options.log },
+    // Errors leave the library as they are, and are logged and answered like any other; else it prints them itself.
+    onAPIError: { throw: true, errorURL: "/sign-in" },
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,
       minPasswordLength: MIN_PASSWORD_CHARS,
       maxPasswordLength: MAX_PASSWORD_CHARS,
       revokeSessionsOnPasswordReset: true,
-      onPasswordReset: ({ user }) => options.afterPassword(user.id),
+      onPasswordReset: ({ user }) => options.afterProof(user.id),
     },
     user: {
       modelName: "users",
@@ -106,19 +152,8 @@ export const make = (options: Options, database: Pool) =>
       encryptOAuthTokens: true,
     },
     verification: { modelName: "user_verifications", fields: { expiresAt: "expires_at", ...timestamps } },
-    rateLimit: {
-      enabled: true,
-      storage: "database",
-      modelName: "user_rate_limits",
-      fields: { lastRequest: "last_request" },
-      customRules: {
-        "/sign-in/*": FEW_TRIES,
-        "/two-factor/*": FEW_TRIES,
-        "/reset-password": FEW_TRIES,
-        "/passkey/verify-authentication": FEW_TRIES,
-        "/change-password": FEW_TRIES,
-      },
-    },
+    // Tries are counted before a request comes here, for all its paths and nodes together.
+    rateLimit: { enabled: false },
     advanced: {
       cookiePrefix: "waybill",
       useSecureCookies: options.url.startsWith("https://"),
@@ -126,61 +161,42 @@ export const make = (options: Options, database: Pool) =>
       // Never sent along from another site, not even by a link. The short-lived ones of OIDC must be: they stay Lax.
       cookies: { session_token: { attributes: { sameSite: "strict" } } },
     },
-    hooks: {
-      // Not left to the caller: whoever else knows the old password may be signed in with it.
-      before: createAuthMiddleware(async ({ body, path }) =>
-        path === "/change-password" ? { context: { body: { ...body, revokeOtherSessions: true } } } : undefined,
-      ),
-    },
+    hooks: { before: before(options.guarding) },
     databaseHooks: {
       session: { create: { before: options.beforeSession, after: options.afterSession } },
       account: {
         update: {
           // Of a credential only the password ever changes; one that a link sets is told of above.
           after: async ({ providerId, userId }) => {
-            if (providerId === "credential") await options.afterPassword(userId)
+            if (providerId === "credential") await options.afterProof(userId)
+          },
+        },
+      },
+      user: {
+        update: {
+          after: async ({ id }, context) => {
+            if (FACTOR_PATHS.has(context?.path ?? "")) await options.afterProof(id)
           },
         },
       },
     },
     plugins: [
-      twoFactor({
-        issuer: "Waybill",
-        twoFactorTable: "user_two_factors",
-        accountLockout: { maxFailedAttempts: MAX_WRONG_CODES },
-        schema: {
-          user: { fields: { twoFactorEnabled: "two_factor_enabled" } },
-          twoFactor: {
-            modelName: "user_two_factors",
-            fields: {
-              backupCodes: "backup_codes",
-              userId: "user_id",
-              failedVerificationCount: "failed_verification_count",
-              lockedUntil: "locked_until",
-            },
-          },
-        },
-      }),
-      passkey({
-        rpName: "Waybill",
-        rpID: options.passkeyDomain,
-        origin: [...options.origins],
-        schema: {
-          passkey: {
-            modelName: "user_passkeys",
-            fields: {
-              publicKey: "public_key",
-              userId: "user_id",
-              credentialID: "credential_id",
-              deviceType: "device_type",
-              backedUp: "backed_up",
-              createdAt: "created_at",
-            },
-          },
-        },
-      }),
-      ...(options.oidc === undefined ? [] : [oidcPlugin(options.oidc)]),
+      secondFactor(),
+      passkeys(options),
+      ...(options.oidc === undefined ? [] : [oidcPlugin(options.oidc, options.guarding.identities)]),
     ],
   })
 
-export type BetterAuth = ReturnType<typeof make>
+/** Looks users up by the names that stand for one user each, since an address may stand for several. */
+export const make = async (options: Options, database: Pool) => {
+  const auth = configured(options, database)
+  const { internalAdapter } = await auth.$context
+  internalAdapter.findUserByEmail = async (name) => {
+    const id = identity.idIn(name)
+    const user = id === undefined ? null : await internalAdapter.findUserById(id)
+    return user === null ? null : { user, accounts: await internalAdapter.findAccounts(user.id) }
+  }
+  return auth
+}
+
+export type BetterAuth = Awaited<ReturnType<typeof make>>

@@ -1,0 +1,54 @@
+import * as ApiError from "@waybill/api/ApiError"
+import { Effect, Option, Schema } from "effect"
+import { refusalHeaders } from "../http/Edge.ts"
+import * as refusals from "./refusals.ts"
+
+/** Page of the dashboard that asks for the second factor. */
+const SECOND_FACTOR_PAGE = "/sign-in?second=true"
+
+const waitsForCode = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ twoFactorRedirect: Schema.Literal(true) })),
+)
+const isPage = Schema.is(Schema.String.check(Schema.isPattern(/^\/(?!\/)[^\\\s\p{Cc}]*$/u)))
+const decodeOptions = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
+
+/** Makes of the library's answer the one that leaves: errors in the one shape, and ceremonies by our rules. */
+export const leaving = Effect.fnUntraced(function* (path: string, answer: Response) {
+  if (answer.status >= 400) return yield* refused(answer)
+  if (path === "/callback/oidc") return yield* fromProvider(answer)
+  if (path === "/passkey/generate-authenticate-options") return yield* asking(answer)
+  return answer
+})
+
+const textOf = (answer: Response) => Effect.promise(() => answer.text())
+
+const refused = Effect.fnUntraced(function* (answer: Response) {
+  const refusal = refusals.refusalOf(answer.status, yield* textOf(answer))
+  const headers = new Headers(answer.headers)
+  headers.set("content-type", "application/json")
+  for (const [name, value] of Object.entries(refusalHeaders(refusal))) headers.set(name, value)
+  return new Response(JSON.stringify(ApiError.toBody(refusal, yield* ApiError.RequestId)), {
+    status: refusal.status,
+    headers,
+  })
+})
+
+/** Whoever comes from the provider and has an authenticator is led to the page that asks for its code. */
+const fromProvider = Effect.fnUntraced(function* (answer: Response) {
+  const body = answer.body === null ? "" : yield* textOf(answer)
+  const headers = new Headers(answer.headers)
+  if (Option.isNone(waitsForCode(body))) return new Response(null, { status: answer.status, headers })
+  const next = headers.get("location") ?? ""
+  headers.delete("content-type")
+  headers.set("location", isPage(next) ? `${SECOND_FACTOR_PAGE}&next=${encodeURIComponent(next)}` : SECOND_FACTOR_PAGE)
+  return new Response(null, { status: 302, headers })
+})
+
+/** The library has no setting for what authenticators are asked here: to check who holds them. */
+const asking = Effect.fnUntraced(function* (answer: Response) {
+  const options = Option.getOrElse(decodeOptions(yield* textOf(answer)), () => ({}))
+  return new Response(JSON.stringify({ ...options, userVerification: "required" }), {
+    status: answer.status,
+    headers: answer.headers,
+  })
+})

@@ -1,0 +1,27 @@
+import { createHmac, timingSafeEqual } from "node:crypto"
+
+/** RFC 6238 as authenticator apps use it. */
+const STEP_SECONDS = 30
+const DIGITS = 6
+/** Steps before and after the present one whose codes are taken, for clocks that differ. */
+const SKEW_STEPS = 1
+
+const codeAt = (secret: string, step: number): string => {
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(step))
+  const hash = createHmac("sha1", secret).update(counter).digest()
+  const offset = (hash.at(-1) ?? 0) & 15
+  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 10 ** DIGITS).padStart(DIGITS, "0")
+}
+
+const isEqual = (left: string, right: string): boolean => {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** Returns the newest time step of which this is the code, if it is one of those that are taken at this moment. */
+export const stepOf = (secret: string, code: string, now_ms: number): number | undefined => {
+  const present = Math.floor(now_ms / 1000 / STEP_SECONDS)
+  const steps = Array.from({ length: 2 * SKEW_STEPS + 1 }, (_, nth) => present + SKEW_STEPS - nth)
+  return steps.filter((step) => isEqual(codeAt(secret, step), code))[0]
+}

@@ -1,0 +1,55 @@
+import { NoSuchRoute } from "@waybill/api/RequestRefusal"
+import { Effect, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { invalid, notJson, readBody } from "../http/validation.ts"
+import { PATH } from "./Options.ts"
+import * as requests from "./requests.ts"
+
+export interface Read {
+  /** Below `PATH`. */
+  readonly path: string
+  /** The path with its query, written anew from what was decoded. */
+  readonly url: string
+  readonly body: string | null
+  readonly tries: requests.Tries | undefined
+}
+
+/** Reads a request as far as the sign-in library may see it: a known path, and fields that a schema has decoded. */
+export const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, oidc: boolean) {
+  const { method, url } = request
+  const [whole = "", search = ""] = url.split(/\?(.*)/su, 2)
+  const path = whole.slice(PATH.length)
+  const endpoint = requests.find(method, path, oidc)
+  if (endpoint === undefined) return yield* new NoSuchRoute({ method, path: whole })
+  const query = yield* readQuery(endpoint, search)
+  const body = endpoint.body === undefined ? null : JSON.stringify(yield* bodyOf(endpoint.body, request))
+  return { path, url: `${whole}${query}`, body, tries: endpoint.tries } satisfies Read
+})
+
+const readQuery = Effect.fnUntraced(function* ({ lenient, query }: requests.Endpoint, search: string) {
+  const sent = [...new URLSearchParams(search)]
+  const fields = Object.fromEntries(sent)
+  const decoded = yield* decode("Query", query ?? Schema.Struct({}), fields, lenient === true ? "ignore" : "error")
+  const written = new URLSearchParams(decoded as Record<string, string>).toString()
+  return written === "" ? "" : `?${written}`
+})
+
+const bodyOf = Effect.fnUntraced(function* (
+  schema: Schema.Codec<unknown, unknown>,
+  request: HttpServerRequest.HttpServerRequest,
+) {
+  yield* readBody
+  const text = yield* Effect.orDie(request.text)
+  const sent = yield* Effect.try({ try: (): unknown => (text === "" ? {} : JSON.parse(text)), catch: notJson })
+  return yield* decode("Payload", schema, sent, "error")
+})
+
+const decode = (
+  kind: "Payload" | "Query",
+  schema: Schema.Codec<unknown, unknown>,
+  sent: unknown,
+  onExcessProperty: "error" | "ignore",
+) =>
+  Effect.mapError(Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty })(sent), ({ issue }) =>
+    invalid(kind, issue),
+  )

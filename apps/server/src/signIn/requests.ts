@@ -1,0 +1,141 @@
+import * as Rules from "@waybill/api/Rules"
+import * as Team from "@waybill/domain/Team"
+import { Schema } from "effect"
+import { MAX_PASSWORD_CHARS } from "./Options.ts"
+
+/** Tokens of the sign-in library and of links; the longest has 32 characters. */
+const MAX_TOKEN_CHARS = 128
+/** An authenticator's code has 6 digits, a backup code 11 characters. */
+const MAX_CODE_CHARS = 32
+/** Page of the dashboard to return to after the identity provider. */
+const MAX_PAGE_CHARS = 2_048
+/** Values that an identity provider sends back. */
+const MAX_PROVIDER_CHARS = 4_096
+/** Base64url fields of a passkey ceremony; the whole body is bounded as well. */
+const MAX_CEREMONY_CHARS = 32 * 1024
+const MAX_CREDENTIAL_CHARS = 2_048
+const MAX_TRANSPORTS = 10
+
+/** Tries that are counted together: guessing by one of its paths uses up the window of the others. */
+export type Tries = "sign-in" | "code" | "password" | "link" | "passkey" | "provider"
+
+const text = (maximum: number) => Schema.String.check(Rules.chars(maximum, 1), Rules.oneLine)
+const base64url = (maximum: number) =>
+  Schema.String.check(Rules.chars(maximum, 1), Schema.isPattern(/^[\w-]+={0,2}$/u, { message: "must be base64url" }))
+const password = text(MAX_PASSWORD_CHARS)
+const token = text(MAX_TOKEN_CHARS)
+const code = text(MAX_CODE_CHARS)
+const name = text(Team.MAX_NAME_CHARS)
+/** An address is only compared; which ones exist is nobody's to learn by a complaint about its form. */
+const MAX_EMAIL_CHARS = 320
+/** A page of this service. Browsers read `//host`, `/\host` and a slash, a tab and a slash as addresses of other sites. */
+const page = text(MAX_PAGE_CHARS).check(
+  Schema.isPattern(/^\/(?!\/)[^\\\s\p{Cc}]*$/u, { message: "must be a path of this service" }),
+)
+
+const credential = {
+  id: base64url(MAX_CREDENTIAL_CHARS),
+  rawId: base64url(MAX_CREDENTIAL_CHARS),
+  type: Schema.Literal("public-key"),
+  authenticatorAttachment: Schema.optionalKey(Schema.NullOr(text(MAX_CODE_CHARS))),
+  clientExtensionResults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+}
+
+const registration = Schema.Struct({
+  ...credential,
+  response: Schema.Struct({
+    clientDataJSON: base64url(MAX_CEREMONY_CHARS),
+    attestationObject: base64url(MAX_CEREMONY_CHARS),
+    authenticatorData: Schema.optionalKey(base64url(MAX_CEREMONY_CHARS)),
+    publicKey: Schema.optionalKey(base64url(MAX_CEREMONY_CHARS)),
+    publicKeyAlgorithm: Schema.optionalKey(Schema.Int),
+    transports: Schema.optionalKey(
+      Schema.Array(text(MAX_CODE_CHARS)).check(Rules.items(0, MAX_TRANSPORTS, "transports")),
+    ),
+  }),
+})
+
+const authentication = Schema.Struct({
+  ...credential,
+  response: Schema.Struct({
+    clientDataJSON: base64url(MAX_CEREMONY_CHARS),
+    authenticatorData: base64url(MAX_CEREMONY_CHARS),
+    signature: base64url(MAX_CEREMONY_CHARS),
+    userHandle: Schema.optionalKey(Schema.NullOr(base64url(MAX_CREDENTIAL_CHARS))),
+  }),
+})
+
+type Fields = Schema.Codec<unknown, unknown>
+
+export interface Endpoint {
+  readonly body?: Fields
+  readonly query?: Fields
+  /** The window in which a request counts; without one there is nothing to guess. */
+  readonly tries?: Tries
+  /** Query parameters that are not named are left out instead of refused, since another party chooses them. */
+  readonly lenient?: true
+}
+
+const NOTHING = Schema.Struct({})
+
+const ALWAYS: Readonly<Record<string, Endpoint>> = {
+  "GET /get-session": {},
+  "POST /sign-in/email": {
+    tries: "sign-in",
+    body: Schema.Struct({ email: text(MAX_EMAIL_CHARS), password }),
+  },
+  "POST /two-factor/verify-totp": {
+    tries: "code",
+    body: Schema.Struct({ code, trustDevice: Schema.optionalKey(Schema.Boolean) }),
+  },
+  "POST /two-factor/verify-backup-code": { tries: "code", body: Schema.Struct({ code }) },
+  "POST /two-factor/enable": { tries: "password", body: Schema.Struct({ password }) },
+  "POST /two-factor/disable": { tries: "password", body: Schema.Struct({ password }) },
+  "POST /change-password": {
+    tries: "password",
+    body: Schema.Struct({
+      currentPassword: password,
+      newPassword: password,
+      revokeOtherSessions: Schema.optionalKey(Schema.Boolean),
+    }),
+  },
+  "POST /reset-password": { tries: "link", body: Schema.Struct({ token, newPassword: password }) },
+  "POST /sign-out": { body: NOTHING },
+  "POST /update-user": { body: Schema.Struct({ name }) },
+  "GET /list-sessions": {},
+  "POST /revoke-session": { body: Schema.Struct({ token }) },
+  "GET /passkey/list-user-passkeys": {},
+  "POST /passkey/delete-passkey": { body: Schema.Struct({ id: token }) },
+  "GET /passkey/generate-register-options": { tries: "passkey", query: Schema.Struct({ name }) },
+  "POST /passkey/verify-registration": {
+    tries: "passkey",
+    body: Schema.Struct({ response: registration, name }),
+  },
+  "GET /passkey/generate-authenticate-options": { tries: "passkey" },
+  "POST /passkey/verify-authentication": { tries: "passkey", body: Schema.Struct({ response: authentication }) },
+}
+
+const given = Schema.optionalKey(text(MAX_PROVIDER_CHARS))
+
+const WITH_PROVIDER: Readonly<Record<string, Endpoint>> = {
+  "POST /sign-in/social": {
+    tries: "provider",
+    body: Schema.Struct({
+      provider: Schema.Literal("oidc"),
+      callbackURL: page,
+      errorCallbackURL: Schema.Literal("/sign-in"),
+    }),
+  },
+  "GET /callback/oidc": {
+    tries: "provider",
+    lenient: true,
+    query: Schema.Struct({ code: given, state: given, error: given, iss: given }),
+  },
+}
+
+/** What of the sign-in library is reachable: what the dashboard uses, and nothing else. */
+export const find = (method: string, path: string, oidc: boolean): Endpoint | undefined => {
+  const name = `${method} ${path}`
+  if (Object.hasOwn(ALWAYS, name)) return ALWAYS[name]
+  return oidc && Object.hasOwn(WITH_PROVIDER, name) ? WITH_PROVIDER[name] : undefined
+}
