@@ -30,9 +30,13 @@ const root = createRootRoute({ component: Outlet, errorComponent: Failed, notFou
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  validateSearch: (search): { readonly next?: string; readonly error?: string } => {
+  validateSearch: (search): { readonly next?: string; readonly error?: string; readonly second?: true } => {
     const [next, error] = [path(search["next"]), text(search["error"])]
-    return { ...(next === undefined ? {} : { next }), ...(error === undefined ? {} : { error }) }
+    return {
+      ...(next === undefined ? {} : { next }),
+      ...(error === undefined ? {} : { error }),
+      ...(search["second"] === true ? { second: true } : {}),
+    }
   },
   component: lazyRouteComponent(() => import("./signIn/SignIn.tsx"), "SignIn"),
 })

@@ -1,43 +1,15 @@
-import { OURS, Refused } from "./request.ts"
-
-interface AuthError {
-  readonly code?: string
-  readonly message?: string
-}
-
-/** The sign-in library names its refusals; these are the ones that a person meets. */
-const WORDS: Record<string, string> = {
-  INVALID_EMAIL_OR_PASSWORD: "This address and password do not belong together.",
-  INVALID_EMAIL: "This is no email address.",
-  INVALID_PASSWORD: "This is not your password.",
-  INVALID_CODE: "This code does not fit. Codes change every 30 seconds; try the one that is shown now.",
-  INVALID_TOKEN: "This link has been used or has run out. Ask an owner of the account for a new one.",
-  PASSWORD_TOO_SHORT: "A password has at least 12 characters.",
-  SESSION_EXPIRED: "For this you have to have signed in within the last hour. Sign out, sign in, and try again.",
-  SESSION_NOT_FRESH: "For this you have to have signed in within the last hour. Sign out, sign in, and try again.",
-  FAILED_TO_CREATE_SESSION: "This user belongs to no account any more.",
-}
+import { OURS, Refused, refusalOf, unreachable } from "./request.ts"
 
 const call = async <A>(method: string, path: string, body?: unknown): Promise<A> => {
   const response = await fetch(`/auth${path}`, {
     method,
     headers: { ...OURS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch(() => undefined)
-  if (response?.ok === true) return (await response.json()) as A
-  const error = ((await response?.json().catch(() => ({}))) ?? {}) as AuthError
-  const message =
-    response === undefined
-      ? "The server could not be reached. Is it running, and are you online?"
-      : response.status === 429
-        ? "Too many tries from here. Wait a minute, then try again."
-        : (WORDS[error.code ?? ""] ?? error.message ?? `The server answered ${response.status} and gave no reason.`)
-  throw new Refused({
-    status: response?.status ?? 0,
-    message,
-    reason: error.code ?? "unreadable",
-    requestId: response?.headers.get("x-request-id") ?? null,
+  }).catch(() => {
+    throw unreachable()
   })
+  if (response.ok) return (await response.json()) as A
+  throw await refusalOf(response)
 }
 
 export interface User {

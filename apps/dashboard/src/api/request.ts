@@ -84,7 +84,7 @@ export const pathWith = (path: string, query: Options["query"] = {}): string => 
   return text === "" ? path : `${path}?${text}`
 }
 
-const unreachable = () =>
+export const unreachable = () =>
   new Refused({
     status: 0,
     message: "The server could not be reached. Is it running, and are you online?",

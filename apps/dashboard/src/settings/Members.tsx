@@ -54,7 +54,7 @@ export const Members = () => {
   return (
     <Screen
       title="Members"
-      hint="Who signs in to this account."
+      hint="People who sign in to this account. A lost password is reset by an operator."
       actions={
         <Button look="solid" icon={<UserPlus size={15} />} onClick={() => setInviting(true)}>
           Invite
@@ -143,7 +143,10 @@ interface OneProps {
 }
 
 const One = ({ member, onLink, onRemove, onRole }: OneProps) => {
-  const { user } = useSession()
+  const { may, user } = useSession()
+  const isInvited = member.status === "invited"
+  // The server refuses the others: a link would take over a sign-in that is in use.
+  const mayLink = isInvited || (may.operator && member.id !== user.id)
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
       <span
@@ -164,7 +167,7 @@ const One = ({ member, onLink, onRemove, onRole }: OneProps) => {
         </p>
         <p className="truncate text-xs text-ink-3">{member.email}</p>
       </div>
-      {member.status === "invited" ? (
+      {isInvited ? (
         <State state="invited" />
       ) : (
         <span className="text-xs text-ink-3">
@@ -198,12 +201,16 @@ const One = ({ member, onLink, onRemove, onRole }: OneProps) => {
           </IconButton>
         }
         items={[
-          {
-            name: member.status === "invited" ? "Make a new invitation link" : "Make a link for a new password",
-            icon: <LinkIcon size={15} />,
-            onSelect: onLink,
-          },
-          "line",
+          ...(mayLink
+            ? [
+                {
+                  name: isInvited ? "Create a new invitation link" : "Create a password reset link",
+                  icon: <LinkIcon size={15} />,
+                  onSelect: onLink,
+                },
+                "line" as const,
+              ]
+            : []),
           { name: "Remove", icon: <UserMinus size={15} />, danger: true, onSelect: onRemove },
         ]}
       />

@@ -13,10 +13,14 @@ import { SecondFactor } from "./SecondFactor.tsx"
 /** A passkey belongs to a name, and an address is none. */
 const hasPasskeys = "PublicKeyCredential" in window && window.location.hostname === instance.passkeyDomain
 
-/** What a provider sends back when it let somebody in whom we do not know. */
+/** Why the identity provider's answer did not sign anybody in. */
 const REFUSALS: Record<string, string> = {
-  signup_disabled: "Your provider knows you, but nobody here has invited this address yet.",
-  account_not_linked: "This address signs in by password here. Sign in with it first.",
+  signup_disabled: "Your provider recognized you, but this address has not been invited here yet.",
+  account_not_linked: "Your provider has not verified this address. Sign in with your password.",
+  unable_to_link_account:
+    "This user signs in with another account of your provider. If yours has changed, ask an operator to run waybill users reset-factors.",
+  state_mismatch: "The sign-in took too long or was begun in another browser. Try again.",
+  state_not_found: "The sign-in took too long or was begun in another browser. Try again.",
 }
 
 export const SignIn = () => {
@@ -25,7 +29,7 @@ export const SignIn = () => {
   const client = useQueryClient()
   const [email, setEmail] = useState("")
   const [password, setPassword] = useState("")
-  const [second, setSecond] = useState(false)
+  const [second, setSecond] = useState(search.second === true)
   const entered = async () => {
     client.clear()
     await navigate({ to: search.next ?? "/", replace: true })

@@ -27,7 +27,7 @@ const PASSWORD_PATHS: ReadonlySet<string> = new Set(["/change-password", "/two-f
 const CODE_PATHS: ReadonlySet<string> = new Set(["/two-factor/verify-totp", "/two-factor/verify-backup-code"])
 const CEREMONY_PATHS: ReadonlySet<string> = new Set(["/passkey/verify-registration", "/passkey/verify-authentication"])
 /** How the library names a passkey ceremony, and nothing else that its signature could stand under. */
-const CEREMONY = /^[A-Za-z0-9]{32}$/u
+const CEREMONY = /^[\w-]{32}$/u
 
 /** What happens before an endpoint of the library: who is meant, how often they may try, and each code only once. */
 export const before = (guarding: Guarding) => {

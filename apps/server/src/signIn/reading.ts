@@ -29,7 +29,7 @@ export const read = Effect.fnUntraced(function* (request: HttpServerRequest.Http
 const readQuery = Effect.fnUntraced(function* ({ lenient, query }: requests.Endpoint, search: string) {
   const sent = [...new URLSearchParams(search)]
   const fields = Object.fromEntries(sent)
-  const decoded = yield* decode("Query", query ?? Schema.Struct({}), fields, lenient === true ? "ignore" : "error")
+  const decoded = yield* decode("Query", query ?? requests.NOTHING, fields, lenient === true ? "ignore" : "error")
   const written = new URLSearchParams(decoded as Record<string, string>).toString()
   return written === "" ? "" : `?${written}`
 })

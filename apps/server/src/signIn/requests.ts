@@ -76,7 +76,8 @@ export interface Endpoint {
   readonly lenient?: true
 }
 
-const NOTHING = Schema.Struct({})
+/** A struct without fields would take any value. */
+export const NOTHING = Schema.Record(Schema.String, Schema.Never)
 
 const ALWAYS: Readonly<Record<string, Endpoint>> = {
   "GET /get-session": {},
