@@ -112,10 +112,18 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
         ["a counter that went back", { counter: 3 }],
       ]
       for (const [nth, [what, lies]] of wrong.entries()) {
+        yield* anotherMinute
         const { page: thief, seen } = yield* signsIn(url, laptop, { counter: 10 + nth, ...lies })
         assert.strictEqual(seen.status, 401, `${what}: ${JSON.stringify(seen.json)}`)
         assert.strictEqual((yield* thief.ask("GET", "/v1/session")).status, 401, what)
       }
+      // Two copies of it at the same moment.
+      const copies = yield* Effect.all(
+        Array.from({ length: RACERS }, () => signsIn(url, laptop, { counter: 25 })),
+        { concurrency: "unbounded" },
+      )
+      assert.strictEqual(copies.filter(({ seen }) => seen.status === 200).length, 1)
+      yield* anotherMinute
       // The same credential, signed for by another key; and one that nobody has registered.
       assert.strictEqual((yield* signsIn(url, device(id))).seen.status, 401)
       assert.strictEqual((yield* signsIn(url, device())).seen.status, 401)

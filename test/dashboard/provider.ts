@@ -13,6 +13,8 @@ export interface Provider {
   readonly issuer: string
   /** Who is signed in there at this moment; the provider asks nothing. */
   person: Person
+  /** Those before, one for each time that somebody's name is asked for. */
+  people: ReadonlyArray<Person>
   /** What the service asked with: whether it proves that the code is its own to redeem. */
   readonly asked: Array<URLSearchParams>
   readonly close: () => void
@@ -42,14 +44,18 @@ export const open = async (person: Person): Promise<Provider> => {
       back.searchParams.set("state", url.searchParams.get("state") ?? "")
       response.writeHead(302, { location: back.href }).end()
     } else if (url.pathname === "/token") json({ access_token: "a-token", token_type: "Bearer", expires_in: 60 })
-    else if (url.pathname === "/userinfo") json({ ...provider.person, name: "Known There" })
-    else response.writeHead(404).end()
+    else if (url.pathname === "/userinfo") {
+      const [next = provider.person, ...others] = provider.people
+      provider.people = others
+      json({ ...next, name: "Known There" })
+    } else response.writeHead(404).end()
   })
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
   const provider: Provider = {
     issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     person,
+    people: [],
     asked,
     close: () => {
       server.closeAllConnections()

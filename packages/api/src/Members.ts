@@ -89,14 +89,27 @@ export class Members extends HttpApiGroup.make("members")
       success: Idempotency.replayable(Link.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about("Invite a member", "admin", "The answer holds a link for them, which is good once and for three days."),
+      about(
+        "Invite a member",
+        "admin",
+        "The answer holds a link for them, which is good once and for three days. It is the same whether or not the " +
+          "address belongs to a member of another account. A key invites members and viewers; only a signed-in owner " +
+          "invites an owner. A key with a domain, allowed addresses or an expiry manages no members.",
+      ),
     ),
     HttpApiEndpoint.patch("changeRole", "/members/:id", {
       params,
       payload: Schema.Struct({ role: Team.Role }),
       success: Member,
       error: ApiError.Unprocessable,
-    }).annotateMerge(about("Change a member's role", "admin", "The last owner stays one.")),
+    }).annotateMerge(
+      about(
+        "Change a member's role",
+        "admin",
+        "The last owner stays one. Only a signed-in owner changes somebody into or from an owner, and only an operator " +
+          "changes an operator. Links that were made before the change end.",
+      ),
+    ),
     HttpApiEndpoint.post("makeLink", "/members/:id/link", {
       params,
       headers,
@@ -106,8 +119,8 @@ export class Members extends HttpApiGroup.make("members")
       about(
         "Make a member a new link",
         "admin",
-        "For an invitation that ran out, or a password that was lost; the links from before end. A key makes one only for " +
-          "who has not signed in yet, and only an operator makes one for an operator.",
+        "For a member who has not signed in yet; the links from before end. Only an operator makes a link for somebody who " +
+          "signs in already, which replaces a lost password, and nobody makes one for themselves.",
       ),
     ),
     HttpApiEndpoint.delete("remove", "/members/:id", {
@@ -118,7 +131,8 @@ export class Members extends HttpApiGroup.make("members")
       about(
         "Remove a member",
         "admin",
-        "Their sessions end at once, and their password, factors and links are gone. An operator stays.",
+        "Their sessions end at once, and their password, factors and links are gone. An operator stays, and only a " +
+          "signed-in owner removes an owner.",
       ),
     ),
   )

@@ -28,6 +28,18 @@ export const authenticatorOf = Effect.fn("SecondFactors.authenticatorOf")(functi
   return found
 })
 
+/** Accepts the counter of a passkey if it has gone up; authenticators without a counter always say zero. */
+export const acceptCounter = Effect.fn("SecondFactors.acceptCounter")(function* (
+  credential_id: string,
+  counter: number,
+) {
+  const sql = yield* PgClient.PgClient
+  const accepted = yield* Effect.orDie(sql`
+    UPDATE user_passkeys SET counter = ${counter}
+    WHERE credential_id = ${credential_id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0)) RETURNING id`)
+  return accepted.length === 1
+})
+
 /**
  * Accepts the code of a time step at most once for each user, on all nodes: a step that is not newer than the last one
  * accepted is refused (RFC 6238, section 5.2).

@@ -11,30 +11,33 @@ export class House extends Context.Service<
   House,
   { readonly url: string; readonly owner: { readonly email: string; readonly password: string }; readonly key: string }
 >()("test/House") {
-  static readonly layer = Layer.unwrap(
-    Effect.gen(function* () {
-      const { url } = yield* Database.Fresh
-      const env = {
-        PORT: String(yield* Effect.promise(() => freePort())),
-        // So that each browser below can come from an address of its own.
-        TRUSTED_PROXIES: "127.0.0.0/8",
-        WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64"),
-      }
-      const settings = yield* Effect.provide(Settings.load, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
-      const house = Layer.effect(
-        House,
-        Effect.gen(function* () {
-          const first = yield* Installation.ensure()
-          if (first === undefined) return yield* Effect.die("the database is not fresh")
-          const { key, owner } = first
-          return { url: Settings.urlOf(settings), key, owner: { ...owner, password: Redacted.value(owner.password) } }
-        }),
-      )
-      return Layer.provideMerge(house, Service.http(settings, url)).pipe(
-        Layer.provideMerge(Layer.merge(Service.store(settings, url), Service.instance(settings))),
-      )
-    }),
-  ).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
+  static readonly layerWith = (more: Readonly<Record<string, string>>) =>
+    Layer.unwrap(
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const env = {
+          PORT: String(yield* Effect.promise(() => freePort())),
+          // So that each browser below can come from an address of its own.
+          TRUSTED_PROXIES: "127.0.0.0/8",
+          WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64"),
+          ...more,
+        }
+        const settings = yield* Effect.provide(Settings.load, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+        const house = Layer.effect(
+          House,
+          Effect.gen(function* () {
+            const first = yield* Installation.ensure()
+            if (first === undefined) return yield* Effect.die("the database is not fresh")
+            const { key, owner } = first
+            return { url: Settings.urlOf(settings), key, owner: { ...owner, password: Redacted.value(owner.password) } }
+          }),
+        )
+        return Layer.provideMerge(house, Service.http(settings, url)).pipe(
+          Layer.provideMerge(Layer.merge(Service.store(settings, url), Service.instance(settings))),
+        )
+      }),
+    ).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
+  static readonly layer = House.layerWith({})
 }
 
 export interface Seen {

@@ -140,7 +140,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signin
 
   it.effect("makes an account together with its owner, or none", () =>
     Effect.gen(function* () {
-      const { house, page } = yield* owner
+      const { page } = yield* owner
       const names = Effect.map(page.ask("GET", "/v1/operate/accounts"), ({ json }) =>
         json.data.map(({ name }: { name: string }) => name),
       )

@@ -15,7 +15,8 @@ const hasPasskeys = "PublicKeyCredential" in window && window.location.hostname 
 
 /** Why the identity provider's answer did not sign anybody in. */
 const REFUSALS: Record<string, string> = {
-  signup_disabled: "Your provider recognized you, but this address has not been invited here yet.",
+  signup_disabled:
+    "Your provider recognized you, but this address has not been invited here yet, or by several accounts. Use the link of your invitation.",
   account_not_linked: "Your provider has not verified this address. Sign in with your password.",
   unable_to_link_account:
     "This user signs in with another account of your provider. If yours has changed, ask an operator to run waybill users reset-factors.",

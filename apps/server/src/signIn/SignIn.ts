@@ -101,6 +101,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
       allows: (tries, user_id) =>
         run(Effect.map(SignInTries.count([`${tries}/${user_id}`]), ({ total }) => total <= TRIES_PER_MINUTE)),
       authenticatorOf: (user_id) => run(SecondFactors.authenticatorOf(user_id)),
+      acceptCounter: (credential_id, counter) => run(SecondFactors.acceptCounter(credential_id, counter)),
       acceptStep: (factor_id, step) => run(SecondFactors.acceptStep(factor_id, step)),
     } satisfies Guarding,
     log: (level, message, ...more) => void run(libraryLog.write(level, message, more)),

@@ -23,5 +23,5 @@ const isEqual = (left: string, right: string): boolean => {
 export const stepOf = (secret: string, code: string, now_ms: number): number | undefined => {
   const present = Math.floor(now_ms / 1000 / STEP_SECONDS)
   const steps = Array.from({ length: 2 * SKEW_STEPS + 1 }, (_, nth) => present + SKEW_STEPS - nth)
-  return steps.filter((step) => isEqual(codeAt(secret, step), code))[0]
+  return steps.find((step) => isEqual(codeAt(secret, step), code))
 }

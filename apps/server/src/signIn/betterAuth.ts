@@ -3,7 +3,7 @@ import { betterAuth } from "better-auth"
 import { genericOAuth } from "better-auth/plugins/generic-oauth"
 import { twoFactor } from "better-auth/plugins/two-factor"
 import type { Pool } from "pg"
-import { before, CEREMONY_COOKIE, requireUserVerified } from "./guards.ts"
+import { before, CEREMONY_COOKIE, requireCounter, requireUserVerified } from "./guards.ts"
 import * as identity from "./identity.ts"
 import { ADDRESS_HEADER, FRESH_MINUTES, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS, type Options, PATH } from "./Options.ts"
 
@@ -82,7 +82,11 @@ const passkeys = (options: Options) =>
       afterVerification: ({ verification }) => requireUserVerified(verification.registrationInfo?.userVerified),
     },
     authentication: {
-      afterVerification: ({ verification }) => requireUserVerified(verification.authenticationInfo.userVerified),
+      afterVerification: async ({ verification }) => {
+        const { credentialID, newCounter, userVerified } = verification.authenticationInfo
+        requireUserVerified(userVerified)
+        await requireCounter(options.guarding, credentialID, newCounter)
+      },
     },
     schema: {
       passkey: {

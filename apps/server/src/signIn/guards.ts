@@ -12,6 +12,8 @@ export interface Guarding {
   /** Counts a try of this user; `false` once the window is used up. */
   readonly allows: (tries: "code" | "password", user_id: string) => Promise<boolean>
   readonly authenticatorOf: (user_id: string) => Promise<{ readonly id: string; readonly secret: string } | undefined>
+  /** Takes the counter of a passkey; `false` for one that does not go up. */
+  readonly acceptCounter: (credential_id: string, counter: number) => Promise<boolean>
   /** Takes the code of a time step, at most once. */
   readonly acceptStep: (factor_id: string, step: number) => Promise<boolean>
 }
@@ -93,6 +95,12 @@ const requireCeremony = async (ctx: Context): Promise<void> => {
   const ceremony = await ctx.getSignedCookie(name, ctx.context.secret)
   if (typeof ceremony !== "string" || !CEREMONY.test(ceremony))
     throw new APIError("BAD_REQUEST", { code: "CHALLENGE_NOT_FOUND", message: "" })
+}
+
+/** The library compares with what it has read, so two copies of a passkey could both sign in at the same moment. */
+export const requireCounter = async (guarding: Guarding, credential_id: string, counter: number): Promise<void> => {
+  if (!(await guarding.acceptCounter(credential_id, counter)))
+    throw new APIError("UNAUTHORIZED", { code: "AUTHENTICATION_FAILED", message: "" })
 }
 
 /** Refuses a passkey that did not check its owner: it stands for both factors, so possession alone is too little. */

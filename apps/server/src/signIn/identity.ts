@@ -38,10 +38,11 @@ export const byPassword = async (
   return identities.find((_, nth) => fits[nth] === true)?.id
 }
 
-/** Finds whom a person known to the identity provider means: a user who is bound to a subject stands before others. */
-export const bySubject = (identities: ReadonlyArray<Identity>, subject: string): Id.UserId | undefined =>
-  (
-    identities.find((each) => each.subject === subject) ??
-    identities.find((each) => each.subject !== null) ??
-    identities[0]
-  )?.id
+/**
+ * Finds whom a person known to the identity provider means: the user bound to the subject, and otherwise the only one with
+ * the address. Of several none is chosen, since any account may have invited the address to be signed in to.
+ */
+export const bySubject = (identities: ReadonlyArray<Identity>, subject: string): Id.UserId | undefined => {
+  const bound = identities.find((each) => each.subject === subject)
+  return (bound ?? (identities.length === 1 ? identities[0] : undefined))?.id
+}
