@@ -371,6 +371,7 @@ CREATE TABLE users (
   updated_at timestamp with time zone NOT NULL DEFAULT now(),
   two_factor_enabled boolean NOT NULL DEFAULT false,
   operator boolean NOT NULL DEFAULT false,
+  proof_version integer NOT NULL DEFAULT 0,
   CONSTRAINT users_pkey PRIMARY KEY (id)
 );
 

@@ -4,6 +4,9 @@ ALTER TABLE users DROP CONSTRAINT users_email_key;
 -- squawk-ignore require-concurrent-index-creation
 CREATE INDEX users_by_email ON users (email);
 
+-- Changes of passwords and second factors so far. A sign-in that began before one of them ends with it.
+ALTER TABLE users ADD COLUMN proof_version integer NOT NULL DEFAULT 0;
+
 -- squawk-ignore require-concurrent-index-deletion
 DROP INDEX members_by_email;
 -- squawk-ignore require-concurrent-index-creation

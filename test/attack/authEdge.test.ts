@@ -23,7 +23,8 @@ const endpointsOf = async (oidc: Options["oidc"]): Promise<ReadonlyArray<string>
       oidc,
       beforeSession: unused,
       afterSession: unused,
-      afterProof: unused,
+      endSessions: unused,
+      proofs: { version: unused, end: unused, endSession: unused, endVerification: unused },
       guarding: {
         now_ms: unused,
         identities: unused,

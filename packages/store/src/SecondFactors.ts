@@ -61,12 +61,12 @@ export const remove = Effect.fn("SecondFactors.remove")(function* (user_id: stri
   yield* Effect.orDie(
     sql.withTransaction(
       Effect.gen(function* () {
+        yield* Users.endProofs(user_id)
         yield* sql`UPDATE users SET two_factor_enabled = false, updated_at = now() WHERE id = ${user_id}`
         yield* sql`DELETE FROM user_two_factors WHERE user_id = ${user_id}`
         yield* sql`DELETE FROM user_passkeys WHERE user_id = ${user_id}`
         yield* sql`DELETE FROM user_credentials WHERE user_id = ${user_id} AND provider_id <> 'credential'`
-        yield* sql`DELETE FROM user_sessions WHERE user_id = ${user_id}`
-        yield* Users.endProofs(user_id)
+        yield* Users.endSessions(user_id)
       }),
     ),
   )

@@ -62,13 +62,15 @@ export interface Identity {
   readonly password_hash: string | null
   /** Subject of the identity provider that this user is bound to. */
   readonly subject: string | null
+  /** Changes of the password and the second factors, as of when the hash was read. */
+  readonly proof_version: number
 }
 
 /** Members with this address, in whatever account: those who have joined first, then the oldest. */
 export const identities = Effect.fn("Users.identities")(function* (email: string) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Identity>`
-    SELECT u.id,
+    SELECT u.id, u.proof_version,
       (SELECT c.password FROM user_credentials c WHERE c.user_id = u.id AND c.provider_id = 'credential') AS password_hash,
       (SELECT c.subject FROM user_credentials c WHERE c.user_id = u.id AND c.provider_id <> 'credential') AS subject
     FROM users u JOIN members m ON m.user_id = u.id AND m.status <> 'removed'
@@ -120,12 +122,12 @@ export const setPassword = Effect.fn("Users.setPassword")(function* (id: string,
   yield* Effect.orDie(
     sql.withTransaction(
       Effect.gen(function* () {
+        yield* endProofs(id)
         yield* sql`
           INSERT INTO user_credentials (id, user_id, provider_id, subject, password, created_at, updated_at)
           VALUES (${id}, ${id}, 'credential', ${id}, ${hash}, now(), now())
           ON CONFLICT (provider_id, subject) DO UPDATE SET password = excluded.password, updated_at = now()`
-        yield* sql`DELETE FROM user_sessions WHERE user_id = ${id}`
-        yield* endProofs(id)
+        yield* endSessions(id)
       }),
     ),
   )
@@ -143,11 +145,39 @@ export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
 
 /**
  * Ends everything short-lived that stands for this user: links that set a password, browsers trusted to skip the second
- * factor, and sign-ins that wait for a code. Every change of a password or a second factor ends them.
+ * factor, and sign-ins that wait for a code or are under way. Every change of a password or a second factor ends them. Comes
+ * first in a transaction: `proofVersion` waits for it, so whatever was made before is there to be deleted.
  */
 export const endProofs = Effect.fn("Users.endProofs")(function* (id: string) {
   const sql = yield* PgClient.PgClient
+  const [changed] = yield* Effect.orDie(sql<{ readonly proof_version: number }>`
+    UPDATE users SET proof_version = proof_version + 1 WHERE id = ${id} RETURNING proof_version`)
   yield* Effect.orDie(sql`DELETE FROM user_verifications WHERE value = ${id}`)
+  return changed?.proof_version
+})
+
+/** Returns how often the proofs of a user have changed, once no change is under way any more. */
+export const proofVersion = Effect.fn("Users.proofVersion")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  const [user] = yield* Effect.orDie(sql<{ readonly proof_version: number }>`
+    SELECT proof_version FROM users WHERE id = ${id} FOR SHARE`)
+  return user?.proof_version
+})
+
+/** Ends every session of a user. */
+export const endSessions = Effect.fn("Users.endSessions")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE user_id = ${id}`)
+})
+
+export const endSession = Effect.fn("Users.endSession")(function* (session_id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE id = ${session_id}`)
+})
+
+export const endVerification = Effect.fn("Users.endVerification")(function* (verification_id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM user_verifications WHERE id = ${verification_id}`)
 })
 
 /** Nor do those that are older than this one; of some that are made at once one is left. */
@@ -168,7 +198,7 @@ export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: strin
   const sql = yield* PgClient.PgClient
   const forget = Effect.gen(function* () {
     const [gone] = yield* sql`
-      UPDATE users SET two_factor_enabled = false, updated_at = now() WHERE id = ${id}
+      UPDATE users SET two_factor_enabled = false, proof_version = proof_version + 1, updated_at = now() WHERE id = ${id}
         AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = users.id AND m.status <> 'removed')
       RETURNING id`
     if (gone === undefined) return
@@ -176,7 +206,7 @@ export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: strin
     yield* sql`DELETE FROM user_two_factors WHERE user_id = ${id}`
     yield* sql`DELETE FROM user_passkeys WHERE user_id = ${id}`
     yield* sql`DELETE FROM user_verifications WHERE value = ${id}`
-    yield* sql`DELETE FROM user_sessions WHERE user_id = ${id}`
+    yield* endSessions(id)
   })
   yield* Effect.orDie(sql.withTransaction(forget))
 })

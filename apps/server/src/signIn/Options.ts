@@ -1,4 +1,5 @@
 import type { Guarding } from "./guards.ts"
+import type { ProofStore } from "./proofs.ts"
 
 /** Where everything about signing in lives. */
 export const PATH = "/auth"
@@ -32,9 +33,9 @@ export interface Options {
   /** A session is refused, by `false`, to whoever belongs to no account. */
   readonly beforeSession: (session: { readonly userId: string }) => Promise<false | undefined>
   readonly afterSession: (session: { readonly userId: string }) => Promise<void>
-  /** A password or a second factor was set, changed or removed. */
-  readonly afterProof: (userId: string) => Promise<void>
+  readonly endSessions: (userId: string) => Promise<void>
   readonly guarding: Guarding
+  readonly proofs: ProofStore
   readonly log: (level: string, message: string, ...more: ReadonlyArray<unknown>) => void
 }
 

@@ -94,7 +94,13 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
     beforeSession: ({ userId }) =>
       run(Effect.map(Members.find(userId), (member) => (Option.isNone(member) ? (false as const) : undefined))),
     afterSession: ({ userId }) => run(joined(userId)),
-    afterProof: (userId) => run(Users.endProofs(userId)),
+    endSessions: (userId) => run(Users.endSessions(userId)),
+    proofs: {
+      version: (user_id) => run(Users.proofVersion(user_id)),
+      end: (user_id) => run(Users.endProofs(user_id)),
+      endSession: (id) => run(Users.endSession(id)),
+      endVerification: (id) => run(Users.endVerification(id)),
+    },
     guarding: {
       now_ms: () => run(Clock.currentTimeMillis),
       identities: (email) => run(Users.identities(email)),

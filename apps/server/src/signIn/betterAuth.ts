@@ -5,6 +5,7 @@ import { twoFactor } from "better-auth/plugins/two-factor"
 import type { Pool } from "pg"
 import { before, CEREMONY_COOKIE, requireCounter, requireUserVerified } from "./guards.ts"
 import * as identity from "./identity.ts"
+import * as proofs from "./proofs.ts"
 import { ADDRESS_HEADER, FRESH_MINUTES, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS, type Options, PATH } from "./Options.ts"
 
 /** A session that is used at least this often never ends by itself. */
@@ -104,8 +105,9 @@ const passkeys = (options: Options) =>
   })
 
 /** The library, told to live in our tables, under our paths and by our rules. */
-const configured = (options: Options, database: Pool) =>
-  betterAuth({
+const configured = (options: Options, database: Pool) => {
+  const changing = proofs.make(options.proofs)
+  return betterAuth({
     appName: "Waybill",
     basePath: PATH,
     baseURL: { allowedHosts: [...options.hosts], fallback: options.url },
@@ -121,7 +123,11 @@ const configured = (options: Options, database: Pool) =>
       minPasswordLength: MIN_PASSWORD_CHARS,
       maxPasswordLength: MAX_PASSWORD_CHARS,
       revokeSessionsOnPasswordReset: true,
-      onPasswordReset: ({ user }) => options.afterProof(user.id),
+      // The library ends the sessions before it writes the password; one that was begun in between ends here.
+      onPasswordReset: async ({ user }) => {
+        await changing.changed(null, user.id)
+        await options.endSessions(user.id)
+      },
     },
     user: {
       modelName: "users",
@@ -165,21 +171,33 @@ const configured = (options: Options, database: Pool) =>
       // Never sent along from another site, not even by a link. The short-lived ones of OIDC must be: they stay Lax.
       cookies: { session_token: { attributes: { sameSite: "strict" } } },
     },
-    hooks: { before: before(options.guarding) },
+    hooks: { before: before(options.guarding, changing) },
     databaseHooks: {
-      session: { create: { before: options.beforeSession, after: options.afterSession } },
+      session: {
+        create: {
+          before: async (session, context) => {
+            await changing.beforeSession(context, session.userId)
+            return await options.beforeSession(session)
+          },
+          after: async (session, context) => {
+            await changing.afterSession(context, session)
+            await options.afterSession(session)
+          },
+        },
+      },
+      verification: { create: { after: (verification, context) => changing.afterVerification(context, verification) } },
       account: {
         update: {
           // Of a credential only the password ever changes; one that a link sets is told of above.
-          after: async ({ providerId, userId }) => {
-            if (providerId === "credential") await options.afterProof(userId)
+          after: async ({ providerId, userId }, context) => {
+            if (providerId === "credential") await changing.changed(context, userId)
           },
         },
       },
       user: {
         update: {
           after: async ({ id }, context) => {
-            if (FACTOR_PATHS.has(context?.path ?? "")) await options.afterProof(id)
+            if (FACTOR_PATHS.has(context?.path ?? "")) await changing.changed(context, id)
           },
         },
       },
@@ -190,6 +208,7 @@ const configured = (options: Options, database: Pool) =>
       ...(options.oidc === undefined ? [] : [oidcPlugin(options.oidc, options.guarding.identities)]),
     ],
   })
+}
 
 /** Looks users up by the names that stand for one user each, since an address may stand for several. */
 export const make = async (options: Options, database: Pool) => {

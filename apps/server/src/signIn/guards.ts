@@ -4,6 +4,7 @@ import { hashPassword, symmetricDecrypt, verifyPassword } from "better-auth/cryp
 import * as authenticator from "./authenticator.ts"
 import * as identity from "./identity.ts"
 import { FRESH_MINUTES } from "./Options.ts"
+import type { Proofs } from "./proofs.ts"
 
 /** What the guards ask of the store. */
 export interface Guarding {
@@ -32,12 +33,15 @@ const CEREMONY_PATHS: ReadonlySet<string> = new Set(["/passkey/verify-registrati
 const CEREMONY = /^[\w-]{32}$/u
 
 /** What happens before an endpoint of the library: who is meant, how often they may try, and each code only once. */
-export const before = (guarding: Guarding) => {
+export const before = (guarding: Guarding, proofs: Proofs) => {
   const decoy = hashPassword(NO_CODE)
   return createAuthMiddleware(async (ctx) => {
     if (ctx.path === "/sign-in/email") {
       const { email, password } = ctx.body
-      const id = await identity.byPassword(await guarding.identities(email), password, await decoy, verifyPassword)
+      const identities = await guarding.identities(email)
+      const id = await identity.byPassword(identities, password, await decoy, verifyPassword)
+      const found = identities.find((each) => each.id === id)
+      if (found !== undefined) proofs.begin(ctx, { user_id: found.id, version: found.proof_version })
       return { context: { body: { ...ctx.body, email: identity.nameOf(id) } } }
     }
     if (PASSWORD_PATHS.has(ctx.path)) {
@@ -46,7 +50,7 @@ export const before = (guarding: Guarding) => {
     }
     // Not left to the caller: whoever else knows the old password may be signed in with it.
     if (ctx.path === "/change-password") return { context: { body: { ...ctx.body, revokeOtherSessions: true } } }
-    if (CODE_PATHS.has(ctx.path)) return await guardCode(guarding, ctx)
+    if (CODE_PATHS.has(ctx.path)) return await guardCode(guarding, proofs, ctx)
     if (ctx.path === "/passkey/delete-passkey") await requireFresh(guarding, ctx)
     if (CEREMONY_PATHS.has(ctx.path)) await requireCeremony(ctx)
     return
@@ -58,9 +62,10 @@ const count = async (guarding: Guarding, tries: "code" | "password", user_id: st
     throw new APIError("TOO_MANY_REQUESTS", { code: "TOO_MANY_TRIES", message: "" })
 }
 
-const guardCode = async (guarding: Guarding, ctx: Context) => {
+const guardCode = async (guarding: Guarding, proofs: Proofs, ctx: Context) => {
   const user_id = await codeGiver(ctx)
   if (user_id === undefined) return
+  await proofs.beforeSession(ctx, user_id)
   await count(guarding, "code", user_id)
   if (ctx.path !== "/two-factor/verify-totp") return
   const factor = await guarding.authenticatorOf(user_id)
