@@ -73,13 +73,18 @@ export const draft = (message: EmailMessage): Draft => {
   }
 }
 
+const domainsOf = ({ from, headers }: Acceptance.Command): ReadonlyArray<string> => {
+  const sender = Acceptance.senderDomain(headers)
+  return sender === undefined ? [Address.domainOf(from.address)] : [Address.domainOf(from.address), sender]
+}
+
 const keysOf = ({ bcc, cc, to }: Acceptance.Command): ReadonlyArray<string> =>
   [...to, ...cc, ...bcc].map(({ address }) => Address.keyOf(address))
 
 /** `month` is the UTC month whose volume these messages count in, as `2026-11`. */
 export const needsOf = (drafts: ReadonlyArray<Draft>, now: Timestamp.Timestamp) =>
   ({
-    domains: [...new Set(drafts.map(({ command }) => Address.domainOf(command.from.address)))],
+    domains: [...new Set(drafts.flatMap(({ command }) => domainsOf(command)))],
     addresses: [...new Set(drafts.flatMap(({ command }) => keysOf(command)))],
     month: now.slice(0, MONTH_CHARS),
   }) satisfies Needs
@@ -116,6 +121,7 @@ export const accept = (
   if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
   const name = Address.domainOf(command.from.address)
   const domain = view.facts.domain(account_id, name)
+  const senderName = Acceptance.senderDomain(command.headers)
   const suppressed = new Map<string, Suppression.Reason>()
   for (const address of keysOf(command)) {
     const reason = view.facts.suppression(account_id, address)
@@ -132,6 +138,13 @@ export const accept = (
             id: domain.id as Id.DomainId,
             status: domain.status as DomainStatus.Status,
             tracking: domain.tracking ?? undefined,
+          },
+    sender:
+      senderName === undefined
+        ? undefined
+        : {
+            domain: senderName,
+            status: view.facts.domain(account_id, senderName)?.status as DomainStatus.Status | undefined,
           },
     tracks,
     key,

@@ -1,6 +1,15 @@
-import { isOwned, MAX_HEADER_VALUE_CHARS, MAX_HEADERS, MAX_UNBROKEN_OCTETS } from "@waybill/domain/Header"
+import * as Address from "@waybill/domain/Address"
+import {
+  DESCRIBED,
+  isForeign,
+  isOwned,
+  MAX_HEADER_VALUE_CHARS,
+  MAX_HEADERS,
+  MAX_UNBROKEN_OCTETS,
+  SENDER,
+} from "@waybill/domain/Header"
 import * as Text from "@waybill/domain/Text"
-import { Schema, SchemaIssue } from "effect"
+import { Result, Schema, SchemaIssue } from "effect"
 import * as Rules from "./Rules.ts"
 
 /** So that a name, its colon and the first bytes of the value share a line of 76. */
@@ -31,6 +40,7 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
     const wrong =
       nameProblem(name, lower) ??
       valueProblem(headers[name] ?? "") ??
+      (lower === SENDER ? senderProblem(headers[name] ?? "") : undefined) ??
       (SINGLE.has(lower) && seen.has(lower) ? "stands there twice" : undefined)
     if (wrong !== undefined) found.push({ path: [printable(name)], issue: wrong })
     seen.add(lower)
@@ -44,7 +54,14 @@ const nameProblem = (name: string, lower: string): string | undefined => {
   const broken = Rules.problem(name)
   if (broken !== undefined) return `is a name that ${broken}`
   if (!NAME.test(name)) return "is not a header name: printable ASCII without spaces and colons"
-  return isOwned(lower) ? "is written by the service and cannot be set" : undefined
+  if (isOwned(lower)) return "is written by the service and cannot be set"
+  return isForeign(lower) ? "is for servers to write, or to follow, and cannot be set" : undefined
+}
+
+/** Read as From is, so that its domain can be asked for. */
+const senderProblem = (value: string): string | undefined => {
+  const parsed = Address.parse(value)
+  return Result.isFailure(parsed) ? parsed.failure : undefined
 }
 
 const valueProblem = (value: string): string | undefined => {
@@ -77,7 +94,6 @@ export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
     ),
   )
   .annotate({
-    description:
-      "Headers of your own. Those that the service writes (From, To, Cc, Bcc, Subject, Date, Message-ID, DKIM-Signature, Return-Path, Received, Content-*, MIME-Version) are refused.",
+    description: `Headers of your own. Those that the service or other servers write are refused: ${DESCRIBED}. \`Sender\` is one address of a verified domain.`,
     examples: [{ "X-Order": "7041", "List-Id": "receipts.acme.test" }],
   })

@@ -15,6 +15,7 @@ import {
   ScheduledAtOutOfRange,
   TrackingUnavailable,
 } from "./EmailRefusal.ts"
+import * as Header from "./Header.ts"
 import type * as Id from "./Id.ts"
 import type * as Suppression from "./Suppression.ts"
 import * as Tag from "./Tag.ts"
@@ -59,6 +60,8 @@ export interface Facts {
         readonly tracking?: Tracking.Tracking | undefined
       }
     | undefined
+  /** The domain of the header `Sender`, where the message has one. It is asked the same as that of `from`. */
+  readonly sender?: { readonly domain: string; readonly status: DomainStatus.Status | undefined } | undefined
   /** Whether this instance has an address that links in mail can lead to. */
   readonly tracks: boolean
   /** `null` where a session of the dashboard sends. */
@@ -121,13 +124,18 @@ export const accept = (
 
   if (quota.limit !== null && accepted > 0 && quota.used + accepted > quota.limit)
     return Result.fail(quotaExceeded(now, quota.used, quota.limit, accepted))
-  if (key !== null && key.domain !== null && key.domain !== name)
-    return Result.fail(new DomainNotAllowed({ domain: name, allowed: key.domain }))
+  const forbidden = checkKey(key, name, facts.sender?.domain)
+  if (forbidden !== undefined) return Result.fail(forbidden)
   if (facts.original?.content_kept === false) return Result.fail(new ContentExpired())
   if (facts.original !== undefined && all.length === 0)
     return Result.fail(new NothingToResend({ recipients: facts.original.recipients }))
   if (domain === undefined || !DomainStatus.sends(domain.status))
-    return Result.fail(new DomainNotVerified({ domain: name, domain_status: domain?.status ?? null }))
+    return Result.fail(new DomainNotVerified({ field: "from", domain: name, domain_status: domain?.status ?? null }))
+  const { sender } = facts
+  if (sender !== undefined && (sender.status === undefined || !DomainStatus.sends(sender.status)))
+    return Result.fail(
+      new DomainNotVerified({ field: "headers.Sender", domain: sender.domain, domain_status: sender.status ?? null }),
+    )
   if (all.length > plan.max_recipients)
     return Result.fail(
       new RecipientLimitExceeded({ recipients: all.length, limit: plan.max_recipients, plan: plan.name }),
@@ -170,6 +178,24 @@ export const accept = (
       at: now,
     })),
   ])
+}
+
+/** A bound key neither sends from another domain nor says that it does. */
+const checkKey = (key: Facts["key"], from: string, sender: string | undefined): DomainNotAllowed | undefined => {
+  if (key === null || key.domain === null) return undefined
+  const allowed = key.domain
+  if (from !== allowed) return new DomainNotAllowed({ field: "from", domain: from, allowed })
+  return sender === undefined || sender === allowed
+    ? undefined
+    : new DomainNotAllowed({ field: "headers.Sender", domain: sender, allowed })
+}
+
+/** The domain of the header `Sender`. A value that is no address, as a mail of long ago may have, names no domain that is. */
+export const senderDomain = (headers: Command["headers"]): string | undefined => {
+  const value = Header.senderIn(headers)
+  return value === undefined
+    ? undefined
+    : Result.match(Address.parse(value), { onSuccess: ({ address }) => Address.domainOf(address), onFailure: () => "" })
 }
 
 const asksFor = (wish: Tracking.Wish | undefined): boolean => wish?.opens === true || wish?.clicks === true

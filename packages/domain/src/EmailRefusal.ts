@@ -12,7 +12,11 @@ export class EmailNotFound extends Schema.TaggedError<EmailNotFound>()("EmailNot
   }
 }
 
+/** Where a message names a domain that it comes from. */
+const Field = Schema.Literals(["from", "headers.Sender"])
+
 export class DomainNotVerified extends Schema.TaggedError<DomainNotVerified>()("DomainNotVerified", {
+  field: Field,
   domain: Schema.String,
   /** `null` when the account has no such domain at all. */
   domain_status: Schema.NullOr(Schema.String),
@@ -26,11 +30,12 @@ export class DomainNotVerified extends Schema.TaggedError<DomainNotVerified>()("
       : `The domain ${this.domain} is ${this.domain_status}, not verified. Publish its DKIM record and verify it before sending.`
   }
   get details(): ReadonlyArray<Detail> {
-    return [{ path: "from", message: `${this.domain} must be a verified domain of this account` }]
+    return [{ path: this.field, message: `${this.domain} must be a verified domain of this account` }]
   }
 }
 
 export class DomainNotAllowed extends Schema.TaggedError<DomainNotAllowed>()("DomainNotAllowed", {
+  field: Field,
   domain: Schema.String,
   allowed: Schema.String,
 }) {
@@ -41,7 +46,7 @@ export class DomainNotAllowed extends Schema.TaggedError<DomainNotAllowed>()("Do
     return `This API key sends from ${this.allowed} only, not from ${this.domain}.`
   }
   get details(): ReadonlyArray<Detail> {
-    return [{ path: "from", message: `the key is limited to ${this.allowed}` }]
+    return [{ path: this.field, message: `the key is limited to ${this.allowed}` }]
   }
 }
 

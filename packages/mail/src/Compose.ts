@@ -1,4 +1,5 @@
-import type { Address } from "@waybill/domain/Address"
+import * as Address from "@waybill/domain/Address"
+import * as Header from "@waybill/domain/Header"
 import type { EmailId } from "@waybill/domain/Id"
 import { DateTime, Result } from "effect"
 import { textFromHtml } from "./HtmlText.ts"
@@ -12,13 +13,13 @@ export interface Composed {
   readonly bytes: Uint8Array
   readonly messageId: string
   /** Everyone, once each. */
-  readonly envelope: { readonly from: Address; readonly to: ReadonlyArray<Address> }
+  readonly envelope: { readonly from: Address.Address; readonly to: ReadonlyArray<Address.Address> }
   /** An address in a header is not ASCII: the next server must offer SMTPUTF8 (RFC 6531), or the mail cannot go there. */
   readonly smtpUtf8: boolean
 }
 
 /** `<id@domain of the sender>`, without the angle brackets. */
-export const messageId = (id: EmailId, from: Address): string => `${id}${from.slice(from.lastIndexOf("@"))}`
+export const messageId = (id: EmailId, from: Address.Address): string => `${id}${from.slice(from.lastIndexOf("@"))}`
 
 /** Pure and total: the same message gives the same bytes, so a retry is the same mail. */
 export const compose = (message: Message.Message): Result.Result<Composed, Message.NotComposable> => {
@@ -26,7 +27,7 @@ export const compose = (message: Message.Message): Result.Result<Composed, Messa
   if (problem !== undefined) return Result.fail(problem)
   const { bcc = [], cc = [], from, replyTo = [], to } = message
   const recipients = [...new Set([...to, ...cc, ...bcc].map((mailbox) => mailbox.address))]
-  const custom = Object.entries(message.headers ?? {})
+  const custom = Message.customHeaders(message)
   const id = messageId(message.id, message.from.address)
 
   const head = [
@@ -38,19 +39,30 @@ export const compose = (message: Message.Message): Result.Result<Composed, Messa
     MimeHeader.text("Subject", message.subject),
     `Message-ID: <${id}>`,
     ...unsubscribe(message, custom),
-    ...custom.map(([name, value]) => MimeHeader.custom(name, value)),
+    ...custom.map(([name, value]) => customHeader(name, value)),
     "MIME-Version: 1.0",
   ].join("\r\n")
   const chunks: Array<string | Buffer> = [head, "\r\n"]
   write(body(message), chunks)
   if (!endsInBreak(chunks.at(-1) ?? "")) chunks.push("\r\n")
-  const headers = [from, ...to, ...cc, ...replyTo]
+  const headers = [from, ...to, ...cc, ...replyTo, ...custom.flatMap(([name, value]) => senderOf(name, value))]
   return Result.succeed({
     bytes: concat(chunks),
     messageId: id,
     envelope: { from: from.address, to: recipients },
     smtpUtf8: headers.some((mailbox) => isUtf8(mailbox.address)),
   })
+}
+
+/** Sender is a mailbox, of which only the name may be encoded; where it is none, the mail is of long ago. */
+const senderOf = (name: string, value: string): ReadonlyArray<Address.Mailbox> => {
+  const parsed = name.toLowerCase() === Header.SENDER ? Address.parse(value) : undefined
+  return parsed !== undefined && Result.isSuccess(parsed) ? [parsed.success] : []
+}
+
+const customHeader = (name: string, value: string): string => {
+  const sender = senderOf(name, value)
+  return sender.length > 0 ? MimeHeader.mailboxes(name, sender) : MimeHeader.custom(name, value)
 }
 
 type Part =
@@ -140,7 +152,7 @@ const write = (part: Part, chunks: Array<string | Buffer>): void => {
 }
 
 /** Domains are A-labels by now, so only a local part can be. */
-const isUtf8 = (address: Address): boolean => !/^\p{ASCII}*$/u.test(address)
+const isUtf8 = (address: Address.Address): boolean => !/^\p{ASCII}*$/u.test(address)
 
 const endsInBreak = (chunk: string | Buffer): boolean =>
   typeof chunk === "string" ? chunk.endsWith("\r\n") : chunk.at(-1) === 10 && chunk.at(-2) === 13

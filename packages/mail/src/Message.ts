@@ -95,7 +95,7 @@ const checkMailboxes = (message: Message): Refusal => {
 
 const checkHeaders = (message: Message): Refusal => {
   const seen = new Set(message.replyTo === undefined || message.replyTo.length === 0 ? [] : ["reply-to"])
-  return first(Object.entries(message.headers ?? {}), ([name, value]) => {
+  return first(customHeaders(message), ([name, value]) => {
     const field = `headers.${name.replace(/[^!-9;-~]/g, "?").slice(0, MimeHeader.HEADER_NAME_LIMIT)}`
     if (MimeHeader.breaksLine(name) || MimeHeader.breaksLine(value)) return refuse(field, "line_break")
     if (!MimeHeader.isName(name)) return refuse(field, "bad_header_name")
@@ -107,6 +107,10 @@ const checkHeaders = (message: Message): Refusal => {
     return undefined
   })
 }
+
+/** What is written of the message's own headers: mail of before the table of foreign ones may still have some. */
+export const customHeaders = ({ headers = {} }: Message): ReadonlyArray<[name: string, value: string]> =>
+  Object.entries(headers).filter(([name]) => !Header.isForeign(name))
 
 const checkUnsubscribe = (url: string | undefined): Refusal => {
   if (url === undefined) return undefined

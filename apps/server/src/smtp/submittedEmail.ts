@@ -30,13 +30,6 @@ const TRACK_CLICKS = "x-track-clicks"
 const ORDERS: ReadonlySet<string> = new Set([KEY, TAG, SCHEDULED_AT, TRACK_OPENS, TRACK_CLICKS])
 
 /**
- * What servers on the way to us wrote about the message's way to us, and what would give bcc away. `Resent-Bcc` is why
- * the whole family goes.
- */
-const DROPPED =
-  /^(?:resent-.*|arc-.*|authentication-results|received-spf|delivered-to|x-original-to|x-envelope-to|x-rcpt-to|apparently-to)$/u
-
-/**
  * The message as `POST /email/send` would have got it, under the same rules. The envelope decides who receives it: To
  * and Cc only say who of them is shown, and whoever is shown but not in the envelope gets nothing from us.
  */
@@ -119,10 +112,10 @@ const customHeaders = (fields: ReadonlyArray<Field>) => {
   const repeated: Array<string> = []
   for (const { name, value } of fields) {
     const lower = name.toLowerCase()
-    if (Header.isOwned(lower) || DROPPED.test(lower) || ORDERS.has(lower)) continue
+    if (!Header.isAuthors(lower) || ORDERS.has(lower)) continue
     if (seen.has(lower)) repeated.push(name)
     seen.add(lower)
-    headers[name] = value
+    headers[name] = lower === Header.SENDER ? oneMailbox(value) : value
   }
   return { headers, repeated }
 }
@@ -140,6 +133,15 @@ const shownTo = (submitted: Submitted, recipients: ReadonlyArray<Address.Address
   const to = shown(submitted.to)
   const cc = shown(submitted.cc)
   return { to, cc, bcc: [...left.values()] }
+}
+
+/** A name that was encoded may hold what has to be quoted, now that it is decoded. */
+const oneMailbox = (value: string): string => {
+  const open = value.lastIndexOf("<")
+  const close = value.lastIndexOf(">")
+  const name = value.slice(0, Math.max(open, 0)).trim()
+  if (open < 0 || close < open || name.startsWith('"')) return value
+  return write({ address: value.slice(open + 1, close), name }) + value.slice(close + 1).trim()
 }
 
 /** Text that the API's own parser reads back: a name of whatever characters goes between quotes. */
