@@ -23,7 +23,7 @@ const fields = {
   name: Schema.String,
   prefix: Schema.String.annotate({ description: "The first ten characters of the key", examples: ["wb_4Ko2xQa"] }),
   scopes: Schema.Array(Scope.Scope),
-  domain: Schema.NullOr(Schema.String).annotate({ description: "The one domain it may send from" }),
+  domain: Schema.NullOr(Schema.String).annotate({ description: "The one domain it is bound to, in everything" }),
   allowed_ips: Schema.Array(Schema.String).annotate({ description: "Empty: from everywhere" }),
   status: ApiKey.Status,
   created_at: at,
@@ -53,7 +53,10 @@ const Name = Schema.String.check(Rules.chars(ApiKey.MAX_NAME_CHARS, 1), Rules.on
 const Creation = Schema.Struct({
   name: Name,
   scopes: Schema.Array(Scope.Scope).check(Rules.items(1, Scope.ALL.length, "scopes")),
-  domain: optional(DomainName.FromText, "Limits the key to sending from this domain"),
+  domain: optional(
+    DomainName.FromText,
+    "Binds the key to this domain: it sends, reads, changes and makes nothing of another",
+  ),
   allowed_ips: optional(
     Schema.Array(Network.FromText).check(Rules.items(0, ApiKey.MAX_ALLOWED_IPS, "networks")),
     "Limits the key to these addresses and networks",
@@ -84,7 +87,7 @@ export class ApiKeys extends HttpApiGroup.make("apiKeys")
       about(
         "Create an API key",
         "admin",
-        `The only answer that holds the key. A lost one cannot be recovered, only revoked and replaced. At most ${ApiKey.MAX_ACTIVE_KEYS} of an account are active, else 422 \`too_many_api_keys\`.`,
+        `What a key makes is never more than the key: it has no scope that the maker lacks, and the maker's domain, networks and expiry hold for it too, else 403 \`more_than_the_key\`. The only answer that holds the key. A lost one cannot be recovered, only revoked and replaced. At most ${ApiKey.MAX_ACTIVE_KEYS} of an account are active, else 422 \`too_many_api_keys\`.`,
       ),
     ),
     HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", { params, success: Revoked }).annotateMerge(

@@ -14,7 +14,7 @@ export class CurrentKey extends Context.Service<
     /** `null` in a session of the dashboard. */
     readonly key_id: Id.ApiKeyId | null
     readonly scopes: ReadonlyArray<Scope.Scope>
-    /** The one domain that the key may send from. */
+    /** The one domain that the key is bound to. */
     readonly domain: DomainName.DomainName | null
   }
 >()("@waybill/api/CurrentKey") {}

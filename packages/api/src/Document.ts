@@ -1,3 +1,4 @@
+import * as BoundKeys from "./BoundKeys.ts"
 import { MAX_KEY_CHARS } from "./Idempotency.ts"
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./Page.ts"
 
@@ -54,6 +55,7 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
   for (const [path, operations] of Object.entries(document["paths"] as Record<string, Record<string, Json>>))
     for (const operation of Object.values(operations)) {
       const responses = operation["responses"] as Record<string, Json>
+      sayRule(operation)
       if (!mayBeMissing(path)) delete responses["404"]
       for (const response of Object.values(responses)) finishResponse(response)
       for (const parameter of (operation["parameters"] ?? []) as ReadonlyArray<Json>)
@@ -67,6 +69,20 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
   const properties = Batch?.["properties"] as { emails: Json } | undefined
   if (properties !== undefined) properties.emails["items"] = { $ref: "#/components/schemas/EmailMessage" }
   return rename(document) as Record<string, unknown>
+}
+
+const BOUND: { readonly [R in BoundKeys.Rule]: string } = {
+  "own domain": " A key bound to a domain reaches what belongs to that domain alone.",
+  "whole account": " A key bound to a domain is refused.",
+  caller: "",
+}
+
+/** What the endpoint is to a bound key, from the same table that decides it. */
+const sayRule = (operation: Json): void => {
+  const [group = "", endpoint = ""] = String(operation["operationId"]).split(".")
+  // Outside /v1 no key is asked for.
+  if (!Object.hasOwn(BoundKeys.RULES, group)) return
+  operation["description"] = `${String(operation["description"])}${BOUND[BoundKeys.ruleOf(group, endpoint)]}`
 }
 
 /** A path with an id in it can name something that is not there, and the sandbox is not there itself while mail is sent. */

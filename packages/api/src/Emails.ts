@@ -61,7 +61,7 @@ export class Emails extends HttpApiGroup.make("emails")
       about(
         "Cancel an email",
         "email:send",
-        "While it is queued; else 422 `not_cancelable`, also while it is being handed over. Canceled mail is given back to the monthly volume.",
+        "While it is queued; else 422 `not_cancelable`, also while it is being handed over. Canceled mail is given back to the monthly volume. A key without `email:logs:read` is not shown what the message says and to whom: those fields are empty.",
       ),
     ),
     HttpApiEndpoint.patch("reschedule", "/email/:id", {
@@ -73,7 +73,7 @@ export class Emails extends HttpApiGroup.make("emails")
       about(
         "Reschedule an email",
         "email:send",
-        "While it is queued; else 422 `not_cancelable`, also while it is being handed over.",
+        "While it is queued; else 422 `not_cancelable`, also while it is being handed over. A key without `email:logs:read` is not shown what the message says and to whom: those fields are empty.",
       ),
     ),
     HttpApiEndpoint.post("resend", "/email/:id/resend", {

@@ -67,7 +67,7 @@ export const Session = Schema.Struct({
   account_id: Id.AccountId,
   role: Schema.NullOr(Team.Role).annotate({ description: "`null` for a key" }),
   scopes: Schema.Array(Scope.Scope),
-  domain: Schema.NullOr(Schema.String).annotate({ description: "The one domain a key may send from" }),
+  domain: Schema.NullOr(Schema.String).annotate({ description: "The one domain a key is bound to" }),
   operator: Schema.Boolean.annotate({ description: "Runs the instance, and may see all of it" }),
 }).annotate({ identifier: "Session" })
 export type Session = typeof Session.Type

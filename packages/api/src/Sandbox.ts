@@ -72,6 +72,8 @@ export const Emptied = Schema.Struct({
 
 const params = { id: Id.EmailId }
 const scope = "email:logs:read"
+/** Who may cause mail may clear it away; who only reads, such as a viewer, may not. */
+const deletion = "email:send"
 
 export class Sandbox extends HttpApiGroup.make("sandbox")
   .add(
@@ -94,10 +96,14 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
       about("Read a captured mail", scope, "Its parts as a mail program reads them, and the bytes themselves."),
     ),
     HttpApiEndpoint.delete("remove", "/sandbox/messages/:id", { params, success: Emptied }).annotateMerge(
-      about("Delete a captured mail", scope, "From the inbox only; the log keeps what happened."),
+      about("Delete a captured mail", deletion, "From the inbox only; the log keeps what happened."),
     ),
     HttpApiEndpoint.delete("clear", "/sandbox/messages", { success: Emptied }).annotateMerge(
-      about("Empty the inbox", scope, "All captured mail of the account."),
+      about(
+        "Empty the inbox",
+        deletion,
+        "All captured mail of the account; for a key bound to a domain, of that domain.",
+      ),
     ),
   )
   .middleware(Validation)

@@ -51,7 +51,7 @@ export type ApiKey = {
   /** The first ten characters of the key */
   readonly prefix: string
   readonly scopes: ReadonlyArray<Scope>
-  /** The one domain it may send from */
+  /** The one domain it is bound to, in everything */
   readonly domain: string | null
   /** Empty: from everywhere */
   readonly allowed_ips: ReadonlyArray<string>
@@ -66,7 +66,7 @@ export type ApiKey = {
 export type ApiKeyCreation = {
   readonly name: string
   readonly scopes: ReadonlyArray<Scope>
-  /** Limits the key to sending from this domain */
+  /** Binds the key to this domain: it sends, reads, changes and makes nothing of another */
   readonly domain?: string | null
   /** Limits the key to these addresses and networks */
   readonly allowed_ips?: ReadonlyArray<string> | null
@@ -147,7 +147,7 @@ export type CreatedApiKey = {
   /** The first ten characters of the key */
   readonly prefix: string
   readonly scopes: ReadonlyArray<Scope>
-  /** The one domain it may send from */
+  /** The one domain it is bound to, in everything */
   readonly domain: string | null
   /** Empty: from everywhere */
   readonly allowed_ips: ReadonlyArray<string>
@@ -566,7 +566,7 @@ export type Session = {
   /** `null` for a key */
   readonly role: MemberRole | null
   readonly scopes: ReadonlyArray<Scope>
-  /** The one domain a key may send from */
+  /** The one domain a key is bound to */
   readonly domain: string | null
   /** Runs the instance, and may see all of it */
   readonly operator: boolean

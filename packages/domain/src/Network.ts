@@ -108,6 +108,18 @@ const inBlock = (network: string, ip: Ip): boolean => {
   return block !== undefined && holds(block, ip)
 }
 
+/** Whether one of the networks holds all of `network`. */
+export const within = (networks: ReadonlyArray<Network>, network: Network): boolean => {
+  const inner = parseBlock(network)
+  return (
+    inner !== undefined &&
+    networks.some((outer) => {
+      const block = parseBlock(outer)
+      return block !== undefined && block.bits <= inner.bits && holds(block, inner.base)
+    })
+  )
+}
+
 /**
  * Addresses that lead inwards or nowhere: this host, private and shared networks, link-local (where clouds keep their
  * metadata), documentation, benchmarks, multicast, reserved (IANA's special-purpose registries, RFC 6890). Of IPv6 only

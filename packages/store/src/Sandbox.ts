@@ -50,6 +50,8 @@ export interface SandboxRecord {
 
 export interface Query {
   readonly account_id: string
+  /** Mail from this domain alone; `null` is all of the account's. */
+  readonly domain?: string | null
   readonly limit: number
   /** The id of the last one seen; ids sort by time, newest first. */
   readonly after?: string
@@ -61,7 +63,7 @@ export const list = Effect.fn("Sandbox.list")(function* (query: Query) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<SandboxRecord>`
     SELECT ${columns(sql)} FROM sandbox_messages
-    WHERE account_id = ${query.account_id}
+    WHERE account_id = ${query.account_id} ${ofDomain(sql, query.domain)}
       ${query.after === undefined ? sql.literal("") : sql`AND id < ${query.after}`}
       ${
         query.to === undefined
@@ -75,18 +77,19 @@ export interface Whole extends SandboxRecord {
   readonly bytes: Uint8Array
 }
 
-export const find = Effect.fn("Sandbox.find")(function* (account_id: string, id: string) {
+export const find = Effect.fn("Sandbox.find")(function* (account_id: string, id: string, domain?: string | null) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<Whole>`
-    SELECT ${columns(sql)}, bytes FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`)
+    SELECT ${columns(sql)}, bytes FROM sandbox_messages
+    WHERE account_id = ${account_id} AND id = ${id} ${ofDomain(sql, domain)}`)
   return Option.fromUndefinedOr(rows[0])
 })
 
 /** One, or all of them. Answers how many there were. */
-export const remove = Effect.fn("Sandbox.remove")(function* (account_id: string, id?: string) {
+export const remove = Effect.fn("Sandbox.remove")(function* (account_id: string, id?: string, domain?: string | null) {
   const sql = yield* PgClient.PgClient
   const gone = yield* Effect.orDie(sql`
-    DELETE FROM sandbox_messages WHERE account_id = ${account_id}
+    DELETE FROM sandbox_messages WHERE account_id = ${account_id} ${ofDomain(sql, domain)}
       ${id === undefined ? sql.literal("") : sql`AND id = ${id}`} RETURNING id`)
   return gone.length
 })
@@ -113,6 +116,13 @@ export const expire = Effect.fn("Sandbox.expire")(function* () {
   }
   return removed
 })
+
+/** The sender's domain stands in the log of the message that was captured. */
+const ofDomain = (sql: PgClient.PgClient, domain: string | null | undefined) =>
+  domain === undefined || domain === null
+    ? sql.literal("")
+    : sql`AND EXISTS (SELECT FROM email_log AS l
+        WHERE l.account_id = sandbox_messages.account_id AND l.id = sandbox_messages.id AND l.domain = ${domain})`
 
 const columns = (sql: PgClient.PgClient) => sql`
   'sandbox_message' AS object, id, recipients, subject, mail_from, size_bytes,

@@ -34,6 +34,7 @@ export const Inbox = () => {
   const navigate = useNavigate({ from: "/inbox" })
   const client = useQueryClient()
   const isAdmin = useMay("admin")
+  const mayDelete = useMay("email:send")
   const [emptying, setEmptying] = useState(false)
   const query = useInfiniteQuery(queries.inbox)
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
@@ -77,7 +78,7 @@ export const Inbox = () => {
       title="Inbox"
       hint="Captured instead of sent; kept for seven days."
       actions={
-        rows.length === 0 ? undefined : (
+        rows.length === 0 || !mayDelete ? undefined : (
           <Button icon={<Trash2 size={14} />} onClick={() => setEmptying(true)}>
             Empty the inbox
           </Button>
@@ -144,7 +145,7 @@ export const Inbox = () => {
                 </Panel>
               }
             >
-              <Mail id={chosen.id} onRemove={() => drop.mutate(chosen.id)} />
+              <Mail id={chosen.id} onRemove={mayDelete ? () => drop.mutate(chosen.id) : undefined} />
             </Suspense>
           )}
         </div>

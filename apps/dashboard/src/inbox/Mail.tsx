@@ -22,7 +22,8 @@ const save = (filename: string, base64: string, type: string): void => {
   URL.revokeObjectURL(url)
 }
 
-export const Mail = ({ id, onRemove }: { readonly id: string; readonly onRemove: () => void }) => {
+/** `onRemove` is absent where the session may only read. */
+export const Mail = ({ id, onRemove }: { readonly id: string; readonly onRemove: (() => void) | undefined }) => {
   const { data: mail } = useSuspenseQuery(queries.captured(id))
   const { data: domains } = useQuery(queries.domains)
   const checks = checksOf(
@@ -64,9 +65,11 @@ export const Mail = ({ id, onRemove }: { readonly id: string; readonly onRemove:
         <IconButton label="Save as a file" onClick={() => save(`${id}.eml`, mail.raw, "message/rfc822")}>
           <Download size={16} />
         </IconButton>
-        <IconButton label="Delete this mail" onClick={onRemove}>
-          <Trash2 size={16} />
-        </IconButton>
+        {onRemove === undefined ? undefined : (
+          <IconButton label="Delete this mail" onClick={onRemove}>
+            <Trash2 size={16} />
+          </IconButton>
+        )}
       </header>
       <div className="border-t border-line">
         <Tabs label="The mail" tabs={tabs} />

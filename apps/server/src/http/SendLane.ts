@@ -167,7 +167,7 @@ const queue = (
     const { asked, id } = newEmailAt(clock.currentTimeMillisUnsafe())
     const work = sending(from, id, payload.success, asked)
     return onceAt(
-      { store, account_id },
+      { store, account_id, domain: key.domain },
       { endpoint: ENDPOINT, headers: headers.success, payload: payload.success },
       work,
     )

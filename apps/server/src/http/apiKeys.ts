@@ -4,6 +4,7 @@ import { CurrentKey } from "@waybill/api/Authorization"
 import * as ApiKey from "@waybill/domain/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
 import type * as Id from "@waybill/domain/Id"
+import * as KeyReach from "@waybill/domain/KeyReach"
 import { NothingNew } from "@waybill/domain/Refusal"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import * as ApiKeys from "@waybill/store/ApiKeys"
@@ -14,25 +15,33 @@ import { HttpApiBuilder } from "effect/http-api"
 import { hashOf } from "../apiKeys.ts"
 import { newId, now } from "../fresh.ts"
 import { about, type Call, commit, onceSealed } from "./commit.ts"
+import { checkDomain, reachOfCaller } from "./keyReach.ts"
 import { asWritten, whole } from "./records.ts"
 
 export const ApiKeysLive = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
   handlers.handleAll({
     list: () =>
       Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        return whole((yield* ApiKeys.list(yield* now, account_id)).map(asWritten<Key>))
+        const { account_id, domain: bound } = yield* CurrentKey
+        const keys = yield* ApiKeys.list(yield* now, account_id)
+        const own = keys.filter(({ domain }) => bound === null || domain === bound)
+        return whole(own.map(asWritten<Key>))
       }),
-    get: ({ params }) =>
-      Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const found = yield* ApiKeys.find(yield* now, account_id, params.key_id)
-        return asWritten<Key>(yield* Effect.mapError(Effect.fromOption(found), () => new ApiKey.KeyNotFound()))
-      }),
+    get: ({ params }) => Effect.map(find(params.key_id), asWritten<Key>),
     create: (call) => create(call, call.payload),
-    revoke: ({ params }) => commit(about(ApiKey, params.key_id, revoke, revoked(params.key_id))),
+    revoke: ({ params }) =>
+      Effect.andThen(find(params.key_id), commit(about(ApiKey, params.key_id, revoke, revoked(params.key_id)))),
   }),
 )
+
+/** A bound key sees the keys of its domain alone. */
+const find = Effect.fnUntraced(function* (id: Id.ApiKeyId) {
+  const { account_id } = yield* CurrentKey
+  const found = yield* ApiKeys.find(yield* now, account_id, id)
+  const key = yield* Effect.mapError(Effect.fromOption(found), () => new ApiKey.KeyNotFound())
+  yield* checkDomain(key.domain)
+  return key
+})
 
 type Creation = Omit<ApiKey.Command, "allowed_ips"> & { readonly allowed_ips: ApiKey.Command["allowed_ips"] | null }
 
@@ -40,12 +49,14 @@ type Creation = Omit<ApiKey.Command, "allowed_ips"> & { readonly allowed_ips: Ap
 const create = Effect.fnUntraced(function* (call: Call, payload: Creation) {
   const { actor } = yield* Provenance
   const { account_id } = yield* CurrentKey
+  const asked = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
+  const command = yield* Effect.fromResult(KeyReach.limitsOfMade(yield* reachOfCaller, asked))
   const keyId = yield* newId("ApiKeyId")
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
   const facts = { keyId, secret, hash: hashOf(secret), createdBy: actor.id }
-  const command = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
   return yield* onceSealed(
-    call,
+    // What is made, not what was asked, is compared with what was made under this idempotency key before.
+    { ...call, payload: command },
     Effect.succeed(
       about(
         ApiKey,

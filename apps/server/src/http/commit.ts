@@ -2,12 +2,14 @@ import type * as Aggregate from "@waybill/domain/Aggregate"
 import type { Headers } from "@waybill/api/Idempotency"
 import { IdempotencyKeyReused } from "@waybill/api/RequestRefusal"
 import { CurrentKey } from "@waybill/api/Authorization"
+import type * as KeyReach from "@waybill/domain/KeyReach"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import type { NothingNew } from "@waybill/domain/Refusal"
 import { EventStore } from "@waybill/store/EventStore"
 import type { Claim } from "@waybill/store/Ledger"
 import type { AnyEvent } from "@waybill/store/Recorded"
 import * as Once from "@waybill/store/Once"
+import { type Actor, Provenance } from "@waybill/store/Provenance"
 import { Secrets } from "@waybill/store/Secrets"
 import type { IdempotencyKeyReused as IdempotencyKeyReusedInStore, LeaseLost, Unit, View } from "@waybill/store/Unit"
 import { Effect, Result } from "effect"
@@ -21,6 +23,8 @@ export interface Call {
   readonly headers?: Headers
   readonly params?: unknown
   readonly payload?: unknown
+  /** Who asks, where the answer is for nobody else. */
+  readonly caller?: Actor
 }
 
 type Work<A, E> = Omit<Unit<A, E>, "account_id" | "idempotency">
@@ -29,10 +33,13 @@ type Work<A, E> = Omit<Unit<A, E>, "account_id" | "idempotency">
 interface Place {
   readonly store: EventStore["Service"]
   readonly account_id: Claim["account_id"]
+  /** The domain that the caller's key is bound to. */
+  readonly domain: KeyReach.Bound
 }
 
 const place = Effect.gen(function* (): Effect.fn.Return<Place, never, EventStore | CurrentKey> {
-  return { store: yield* EventStore, account_id: (yield* CurrentKey).account_id }
+  const { account_id, domain } = yield* CurrentKey
+  return { store: yield* EventStore, account_id, domain }
 })
 
 /** For what may be asked twice without harm: PATCH and DELETE. */
@@ -64,13 +71,17 @@ export const onceAt = <A, E>(at: Place, call: Call, work: Work<A, E>) => enclose
  */
 export const onceMade = <A, E, E2, R>(call: Call, make: Effect.Effect<Work<A, E>, E2, R>) => made(call, make, PLAIN)
 
-/** The same for an answer that shows a secret: what is kept of it is sealed. */
+/**
+ * The same for an answer that shows a secret: what is kept of it is sealed, and shown again to nobody but the same key or
+ * user.
+ */
 export const onceSealed = Effect.fnUntraced(function* <A, E, E2, R>(
   call: Call,
   make: Effect.Effect<Work<A, E>, E2, R>,
 ) {
   const secrets = yield* Secrets
-  return yield* made(call, make, { seal: secrets.sealAnswer, open: secrets.openAnswer })
+  const { actor } = yield* Provenance
+  return yield* made({ ...call, caller: actor }, make, { seal: secrets.sealAnswer, open: secrets.openAnswer })
 })
 
 interface Envelope {
@@ -80,7 +91,7 @@ interface Envelope {
 const PLAIN: Envelope = { seal: (_, bytes) => bytes, open: (_, bytes) => bytes }
 
 const enclosed = <A, E>(at: Place, call: Call, work: Work<A, E>, envelope: Envelope) => {
-  const claim = claimOf(at.account_id, call)
+  const claim = claimOf(at, call)
   return claim === undefined ? Effect.map(commitAt(at, work), fresh) : claimed(at, claim, work, envelope)
 }
 
@@ -90,7 +101,7 @@ const made = Effect.fnUntraced(function* <A, E, E2, R>(
   envelope: Envelope,
 ) {
   const at = yield* place
-  const claim = claimOf(at.account_id, call)
+  const claim = claimOf(at, call)
   if (claim === undefined) return fresh(yield* commitAt(at, yield* make))
   const kept = yield* Once.kept(claim, yield* now)
   if (kept === undefined) return yield* claimed(at, claim, yield* make, envelope)
@@ -126,14 +137,19 @@ interface ReplayHeaders {
   readonly "idempotent-replayed"?: "true"
 }
 
+/**
+ * What is compared is the request, and where it could be answered otherwise to another caller that too: the domain of a
+ * bound key, and who asks for a secret. A key with another binding asks for something else, and is told so by a 422.
+ */
 export const claimOf = (
-  account_id: Claim["account_id"],
-  { endpoint, headers, params, payload }: Call,
+  { account_id, domain }: Pick<Place, "account_id" | "domain">,
+  { caller, endpoint, headers, params, payload }: Call,
 ): Claim | undefined => {
   const key = headers?.["idempotency-key"]
   if (key === undefined) return undefined
   const route = `${endpoint.method} ${endpoint.path.replace(/^\/v1/u, "")}`
-  return { account_id, route, key, fingerprint: fingerprint({ params, payload }) }
+  const asker = { ...(domain === null ? {} : { domain }), ...(caller === undefined ? {} : { caller }) }
+  return { account_id, route, key, fingerprint: fingerprint({ params, payload, ...asker }) }
 }
 
 /** Equal for equal requests, whatever the order of their fields and the spaces between them. */

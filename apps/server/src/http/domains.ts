@@ -16,6 +16,7 @@ import {
 } from "@waybill/domain/DomainRefusal"
 import { TrackingUnavailable } from "@waybill/domain/EmailRefusal"
 import type * as Id from "@waybill/domain/Id"
+import * as KeyReach from "@waybill/domain/KeyReach"
 import { NothingNew } from "@waybill/domain/Refusal"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import * as Domains from "@waybill/store/Domains"
@@ -28,6 +29,7 @@ import * as domains from "../domains.ts"
 import { now } from "../fresh.ts"
 import { about, type Call, commit, onceMade } from "./commit.ts"
 import { Instance } from "./Instance.ts"
+import { checkDomain } from "./keyReach.ts"
 import { whole } from "./records.ts"
 
 /** Each try makes a key; a customer who rotates from more hands at once than these has other worries. */
@@ -37,22 +39,14 @@ export const DomainsLive = HttpApiBuilder.group(Api, "domains", (handlers) =>
   handlers.handleAll({
     list: () =>
       Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
+        const { account_id, domain } = yield* CurrentKey
         const instance = yield* Instance
-        return whole((yield* Domains.list(account_id)).map((record) => present(record, instance)))
+        const own = (yield* Domains.list(account_id)).filter(({ name }) => KeyReach.reaches(domain, name))
+        return whole(own.map((record) => present(record, instance)))
       }),
     get: ({ params }) => Effect.flatMap(find(params.domain), show),
     add: (call) => onceMade(call, addition(call, call.payload.name ?? call.payload.domain)),
-    verify: (call) =>
-      onceMade(
-        call,
-        Effect.gen(function* () {
-          const { account_id } = yield* CurrentKey
-          const { domain_id } = yield* find(call.params.domain)
-          yield* domains.check(account_id, domain_id)
-          return yield* change(domain_id, () => () => Result.fail(new NothingNew()))
-        }),
-      ),
+    verify: (call) => onceMade(call, verification(call.params.domain)),
     rotateDkim: (call) => atLast(onceMade(call, rotation(call.params.domain))),
     addEd25519: (call) => atLast(onceMade(call, ed25519Addition(call.params.domain))),
     rotateEd25519: (call) => atLast(onceMade(call, ed25519Rotation(call.params.domain))),
@@ -78,10 +72,19 @@ export const DomainsLive = HttpApiBuilder.group(Api, "domains", (handlers) =>
 
 const find = Effect.fnUntraced(function* (reference: string) {
   const { account_id } = yield* CurrentKey
-  return yield* Effect.mapError(
+  const record = yield* Effect.mapError(
     Effect.fromOption(yield* Domains.find(account_id, reference)),
     () => new DomainNotFound(),
   )
+  yield* checkDomain(record.name)
+  return record
+})
+
+const verification = Effect.fnUntraced(function* (reference: string) {
+  const { account_id } = yield* CurrentKey
+  const { domain_id } = yield* find(reference)
+  yield* domains.check(account_id, domain_id)
+  return yield* change(domain_id, () => () => Result.fail(new NothingNew()))
 })
 
 const show = (record: Domains.DomainRecord) => Effect.map(Instance, (instance) => present(record, instance))
@@ -112,6 +115,7 @@ const present = (record: Domains.DomainRecord, ways: domains.Ways): Contract.Dom
 const addition = Effect.fnUntraced(function* (call: Call, name: DomainName.DomainName | undefined) {
   if (name === undefined) return yield* Effect.die("a domain without a name passed its schema")
   const { account_id } = yield* CurrentKey
+  yield* checkDomain(name)
   // Asked before a key is made for nothing; the commit asks again, and there a twin that was first has an answer to give.
   if (call.headers?.["idempotency-key"] === undefined) {
     if (Option.isSome(yield* Domains.find(account_id, name))) return yield* new DomainAlreadyExists({ domain: name })

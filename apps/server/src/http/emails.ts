@@ -6,18 +6,20 @@ import type { Decide } from "@waybill/domain/Aggregate"
 import * as Email from "@waybill/domain/Email"
 import { EmailNotFound } from "@waybill/domain/EmailRefusal"
 import type * as Id from "@waybill/domain/Id"
+import * as Scope from "@waybill/domain/Scope"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import * as Content from "@waybill/store/Content"
 import * as EmailLog from "@waybill/store/EmailLog"
 import { EventStore } from "@waybill/store/EventStore"
 import type { View } from "@waybill/store/Unit"
 import { Effect, Option, Result } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as Acceptance from "../acceptance.ts"
 import { newEmail } from "../fresh.ts"
 import { sendBatch } from "./batch.ts"
 import { about, type Call, commit, once, onceMade } from "./commit.ts"
 import { Instance } from "./Instance.ts"
+import { checkEmail } from "./keyReach.ts"
 
 const sender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sender, never, CurrentKey | Instance> {
   const { account_id, domain, key_id } = yield* CurrentKey
@@ -34,12 +36,44 @@ export const EmailsLive = HttpApiBuilder.group(Api, "emails", (handlers) =>
   handlers.handleAll({
     send,
     sendBatch: (call) => Effect.flatMap(sender, (from) => sendBatch(call, from)),
-    cancel: (call) => once(call, whileItWaits(call.params.id, Email.cancel)),
+    cancel: (call) =>
+      Effect.gen(function* () {
+        yield* checkEmail(call.params.id)
+        const { body, headers } = yield* once(call, whileItWaits(call.params.id, Email.cancel))
+        return HttpApiSchema.withHeaders({ body: yield* shown(body), headers })
+      }),
     reschedule: ({ params, payload }) =>
-      commit(whileItWaits(params.id, (at, attempt) => Email.reschedule(at, payload.scheduled_at, attempt))),
-    resend: (call) => onceMade(call, resending(call.params.id)),
+      Effect.gen(function* () {
+        yield* checkEmail(params.id)
+        const reschedule = (at: Timestamp.Timestamp, attempt: Email.Attempt) =>
+          Email.reschedule(at, payload.scheduled_at, attempt)
+        return yield* shown(yield* commit(whileItWaits(params.id, reschedule)))
+      }),
+    resend: (call) => Effect.andThen(checkEmail(call.params.id), onceMade(call, resending(call.params.id))),
   }),
 )
+
+/**
+ * A key that may not read logs learns what became of the message, and not what it says or to whom. The shape stays the
+ * contract's, so what is withheld is empty.
+ */
+const shown = Effect.fnUntraced(function* (record: EmailRecord): Effect.fn.Return<EmailRecord, never, CurrentKey> {
+  const { scopes } = yield* CurrentKey
+  return Scope.permits(scopes, "email:logs:read") ? record : { ...record, ...WITHHELD }
+})
+
+const WITHHELD = {
+  from: "",
+  to: [],
+  cc: [],
+  bcc: [],
+  reply_to: [],
+  subject: "",
+  tags: [],
+  api_key_id: null,
+  error: null,
+  recipients: [],
+} satisfies Partial<EmailRecord>
 
 /**
  * The row of the outbox is held until the commit, so that no worker claims it meanwhile; where one has, it may be too

@@ -14,6 +14,7 @@ import * as TimeTravel from "@waybill/store/TimeTravel"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Position from "./Position.ts"
+import { checkDomain, checkEmail, domainFilter } from "./keyReach.ts"
 import { asWritten, eventRecord, whole } from "./records.ts"
 
 export const LogsLive = HttpApiBuilder.group(Api, "logs", (handlers) =>
@@ -21,7 +22,9 @@ export const LogsLive = HttpApiBuilder.group(Api, "logs", (handlers) =>
     list: ({ query, request }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const page = yield* Position.read(account_id, request, EmailLogQuery.list(inTables(account_id, query)))
+        const domain = yield* domainFilter(query.domain)
+        const asked = inTables(account_id, { ...query, ...(domain === undefined ? {} : { domain }) })
+        const page = yield* Position.read(account_id, request, EmailLogQuery.list(asked))
         return { object: "list" as const, ...page, data: page.data.map(asWritten<EmailRecord>) }
       }),
     get: ({ params, query: { as_of }, request }) =>
@@ -32,11 +35,14 @@ export const LogsLive = HttpApiBuilder.group(Api, "logs", (handlers) =>
             ? yield* Position.read(account_id, request, EmailLogQuery.find(account_id, params.id))
             : yield* TimeTravel.email(account_id, params.id, as_of)
         if (Option.isNone(found)) return yield* new EmailNotFound()
-        return { ...asWritten<EmailRecord>(found.value), ...(yield* ofStream(account_id, params.id)) }
+        const record = asWritten<EmailRecord>(found.value)
+        yield* checkDomain(record.domain)
+        return { ...record, ...(yield* ofStream(account_id, params.id)) }
       }),
     events: ({ params, request }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
+        yield* checkEmail(params.id)
         const facts = yield* Position.read(account_id, request, EmailLogQuery.events(account_id, params.id))
         if (facts.length === 0) return yield* new EmailNotFound()
         return whole(facts.map((fact) => eventRecord(fact, Email.stream, params.id)))

@@ -7,8 +7,7 @@ import { now } from "../fresh.ts"
 
 /** For what writes rows and no events: the same promise as `once`, kept by a transaction around the work itself. */
 export const onceWith = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
-  const { account_id } = yield* CurrentKey
-  const claim = claimOf(account_id, call)
+  const claim = claimOf(yield* CurrentKey, call)
   if (claim === undefined) return fresh(yield* work)
   const at = yield* now
   const done = yield* Once.run(claim, at, work, (answer) => Buffer.from(JSON.stringify(answer)))

@@ -15,10 +15,9 @@ export const SandboxLive = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
   handlers.handleAll({
     list: ({ query }) =>
       Effect.gen(function* () {
-        const account_id = yield* owner
         const { after, limit, to, wait } = query
         const asked = {
-          account_id,
+          ...(yield* owner),
           limit: limit + 1,
           ...(after === undefined ? {} : { after }),
           ...(to === undefined ? {} : { to }),
@@ -28,27 +27,31 @@ export const SandboxLive = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
-        const found = yield* Sandbox.find(yield* owner, params.id)
+        const { account_id, domain } = yield* owner
+        const found = yield* Sandbox.find(account_id, params.id, domain)
         const { bytes, ...record } = yield* Effect.mapError(Effect.fromOption(found), () => new EmailNotFound())
         const parts = yield* ReadMail.read(bytes)
         return { ...asWritten<Message>(record), ...parts, raw: Buffer.from(bytes).toString("base64") }
       }),
     remove: ({ params }) =>
       Effect.gen(function* () {
-        const deleted = yield* Sandbox.remove(yield* owner, params.id)
+        const { account_id, domain } = yield* owner
+        const deleted = yield* Sandbox.remove(account_id, params.id, domain)
         return deleted === 0 ? yield* new EmailNotFound() : { object: "sandbox" as const, deleted }
       }),
     clear: () =>
       Effect.gen(function* () {
-        return { object: "sandbox" as const, deleted: yield* Sandbox.remove(yield* owner) }
+        const { account_id, domain } = yield* owner
+        return { object: "sandbox" as const, deleted: yield* Sandbox.remove(account_id, undefined, domain) }
       }),
   }),
 )
 
-/** Whose inbox; there is none on an instance that sends for real. */
+/** Whose inbox, and of which domain for a bound key; there is none on an instance that sends for real. */
 const owner = Effect.gen(function* () {
   const { transport } = yield* Instance
   if (transport !== "capture")
     return yield* new NoSuchRoute({ method: "sandbox", path: "while TRANSPORT is not capture" })
-  return (yield* CurrentKey).account_id
+  const { account_id, domain } = yield* CurrentKey
+  return { account_id, domain }
 })

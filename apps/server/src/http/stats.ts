@@ -6,6 +6,7 @@ import * as EmailStats from "@waybill/store/EmailStats"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { now } from "../fresh.ts"
+import { domainFilter } from "./keyReach.ts"
 import { asWritten } from "./records.ts"
 
 /** What is shown when nobody says from when. */
@@ -17,6 +18,7 @@ export const StatsLive = HttpApiBuilder.group(Api, "stats", (handlers) =>
       const { account_id } = yield* CurrentKey
       const { from, to } = stretch(query, yield* now)
       const group_by = query.group_by ?? []
+      const domain = yield* domainFilter(query.domain)
       const { more_tags, position, rows } = yield* EmailStats.find({
         account_id,
         from,
@@ -26,7 +28,7 @@ export const StatsLive = HttpApiBuilder.group(Api, "stats", (handlers) =>
           domain: group_by.includes("domain"),
           tag: group_by.includes("tag"),
         },
-        ...(query.domain === undefined ? {} : { domain: query.domain }),
+        ...(domain === undefined ? {} : { domain }),
         ...(query.tag === undefined ? {} : { tag: query.tag }),
       })
       return {

@@ -21,6 +21,22 @@ export interface Sender extends Acceptance.Sender {
   readonly address: string
 }
 
+/** A key bound to a domain is told of no message that a key with another binding handed in. */
+const claimOf = <E>(
+  { account_id, key }: Sender,
+  { fingerprint, key: name }: NonNullable<Read["idempotency"]>,
+  encode: E,
+) => {
+  const bound = key?.domain ?? null
+  return {
+    account_id,
+    route: ROUTE,
+    key: name,
+    fingerprint: bound === null ? fingerprint : `${fingerprint} ${bound}`,
+    encode,
+  }
+}
+
 /** Queues a message in one commit with its body, its volume and its idempotency key, as `POST /email/send` does. */
 export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   sender: Sender,
@@ -38,7 +54,7 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
       streams: [{ aggregate: Email as never, id, fresh: true }],
       needs: Acceptance.needsOf([draft], asked),
       bytes: Acceptance.bytesOf([draft]),
-      ...(idempotency === undefined ? {} : { idempotency: { account_id, route: ROUTE, ...idempotency, encode } }),
+      ...(idempotency === undefined ? {} : { idempotency: claimOf(sender, idempotency, encode) }),
       decide: (view) =>
         Result.map(Acceptance.accept(view, sender, id, draft, asked), ({ created_at, decision }) => ({
           ...decision,

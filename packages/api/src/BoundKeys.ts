@@ -1,0 +1,84 @@
+import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import type { Api } from "./Api.ts"
+
+/**
+ * What an endpoint is to a key that is bound to one domain (contract §7).
+ * - `own domain`: shows and changes what belongs to that domain alone; a list is filtered, another domain's thing is 403.
+ * - `whole account`: cannot be cut down to one domain, so a bound key is refused.
+ * - `caller`: says something about the caller or its limits, and nothing about any domain.
+ */
+export type Rule = "own domain" | "whole account" | "caller"
+
+type GroupsOf<A> = A extends HttpApi.HttpApi<string, infer Groups> ? Groups : never
+/** The groups under /v1; the others ask for no key. */
+type Group = Exclude<GroupsOf<typeof Api>, { readonly identifier: "system" }>
+type Rules = {
+  readonly [G in Group as G["identifier"]]: {
+    readonly [E in HttpApiEndpoint.Identifier<HttpApiGroup.Endpoints<G>>]: Rule
+  }
+}
+
+/** The decision for every endpoint. The type asks for each one, so that a new endpoint does not compile without it. */
+export const RULES: Rules = {
+  emails: {
+    send: "own domain",
+    sendBatch: "own domain",
+    cancel: "own domain",
+    reschedule: "own domain",
+    resend: "own domain",
+  },
+  logs: { list: "own domain", get: "own domain", events: "own domain" },
+  domains: {
+    list: "own domain",
+    get: "own domain",
+    add: "own domain",
+    verify: "own domain",
+    rotateDkim: "own domain",
+    addEd25519: "own domain",
+    rotateEd25519: "own domain",
+    removeEd25519: "own domain",
+    update: "own domain",
+    remove: "own domain",
+  },
+  apiKeys: { list: "own domain", get: "own domain", create: "own domain", revoke: "own domain" },
+  sandbox: { list: "own domain", get: "own domain", remove: "own domain", clear: "own domain" },
+  stats: { get: "own domain" },
+  // A webhook is called for the events of all domains, and its deliveries hold them.
+  webhooks: {
+    list: "whole account",
+    get: "whole account",
+    create: "whole account",
+    update: "whole account",
+    remove: "whole account",
+    test: "whole account",
+    rotateSecret: "whole account",
+    deliveries: "whole account",
+    delivery: "whole account",
+    replayDelivery: "whole account",
+    replay: "whole account",
+  },
+  // A suppression holds for the mail of every domain, and names recipients of any.
+  suppressions: { list: "whole account", get: "whole account", add: "whole account", remove: "whole account" },
+  // A member signs in to the whole account.
+  members: {
+    session: "caller",
+    list: "whole account",
+    invite: "whole account",
+    changeRole: "whole account",
+    makeLink: "whole account",
+    remove: "whole account",
+  },
+  account: { get: "caller" },
+  events: { list: "whole account", stream: "whole account" },
+  audit: { list: "whole account" },
+}
+
+/** Endpoints that lead to a member's sign-in, which no key's networks and no key's expiry limit. */
+const SIGN_INS: ReadonlySet<string> = new Set(["members.invite", "members.makeLink"])
+
+export const makesSignIn = (group: string, endpoint: string): boolean => SIGN_INS.has(`${group}.${endpoint}`)
+
+const byName: { readonly [group: string]: { readonly [endpoint: string]: Rule } } = RULES
+
+/** An endpoint without a decision is refused to bound keys. */
+export const ruleOf = (group: string, endpoint: string): Rule => byName[group]?.[endpoint] ?? "whole account"

@@ -1,0 +1,83 @@
+import { Result, Schema } from "effect"
+import type * as ApiKey from "./ApiKey.ts"
+import type * as DomainName from "./DomainName.ts"
+import * as Network from "./Network.ts"
+import type { Detail } from "./Refusal.ts"
+import * as Scope from "./Scope.ts"
+import type * as Timestamp from "./Timestamp.ts"
+
+/** The domain that a key is bound to; `null` for a key of the whole account, and for a session of the dashboard. */
+export type Bound = DomainName.DomainName | null
+
+/** Whether a bound key may see and change what belongs to `domain`. */
+export const reaches = (bound: Bound, domain: string): boolean => bound === null || bound === domain
+
+/** A bound key named something of another domain, or an endpoint that belongs to the whole account. */
+export class OutsideOfDomain extends Schema.TaggedError<OutsideOfDomain>()("OutsideOfDomain", {
+  bound: Schema.String,
+  subject: Schema.Literals(["thing", "endpoint"]),
+}) {
+  readonly status = 403
+  readonly code = "forbidden"
+  readonly reason = "domain_not_allowed"
+  override get message() {
+    return this.subject === "thing"
+      ? `This API key is bound to ${this.bound} and reaches nothing of another domain.`
+      : `This API key is bound to ${this.bound}; this endpoint belongs to the whole account.`
+  }
+}
+
+/** What a key may do, and from where, and how long. */
+export interface Reach {
+  readonly scopes: ReadonlyArray<Scope.Scope>
+  readonly domain: Bound
+  readonly allowed_ips: ReadonlyArray<Network.Network>
+  readonly expires_at: Timestamp.Timestamp | null
+}
+
+/** A key asked for a key, or for a member's sign-in, that could do more than itself. */
+export class MoreThanTheKey extends Schema.TaggedError<MoreThanTheKey>()("MoreThanTheKey", {
+  field: Schema.Literals(["scopes", "domain", "allowed_ips", "expires_at", ""]),
+  problem: Schema.String,
+}) {
+  readonly status = 403
+  readonly code = "forbidden"
+  readonly reason = "more_than_the_key"
+  override get message() {
+    return `What an API key makes is never more than the key: ${this.problem}.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: this.field, message: this.problem }]
+  }
+}
+
+type Limits = Omit<ApiKey.Command, "name">
+
+/**
+ * Returns the limits of a key that `maker` asks for. Limits that the request leaves out are those of the maker; limits
+ * beyond the maker's are refused, not narrowed, because the caller would believe in a key that does not exist.
+ */
+export const limitsOfMade = <L extends Limits>(maker: Reach, asked: L): Result.Result<L, MoreThanTheKey> => {
+  const refuse = (field: MoreThanTheKey["field"], problem: string) =>
+    Result.fail(new MoreThanTheKey({ field, problem }))
+  const lacking = asked.scopes.find((scope) => !Scope.permits(maker.scopes, scope))
+  if (lacking !== undefined) return refuse("scopes", `it lacks the scope ${lacking}`)
+  const domain = asked.domain ?? maker.domain
+  if (maker.domain !== null && domain !== maker.domain) return refuse("domain", `it is bound to ${maker.domain}`)
+  const allowed_ips = asked.allowed_ips.length === 0 ? maker.allowed_ips : asked.allowed_ips
+  const outside = allowed_ips.find((network) => !Network.within(maker.allowed_ips, network))
+  if (maker.allowed_ips.length > 0 && outside !== undefined)
+    return refuse("allowed_ips", `it is not allowed from all of ${outside}`)
+  const expires_at = asked.expires_at ?? maker.expires_at
+  if (maker.expires_at !== null && expires_at !== null && expires_at > maker.expires_at)
+    return refuse("expires_at", `it expires at ${maker.expires_at}`)
+  return Result.succeed({ ...asked, domain, allowed_ips, expires_at })
+}
+
+/** The sign-in of a member knows neither networks nor an expiry, so a key that has such limits makes none. */
+export const checkSignIn = (maker: Reach): MoreThanTheKey | undefined => {
+  if (maker.allowed_ips.length > 0) return noSignIn("its networks do not limit a member's sign-in")
+  return maker.expires_at === null ? undefined : noSignIn("its expiry does not end a member's sign-in")
+}
+
+const noSignIn = (problem: string) => new MoreThanTheKey({ field: "", problem })
