@@ -10,6 +10,7 @@ import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
 import { swap } from "@waybill/store/projections/Swap"
 import { Effect, Layer, Redacted } from "effect"
+import { progressLine } from "../../apps/server/src/cli/output.ts"
 import { lineOf } from "../../apps/server/src/cli/projections.ts"
 import * as Database from "../support/database.ts"
 import { id } from "../support/history.ts"
@@ -64,19 +65,19 @@ describe("how far a rebuild is", () => {
   it("is a line with a bar, the rate and the time to go; on a screen one that is written over", () => {
     const folding = { ...half, events_per_second: 500, eta_seconds: 3 }
     const line = `email_log v2 ${"█".repeat(12)}${"·".repeat(12)} 1,500 of 3,000 events, 500/s, folding, 3 s to go`
-    assert.strictEqual(lineOf(folding, false), `${line}\n`)
-    assert.strictEqual(lineOf(folding, true), `\r\u001b[K${line}`)
+    assert.strictEqual(lineOf(folding), line)
+    assert.strictEqual(progressLine(line, false, false), `${line}\n`)
+    assert.strictEqual(progressLine(line, false, true), `\r\u001b[K${line}`)
     const done = { ...half, phase: "done", events: 3_000, events_per_second: 400, eta_seconds: null } as const
     assert.strictEqual(
-      lineOf(done, true),
+      progressLine(lineOf(done), true, true),
       `\r\u001b[Kemail_log v2 ${"█".repeat(24)} 3,000 of 3,000 events, 400/s, done\n`,
     )
   })
 
   it("is a whole bar where there is nothing to fold, and never more than one", () => {
     const bar = (events: number, total: number) =>
-      /█*/u.exec(lineOf({ ...half, events, total, events_per_second: 0, eta_seconds: null }, false).slice(13))?.[0]
-        .length
+      /█*/u.exec(lineOf({ ...half, events, total, events_per_second: 0, eta_seconds: null }).slice(13))?.[0].length
     assert.deepStrictEqual([bar(0, 0), bar(9, 3), bar(0, 3)], [24, 24, 0])
   })
 })

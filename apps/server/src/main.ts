@@ -3,6 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Runtime } from "effect"
 import { Command } from "effect/cli"
+import * as output from "./cli/output.ts"
 import { waybill } from "./cli/waybill.ts"
 import { VERSION } from "./Version.ts"
 
@@ -11,12 +12,17 @@ const program = waybill.pipe(
   // What is the operator's to mend is said in words; only a bug shows its trace.
   Effect.tapCause((cause) => {
     const error = Cause.findErrorOption(cause)
-    if (error._tag === "None") return Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(Cause.pretty(cause))
+    if (error._tag === "None")
+      return Cause.hasInterruptsOnly(cause) ? Effect.void : output.complain(Cause.pretty(cause))
     return "_tag" in error.value && error.value._tag === "ShowHelp"
       ? Effect.void
-      : Console.error(`waybill: ${error.value.message === "" ? Cause.pretty(cause) : error.value.message}`)
+      : output.complain(`waybill: ${error.value.message === "" ? Cause.pretty(cause) : error.value.message}`)
   }),
   Effect.provide(NodeServices.layer),
+  (running) =>
+    Effect.flatMap(Console.Console, (console) =>
+      Effect.provideService(running, Console.Console, output.guarded(console)),
+    ),
 )
 
 NodeRuntime.runMain(program, {

@@ -48,10 +48,8 @@ export const Revoked = Schema.Struct({
   revoked_at: at,
 }).annotate({ identifier: "ApiKeyRevoked" })
 
-const Name = Schema.String.check(Rules.chars(ApiKey.MAX_NAME_CHARS, 1), Rules.oneLine)
-
 const Creation = Schema.Struct({
-  name: Name,
+  name: ApiKey.Name,
   scopes: Schema.Array(Scope.Scope).check(Rules.items(1, Scope.ALL.length, "scopes")),
   domain: optional(
     DomainName.FromText,

@@ -3,6 +3,7 @@ import * as Address from "@waybill/domain/Address"
 import { MAX_ATTACHMENTS } from "@waybill/domain/Content"
 import { MAX_SUBJECT_CHARS } from "@waybill/domain/Header"
 import { MAX_TAG_CHARS, MAX_TAGS } from "@waybill/domain/Tag"
+import * as Text from "@waybill/domain/Text"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { MessageHeaders } from "./MessageHeaders.ts"
@@ -71,7 +72,7 @@ const MAX_MEDIA_TYPE_CHARS = 300
 const CONTENT_ID = /^(?:[!-;=?-~]{1,200}|<[!-;=?-~]{1,200}>)$/u
 
 export const Attachment = Schema.Struct({
-  filename: Schema.String.check(Rules.chars(MAX_FILENAME_CHARS, 1), Rules.oneLine).annotate({
+  filename: Text.name(MAX_FILENAME_CHARS).annotate({
     examples: ["receipt.pdf"],
   }),
   content: Schema.String.check(
@@ -99,7 +100,7 @@ export const Attachment = Schema.Struct({
 export type Attachment = typeof Attachment.Type
 
 const wrongTag = (tag: string): string | undefined =>
-  tag === "" ? "must not be empty" : (Rules.sized(tag, MAX_TAG_CHARS) ?? Rules.problem(tag))
+  tag === "" ? "must not be empty" : (Rules.sized(tag, MAX_TAG_CHARS) ?? Text.nameProblem(tag))
 
 export const ScheduledAt = Timestamp.FromIso
 

@@ -12,7 +12,6 @@ import { Actor } from "./EventRecord.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { optional } from "./Optional.ts"
 import * as Page from "./Page.ts"
-import * as Rules from "./Rules.ts"
 import { Validation } from "./Validation.ts"
 
 const at = Timestamp.Timestamp
@@ -56,7 +55,7 @@ export const Removed = Schema.Struct({
 
 const Invitation = Schema.Struct({
   email: Address.FromText,
-  name: optional(Schema.String.check(Rules.chars(Team.MAX_NAME_CHARS, 1), Rules.oneLine), "What to call them"),
+  name: optional(Team.Name, "What to call them"),
   role: Team.Role,
 }).annotate({ identifier: "MemberInvitation" })
 

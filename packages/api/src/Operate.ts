@@ -1,17 +1,15 @@
+import * as Account from "@waybill/domain/Account"
 import * as Address from "@waybill/domain/Address"
 import type * as Id from "@waybill/domain/Id"
 import * as Plan from "@waybill/domain/Plan"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import { Schema } from "effect"
-import * as Rules from "./Rules.ts"
 
 /** Below this the dashboard's screens for operators ask. It is no part of the contract: it changes with the screens. */
 export const PREFIX = "/v1/operate"
 
-export const MAX_NAME_CHARS = 100
-
 export const NewAccount = Schema.Struct({
-  name: Schema.String.check(Rules.chars(MAX_NAME_CHARS, 1), Rules.oneLine),
+  name: Account.Name,
   plan: Plan.Plan,
   /** Who is invited as its first owner. */
   owner: Address.FromText,

@@ -49,7 +49,7 @@ export const Deleted = Schema.Struct({
 }).annotate({ identifier: "WebhookDeleted" })
 
 const events = Schema.Array(Webhook.Subscription).check(Rules.items(1, MAX_EVENTS, "types"))
-const Description = Schema.String.check(Rules.chars(Webhook.MAX_DESCRIPTION_CHARS), Rules.oneLine)
+const Description = Webhook.Description
 
 const Creation = Schema.Struct({
   url: WebhookUrl.FromText,

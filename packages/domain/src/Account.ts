@@ -9,6 +9,8 @@ import * as Timestamp from "./Timestamp.ts"
 
 export const stream = "account" as const
 
+export const MAX_NAME_CHARS = 100
+export const Name = Text.name(MAX_NAME_CHARS)
 /** How long the body of a message is kept; 0 forgets it as soon as nobody needs it for delivery. */
 export const DEFAULT_RETENTION_DAYS = 30
 export const MAX_RETENTION_DAYS = 365

@@ -17,11 +17,7 @@ export const MAX_ALLOWED_IPS = 50
 /** Keys of an account that are neither revoked nor expired: one for each of very many services, and a list that is read. */
 export const MAX_ACTIVE_KEYS = 500
 
-export const Name = Text.Stored.check(
-  Schema.isMinLength(1),
-  Schema.isMaxLength(MAX_NAME_CHARS),
-  Schema.makeFilter((name: string) => !Text.hasControl(name) || "must not contain control characters"),
-)
+export const Name = Text.name(MAX_NAME_CHARS)
 
 const at = Timestamp.Timestamp
 

@@ -15,6 +15,7 @@ export const STREAM_ID = "team"
 /** Invited or joined; whoever was removed does not count. */
 export const MAX_MEMBERS = 200
 export const MAX_NAME_CHARS = 100
+export const Name = Text.name(MAX_NAME_CHARS)
 
 export const Role = Schema.Literals(["owner", "member", "viewer"]).annotate({ identifier: "MemberRole" })
 export type Role = typeof Role.Type

@@ -1,4 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { hasHidden } from "./Visible.ts"
 
 /** A parser's verdict: the value, or what is wrong with the text, worded to follow the name of a field. */
 export type Parse<A> = (text: string) => Result.Result<A, string>
@@ -45,6 +46,28 @@ export const octets = (text: string): number => {
   }
   return size
 }
+
+/** What is wrong with a name that somebody gives to something, worded to follow the name of its field. */
+export const nameProblem = (name: string): string | undefined => {
+  if (hasControl(name)) return "must not contain control characters or line breaks"
+  if (!isWellFormed(name)) return "must not contain half a surrogate pair"
+  return hasHidden(name) ? "must not contain invisible characters or ones that turn the direction of text" : undefined
+}
+
+/** A name wherever one comes in. Events decode by `Stored`, so that names of before can still be read. */
+export const name = (maximum: number, minimum: 0 | 1 = 1) =>
+  Schema.String.check(
+    Schema.makeFilter<string>(
+      (text) => {
+        if (text.length > maximum) return `is ${text.length} characters; at most ${maximum} are allowed`
+        return text.length < minimum ? "must not be empty" : (nameProblem(text) ?? true)
+      },
+      {
+        toJsonSchema: () => (minimum === 0 ? { maxLength: maximum } : { minLength: minimum, maxLength: maximum }),
+        arbitraryConstraint: { minLength: minimum, maxLength: maximum },
+      },
+    ),
+  )
 
 /** Free text in an event. Postgres' jsonb takes neither NUL nor half a surrogate pair, so an event never holds one. */
 export const Stored = Schema.String.check(

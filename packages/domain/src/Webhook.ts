@@ -11,6 +11,7 @@ import * as WebhookUrl from "./WebhookUrl.ts"
 export const stream = "webhook" as const
 
 export const MAX_DESCRIPTION_CHARS = 500
+export const Description = Text.name(MAX_DESCRIPTION_CHARS, 0)
 /** Of one account. Each is looked at for each of its events. */
 export const MAX_WEBHOOKS = 100
 /** How long the old secret signs beside the new one. */

@@ -27,7 +27,11 @@ const change = (account_id: Id.AccountId, decide: ReturnType<typeof Account.chan
 
 const create = Command.make(
   "create",
-  { name: Argument.String("name"), plan: plan.pipe(Flag.withDefault("free" as const)), json: output.json },
+  {
+    name: Argument.String("name").pipe(Argument.withSchema(Account.Name)),
+    plan: plan.pipe(Flag.withDefault("free" as const)),
+    json: output.json,
+  },
   Effect.fn(function* ({ json, name, plan }) {
     const at = yield* now
     const account_id = yield* newId("AccountId")

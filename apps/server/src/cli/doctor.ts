@@ -1,5 +1,5 @@
 import * as Text from "@waybill/domain/Text"
-import { Console, Data, Effect, Result, Runtime, Schema } from "effect"
+import { Data, Effect, Result, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { Finding } from "../doctor/Finding.ts"
 import * as Settings from "../Settings.ts"
@@ -50,8 +50,8 @@ export const doctor = Command.make(
     const findings = yield* examine(settings, { direct, targets: target })
     const broken = findings.filter(({ status }) => status === "broken")
     yield* json
-      ? Console.log(JSON.stringify({ healthy: broken.length === 0, findings }, null, 2))
-      : Effect.forEach(findings, (finding) => Console.log(words(finding)), { discard: true })
+      ? output.printJson({ healthy: broken.length === 0, findings }, 2)
+      : output.say(...findings.flatMap(words))
     if (broken.length > 0) {
       return yield* new Broken({ message: `broken: ${broken.map(({ check }) => check).join(", ")}` })
     }
@@ -61,7 +61,7 @@ export const doctor = Command.make(
 const STATUS_WIDTH = 8
 const CHECK_WIDTH = 12
 
-const words = ({ check, found, mend, status }: Finding): string => {
+const words = ({ check, found, mend, status }: Finding): ReadonlyArray<string> => {
   const line = `${status.padEnd(STATUS_WIDTH)} ${check.padEnd(CHECK_WIDTH)} ${found}`
-  return mend === null ? line : `${line}\n${" ".repeat(STATUS_WIDTH + CHECK_WIDTH + 2)}${mend}`
+  return mend === null ? [line] : [line, `${" ".repeat(STATUS_WIDTH + CHECK_WIDTH + 2)}${mend}`]
 }

@@ -4,7 +4,7 @@ import { DomainNotFound } from "@waybill/domain/DomainRefusal"
 import type * as Id from "@waybill/domain/Id"
 import * as Domains from "@waybill/store/Domains"
 import { EventStore } from "@waybill/store/EventStore"
-import { Console, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { now } from "../fresh.ts"
 import * as Settings from "../Settings.ts"
@@ -51,7 +51,7 @@ const transport = Command.make(
       // A change that changes nothing is no failure at the command line.
       .pipe(Effect.catchTag("NothingNew", () => Effect.void))
     const changed = yield* find(account, domain_id)
-    for (const warning of warnings(changed, yield* Settings.load)) yield* Console.error(`waybill: ${warning}`)
+    for (const warning of warnings(changed, yield* Settings.load)) yield* output.complain(`waybill: ${warning}`)
     yield* output.printOne(row(changed), { json })
   }),
 ).pipe(Command.withDescription("Choose how a domain's mail leaves, if not as the instance's; default takes that back"))

@@ -1,7 +1,7 @@
 import * as Address from "@waybill/domain/Address"
 import * as Erase from "@waybill/store/Erase"
 import * as Mask from "@waybill/store/Mask"
-import { Console, Data, Effect, Runtime } from "effect"
+import { Data, Effect, Runtime } from "effect"
 import { Argument, Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { EXIT_DIFFERENCE } from "./exitCodes.ts"
@@ -32,11 +32,11 @@ export const erase = Command.make(
       streams += counts.streams
       events += counts.events
     }
-    if (json) yield* Console.log(JSON.stringify({ erased_as, streams, events, left }))
+    if (json) yield* output.printJson({ erased_as, streams, events, left })
     else {
-      yield* Console.log(`${events} events of ${streams} histories now say ${erased_as}.`)
+      yield* output.say(`${events} events of ${streams} histories now say ${erased_as}.`)
       for (const { account_id, stream, stream_id, why } of left)
-        yield* Console.log(`left: ${stream} ${stream_id} of ${account_id}, ${why}`)
+        yield* output.say(`left: ${stream} ${stream_id} of ${account_id}, ${why}`)
     }
     if (left.length > 0)
       return yield* new StillThere({ message: `the address still stands in ${left.length} histories` })

@@ -10,7 +10,7 @@ import { inCommits } from "@waybill/store/Projections"
 import * as Rearm from "@waybill/store/Rearm"
 import * as TimeTravel from "@waybill/store/TimeTravel"
 import * as Users from "@waybill/store/Users"
-import { Console, Data, Effect, Option } from "effect"
+import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { VERSION } from "../Version.ts"
 import { goOn, linesOf } from "./logFiles.ts"
@@ -35,9 +35,9 @@ const stream = Command.make(
     // Ids are of small letters, and an address is suppressed in them.
     const found = yield* TimeTravel.streams(id.toLowerCase(), Option.getOrUndefined(asOf))
     if (found.length === 0) return yield* new NoSuchStream({ message: `the log knows nothing of ${id} by then` })
-    if (json) return yield* Console.log(JSON.stringify(found.map(inJson), null, 2))
+    if (json) return yield* output.printJson(found.map(inJson), 2)
     for (const { account_id, events, stream } of found) {
-      yield* Console.log(`${stream} ${id} of ${account_id}`)
+      yield* output.say(`${stream} ${id} of ${account_id}`)
       yield* output.print(
         events.map(({ data, meta, ...event }) => ({
           ...event,
@@ -82,8 +82,8 @@ const exporting = Command.make(
     yield* LogExport.write(sql, target.chain, end, (text) => Effect.promise(() => target.append(text)))
     const { events, position } = target.chain
     yield* json
-      ? Console.log(JSON.stringify({ events, added: events - before, position }))
-      : Console.log(`${file} holds ${events} events up to position ${position}, ${events - before} of them new.`)
+      ? output.printJson({ events, added: events - before, position })
+      : output.say(`${file} holds ${events} events up to position ${position}, ${events - before} of them new.`)
   }, Effect.scoped),
 ).pipe(Command.withDescription("Write the log into a file, or go on with a file that an earlier export has left"))
 
@@ -92,8 +92,7 @@ const importing = Command.make(
   { file, json: output.json },
   Effect.fn(function* ({ file, json }) {
     const { sql } = yield* Replay
-    const report = (events: number) =>
-      process.stderr.isTTY ? Effect.sync(() => void process.stderr.write(`\r${events} events`)) : Effect.void
+    const report = (events: number) => (process.stderr.isTTY ? output.progress(`${events} events`, false) : Effect.void)
     const imported = yield* LogImport.load(sql, linesOf(file), report)
     // Events alone came in; what answers requests is folded from them here.
     for (const { name } of inCommits) {
@@ -104,8 +103,8 @@ const importing = Command.make(
     const armed = yield* Rearm.rearm(sql)
     const users = yield* Users.restore(sql)
     yield* json
-      ? Console.log(JSON.stringify({ ...imported, armed, users }))
-      : Console.log(
+      ? output.printJson({ ...imported, armed, users })
+      : output.say(
           `${imported.events} events up to position ${imported.position}, ${imported.already_there} of them were there already; ${inCommits.length} read models are folded from them, ${armed} rows of the outbox and ${users} users.`,
         )
   }),

@@ -1,5 +1,9 @@
+import * as Visible from "@waybill/domain/Visible"
 import { Console, Effect } from "effect"
 import { Flag } from "effect/cli"
+
+// Every command prints by what is here, so that text of others reaches no terminal as it came: a name, a subject, a
+// server's reply may hold escape sequences, line breaks and marks that turn the direction of a line.
 
 /** On everything that a script would read. */
 export const json = Flag.Boolean("json").pipe(
@@ -13,12 +17,30 @@ type Row = Readonly<Record<string, unknown>>
 export const print = (
   rows: ReadonlyArray<Row>,
   options: { readonly json: boolean; readonly columns: ReadonlyArray<string> },
-) => (options.json ? Console.log(JSON.stringify(rows, null, 2)) : Console.log(table(rows, options.columns)))
+) => (options.json ? printJson(rows, 2) : Console.log(table(rows, options.columns)))
 
 export const printOne = (row: Row, options: { readonly json: boolean }) =>
   options.json
-    ? Console.log(JSON.stringify(row, null, 2))
+    ? printJson(row, 2)
     : Effect.forEach(Object.entries(row), ([name, value]) => Console.log(`${name}: ${cell(value)}`), { discard: true })
+
+/** The same value, spelled without a character that a terminal would obey. */
+export const printJson = (value: unknown, indent = 0) =>
+  Console.log(Visible.escapedJson(JSON.stringify(value, null, indent)))
+
+/** One line each: what else would break a line is escaped. */
+export const say = (...lines: ReadonlyArray<string>) =>
+  Effect.forEach(lines, (line) => Console.log(Visible.escaped(line)), { discard: true })
+
+/** On standard error, where a person or a script's log reads it. Of several lines, as a trace is. */
+export const complain = (text: string) => Console.error(Visible.escapedLines(text))
+
+/** On a screen one line that is written over, and ended when all is done. */
+export const progressLine = (line: string, ends: boolean, isScreen: boolean): string =>
+  isScreen ? `\r\u001b[K${Visible.escaped(line)}${ends ? "\n" : ""}` : `${Visible.escaped(line)}\n`
+
+export const progress = (line: string, ends: boolean) =>
+  Effect.sync(() => void process.stderr.write(progressLine(line, ends, process.stderr.isTTY)))
 
 const table = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<string>): string => {
   const lines = [columns, ...rows.map((row) => columns.map((column) => cell(row[column])))]
@@ -34,4 +56,28 @@ const table = (rows: ReadonlyArray<Row>, columns: ReadonlyArray<string>): string
 }
 
 const cell = (value: unknown): string =>
-  value === null || value === undefined ? "-" : typeof value === "object" ? JSON.stringify(value) : String(value)
+  value === null || value === undefined
+    ? "-"
+    : Visible.escaped(typeof value === "object" ? JSON.stringify(value) : String(value))
+
+/** What a help page is coloured with, and no more of what a terminal would obey. */
+// oxlint-disable-next-line no-control-regex
+const COLOURS = /(\u001b\[(?:[0-7]|22|3[0-7]|39|9[0-7])?(?:;(?:[0-7]|3[0-7]))*m)/u
+
+const harmless = (part: unknown): unknown =>
+  typeof part === "string"
+    ? part
+        .split(COLOURS)
+        .map((piece, nth) => (nth % 2 === 1 ? piece : Visible.escapedLines(piece)))
+        .join("")
+    : part
+
+/** A second net below all of the above, for what a library prints: help pages, usage errors, its own log lines. */
+export const guarded = (console: Console.Console): Console.Console => ({
+  ...console,
+  debug: (...parts) => console.debug(...parts.map(harmless)),
+  error: (...parts) => console.error(...parts.map(harmless)),
+  info: (...parts) => console.info(...parts.map(harmless)),
+  log: (...parts) => console.log(...parts.map(harmless)),
+  warn: (...parts) => console.warn(...parts.map(harmless)),
+})

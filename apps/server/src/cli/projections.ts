@@ -4,7 +4,7 @@ import * as Rebuild from "@waybill/store/projections/Rebuild"
 import { Replay } from "@waybill/store/projections/Replay"
 import { status as statusOf } from "@waybill/store/projections/Status"
 import { swap as swapVersions } from "@waybill/store/projections/Swap"
-import { Console, Data, Effect, Layer, Option, type Redacted, Runtime } from "effect"
+import { Data, Effect, Layer, Option, type Redacted, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { constants, setPriority } from "node:os"
 import { Postgres } from "../Postgres.ts"
@@ -58,9 +58,7 @@ const optionsOf = (
   ...(Option.isNone(throttle) ? {} : { throttle: Math.max(1, throttle.value) }),
   // One line each to a script; to a person one line that is written over.
   report: (progress) =>
-    json
-      ? Console.log(JSON.stringify(progress))
-      : Effect.sync(() => void process.stderr.write(lineOf(progress, process.stderr.isTTY))),
+    json ? output.printJson(progress) : output.progress(lineOf(progress), progress.phase === "done"),
 })
 
 /** A throttle is there for others: where they are on this machine, they have the processor first. */
@@ -69,17 +67,20 @@ const giveWay = ({ throttle }: { readonly throttle: Option.Option<number> }) =>
 
 const BAR = 24
 
-/** On a screen one line that is written over, and ended when all is done. */
-export const lineOf = (
-  { eta_seconds, events, events_per_second, name, phase, total, version }: Rebuild.Progress,
-  isScreen: boolean,
-): string => {
+export const lineOf = ({
+  eta_seconds,
+  events,
+  events_per_second,
+  name,
+  phase,
+  total,
+  version,
+}: Rebuild.Progress): string => {
   const share = phase !== "folding" || total === 0 ? 1 : Math.min(1, events / total)
   const bar = "█".repeat(Math.round(share * BAR)).padEnd(BAR, "·")
   const rest = eta_seconds === null ? phase : `${phase}, ${eta_seconds} s to go`
   const counts = `${events.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} events`
-  const line = `${name} v${version} ${bar} ${counts}, ${events_per_second.toLocaleString("en-US")}/s, ${rest}`
-  return isScreen ? `\r\u001b[K${line}${phase === "done" ? "\n" : ""}` : `${line}\n`
+  return `${name} v${version} ${bar} ${counts}, ${events_per_second.toLocaleString("en-US")}/s, ${rest}`
 }
 
 const status = Command.make(
@@ -100,8 +101,8 @@ const rebuild = Command.make(
   Effect.fn(function* ({ json, name, ...pace }) {
     yield* giveWay(pace)
     const built = yield* Rebuild.rebuild(name, optionsOf(pace, json))
-    if (json) yield* Console.log(JSON.stringify(built))
-    else yield* Console.log(`Version ${built.version} of ${name} is ready; \`projections swap ${name}\` makes it live.`)
+    if (json) yield* output.printJson(built)
+    else yield* output.say(`Version ${built.version} of ${name} is ready; \`projections swap ${name}\` makes it live.`)
   }),
 ).pipe(Command.withDescription("Fold the log into a new version beside the live one; goes on where a run was stopped"))
 
@@ -115,7 +116,7 @@ const verify = Command.make(
   Effect.fn(function* ({ json, name, ...pace }) {
     yield* giveWay(pace)
     const found = yield* Rebuild.verify(name, optionsOf(pace, json))
-    yield* json ? Console.log(JSON.stringify(found)) : Console.log(described(name, found))
+    yield* json ? output.printJson(found) : output.say(...described(name, found))
     if (found.differing_rows > 0)
       return yield* new Differs({ message: `${name} is not what the log says in ${found.differing_rows} rows` })
   }),
@@ -124,26 +125,23 @@ const verify = Command.make(
 const described = (
   name: string,
   { buckets, differences, differing_buckets, differing_rows, rows, unproved_rows }: Comparison,
-): string =>
-  [
-    ...(differing_rows === 0
-      ? [`${name} is what the log says: ${rows} rows, ${buckets} checksums alike.`]
-      : [
-          `${differing_rows} rows differ, in ${differing_buckets} of ${buckets} checksums:`,
-          ...differences.flatMap(({ folded, key, live }) => [
-            Object.entries(key)
-              .map(([column, value]) => `${column}=${String(value)}`)
-              .join(" "),
-            `  live    ${live === null ? "no such row" : JSON.stringify(live)}`,
-            `  folded  ${folded === null ? "no such row" : JSON.stringify(folded)}`,
-          ]),
+): ReadonlyArray<string> => [
+  ...(differing_rows === 0
+    ? [`${name} is what the log says: ${rows} rows, ${buckets} checksums alike.`]
+    : [
+        `${differing_rows} rows differ, in ${differing_buckets} of ${buckets} checksums:`,
+        ...differences.flatMap(({ folded, key, live }) => [
+          Object.entries(key)
+            .map(([column, value]) => `${column}=${String(value)}`)
+            .join(" "),
+          `  live    ${live === null ? "no such row" : JSON.stringify(live)}`,
+          `  folded  ${folded === null ? "no such row" : JSON.stringify(folded)}`,
         ]),
-    ...(unproved_rows === 0
-      ? []
-      : [
-          `${unproved_rows} of its rows are of times that the log does not hold in full any more; nothing proves them.`,
-        ]),
-  ].join("\n")
+      ]),
+  ...(unproved_rows === 0
+    ? []
+    : [`${unproved_rows} of its rows are of times that the log does not hold in full any more; nothing proves them.`]),
+]
 
 const swap = Command.make(
   "swap",
@@ -158,10 +156,8 @@ const swap = Command.make(
   Effect.fn(function* ({ back, json, name }) {
     const done = yield* swapVersions(name, back)
     yield* json
-      ? Console.log(JSON.stringify(done))
-      : Console.log(
-          `Version ${done.live} of ${name} is live; version ${done.kept} is kept for \`swap ${name} --back\`.`,
-        )
+      ? output.printJson(done)
+      : output.say(`Version ${done.live} of ${name} is live; version ${done.kept} is kept for \`swap ${name} --back\`.`)
   }),
 ).pipe(Command.withDescription("Make the version that is ready the live one, in one short transaction"))
 
@@ -170,7 +166,7 @@ const drop = Command.make(
   { name, version: Argument.Int("version") },
   Effect.fn(function* ({ name, version }) {
     yield* Rebuild.drop(name, version)
-    yield* Console.log(`Version ${version} of ${name} is gone.`)
+    yield* output.say(`Version ${version} of ${name} is gone.`)
   }),
 ).pipe(Command.withDescription("Throw a version away that is not live"))
 

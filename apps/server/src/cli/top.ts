@@ -1,5 +1,6 @@
+import * as Visible from "@waybill/domain/Visible"
 import * as Pulse from "@waybill/store/Pulse"
-import { Clock, Console, DateTime, Duration, Effect, Option, Schema } from "effect"
+import { Clock, DateTime, Duration, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { VERSION } from "../Version.ts"
 import * as output from "./output.ts"
@@ -35,7 +36,7 @@ export const watch = (interval_s: number, write: (text: string) => Effect.Effect
     write(OTHER_SCREEN),
     () =>
       look.pipe(
-        Effect.flatMap((snapshot) => write(`${FROM_THE_TOP}${screen(snapshot)}\n`)),
+        Effect.flatMap((snapshot) => write(`${FROM_THE_TOP}${screen(snapshot).map(Visible.escaped).join("\n")}\n`)),
         Effect.andThen(Effect.sleep(Duration.seconds(interval_s))),
         Effect.forever,
       ),
@@ -55,7 +56,7 @@ export const top = Command.make(
   Effect.fn(function* ({ interval, json }) {
     if (json) return yield* output.printOne({ ...(yield* look) }, { json })
     // Into a pipe goes one look; a screen is there to be watched.
-    if (!process.stdout.isTTY) return yield* Console.log(screen(yield* look))
+    if (!process.stdout.isTTY) return yield* output.say(...screen(yield* look))
     yield* watch(interval, (text) => Effect.sync(() => void process.stdout.write(text)))
   }),
 ).pipe(
@@ -72,7 +73,16 @@ const WATCHED = [
   ["failed", "EmailFailed"],
 ] as const
 
-const screen = ({ at, connections, followers, per_second, position, queue, size_bytes, workers }: Snapshot): string => {
+const screen = ({
+  at,
+  connections,
+  followers,
+  per_second,
+  position,
+  queue,
+  size_bytes,
+  workers,
+}: Snapshot): ReadonlyArray<string> => {
   const rates = WATCHED.map(([word, type]) => `${word} ${(per_second[type] ?? 0).toFixed(1)}`)
   const rowOf = (kind: string) => {
     const of = (state: Pulse.Waiting["state"]) => queue.find((row) => row.kind === kind && row.state === state)
@@ -87,28 +97,28 @@ const screen = ({ at, connections, followers, per_second, position, queue, size_
     `Waybill ${VERSION}   ${at}   ${workers} ${workers === 1 ? "worker" : "workers"}   log at ${whole(position)}   ${whole(size_bytes / MB)} MB`,
     `a second: ${rates.join("   ")}`,
     "",
-    table([["queue", "ready", "under way", "later", "oldest"], ...Pulse.KINDS.map(rowOf)]),
+    ...table([["queue", "ready", "under way", "later", "oldest"], ...Pulse.KINDS.map(rowOf)]),
     "",
-    table([
+    ...table([
       ["projection", "behind", "by"],
       ...followers.map(({ behind_events, behind_s, name }) => [name, whole(behind_events), `${behind_s.toFixed(1)} s`]),
     ]),
     "",
-    table([
+    ...table([
       ["connections", "state", ""],
       ...connections.map(({ application, connections, state }) => [application, state, whole(connections)]),
     ]),
-  ].join("\n")
+  ]
 }
 
 const whole = (count: number): string => Math.round(count).toLocaleString("en")
 
 /** Words to the left, numbers to the right. */
-const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+const table = (given: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  // Before widths are measured: whoever connects to the database names their own connection.
+  const rows = given.map((row) => row.map(Visible.escaped))
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
-  return rows
-    .map((row) =>
-      row.map((text, i) => (i === 0 ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0))).join("  "),
-    )
-    .join("\n")
+  return rows.map((row) =>
+    row.map((text, i) => (i === 0 ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0))).join("  "),
+  )
 }

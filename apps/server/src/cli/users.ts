@@ -4,7 +4,7 @@ import { EventStore } from "@waybill/store/EventStore"
 import * as Members from "@waybill/store/Members"
 import * as SecondFactors from "@waybill/store/SecondFactors"
 import * as Users from "@waybill/store/Users"
-import { Console, Data, Effect, Option, Redacted } from "effect"
+import { Data, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { now } from "../fresh.ts"
@@ -78,7 +78,7 @@ const password = Command.make(
     yield* record(id, Team.setPassword)
     const made = Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url")
     yield* Users.setPassword(id, Redacted.make(made))
-    if (!json) yield* Console.log("A new password, shown this once. Every session of theirs has ended.")
+    if (!json) yield* output.say("A new password, shown this once. Every session of theirs has ended.")
     yield* output.printOne({ id, email, password: made }, { json })
   }),
 ).pipe(Command.withDescription("Give somebody who lost their password a new one, and end their sessions"))
@@ -95,7 +95,7 @@ const resetFactors = Command.make(
       yield* SecondFactors.remove(id)
     }
     if (!json)
-      yield* Console.log(
+      yield* output.say(
         any
           ? "Removed. They sign in with their password alone, and every session of theirs has ended."
           : "There is none: they sign in with their password alone already.",

@@ -1,8 +1,9 @@
-import { Console, Effect, Redacted } from "effect"
+import { Redacted } from "effect"
 import { FIRST_DOMAIN, type FirstSecrets } from "../Installation.ts"
 import * as Role from "../Role.ts"
 import type { Settings } from "../Settings.ts"
 import { hostAndPort, isBaseUrlMissing, urlOf } from "../Settings.ts"
+import * as output from "./output.ts"
 
 /** What a newcomer needs, and no more. The secrets stand here once and nowhere else. */
 export const welcome = (settings: Settings, first: FirstSecrets | undefined) => {
@@ -21,7 +22,7 @@ export const welcome = (settings: Settings, first: FirstSecrets | undefined) => 
     ``,
     ...(settings.transport === "capture" && roles.includes("api") ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
   ]
-  return Effect.forEach(lines, (line) => Console.log(line), { discard: true })
+  return output.say(...lines)
 }
 
 const OTHERS = [

@@ -1,3 +1,4 @@
+import * as Visible from "@waybill/domain/Visible"
 import { Cause, Layer, Logger, type LogLevel, References } from "effect"
 
 /** A cause with all its traces, or a message that quotes a server, goes no further: a line stays one that tools take. */
@@ -37,13 +38,17 @@ const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknow
   return Object.assign({ ...own }, ...parts.filter(isFields), fiber.getRef(References.CurrentLogAnnotations), own)
 }
 
+/** A server's words may stand in it, and a log is read on a terminal. */
+const inJson = (line: object, replacer?: (key: string, value: unknown) => unknown): string =>
+  Visible.escapedJson(JSON.stringify(line, replacer))
+
 /** A circle among the fields must not cost the line. */
 const written = (line: Line): string => {
   try {
-    return JSON.stringify(line, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value))
+    return inJson(line, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value))
   } catch {
     const { error, level, message, timestamp } = line
-    return JSON.stringify({ timestamp, level, message, error })
+    return inJson({ timestamp, level, message, error })
   }
 }
 

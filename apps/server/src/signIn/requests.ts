@@ -25,7 +25,7 @@ const base64url = (maximum: number) =>
 const password = text(MAX_PASSWORD_CHARS)
 const token = text(MAX_TOKEN_CHARS)
 const code = text(MAX_CODE_CHARS)
-const name = text(Team.MAX_NAME_CHARS)
+const name = Team.Name
 /** An address is only compared; which ones exist is nobody's to learn by a complaint about its form. */
 const MAX_EMAIL_CHARS = 320
 /** A page of this service. Browsers read `//host`, `/\host` and a slash, a tab and a slash as addresses of other sites. */

@@ -6,6 +6,7 @@ import * as Address from "@waybill/domain/Address"
 import * as Header from "@waybill/domain/Header"
 import type { Detail } from "@waybill/domain/Refusal"
 import type { Field, File, Mailbox, Submitted } from "@waybill/mail/Submitted"
+import * as Visible from "@waybill/domain/Visible"
 import { Effect, Result, Schema } from "effect"
 import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
@@ -152,7 +153,8 @@ const attachment = ({ bytes, contentId, contentType, filename }: File) => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const text = contentType.startsWith("text/") && isUtf8(buffer)
   return {
-    filename,
+    // Mail programs leave marks of direction in it, which no customer has written and the API refuses.
+    filename: Visible.withoutHidden(filename) || "attachment",
     content: buffer.toString("base64"),
     content_type: text ? `${contentType}; charset=utf-8` : contentType,
     content_id: contentId,
