@@ -9,6 +9,8 @@ import { guarded, readOr, root, say, Unavailable } from "./install.mjs"
 const folder = join(root, "apps", "dashboard")
 const stampFile = join(folder, "dist", ".waybill-build")
 const SOURCES = ["index.html", "package.json", "public", "src", "tsconfig.json", "vite.config.ts"]
+/** The one module from outside its folder that is built into it. */
+const VISIBLE = join(root, "packages", "domain", "src", "Visible.ts")
 const MAX_BUILD_OUTPUT_LINES = 20
 
 /**
@@ -18,7 +20,7 @@ const MAX_BUILD_OUTPUT_LINES = 20
 export async function ensureDashboard() {
   if (!existsSync(folder)) return
   // The lock file stands for what the build itself reads.
-  const stamp = contentsOf([...SOURCES.map((name) => join(folder, name)), join(root, "package-lock.json")])
+  const stamp = contentsOf([...SOURCES.map((name) => join(folder, name)), VISIBLE, join(root, "package-lock.json")])
   const current = () => readOr(stampFile, "") === stamp
   if (current()) return
   try {

@@ -136,6 +136,23 @@ describe.skipIf(typeof browser === "string")(
       assert.deepEqual(await links.allTextContents(), ["http://localhost/", "https://example.org/real"])
     })
 
+    it("shows what is hidden in a subject, which turns nothing beside it", { timeout: TIMEOUT }, async () => {
+      const { page } = seen
+      await house.ask("POST", "/email/send", {
+        from: "hello@acme.test",
+        to: "ana@example.org",
+        subject: "Invoice \u202egpj.exe \u001b[31mred",
+        text: "x",
+        scheduled_at: new Date(Date.now() + HOUR_MS).toISOString(),
+      })
+      await page.goto("/emails")
+      const subject = page.getByText("Invoice [U+202E]gpj.exe ␛[31mred").first()
+      await subject.waitFor()
+      assert.strictEqual(await subject.evaluate((node) => getComputedStyle(node).unicodeBidi), "isolate")
+      await subject.click()
+      await headline("Invoice [U+202E]gpj.exe ␛[31mred")
+    })
+
     it("is rescheduled, put back, and canceled while it waits", { timeout: TIMEOUT }, async () => {
       const { page } = seen
       const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()

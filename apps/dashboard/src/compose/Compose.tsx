@@ -12,6 +12,7 @@ import { ErrorNote } from "../ui/ErrorNote.tsx"
 import { TextArea, TextField } from "../ui/Field.tsx"
 import { Panel, Screen } from "../ui/Surface.tsx"
 import { say } from "../ui/Toasts.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 interface File {
   readonly filename: string
@@ -147,7 +148,9 @@ export const Compose = () => {
                 {files.map((file, nth) => (
                   <li key={nth} className="flex items-center gap-2 rounded-lg border border-line px-2.5 py-1.5 text-sm">
                     <Paperclip size={13} className="text-ink-3" aria-hidden />
-                    <span className="min-w-0 grow truncate">{file.filename}</span>
+                    <span className="min-w-0 grow truncate">
+                      <Foreign text={file.filename} />
+                    </span>
                     <span className="text-xs text-ink-3">{size(file.bytes)}</span>
                     <button
                       type="button"

@@ -14,6 +14,7 @@ import { Panel, SkeletonRows } from "../ui/Surface.tsx"
 import { size } from "../ui/size.ts"
 import { Tabs, type Tab } from "../ui/Tabs.tsx"
 import { WebhooksOf } from "./WebhooksOf.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 interface Props {
   readonly email: EmailWithContent
@@ -129,8 +130,12 @@ export const HeaderList = ({
   <dl className="divide-y divide-line">
     {headers.map(({ name, value }, nth) => (
       <div key={nth} className="grid gap-x-4 px-4 py-2 text-xs sm:grid-cols-[11rem_1fr]">
-        <dt className="font-medium text-ink-2">{name}</dt>
-        <dd className="min-w-0 font-mono break-all text-ink">{value}</dd>
+        <dt className="font-medium text-ink-2">
+          <Foreign text={name} />
+        </dt>
+        <dd className="min-w-0 font-mono break-all text-ink">
+          <Foreign text={value} />
+        </dd>
       </div>
     ))}
   </dl>
@@ -191,7 +196,9 @@ const Attachments = ({ email }: { readonly email: EmailWithContent }) => {
       {attachments.map((file, nth) => (
         <li key={nth} className="flex items-center gap-3 px-4 py-3 text-sm">
           <span className="min-w-0 grow">
-            <span className="block truncate">{file.filename}</span>
+            <span className="block truncate">
+              <Foreign text={file.filename} />
+            </span>
             <span className="block truncate text-xs text-ink-3">
               {file.content_type} · {size(file.size_bytes)}
               {file.content_id === null ? "" : ` · shown inside as cid:${file.content_id}`}

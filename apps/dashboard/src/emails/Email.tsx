@@ -18,6 +18,7 @@ import { shownState } from "./EmailTable.tsx"
 import { EMAIL_TYPES } from "./feed.ts"
 import { Recipients } from "./Recipients.tsx"
 import { Timeline } from "./Timeline.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 /** Where nothing is left to happen. Whoever may follow the stream is told; others ask now and then. */
 const FINAL: ReadonlySet<string> = new Set(["delivered", "bounced", "failed", "suppressed", "canceled", "complained"])
@@ -55,13 +56,17 @@ export const Email = () => {
       <header className="mt-3 flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 grow basis-96">
           <h1 className="text-xl font-semibold tracking-tight break-words">
-            {email.subject === "" ? "No subject" : email.subject}
+            {email.subject === "" ? "No subject" : <Foreign text={email.subject} />}
           </h1>
           <p className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-ink-2">
             <State state={shownState(email, now)} />
-            <span className="truncate">{email.from}</span>
+            <span className="truncate">
+              <Foreign text={email.from} />
+            </span>
             <span aria-hidden>→</span>
-            <span className="truncate">{[...email.to, ...email.cc, ...email.bcc].slice(0, 3).join(", ")}</span>
+            <span className="truncate">
+              <Foreign text={[...email.to, ...email.cc, ...email.bcc].slice(0, 3).join(", ")} />
+            </span>
             {email.recipients.length > 3 ? <Badge>+{email.recipients.length - 3}</Badge> : undefined}
           </p>
         </div>

@@ -6,6 +6,7 @@ import { useListKeys } from "../shell/useListKeys.ts"
 import { State } from "../ui/Badge.tsx"
 import { cx } from "../ui/cx.ts"
 import { Time } from "../ui/Time.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 const ROW_PX = 48
 /** Drawn above and below what is seen, so that quick scrolling finds rows there. */
@@ -102,7 +103,9 @@ const Row = ({ email }: { readonly email: Email }) => (
       <State state={shownState(email, Date.now())} />
     </span>
     <span className="hidden min-w-0 items-center gap-1.5 sm:flex">
-      <span className="truncate text-ink">{first(email)}</span>
+      <span className="truncate text-ink">
+        <Foreign text={first(email)} />
+      </span>
       {others(email) > 0 ? (
         <span className="shrink-0 rounded-md bg-hover px-1 text-xs text-ink-2">+{others(email)}</span>
       ) : undefined}
@@ -110,13 +113,15 @@ const Row = ({ email }: { readonly email: Email }) => (
     <span className="flex min-w-0 items-center gap-2">
       <span className="min-w-0 truncate">
         <span className="block truncate text-ink sm:text-ink-2">
-          {email.subject === "" ? "No subject" : email.subject}
+          {email.subject === "" ? "No subject" : <Foreign text={email.subject} />}
         </span>
-        <span className="block truncate text-xs text-ink-3 sm:hidden">{first(email)}</span>
+        <span className="block truncate text-xs text-ink-3 sm:hidden">
+          <Foreign text={first(email)} />
+        </span>
       </span>
       {email.tags.map((tag) => (
         <span key={tag} className="hidden shrink-0 rounded-md border border-line px-1.5 text-xs text-ink-3 md:inline">
-          {tag}
+          <Foreign text={tag} />
         </span>
       ))}
     </span>

@@ -1,5 +1,6 @@
 import type { Recipient } from "../api/records.ts"
 import { State } from "../ui/Badge.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 const KINDS = { to: "", cc: "Cc", bcc: "Bcc" } as const
 /** More than these are folded away. */
@@ -32,7 +33,7 @@ const One = ({ recipient }: { readonly recipient: Recipient }) => (
         {KINDS[recipient.kind] === "" ? undefined : (
           <span className="mr-1.5 text-xs text-ink-3">{KINDS[recipient.kind]}</span>
         )}
-        {recipient.address}
+        <Foreign text={recipient.address} />
       </span>
       {recipient.suppression === null ? undefined : (
         <span className="block text-xs text-ink-3">suppressed: {recipient.suppression.replace("_", " ")}</span>

@@ -1,6 +1,7 @@
 import type { EventRecord } from "../api/records.ts"
 import { cx } from "../ui/cx.ts"
 import { atClock, exactly } from "../ui/Time.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 const NAMES: Record<string, readonly [name: string, tone: string]> = {
   "email.queued": ["Queued", "bg-calm"],
@@ -88,14 +89,20 @@ const Fact = ({ event, isLast }: { readonly event: EventRecord; readonly isLast:
         </time>
       </p>
       {text(event.data["recipient"]) === undefined ? undefined : (
-        <p className="truncate text-xs text-ink-2">{text(event.data["recipient"])}</p>
+        <p className="truncate text-xs text-ink-2">
+          <Foreign text={text(event.data["recipient"]) ?? ""} />
+        </p>
       )}
       {words === "" ? undefined : (
         <p className="mt-1.5 rounded-lg bg-sunken px-2.5 py-1.5 font-mono text-xs leading-relaxed break-words text-ink-2">
-          {words}
+          <Foreign text={words} />
         </p>
       )}
-      {facts.length === 0 ? undefined : <p className="mt-1 text-xs break-words text-ink-3">{facts.join(" · ")}</p>}
+      {facts.length === 0 ? undefined : (
+        <p className="mt-1 text-xs break-words text-ink-3">
+          <Foreign text={facts.join(" · ")} />
+        </p>
+      )}
     </li>
   )
 }

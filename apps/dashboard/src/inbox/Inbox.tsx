@@ -21,6 +21,7 @@ import { Panel, Screen, SkeletonRows } from "../ui/Surface.tsx"
 import { Time } from "../ui/Time.tsx"
 import { say } from "../ui/Toasts.tsx"
 import { Mail } from "./Mail.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 const ARRIVALS = ["email.delivered"]
 const GATHER_MS = 400
@@ -116,13 +117,15 @@ export const Inbox = () => {
                     )}
                   >
                     <span className="flex items-baseline gap-2">
-                      <span className="min-w-0 grow truncate text-sm font-medium">{row.recipients.join(", ")}</span>
+                      <span className="min-w-0 grow truncate text-sm font-medium">
+                        <Foreign text={row.recipients.join(", ")} />
+                      </span>
                       <span className="shrink-0 text-xs text-ink-3">
                         <Time iso={row.created_at} />
                       </span>
                     </span>
                     <span className="block truncate text-sm text-ink-2">
-                      {row.subject === "" ? "No subject" : row.subject}
+                      {row.subject === "" ? "No subject" : <Foreign text={row.subject} />}
                     </span>
                   </button>
                 </li>

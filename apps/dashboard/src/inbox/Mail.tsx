@@ -10,6 +10,7 @@ import { Panel } from "../ui/Surface.tsx"
 import { Tabs, type Tab } from "../ui/Tabs.tsx"
 import { exactly } from "../ui/Time.tsx"
 import { type Check, checksOf, linksOf } from "./checks.ts"
+import { Foreign } from "../ui/Foreign.tsx"
 
 const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
 
@@ -50,10 +51,11 @@ export const Mail = ({ id, onRemove }: { readonly id: string; readonly onRemove:
       <header className="flex items-start gap-3 p-4">
         <div className="min-w-0 grow">
           <h2 className="text-lg font-semibold tracking-tight break-words">
-            {mail.subject === "" ? "No subject" : mail.subject}
+            {mail.subject === "" ? "No subject" : <Foreign text={mail.subject} />}
           </h2>
           <p className="mt-1 text-sm text-ink-2">
-            {mail.headers.find(({ name }) => name.toLowerCase() === "from")?.value} → {mail.recipients.join(", ")}
+            <Foreign text={mail.headers.find(({ name }) => name.toLowerCase() === "from")?.value ?? ""} /> →{" "}
+            <Foreign text={mail.recipients.join(", ")} />
           </p>
           <p className="mt-0.5 text-xs text-ink-3">
             {exactly(mail.created_at)} · {size(mail.size_bytes)} ·{" "}
@@ -91,7 +93,9 @@ const Checks = ({ checks }: { readonly checks: ReadonlyArray<Check> }) => (
         <span className="mt-0.5">{ICONS[level]}</span>
         <span className="min-w-0">
           <span className="block text-sm font-medium">{name}</span>
-          <span className="block text-sm break-words text-ink-2">{said}</span>
+          <span className="block text-sm break-words text-ink-2">
+            <Foreign text={said} />
+          </span>
         </span>
       </li>
     ))}
@@ -106,7 +110,7 @@ const Links = ({ mail }: { readonly mail: WholeSandboxMessage }) => {
     <ul className="divide-y divide-line">
       {links.map(({ href, words }, nth) => (
         <li key={nth} className="px-4 py-2.5 text-sm">
-          <span className="block truncate">{words === "" ? "(no words)" : words}</span>
+          <span className="block truncate">{words === "" ? "(no words)" : <Foreign text={words} />}</span>
           {/^(?:https?|mailto):/iu.test(href) ? (
             <a
               href={href}
@@ -134,7 +138,9 @@ const Attachments = ({ mail }: { readonly mail: WholeSandboxMessage }) =>
       {mail.attachments.map((file, nth) => (
         <li key={nth} className="flex items-center gap-3 px-4 py-3 text-sm">
           <span className="min-w-0 grow">
-            <span className="block truncate">{file.filename ?? "without a name"}</span>
+            <span className="block truncate">
+              <Foreign text={file.filename ?? "without a name"} />
+            </span>
             <span className="block truncate text-xs text-ink-3">
               {file.content_type} · {size(file.size_bytes)}
             </span>

@@ -14,6 +14,7 @@ import { complain, say } from "../ui/Toasts.tsx"
 import { Loaded } from "./Loaded.tsx"
 import { accounts } from "./queries.ts"
 import { Table } from "./Table.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 type Plan = Operate.OperatedAccount["plan"]
 type Account = Pick<Operate.OperatedAccount, "id" | "name" | "plan" | "links_stopped_at">
@@ -73,7 +74,9 @@ export const Accounts = () => {
                   name: "Account",
                   cell: ({ id, name }) => (
                     <>
-                      <span className="block font-medium">{name}</span>
+                      <span className="block font-medium">
+                        <Foreign text={name} />
+                      </span>
                       <code className="block font-mono text-xs text-ink-3">{id}</code>
                     </>
                   ),

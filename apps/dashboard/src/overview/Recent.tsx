@@ -5,6 +5,7 @@ import { get } from "../api/request.ts"
 import { State } from "../ui/Badge.tsx"
 import { Panel, SkeletonRows } from "../ui/Surface.tsx"
 import { Time } from "../ui/Time.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 const SHOWN = 6
 
@@ -37,9 +38,11 @@ export const Recent = () => {
                 <span className="w-26 shrink-0">
                   <State state={email.status} />
                 </span>
-                <span className="hidden w-48 shrink-0 truncate sm:block">{email.recipients[0]?.address}</span>
+                <span className="hidden w-48 shrink-0 truncate sm:block">
+                  <Foreign text={email.recipients[0]?.address ?? ""} />
+                </span>
                 <span className="min-w-0 grow truncate text-ink-2">
-                  {email.subject === "" ? "No subject" : email.subject}
+                  {email.subject === "" ? "No subject" : <Foreign text={email.subject} />}
                 </span>
                 <span className="tabular shrink-0 text-xs text-ink-3">
                   <Time iso={email.created_at} />

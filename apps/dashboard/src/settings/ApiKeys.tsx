@@ -14,6 +14,7 @@ import { Panel, Screen, SkeletonRows } from "../ui/Surface.tsx"
 import { Time } from "../ui/Time.tsx"
 import { say } from "../ui/Toasts.tsx"
 import { NewApiKey } from "./NewApiKey.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 export const ApiKeys = () => {
   const search = useSearch({ from: "/shell/settings/api-keys" })
@@ -95,7 +96,9 @@ const KeyList = ({
       <li key={key.id} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
         <div className="min-w-0 grow basis-full sm:basis-56">
           <p className="flex items-center gap-2">
-            <span className="truncate text-sm font-medium">{key.name}</span>
+            <span className="truncate text-sm font-medium">
+              <Foreign text={key.name} />
+            </span>
             {key.status === "active" ? undefined : <State state={key.status} />}
           </p>
           <p className="mt-0.5 flex flex-wrap gap-x-2 text-xs text-ink-3">

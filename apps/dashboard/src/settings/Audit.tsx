@@ -8,6 +8,7 @@ import { Empty } from "../ui/Empty.tsx"
 import { ErrorNote } from "../ui/ErrorNote.tsx"
 import { Panel, Screen, SkeletonRows } from "../ui/Surface.tsx"
 import { Time } from "../ui/Time.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 const HANDS = { api_key: "Key", user: "Member", operator: "Operator", system: "Service" } as const
 
@@ -61,10 +62,14 @@ const Entry = ({ entry, names }: { readonly entry: AuditEntry; readonly names: R
     <li className="grid items-center gap-x-4 gap-y-1 px-4 py-2.5 text-sm sm:grid-cols-[minmax(0,13rem)_minmax(0,1fr)_minmax(0,13rem)_5.5rem]">
       <code className="truncate font-mono text-xs">{type}</code>
       <span className="flex min-w-0 items-center gap-1 text-ink-2">
-        <span className="truncate">{names.get(stream_id) ?? stream_id}</span>
+        <span className="truncate">
+          <Foreign text={names.get(stream_id) ?? stream_id} />
+        </span>
       </span>
       <span className="min-w-0">
-        <span className="block truncate">{names.get(actor.id ?? "") ?? HANDS[actor.type]}</span>
+        <span className="block truncate">
+          <Foreign text={names.get(actor.id ?? "") ?? HANDS[actor.type]} />
+        </span>
         <span className="flex items-center gap-1 text-xs text-ink-3">
           <span className="truncate">
             {HANDS[actor.type]}

@@ -16,6 +16,7 @@ import { Menu } from "../ui/Menu.tsx"
 import { Panel, Screen, SkeletonRows } from "../ui/Surface.tsx"
 import { exactly, Time } from "../ui/Time.tsx"
 import { complain, say } from "../ui/Toasts.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 const ROLES: ReadonlyArray<readonly [role: Role, meaning: string]> = [
   ["owner", "Everything, members and keys included"],
@@ -157,7 +158,9 @@ const One = ({ member, onLink, onRemove, onRole }: OneProps) => {
       </span>
       <div className="min-w-0 grow">
         <p className="flex items-center gap-2 text-sm font-medium">
-          <span className="truncate">{member.name === "" ? member.email : member.name}</span>
+          <span className="truncate">
+            <Foreign text={member.name === "" ? member.email : member.name} />
+          </span>
           {member.id === user.id ? <Badge>You</Badge> : undefined}
           {member.two_factor ? (
             <span title="Signs in with a second factor or a passkey">
@@ -165,7 +168,9 @@ const One = ({ member, onLink, onRemove, onRole }: OneProps) => {
             </span>
           ) : undefined}
         </p>
-        <p className="truncate text-xs text-ink-3">{member.email}</p>
+        <p className="truncate text-xs text-ink-3">
+          <Foreign text={member.email} />
+        </p>
       </div>
       {isInvited ? (
         <State state="invited" />

@@ -12,6 +12,7 @@ import { Panel, Screen } from "../ui/Surface.tsx"
 import { Time } from "../ui/Time.tsx"
 import { complain, say } from "../ui/Toasts.tsx"
 import { SecondFactor } from "./SecondFactor.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 export const OwnSignIn = () => (
   <Screen title="Your sign-in" hint="For you alone, in every account.">
@@ -132,7 +133,9 @@ const Passkeys = () => {
           {data.map((passkey) => (
             <li key={passkey.id} className="flex items-center gap-3 px-4 py-2.5 text-sm">
               <Fingerprint size={16} className="text-ink-3" aria-hidden />
-              <span className="grow truncate">{passkey.name ?? "Passkey"}</span>
+              <span className="grow truncate">
+                <Foreign text={passkey.name ?? "Passkey"} />
+              </span>
               <span className="text-xs text-ink-3">
                 {passkey.createdAt === null ? undefined : <Time iso={passkey.createdAt} />}
               </span>

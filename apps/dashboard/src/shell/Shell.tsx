@@ -26,6 +26,7 @@ import { isFor, PLACES } from "./places.ts"
 import { useShortcuts } from "./shortcuts.ts"
 import { choose, useTheme } from "./theme.ts"
 import { useSession } from "./useSession.ts"
+import { Foreign } from "../ui/Foreign.tsx"
 
 const THEMES = [
   ["system", "System", Monitor],
@@ -140,7 +141,9 @@ const Person = () => {
             {(user.name === "" ? user.email : user.name).slice(0, 1)}
           </span>
           <span className="min-w-0 grow leading-tight">
-            <span className="block truncate text-sm font-medium">{user.name === "" ? user.email : user.name}</span>
+            <span className="block truncate text-sm font-medium">
+              <Foreign text={user.name === "" ? user.email : user.name} />
+            </span>
             <span className="block truncate text-xs text-ink-3 capitalize">{may.role}</span>
           </span>
           <ChevronsUpDown size={14} className="shrink-0 text-ink-3" aria-hidden />

@@ -16,6 +16,7 @@ import { TextField } from "../ui/Field.tsx"
 import { Panel, Screen, SkeletonRows } from "../ui/Surface.tsx"
 import { Time } from "../ui/Time.tsx"
 import { complain, say } from "../ui/Toasts.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 const REASONS: { readonly [R in Suppression["reason"]]: string } = {
   hard_bounce: "Bounced for good",
@@ -141,7 +142,9 @@ interface OneProps {
 const One = ({ onLift, suppression }: OneProps) => {
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 text-sm">
-      <span className="min-w-0 grow truncate">{suppression.email}</span>
+      <span className="min-w-0 grow truncate">
+        <Foreign text={suppression.email} />
+      </span>
       {suppression.email_id === null ? undefined : (
         <Link to="/emails/$id" params={{ id: suppression.email_id }} className="text-xs text-accent hover:underline">
           the message

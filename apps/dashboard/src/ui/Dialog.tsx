@@ -5,6 +5,7 @@ import { type FormEvent, type ReactNode, useState } from "react"
 import { Button } from "./Button.tsx"
 import { cx } from "./cx.ts"
 import { ErrorNote } from "./ErrorNote.tsx"
+import { Foreign } from "./Foreign.tsx"
 
 const VEIL = "veil fixed inset-0 z-40 bg-black/25 dark:bg-black/55"
 const PANEL =
@@ -46,7 +47,9 @@ export const Dialog = ({
       <Base.Popup className={cx(PANEL, wide ? "max-w-2xl" : "max-w-lg")}>
         <header className="flex items-start gap-4 px-5 pt-5">
           <div className="min-w-0 grow">
-            <Base.Title className="text-lg font-semibold tracking-tight">{title}</Base.Title>
+            <Base.Title className="text-lg font-semibold tracking-tight">
+              <Foreign text={title} />
+            </Base.Title>
             {description === undefined ? undefined : (
               <Base.Description className="mt-1 text-sm text-ink-2" render={<div />}>
                 {description}
@@ -146,7 +149,9 @@ export const Confirm = ({ action, children, onConfirm, onOpenChange, open, title
               void run()
             }}
           >
-            <AlertBase.Title className="text-lg font-semibold tracking-tight">{title}</AlertBase.Title>
+            <AlertBase.Title className="text-lg font-semibold tracking-tight">
+              <Foreign text={title} />
+            </AlertBase.Title>
             <AlertBase.Description className="text-sm text-ink-2" render={<div />}>
               {children}
             </AlertBase.Description>

@@ -2,6 +2,7 @@ import { TriangleAlert } from "lucide-react"
 import { Refused } from "../api/request.ts"
 import { Button } from "./Button.tsx"
 import { CopyButton } from "./Copy.tsx"
+import { Foreign } from "./Foreign.tsx"
 
 interface Props {
   readonly error: unknown
@@ -16,7 +17,9 @@ export const ErrorNote = ({ error, onRetry }: Props) => {
     <div role="alert" className="flex items-start gap-2.5 rounded-lg bg-bad-soft px-3 py-2.5 text-sm text-bad">
       <TriangleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
       <div className="min-w-0 grow">
-        <p>{message}</p>
+        <p>
+          <Foreign text={message} />
+        </p>
         {requestId === null ? undefined : (
           <p className="mt-0.5 flex items-center gap-1 font-mono text-xs">
             <span className="truncate">{requestId}</span>

@@ -1,4 +1,5 @@
 import { Toast } from "@base-ui/react/toast"
+import * as Visible from "@waybill/domain/Visible"
 import { CircleAlert, CircleCheck, X } from "lucide-react"
 import type { ReactNode } from "react"
 import { Refused } from "../api/request.ts"
@@ -12,7 +13,8 @@ const manager = Toast.createToastManager()
 /** What was done, for a moment, with a way back where there is one. */
 export const say = (title: string, undo?: () => void): void => {
   manager.add({
-    title,
+    // Names stand in it, in the midst of our words.
+    title: Visible.pictured(title),
     type: "good",
     timeout: undo === undefined ? SHOWN_MS : UNDO_MS,
     ...(undo === undefined ? {} : { actionProps: { children: "Undo", onClick: undo } }),
@@ -22,7 +24,7 @@ export const say = (title: string, undo?: () => void): void => {
 export const complain = (error: unknown): void => {
   const id = error instanceof Refused ? error.requestId : null
   manager.add({
-    title: error instanceof Error ? error.message : "Something went wrong.",
+    title: error instanceof Error ? Visible.pictured(error.message) : "Something went wrong.",
     ...(id === null ? {} : { description: id }),
     type: "bad",
     timeout: UNDO_MS,

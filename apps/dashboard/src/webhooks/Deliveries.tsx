@@ -12,6 +12,7 @@ import { ErrorNote } from "../ui/ErrorNote.tsx"
 import { Panel, SkeletonRows } from "../ui/Surface.tsx"
 import { exactly, Time } from "../ui/Time.tsx"
 import { complain, say } from "../ui/Toasts.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 /** While a call is under way, its end is near. */
 const POLL_MS = 2_000
@@ -139,7 +140,11 @@ const Attempt = ({ attempt, sent }: AttemptProps) => {
         <span className="text-ink-2">{exactly(attempt.at)}</span>
         <span className="tabular text-ink-3">{attempt.duration_ms} ms</span>
         {attempt.address === null ? undefined : <span className="text-ink-3">{attempt.address}</span>}
-        {attempt.error === null ? undefined : <span className="text-bad">{attempt.error}</span>}
+        {attempt.error === null ? undefined : (
+          <span className="text-bad">
+            <Foreign text={attempt.error} />
+          </span>
+        )}
       </p>
       <div className="grid gap-px border-t border-line bg-line sm:grid-cols-2">
         <Side title="Sent" headers={attempt.request_headers} body={legible(sent)} />
@@ -165,8 +170,12 @@ const Side = ({
     <dl className="flex flex-col gap-0.5 font-mono text-[11px] break-all text-ink-2">
       {Object.entries(headers).map(([name, value]) => (
         <div key={name}>
-          <dt className="inline text-ink-3">{name}: </dt>
-          <dd className="inline">{value}</dd>
+          <dt className="inline text-ink-3">
+            <Foreign text={name} />:{" "}
+          </dt>
+          <dd className="inline">
+            <Foreign text={value} />
+          </dd>
         </div>
       ))}
     </dl>

@@ -17,6 +17,7 @@ import { Deliveries } from "./Deliveries.tsx"
 import { ReplayRange } from "./ReplayRange.tsx"
 import { Secret } from "./Secret.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 export const Webhook = () => {
   const { id } = useParams({ from: "/shell/webhooks/$id" })
@@ -61,7 +62,7 @@ export const Webhook = () => {
           <State state={webhook.enabled ? "enabled" : "disabled"} />
         </span>
       }
-      hint={webhook.description ?? undefined}
+      hint={webhook.description === null ? undefined : <Foreign text={webhook.description} />}
       actions={
         <>
           <Button icon={<Zap size={14} />} busy={test.isPending} onClick={() => test.mutate()}>

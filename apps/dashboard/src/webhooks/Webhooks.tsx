@@ -13,6 +13,7 @@ import { ErrorNote } from "../ui/ErrorNote.tsx"
 import { Panel, Screen, SkeletonRows } from "../ui/Surface.tsx"
 import { Secret } from "./Secret.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
+import { Foreign } from "../ui/Foreign.tsx"
 
 const EXAMPLES = [
   {
@@ -76,8 +77,15 @@ export const Webhooks = () => {
                   <span className="min-w-0 grow">
                     <span className="block truncate font-medium">{webhook.url}</span>
                     <span className="block truncate text-xs text-ink-3">
-                      {webhook.description ??
-                        (webhook.events.includes("*") ? "every event" : webhook.events.join(", "))}
+                      {webhook.description === null ? (
+                        webhook.events.includes("*") ? (
+                          "every event"
+                        ) : (
+                          webhook.events.join(", ")
+                        )
+                      ) : (
+                        <Foreign text={webhook.description} />
+                      )}
                     </span>
                   </span>
                   <State state={webhook.enabled ? "enabled" : "disabled"} />
