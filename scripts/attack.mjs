@@ -1,0 +1,36 @@
+// npm run attack -- --seed=7 --only=preview: attacks on a started service, its stalls and memory watched from outside.
+// Exits with a code other than 0 when a bound was passed.
+import { spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { parseArgs } from "node:util"
+
+const root = join(import.meta.dirname, "..")
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    // A part of the scenarios' names: "preview", "smtp".
+    only: { type: "string", default: "" },
+    // The form that is part of the test suite.
+    short: { type: "boolean", default: false },
+  },
+})
+const seed = values.seed ?? String(randomInt(2 ** 31))
+if (!/^\d{1,10}$/.test(seed)) {
+  process.stderr.write(`--seed is a whole number, and ${JSON.stringify(seed)} is none.\n`)
+  process.exit(64)
+}
+const options = `${values.only === "" ? "" : ` --only=${JSON.stringify(values.only)}`}${values.short ? " --short" : ""}`
+process.stdout.write(`To repeat this run: npm run attack -- --seed=${seed}${options}\n`)
+const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
+spawn(process.execPath, [vitest, "run", "test/attack/attack.test.ts", "--reporter=dot"], {
+  cwd: root,
+  stdio: "inherit",
+  env: {
+    ...process.env,
+    WAYBILL_ATTACK: values.short ? "short" : "long",
+    WAYBILL_ATTACK_SEED: seed,
+    WAYBILL_ATTACK_ONLY: values.only,
+  },
+}).on("exit", (code) => process.exit(code ?? 1))

@@ -1,0 +1,47 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Run } from "./harness/Run.ts"
+import { SCENARIO_MS } from "./harness/Scenario.ts"
+import { table } from "./harness/table.ts"
+import { SCENARIOS } from "./scenarios.ts"
+
+/** `npm run attack -- --seed=7 --only=preview` sets these; the test suite runs the short form of all. */
+const FORM = process.env["WAYBILL_ATTACK"] === "long" ? "long" : "short"
+const SEED = Number(process.env["WAYBILL_ATTACK_SEED"] ?? 20261122)
+const ONLY = process.env["WAYBILL_ATTACK_ONLY"] ?? ""
+const isCommand = process.env["WAYBILL_ATTACK"] !== undefined
+
+const chosen = SCENARIOS.map((scenario, nth) => ({ scenario, nth })).filter(({ scenario }) =>
+  scenario.name.includes(ONLY),
+)
+const names = SCENARIOS.map(({ name }) => name).join(", ")
+
+layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeout: "120 seconds" })(
+  `an attacked service (seed ${SEED})`,
+  (it) => {
+    for (const { nth, scenario } of chosen)
+      it.effect(
+        `holds its bounds: ${scenario.name}`,
+        () =>
+          Effect.gen(function* () {
+            const row = yield* (yield* Run).attack(scenario, nth)
+            if (isCommand) return void process.stdout.write(`${scenario.name}: ${row.broken.join("; ") || "held"}\n`)
+            assert.deepStrictEqual(row.broken, [], table([row]))
+          }),
+        // A second look at a stall, and a service that has to be started anew.
+        2 * SCENARIO_MS[FORM] + 60_000,
+      )
+
+    it.effect("has all scenarios in its table, and some", () =>
+      Effect.gen(function* () {
+        const { rows } = yield* Run
+        assert.isAbove(chosen.length, 0, `no attack is called ${ONLY}: there are ${names}`)
+        if (isCommand) process.stdout.write(`\n${table(rows)}\n\n`)
+        assert.lengthOf(rows, chosen.length)
+        // The command shows its table as a whole before it fails.
+        const passed = isCommand ? rows.filter(({ broken }) => broken.length > 0) : []
+        assert.deepStrictEqual(passed.map(({ scenario }) => scenario.name), [], "bounds were passed")
+      }),
+    )
+  },
+)

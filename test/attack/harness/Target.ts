@@ -1,0 +1,175 @@
+import type { EventStore } from "@waybill/store/EventStore"
+import { Effect, Option, Redacted } from "effect"
+import { InstanceKey } from "@waybill/store/InstanceKey"
+import * as ReturnPath from "@waybill/mail/ReturnPath"
+import * as Unsubscribe from "@waybill/mail/Unsubscribe"
+import { randomBytes } from "node:crypto"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import type * as Database from "../../support/database.ts"
+import { freePort, Service } from "../../support/service.ts"
+import * as Processes from "../../server/processes/Service.ts"
+import { ask, type Browser, browser, type Place } from "./http.ts"
+import { within } from "./Scenario.ts"
+
+const READY_MS = 60_000
+const RETURN_PATH_DOMAIN = "bounces.waybill.test"
+const MANY = 100_000
+
+/** A customer with a domain whose limits are no hindrance to an attack. */
+export interface Customer {
+  readonly account_id: string
+  readonly key: string
+  readonly domain: string
+}
+
+/** A started service and what an attacker who is a customer has. */
+export interface Target {
+  readonly http: Place
+  readonly url: string
+  readonly smtpPort: number
+  readonly reportsPort: number
+  readonly pid: number
+  readonly settings: Readonly<Record<string, string>>
+  /** What it stands on, for further processes. */
+  readonly ground: Ground
+  /** All that it has printed. */
+  readonly said: () => string
+  readonly owner: Owner
+  readonly customer: () => Promise<Customer>
+  /** A return path as a recipient of any mail of this service knows one. */
+  readonly returnPath: (emailId: string) => string
+  /** The token in the List-Unsubscribe of an email. */
+  readonly unsubscribeToken: (emailId: string) => string
+  /** One of the dashboard, signed in as the first owner. */
+  readonly signedIn: (from?: string) => Promise<Browser>
+  /** The same before it has signed in. */
+  readonly visitor: (from?: string) => Browser
+  /** Asks to stop and tells after how long the process was gone; kills it after `within_ms`. */
+  readonly stop: (within_ms: number) => Promise<{ readonly code: number | null; readonly took_ms: number }>
+  readonly kill: () => Promise<void>
+}
+/** The first account's owner and key, as the first start prints them. */
+interface Owner {
+  readonly email: string
+  readonly password: string
+  readonly key: string
+}
+
+export interface Ground {
+  readonly database: Database.Database
+  readonly run: <A>(effect: Effect.Effect<A, never, EventStore>) => Promise<A>
+  /** What the first start on this database printed; filled in by it. */
+  owner: Owner | undefined
+}
+
+const instanceKey = randomBytes(32).toString("base64")
+
+/** What this instance signs with: whoever gets its mail holds what was signed. */
+const secretKeys = Effect.map(InstanceKey, ({ derive }) => ({
+  returnPath: derive("return path")[0] ?? new Uint8Array(),
+  unsubscribe: derive("unsubscribe")[0] ?? new Uint8Array(),
+})).pipe(
+  Effect.provide(InstanceKey.layer({ file: "/nowhere", text: Option.some(Redacted.make(instanceKey)) })),
+  Effect.orDie,
+)
+
+/** Starts a process of the service; `settings` over those that every attack has. */
+export const start = async (ground: Ground, settings: Readonly<Record<string, string>> = {}): Promise<Target> => {
+  const [port, smtpPort, reportsPort] = await Promise.all([freePort(), freePort(), freePort()])
+  const data = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-attack-"))
+  const env: Readonly<Record<string, string>> & { readonly BASE_URL?: string } = {
+    DATABASE_URL: Redacted.value(ground.database.url),
+    WAYBILL_INSTANCE_KEY: instanceKey,
+    WAYBILL_DATA: data,
+    PORT: String(port),
+    SMTP_PORT: String(smtpPort),
+    REPORTS_PORT: String(reportsPort),
+    RETURN_PATH_DOMAIN,
+    WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
+    LOG_LEVEL: "Error",
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
+    ...settings,
+  }
+  const service = new Service(["start"], env)
+  const text = await within(READY_MS, service.says("Waybill is ready"), undefined)
+  const pid = service.child.pid
+  if (text === undefined || pid === undefined) throw new Error(`the service did not start:\n${service.output}`)
+  if (ground.owner === undefined) await service.says("API key    wb_")
+  ground.owner ??= ownerIn(service.output)
+  const { owner } = ground
+  const http = { host: settings["HOST"] ?? "127.0.0.1", port }
+  const keys = await Effect.runPromise(secretKeys)
+  const url = `http://${http.host.includes(":") ? `[${http.host}]` : http.host}:${port}`
+  const end = async (signal: NodeJS.Signals, within_ms: number) => {
+    const began = performance.now()
+    const ended = await within(within_ms, service.stop(signal), undefined)
+    const took_ms = performance.now() - began
+    if (ended === undefined) await service.stop("SIGKILL")
+    await fs.rm(data, { recursive: true, force: true })
+    return { code: ended?.code ?? null, took_ms }
+  }
+  const visitor = (from?: string) => browser(http, env.BASE_URL ?? url, from)
+  return {
+    http,
+    url,
+    ground,
+    smtpPort,
+    reportsPort,
+    pid,
+    owner,
+    settings: env,
+    said: () => service.output,
+    customer: () => customer(ground, http),
+    returnPath: (emailId) =>
+      ReturnPath.make(keys.returnPath, RETURN_PATH_DOMAIN, { emailId: emailId as never, recipientIndex: 0 }),
+    unsubscribeToken: (emailId) => Unsubscribe.token(keys.unsubscribe, emailId as never),
+    visitor,
+    signedIn: async (from) => {
+      const page = visitor(from)
+      const { email, password } = owner
+      const { status, text } = await page.ask("POST", "/auth/sign-in/email", { email, password })
+      if (status !== 200) throw new Error(`the owner could not sign in: ${status} ${text}`)
+      return page
+    },
+    stop: (within_ms) => end("SIGTERM", within_ms),
+    kill: async () => void (await end("SIGKILL", READY_MS)),
+  }
+}
+
+/** One more process on the same database, for what would end the service or needs other settings. */
+export const another = (target: Target, settings: Readonly<Record<string, string>> = {}): Promise<Target> =>
+  start(target.ground, settings)
+
+const ownerIn = (output: string): Owner => {
+  const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(output) ?? []
+  const [, key = ""] = /API key {4}(wb_\w+)/u.exec(output) ?? []
+  return { email, password, key }
+}
+
+let customers = 0
+const customer = async ({ run }: Ground, http: Place): Promise<Customer> => {
+  const { account_id, secret } = await run(
+    Effect.gen(function* () {
+      const account_id = yield* Processes.account({ limits: { send: MANY, logs: MANY, other: MANY } })
+      return { account_id, ...(yield* Processes.key(account_id)) }
+    }),
+  )
+  const domain = `attacker${customers++}.test`
+  const added = await ask(http, "POST", "/v1/domains", { key: secret, body: { name: domain } })
+  if (added.status !== 201) throw new Error(`no domain: ${added.status} ${added.text}`)
+  return { account_id, key: secret, domain }
+}
+
+/** Sends a mail and gives its id. */
+export const send = async (
+  http: Place,
+  { domain, key }: Customer,
+  over: Readonly<Record<string, unknown>> = {},
+): Promise<string> => {
+  const body = { from: `hi@${domain}`, to: "ana@example.org", subject: "x", text: "x", ...over }
+  const sent = await ask(http, "POST", "/v1/email/send", { key, body })
+  if (sent.status !== 200) throw new Error(`not sent: ${sent.status} ${sent.text}`)
+  return String(sent.json.id)
+}

@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import { Worker } from "node:worker_threads"
+import type { Figures, Watched } from "./watcher.ts"
+
+const CONTROL = fileURLToPath(new URL("./control.ts", import.meta.url))
+
+/** Stalls and memory of one process of the service, seen from outside it. */
+export interface Watch {
+  readonly begin: () => Promise<void>
+  readonly end: () => Promise<Figures>
+  readonly stop: () => Promise<void>
+}
+
+export const open = async (watched: Watched): Promise<Watch> => {
+  const worker = new Worker(new URL("./watcher.ts", import.meta.url), { workerData: watched })
+  const say = async (message: "begin" | "end"): Promise<unknown> => {
+    worker.postMessage(message)
+    const [heard] = (await once(worker, "message")) as [unknown]
+    return heard
+  }
+  return {
+    begin: async () => void (await say("begin")),
+    end: async () => (await say("end")) as Figures,
+    stop: async () => {
+      worker.postMessage("stop")
+      await once(worker, "exit")
+    },
+  }
+}
+
+/** The idle process beside the service; one serves a whole run. */
+export const control = async (): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> => {
+  const child: ChildProcess = spawn(process.execPath, [CONTROL], { stdio: ["ignore", "pipe", "inherit", "ipc"] })
+  if (child.stdout === null) throw new Error("the control process has no output")
+  const [line] = (await once(child.stdout, "data")) as [Buffer]
+  const ended = once(child, "exit")
+  return {
+    port: Number(String(line)),
+    stop: async () => {
+      child.kill("SIGKILL")
+      await ended
+    },
+  }
+}

@@ -1,0 +1,138 @@
+import * as http from "node:http"
+import * as net from "node:net"
+
+export interface Place {
+  readonly host: string
+  readonly port: number
+}
+
+export interface Ask {
+  readonly key?: string
+  readonly body?: unknown
+  /** Sent as it is. */
+  readonly raw?: string | Buffer
+  readonly headers?: Readonly<Record<string, string>>
+  readonly from?: string | undefined
+  readonly within_ms?: number
+}
+
+export interface Reply {
+  /** 0 where the connection was refused, closed or silent. */
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  readonly text: string
+  // The scenarios look into answers of every kind.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any
+  readonly took_ms: number
+}
+
+const WITHIN_MS = 20_000
+const local = (from: string | undefined) => (from === undefined ? {} : { localAddress: from })
+
+/** One request on a connection of its own. Never throws: a connection that breaks is an answer too. */
+export const ask = (place: Place, method: string, path: string, options: Ask = {}): Promise<Reply> => {
+  const { body, from, headers = {}, key, raw, within_ms = WITHIN_MS } = options
+  const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const began = performance.now()
+  return new Promise((resolve) => {
+    const done = (status: number, text: string, answered: http.IncomingHttpHeaders = {}) =>
+      resolve({ status, text, headers: answered, json: parsed(text), took_ms: performance.now() - began })
+    const request = http.request(
+      {
+        ...place,
+        ...local(from),
+        method,
+        path,
+        agent: false,
+        headers: {
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+          ...(sent === undefined
+            ? {}
+            : { "content-type": "application/json", "content-length": Buffer.byteLength(sent) }),
+          ...headers,
+        },
+      },
+      (response) => {
+        const chunks: Array<Buffer> = []
+        response.on("data", (chunk: Buffer) => chunks.push(chunk))
+        response.on("error", (error) => done(0, String(error)))
+        response.on("end", () =>
+          done(response.statusCode ?? 0, Buffer.concat(chunks).toString("utf8"), response.headers),
+        )
+      },
+    )
+    const timer = setTimeout(() => request.destroy(new Error("no answer in time")), within_ms)
+    request.on("error", (error) => done(0, error.message))
+    request.on("close", () => clearTimeout(timer))
+    request.end(sent)
+  })
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A connection that says exactly what it is told to and reads only if it is told to. */
+export interface Line {
+  readonly socket: net.Socket
+  readonly heard: () => string
+  readonly closed: () => boolean
+}
+
+/** Resolves once connected or refused. */
+export const open = ({ host, port }: Place, { from, reads = true }: { from?: string | undefined; reads?: boolean }) =>
+  new Promise<Line>((resolve) => {
+    const socket = net.connect({ host, port, ...local(from) })
+    let text = ""
+    let closed = false
+    const line: Line = { socket, heard: () => text, closed: () => closed }
+    socket.on("error", () => undefined)
+    socket.on("connect", () => resolve(line))
+    socket.on("close", () => {
+      closed = true
+      resolve(line)
+    })
+    if (reads) socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")))
+    else socket.pause()
+  })
+
+/** So many connections, a few at a time, so that no backlog of the system refuses them. */
+export const openMany = async (count: number, one: (nth: number) => Promise<Line>): Promise<ReadonlyArray<Line>> => {
+  const lines: Array<Line> = []
+  for (let nth = 0; nth < count; nth += AT_ONCE)
+    lines.push(...(await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - nth) }, (_, at) => one(nth + at)))))
+  return lines
+}
+const AT_ONCE = 50
+
+export const hangUp = (lines: ReadonlyArray<Line>): void => {
+  for (const { socket } of lines) socket.destroy()
+}
+
+/** A browser as far as cookies and the headers of the dashboard's own requests go. */
+export const browser = (place: Place, origin: string, from?: string) => {
+  const jar = new Map<string, string>()
+  return {
+    jar,
+    ask: async (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
+      const reply = await ask(place, method, path, {
+        from,
+        ...(body === undefined ? {} : { body }),
+        headers: { origin, "x-waybill-dashboard": "1", ...(cookie === "" ? {} : { cookie }), ...headers },
+      })
+      for (const line of reply.headers["set-cookie"] ?? []) {
+        const [, name = "", value = ""] = /^([^=]+)=([^;]*)/u.exec(line) ?? []
+        if (value === "" || /max-age=0/iu.test(line)) jar.delete(name)
+        else jar.set(name, value)
+      }
+      return reply
+    },
+  }
+}
+export type Browser = ReturnType<typeof browser>

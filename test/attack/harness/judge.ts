@@ -1,0 +1,108 @@
+import { dice } from "./dice.ts"
+import { ask } from "./http.ts"
+import {
+  type Attack,
+  MEMORY_MIB,
+  type Outcome,
+  type Scenario,
+  SCENARIO_MS,
+  STALL_MS,
+  sleep,
+  within,
+} from "./Scenario.ts"
+import type { Target } from "./Target.ts"
+import type { Watch } from "./Watch.ts"
+import type { Figures } from "./watcher.ts"
+import { rssBytes } from "./processes.ts"
+
+/** A line of the table. */
+export interface Row {
+  readonly scenario: Scenario
+  readonly figures: Figures
+  readonly idle: number
+  readonly rssAfter: number
+  readonly took_ms: number
+  readonly answered: string
+  /** What was not held to; empty where all was. */
+  readonly broken: ReadonlyArray<string>
+  /** The service did not answer any more and has to be started anew. */
+  readonly isDead: boolean
+}
+
+export interface Round {
+  readonly target: Target
+  readonly watch: Watch
+  readonly idle: number
+  readonly seed: number
+  readonly form: "short" | "long"
+  /** The place of the scenario in the list, from which its addresses follow. */
+  readonly nth: number
+}
+
+const MIB = 1024 * 1024
+const SETTLE_MS = { short: 200, long: 2_000 }
+const ALIVE_MS = 5_000
+const FIRST_NETWORK = 20
+const ADDRESSES = 250
+
+/** Every address of 127.0.0.0/8 is this machine on Linux; elsewhere there is one. */
+const addressOf = (nth: number) => (client: number) =>
+  process.platform === "linux"
+    ? `127.${FIRST_NETWORK + nth}.${Math.floor(client / ADDRESSES)}.${1 + (client % ADDRESSES)}`
+    : undefined
+
+export const boundsOf = ({ bounds }: Scenario) => ({ stall_ms: STALL_MS, memory_mib: MEMORY_MIB, ...bounds })
+
+/** A stall that was the machine's comes once; one of the service comes again. */
+export const judge = async (scenario: Scenario, round: Round): Promise<Row> => {
+  const first = await once(scenario, round)
+  if (first.broken.length === 0 || first.isDead || first.broken.some((one) => !one.startsWith("stall"))) return first
+  const second = await once(scenario, round)
+  return second.broken.length < first.broken.length ? second : first
+}
+
+const once = async (scenario: Scenario, { form, idle, nth, seed, target, watch }: Round): Promise<Row> => {
+  const attack: Attack = {
+    target,
+    dice: dice(seed + nth),
+    size: (short, long) => (form === "short" ? short : long),
+    from: addressOf(nth),
+  }
+  const limit = SCENARIO_MS[form]
+  const began = performance.now()
+  await watch.begin()
+  const late: Outcome = { answered: "no end", broken: [`not over within ${limit} ms`] }
+  const outcome = await within(limit, attempt(scenario, attack), late)
+  const figures = await watch.end()
+  const took_ms = performance.now() - began
+  const alive = await ask(target.http, "GET", "/healthz", { within_ms: ALIVE_MS })
+  await sleep(SETTLE_MS[form])
+  const isDead = alive.status !== 200
+  const broken = [
+    ...outcome.broken,
+    ...beyond(scenario, figures, idle),
+    ...(isDead ? [`no answer for ${ALIVE_MS} ms afterwards`] : []),
+  ]
+  const rssAfter = rssBytes(target.pid)
+  return { scenario, figures, idle, rssAfter, took_ms, answered: outcome.answered, broken, isDead }
+}
+
+const attempt = async (scenario: Scenario, attack: Attack): Promise<Outcome> => {
+  try {
+    return await scenario.run(attack)
+  } catch (error) {
+    return { answered: "", broken: [`the attack itself failed: ${String(error)}`] }
+  }
+}
+
+const beyond = (scenario: Scenario, figures: Figures, idle: number): ReadonlyArray<string> => {
+  const { memory_mib, stall_ms } = boundsOf(scenario)
+  const noise = Math.max(idle, figures.noise)
+  const grown = (figures.rssPeak - figures.rssBefore) / MIB
+  return [
+    ...(figures.ownStall - noise > stall_ms
+      ? [`stall of ${Math.round(figures.ownStall)} ms, more than ${stall_ms} over a noise of ${Math.round(noise)}`]
+      : []),
+    ...(grown > memory_mib ? [`${Math.round(grown)} MiB more memory, bound ${memory_mib}`] : []),
+  ]
+}

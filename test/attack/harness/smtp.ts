@@ -1,0 +1,34 @@
+import * as Smtp from "../../server/smtp/support.ts"
+import { within } from "./Scenario.ts"
+
+const REPLY_MS = 30_000
+
+export interface Mail {
+  readonly port: number
+  readonly host?: string
+  readonly from?: string | undefined
+  /** Logs in with it, for submission. */
+  readonly key?: string
+  readonly sender: string
+  readonly recipient: string
+  readonly bytes: Buffer | string
+}
+
+/** Hands in one message and gives the last reply; `silence` where none came in time. */
+export const handIn = async ({ bytes, from, host, key, port, recipient, sender }: Mail): Promise<string> => {
+  const client = await Smtp.Raw.connect(port, host, from)
+  try {
+    const begun = ["EHLO attacker.test", ...(key === undefined ? [] : [Smtp.plain(key)])]
+    const steps = [...begun, `MAIL FROM:<${sender}>`, `RCPT TO:<${recipient}>`, "DATA"]
+    const said = await within(REPLY_MS, client.all(steps), ["silence"])
+    const last = said.at(-1) ?? ""
+    if (!last.startsWith("354")) return said.find((reply) => /^[45]/u.test(reply)) ?? last
+    client.write(bytes)
+    client.write("\r\n.\r\n")
+    return await within(REPLY_MS, client.reply(), "silence")
+  } finally {
+    client.end()
+  }
+}
+
+export const { Raw, plain } = Smtp

@@ -1,0 +1,30 @@
+import { boundsOf, type Row } from "./judge.ts"
+
+const MIB = 1024 * 1024
+const HEAD = ["attack", "sent", "longest stall (idle)", "peak memory, after", "answered", "bound", "verdict"]
+
+const mib = (bytes: number) => `${bytes < 0 ? "-" : "+"}${Math.round(Math.abs(bytes) / MIB)} MiB`
+const ms = (time: number) => `${Math.round(time)} ms`
+
+const cells = ({ answered, broken, figures, idle, rssAfter, scenario }: Row): ReadonlyArray<string> => {
+  const { memory_mib, stall_ms } = boundsOf(scenario)
+  const { ownStall, rssBefore, rssPeak, stall } = figures
+  const own = Math.abs(stall - ownStall) > 20 ? `, own ${ms(ownStall)}` : ""
+  return [
+    scenario.name,
+    scenario.sends,
+    `${ms(stall)}${own} (${ms(Math.max(idle, figures.noise))})`,
+    `${mib(rssPeak - rssBefore)}, ${mib(rssAfter - rssBefore)}`,
+    answered,
+    `${ms(stall_ms)}, +${memory_mib} MiB`,
+    broken.length === 0 ? "held" : `BROKEN: ${broken.join("; ")}`,
+  ].map((cell) => printable(cell).replaceAll("|", "\\|"))
+}
+
+/** What a service answered is shown on a terminal. */
+const printable = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
+
+/** A table in Markdown, to be read in a terminal and pasted into an issue. */
+export const table = (rows: ReadonlyArray<Row>): string =>
+  [HEAD, HEAD.map(() => "---"), ...rows.map(cells)].map((row) => `| ${row.join(" | ")} |`).join("\n")

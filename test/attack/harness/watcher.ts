@@ -1,0 +1,155 @@
+import * as fs from "node:fs"
+import * as net from "node:net"
+import { parentPort, workerData } from "node:worker_threads"
+import { rssBytes } from "./processes.ts"
+
+/**
+ * Runs in a thread of its own, so that what an attack costs its attacker is not taken for a stall of the service. It
+ * probes the service and an idle process beside it without a pause, and samples the memory of the service.
+ */
+export interface Watched {
+  readonly service: Place
+  readonly control: Place
+  readonly pid: number
+}
+interface Place {
+  readonly host: string
+  readonly port: number
+}
+/** What was seen between `begin` and `end`; times in milliseconds. */
+export interface Figures {
+  /** The longest wait for `/healthz`. */
+  readonly stall: number
+  /** The same without the time in which the service waited for a processor, where the system tells it. */
+  readonly ownStall: number
+  /** The longest wait for the idle process: what the machine itself makes everybody wait. */
+  readonly noise: number
+  readonly probes: number
+  /** Probes whose connection was closed or refused. */
+  readonly lost: number
+  readonly rssBefore: number
+  readonly rssPeak: number
+}
+
+const PROBE_PAUSE_MS = 5
+const MEMORY_EVERY_MS = 40
+
+const { control, pid, service } = workerData as Watched
+const port = parentPort
+if (port === null) throw new Error("the watcher runs in a thread")
+
+/** How long the main thread of the service was ready to run and had no processor; Linux alone tells it. */
+const runDelayMs = (): number => {
+  try {
+    const [, waited = "0"] = fs.readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")
+    return Number(waited) / 1e6
+  } catch {
+    return 0
+  }
+}
+
+interface Wait {
+  readonly since: number
+  readonly delay: number
+}
+
+class Prober {
+  longest = 0
+  own = 0
+  probes = 0
+  lost = 0
+  #socket: net.Socket | undefined
+  #wait: Wait | undefined
+  readonly #place: Place
+  readonly #delay: () => number
+
+  constructor(place: Place, delay: () => number) {
+    this.#place = place
+    this.#delay = delay
+  }
+
+  reset(): void {
+    this.longest = 0
+    this.own = 0
+    this.probes = 0
+    this.lost = 0
+    if (this.#wait !== undefined) this.#wait = this.#now()
+  }
+
+  /** A probe without an answer yet has waited so long at least. */
+  look(): void {
+    if (this.#wait === undefined) return
+    const waited = performance.now() - this.#wait.since
+    this.longest = Math.max(this.longest, waited)
+    this.own = Math.max(this.own, waited - (this.#delay() - this.#wait.delay))
+  }
+
+  start(): void {
+    this.#wait ??= this.#now()
+    const socket = net.connect(this.#place)
+    this.#socket = socket
+    socket.on("connect", () => this.#ask(socket))
+    socket.on("data", () => {
+      // The rest of an answer that has been counted.
+      if (this.#wait === undefined) return
+      this.look()
+      this.#wait = undefined
+      this.probes++
+      setTimeout(() => this.#ask(socket), PROBE_PAUSE_MS)
+    })
+    socket.on("error", () => undefined)
+    socket.on("close", () => {
+      if (this.#socket !== socket) return
+      this.lost++
+      // A service that is away is a stall that goes on.
+      setTimeout(() => this.start(), PROBE_PAUSE_MS)
+    })
+  }
+
+  stop(): void {
+    const socket = this.#socket
+    this.#socket = undefined
+    socket?.destroy()
+  }
+
+  #ask(socket: net.Socket): void {
+    if (socket.destroyed) return
+    this.#wait ??= this.#now()
+    socket.write("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+  }
+
+  #now(): Wait {
+    return { since: performance.now(), delay: this.#delay() }
+  }
+}
+
+const probers = { service: new Prober(service, runDelayMs), control: new Prober(control, () => 0) }
+let [rssBefore, rssPeak] = [0, 0]
+const sample = (): number => {
+  const now = rssBytes(pid)
+  rssPeak = Math.max(rssPeak, now)
+  return now
+}
+setInterval(sample, MEMORY_EVERY_MS)
+
+port.on("message", (message: "begin" | "end" | "stop") => {
+  if (message === "begin") {
+    probers.service.reset()
+    probers.control.reset()
+    rssPeak = 0
+    rssBefore = sample()
+    return port.postMessage("began")
+  }
+  if (message === "stop") {
+    probers.service.stop()
+    probers.control.stop()
+    return process.exit()
+  }
+  probers.service.look()
+  probers.control.look()
+  const { longest: stall, lost, own, probes } = probers.service
+  const figures: Figures = { stall, ownStall: own, noise: probers.control.longest, probes, lost, rssBefore, rssPeak }
+  return port.postMessage(figures)
+})
+probers.service.start()
+probers.control.start()

@@ -1,0 +1,51 @@
+import type { Scenario } from "./harness/Scenario.ts"
+import { authNonsense } from "./scenarios/access/authNonsense.ts"
+import { boundKey } from "./scenarios/access/boundKey.ts"
+import { codeReplay } from "./scenarios/access/codeReplay.ts"
+import { passwordGuesses } from "./scenarios/access/passwordGuesses.ts"
+import { revokedKey } from "./scenarios/access/revokedKey.ts"
+import { terminal } from "./scenarios/access/terminal.ts"
+import { unsubscribeTokens } from "./scenarios/access/unsubscribeTokens.ts"
+import { connections } from "./scenarios/http/connections.ts"
+import { halfBodies } from "./scenarios/http/halfBodies.ts"
+import { metricsHost } from "./scenarios/http/metricsHost.ts"
+import { pipelined } from "./scenarios/http/pipelined.ts"
+import { previewCid } from "./scenarios/http/previewCid.ts"
+import { sandboxLines } from "./scenarios/http/sandboxLines.ts"
+import { unreadDocs } from "./scenarios/http/unreadDocs.ts"
+import { webhookHints } from "./scenarios/http/webhookHints.ts"
+import { addressHeaders } from "./scenarios/mail/addressHeaders.ts"
+import { cubicReport } from "./scenarios/mail/cubicReport.ts"
+import { cubicSubmission } from "./scenarios/mail/cubicSubmission.ts"
+import { flowed } from "./scenarios/mail/flowed.ts"
+import { ipv6 } from "./scenarios/mail/ipv6.ts"
+import { signInDuringReports } from "./scenarios/mail/signInDuringReports.ts"
+import { stopDuringReport } from "./scenarios/mail/stopDuringReport.ts"
+import { strangers } from "./scenarios/mail/strangers.ts"
+
+/** Every attack, in the order of the table. A new one is a file beside the others and a line here. */
+export const SCENARIOS: ReadonlyArray<Scenario> = [
+  cubicReport,
+  cubicSubmission,
+  stopDuringReport,
+  addressHeaders,
+  flowed,
+  strangers,
+  signInDuringReports,
+  ipv6,
+  unreadDocs,
+  pipelined,
+  previewCid,
+  halfBodies,
+  sandboxLines,
+  connections,
+  metricsHost,
+  webhookHints,
+  authNonsense,
+  passwordGuesses,
+  codeReplay,
+  revokedKey,
+  boundKey,
+  terminal,
+  unsubscribeTokens,
+]

@@ -1,0 +1,68 @@
+import { ask } from "../../harness/http.ts"
+import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+
+const PATHS = [
+  "/auth/reset-password",
+  "/auth/sign-in/email",
+  "/auth/verify-password",
+  "/auth/two-factor/verify-totp",
+  "/auth/two-factor/verify-backup-code",
+  "/auth/passkey/verify-authentication",
+  "/auth/passkey/verify-registration",
+  "/auth/change-password",
+  "/auth/revoke-session",
+]
+const NONSENSE = ["\0", "a\0b", "\u{d800}", "x".repeat(60_000), "' OR 1=1 --", "\u202e\u2028\u0085", "[[[[[["]
+const FIELDS = ["token", "newPassword", "email", "password", "code", "id", "response"]
+const DEPTH = 10_000
+
+/** All of `/auth` without a session: refused in words of the service, and nothing of its insides is said. */
+export const authNonsense: Scenario = {
+  name: "nonsense at /auth",
+  sends: "NUL, half characters, depth, prototypes and wrong types in every field",
+  run: async ({ dice, from, size, target }) => {
+    const before = target.said().length
+    const bodies = [
+      ...NONSENSE.map((value) => JSON.stringify(Object.fromEntries(FIELDS.map((field) => [field, value])))),
+      JSON.stringify(Object.fromEntries(FIELDS.map((field) => [field, { $ne: null }]))),
+      `{"token":${"[".repeat(DEPTH)}1${"]".repeat(DEPTH)}}`,
+      '{"__proto__":{"token":"x"},"newPassword":"a long enough password"}',
+      '{"token":"\\u0000","newPassword":"a long enough password"}',
+      "null",
+      "{",
+    ]
+    const count = size(60, 500)
+    const replies = []
+    for (let nth = 0; nth < count; nth++) {
+      // Each path meets the first body, and then whatever the dice say.
+      const path = PATHS[nth % PATHS.length] ?? ""
+      const raw = nth < bodies.length * 2 ? (bodies[nth % bodies.length] ?? "") : dice.pick(bodies)
+      const query = nth % 3 === 0 ? "?token=%00" : ""
+      replies.push(
+        await ask(target.http, "POST", path + query, { raw, from: from(nth), headers: { origin: target.url } }),
+      )
+    }
+    const token = { token: "\0", newPassword: "a long enough password" }
+    replies.push(
+      await ask(target.http, "POST", "/auth/reset-password", {
+        body: token,
+        from: from(count),
+        headers: { origin: target.url },
+      }),
+    )
+    const printed = target.said().slice(before)
+    const leaks = replies.filter(({ text }) => INSIDES.test(text))
+    const statuses = replies.map(({ status }) => status)
+    return {
+      answered: counted(statuses.toSorted((a, b) => a - b)),
+      broken: broken([
+        [statuses.every((status) => status >= 400 && status < 500), "an answer that is no refusal"],
+        [leaks.length === 0, `an answer shows the inside: ${leaks[0]?.text.slice(0, 80)}`],
+        [!INSIDES.test(printed), `standard output shows the inside: ${printed.slice(0, 80)}`],
+      ]),
+    }
+  },
+}
+
+/** A stack, a query, a row. */
+const INSIDES = /\bat \S+:\d+|node_modules|\b(?:SELECT|INSERT|UPDATE) |better.?(?:auth|call)|user_verifications/u

@@ -1,0 +1,36 @@
+import { totp } from "../../../server/signIn/house.ts"
+import { broken, type Scenario } from "../../harness/Scenario.ts"
+import { member, PASSWORD } from "./member.ts"
+
+const STEP_MS = 30_000
+
+/** Whoever has read a code of the second factor over a shoulder uses it once more. */
+export const codeReplay: Scenario = {
+  name: "replay of a TOTP code",
+  sends: "the same code for two sign-ins, and the one of the enrolment",
+  run: async ({ dice, from, target }) => {
+    const { email, page } = await member(target, `totp-${dice.text(8)}`, from(0))
+    const enabled = await page.ask("POST", "/auth/two-factor/enable", { password: PASSWORD })
+    const uri = String(enabled.json?.totpURI)
+    const enrolled = totp(uri, Date.now())
+    const first = await page.ask("POST", "/auth/two-factor/verify-totp", { code: enrolled })
+    let client = 1
+    const signIn = async (code: string) => {
+      const other = target.visitor(from(client++))
+      await other.ask("POST", "/auth/sign-in/email", { email, password: PASSWORD })
+      return (await other.ask("POST", "/auth/two-factor/verify-totp", { code })).status
+    }
+    const again = await signIn(enrolled)
+    const next = totp(uri, Date.now() + STEP_MS)
+    const once = await signIn(next)
+    const twice = await signIn(next)
+    return {
+      answered: `enrolment ${first.status}, its code again ${again}; the next code ${once}, again ${twice}`,
+      broken: broken([
+        [first.status === 200, "the second factor could not be set up"],
+        [again !== 200, "the code of the enrolment was accepted twice"],
+        [twice !== 200 || once !== 200, "a code was accepted twice"],
+      ]),
+    }
+  },
+}

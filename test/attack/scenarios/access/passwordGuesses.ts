@@ -1,0 +1,24 @@
+import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { member } from "./member.ts"
+
+/** Ten a minute; a minute may end in between. */
+const MOST = 20
+
+/** Somebody at a browser that was left open guesses the password of its user. */
+export const passwordGuesses: Scenario = {
+  name: "guesses at verify-password",
+  sends: "wrong passwords within a session, as fast as they are answered",
+  run: async ({ dice, from, size, target }) => {
+    const { page } = await member(target, `guess-${dice.text(8)}`, from(0))
+    const statuses: Array<number> = []
+    for (let nth = 0; nth < size(40, 130); nth++) {
+      const body = { password: `not the password ${dice.text(8)}` }
+      statuses.push((await page.ask("POST", "/auth/verify-password", body)).status)
+    }
+    const tried = statuses.filter((status) => status === 400 || status === 401 || status === 200).length
+    return {
+      answered: counted(statuses),
+      broken: broken([[tried <= MOST, `${tried} guesses were answered, bound ${MOST}`]]),
+    }
+  },
+}

@@ -1,0 +1,61 @@
+import { ask, hangUp, open, type Place } from "../../harness/http.ts"
+import { broken, type Scenario, sleep } from "../../harness/Scenario.ts"
+import type { Customer } from "../../harness/Target.ts"
+
+/** The contract says a second; a busy machine may take its time. */
+const ENDS_WITHIN_MS = 3_000
+/** After so long a request is admitted again (contract §1). */
+const SLOW_MS = 1_300
+
+/** What was begun with a key that is revoked meanwhile. */
+export const revokedKey: Scenario = {
+  name: "work that outlives its key",
+  sends: "event streams and half-sent requests of a key that is then revoked",
+  run: async ({ from, size, target }) => {
+    const customer = await target.customer()
+    const made = await ask(target.http, "POST", "/v1/api-keys", {
+      key: customer.key,
+      body: { name: "soon revoked", scopes: ["admin"] },
+    })
+    const { id, key } = made.json as { readonly id: string; readonly key: string }
+    const streams = await many(size(3, 10), () => begin(target.http, from(0), stream(key)))
+    const requests = await many(size(3, 10), () => begin(target.http, from(0), halfSend(customer, key)))
+    await sleep(SLOW_MS)
+    const opened = streams.filter((line) => line.heard().startsWith("HTTP/1.1 200")).length
+    const revoked = await ask(target.http, "DELETE", `/v1/api-keys/${id}`, { key: customer.key })
+    const began = performance.now()
+    for (const { socket } of requests) socket.write(REST)
+    const isOver = () => streams.every((line) => line.closed() || line.heard().endsWith("0\r\n\r\n"))
+    while (!isOver() && performance.now() - began < ENDS_WITHIN_MS) await sleep(20)
+    const took = Math.round(performance.now() - began)
+    await sleep(500)
+    const statuses = requests.map((line) => /^HTTP\/1\.1 (\d+)/u.exec(line.heard())?.[1] ?? "closed")
+    const ended = isOver()
+    hangUp([...streams, ...requests])
+    return {
+      answered: `${opened} streams ${ended ? `ended after ${took} ms` : "go on"}; requests ${[...new Set(statuses)].join(", ")}`,
+      broken: broken([
+        [opened === streams.length, "a stream could not be opened"],
+        [revoked.status === 200, `the key could not be revoked: ${revoked.status}`],
+        [ended, `a stream goes on ${ENDS_WITHIN_MS} ms after its key was revoked`],
+        [!statuses.includes("200"), "a request of a revoked key was accepted"],
+      ]),
+    }
+  },
+}
+
+const many = <A>(count: number, one: () => Promise<A>) => Promise.all(Array.from({ length: count }, one))
+
+const begin = async (place: Place, from: string | undefined, head: string) => {
+  const line = await open(place, { from })
+  line.socket.write(head)
+  return line
+}
+
+const stream = (key: string) => `GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`
+
+const REST = '"text":"x"}'
+const halfSend = ({ domain }: Customer, key: string) => {
+  const body = `{"from":"hi@${domain}","to":"ana@example.org","subject":"x",`
+  return `POST /v1/email/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length + REST.length}\r\nConnection: close\r\n\r\n${body}`
+}

@@ -1,0 +1,58 @@
+import { runToEnd } from "../../../support/service.ts"
+import { ask } from "../../harness/http.ts"
+import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+
+/** Moves the cursor, names the window, ends a line, turns the reading direction around. */
+const ESCAPES = [
+  "\u001b]0;owned\u0007",
+  "\u001b[2J",
+  "\u009b31m",
+  "\u0085",
+  "\u2028",
+  "\u202egnp.exe",
+  "\u2066",
+  "\u007f",
+]
+// oxlint-disable-next-line no-control-regex
+const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+
+/** Names, subjects and tags that a terminal would obey. */
+export const terminal: Scenario = {
+  name: "terminal escapes",
+  sends: "names of keys, members and webhooks, subjects and tags with escape sequences, and what the CLI prints",
+  run: async ({ dice, size, target }) => {
+    const { key } = target.owner
+    const named: Array<number> = []
+    for (const escape of ESCAPES.slice(0, size(4, ESCAPES.length))) {
+      const name = `x${escape}y`
+      const email = `escape-${dice.text(8)}@example.org`
+      const post = (path: string, body: unknown) => ask(target.http, "POST", path, { key, body })
+      named.push((await post("/v1/members", { email, role: "viewer", name })).status)
+      named.push((await post("/v1/api-keys", { name, scopes: ["stats:read"] })).status)
+      // These may be said in mail; shown on a terminal they must not act.
+      await post("/v1/email/send", {
+        from: "hi@acme.test",
+        to: "ana@example.org",
+        subject: name,
+        text: "x",
+        tags: [name],
+      })
+    }
+    const env = target.settings
+    const lists = size(1, 3)
+    const commands = [
+      ["users", "list"],
+      ["keys", "list"],
+      ["accounts", "list"],
+    ].slice(0, lists)
+    const printed = await Promise.all(commands.map((args) => runToEnd(args, env)))
+    const raw = commands.filter((_, nth) => RAW.test((printed[nth]?.output ?? "").replaceAll("\n", "")))
+    return {
+      answered: `names ${counted(named)}; ${raw.length} of ${commands.length} tables raw`,
+      broken: broken([
+        [named.every((status) => status === 400), "a control character was taken in a name"],
+        [raw.length === 0, `control characters reach the terminal by ${raw.map((args) => args.join(" ")).join(", ")}`],
+      ]),
+    }
+  },
+}

@@ -1,0 +1,129 @@
+import * as Unsubscribe from "@waybill/mail/Unsubscribe"
+import * as https from "node:https"
+import { once } from "node:events"
+import * as http from "node:http"
+import type { AddressInfo } from "node:net"
+import { CA, CERTIFICATE } from "../../../server/smtp/support.ts"
+import { ask, type Place } from "../../harness/http.ts"
+import { type Attack, broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import * as Target from "../../harness/Target.ts"
+
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+/** One-click unsubscribing behind a proxy that speaks TLS, as RFC 8058 wants it. */
+export const unsubscribeTokens: Scenario = {
+  name: "unsubscribe tokens over https",
+  sends: "tokens that are forged, cut, swapped, huge, replayed, and asked for by every method",
+  run: async (attack) => {
+    const proxy = await tlsProxy()
+    const settings = { BASE_URL: `https://localhost:${proxy.port}`, TRUSTED_PROXIES: "127.0.0.0/8" }
+    const own = await Target.another(attack.target, settings)
+    proxy.lead(own.http)
+    try {
+      return await tried(attack, own, proxy.port)
+    } finally {
+      proxy.close()
+      await own.kill()
+    }
+  },
+}
+
+const tried = async ({ dice, size }: Attack, own: Target.Target, port: number) => {
+  const [mine, theirs] = [await own.customer(), await own.customer()]
+  const to = `ana-${dice.text(6)}@example.org`
+  const first = await Target.send(own.http, mine, { to, list_unsubscribe: true })
+  const second = await Target.send(own.http, theirs, { to, list_unsubscribe: true })
+  const good = own.unsubscribeToken(first)
+  const other = own.unsubscribeToken(second)
+  const call = (method: string, token: string, over: Over = {}) => secure(port, method, Unsubscribe.PATH + token, over)
+  const suppressed = async ({ key }: Target.Customer) =>
+    ((await ask(own.http, "GET", "/v1/suppressions", { key })).json?.data ?? []).length as number
+
+  const wrong = [...forged(good, other, size(20, 200), dice)]
+  const refused = await Promise.all(wrong.map((token) => call("POST", token)))
+  const methods = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "CONNECTED"]
+  const looked = await Promise.all([
+    ...methods.map((method) => call(method, good)),
+    call("GET", `${good}?_method=POST`),
+    call("GET", good, { headers: { "x-http-method-override": "POST", "x-method-override": "POST" } }),
+  ])
+  const early = (await suppressed(mine)) + (await suppressed(theirs))
+  const body = "List-Unsubscribe=One-Click"
+  const type = "application/x-www-form-urlencoded"
+  const replays = await Promise.all(
+    Array.from({ length: size(50, 300) }, () => call("POST", good, { body, headers: { "content-type": type } })),
+  )
+  const large = await call("POST", good, { body: "x".repeat(1_000_000), headers: { "content-type": "text/html" } })
+  const [ofMine, ofTheirs] = [await suppressed(mine), await suppressed(theirs)]
+  const answers = [...refused, ...looked, ...replays, large].map(({ status }) => status)
+  return {
+    answered: `wrong ${counted(refused.map(({ status }) => status))}; methods ${counted(looked.map(({ status }) => status))}; replays ${counted(replays.map(({ status }) => status))}; large ${large.status}`,
+    broken: broken([
+      [refused.every(({ status }) => status >= 400 && status < 500), "a wrong token was not refused"],
+      [early === 0, "somebody was taken off without a POST of a whole token"],
+      [replays.every(({ status }) => status === 200), "a replay was not answered like the first time"],
+      [ofMine === 1 && ofTheirs === 0, `${ofMine} suppressions of the account, ${ofTheirs} of the other`],
+      [answers.every((status) => status < 500), "an answer is an error of the service"],
+    ]),
+  }
+}
+
+/** Tokens that were never made. Upper case is not among them: what mail goes through may fold it. */
+function* forged(good: string, other: string, count: number, dice: Attack["dice"]): Generator<string> {
+  const [id = "", tag = ""] = good.split("-")
+  const [otherId = "", otherTag = ""] = other.split("-")
+  yield `${id}-${otherTag}`
+  yield `${otherId}-${tag}`
+  yield* [id, `${id}-`, `-${tag}`, tag, "-", "%00", `${good}%00`, `${good}%0d%0aX-A:b`, `..%2f..%2fhealthz`, `${good}0`]
+  yield* [`${good}-${tag}`, `%20${good}`, `${good}%20`, "x".repeat(8_000), "%".repeat(500), `msg_${good}`]
+  for (let length = 1; length < good.length; length += 5) yield good.slice(0, length)
+  for (let nth = 0; nth < count; nth++) {
+    const at = dice.below(good.length)
+    const letter = dice.pick([...ALPHABET])
+    const changed = good.slice(0, at) + letter + good.slice(at + 1)
+    if (changed !== good) yield changed
+  }
+}
+
+interface Over {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+const secure = (port: number, method: string, path: string, { body, headers = {} }: Over) =>
+  new Promise<{ readonly status: number }>((resolve) => {
+    const sent = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }
+    const options = { host: "127.0.0.1", port, servername: "localhost", ca: CA, method, path, agent: false as const }
+    const request = https.request({ ...options, headers: { ...sent, ...headers } }, (response) => {
+      response.resume()
+      response.on("close", () => resolve({ status: response.statusCode ?? 0 }))
+    })
+    // A proxy hangs up where the service does: a refusal without words.
+    request.on("error", () => resolve({ status: 499 }))
+    request.end(body)
+  })
+
+/** Ends TLS and passes requests on, as a proxy before the service does. */
+const tlsProxy = async () => {
+  let place: Place | undefined
+  const server = https.createServer(CERTIFICATE, (request, response) => {
+    const headers = { ...request.headers, "x-forwarded-for": request.socket.remoteAddress ?? "" }
+    const { method, url: path } = request
+    const forward = http.request({ ...place, method, path, headers, agent: false }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    forward.on("error", () => response.destroy())
+    request.pipe(forward)
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return {
+    port: (server.address() as AddressInfo).port,
+    lead: (to: Place) => void (place = to),
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

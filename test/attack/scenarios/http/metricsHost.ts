@@ -1,0 +1,25 @@
+import { ask } from "../../harness/http.ts"
+import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+
+/** What a page of another site asks for under its own name, once that name leads to this machine. */
+const HOSTS = ["evil.example", "evil.example:3025", "127.0.0.1.evil.example", "localhost.evil.example"]
+
+export const metricsHost: Scenario = {
+  name: "metrics under another host",
+  sends: "GET /metrics from loopback with the Host of another site",
+  run: async ({ from, target }) => {
+    const { port } = target.http
+    const own = await ask(target.http, "GET", "/metrics", { headers: { host: `127.0.0.1:${port}` } })
+    const foreign = []
+    for (const host of HOSTS)
+      foreign.push(await ask(target.http, "GET", "/metrics", { from: from(0), headers: { host } }))
+    const statuses = foreign.map(({ status }) => status)
+    return {
+      answered: `own host ${own.status}, others ${counted(statuses)}`,
+      broken: broken([
+        [own.status === 200, "its own host gets no metrics"],
+        [foreign.every(({ text }) => !text.includes("waybill_")), "another host gets metrics"],
+      ]),
+    }
+  },
+}

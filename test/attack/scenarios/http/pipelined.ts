@@ -1,0 +1,24 @@
+import { hangUp, open } from "../../harness/http.ts"
+import { type Scenario, sleep } from "../../harness/Scenario.ts"
+
+const REQUESTS = 1_500
+const REQUEST = "GET /docs HTTP/1.1\r\nHost: x\r\n\r\n"
+const PAUSE_MS = 1_000
+
+export const pipelined: Scenario = {
+  name: "pipelined requests",
+  sends: `${REQUESTS} requests for /docs in 45 KB on one connection that reads nothing, once a second`,
+  run: async ({ from, size, target }) => {
+    const count = size(2, 6)
+    const lines = []
+    for (let nth = 0; nth < count; nth++) {
+      const line = await open(target.http, { from: from(nth), reads: false })
+      line.socket.write(REQUEST.repeat(REQUESTS))
+      lines.push(line)
+      await sleep(PAUSE_MS)
+    }
+    const closed = lines.filter((line) => line.closed()).length
+    hangUp(lines)
+    return { answered: `${count - closed} connections kept, ${closed} closed`, broken: [] }
+  },
+}

@@ -1,0 +1,32 @@
+import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { send } from "../../harness/Target.ts"
+
+const PIECE = "cid:% "
+const ATTACHMENTS = 20
+
+/** Each place of the HTML that may show a file is looked up among the files. */
+export const previewCid: Scenario = {
+  name: "preview of many places",
+  sends: `a mail of "${PIECE}" without an end and ${ATTACHMENTS} attachments, looked at in the dashboard`,
+  run: async ({ from, size, target }) => {
+    const owner = { account_id: "", key: target.owner.key, domain: "acme.test" }
+    const attachments = Array.from({ length: ATTACHMENTS }, (_, nth) => ({
+      filename: `${nth}.png`,
+      content: Buffer.from("x").toString("base64"),
+      content_type: "image/png",
+      content_id: `picture-${nth}`,
+    }))
+    const id = await send(target.http, owner, {
+      html: PIECE.repeat(size(240_000, 600_000) / PIECE.length),
+      attachments,
+    })
+    const page = await target.signedIn(from(0))
+    const replies = []
+    for (let nth = 0; nth < size(1, 3); nth++) replies.push(await page.ask("GET", `/preview/emails/${id}`))
+    replies.push(await page.ask("GET", `/preview/emails/${id}/raw`))
+    const statuses = replies.map(({ status }) => status)
+    // A preview that says it cannot be shown is one too.
+    const isAnswered = statuses.every((status) => status > 0 && status !== 500)
+    return { answered: counted(statuses), broken: broken([[isAnswered, "the preview was not answered"]]) }
+  },
+}

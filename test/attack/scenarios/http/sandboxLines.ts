@@ -1,0 +1,33 @@
+import { ask, type Reply } from "../../harness/http.ts"
+import { broken, type Scenario } from "../../harness/Scenario.ts"
+import { send } from "../../harness/Target.ts"
+
+/** In the JSON of the request a line of one character takes three. */
+const LINE = "x\n"
+
+export const sandboxLines: Scenario = {
+  name: "captured mail of short lines",
+  sends: "a text of up to 3 million lines, captured and read back",
+  bounds: { memory_mib: 400 },
+  run: async ({ size, target }) => {
+    const customer = await target.customer()
+    const to = "lines@example.org"
+    const id = await send(target.http, customer, { to, text: LINE.repeat(size(400_000, 3_000_000)) })
+    const list = `/v1/sandbox/messages?to=${to}&wait=${size(8, 30)}`
+    const { json } = await ask(target.http, "GET", list, { key: customer.key, within_ms: 40_000 })
+    const captured = json?.data?.[0]?.id as string | undefined
+    if (captured === undefined) return { answered: "not captured", broken: ["the mail was not captured"] }
+    const read: Reply = await ask(target.http, "GET", `/v1/sandbox/messages/${captured}`, {
+      key: customer.key,
+      within_ms: 40_000,
+    })
+    const logged = await ask(target.http, "GET", `/v1/email/logs/${id}`, { key: customer.key })
+    return {
+      answered: `${read.status} after ${Math.round(read.took_ms)} ms; log ${logged.status}`,
+      broken: broken([
+        [read.status > 0 && read.status !== 500, "the mail could not be read back, nor was that said"],
+        [logged.status === 200, "the log could not be read"],
+      ]),
+    }
+  },
+}

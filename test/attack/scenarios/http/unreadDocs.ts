@@ -1,0 +1,33 @@
+import { ask, hangUp, open, openMany } from "../../harness/http.ts"
+import { broken, counted, type Scenario, sleep } from "../../harness/Scenario.ts"
+
+const PER_ADDRESS = 30
+const HELD_MS = { short: 1_500, long: 5_000 }
+
+/** The largest answers that anybody gets, asked for by who reads nothing. */
+export const unreadDocs: Scenario = {
+  name: "unread documentation",
+  sends: "connections that ask for /docs and /openapi.json and read nothing",
+  bounds: { memory_mib: 200 },
+  run: async ({ from, size, target }) => {
+    const count = size(60, 450)
+    const lines = await openMany(count, (nth) =>
+      open(target.http, { from: from(Math.floor(nth / PER_ADDRESS)), reads: false }),
+    )
+    try {
+      for (const [nth, { socket }] of lines.entries())
+        socket.write(`GET ${nth % 3 === 0 ? "/openapi.json" : "/docs"} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      await sleep(size(HELD_MS.short, HELD_MS.long))
+      const [page, document] = [
+        await ask(target.http, "GET", "/docs", { from: from(200) }),
+        await ask(target.http, "GET", "/openapi.json", { from: from(200) }),
+      ]
+      return {
+        answered: `${counted(lines.map(({ closed }) => (closed() ? "closed" : "kept")))}; a reader ${page.status}, ${document.status}`,
+        broken: broken([[page.status === 200 && document.status === 200, "a reader gets no documentation"]]),
+      }
+    } finally {
+      hangUp(lines)
+    }
+  },
+}

@@ -1,0 +1,59 @@
+import * as net from "node:net"
+import { once } from "node:events"
+import { ask } from "../../harness/http.ts"
+import { cpuMs } from "../../harness/processes.ts"
+import { broken, type Scenario, sleep } from "../../harness/Scenario.ts"
+
+const HINT = "HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n"
+const HINTS = HINT.repeat(400)
+/** Interim answers are counted: an endpoint that has nothing else to say is given up long before its deadline. */
+const LET_GO_MS = 5_000
+const CPU_MS = 2_500
+
+/** An endpoint that answers every call with `103 Early Hints` for ever. */
+export const webhookHints: Scenario = {
+  name: "webhook of early hints",
+  sends: "a call to an endpoint that sends 103 as fast as it is read, and never ends",
+  run: async ({ target }) => {
+    const customer = await target.customer()
+    let [bytes, held_ms] = [0, 0]
+    const server = net.createServer((socket) => {
+      const began = performance.now()
+      const pour = () => {
+        while (!socket.destroyed && socket.write(HINTS)) bytes += HINTS.length
+      }
+      socket.on("error", () => undefined)
+      socket.on("drain", pour)
+      socket.on("close", () => (held_ms = performance.now() - began))
+      socket.resume()
+      pour()
+    })
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const { port } = server.address() as net.AddressInfo
+    const sockets: Array<net.Socket> = []
+    server.on("connection", (socket) => sockets.push(socket))
+    try {
+      const body = { url: `http://127.0.0.1:${port}/hook`, events: ["*"] }
+      const { json } = await ask(target.http, "POST", "/v1/webhooks", { key: customer.key, body })
+      const before = cpuMs(target.pid)
+      await ask(target.http, "POST", `/v1/webhooks/${json.id}/test`, { key: customer.key, body: {} })
+      const began = performance.now()
+      while (held_ms === 0 && performance.now() - began < LET_GO_MS) await sleep(50)
+      const after = cpuMs(target.pid)
+      const used = before === undefined || after === undefined ? 0 : after - before
+      await ask(target.http, "DELETE", `/v1/webhooks/${json.id}`, { key: customer.key })
+      return {
+        answered: `${held_ms === 0 ? "still read" : `let go after ${Math.round(held_ms)} ms`}, ${Math.round(bytes / 1e6)} MB, ${used} ms of processor`,
+        broken: broken([
+          [sockets.length > 0, "the endpoint was not called"],
+          [held_ms > 0, `the endpoint is still read after ${LET_GO_MS} ms`],
+          [used < CPU_MS, `the call took ${used} ms of processor`],
+        ]),
+      }
+    } finally {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    }
+  },
+}

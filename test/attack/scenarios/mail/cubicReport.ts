@@ -1,0 +1,32 @@
+import { handIn } from "../../harness/smtp.ts"
+import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { send } from "../../harness/Target.ts"
+import { cubic } from "./messages.ts"
+
+const SENDER = "mailer-daemon@mx.attacker.test"
+const REPEATS = 1_250
+
+/** Whoever has got one mail knows a return path, and needs no login. */
+export const cubicReport: Scenario = {
+  name: "report of cubic HTML",
+  sends: "messages of 6.4 KB to REPORTS_PORT, without a login",
+  run: async ({ from, size, target }) => {
+    const recipient = target.returnPath(await send(target.http, await target.customer()))
+    const replies = await Promise.all(
+      Array.from({ length: size(2, 10) }, (_, nth) =>
+        handIn({
+          port: target.reportsPort,
+          from: from(nth),
+          sender: "",
+          recipient,
+          bytes: cubic(SENDER, recipient, REPEATS),
+        }),
+      ),
+    )
+    const codes = replies.map((reply) => reply.slice(0, 3))
+    return {
+      answered: counted(codes),
+      broken: broken([[codes.every((code) => /^[245]\d\d$/u.test(code)), "a message got no answer"]]),
+    }
+  },
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs"
+import { handIn } from "../../harness/smtp.ts"
+import { type Reply } from "../../harness/http.ts"
+import { type Attack, broken, counted, type Scenario } from "../../harness/Scenario.ts"
+import { send } from "../../harness/Target.ts"
+import { cubic } from "./messages.ts"
+
+const REPORT = readFileSync(new URL("../../../fixtures/reports/gmail.eml", import.meta.url), "latin1")
+const PEERS = 6
+/** A page or a sign-in may wait its turn behind others, and no longer. */
+const SLOWEST_MS = 2_000
+
+/** Reports of all kinds, each from its own peer: real ones, cubic ones, nested ones and ones of many parts. */
+const documents = (recipient: string): ReadonlyArray<string> => [
+  REPORT.replaceAll(/^\./gmu, "..").replace(/\r?\n?$/u, ""),
+  cubic("mailer-daemon@mx.attacker.test", recipient, 1_000),
+  `From: <a@b.cc>\r\n${Array.from({ length: 500 }, (_, nth) => `Content-Type: multipart/mixed; boundary=b${nth}\r\n\r\n--b${nth}\r\n`).join("")}x`,
+  `From: <a@b.cc>\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${"--b\r\n\r\n".repeat(1_900)}--b--`,
+  `From: <a@b.cc>\r\nCc: ${"a:\r\n ".repeat(30_000)}\r\n\r\nx`,
+  `From: <a@b.cc>\r\nContent-Type: text/html\r\n\r\n${"<div><a href=x>\r\n".repeat(9_000)}`,
+]
+
+export const signInDuringReports: Scenario = {
+  name: "sign-in while reports arrive",
+  sends: `valid and hostile reports by ${PEERS} peers without a pause, and sign-ins and pages beside them`,
+  run: async (attack) => {
+    const { dice, from, size, target } = attack
+    const recipient = target.returnPath(await send(target.http, await target.customer()))
+    const all = documents(recipient)
+    let over = false
+    const codes: Array<string> = []
+    const peer = async (nth: number) => {
+      while (!over) {
+        const mail = { port: target.reportsPort, sender: "", recipient, bytes: dice.pick(all), from: from(nth) }
+        codes.push((await handIn(mail)).slice(0, 3))
+      }
+    }
+    const peers = Promise.all(Array.from({ length: PEERS }, (_, nth) => peer(nth)))
+    const seen: Array<readonly [what: string, reply: Reply]> = []
+    try {
+      for (let round = 0; round < size(2, 8); round++) seen.push(...(await visit(attack, round)))
+    } finally {
+      over = true
+      await peers
+    }
+    const slowest = seen.reduce((longest, [, { took_ms }]) => Math.max(longest, took_ms), 0)
+    const failed = seen.filter(([, { status }]) => status !== 200).map(([what, { status }]) => `${what}: ${status}`)
+    return {
+      answered: `reports ${counted(codes)}; slowest page ${Math.round(slowest)} ms`,
+      broken: broken([
+        [failed.length === 0, `a page failed: ${counted(failed)}`],
+        [slowest < SLOWEST_MS, `a page took ${Math.round(slowest)} ms, bound ${SLOWEST_MS}`],
+      ]),
+    }
+  },
+}
+
+/** A person who signs in and looks at the first pages, from an address of their own. */
+const visit = async ({ from, target }: Attack, round: number) => {
+  const page = target.visitor(from(100 + round))
+  const { email, password } = target.owner
+  const signedIn = await page.ask("POST", "/auth/sign-in/email", { email, password })
+  const pages = ["/", "/v1/session", "/v1/email/logs?limit=20", "/v1/domains", "/auth/list-sessions"]
+  const seen: Array<readonly [string, Reply]> = [["/auth/sign-in/email", signedIn]]
+  for (const path of pages) seen.push([path, await page.ask("GET", path)])
+  return seen
+}
