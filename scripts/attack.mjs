@@ -4,6 +4,7 @@ import { spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
+import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
 
 const root = join(import.meta.dirname, "..")
@@ -24,13 +25,27 @@ if (!/^\d{1,10}$/.test(seed)) {
 const options = `${values.only === "" ? "" : ` --only=${JSON.stringify(values.only)}`}${values.short ? " --short" : ""}`
 process.stdout.write(`To repeat this run: npm run attack -- --seed=${seed}${options}\n`)
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
-spawn(process.execPath, [vitest, "run", "test/attack/attack.test.ts", "--reporter=dot"], {
+/** What is for people: a line for each attack as it ends, and the table. The rest is told when there is no table. */
+const SHOWN = /^(?:\| |attack: )/
+const child = spawn(process.execPath, [vitest, "run", "test/attack/attack.test.ts"], {
   cwd: root,
-  stdio: "inherit",
+  stdio: ["inherit", "pipe", "inherit"],
   env: {
     ...process.env,
     WAYBILL_ATTACK: values.short ? "short" : "long",
     WAYBILL_ATTACK_SEED: seed,
     WAYBILL_ATTACK_ONLY: values.only,
   },
-}).on("exit", (code) => process.exit(code ?? 1))
+})
+let isShown = false
+const all = []
+createInterface({ input: child.stdout }).on("line", (line) => {
+  all.push(line)
+  if (!SHOWN.test(line)) return
+  if (line.startsWith("| ---")) isShown = true
+  process.stdout.write(`${line.replace(/^attack: /, "")}\n`)
+})
+child.on("close", (code) => {
+  if (code !== 0 && !isShown) process.stdout.write(`${all.join("\n")}\n`)
+  process.exit(code ?? 1)
+})

@@ -25,7 +25,8 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
         () =>
           Effect.gen(function* () {
             const row = yield* (yield* Run).attack(scenario, nth)
-            if (isCommand) return void process.stdout.write(`${scenario.name}: ${row.broken.join("; ") || "held"}\n`)
+            if (isCommand)
+              return void process.stdout.write(`attack: ${scenario.name}: ${row.broken.join("; ") || "held"}\n`)
             assert.deepStrictEqual(row.broken, [], table([row]))
           }),
         // A second look at a stall, and a service that has to be started anew.
@@ -40,7 +41,11 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
         assert.lengthOf(rows, chosen.length)
         // The command shows its table as a whole before it fails.
         const passed = isCommand ? rows.filter(({ broken }) => broken.length > 0) : []
-        assert.deepStrictEqual(passed.map(({ scenario }) => scenario.name), [], "bounds were passed")
+        assert.deepStrictEqual(
+          passed.map(({ scenario }) => scenario.name),
+          [],
+          "bounds were passed",
+        )
       }),
     )
   },

@@ -68,7 +68,7 @@ type AskOwner = (method: string, path: string) => ReturnType<typeof ask>
 
 /** The bytes that would have left, as the inbox has them. */
 const written = async (byOwner: AskOwner, id: string): Promise<string> => {
-  await byOwner("GET", "/v1/sandbox/messages?to=sender@example.org&wait=5")
+  await byOwner("GET", "/v1/sandbox/messages?to=sender@example.org&wait=5s")
   const { json } = await byOwner("GET", `/v1/sandbox/messages/${id}`)
   return Buffer.from(String(json?.raw ?? ""), "base64").toString("latin1")
 }

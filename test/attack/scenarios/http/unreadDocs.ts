@@ -2,6 +2,8 @@ import { ask, hangUp, open, openMany } from "../../harness/http.ts"
 import { broken, counted, type Scenario, sleep } from "../../harness/Scenario.ts"
 
 const PER_ADDRESS = 30
+/** On each connection, one behind the other. */
+const REQUESTS = 5
 const HELD_MS = { short: 1_500, long: 5_000 }
 
 /** The largest answers that anybody gets, asked for by who reads nothing. */
@@ -16,7 +18,7 @@ export const unreadDocs: Scenario = {
     )
     try {
       for (const [nth, { socket }] of lines.entries())
-        socket.write(`GET ${nth % 3 === 0 ? "/openapi.json" : "/docs"} HTTP/1.1\r\nHost: x\r\n\r\n`)
+        socket.write(`GET ${nth % 3 === 0 ? "/openapi.json" : "/docs"} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(REQUESTS))
       await sleep(size(HELD_MS.short, HELD_MS.long))
       const [page, document] = [
         await ask(target.http, "GET", "/docs", { from: from(200) }),

@@ -4,6 +4,7 @@ import { plain, Raw } from "../../harness/smtp.ts"
 
 const STRANGERS = 1_000
 const PER_ADDRESS = 190
+const GREETED_MS = 500
 const LOGIN_MS = 5_000
 
 /** As many connections as submission takes in all, none of which ever logs in. */
@@ -15,8 +16,10 @@ export const strangers: Scenario = {
     const place = { host: "127.0.0.1", port: target.smtpPort }
     const crowd = await openMany(STRANGERS, (nth) => open(place, { from: from(Math.floor(nth / PER_ADDRESS)) }))
     try {
+      // Whoever speaks before the greeting is sent away for that alone.
+      await sleep(GREETED_MS)
       for (const { socket } of crowd) socket.write("EHLO stranger.test\r\n")
-      await sleep(300)
+      await sleep(GREETED_MS)
       const login = async () => {
         const client = await Raw.connect(target.smtpPort, "127.0.0.1", from(200))
         const replies = await client.all(["EHLO customer.test", plain(key)])
