@@ -2,7 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import type { RequestListener } from "node:http"
+import { once } from "node:events"
 import * as https from "node:https"
+import type { AddressInfo } from "node:net"
+import * as tls from "node:tls"
 import * as Dns from "@waybill/mail/Dns"
 import * as MtaSts from "@waybill/mail/MtaSts"
 import * as MtaStsFetch from "@waybill/mail/MtaStsFetch"
@@ -42,6 +45,9 @@ describe("a policy", () => {
     "an age that is no number": POLICY.replace("604800", "-1"),
     "no server": POLICY.replace(/mx: .*\r\n/gu, ""),
     "a server that is no name": POLICY.replace("mx1.acme.test", "mx1.acme.test, mx2"),
+    "a name longer than a name can be": POLICY.replace("mx1.acme.test", `${"a.".repeat(130)}test`),
+    "more names than are kept":
+      POLICY + Array.from({ length: 95 }, (_, n) => `mx: ${"a.".repeat(60)}${n}.test\r\n`).join(""),
     HTML: "<!doctype html>\n<title>404</title>",
     "too much": POLICY + "x: y\r\n".repeat(20_000),
   }
@@ -246,6 +252,80 @@ describe("MtaStsFetch over https", () => {
         response.end(`${request.headers.host} ${request.url}`)
       })
       assert.strictEqual(yield* fetch(port), "mta-sts.acme.test /.well-known/mta-sts.txt")
+    }),
+  )
+
+  /** A policy host whose bytes are not those of any library. */
+  const speak = (begin: (socket: tls.TLSSocket) => void) =>
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        const sockets: Array<tls.TLSSocket> = []
+        const server = tls.createServer(SmtpServer.certified, (socket) => {
+          sockets.push(socket)
+          socket.on("error", () => undefined)
+          socket.once("data", () => begin(socket))
+        })
+        server.listen(0, "127.0.0.1")
+        await once(server, "listening")
+        return { server, sockets, port: (server.address() as AddressInfo).port }
+      }),
+      ({ server, sockets }) =>
+        Effect.sync(() => {
+          for (const socket of sockets) socket.destroy()
+          server.close()
+        }),
+    )
+  /** Written for as long as somebody reads it. */
+  const endless = (piece: string) => (socket: tls.TLSSocket) => {
+    const pour = () => {
+      while (!socket.destroyed && socket.write(piece));
+    }
+    socket.on("drain", pour)
+    pour()
+  }
+  const OK = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+
+  it.effect("gives up on interim answers, headers, pieces and protocols without an end", () =>
+    Effect.gen(function* () {
+      const hosts: ReadonlyArray<readonly [expected: RegExp, begin: (socket: tls.TLSSocket) => void]> = [
+        [/too many interim answers/u, endless("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(100))],
+        [/too many interim answers/u, endless("HTTP/1.1 100 Continue\r\n\r\n".repeat(100))],
+        [
+          /Header overflow/u,
+          (socket) => {
+            socket.write(OK)
+            endless("X-A: b\r\n".repeat(1_000))(socket)
+          },
+        ],
+        [
+          /too long/u,
+          (socket) => {
+            socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`)
+            endless("1\r\nx\r\n".repeat(1_000))(socket)
+          },
+        ],
+        [
+          /ended without an answer/u,
+          (socket) =>
+            void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
+        ],
+        [/hang up|ended without/u, (socket) => socket.destroy()],
+      ]
+      for (const [expected, begin] of hosts) {
+        const { port } = yield* speak(begin)
+        // Far from the end of its time.
+        assert.match(yield* fetch(port, { timeout_ms: 20_000 }), expected)
+      }
+    }),
+  )
+
+  it.effect("takes an answer behind a few interim ones, however it is cut into pieces", () =>
+    Effect.gen(function* () {
+      const interim = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(MtaStsFetch.MAX_INTERIM_ANSWERS)
+      const { port } = yield* speak((socket) => {
+        for (const byte of `${interim}${OK}Content-Length: ${POLICY.length}\r\n\r\n${POLICY}`) socket.write(byte)
+      })
+      assert.strictEqual(yield* fetch(port, { timeout_ms: 20_000 }), POLICY)
     }),
   )
 

@@ -14,6 +14,10 @@ export const POLICY_BYTES = 64 * 1024
 /** RFC 8461 §3.2: about a year. */
 export const MAX_AGE_SECONDS = 31_557_600
 export const MX_PATTERNS = 100
+/** Of one server's name: 253 octets (RFC 1035) behind `*.`. */
+export const MX_PATTERN_CHARS = 255
+/** Of all names of a policy together: thousands of policies are kept in memory, and many more in the database. */
+export const MX_CHARS = 8 * 1024
 /** How often a domain is asked anew, whether it has a policy or not, and how long a failing host is left alone (§3.3). */
 export const CHECK_MS = 300_000
 /** Domains a process remembers; the oldest is forgotten first. */
@@ -131,7 +135,7 @@ const idOf = (records: ReadonlyArray<string>): string | undefined => {
   const [only, ...others] = records.filter((record) => /^v=STSv1\s*;/u.test(record))
   if (only === undefined || others.length > 0) return undefined
   const id = TagList.parse(only)?.get("id")
-  return id !== undefined && /^[A-Za-z0-9]{1,32}$/u.test(id) ? id : undefined
+  return id !== undefined && /^[A-Za-z0-9]{1,32}$/u.test(id) ? apart(id) : undefined
 }
 
 /** Undefined for what is no policy. Of a field given twice the first counts (§3.2). */
@@ -153,11 +157,16 @@ export const parse = (text: string): Policy | undefined => {
   if (fields.get("version") !== "STSv1" || !/^\d{1,10}$/u.test(age)) return undefined
   if (mode !== "enforce" && mode !== "testing" && mode !== "none") return undefined
   if (mode !== "none" && (mx.length === 0 || mx.length > MX_PATTERNS || !mx.every(isPattern))) return undefined
+  if (mx.reduce((chars, name) => chars + name.length, 0) > MX_CHARS && mode !== "none") return undefined
   // Where there is none, what it would have named is anybody's text.
-  return { mode, mx: mode === "none" ? [] : mx, max_age_ms: Math.min(Number(age), MAX_AGE_SECONDS) * 1000 }
+  return { mode, mx: mode === "none" ? [] : mx.map(apart), max_age_ms: Math.min(Number(age), MAX_AGE_SECONDS) * 1000 }
 }
 
-const isPattern = (pattern: string): boolean => /^(?:\*\.)?(?:[a-z0-9_-]{1,63}\.)*[a-z0-9-]{1,63}$/u.test(pattern)
+/** A copy: a piece cut out of a text or a record keeps the whole of it in memory for as long as the policy is kept. */
+const apart = (name: string): string => Buffer.from(name, "latin1").toString("latin1")
+
+const isPattern = (pattern: string): boolean =>
+  pattern.length <= MX_PATTERN_CHARS && /^(?:\*\.)?(?:[a-z0-9_-]{1,63}\.)*[a-z0-9-]{1,63}$/u.test(pattern)
 
 export const matches = (policy: Policy, host: string): boolean =>
   policy.mx.some((pattern) =>

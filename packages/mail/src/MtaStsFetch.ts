@@ -7,6 +7,8 @@ import * as NetworkGuard from "./NetworkGuard.ts"
 
 /** RFC 8461 §3.3 suggests a minute; mail waits meanwhile, and a later attempt asks again. */
 export const FETCH_TIMEOUT_MS = 15_000
+/** Interim answers (1xx) before the answer. A policy host needs none, and one that sends them without end costs a core. */
+export const MAX_INTERIM_ANSWERS = 8
 
 export interface Options {
   readonly allowed?: Network.Networks
@@ -32,7 +34,9 @@ export const layer = (keep: MtaSts.Keep): Layer.Layer<MtaSts.MtaSts, never, Dns.
 
 const request = (host: string, address: string, options: Options): Effect.Effect<string, MtaSts.FetchFailed> =>
   Effect.callback((resume) => {
+    let interim = 0
     const fail = (reason: string) => {
+      clearTimeout(timer)
       request.destroy()
       resume(Effect.fail(new MtaSts.FetchFailed({ reason })))
     }
@@ -64,10 +68,12 @@ const request = (host: string, address: string, options: Options): Effect.Effect
         })
       },
     )
-    request.on("error", (error) => {
-      clearTimeout(timer)
-      fail(error.message)
+    request.on("information", () => {
+      if (++interim > MAX_INTERIM_ANSWERS) fail("too many interim answers")
     })
+    request.on("error", (error) => fail(error.message))
+    // Without an answer and without an error, as after `101 Switching Protocols`.
+    request.on("close", () => fail("the connection ended without an answer"))
     request.end()
     return Effect.sync(() => {
       clearTimeout(timer)

@@ -16,7 +16,8 @@ export const sandboxLines: Scenario = {
     const list = `/v1/sandbox/messages?to=${to}&wait=${size(8, 30)}s`
     const { json, status, text } = await ask(target.http, "GET", list, { key: customer.key, within_ms: 40_000 })
     const captured = json?.data?.[0]?.id as string | undefined
-    if (captured === undefined) return { answered: `not captured: ${status} ${text.slice(0, 200)}`, broken: ["the mail was not captured"] }
+    if (captured === undefined)
+      return { answered: `not captured: ${status} ${text.slice(0, 200)}`, broken: ["the mail was not captured"] }
     const read: Reply = await ask(target.http, "GET", `/v1/sandbox/messages/${captured}`, {
       key: customer.key,
       within_ms: 40_000,
