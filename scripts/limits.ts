@@ -1,9 +1,13 @@
-// Writes the part of docs/limits.md that is read off the code: `npm run limits`.
+// Writes what of docs/limits.md and docs/security.md is read off the code: `npm run limits`.
 import { readFileSync, writeFileSync } from "node:fs"
+import { BEGIN_BOUNDS, END_BOUNDS, writtenBounds } from "../test/house/bounds.ts"
 import { BEGIN, END, written } from "../test/house/limits.ts"
 
-const FILE = "docs/limits.md"
-const text = readFileSync(FILE, "utf8")
-const before = text.slice(0, text.indexOf(BEGIN) + BEGIN.length)
-const after = text.slice(text.indexOf(END))
-writeFileSync(FILE, `${before}\n\n${written()}\n${after}`)
+const write = (file: string, begin: string, end: string, part: string) => {
+  const text = readFileSync(file, "utf8")
+  const before = text.slice(0, text.indexOf(begin) + begin.length)
+  const after = text.slice(text.indexOf(end))
+  writeFileSync(file, `${before}\n\n${part}\n${after}`)
+}
+write("docs/limits.md", BEGIN, END, written())
+write("docs/security.md", BEGIN_BOUNDS, END_BOUNDS, writtenBounds())

@@ -7,13 +7,20 @@ import * as Network from "@waybill/mail/Network"
 import * as Unsubscribe from "@waybill/mail/Unsubscribe"
 import { EventStore } from "@waybill/store/EventStore"
 import { InstanceKey } from "@waybill/store/InstanceKey"
+import * as Mask from "@waybill/store/Mask"
 import * as Suppressions from "@waybill/store/Suppressions"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { createServer } from "node:http"
 import * as unsubscribeRoute from "../../apps/server/src/http/unsubscribe.ts"
-import { unsubscribeKeys, unsubscribeUrl } from "../../apps/server/src/unsubscribe.ts"
+import {
+  makeWindows,
+  MAX_UNSUBSCRIBES_COUNTED,
+  MAX_UNSUBSCRIBES_PER_MINUTE,
+  unsubscribeKeys,
+  unsubscribeUrl,
+} from "../../apps/server/src/unsubscribe.ts"
 import * as Database from "../support/database.ts"
 import * as Delivery from "../support/delivery.ts"
 import * as SmtpServer from "../support/smtpServer.ts"
@@ -124,6 +131,41 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
         assert.deepStrictEqual(yield* reasons(from.account_id), [])
       }),
     )
+
+    it.effect("writes nothing anew about a recipient who was erased", () =>
+      Effect.gen(function* () {
+        const from = yield* sender
+        const erased = Mask.standIn(Buffer.alloc(8))
+        const { stream_id } = yield* Delivery.accept(from, { to: [{ address: erased }], list_unsubscribe: true })
+        const [key = new Uint8Array()] = yield* unsubscribeKeys
+        assert.strictEqual((yield* ask("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))).status, 404)
+        assert.deepStrictEqual(yield* reasons(from.account_id), [])
+      }),
+    )
+
+    it.effect("asks the database a few times a minute for one email, whoever repeats the request for ever", () =>
+      Effect.gen(function* () {
+        const from = yield* sender
+        const [one, other] = [yield* Delivery.accept(from), yield* Delivery.accept(from)]
+        const [key = new Uint8Array()] = yield* unsubscribeKeys
+        const post = ({ stream_id }: typeof one) => ask("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))
+        const answers = yield* Effect.forEach(Array.from({ length: 25 }), () => post(one))
+        // A minute may end in between.
+        assert.isAtMost(answers.filter(({ status }) => status === 200).length, 2 * MAX_UNSUBSCRIBES_PER_MINUTE)
+        assert.strictEqual(answers.at(-1)?.status, 429)
+        assert.strictEqual((yield* post(other)).status, 200)
+      }),
+    )
+
+    it("counts a bounded number of emails, each by itself, and begins anew with the minute", () => {
+      const isAdmitted = makeWindows()
+      const email = (nth: number) => `msg_${nth}` as EmailId
+      const admitted = (nth: number, now_ms: number, times: number) =>
+        Array.from({ length: times }, () => isAdmitted(email(nth), now_ms)).filter(Boolean).length
+      assert.deepStrictEqual([admitted(0, 0, 15), admitted(1, 0, 3), admitted(0, 60_000, 15)], [10, 3, 10])
+      for (let nth = 2; nth < MAX_UNSUBSCRIBES_COUNTED + 2; nth++) isAdmitted(email(nth), 60_000)
+      assert.strictEqual(admitted(0, 60_000, 15), 10)
+    })
 
     it.effect("is not offered without https", () =>
       Effect.gen(function* () {

@@ -5,6 +5,7 @@ import * as Unsubscribe from "@waybill/mail/Unsubscribe"
 import * as EmailAccounts from "@waybill/store/EmailAccounts"
 import { EventStore } from "@waybill/store/EventStore"
 import { InstanceKey } from "@waybill/store/InstanceKey"
+import * as Mask from "@waybill/store/Mask"
 import { Provenance, system } from "@waybill/store/Provenance"
 import { Effect, Option } from "effect"
 import { newId, now } from "./fresh.ts"
@@ -23,7 +24,10 @@ export const unsubscribeUrl =
       ? `${base.replace(/\/+$/u, "")}${Unsubscribe.PATH}${Unsubscribe.token(secretKey, accepted.email_id)}`
       : undefined
 
-/** Takes the recipient of an email off; false for an email that is not here. A second time changes nothing. */
+/**
+ * Takes the recipient of an email off; false for an email that is not here. A second time changes nothing. Nothing is
+ * recorded about a recipient whose address was erased: neither the stand-in for it nor where the request came from.
+ */
 export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId, address: string) {
   const store = yield* EventStore
   const account = yield* EmailAccounts.accountOf(emailId)
@@ -31,7 +35,7 @@ export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId,
   const account_id = account.value
   const state = yield* store.state(Email, { account_id, stream_id: emailId })
   const [recipient, ...others] = state._tag === "Message" ? state.recipients : []
-  if (recipient === undefined || others.length > 0) return false
+  if (recipient === undefined || others.length > 0 || Mask.isStandIn(recipient.address)) return false
   const add = Suppression.add(yield* now, yield* newId("SuppressionId"), recipient.address, "unsubscribe", emailId)
   const stream_id = Suppression.streamId(recipient.address)
   yield* store.commit(Suppression, { account_id, stream_id }, add).pipe(
@@ -40,3 +44,27 @@ export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId,
   )
   return true
 })
+
+/** Requests for one email that reach the database. One is enough; providers of mailboxes repeat a few. */
+export const MAX_UNSUBSCRIBES_PER_MINUTE = 10
+/** Emails whose requests are counted in one process; the one that came first is forgotten first. */
+export const MAX_UNSUBSCRIBES_COUNTED = 10_000
+
+const MINUTE_MS = 60_000
+
+/**
+ * Admits a request that has shown a valid token. Counted by email and never by address, for providers of mailboxes ask
+ * for many of their users from few addresses; in memory, so that whoever repeats one request for ever asks no database.
+ */
+export const makeWindows = (): ((emailId: EmailId, now_ms: number) => boolean) => {
+  const counts = new Map<EmailId, { readonly minute: number; readonly requests: number }>()
+  return (emailId, now_ms) => {
+    const minute = Math.floor(now_ms / MINUTE_MS)
+    const known = counts.get(emailId)
+    const requests = known?.minute === minute ? known.requests + 1 : 1
+    const [oldest] = counts.keys()
+    if (known === undefined && counts.size >= MAX_UNSUBSCRIBES_COUNTED && oldest !== undefined) counts.delete(oldest)
+    counts.set(emailId, { minute, requests: Math.min(requests, MAX_UNSUBSCRIBES_PER_MINUTE + 1) })
+    return requests <= MAX_UNSUBSCRIBES_PER_MINUTE
+  }
+}

@@ -15,8 +15,11 @@ export interface Watch {
 
 export const open = async (watched: Watched): Promise<Watch> => {
   const worker = new Worker(new URL("./watcher.ts", import.meta.url), { workerData: watched })
+  /** A thread has no origin. */
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  const post = (message: "begin" | "end" | "stop") => worker.postMessage(message)
   const say = async (message: "begin" | "end"): Promise<unknown> => {
-    worker.postMessage(message)
+    post(message)
     const [heard] = (await once(worker, "message")) as [unknown]
     return heard
   }
@@ -24,7 +27,7 @@ export const open = async (watched: Watched): Promise<Watch> => {
     begin: async () => void (await say("begin")),
     end: async () => (await say("end")) as Figures,
     stop: async () => {
-      worker.postMessage("stop")
+      post("stop")
       await once(worker, "exit")
     },
   }

@@ -1,11 +1,11 @@
 import type { Networks } from "@waybill/mail/Network"
 import * as Unsubscribe from "@waybill/mail/Unsubscribe"
-import { Effect, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { unsubscribe, unsubscribeKeys } from "../unsubscribe.ts"
+import { makeWindows, unsubscribe, unsubscribeKeys } from "../unsubscribe.ts"
 import * as ClientAddress from "./ClientAddress.ts"
 
-/** Providers of mailboxes ask for many of their users from few addresses, so nothing is counted; a MAC is quickly seen. */
+/** Not counted by address, for providers of mailboxes ask for many of their users from few: a MAC is quickly seen. */
 export const isOpen = (path: string): boolean => path.startsWith(Unsubscribe.PATH)
 
 /**
@@ -18,6 +18,7 @@ export const layer = (trustedProxies: Networks) =>
       const keys = yield* unsubscribeKeys
       const emailOf = Effect.map(HttpRouter.params, ({ token = "" }) => Unsubscribe.verify(keys, token))
       const path = `${Unsubscribe.PATH}:token` as const
+      const isAdmitted = makeWindows()
       yield* router.add(
         "GET",
         path,
@@ -28,14 +29,17 @@ export const layer = (trustedProxies: Networks) =>
         path,
         Effect.gen(function* () {
           const email = yield* emailOf
+          if (Option.isNone(email)) return page(404, UNKNOWN)
+          const now_ms = yield* Clock.currentTimeMillis
+          if (!isAdmitted(email.value, now_ms))
+            return HttpServerResponse.setHeader(page(429, TOO_OFTEN), "retry-after", RETRY_AFTER)
           const request = yield* HttpServerRequest.HttpServerRequest
           const address = ClientAddress.of(
             Option.getOrUndefined(request.remoteAddress),
             request.headers["x-forwarded-for"],
             trustedProxies,
           )
-          const done = Option.isSome(email) && (yield* unsubscribe(email.value, address))
-          return done ? page(200, DONE) : page(404, UNKNOWN)
+          return (yield* unsubscribe(email.value, address)) ? page(200, DONE) : page(404, UNKNOWN)
         }),
       )
     }),
@@ -44,6 +48,8 @@ export const layer = (trustedProxies: Networks) =>
 const ASK = `<p>You will get no more mail of this sender at the address this link was sent to.</p>
 <form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>Unsubscribe</button></form>`
 const DONE = "<p>You are unsubscribed. You can close this page.</p>"
+const TOO_OFTEN = "<p>This link was used too often within a minute. Try again in a minute.</p>"
+const RETRY_AFTER = "60"
 const UNKNOWN = "<p>This link leads to nothing. Copy it from the mail once more, as a whole.</p>"
 
 const HEADERS = {

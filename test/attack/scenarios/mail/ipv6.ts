@@ -74,7 +74,7 @@ const hasLoopback = () =>
 
 /** Connections of one address; the last ones are told to come back. */
 const crowd = async (port: number, key: string) => {
-  const clients: Array<InstanceType<typeof Raw>> = []
+  const clients: Array<Awaited<ReturnType<typeof Raw.connect>>> = []
   for (let nth = 0; nth < CROWD; nth++) clients.push(await Raw.connect(port, "::1"))
   const last = clients.at(-1)
   const reply = last === undefined || last.closed ? "closed" : (await last.all(["EHLO x", plain(key)])).at(-1)
