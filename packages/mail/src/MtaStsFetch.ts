@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import * as https from "node:https"
+import * as AnswerBudget from "./AnswerBudget.ts"
 import * as Dns from "./Dns.ts"
 import * as MtaSts from "./MtaSts.ts"
 import type * as Network from "./Network.ts"
@@ -7,8 +8,8 @@ import * as NetworkGuard from "./NetworkGuard.ts"
 
 /** RFC 8461 §3.3 suggests a minute; mail waits meanwhile, and a later attempt asks again. */
 export const FETCH_TIMEOUT_MS = 15_000
-/** Interim answers (1xx) before the answer. A policy host needs none, and one that sends them without end costs a core. */
-export const MAX_INTERIM_ANSWERS = 8
+/** All that a policy host may send: the policy, its head, the chunks' framing and the certificates. */
+export const FETCH_WIRE_BYTES = 256 * 1024
 
 export interface Options {
   readonly allowed?: Network.Networks
@@ -34,7 +35,6 @@ export const layer = (keep: MtaSts.Keep): Layer.Layer<MtaSts.MtaSts, never, Dns.
 
 const request = (host: string, address: string, options: Options): Effect.Effect<string, MtaSts.FetchFailed> =>
   Effect.callback((resume) => {
-    let interim = 0
     const fail = (reason: string) => {
       clearTimeout(timer)
       request.destroy()
@@ -49,6 +49,7 @@ const request = (host: string, address: string, options: Options): Effect.Effect
         path: "/.well-known/mta-sts.txt",
         headers: { host, accept: "text/plain" },
         agent: false,
+        ...AnswerBudget.TLS_OPTIONS,
         ...(options.ca === undefined ? {} : { ca: options.ca }),
       },
       (response) => {
@@ -68,11 +69,9 @@ const request = (host: string, address: string, options: Options): Effect.Effect
         })
       },
     )
-    request.on("information", () => {
-      if (++interim > MAX_INTERIM_ANSWERS) fail("too many interim answers")
-    })
+    AnswerBudget.watch(request, FETCH_WIRE_BYTES, fail)
     request.on("error", (error) => fail(error.message))
-    // Without an answer and without an error, as after `101 Switching Protocols`.
+    // After a 101 Node closes the connection and tells of no error; what came before has been answered with.
     request.on("close", () => fail("the connection ended without an answer"))
     request.end()
     return Effect.sync(() => {
