@@ -29,7 +29,7 @@ const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/packa
 const SHOWN = /^(?:\| |attack: )/
 const child = spawn(process.execPath, [vitest, "run", "test/attack/attack.test.ts"], {
   cwd: root,
-  stdio: ["inherit", "pipe", "inherit"],
+  stdio: ["inherit", "pipe", "pipe"],
   env: {
     ...process.env,
     WAYBILL_ATTACK: values.short ? "short" : "long",
@@ -39,6 +39,7 @@ const child = spawn(process.execPath, [vitest, "run", "test/attack/attack.test.t
 })
 let isShown = false
 const all = []
+child.stderr.on("data", (chunk) => all.push(String(chunk)))
 createInterface({ input: child.stdout }).on("line", (line) => {
   all.push(line)
   if (!SHOWN.test(line)) return

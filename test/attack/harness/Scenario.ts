@@ -38,7 +38,7 @@ export const STALL_MS = 250
 /** What a busy service allocates between two collections of garbage. */
 export const MEMORY_MIB = 200
 /** What takes longer in all hangs. */
-export const SCENARIO_MS = { short: 15_000, long: 60_000 } as const
+export const SCENARIO_MS = { short: 15_000, long: 45_000 } as const
 
 /** The texts of the expectations that were not met. */
 export const broken = (
