@@ -29,8 +29,8 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
               return void process.stdout.write(`attack: ${scenario.name}: ${row.broken.join("; ") || "held"}\n`)
             assert.deepStrictEqual(row.broken, [], table([row]))
           }),
-        // A second look at a stall, and a service that has to be started anew.
-        2 * SCENARIO_MS[FORM] + 60_000,
+        // Further looks at a stall, and a service that has to be started anew.
+        3 * SCENARIO_MS[FORM] + 60_000,
       )
 
     it.effect("has all scenarios in its table, and some", () =>

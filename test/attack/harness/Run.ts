@@ -6,6 +6,8 @@ import { type Scenario, sleep } from "./Scenario.ts"
 import * as Target from "./Target.ts"
 import * as Watch from "./Watch.ts"
 
+/** Stopped, it writes down what was compiled, for the next start; killed, it would not. */
+const STOP_MS = 5_000
 const IDLE_MS = { short: 1_000, long: 3_000 }
 
 export interface Options {
@@ -46,6 +48,7 @@ const make = Effect.fnUntraced(function* ({ form, seed }: Options) {
   )
   const begin = async (): Promise<Running> => {
     const target = await Target.start(ground)
+    await Target.warmUp(target)
     const places = { service: target.http, control: { host: "127.0.0.1", port: control.port } }
     const watch = await Watch.open({ ...places, pid: target.pid })
     await watch.begin()
@@ -55,7 +58,7 @@ const make = Effect.fnUntraced(function* ({ form, seed }: Options) {
   let running = yield* Effect.promise(begin)
   const end = async () => {
     await running.watch.stop()
-    await running.target.kill()
+    await running.target.stop(STOP_MS)
   }
   yield* Effect.addFinalizer(() => Effect.promise(end))
   const rows: Array<Row> = []

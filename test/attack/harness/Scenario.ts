@@ -13,7 +13,7 @@ export interface Attack {
 export interface Outcome {
   /** What the service answered, in a few words for the table. */
   readonly answered: string
-  /** Expectations of the scenario, beside stall and memory, that were not met. */
+  /** Expectations of the scenario, beside stall and memory, that were not met; one of time begins with `slow`. */
   readonly broken: ReadonlyArray<string>
 }
 

@@ -15,6 +15,8 @@ import { within } from "./Scenario.ts"
 
 const READY_MS = 60_000
 const RETURN_PATH_DOMAIN = "bounces.waybill.test"
+/** Of what the service printed, for whoever looks into an attack that could not begin. */
+const SAID_CHARS = 2_000
 const MANY = 100_000
 
 /** A customer with a domain whose limits are no hindrance to an attack. */
@@ -130,12 +132,19 @@ export const start = async (ground: Ground, settings: Readonly<Record<string, st
       const page = visitor(from)
       const { email, password } = owner
       const { status, text } = await page.ask("POST", "/auth/sign-in/email", { email, password })
-      if (status !== 200) throw new Error(`the owner could not sign in: ${status} ${text}`)
+      if (status !== 200)
+        throw new Error(`the owner could not sign in: ${status} ${text}\n${service.output.slice(-SAID_CHARS)}`)
       return page
     },
     stop: (within_ms) => end("SIGTERM", within_ms),
     kill: async () => void (await end("SIGKILL", READY_MS)),
   }
+}
+
+/** What is read at the first request that needs it, once in the life of a process: the library of signing in. */
+export const warmUp = async ({ customer, http, signedIn }: Target): Promise<void> => {
+  await send(http, await customer())
+  await signedIn()
 }
 
 /** One more process on the same database, for what would end the service or needs other settings. */

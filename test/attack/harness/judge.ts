@@ -53,12 +53,19 @@ const addressOf = (nth: number) => (client: number) =>
 
 export const boundsOf = ({ bounds }: Scenario) => ({ stall_ms: STALL_MS, memory_mib: MEMORY_MIB, ...bounds })
 
-/** A stall that was the machine's comes once; one of the service comes again. */
+/** Looks at one attack, where the only thing wrong is time that a busy machine may have taken. */
+const LOOKS = 3
+const isOfTime = (one: string): boolean => one.startsWith("stall") || one.startsWith("slow")
+
+/** A delay that was the machine's comes once; one of the service comes again. Memory is not looked at twice: it stays. */
 export const judge = async (scenario: Scenario, round: Round): Promise<Row> => {
-  const first = await once(scenario, round)
-  if (first.broken.length === 0 || first.isDead || first.broken.some((one) => !one.startsWith("stall"))) return first
-  const second = await once(scenario, round)
-  return second.broken.length < first.broken.length ? second : first
+  let row = await once(scenario, round)
+  for (let looks = 1; looks < LOOKS; looks++) {
+    if (row.isDead || row.broken.length === 0 || !row.broken.every(isOfTime)) return row
+    const next = await once(scenario, round)
+    if (next.isDead || next.broken.length <= row.broken.length) row = next
+  }
+  return row
 }
 
 const once = async (scenario: Scenario, { form, idle, nth, seed, target, watch }: Round): Promise<Row> => {
