@@ -69,12 +69,12 @@ export const FromText = Text.parsed(
   (network) => network,
 )
 
-interface Block {
+export interface Block {
   readonly base: Ip
   readonly bits: number
 }
 
-const parseBlock = (text: string): Block | undefined => {
+export const parseBlock = (text: string): Block | undefined => {
   const [address = "", width, ...more] = text.split("/")
   const base = parseIp(address)
   if (base === undefined || more.length > 0) return undefined
@@ -90,7 +90,7 @@ const parseBlock = (text: string): Block | undefined => {
 
 const bitOf = (ip: Ip, bit: number): number => ((ip[bit >> 3] ?? 0) >> (7 - (bit & 7))) & 1
 
-const holds = ({ base, bits }: Block, ip: Ip): boolean => {
+export const holds = ({ base, bits }: Block, ip: Ip): boolean => {
   if (base.length !== ip.length) return false
   const whole = bits >> 3
   for (let i = 0; i < whole; i++) if (base[i] !== ip[i]) return false
@@ -100,8 +100,11 @@ const holds = ({ base, bits }: Block, ip: Ip): boolean => {
 
 export const contains = (networks: ReadonlyArray<Network>, ip: string): boolean => {
   const address = parseIp(ip)
-  return address !== undefined && networks.some((network) => inBlock(network, address))
+  return address !== undefined && containsIp(networks, address)
 }
+
+export const containsIp = (networks: ReadonlyArray<Network>, ip: Ip): boolean =>
+  networks.some((network) => inBlock(network, ip))
 
 const inBlock = (network: string, ip: Ip): boolean => {
   const block = parseBlock(network)
@@ -118,44 +121,4 @@ export const within = (networks: ReadonlyArray<Network>, network: Network): bool
       return block !== undefined && block.bits <= inner.bits && holds(block, inner.base)
     })
   )
-}
-
-/**
- * Addresses that lead inwards or nowhere: this host, private and shared networks, link-local (where clouds keep their
- * metadata), documentation, benchmarks, multicast, reserved (IANA's special-purpose registries, RFC 6890). Of IPv6 only
- * global unicast is outward, less the ranges in it that wrap an IPv4 address, which could hide one of the others.
- */
-const INWARD = blocks(
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.0.2.0/24",
-  "192.88.99.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "198.51.100.0/24",
-  "203.0.113.0/24",
-  "224.0.0.0/3",
-  // Teredo, ORCHID and the rest of IANA's protocol assignments; documentation; 6to4.
-  "2001::/23",
-  "2001:db8::/32",
-  "2002::/16",
-  "3fff::/20",
-)
-const GLOBAL_UNICAST = blocks("2000::/3")
-
-function blocks(...texts: ReadonlyArray<string>): ReadonlyArray<Block> {
-  return texts.map(parseBlock).filter((block) => block !== undefined)
-}
-
-/** Whether an address must not be dialled for a customer; a text that is no address is not trusted either. */
-export const isInward = (ip: string): boolean => {
-  const address = parseIp(ip)
-  if (address === undefined) return true
-  const inBlocks = (list: ReadonlyArray<Block>) => list.some((block) => holds(block, address))
-  return inBlocks(INWARD) || (address.length === 16 && !inBlocks(GLOBAL_UNICAST))
 }

@@ -1,5 +1,6 @@
 import { Result, Schema } from "effect"
 import * as Network from "./Network.ts"
+import * as SpecialNetworks from "./SpecialNetworks.ts"
 import * as Text from "./Text.ts"
 
 export const MAX_URL_CHARS = 2048
@@ -61,8 +62,8 @@ export const check = (
   const { protocol, hostname } = new URL(url)
   const refuse = (why: string) => Result.fail(new UrlNotAllowed({ url, why }))
   const literal = literalOf(hostname)
-  if (literal !== undefined && Network.contains(allowed, literal)) return Result.succeed(url)
-  if (literal !== undefined && Network.isInward(literal)) return refuse(`${literal} is not a public address`)
+  if (literal !== undefined && SpecialNetworks.isAllowed(allowed, literal)) return Result.succeed(url)
+  if (literal !== undefined && SpecialNetworks.isSpecial(literal)) return refuse(`${literal} is not a public address`)
   const host = hostname.replace(/\.$/u, "")
   const local = host === "localhost" || host.endsWith(".localhost")
   if (local && !LOOPBACK.some((ip) => Network.contains(allowed, ip))) return refuse(`${host} is this machine itself`)

@@ -1,10 +1,8 @@
+import * as SpecialNetworks from "@waybill/domain/SpecialNetworks"
 import { Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
 
-/**
- * Networks as operators write them, and which addresses are public. The rule is a white list: an address is public
- * when the registries hand it out to hosts on the internet, and what a future RFC sets aside stays refused.
- */
+/** A network as operators write it. Which addresses are public is decided in one place, `SpecialNetworks`. */
 export interface Network {
   readonly cidr: string
   readonly base: ipaddr.IPv4 | ipaddr.IPv6
@@ -48,9 +46,7 @@ export const refusedRange = (address: string, allowed: Networks = []): string | 
   if (!isAddress(address)) return "malformed"
   const real = unwrap(ipaddr.parse(address))
   if (allowed.some((network) => holds(network, real))) return undefined
-  const range: string = real.range()
-  if (range !== "unicast") return spoken(range)
-  return real.kind() === "ipv4" || holds(GLOBAL_UNICAST, real) ? undefined : "reserved"
+  return SpecialNetworks.rangeOf(address)
 }
 
 export const isReachable = (address: string, allowed: Networks = []): boolean =>
@@ -77,8 +73,6 @@ export const reverseName = (address: string): string => {
   return `${bytes.map((byte) => `${(byte & 15).toString(16)}.${(byte >> 4).toString(16)}`).join(".")}.ip6.arpa`
 }
 
-/** RFC 4291 §2.4: the only block of IPv6 that is given to hosts on the internet. */
-const GLOBAL_UNICAST: Network = { cidr: "2000::/3", base: ipaddr.parse("2000::"), bits: 3 }
 /** RFC 6052 §2.1. The local-use prefix beside it (RFC 8215) may put the IPv4 address anywhere, so it is not unwrapped. */
 const NAT64: Network = { cidr: "64:ff9b::/96", base: ipaddr.parse("64:ff9b::"), bits: 96 }
 
@@ -95,7 +89,3 @@ const unwrap = (address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 =
 
 const holds = (network: Network, address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   network.base.kind() === address.kind() && address.match(network.base, network.bits)
-
-/** ipaddr.js names its ranges in camel case. */
-const spoken = (range: string): string =>
-  range === "uniqueLocal" ? "private" : range.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
