@@ -109,7 +109,8 @@ describe("the way to a domain", () => {
   )
 
   const cases: ReadonlyArray<readonly [string, Record<string, Dns.Zone>, string]> = [
-    ["the domain itself without MX", { "a.test": { A: ["192.0.2.1"] } }, "Hosts a.test"],
+    ["the domain itself without MX", { "a.test": { A: ["192.88.98.1"] } }, "Hosts a.test"],
+    ["nowhere when its only address is private", { "a.test": { A: ["10.0.0.1"] } }, "Nowhere 5.1.2"],
     ["nowhere with a null MX", { "a.test": { MX: [mx(0, "")], A: ["192.0.2.1"] } }, "Nowhere 5.1.10"],
     ["nowhere when the domain is not", {}, "Nowhere 5.1.2"],
     ["nowhere without any address", { "a.test": { TXT: ["x"] } }, "Nowhere 5.1.2"],
@@ -274,16 +275,35 @@ describe("a private address", () => {
       world.dns.set("localhost.inner.test", { A: ["169.254.169.254", "10.0.0.1"], AAAA: ["fd00::1"] })
       const to = ["a@acme.test", "a@mapped.test", "a@implicit.test", "a@inner.test"]
       const outcomes = yield* using(world, (deliver) => deliver(to), { allowed: [] })
-      assert.deepStrictEqual(
-        outcomes.map(short),
-        to.map(() => "failed private_address"),
-      )
-      assert.deepStrictEqual(
-        outcomes.map((outcome) => outcome.suppress),
-        to.map(() => "never"),
-      )
+      assert.deepStrictEqual(outcomes.map(short), [
+        "deferred dns",
+        "deferred dns",
+        "bounced bad_domain",
+        "deferred dns",
+      ])
       assert.strictEqual(world.mx1?.connections().opened, 0)
       assert.strictEqual(world.mx2.connections().opened, 0)
+    }),
+  )
+
+  it.effect("is told apart by nobody who sends from a name that does not exist", () =>
+    Effect.gen(function* () {
+      const world = yield* pair({})
+      world.dns.set("inner.test", { MX: [[10, "mx.inner.test"]] })
+      world.dns.set("mx.inner.test", { A: ["10.0.0.1"] })
+      world.dns.set("none.test", { MX: [[10, "mx.none.test"]] })
+      world.dns.set("db.inner.test", { A: ["10.0.0.7"] })
+      const outcomes = yield* using(world, (deliver) =>
+        deliver(["a@inner.test", "a@none.test", "a@db.inner.test", "a@nobody.test"]),
+      )
+      const told = outcomes.map(({ duration_ms: _, recipient, ...rest }) =>
+        JSON.stringify(rest).replaceAll(recipient.slice(2), "DOMAIN"),
+      )
+      assert.strictEqual(told[0], told[1])
+      assert.strictEqual(told[2], told[3])
+      assert.notMatch(told.join(), /10\.0\.0|mx\.inner/u)
+      assert.include(told[0], "no mail server of the domain has a public address")
+      assert.include(told[2], "DOMAIN has neither an MX record nor a public address")
     }),
   )
 

@@ -40,7 +40,7 @@ export const layer = (options: Options): Layer.Layer<Transport.Transport, never,
       const mtaSts = yield* MtaSts.MtaSts
       const pool = yield* SitePool.make()
       const walk = MxWalk.make(dns, { ...options, port: options.port ?? SMTP_PORT })
-      const routes = yield* Cache.makeWith((domain: string) => MxRoute.find(dns, domain), {
+      const routes = yield* Cache.makeWith((domain: string) => MxRoute.find(dns, domain, options.allowed), {
         capacity: ROUTES,
         timeToLive: (exit) =>
           Exit.isSuccess(exit) && exit.value._tag !== "Unknown" ? Duration.millis(ROUTE_TTL_MS) : Duration.zero,

@@ -19,6 +19,8 @@ export type Answer<A> = Found<A> | NotFound | Unavailable
 export interface Found<A> {
   readonly _tag: "Found"
   readonly records: ReadonlyArray<A>
+  /** The resolver answered where the zone's own servers did not: an alias may lead into the operator's own network. */
+  readonly isIndirect?: true
 }
 export interface NotFound {
   readonly _tag: "NotFound"
@@ -50,6 +52,15 @@ export interface Queries {
   readonly ptr: (address: string) => Effect.Effect<Answer<string>>
 }
 
+/** The queries of one domain, by way of its own name servers where they can be reached. */
+export interface ZoneQueries extends Queries {
+  /**
+   * Whether the zone has name servers on the internet, so that what is found in it is public. The resolver may also
+   * know zones of the operator's own network, of which customers are told nothing.
+   */
+  readonly isPublic: boolean
+}
+
 export interface Config {
   /** As `address` or `address:port`; without it, those of the system. */
   readonly servers?: ReadonlyArray<string>
@@ -65,7 +76,7 @@ export class Dns extends Context.Service<
   Dns,
   Queries & {
     /** Asks the domain's own name servers, past every cache, and the resolver where they do not answer. */
-    readonly authoritative: (domain: string) => Effect.Effect<Queries>
+    readonly authoritative: (domain: string) => Effect.Effect<ZoneQueries>
   }
 >()("@waybill/mail/Dns") {
   static readonly layer = (config: Config = {}): Layer.Layer<Dns> =>
@@ -84,7 +95,7 @@ export class Dns extends Context.Service<
   /** Names as data; an entry that is a word is what the server would answer instead. */
   static readonly layerTest = (zones: Readonly<Record<string, Zone>>): Layer.Layer<Dns> => {
     const queries = fromZones(zones)
-    return Layer.succeed(Dns, { ...queries, authoritative: () => Effect.succeed(queries) })
+    return Layer.succeed(Dns, { ...queries, authoritative: () => Effect.succeed({ ...queries, isPublic: true }) })
   }
 }
 
@@ -172,7 +183,7 @@ const refusal = (cause: unknown): NotFound | Unavailable => {
 const authoritative = (config: Config, resolver: Queries) =>
   Effect.fn("Dns.authoritative")(function* (domain: string) {
     const servers = yield* nameServers(config, resolver, domain)
-    if (servers.length === 0) return resolver
+    if (servers.length === 0) return { ...resolver, isPublic: false } satisfies ZoneQueries
     const own = fromResolver(open(config, servers))
     // A name server answers a CNAME that leaves its zone with the CNAME alone: only the resolver can follow it.
     const leaves = (name: string) => Effect.map(own.cname(name), (answer) => answer._tag === "Found")
@@ -180,9 +191,11 @@ const authoritative = (config: Config, resolver: Queries) =>
       <A>(mine: (name: string) => Effect.Effect<Answer<A>>, theirs: typeof mine) =>
       (name: string) =>
         Effect.flatMap(mine(name), (answer) => {
-          if (answer._tag === "Unavailable") return theirs(name)
+          if (answer._tag === "Unavailable") return Effect.map(theirs(name), indirect)
           if (answer._tag === "Found") return Effect.succeed(answer)
-          return Effect.flatMap(leaves(name), (away) => (away ? theirs(name) : Effect.succeed(answer)))
+          return Effect.flatMap(leaves(name), (away) =>
+            away ? Effect.map(theirs(name), followed) : Effect.succeed(answer),
+          )
         })
     return {
       txt: orResolver(own.txt, resolver.txt),
@@ -195,8 +208,16 @@ const authoritative = (config: Config, resolver: Queries) =>
         ),
       ns: orResolver(own.ns, resolver.ns),
       ptr: resolver.ptr,
-    } satisfies Queries
+      isPublic: true,
+    } satisfies ZoneQueries
   })
+
+const indirect = <A>(answer: Answer<A>): Answer<A> =>
+  answer._tag === "Found" ? { ...answer, isIndirect: true } : answer
+
+/** The name has a CNAME, so it exists. Whether its target does may be a matter of the operator's own network. */
+const followed = <A>(answer: Answer<A>): Answer<A> =>
+  answer._tag === "NotFound" ? notFound("NODATA") : indirect(answer)
 
 /** The addresses of the servers of the zone the name lies in: the closest ancestor with NS records, above no TLD. */
 const nameServers = Effect.fnUntraced(function* (config: Config, resolver: Queries, domain: string) {

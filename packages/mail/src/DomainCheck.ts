@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import * as DkimRecord from "./DkimRecord.ts"
 import * as Dns from "./Dns.ts"
 import type { ExpectedRecord } from "./DomainRecords.ts"
+import * as Network from "./Network.ts"
 import * as SpfRecord from "./SpfRecord.ts"
 import * as TagList from "./TagList.ts"
 
@@ -32,14 +33,34 @@ export const check = Effect.fn("DomainCheck.check")(function* (
   expected: ReadonlyArray<ExpectedRecord>,
 ) {
   const dns = yield* Dns.Dns
-  const queries = inOrder(yield* dns.authoritative(domain))
+  const zone = yield* dns.authoritative(domain)
+  const queries = inOrder(zone)
+  const shown = zone.isPublic ? (judged: Judged) => judged : hidden
   const records = yield* Effect.forEach(
     expected,
-    (record) => Effect.map(judge(queries, domain, record), (judged): CheckedRecord => ({ ...record, ...judged })),
+    (record) =>
+      Effect.map(judge(queries, domain, record), (judged): CheckedRecord => ({ ...record, ...shown(judged) })),
     { concurrency: "unbounded" },
   )
   return { verdict: verdict(records), records } satisfies Report
 })
+
+/**
+ * Of a zone that the internet does not know only what is as expected is told: whoever adds a domain here could read the
+ * operator's own DNS otherwise.
+ */
+const hidden = (judged: Judged): Judged =>
+  judged.status === "mismatch" || judged.status === "missing" ? missing(Dns.notFound("NXDOMAIN")) : judged
+
+/**
+ * Of what the resolver found in place of the zone's own servers, the records of the kind that belongs there. Others are
+ * none of the customer's business: the name may be an alias that leads into the operator's own network.
+ */
+const ofKind = (answer: Dns.Answer<string>, isKind: (text: string) => boolean): Dns.Answer<string> => {
+  if (answer._tag !== "Found" || answer.isIndirect !== true) return answer
+  const records = answer.records.filter(isKind)
+  return records.length > 0 ? { ...answer, records } : Dns.notFound("NODATA")
+}
 
 /** Name servers give the records of a name in another order each time, which is no news of a domain. */
 const inOrder = (queries: Dns.Queries): Dns.Queries => {
@@ -48,7 +69,7 @@ const inOrder = (queries: Dns.Queries): Dns.Queries => {
     (name: string) =>
       Effect.map(query(name), (answer) =>
         answer._tag === "Found"
-          ? Dns.found(answer.records.toSorted((one, other) => (place(one) < place(other) ? -1 : 1)))
+          ? { ...answer, records: answer.records.toSorted((one, other) => (place(one) < place(other) ? -1 : 1)) }
           : answer,
       )
   const itself = (text: string): string => text
@@ -85,7 +106,7 @@ const judge = (queries: Dns.Queries, domain: string, record: ExpectedRecord): Ef
 }
 
 const dkim = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
-  const answer = yield* queries.txt(record.name)
+  const answer = ofKind(yield* queries.txt(record.name), DkimRecord.looksLikeKey)
   if (answer._tag === "Unavailable") return unknown(answer)
   if (answer._tag === "Found") {
     const mistake = DkimRecord.mistake(record.value, answer.records)
@@ -123,7 +144,7 @@ const misplacedKey = Effect.fnUntraced(function* (queries: Dns.Queries, domain: 
 })
 
 const spf = Effect.fnUntraced(function* (queries: Dns.Queries, record: ExpectedRecord) {
-  const answer = yield* queries.txt(record.name)
+  const answer = ofKind(yield* queries.txt(record.name), SpfRecord.isSpf)
   if (answer._tag === "Unavailable") return unknown(answer)
   if (answer._tag === "NotFound") return missing(answer)
   const mistake = SpfRecord.mistake(record.value, answer.records)
@@ -144,11 +165,9 @@ const cname = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string,
     return mismatch(doubled.records, words)
   }
   const address = yield* Dns.addresses(queries, record.name)
-  return address._tag === "Found"
-    ? mismatch(
-        address.records,
-        "addresses answer where a CNAME belongs; switch proxying or flattening off for this name",
-      )
+  const addresses = address._tag === "Found" ? address.records.filter((each) => Network.isReachable(each)) : []
+  return addresses.length > 0
+    ? mismatch(addresses, "addresses answer where a CNAME belongs; switch proxying or flattening off for this name")
     : missing(answer)
 })
 
@@ -167,7 +186,7 @@ const returnMx = Effect.fnUntraced(function* (queries: Dns.Queries, record: Expe
 
 /** A domain without a policy of its own has that of the closest domain above it (RFC 7489 §6.6.3, as a tree walk). */
 const dmarc = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string, record: ExpectedRecord) {
-  const own = yield* queries.txt(record.name)
+  const own = ofKind(yield* queries.txt(record.name), isDmarc)
   if (own._tag === "Unavailable") return unknown(own)
   const labels = domain.split(".")
   for (let from = 0; from <= labels.length - 2; from++) {

@@ -11,10 +11,14 @@ export type MxRoute =
   | { readonly _tag: "Nowhere"; readonly reason: string; readonly enhanced_code: string }
   | { readonly _tag: "Unknown"; readonly reason: string }
 
-export const find = Effect.fn("MxRoute.find")(function* (dns: Dns.Queries, domain: string): Effect.fn.Return<MxRoute> {
+export const find = Effect.fn("MxRoute.find")(function* (
+  dns: Dns.Queries,
+  domain: string,
+  allowed: Network.Networks = [],
+): Effect.fn.Return<MxRoute> {
   const answer = yield* dns.mx(domain)
   if (answer._tag === "Unavailable") return { _tag: "Unknown", reason: `MX of ${domain}: ${answer.reason}` }
-  if (answer._tag === "NotFound") return yield* implicit(dns, domain)
+  if (answer._tag === "NotFound") return yield* implicit(dns, domain, allowed)
   const named = answer.records.filter((record) => record.exchange !== "")
   // RFC 7505: a single "." says that this domain takes no mail.
   if (named.length === 0)
@@ -26,21 +30,24 @@ export const find = Effect.fn("MxRoute.find")(function* (dns: Dns.Queries, domai
     : { _tag: "Nowhere", reason: `the MX records of ${domain} name no server`, enhanced_code: "5.4.4" }
 })
 
-/** Without MX records the domain is its own server (RFC 5321 §5.1). */
-const implicit = Effect.fnUntraced(function* (dns: Dns.Queries, domain: string): Effect.fn.Return<MxRoute> {
+/**
+ * Without MX records the domain is its own server (RFC 5321 §5.1). One that only the operator's own network knows is
+ * none, and nobody who sends is told that it exists.
+ */
+const implicit = Effect.fnUntraced(function* (
+  dns: Dns.Queries,
+  domain: string,
+  allowed: Network.Networks,
+): Effect.fn.Return<MxRoute> {
   const answer = yield* Dns.addresses(dns, domain)
-  switch (answer._tag) {
-    case "Found":
+  if (answer._tag === "Unavailable") return { _tag: "Unknown", reason: `addresses of ${domain}: ${answer.reason}` }
+  if (answer._tag === "Found") {
+    if (answer.records.some((address) => Network.isReachable(address, allowed))) {
       return { _tag: "Hosts", hosts: [domain] }
-    case "NotFound":
-      return {
-        _tag: "Nowhere",
-        reason: `${domain} has neither MX nor address (${answer.reason})`,
-        enhanced_code: "5.1.2",
-      }
-    case "Unavailable":
-      return { _tag: "Unknown", reason: `addresses of ${domain}: ${answer.reason}` }
+    }
+    yield* Effect.logInfo("mail has nowhere to go", { domain, addresses: answer.records })
   }
+  return { _tag: "Nowhere", reason: `${domain} has neither an MX record nor a public address`, enhanced_code: "5.1.2" }
 })
 
 /** Equal preferences share the load (§5.1). */

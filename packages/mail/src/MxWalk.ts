@@ -85,11 +85,12 @@ export const make = (dns: Dns.Queries, options: Options) => {
 const reachable = Effect.fnUntraced(function* (dns: Dns.Queries, host: string, allowed: Network.Networks | undefined) {
   const answer = yield* Dns.addresses(dns, host)
   if (answer._tag === "Unavailable") return yield* failure(host, "dns", `addresses: ${answer.reason}`)
-  if (answer._tag === "NotFound") return yield* failure(host, "dns", `no address (${answer.reason})`)
-  const addresses = answer.records.filter((address) => Network.isReachable(address, allowed))
-  const [first = ""] = answer.records
+  const records = answer._tag === "Found" ? answer.records : []
+  const addresses = records.filter((address) => Network.isReachable(address, allowed))
   if (addresses.length > 0) return alternating(addresses)
-  return yield* failure(host, "private", `${first} is a ${Network.refusedRange(first, allowed)} address`)
+  // Whoever sends mail learns the same of a name that DNS does not know and of one in the operator's own network.
+  yield* Effect.logInfo("mail server not connected to", { host, addresses: records })
+  return yield* failure(host, "nowhere", "no public address")
 })
 
 /** One of each family first: a host without IPv6, or without IPv4, must come to the one that works. */
@@ -102,9 +103,9 @@ const alternating = (addresses: ReadonlyArray<string>): ReadonlyArray<string> =>
 const failure = (host: string, trouble: Failed["trouble"], detail: string): Failed =>
   new SmtpConnection.ConnectFailed({ host, stage: "connect", trouble, reply: null, detail })
 
-/** What a server said tells more than silence; that all lead into a private network counts only when all do. */
+/** What a server said tells more than silence; that a server has no public address counts only when none has. */
 const mostTelling = (failures: ReadonlyArray<Failed>): Failed | undefined =>
-  failures.find((one) => one.reply !== null) ?? failures.find((one) => one.trouble !== "private") ?? failures[0]
+  failures.find((one) => one.reply !== null) ?? failures.find((one) => one.trouble !== "nowhere") ?? failures[0]
 
 /** What was learnt about a server, for a while. */
 class Memory {

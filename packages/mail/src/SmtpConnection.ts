@@ -1,5 +1,6 @@
 import { Effect, Redacted, Schema } from "effect"
 import type * as tls from "node:tls"
+import * as AnswerBudget from "./AnswerBudget.ts"
 import * as Reply from "./Reply.ts"
 import { send, type Session, type Transaction, type Answer } from "./SmtpTransaction.ts"
 import { SmtpWire, WireError, type WireReply } from "./SmtpWire.ts"
@@ -67,7 +68,7 @@ export class ConnectFailed extends Schema.TaggedError<ConnectFailed>()("ConnectF
     "protocol",
     "reply",
     "dns",
-    "private",
+    "nowhere",
   ]),
   reply: Schema.NullOr(Schema.String),
   detail: Schema.String,
@@ -222,6 +223,7 @@ const login = async (
 
 const tlsOptions = (options: Options): tls.ConnectionOptions => ({
   minVersion: TLS_MINIMUM,
+  ...AnswerBudget.TLS_OPTIONS,
   rejectUnauthorized: options.tls.verify,
   host: options.host,
   // SNI carries names only (RFC 6066 §3).

@@ -5,6 +5,8 @@ import * as tls from "node:tls"
 export const REPLY_BYTES = 64 * 1024
 /** MAIL, a hundred RCPT and DATA are the largest group; a server that says more than it was asked fills no memory. */
 export const MAX_UNREAD_REPLIES = 102
+/** The same in bytes: replies that nobody reads yet may not all be as long as one may be. */
+export const MAX_UNREAD_BYTES = 256 * 1024
 
 export type WireTrouble = "refused" | "unreachable" | "timeout" | "closed" | "tls" | "protocol"
 
@@ -36,6 +38,7 @@ export class SmtpWire {
   #lines: Array<string> = []
   #size = 0
   #replies: Array<WireReply> = []
+  #unread = 0
   #reader: Waiter<WireReply> | undefined
   #drain: Waiter<void> | undefined
   #ended: WireError | undefined
@@ -70,6 +73,10 @@ export class SmtpWire {
     })
   }
 
+  get hasEnded(): boolean {
+    return this.#ended !== undefined
+  }
+
   /** False from the moment the other side went away, or said something nobody had asked for. */
   get isQuiet(): boolean {
     return this.#ended === undefined && this.#replies.length === 0 && this.#text === "" && this.#lines.length === 0
@@ -82,7 +89,10 @@ export class SmtpWire {
   /** The next reply. One that came before the end is still given. */
   read(timeout_ms: number): Promise<WireReply> {
     const reply = this.#replies.shift()
-    if (reply !== undefined) return Promise.resolve(reply)
+    if (reply !== undefined) {
+      this.#unread -= sizeOf(reply)
+      return Promise.resolve(reply)
+    }
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#end(new WireError("timeout", "no reply in time")), timeout_ms)
@@ -206,7 +216,8 @@ export class SmtpWire {
   #deliver(reply: WireReply): void {
     const reader = this.#reader
     if (reader === undefined) {
-      if (this.#replies.length >= MAX_UNREAD_REPLIES) {
+      this.#unread += sizeOf(reply)
+      if (this.#replies.length >= MAX_UNREAD_REPLIES || this.#unread > MAX_UNREAD_BYTES) {
         return this.#end(new WireError("protocol", "more replies than questions"))
       }
       this.#replies.push(reply)
@@ -232,3 +243,5 @@ export class SmtpWire {
     this.#drain = undefined
   }
 }
+
+const sizeOf = ({ lines }: WireReply): number => lines.reduce((sum, line) => sum + line.length, 0)

@@ -23,7 +23,7 @@ export interface OutgoingMessage {
  * Why it did not arrive: what the server's reply means, or what went wrong before there was one. `lost_answer` is the
  * window after the final dot, in which the server may have kept the message.
  */
-export type Category = Reply.Class | "connection" | "tls" | "dns" | "cooling_down" | "lost_answer" | "private_address"
+export type Category = Reply.Class | "connection" | "tls" | "dns" | "cooling_down" | "lost_answer"
 
 export interface Outcome {
   readonly recipient: string
@@ -181,7 +181,10 @@ const blameless = (outcome: Outcome, reply: Reply.Reply, shared: boolean): Outco
  */
 export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed): Outcome => {
   const reply = replyOf(failure)
-  if (failure.trouble === "private") return failed(recipient, "private_address", failure.message)
+  // Names of servers may be those of the operator's own network, and so may the time that it took to look them up.
+  if (failure.trouble === "nowhere") {
+    return deferred(recipient, NOWHERE, "dns", "no mail server of the domain has a public address")
+  }
   if (reply === undefined) {
     const category = failure.trouble === "tls" || failure.trouble === "dns" ? failure.trouble : "connection"
     return deferred(recipient, hop, category, failure.message)

@@ -4,22 +4,10 @@ import * as NetworkGuard from "@waybill/mail/NetworkGuard"
 import type { Attempt } from "@waybill/store/WebhookDeliveries"
 import { Clock, DateTime, Duration, Effect, Result } from "effect"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
-import * as http from "node:http"
-import * as https from "node:https"
-import { isIP } from "node:net"
+import * as webhookExchange from "./webhookExchange.ts"
 
 /** An endpoint answers within this, or has failed (contract §8). */
 export const CALL_TIMEOUT = Duration.seconds(15)
-/** What is kept of an answer's body. */
-export const KEPT_ANSWER_BYTES = 4 * 1024
-/** An endpoint that sends more than this is cut off; its status has been seen by then. */
-export const MAX_ANSWER_BYTES = 256 * 1024
-/** A connection waits so long for the next call to the same address. Many servers close theirs after five seconds. */
-export const KEEP_ALIVE_MS = 4_000
-/** Connections to one address that wait for a next call: many endpoints lie behind one, each with calls of its own. */
-export const MAX_IDLE_CONNECTIONS = 100
-const KEPT_HEADERS = 20
-const KEPT_HEADER_CHARS = 256
 const SECRET_PREFIX = "whsec_"
 
 export interface Call {
@@ -65,15 +53,7 @@ export const signatures = (call: Call, epochSeconds: number): string =>
  * moves is called where it points now, checked anew each time.
  */
 export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout = CALL_TIMEOUT }: Options) {
-  const agents = yield* Effect.sync((): Agents => {
-    const kept = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: KEEP_ALIVE_MS } as const
-    // Closed by nobody: a stop must not cut calls under way, and idle connections end by themselves and hold no process.
-    return {
-      "http:": new http.Agent(kept),
-      "https:": new https.Agent(ca === undefined ? kept : { ...kept, ca }),
-      secure: ca === undefined ? {} : { ca },
-    }
-  })
+  const agents = yield* Effect.sync(() => webhookExchange.makeAgents(ca))
 
   return Effect.fn("callWebhook")(function* (call: Call) {
     const at = yield* Clock.currentTimeMillis
@@ -87,14 +67,21 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
       "webhook-timestamp": `${seconds}`,
       "webhook-signature": signatures(call, seconds),
     }
-    const seen: Seen = { ...SILENCE }
-    const place = Effect.map(Effect.result(placeOf(url, allowedNetworks)), (found) => {
-      if (Result.isSuccess(found)) seen.address = found.success
-      else seen.error = found.failure.message
-      return Result.isSuccess(found)
+    const seen = webhookExchange.silence()
+    const place = Effect.flatMap(Effect.result(placeOf(url, allowedNetworks)), (found) => {
+      if (Result.isSuccess(found)) {
+        seen.address = found.success
+        return Effect.succeed(true)
+      }
+      if (found.failure instanceof PlainHttp) {
+        seen.error = found.failure.message
+        return Effect.succeed(false)
+      }
+      seen.error = noPublicAddress(url.hostname)
+      return Effect.as(Effect.logInfo("webhook not called", { reason: found.failure.message, host: url.host }), false)
     })
     const answer = Effect.flatMap(place, (found) =>
-      found ? post(url, agents, { ...request_headers, host: url.host }, call.body, seen) : Effect.void,
+      found ? webhookExchange.post(url, agents, { ...request_headers, host: url.host }, call.body, seen) : Effect.void,
     )
     yield* Effect.timeoutOrElse(answer, {
       duration: timeout,
@@ -105,7 +92,9 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
           seen.error = `${missing} within ${Duration.toSeconds(timeout)} s`
         }),
     })
-    const duration_ms = (yield* SteadyClock.millis) - began
+    const waited_ms = (yield* SteadyClock.millis) - began
+    // How long a look-up took tells what stands in the operator's DNS.
+    const duration_ms = seen.address !== null ? waited_ms : waited_ms < SILENCE_MS ? 0 : SILENCE_MS
     const { address, chunks, error, response_headers, status } = seen
     const attempt: Attempt = {
       at: DateTime.formatIso(DateTime.makeUnsafe(at)),
@@ -114,7 +103,7 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
       request_headers,
       status,
       response_headers,
-      response_body: status === null ? null : text(chunks),
+      response_body: status === null ? null : webhookExchange.text(chunks),
       duration_ms,
       error: error ?? (status === null ? "the connection ended without an answer" : null),
     }
@@ -128,6 +117,13 @@ export const SILENCE_MS = 5_000
 /** An endpoint that sends a head and keeps the rest holds its caller as long as one that says nothing. */
 export const isAnswered = ({ duration_ms, error }: Attempt): boolean => error === null || duration_ms < SILENCE_MS
 
+/**
+ * What a customer reads of a host that is not called, whether DNS does not know it, cannot be asked, or gives it a
+ * private address: a difference would let customers look around in the operator's own network. Operators read the
+ * cause in the log.
+ */
+const noPublicAddress = (host: string): string => `${host} has no public address that may be called`
+
 class PlainHttp extends Error {
   override message = "plain http leaves the payload readable on its way to a public address"
 }
@@ -139,87 +135,3 @@ const placeOf = Effect.fnUntraced(function* (url: URL, allowed: Network.Networks
     url.protocol === "http:" ? addresses.filter((address) => Network.contains(allowed, address)) : addresses
   return address ?? (yield* Effect.fail(new PlainHttp()))
 })
-
-/** What is known of a call so far. */
-interface Seen {
-  address: string | null
-  status: number | null
-  response_headers: Readonly<Record<string, string>>
-  chunks: ReadonlyArray<Buffer>
-  error: string | null
-}
-const SILENCE: Seen = { address: null, status: null, response_headers: {}, chunks: [], error: null }
-
-interface Agents {
-  readonly "http:": http.Agent
-  readonly "https:": https.Agent
-  readonly secure: { readonly ca?: string }
-}
-
-const post = (url: URL, agents: Agents, headers: http.OutgoingHttpHeaders, body: string, seen: Seen) =>
-  Effect.callback<void>((resume) => {
-    const name = url.hostname.replace(/^\[|\]$/gu, "")
-    const secure = url.protocol === "https:"
-    const done = () => resume(Effect.void)
-    let current: http.ClientRequest | undefined
-    let isOver = false
-
-    const send = (agent: http.Agent | https.Agent | false) => {
-      const options: https.RequestOptions = {
-        method: "POST",
-        // The address that was checked, so that nothing is looked up again; the name is for TLS and the Host header.
-        host: seen.address,
-        ...(url.port === "" ? {} : { port: url.port }),
-        path: `${url.pathname}${url.search}`,
-        headers: { ...headers, "content-length": Buffer.byteLength(body) },
-        agent,
-        ...(secure ? { ...agents.secure, servername: isIP(name) === 0 ? name : "" } : {}),
-      }
-      const request = (secure ? https : http).request(options, (response) => read(response, request))
-      current = request
-      request.on("error", (error: NodeJS.ErrnoException) => {
-        // We hung up ourselves, which Node words as if the other side had: nothing goes out after that.
-        if (isOver) return
-        // The endpoint closed a kept connection just as it was used again: that says nothing about the call. A connection
-        // of its own is no kept one, so it goes out again once at most.
-        if (seen.status === null && request.reusedSocket && GONE.has(error.code ?? "")) return send(false)
-        if (seen.status === null) seen.error ??= error.message
-        done()
-      })
-      request.end(body)
-    }
-
-    const read = (response: http.IncomingMessage, request: http.ClientRequest) => {
-      const chunks: Array<Buffer> = []
-      let size = 0
-      seen.status = response.statusCode ?? null
-      seen.response_headers = kept(response.headers)
-      seen.chunks = chunks
-      response.on("data", (chunk: Buffer) => {
-        if (size < KEPT_ANSWER_BYTES) chunks.push(chunk)
-        size += chunk.length
-        if (size > MAX_ANSWER_BYTES) request.destroy()
-      })
-      response.on("error", done)
-      response.on("close", done)
-    }
-
-    send(secure ? agents["https:"] : agents["http:"])
-    return Effect.sync(() => {
-      isOver = true
-      current?.destroy()
-    })
-  })
-
-const GONE: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"])
-
-/** Postgres keeps no NUL in its texts. */
-const text = (chunks: ReadonlyArray<Buffer>): string =>
-  Buffer.concat(chunks).subarray(0, KEPT_ANSWER_BYTES).toString("utf8").replaceAll("\u0000", "\ufffd")
-
-const kept = (headers: http.IncomingHttpHeaders): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers)
-      .slice(0, KEPT_HEADERS)
-      .map(([name, value]) => [name, String(value).slice(0, KEPT_HEADER_CHARS)]),
-  )
