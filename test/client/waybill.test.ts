@@ -108,8 +108,8 @@ describe("the client", () => {
     await using server = await answering([
       page(["c", "b"], { has_more: true, next_cursor: "c" }),
       page(["d"], { has_more: false, next_cursor: null }),
-      page(["evt_1", "evt_2"], { has_more: true, next_position: 7 }),
-      page([], { has_more: false, next_position: 9 }),
+      page(["evt_1", "evt_2"], { has_more: true, next_position: "pos_7" }),
+      page([], { has_more: false, next_position: "pos_9" }),
       page(["m"], { has_more: false, next_cursor: null }),
     ])
     const waybill = new Waybill(KEY, server)
@@ -119,7 +119,7 @@ describe("the client", () => {
       return found
     }
     assert.deepStrictEqual(await ids(waybill.logs.all({ before: "a", tag: "x" })), ["b", "c", "d"])
-    assert.deepStrictEqual(await ids(waybill.events.all({ after_position: 3, types: ["email.queued"] })), [
+    assert.deepStrictEqual(await ids(waybill.events.all({ after_position: "pos_3", types: ["email.queued"] })), [
       "evt_1",
       "evt_2",
     ])
@@ -129,8 +129,8 @@ describe("the client", () => {
       [
         "/v1/email/logs?before=a&limit=100&tag=x",
         "/v1/email/logs?before=c&limit=100&tag=x",
-        "/v1/events?after_position=3&limit=1000&types=email.queued",
-        "/v1/events?after_position=7&limit=1000&types=email.queued",
+        "/v1/events?after_position=pos_3&limit=1000&types=email.queued",
+        "/v1/events?after_position=pos_7&limit=1000&types=email.queued",
         "/v1/sandbox/messages?to=ana%40example.org&limit=100",
       ],
     )
@@ -146,22 +146,24 @@ describe("the client", () => {
   })
 
   it("takes a stream of events up again where it was cut, and leaves it when it has enough", async () => {
-    const block = (position: number, type?: string) =>
-      `id: ${position}\n${type === undefined ? "event: ping\n" : ""}data: ${JSON.stringify({ position, type })}\n\n`
+    const block = (nth: number, type?: string) => {
+      const position = `pos_${nth}`
+      return `id: ${position}\n${type === undefined ? "event: ping\n" : ""}data: ${JSON.stringify({ position, type })}\n\n`
+    }
     const stream = (text: string) => ({ status: 200, headers: { "content-type": "text/event-stream" }, text })
     await using server = await answering([
       stream(block(4) + block(6, "email.queued") + block(7, "email.sent").slice(0, -5)),
       stream(block(6) + block(7, "email.sent") + block(9, "email.delivered")),
     ])
-    const seen: Array<number> = []
+    const seen: Array<string> = []
     for await (const { position } of new Waybill(KEY, server).events.stream({ types: ["email.queued"] })) {
       seen.push(position)
-      if (position === 9) break
+      if (position === "pos_9") break
     }
-    assert.deepStrictEqual(seen, [6, 7, 9])
+    assert.deepStrictEqual(seen, ["pos_6", "pos_7", "pos_9"])
     assert.deepStrictEqual(
       server.seen.map(({ url }) => url),
-      ["/v1/events/stream?types=email.queued", "/v1/events/stream?after_position=6&types=email.queued"],
+      ["/v1/events/stream?types=email.queued", "/v1/events/stream?after_position=pos_6&types=email.queued"],
     )
   })
 
@@ -237,17 +239,23 @@ describe("the client", () => {
     )
   })
 
-  it("reads from where its writes lie, the farthest of them, however their answers overtake each other", async () => {
-    const at = (position: string) => ({ status: 200, headers: { "x-waybill-position": position }, body: ACK })
+  it("reads from where its writes lie, all that ran side by side, however their answers overtake each other", async () => {
+    const at = (position: string, after_ms = 0) => ({
+      status: 200,
+      headers: { "x-waybill-position": position },
+      body: ACK,
+      after_ms,
+    })
     const list = { status: 200, body: { object: "list", has_more: false, next_cursor: null, data: [] } }
     await using server = await answering([
       list,
-      at("0/FFFFFFFF"),
+      at("pos_a"),
       list,
-      at("0/9000000"),
+      at("pos_b"),
+      at("pos_c", 100),
+      at("pos_d"),
       list,
-      at("1/0"),
-      { ...refusal(422, "domain_not_verified"), headers: { "x-waybill-position": "1/A0" } },
+      { ...refusal(422, "domain_not_verified"), headers: { "x-waybill-position": "pos_e" } },
       list,
     ])
     const waybill = new Waybill(KEY, server)
@@ -255,8 +263,11 @@ describe("the client", () => {
     await waybill.emails.send(EMAIL)
     await waybill.logs.list()
     await waybill.emails.send(EMAIL)
+    const slow = waybill.emails.send(EMAIL)
+    while (server.seen.length < 5) await new Promise((resolve) => setTimeout(resolve, 1))
+    await waybill.emails.send(EMAIL)
+    await slow
     await waybill.logs.list()
-    await waybill.emails.cancel("msg_1")
     await caught(waybill.emails.send(EMAIL))
     await waybill.logs.list()
     // Another client knows nothing of it.
@@ -265,12 +276,13 @@ describe("the client", () => {
     assert.deepStrictEqual(told, [
       ["GET", undefined],
       ["POST", undefined],
-      ["GET", "0/FFFFFFFF"],
-      ["POST", undefined],
-      ["GET", "0/FFFFFFFF"],
-      ["POST", undefined],
-      ["POST", undefined],
-      ["GET", "1/A0"],
+      ["GET", "pos_a"],
+      ["POST", "pos_a"],
+      ["POST", "pos_b"],
+      ["POST", "pos_b"],
+      ["GET", "pos_d,pos_c"],
+      ["POST", "pos_d,pos_c"],
+      ["GET", "pos_e"],
       ["GET", undefined],
     ])
   })

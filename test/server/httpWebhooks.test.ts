@@ -166,7 +166,10 @@ layer(Lab.layer(), options)("webhooks", (it) => {
       const { json: feed } = yield* call("GET", "/v1/events?types=email.queued&limit=1")
       const rest = yield* replay({ events: ["email.queued"], after_position: feed.next_position })
       assert.strictEqual(rest.json.queued, 1)
-      assert.strictEqual((yield* replay({ after_position: -1 })).status, 400)
+      for (const after_position of [-1, 7, "7", "pos_7", "pos_00000000000000000000000000"]) {
+        const refused = yield* replay({ after_position })
+        assert.deepStrictEqual([refused.status, refused.json.error.details[0].path], [400, "after_position"])
+      }
       assert.strictEqual((yield* replay({ created_before: "2019-01-01T00:00:00Z" })).status, 400)
       assert.strictEqual((yield* call("POST", `/v1/webhooks/${id}/replay`, {})).status, 400)
     }),

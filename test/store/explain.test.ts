@@ -156,7 +156,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
         webhook_id: "whk_1",
         created_after: seconds(40_000),
         created_before: seconds(40_100),
-        after_position: 0,
+        after_position: 0n,
         types: [{ tag: "EmailOpened", type: "email.opened" }],
         ids: stretch(10).map((n) => `whd_${n}`),
         now: NOW,

@@ -4,8 +4,10 @@ import { EventStore, type Options } from "@waybill/store/EventStore"
 import { PATIENCE_MS } from "@waybill/store/GroupCommit"
 import { OutcomeUnknown } from "@waybill/store/Ledger"
 import { Provenance, system } from "@waybill/store/Provenance"
+import * as Cursors from "@waybill/store/Cursors"
+import * as InstanceKey from "@waybill/store/InstanceKey"
 import * as Lsn from "@waybill/store/Lsn"
-import { layer as replicaLayer, MOST_UNSEEN, Replica, type ReplicaShape } from "@waybill/store/Replica"
+import { layer as replicaLayer, MOST_UNSEEN, PURPOSE, Replica, type ReplicaShape } from "@waybill/store/Replica"
 import * as ReadModel from "@waybill/store/ReadModel"
 import { readModels } from "@waybill/store/ReadModels"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
@@ -138,16 +140,27 @@ layer(Database.layerFresh, { excludeTestServices: true })("a database that is do
     Effect.gen(function* () {
       const fresh = yield* Database.Fresh
       const proxy = yield* faultProxy(fresh.url)
+      const keyring = Result.getOrThrow(InstanceKey.parse(InstanceKey.generate()))
       const services = yield* Layer.build(
         replicaLayer({ url: fresh.url, connections: 1 }).pipe(
           Layer.provide(Database.layerOf({ ...fresh, url: proxy.url })),
+          Layer.provide(Layer.succeed(InstanceKey.InstanceKey, keyring)),
         ),
       )
       const { positionOf, wrote } = Context.get(services, Replica)
       const account_id = id("AccountId")
-      const told = () => Lsn.parse(positionOf(account_id)) ?? Lsn.HIGHEST
+      const cursors = Cursors.make(keyring.derive(PURPOSE))
+      const told = (known?: string) => cursors.read(account_id, positionOf(account_id, known) ?? "") ?? Lsn.HIGHEST
       yield* wrote([account_id])
       const before = told()
+      // Whoever knows of a write elsewhere is not told to forget it; who made one up, or names another account's, is.
+      assert.strictEqual(told(cursors.ofEvent(account_id, before + 7n)), before + 7n)
+      assert.strictEqual(
+        told(`${cursors.ofEvent(account_id, before + 7n)}, ${cursors.ofEvent(account_id, 1n)}`),
+        before + 7n,
+      )
+      assert.strictEqual(told(cursors.ofEvent(id("AccountId"), before + 7n)), before)
+      assert.strictEqual(told("F/FFFFFFFF"), before)
       proxy.down()
       yield* wrote([account_id])
       assert.isTrue(told() >= before + MOST_UNSEEN)

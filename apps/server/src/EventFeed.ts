@@ -64,12 +64,12 @@ export class TooManyStreams extends Data.TaggedError("TooManyStreams")<{}> {
  * Who goes on from a place that the log has never reached would miss all that comes to stand below it: it is of another
  * log, or of this one before it was set back to an earlier moment.
  */
-export class PositionAhead extends Data.TaggedError("PositionAhead")<{ readonly end: bigint }> {
+export class PositionAhead extends Data.TaggedError("PositionAhead")<{}> {
   readonly status = 422
   readonly code = "unprocessable"
   readonly reason = "position_ahead"
   override get message() {
-    return `The log ends at position ${this.end} and was never at the one to go on from. Was it restored? Go on from where it ends, or from 0.`
+    return "The log was never at this position; perhaps it was restored to an earlier moment. Go on from a position that was given since then, or from 0."
   }
 }
 
@@ -164,7 +164,7 @@ const make = Effect.gen(function* () {
   const end = Effect.orDie(Feed.settled(sql))
   const checkPlace = (after: bigint) =>
     Effect.gen(function* () {
-      if (after > 0n && (yield* Effect.orDie(Epoch.isAhead(sql, after)))) yield* new PositionAhead({ end: yield* end })
+      if (after > 0n && (yield* Effect.orDie(Epoch.isAhead(sql, after)))) yield* new PositionAhead()
     })
   const enter = (account_id: string) =>
     Effect.map(checkRoom(account_id), () => void streams.set(account_id, (streams.get(account_id) ?? 0) + 1))

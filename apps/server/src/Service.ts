@@ -54,8 +54,8 @@ export const store = (settings: Settings, url: Redacted.Redacted) =>
   Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
     Layer.provideMerge(KeyUses.layer),
     Layer.provideMerge(EventStore.layer()),
-    Layer.provideMerge(instanceKey(settings)),
     Layer.provideMerge(replica(settings)),
+    Layer.provideMerge(instanceKey(settings)),
     Layer.provideMerge(Database.layer({ url, connections: settings.databaseConnections })),
   )
 

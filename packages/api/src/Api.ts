@@ -30,7 +30,7 @@ export class Api extends HttpApi.make("waybill")
       version: "1",
       summary: "Transactional email whose truth is an event log",
       description:
-        "JSON in and out, snake_case; times are ISO 8601 UTC with milliseconds. Optional values that are absent are `null` in answers. Every answer carries `X-Request-Id` and the state of its rate window. Where logs are read at replicas, a write also answers `X-Waybill-Position`: sent along with a read of the log, it makes any node show at least that much. Clients ignore fields, values and events that they do not know.",
+        "JSON in and out, snake_case; times are ISO 8601 UTC with milliseconds. Optional values that are absent are `null` in answers. Every answer carries `X-Request-Id` and the state of its rate window. Where logs are read at replicas, a write also answers `X-Waybill-Position`: sent along with the requests that follow, it makes any node show at least that much. Clients ignore fields, values and events that they do not know.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" } as { name: string },
       transform: finish,
     }),

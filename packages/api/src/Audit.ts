@@ -11,7 +11,7 @@ import { Validation } from "./Validation.ts"
 export const AuditEntry = Schema.Struct({
   object: Schema.Literal("audit_entry"),
   id: Id.EventId,
-  position: Schema.Natural,
+  position: Page.Position,
   type: Schema.String.annotate({ description: "What was done", examples: ["api_key.revoked"] }),
   stream: Schema.String.annotate({ examples: ["api_key"] }),
   stream_id: Schema.String.annotate({ description: "To what" }),
@@ -25,7 +25,7 @@ export type AuditEntry = typeof AuditEntry.Type
 export class Audit extends HttpApiGroup.make("audit")
   .add(
     HttpApiEndpoint.get("list", "/audit", {
-      query: { limit: Page.limit(), after: Schema.optionalKey(Page.position) },
+      query: { limit: Page.limit(), after: Schema.optionalKey(Page.Position) },
       success: Page.of(AuditEntry),
     }).annotateMerge(
       about(

@@ -107,7 +107,6 @@ const finishParameter = (parameter: Json, operation: Json): void => {
       feed ? { minimum: 1, maximum: 1_000, default: 100 } : { minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
     )
   }
-  if (parameter["name"] === "after_position") whole({ minimum: 0, default: 0 })
   if (parameter["name"] === "idempotency-key") {
     parameter["name"] = "Idempotency-Key"
     Object.assign(parameter["schema"] as Json, { minLength: 1, maxLength: MAX_KEY_CHARS })

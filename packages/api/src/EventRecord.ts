@@ -1,6 +1,7 @@
 import * as Id from "@waybill/domain/Id"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { Schema } from "effect"
+import * as Page from "./Page.ts"
 
 export const Actor = Schema.Struct({
   type: Schema.Literals(["api_key", "user", "operator", "system"]),
@@ -18,7 +19,7 @@ export const EventRecord = Schema.Struct({
   stream: Schema.String.annotate({ description: "The kind of thing it is about", examples: ["email"] }),
   stream_id: Schema.String.annotate({ description: "Which one: its id, or the address of a suppression" }),
   version: Schema.Natural.annotate({ description: "Its place in the history of that thing, from 1" }),
-  position: Schema.Natural.annotate({ description: "Its place in the whole log; grows, with gaps" }),
+  position: Page.Position,
   occurred_at: Timestamp.Timestamp,
   actor: Actor,
   request_id: Schema.NullOr(Schema.String),

@@ -59,14 +59,15 @@ const Wait = Schema.String.annotate({
 export const Feed = Schema.Struct({
   object: Schema.Literal("list"),
   has_more: Schema.Boolean,
-  next_position: Schema.Natural.annotate({
+  next_position: Page.Position.annotateKey({
     description: "The `after_position` of the next request; write it down with what you did",
   }),
   data: Schema.Array(EventRecord),
 }).annotate({ identifier: "EventFeed" })
 
 /** Where the stream has got to while nothing happened; also keeps proxies from taking the silence for the end. */
-export const Ping = Schema.Struct({ position: Schema.Natural }).annotate({ identifier: "EventStreamPing" })
+export const Ping = Schema.Struct({ position: Page.Position }).annotate({ identifier: "EventStreamPing" })
+export type Ping = typeof Ping.Type
 
 const Streamed = HttpApiSchema.StreamSse({
   events: Schema.Struct({
@@ -80,7 +81,7 @@ export class Events extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("list", "/events", {
       query: {
-        after_position: Schema.optionalKey(Page.position),
+        after_position: Schema.optionalKey(Page.From),
         types: Schema.optionalKey(Types),
         limit: Page.limit(MAX_EVENTS, DEFAULT_EVENTS),
         wait: Schema.optionalKey(Wait),
@@ -95,15 +96,15 @@ export class Events extends HttpApiGroup.make("events")
       ),
     ),
     HttpApiEndpoint.get("stream", "/events/stream", {
-      query: { after_position: Schema.optionalKey(Page.position), types: Schema.optionalKey(Types) },
-      headers: { "last-event-id": Schema.optionalKey(Page.position) },
+      query: { after_position: Schema.optionalKey(Page.From), types: Schema.optionalKey(Types) },
+      headers: { "last-event-id": Schema.optionalKey(Page.From) },
       success: Streamed,
       error: ApiError.Unprocessable,
     }).annotateMerge(
       about(
         "Stream the account's events",
         "admin",
-        "Server-sent events as they are written, from `after_position` or `Last-Event-ID`, else from now on; each has its position for an id. A stream ends after a few minutes, to be taken up again where it ended.",
+        "Server-sent events as they are written, from `after_position` or `Last-Event-ID`, else from now on; each has its position for an id, to be sent back as it is. A stream ends after a few minutes, to be taken up again where it ended.",
       ),
     ),
   )

@@ -1,4 +1,5 @@
-import { Effect, Option, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import * as Id from "@waybill/domain/Id"
+import { Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
 export const DEFAULT_LIMIT = 20
 export const MAX_LIMIT = 100
@@ -29,25 +30,25 @@ export const limit = (max: number = MAX_LIMIT, otherwise: number = DEFAULT_LIMIT
     Schema.withDecodingDefaultKey(Effect.succeed(String(otherwise))),
   )
 
-/** A place in the log; 0 is its beginning. */
-export const position = Schema.String.pipe(
-  Schema.decodeTo(
-    Schema.BigInt,
-    SchemaTransformation.transformEffect<bigint, string>({
-      decode: (text, options) =>
-        Result.match(
-          /^[0-9]{1,18}$/u.test(text)
-            ? Result.succeed(BigInt(text))
-            : Result.fail("must be a position, a whole number of at most 18 digits"),
-          {
-            onSuccess: (value) => Effect.succeed(value),
-            onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message }, text, options)),
-          },
-        ),
-      encode: (value) => Effect.succeed(String(value)),
-    }),
-  ),
-)
+/**
+ * A place in the account's history, as an answer tells it: to be given back as it is. Places of two events cannot be
+ * compared, because their distance would tell how much other accounts send.
+ */
+export const Position = Schema.String.check(Schema.isPattern(new RegExp(`^pos_${Id.BASE32}$`, "u"))).annotate({
+  identifier: "Position",
+  description: "A place in the account's history. Opaque: give it back as it is, and do not compare or count with it",
+  examples: ["pos_4xkh5c0bqv8n3t2d7m9s1w6rze"],
+})
+
+/** Where a client wants to go on from, `0` being the beginning. Whether it is the account's own is checked later. */
+export const From = Schema.String.check(
+  Schema.isPattern(new RegExp(`^(?:0|pos_${Id.BASE32})$`, "u"), {
+    message: "must be a position that an answer gave (pos_ and 26 characters), or 0 for the beginning",
+  }),
+).annotate({
+  identifier: "PositionFrom",
+  description: "Where to go on from: a position that an answer gave, or `0` for the beginning",
+})
 
 /** A list and how to go on from it: `next_cursor` is what to pass as `after`. */
 export const of = <S extends Schema.Top>(item: S) =>

@@ -4,6 +4,7 @@ import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "./Authorization.ts"
 import { about } from "./Endpoint.ts"
+import * as Page from "./Page.ts"
 import * as Rules from "./Rules.ts"
 import { Validation } from "./Validation.ts"
 
@@ -99,8 +100,9 @@ export const Stats = Schema.Struct({
   from: Timestamp.Timestamp.annotateKey({ description: "As asked for, rounded down to the hour" }),
   to: Timestamp.Timestamp.annotateKey({ description: "As asked for, rounded up to the hour; not included" }),
   group_by: Schema.Array(Group),
-  up_to_position: Schema.Natural.annotate({
-    description: "Every event of the log up to here is counted, exactly once; what is newer will be",
+  up_to_position: Page.Position.annotateKey({
+    description:
+      "Every event of the account up to here is counted, exactly once; what `GET /events` shows after it will be",
   }),
   more_tags: Schema.Boolean.annotate({
     description: `By tag, an answer shows the first ${MAX_SHOWN_TAGS} of the account's tags by name. Whether there are more: ask for one of them with \`tag\``,

@@ -1,6 +1,7 @@
 import * as Id from "@waybill/domain/Id"
 import * as Timestamp from "@waybill/domain/Timestamp"
 import { Schema } from "effect"
+import * as Page from "./Page.ts"
 
 const at = Timestamp.Timestamp
 const headers = Schema.Record(Schema.String, Schema.String)
@@ -48,7 +49,7 @@ export const Replay = Schema.Struct({
   has_more: Schema.Boolean.annotate({
     description: "More events lie in the range than one replay takes; the next begins at `next_position`",
   }),
-  next_position: Schema.NullOr(Schema.Natural).annotate({
+  next_position: Schema.NullOr(Page.Position).annotate({
     description: "The `after_position` of the next replay of this range; `null` where all of it is queued",
   }),
 }).annotate({ identifier: "WebhookReplay" })

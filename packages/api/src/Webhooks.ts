@@ -68,7 +68,7 @@ const Change = Schema.Struct({
 const Range = Schema.Struct({
   created_after: Timestamp.FromIso,
   created_before: Timestamp.FromIso,
-  after_position: optional(Schema.Natural, "Goes on with a range: the `next_position` of the replay before"),
+  after_position: optional(Page.From, "Goes on with a range: the `next_position` of the replay before"),
   events: optional(events, "Only these types; all that the webhook subscribes to unless said otherwise"),
 })
   .check(

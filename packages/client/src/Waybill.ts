@@ -40,7 +40,7 @@ export interface LogsQuery {
 }
 
 export interface EventsQuery {
-  readonly after_position?: number | undefined
+  readonly after_position?: string | undefined
   readonly types?: readonly string[] | undefined
   readonly limit?: number
   /** Up to `20s`: how long an answer that would be empty waits for an event. */
@@ -193,7 +193,7 @@ export class Waybill {
       this.#get<T.EventFeed>("/events", { ...query, types: types?.join(",") }),
     /** All of it from a position on, as far as it is written. */
     all: ({ after_position: from, types }: Pick<EventsQuery, "after_position" | "types"> = {}) =>
-      paginate(async (after_position: number | undefined) => {
+      paginate(async (after_position: string | undefined) => {
         const page = await this.events.list({ after_position, types, limit: LARGEST_FEED_PAGE })
         return { ...page, next_cursor: page.next_position }
       }, from),

@@ -50,7 +50,7 @@ export const sender = (key: string, options: Options): Sender => {
   const retries = options.retries ?? DEFAULT_RETRIES
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
   const doFetch = options.fetch ?? fetch
-  let position: string | undefined
+  const writes = new Writes()
 
   const request = async <A>(call: Call, read: (response: Response, patience: Patience) => Promise<A>): Promise<A> => {
     const url = new URL(`${base}/v1${call.path}`)
@@ -67,17 +67,18 @@ export const sender = (key: string, options: Options): Sender => {
         accept: "application/json",
         ...(call.body === undefined ? {} : { "content-type": "application/json" }),
         ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey }),
-        ...(isRead && position !== undefined ? { [POSITION]: position } : {}),
+        ...(writes.known !== "" ? { [POSITION]: writes.known } : {}),
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     }
     const safe = call.method !== "POST" || call.idempotencyKey !== undefined
+    const begun = writes.begin()
     for (let tries = 0; ; tries++) {
       const { patience, signal } = patienceOf(timeoutMs + waitMs(call), call.signal)
       let failure: WaybillError
       try {
         const response = await doFetch(url, { ...init, signal })
-        if (!isRead) position = later(position, response.headers.get(POSITION))
+        if (!isRead) writes.answered(begun, response.headers.get(POSITION))
         if (response.ok) return await read(response, patience)
         failure = await errorOf(response)
       } catch (cause) {
@@ -125,16 +126,32 @@ const patienceOf = (ms: number, theirs: AbortSignal | undefined) => {
   }
 }
 
-/** Answers may overtake each other, so the last to come is not always the farthest. */
-const later = (one: string | undefined, other: string | null): string | undefined =>
-  other !== null && (one === undefined || sortable(other) > sortable(one)) ? other : one
+/** Places that are named at once; the service takes this many. */
+const MAX_KNOWN = 16
 
-/** A place in Postgres' write-ahead log, `A/3000148`: two hexadecimal numbers of up to eight digits. */
-const sortable = (place: string): string =>
-  place
-    .split("/")
-    .map((half) => half.padStart(8, "0"))
-    .join("")
+/**
+ * Where the last writes lie. Places cannot be compared, and answers may overtake each other. A write names the places that
+ * were known when it began, and its own lies behind them; of writes that ran side by side all places are kept.
+ */
+class Writes {
+  #answers = 0
+  #places: ReadonlyArray<{ readonly answer: number; readonly place: string }> = []
+
+  get known(): string {
+    return this.#places.map(({ place }) => place).join(",")
+  }
+
+  begin(): number {
+    return this.#answers
+  }
+
+  answered(begun: number, place: string | null): void {
+    if (place === null) return
+    this.#answers++
+    const beside = this.#places.filter(({ answer }) => answer > begun)
+    this.#places = [...beside, { answer: this.#answers, place }].slice(-MAX_KNOWN)
+  }
+}
 
 const isPassing = ({ status }: WaybillError): boolean => status === 0 || status >= 500
 

@@ -3,7 +3,7 @@ import type { Event, EventStreamPing } from "./types.ts"
 
 export interface StreamQuery {
   /** Where to begin: after this position, else from now on. */
-  readonly after_position?: number
+  readonly after_position?: string
   readonly types?: readonly string[]
   /** Ends the stream. */
   readonly signal?: AbortSignal

@@ -97,7 +97,7 @@ export type Attachment = {
 export type AuditEntry = {
   readonly object: "audit_entry"
   readonly id: EventId
-  readonly position: number
+  readonly position: Position
   /** What was done */
   readonly type: string
   readonly stream: string
@@ -423,8 +423,7 @@ export type Event = {
   readonly stream_id: string
   /** Its place in the history of that thing, from 1 */
   readonly version: number
-  /** Its place in the whole log; grows, with gaps */
-  readonly position: number
+  readonly position: Position
   readonly occurred_at: Timestamp
   readonly actor: Actor
   readonly request_id: string | null
@@ -435,14 +434,14 @@ export type EventFeed = {
   readonly object: "list"
   readonly has_more: boolean
   /** The `after_position` of the next request; write it down with what you did */
-  readonly next_position: number
+  readonly next_position: Position
   readonly data: ReadonlyArray<Event>
 }
 
 export type EventId = string
 
 export type EventStreamPing = {
-  readonly position: number
+  readonly position: Position
 }
 
 export type ListedMember = {
@@ -504,6 +503,12 @@ export type Ok = {
 }
 
 export type Plan = "free" | "starter" | "growth" | "business"
+
+/** A place in the account's history. Opaque: give it back as it is, and do not compare or count with it */
+export type Position = string
+
+/** Where to go on from: a position that an answer gave, or `0` for the beginning */
+export type PositionFrom = string
 
 export type SandboxAttachment = {
   readonly filename: string | null
@@ -589,8 +594,8 @@ export type Stats = {
   /** As asked for, rounded up to the hour; not included */
   readonly to: Timestamp
   readonly group_by: ReadonlyArray<"hour" | "day" | "domain" | "tag">
-  /** Every event of the log up to here is counted, exactly once; what is newer will be */
-  readonly up_to_position: number
+  /** Every event of the account up to here is counted, exactly once; what `GET /events` shows after it will be */
+  readonly up_to_position: Position
   /** By tag, an answer shows the first 1000 of the account's tags by name. Whether there are more: ask for one of them with `tag` */
   readonly more_tags: boolean
   /** Oldest first; what has nothing to count has no row */
@@ -755,14 +760,14 @@ export type WebhookReplay = {
   /** More events lie in the range than one replay takes; the next begins at `next_position` */
   readonly has_more: boolean
   /** The `after_position` of the next replay of this range; `null` where all of it is queued */
-  readonly next_position: number | null
+  readonly next_position: Position | null
 }
 
 export type WebhookReplayRange = {
   readonly created_after: TimestampInput
   readonly created_before: TimestampInput
   /** Goes on with a range: the `next_position` of the replay before */
-  readonly after_position?: number | null
+  readonly after_position?: PositionFrom | null
   /** Only these types; all that the webhook subscribes to unless said otherwise */
   readonly events?: ReadonlyArray<WebhookType | "*"> | null
 }

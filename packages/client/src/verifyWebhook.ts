@@ -8,7 +8,7 @@ export interface WebhookEvent {
   readonly type: string
   readonly api_version: string
   readonly created_at: string
-  /** Orders the events of an account. */
+  /** Orders the events of one object, such as an email or a domain: the first is 1. Null for a test. */
   readonly sequence: number | null
   readonly data: Readonly<Record<string, unknown>>
 }

@@ -6,9 +6,13 @@ const UUID_BYTES = 16
 /** 128 bits in groups of five, the last one padded. */
 export const ENCODED_LENGTH = 26
 
+/** The pattern of what `base32` writes, without its ends. */
+export const BASE32 = `[0-7][${ALPHABET}]{${ENCODED_LENGTH - 1}}`
+const ENCODED = new RegExp(`^${BASE32}$`, "u")
+
 const pattern = (prefix: string) =>
   // The `u` flag is what makes the pattern reach OpenAPI.
-  Schema.isPattern(new RegExp(`^${prefix}_[0-7][${ALPHABET}]{25}$`, "u"), {
+  Schema.isPattern(new RegExp(`^${prefix}_${BASE32}$`, "u"), {
     message: `an id here looks like ${prefix}_ and ${ENCODED_LENGTH} characters`,
   })
 
@@ -96,7 +100,8 @@ export const make = <Name extends keyof Ids>(name: Name, epochMillis: number, ra
   return `${PREFIXES[name]}_${base32(bytes)}` as Ids[Name]
 }
 
-const base32 = (bytes: Uint8Array): string => {
+/** 16 bytes as 26 characters. */
+export const base32 = (bytes: Uint8Array): string => {
   let out = ""
   // 130 bits: two zero bits, then the 128 of the UUID.
   let buffer = 0
@@ -111,6 +116,24 @@ const base32 = (bytes: Uint8Array): string => {
     buffer &= (1 << bits) - 1
   }
   return out
+}
+
+/** The 16 bytes that `base32` wrote; undefined for any other text. */
+export const fromBase32 = (text: string): Uint8Array | undefined => {
+  if (!ENCODED.test(text)) return undefined
+  const bytes = new Uint8Array(UUID_BYTES)
+  let buffer = 0
+  let bits = -2
+  let at = 0
+  for (const character of text) {
+    buffer = (buffer << 5) | ALPHABET.indexOf(character)
+    bits += 5
+    if (bits < 8) continue
+    bits -= 8
+    bytes[at++] = buffer >>> bits
+    buffer &= (1 << bits) - 1
+  }
+  return bytes
 }
 
 /** The lowest id of a millisecond, for ranges by time over ids. No id is older than 1970, whatever a range begins with. */

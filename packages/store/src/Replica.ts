@@ -1,7 +1,9 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
+import * as Cursors from "./Cursors.ts"
 import { SESSION } from "./Database.ts"
 import * as Epoch from "./Epoch.ts"
+import { InstanceKey } from "./InstanceKey.ts"
 import * as Lsn from "./Lsn.ts"
 import * as Measures from "./Measures.ts"
 
@@ -14,6 +16,10 @@ export const MAX_STALENESS = Duration.seconds(2)
 export const MAX_ACCOUNTS = 10_000
 /** More than a server writes ahead in the while in which it cannot be asked where it is. */
 export const MOST_UNSEEN = 1n << 34n
+/** Of the key that encrypts places of the write-ahead log, which are no positions of events. */
+export const PURPOSE = "positions of the write-ahead log"
+/** Writes that a reader names at most; beyond that they read the primary. */
+export const MAX_KNOWN = 16
 /** Nobody has come that far: whoever waits for it reads the primary. */
 const NEVER = Lsn.HIGHEST
 const STALENESS = Option.getOrThrow(Duration.toNanos(MAX_STALENESS))
@@ -21,8 +27,11 @@ const STALENESS = Option.getOrThrow(Duration.toNanos(MAX_STALENESS))
 export interface ReplicaShape {
   /** What this node has committed for these accounts, a reader of theirs must see. */
   readonly wrote: (accounts: ReadonlyArray<string>) => Effect.Effect<void>
-  /** How far a replica must be to show the account's last write here; none where there is no replica. */
-  readonly positionOf: (account_id: string) => string | undefined
+  /**
+   * How far a replica must be to show the account's last write here, and those that its caller knows of; none where
+   * there is no replica.
+   */
+  readonly positionOf: (account_id: string, known?: string) => string | undefined
   /** Runs a read where it sees the account's own writes: those of this node, and that up to which its caller knows. */
   readonly read: <A, E, R>(
     account_id: string,
@@ -44,10 +53,22 @@ export interface Options {
   readonly connections: number
 }
 
-export const layer = (options: Options): Layer.Layer<never, never, PgClient.PgClient> =>
+export const layer = (options: Options): Layer.Layer<never, never, PgClient.PgClient | InstanceKey> =>
   Layer.effect(Replica, make(options))
 
+/**
+ * A reader who knows of several writes that ran side by side names them all, with commas between. Undefined where one of
+ * them cannot be read.
+ */
+const latest = (cursors: Cursors.CursorsShape, account_id: string, known: string | undefined): Lsn.Lsn | undefined => {
+  if (known === undefined) return Lsn.LOWEST
+  const named = known.split(",", MAX_KNOWN + 1)
+  const places = named.flatMap((text) => cursors.read(account_id, text.trim()) ?? [])
+  return named.length > MAX_KNOWN || places.length < named.length ? undefined : places.reduce(Lsn.max)
+}
+
 const make = Effect.fnUntraced(function* (options: Options) {
+  const cursors = Cursors.make((yield* InstanceKey).derive(PURPOSE))
   const primary = yield* PgClient.PgClient
   const replica = Context.get(yield* Layer.build(pool(options)), PgClient.PgClient)
   const written = new Map<string, Lsn.Lsn>()
@@ -143,16 +164,22 @@ const make = Effect.fnUntraced(function* (options: Options) {
         Effect.catchCause(() => Effect.sync(() => void doubts++)),
         Effect.asVoid,
       ),
-    positionOf: (account_id) =>
+    positionOf: (account_id, known) =>
       // Where a commit lies that nobody could ask for is not known, but what it does not lie beyond. Not the end of all
       // positions: a reader keeps the greatest that he was told, and would never be shown a replica again.
-      doubts > 0
-        ? Lsn.format([last, floor, samples.at(-1)?.lsn ?? Lsn.LOWEST].reduce(Lsn.max) + MOST_UNSEEN)
-        : Lsn.format(Lsn.max(written.get(account_id) ?? last, floor)),
+      cursors.ofProgress(
+        account_id,
+        Lsn.max(
+          doubts > 0
+            ? [last, floor, samples.at(-1)?.lsn ?? Lsn.LOWEST].reduce(Lsn.max) + MOST_UNSEEN
+            : Lsn.max(written.get(account_id) ?? last, floor),
+          latest(cursors, account_id, known) ?? Lsn.LOWEST,
+        ),
+      ),
     read: (account_id, known, effect) =>
       Effect.gen(function* () {
-        // What cannot be read was told by nobody: then the primary knows best.
-        const told = known === undefined ? Lsn.LOWEST : (Lsn.parse(known) ?? NEVER)
+        // What cannot be read was given out by nobody, and then the primary knows best.
+        const told = latest(cursors, account_id, known) ?? NEVER
         const needed = doubts > 0 ? NEVER : [written.get(account_id) ?? Lsn.LOWEST, floor, told].reduce(Lsn.max)
         const isRead = yield* isThere(needed)
         Measures.logRead(isRead ? "replica" : "primary")

@@ -142,7 +142,7 @@ export interface Dispatch {
   /** Null where the webhook is switched off or gone. */
   readonly webhook: { readonly url: string; readonly signing: Signing } | null
   readonly event: {
-    readonly position: string
+    readonly version: number
     readonly stream: string
     readonly stream_id: string
     readonly type: string
@@ -176,7 +176,7 @@ const select = (
   SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.attempts, ${iso(sql, "d.created_at")} AS created_at,
     CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing) END
       AS webhook, l.record AS email,
-    CASE WHEN e.position IS NOT NULL THEN jsonb_build_object('position', e.position::text, 'stream', e.stream,
+    CASE WHEN e.position IS NOT NULL THEN jsonb_build_object('version', e.version, 'stream', e.stream,
       'stream_id', e.stream_id, 'type', e.type, 'data', e.data, 'meta', e.meta,
       'recorded_at', ${iso(sql, "e.recorded_at")}) END AS event
   FROM unnest(${account_ids}::text[], ${ids}::text[]) AS wanted(account_id, id)

@@ -12,7 +12,7 @@ export interface Range {
   readonly created_after: string
   readonly created_before: string
   /** The last event that an earlier replay of the range took. */
-  readonly after_position: number
+  readonly after_position: bigint
   /** Tags of events, as the log names them, with the type each is told by. */
   readonly types: ReadonlyArray<{ readonly tag: string; readonly type: string }>
   /** Fresh ids for events that this webhook was never told of: as many as the replay takes events. */
@@ -23,7 +23,7 @@ export interface Range {
 export interface Replayed {
   readonly queued: number
   /** Where the next replay of the range goes on; null where all of it was taken. */
-  readonly next_position: number | null
+  readonly next_position: bigint | null
 }
 
 /**
@@ -43,7 +43,7 @@ const positionBefore = Effect.fnUntraced(function* (
 ) {
   const [last] = yield* sql<{ readonly position: bigint }>`
     SELECT position FROM events WHERE account_id = ${account_id} ORDER BY position DESC LIMIT 1`
-  let atLeast = BigInt(after_position)
+  let atLeast = after_position
   let atMost = last?.position ?? atLeast
   while (atMost - atLeast > NEAR_POSITIONS) {
     const middle = (atLeast + atMost) / 2n
@@ -106,5 +106,5 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
     ),
   )
   if (done === undefined) return yield* Effect.die("an aggregate without a row")
-  return { queued: done.queued, next_position: done.more ? Number(done.position) : null } satisfies Replayed
+  return { queued: done.queued, next_position: done.more ? done.position : null } satisfies Replayed
 })

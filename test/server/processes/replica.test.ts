@@ -103,11 +103,11 @@ layer(World, { excludeTestServices: true, timeout: 60_000 })("nodes with a repli
           const answer = yield* post("/v1/email/send", mail)
           assert.strictEqual(answer.status, 200)
           const position = answer.headers.get("x-waybill-position") ?? assert.fail("no position")
-          assert.isDefined(Lsn.parse(position))
+          assert.match(position, /^pos_/u)
           return { id: String(answer.json.id), position }
         })
         const added = yield* post("/v1/domains", { name: "acme.test" })
-        assert.isDefined(Lsn.parse(added.headers.get("x-waybill-position")))
+        assert.match(added.headers.get("x-waybill-position") ?? "", /^pos_/u)
 
         const first = yield* send
         for (const node of [one, other]) {

@@ -39,7 +39,7 @@ const replayRange = Effect.fnUntraced(function* (
     webhook_id: endpoint.webhook_id,
     created_after: "2000-01-01T00:00:00.000Z",
     created_before: Timestamp.plus(now, Timestamp.DAY),
-    after_position: 0,
+    after_position: 0n,
     types: DomainEvent.TAGS.filter((tag) => tag.startsWith("Email")).map((tag) => ({
       tag,
       type: DomainEvent.publicType(tag),
@@ -184,7 +184,7 @@ layer(World, { excludeTestServices: true })("a replay", (it) => {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id })
       const range = { types: [{ tag: "EmailQueued", type: "email.queued" }] }
       const first = yield* replayRange(endpoint, range, 3)
-      const second = yield* replayRange(endpoint, { ...range, after_position: first.next_position ?? 0 }, 1)
+      const second = yield* replayRange(endpoint, { ...range, after_position: first.next_position ?? 0n }, 1)
       assert.deepStrictEqual([first.queued, second], [3, { queued: 1, next_position: null }])
       const told = yield* Effect.orDie(sql<{ readonly stream_id: string }>`
         SELECT stream_id FROM webhook_deliveries WHERE webhook_id = ${endpoint.webhook_id} ORDER BY stream_id`)

@@ -7,13 +7,13 @@ import { say } from "../ui/Toasts.tsx"
 
 interface Replay {
   readonly queued: number
-  readonly next_position: number | null
+  readonly next_position: string | null
 }
 
 /** One replay takes so many events; the next goes on where it ended. */
 const replayAll = async (webhookId: string, range: { created_after: string; created_before: string }) => {
   let calls = 0
-  let after_position: number | null = null
+  let after_position: string | null = null
   do {
     const { next_position, queued }: Replay = await post(`/webhooks/${webhookId}/replay`, { ...range, after_position })
     calls += queued

@@ -83,7 +83,7 @@ const answered = <E, R>(
     }
     const admitted = admittedBy(verdict.value, address)
     const answer = yield* handle(Effect.provideService(app, Admitted, admitted))
-    const position = request.method === "GET" ? {} : yield* Position.headers(accountOf(verdict.value))
+    const position = request.method === "GET" ? {} : yield* Position.headers(accountOf(verdict.value), request)
     return HttpServerResponse.setHeaders(answer, { ...standing, ...position })
   })
 

@@ -3,17 +3,21 @@ import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
 /** Said by an answer to a write, and again by whoever wants to read it at a node with a replica. */
-const HEADER = "x-waybill-position"
+export const HEADER = "x-waybill-position"
 
-/** Where the account's last write lies; nothing where all reads are the primary's. */
-export const headers = (account_id: string | undefined): Effect.Effect<Readonly<Record<string, string>>> =>
-  Effect.map(Replica, (replica) => headersBy(replica, account_id))
+/** Where the account's last write lies, and those that its caller knows of; nothing where all reads are the primary's. */
+export const headers = (
+  account_id: string | undefined,
+  request: HttpServerRequest.HttpServerRequest,
+): Effect.Effect<Readonly<Record<string, string>>> =>
+  Effect.map(Replica, (replica) => headersBy(replica, account_id, request.headers[HEADER]))
 
 export const headersBy = (
   { positionOf }: ReplicaShape,
   account_id: string | undefined,
+  known: string | undefined,
 ): Readonly<Record<string, string>> => {
-  const position = account_id === undefined ? undefined : positionOf(account_id)
+  const position = account_id === undefined ? undefined : positionOf(account_id, known)
   return position === undefined ? {} : { [HEADER]: position }
 }
 

@@ -115,7 +115,9 @@ const answerAs = (id: string, house: House, request: IncomingMessage): Effect.Ef
       if (verdict._tag !== "Admitted")
         return Effect.succeed(refused(Edge.refusalOf(verdict, authorization), id, standing))
       const { key } = verdict
-      const said = () => ({ ...standing, ...Position.headersBy(house.replica, key.account_id) })
+      const header = request.headers[Position.HEADER]
+      const known = typeof header === "string" ? header : undefined
+      const said = () => ({ ...standing, ...Position.headersBy(house.replica, key.account_id, known) })
       return Effect.matchCauseEffect(
         Effect.suspend(() => accepted(house, request, key, address, id)),
         {

@@ -2,6 +2,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Api } from "@waybill/api/Api"
 import type { Networks } from "@waybill/mail/Network"
 import * as TrackingToken from "@waybill/mail/TrackingToken"
+import { Cursors } from "@waybill/store/Cursors"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -92,7 +93,7 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       // and their bodies too.
       node.removeAllListeners("upgrade")
     }),
-  ).pipe(Layer.provide(router))
+  ).pipe(Layer.provide([router, Cursors.layer]))
 
 /** The whole of HTTP. Gives the server, so that whoever let the system choose a port can ask for it. */
 export const HttpLive = <R = never>(options: Options<R>) => {

@@ -7,6 +7,7 @@ import type * as Id from "@waybill/domain/Id"
 import * as PublicType from "@waybill/domain/PublicType"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import * as Webhook from "@waybill/domain/Webhook"
+import { Cursors } from "@waybill/store/Cursors"
 import * as WebhookDeliveries from "@waybill/store/WebhookDeliveries"
 import * as WebhookReplays from "@waybill/store/WebhookReplays"
 import * as Webhooks from "@waybill/store/Webhooks"
@@ -14,6 +15,7 @@ import { Array, Data, Effect, Option } from "effect"
 import { newId, now } from "../fresh.ts"
 import { webhookPayload } from "../tasks/webhookPayload.ts"
 import type { Call } from "./commit.ts"
+import * as Cursor from "./Cursor.ts"
 import { onceWith } from "./onceWith.ts"
 import { asWritten } from "./records.ts"
 
@@ -114,7 +116,7 @@ const replaying = Effect.fnUntraced(function* ({ delivery_id, id }: OfDelivery["
 interface Range {
   readonly created_after: Timestamp.Timestamp
   readonly created_before: Timestamp.Timestamp
-  readonly after_position: number | null
+  readonly after_position: string | null
   readonly events: ReadonlyArray<string> | null
 }
 
@@ -126,6 +128,7 @@ const replayingRange = Effect.fnUntraced(function* (
   { after_position, created_after, created_before, events }: Range,
 ) {
   const { account_id, webhook } = yield* findEnabled(webhook_id)
+  const after = yield* Cursor.read(account_id, "after_position", after_position ?? "0")
   const ids = yield* Effect.forEach(
     Array.makeBy(WebhookReplays.MAX_REPLAY_EVENTS, () => undefined),
     () => newId("WebhookDeliveryId"),
@@ -135,7 +138,7 @@ const replayingRange = Effect.fnUntraced(function* (
     webhook_id,
     created_after,
     created_before,
-    after_position: after_position ?? 0,
+    after_position: after,
     types: typesOf(events ?? webhook.events),
     ids,
     now: yield* now,
@@ -145,7 +148,7 @@ const replayingRange = Effect.fnUntraced(function* (
     webhook_id,
     queued,
     has_more: next_position !== null,
-    next_position,
+    next_position: next_position === null ? null : (yield* Cursors).ofEvent(account_id, next_position),
   }
 })
 

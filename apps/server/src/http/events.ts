@@ -1,12 +1,15 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import type { EventRecord } from "@waybill/api/EventRecord"
+import type { Ping } from "@waybill/api/Events"
 import * as DomainEvent from "@waybill/domain/DomainEvent"
+import { Cursors, type CursorsShape } from "@waybill/store/Cursors"
 import type { FeedPage } from "@waybill/store/Ledger"
 import type { Stored } from "@waybill/store/Recorded"
 import { Duration, Effect, Layer, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../EventFeed.ts"
+import * as Cursor from "./Cursor.ts"
 import { eventRecord } from "./records.ts"
 
 export const EventsLive = HttpApiBuilder.group(
@@ -14,19 +17,21 @@ export const EventsLive = HttpApiBuilder.group(
   "events",
   Effect.fnUntraced(function* (handlers) {
     const feed = yield* EventFeed
+    const cursors = yield* Cursors
     return handlers.handleAll({
       list: ({ query }) =>
         Effect.gen(function* () {
           const { account_id } = yield* CurrentKey
           const { after_position, limit, types, wait } = query
-          const asked = { after: after_position ?? 0n, account_id, limit, ...tagsOf(types) }
+          const after = yield* Cursor.read(account_id, "after_position", after_position ?? "0")
+          const asked = { after, account_id, limit, ...tagsOf(types) }
           yield* feed.checkPlace(asked.after)
           const { events, more, upTo } = yield* feed.next(asked, Duration.seconds(wait ?? 0))
           return {
             object: "list" as const,
             has_more: more,
-            next_position: Number(upTo),
-            data: events.map(told),
+            next_position: cursors.ofProgress(account_id, upTo),
+            data: events.map(told(cursors)),
           }
         }),
       stream: ({ headers, query }) =>
@@ -35,15 +40,17 @@ export const EventsLive = HttpApiBuilder.group(
           yield* feed.checkRoom(account_id)
           const { after_position, types } = query
           // Who comes back says where it was; that is later than where it once began.
-          const after = headers["last-event-id"] ?? after_position ?? (yield* feed.end)
+          const from = headers["last-event-id"] ?? after_position
+          const field = headers["last-event-id"] === undefined ? "after_position" : "last-event-id"
+          const after = from === undefined ? yield* feed.end : yield* Cursor.read(account_id, field, from)
           yield* feed.checkPlace(after)
           const pages = feed.stream({ after, account_id, ...tagsOf(types) })
           // Refused a moment after there was room: an end like any other, after which the client comes again.
           return pages.pipe(
             Stream.catch(() => Stream.empty),
-            Stream.flatMap((page) => Stream.fromIterable(messages(page))),
+            Stream.flatMap((page) => Stream.fromIterable(messages(cursors, account_id, page))),
             // Said at once, because an answer's head leaves with the first of its body.
-            Stream.prepend([ping(after)]),
+            Stream.prepend([ping(cursors.ofProgress(account_id, after))]),
           )
         }),
     })
@@ -53,22 +60,25 @@ export const EventsLive = HttpApiBuilder.group(
 const tagsOf = (types: ReadonlyArray<string> | undefined) =>
   types === undefined ? {} : { types: types.flatMap(DomainEvent.tagsOf) }
 
-const told = (stored: Stored): EventRecord =>
-  eventRecord(
-    { ...stored, data: DomainEvent.upcast(stored.type, stored.meta.schema_version, stored.data) },
-    stored.stream,
-    stored.stream_id,
-  )
+const told =
+  (cursors: CursorsShape) =>
+  (stored: Stored): EventRecord =>
+    eventRecord(
+      { ...stored, data: DomainEvent.upcast(stored.type, stored.meta.schema_version, stored.data) },
+      cursors.ofEvent(stored.account_id, stored.position),
+      stored.stream,
+      stored.stream_id,
+    )
 
 interface Message {
   readonly id: string
   readonly event: "message" | "ping"
-  readonly data: EventRecord | { readonly position: number }
+  readonly data: EventRecord | Ping
 }
 
-const messages = ({ events, upTo }: FeedPage): ReadonlyArray<Message> =>
+const messages = (cursors: CursorsShape, account_id: string, { events, upTo }: FeedPage): ReadonlyArray<Message> =>
   events.length === 0
-    ? [ping(upTo)]
-    : events.map((stored) => ({ id: `${stored.position}`, event: "message", data: told(stored) }))
+    ? [ping(cursors.ofProgress(account_id, upTo))]
+    : events.map(told(cursors)).map((data) => ({ id: data.position, event: "message", data }))
 
-const ping = (position: bigint): Message => ({ id: `${position}`, event: "ping", data: { position: Number(position) } })
+const ping = (position: Ping["position"]): Message => ({ id: position, event: "ping", data: { position } })

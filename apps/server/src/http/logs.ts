@@ -7,6 +7,7 @@ import { EmailNotFound } from "@waybill/domain/EmailRefusal"
 import type * as Id from "@waybill/domain/Id"
 import * as Tracking from "@waybill/domain/Tracking"
 import * as Content from "@waybill/store/Content"
+import { Cursors } from "@waybill/store/Cursors"
 import type * as EmailLogFilter from "@waybill/store/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/EmailLogQuery"
 import { EventStore } from "@waybill/store/EventStore"
@@ -45,7 +46,9 @@ export const LogsLive = HttpApiBuilder.group(Api, "logs", (handlers) =>
         yield* checkEmail(params.id)
         const facts = yield* Position.read(account_id, request, EmailLogQuery.events(account_id, params.id))
         if (facts.length === 0) return yield* new EmailNotFound()
-        return whole(facts.map((fact) => eventRecord(fact, Email.stream, params.id)))
+        const cursors = yield* Cursors
+        const cursorOf = (position: bigint) => cursors.ofEvent(account_id, position)
+        return whole(facts.map((fact) => eventRecord(fact, cursorOf(fact.position), Email.stream, params.id)))
       }),
   }),
 )

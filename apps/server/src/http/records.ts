@@ -31,10 +31,15 @@ const withNames = (data: Stored["data"]): Stored["data"] =>
 const MAILBOXES: ReadonlySet<string> = new Set(["to", "cc", "bcc", "reply_to"])
 const named = (mailbox: { readonly name?: string }): object => ({ ...mailbox, name: mailbox.name ?? null })
 
-type Fact = Pick<Stored, "event_id" | "version" | "position" | "type" | "data" | "meta" | "recorded_at">
+type Fact = Pick<Stored, "event_id" | "version" | "type" | "data" | "meta" | "recorded_at">
 
-/** An event of the log as clients read it: today's shape and names, the moment it happened, who did it. */
-export const eventRecord = (fact: Fact, stream: string, stream_id: string): EventRecord => {
+/** An event of the log as clients read it: today's shape and names, its cursor, the moment it happened, who did it. */
+export const eventRecord = (
+  fact: Fact,
+  position: EventRecord["position"],
+  stream: string,
+  stream_id: string,
+): EventRecord => {
   const { at, ...data } = fact.data
   return {
     object: "event",
@@ -43,8 +48,7 @@ export const eventRecord = (fact: Fact, stream: string, stream_id: string): Even
     stream,
     stream_id,
     version: fact.version,
-    // Exact far beyond the mail of a lifetime: JSON's integers end at 2^53.
-    position: Number(fact.position),
+    position,
     occurred_at: (at ?? data["created_at"] ?? fact.recorded_at) as Timestamp.Timestamp,
     actor: { type: fact.meta.actor.type, id: fact.meta.actor.id },
     request_id: fact.meta.request_id,

@@ -2,6 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import { longest, type Query, type StatsRow } from "@waybill/api/Stats"
 import * as Timestamp from "@waybill/domain/Timestamp"
+import { Cursors } from "@waybill/store/Cursors"
 import * as EmailStats from "@waybill/store/EmailStats"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -36,7 +37,7 @@ export const StatsLive = HttpApiBuilder.group(Api, "stats", (handlers) =>
         from,
         to,
         group_by,
-        up_to_position: Number(position),
+        up_to_position: (yield* Cursors).ofProgress(account_id, position),
         more_tags,
         data: rows.map(asWritten<StatsRow>),
       }

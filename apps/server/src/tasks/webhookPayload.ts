@@ -15,8 +15,8 @@ export const webhookPayload = (dispatch: Dispatch): string =>
     type: dispatch.event_type,
     api_version: API_VERSION,
     created_at: dispatch.event?.recorded_at ?? dispatch.created_at,
-    // A bigint's digits: within JSON's exact integers for the next few thousand years of mail.
-    sequence: dispatch.event === null ? null : Number(dispatch.event.position),
+    // Orders the events of one object. The position in the log would tell how much other accounts send.
+    sequence: dispatch.event === null ? null : dispatch.event.version,
     data: data(dispatch),
   })
 
