@@ -5,6 +5,7 @@ import * as MtaStsFetch from "@waybill/mail/MtaStsFetch"
 import * as SmtpConnection from "@waybill/mail/SmtpConnection"
 import { SmtpWire } from "@waybill/mail/SmtpWire"
 import { Duration, Effect, Result } from "effect"
+import * as tls from "node:tls"
 import * as callWebhook from "../../apps/server/src/tasks/callWebhook.ts"
 import * as webhookExchange from "../../apps/server/src/tasks/webhookExchange.ts"
 import * as Floods from "../support/floods.ts"
@@ -23,6 +24,11 @@ const calling = Effect.map(
       Effect.provide(Dns.Dns.layerTest({})),
     ),
 )
+
+const until = (isSo: () => boolean): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
+  })
 
 const INTERIM = `more than ${AnswerBudget.MAX_INTERIM_ANSWERS} interim answers (1xx)`
 const WIRE = `the answer takes more than ${webhookExchange.MAX_WIRE_BYTES / 1024} KB on the wire`
@@ -79,6 +85,21 @@ describe("an answer without end", () => {
       }),
   )
 
+  it.live("of a webhook's endpoint that speaks unasked on a kept connection ends that connection", () =>
+    Effect.gen(function* () {
+      const call = yield* calling
+      for (const name of [
+        "103 Early Hints",
+        "line ends before the status line",
+        "one answer after the other",
+      ] as const) {
+        const server = yield* Floods.listen(Floods.HTTP_FLOODS[name], { before: [NO_CONTENT], unasked: true })
+        assert.strictEqual((yield* call(server.port)).status, 204)
+        yield* until(() => server.open() === 0)
+      }
+    }),
+  )
+
   it.live("is none where an endpoint sends a few interim answers before its own", () =>
     Effect.gen(function* () {
       const few = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(AnswerBudget.MAX_INTERIM_ANSWERS)
@@ -104,6 +125,50 @@ describe("an answer without end", () => {
       }).pipe(Effect.provide(Dns.Dns.layerTest({ "mta-sts.acme.test": { A: ["127.0.0.1"] } }))),
     )
   }
+})
+
+describe("a TLS handshake", () => {
+  /** Asks for the handshake anew, again and again, as soon as something was said. */
+  const renegotiating = Effect.acquireRelease(
+    Effect.promise(
+      () =>
+        new Promise<{ readonly server: tls.Server; readonly port: number; readonly handshakes: () => number }>(
+          (resolve) => {
+            let handshakes = 0
+            const again = (socket: tls.TLSSocket): void => {
+              socket.renegotiate({}, (error) => {
+                if (error !== null) return void socket.destroy()
+                handshakes++
+                again(socket)
+              })
+            }
+            const server = tls.createServer({ ...SmtpServer.certified, maxVersion: "TLSv1.2" }, (socket) => {
+              socket.on("error", () => undefined)
+              socket.once("data", () => again(socket))
+            })
+            server.listen(0, "127.0.0.1", () => {
+              const address = server.address()
+              const port = typeof address === "object" && address !== null ? address.port : 0
+              resolve({ server, port, handshakes: () => handshakes })
+            })
+          },
+        ),
+    ),
+    ({ server }) => Effect.sync(() => server.close()),
+  )
+
+  it.live("is made once a connection, whatever the other side asks for: webhooks, MTA-STS", () =>
+    Effect.gen(function* () {
+      const { handshakes, port } = yield* renegotiating
+      const allowedNetworks = networks("127.0.0.0/8")
+      const call = yield* callWebhook.make({ allowedNetworks, ca: SmtpServer.authority, timeout: DEADLINE })
+      const attempt = yield* call({ url: `https://127.0.0.1:${port}/`, id: "evt_1", body: "{}", secrets })
+      assert.strictEqual(attempt.status, null)
+      const fetch = yield* MtaStsFetch.make({ port, allowed: allowedNetworks, ca: SmtpServer.authority })
+      assert.isTrue(Result.isFailure(yield* Effect.result(fetch("acme.test"))))
+      assert.strictEqual(handshakes(), 0)
+    }).pipe(Effect.provide(Dns.Dns.layerTest({ "mta-sts.acme.test": { A: ["127.0.0.1"] } }))),
+  )
 })
 
 /** What an SMTP server says for ever once it was connected to, and why the session is ended. */

@@ -37,10 +37,14 @@ export const HTTP_FLOODS = {
 export interface Flooder {
   readonly port: number
   readonly connections: () => number
+  /** Connections that are open now. */
+  readonly open: () => number
   readonly close: () => Promise<void>
 }
 
 const BLOCK = 64 * 1024
+/** The client has taken the answer for a whole one by then. */
+const UNASKED_AFTER_MS = 50
 
 const flood = (socket: net.Socket, { first, forever }: Flood) => {
   const block = Buffer.from(forever.repeat(Math.ceil(BLOCK / forever.length)))
@@ -63,6 +67,8 @@ export const listen = (
     readonly before?: ReadonlyArray<string>
     /** Before the client has said anything. */
     readonly atOnce?: boolean
+    /** Behind the last proper answer, without being asked again. */
+    readonly unasked?: boolean
   } = {},
 ) =>
   Effect.acquireRelease(
@@ -82,6 +88,7 @@ export const listen = (
               const proper = before.shift()
               if (proper === undefined) flood(socket, answer)
               else socket.write(proper)
+              if (options.unasked === true) setTimeout(() => flood(socket, answer), UNASKED_AFTER_MS)
             })
           }
           const server = options.tls === undefined ? net.createServer(serve) : tls.createServer(options.tls, serve)
@@ -90,6 +97,7 @@ export const listen = (
             resolve({
               port: typeof address === "object" && address !== null ? address.port : 0,
               connections: () => connections,
+              open: () => sockets.size,
               close: () =>
                 new Promise<void>((done) => {
                   for (const socket of sockets) socket.destroy()
