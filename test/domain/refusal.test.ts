@@ -11,6 +11,7 @@ describe("a refusal", () => {
       422: "unprocessable",
       429: "rate_limited",
       500: "internal_error",
+      503: "internal_error",
     })
   })
 

@@ -22,8 +22,11 @@ const written = ({ verdict, ...fact }: Fact): Record<string, string> => ({
   ...(verdict === undefined ? {} : { class: verdict.class, suppress: verdict.suppress }),
 })
 
+const parse = (bytes: Uint8Array) =>
+  Effect.catchTags(Report.parse(bytes, "acme"), { Busy: Effect.die, Unread: Effect.die })
+
 const answer = (bytes: Uint8Array) =>
-  Effect.map(Effect.result(Report.parse(bytes)), (result) =>
+  Effect.map(Effect.result(parse(bytes)), (result) =>
     Result.isFailure(result) ? { refused: result.failure.reason } : result.success.map(written),
   )
 
@@ -100,7 +103,7 @@ describe("a hostile report", { timeout: 2 * HANGS_MS }, () => {
   it.effect("that is huge is read up to the limit, where its facts stand", () =>
     quickly(
       Effect.gen(function* () {
-        const facts = yield* Report.parse(dsn(1, `Message-ID: <a@b>\r\n\r\n${"x".repeat(70)}\r\n`.repeat(400_000)))
+        const facts = yield* parse(dsn(1, `Message-ID: <a@b>\r\n\r\n${"x".repeat(70)}\r\n`.repeat(400_000)))
         assert.deepStrictEqual(
           facts.map((fact) => [fact.recipient, fact.originalMessageId]),
           [["r0@x.test", "a@b"]],
@@ -112,7 +115,7 @@ describe("a hostile report", { timeout: 2 * HANGS_MS }, () => {
   it.effect("that names thousands gives as many facts as the limit", () =>
     quickly(
       Effect.gen(function* () {
-        assert.strictEqual((yield* Report.parse(dsn(5000, ""))).length, ReportFact.RECIPIENTS_LIMIT)
+        assert.strictEqual((yield* parse(dsn(5000, ""))).length, ReportFact.RECIPIENTS_LIMIT)
       }),
     ),
   )

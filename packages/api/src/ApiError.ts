@@ -95,6 +95,27 @@ export const Unprocessable = error(
 )
 export const Internal = error(500, "Our fault. The cause is logged under `request_id`.")
 
+const overloaded = error(
+  503,
+  "A budget of the service is used up. Nothing was done; send the same request again after `Retry-After`.",
+)
+
+/** The headers of a refusal that says when to come back. */
+const later = { "retry-after": Schema.Int.annotate({ description: "Seconds to wait" }) }
+
+export const Overloaded = ofStatus(503).pipe(
+  HttpApiSchema.encodeToWithHeaders(
+    { body: overloaded, headers: later },
+    {
+      encode: (refusal) => ({ body: refusal, headers: { "retry-after": refusal.retry_after_s ?? 1 } }),
+      decode: ({ body, headers }) =>
+        body instanceof ApiError
+          ? (new ApiError(503, toBody(body, body.request_id), headers["retry-after"]) as ApiError & Of<503>)
+          : body,
+    },
+  ),
+)
+
 const tooMany = error(
   429,
   "A window or the monthly volume is used up; wait as long as `Retry-After` says, then back off exponentially.",
@@ -102,7 +123,7 @@ const tooMany = error(
 
 export const RateLimited = ofStatus(429).pipe(
   HttpApiSchema.encodeToWithHeaders(
-    { body: tooMany, headers: { "retry-after": Schema.Int.annotate({ description: "Seconds to wait" }) } },
+    { body: tooMany, headers: later },
     {
       encode: (refusal) => ({ body: refusal, headers: { "retry-after": refusal.retry_after_s ?? 1 } }),
       decode: ({ body, headers }) =>

@@ -68,6 +68,26 @@ export class InternalError extends Data.TaggedError("InternalError")<{}> {
   }
 }
 
+/** A budget of the service is used up. Nothing was done, and the same request may be sent again. */
+export class Overloaded extends Data.TaggedError("Overloaded")<{ readonly retry_after_s: number }> {
+  readonly status = 503
+  readonly code = "internal_error"
+  readonly reason = "overloaded"
+  override get message() {
+    return "The service has too much to do at the moment. Nothing was done; send the request again later."
+  }
+}
+
+/** The message is there, and reading it takes more time or memory than one message may. */
+export class MessageUnreadable extends Data.TaggedError("MessageUnreadable")<{}> {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "message_unreadable"
+  override get message() {
+    return "This message is too complex to be shown. Its bytes can be downloaded in the dashboard."
+  }
+}
+
 /** Another body came under a key that has been used. */
 export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused")<{}> {
   readonly status = 422

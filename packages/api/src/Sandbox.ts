@@ -1,3 +1,4 @@
+import * as ApiError from "./ApiError.ts"
 import * as Address from "@waybill/domain/Address"
 import * as Id from "@waybill/domain/Id"
 import * as Timestamp from "@waybill/domain/Timestamp"
@@ -92,7 +93,11 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
         "Newest first. With `wait` and `to` a test suite asks for the mail that it has just caused.",
       ),
     ),
-    HttpApiEndpoint.get("get", "/sandbox/messages/:id", { params, success: WholeMessage }).annotateMerge(
+    HttpApiEndpoint.get("get", "/sandbox/messages/:id", {
+      params,
+      success: WholeMessage,
+      error: [ApiError.Unprocessable, ApiError.Overloaded],
+    }).annotateMerge(
       about("Read a captured mail", scope, "Its parts as a mail program reads them, and the bytes themselves."),
     ),
     HttpApiEndpoint.delete("remove", "/sandbox/messages/:id", { params, success: Emptied }).annotateMerge(

@@ -10,7 +10,7 @@ export type Code =
   | "rate_limited"
   | "internal_error"
 
-export type Status = 400 | 401 | 403 | 404 | 422 | 429 | 500
+export type Status = 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
 
 export interface Detail {
   readonly path: string
@@ -19,7 +19,7 @@ export interface Detail {
 
 /**
  * What every error class of the domain looks like from outside, so that the API renders all of them with one function.
- * `retry_after_s` is what a 429 puts into `Retry-After`.
+ * `retry_after_s` is what a 429 or a 503 puts into `Retry-After`.
  */
 export interface Refusal {
   readonly _tag: string
@@ -39,6 +39,7 @@ export const CODES: { readonly [S in Status]: Code } = {
   422: "unprocessable",
   429: "rate_limited",
   500: "internal_error",
+  503: "internal_error",
 }
 
 export const isRefusal = (error: unknown): error is Refusal =>

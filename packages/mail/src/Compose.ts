@@ -21,8 +21,18 @@ export interface Composed {
 /** `<id@domain of the sender>`, without the angle brackets. */
 export const messageId = (id: EmailId, from: Address.Address): string => `${id}${from.slice(from.lastIndexOf("@"))}`
 
+/** What is made of a message's HTML before it is composed, where that should not happen here. */
+export interface Derived {
+  /** The text part of a message that has none of its own; empty for a message of HTML alone. */
+  readonly text?: string | undefined
+  readonly places?: TrackedHtml.Places | undefined
+}
+
 /** Pure and total: the same message gives the same bytes, so a retry is the same mail. */
-export const compose = (message: Message.Message): Result.Result<Composed, Message.NotComposable> => {
+export const compose = (
+  message: Message.Message,
+  derived: Derived = {},
+): Result.Result<Composed, Message.NotComposable> => {
   const problem = Message.check(message)
   if (problem !== undefined) return Result.fail(problem)
   const { bcc = [], cc = [], from, replyTo = [], to } = message
@@ -43,7 +53,7 @@ export const compose = (message: Message.Message): Result.Result<Composed, Messa
     "MIME-Version: 1.0",
   ].join("\r\n")
   const chunks: Array<string | Buffer> = [head, "\r\n"]
-  write(body(message), chunks)
+  write(body(message, derived), chunks)
   if (!endsInBreak(chunks.at(-1) ?? "")) chunks.push("\r\n")
   const headers = [from, ...to, ...cc, ...replyTo, ...custom.flatMap(([name, value]) => senderOf(name, value))]
   return Result.succeed({
@@ -74,13 +84,13 @@ type Part =
       readonly parts: ReadonlyArray<Part>
     }
 
-const body = (message: Message.Message): Part => {
+const body = (message: Message.Message, derived: Derived): Part => {
   const stem = `=_${message.id}`
   const attachments = message.attachments ?? []
   // A content id is only of use to HTML; without any, the file is still the reader's to open.
   const inline = message.html === undefined ? [] : attachments.filter((file) => file.contentId !== undefined)
   const attached = attachments.filter((file) => !inline.includes(file))
-  const text = message.text ?? (message.html === undefined ? "" : textFromHtml(message.html))
+  const text = message.text ?? derived.text ?? (message.html === undefined ? "" : textFromHtml(message.html))
 
   const texts: Array<Part> = []
   // An empty text beside HTML is a customer's way to ask for no text part.
@@ -88,7 +98,7 @@ const body = (message: Message.Message): Part => {
   if (message.html !== undefined) {
     texts.push(
       multipart(`related; type="text/html"`, `${stem}_rel`, [
-        textPart("html", tracked(message, message.html), stem),
+        textPart("html", tracked(message, message.html, derived.places), stem),
         ...inline.map((file) => filePart(file, "inline", stem)),
       ]),
     )
@@ -100,12 +110,27 @@ const body = (message: Message.Message): Part => {
 }
 
 /** The text part is derived from what the customer wrote, and leads where they wrote. */
-const tracked = ({ headers = {}, tracking, unsubscribeUrl }: Message.Message, html: string): string => {
-  if (tracking === undefined) return html
+const tracked = (message: Message.Message, html: string, places?: TrackedHtml.Places): string => {
+  const { tracking } = message
+  return tracking === undefined
+    ? html
+    : TrackedHtml.write(html, places ?? TrackedHtml.find(linksIn(message, html, tracking)), tracking)
+}
+
+/** Where in the HTML of a message links are looked for, and which are left alone. */
+export const linksIn = (
+  { headers = {}, unsubscribeUrl }: Message.Message,
+  html: string,
+  { click }: TrackedHtml.Addresses,
+): Parameters<typeof TrackedHtml.find>[0] => {
   const own = Object.entries(headers).flatMap(([name, value]) =>
     name.toLowerCase() === "list-unsubscribe" ? Array.from(value.matchAll(/<([^<>]+)>/gu), ([, url = ""]) => url) : [],
   )
-  return TrackedHtml.rewrite(html, tracking, new Set(unsubscribeUrl === undefined ? own : [...own, unsubscribeUrl]))
+  return {
+    html,
+    own: new Set(unsubscribeUrl === undefined ? own : [...own, unsubscribeUrl]),
+    links: click !== undefined,
+  }
 }
 
 /** A multipart of one is its part. */

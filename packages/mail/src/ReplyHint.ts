@@ -1,4 +1,4 @@
-import { Duration } from "effect"
+import * as Duration from "effect/Duration"
 
 /** A server may ask for patience, not for the mail to be forgotten. */
 export const HINT_LIMIT = Duration.hours(4)

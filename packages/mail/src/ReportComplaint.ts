@@ -21,7 +21,7 @@ export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
   const [report] = parts.ofType(FEEDBACK_REPORT)
   const original = returned(parts)
   if (report === undefined) {
-    return JUNK_SUBJECT.test(parts.email.subject ?? "") && original.size > 0
+    return JUNK_SUBJECT.test(parts.mail.subject ?? "") && original.size > 0
       ? [fact(hotmailRecipient(original), "abuse", original, new Map())]
       : undefined
   }
@@ -41,7 +41,12 @@ export const read = (parts: Parts): ReadonlyArray<Fact> | undefined => {
 const hotmailRecipient = (original: Fields.Fields): string | undefined => {
   const noted = Fields.address(Fields.first(original, "x-hmxmroriginalrecipient"))
   const to = Fields.first(original, "to")
-  return noted ?? (to === undefined || /,.*@/.test(to.replace(/"[^"]*"/g, "")) ? undefined : Fields.address(to))
+  return noted ?? (to === undefined || isList(to.replace(/"[^"]*"/g, "")) ? undefined : Fields.address(to))
+}
+
+const isList = (to: string): boolean => {
+  const comma = to.indexOf(",")
+  return comma !== -1 && to.includes("@", comma)
 }
 
 const fact = (recipient: string | undefined, type: string, original: Fields.Fields, fields: Fields.Fields): Fact => ({

@@ -1,4 +1,4 @@
-import type { Email } from "postal-mime"
+import type { Mail } from "./parsing/MimeReader.ts"
 import * as Reply from "./Reply.ts"
 
 /** Facts taken from one report. */
@@ -24,15 +24,15 @@ export interface Fact {
 
 /** What has been read out of the MIME, for the readers of each kind. */
 export interface Parts {
-  readonly email: Email
+  readonly mail: Mail
   readonly text: string
   /** The decoded text of the parts of these types. */
   readonly ofType: (pattern: RegExp) => ReadonlyArray<string>
 }
 
 /** The message that a report answers: no RFC asks for it, most servers thread their bounces so. */
-export const answered = ({ email }: Parts): string | undefined =>
-  /<([^<>\s]{1,900})>/.exec(email.inReplyTo ?? email.references ?? "")?.[1]
+export const answered = ({ mail }: Parts): string | undefined =>
+  /<([^<>\s]{1,900})>/.exec(mail.inReplyTo ?? mail.references ?? "")?.[1]
 
 /** A bounce is final even where its code was temporary: somebody has tried for days. Then only a full box counts. */
 export const judge = (diagnostic: string | undefined, status: string | undefined): Reply.Verdict => {

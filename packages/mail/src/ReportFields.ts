@@ -1,5 +1,3 @@
-import * as Text from "@waybill/domain/Text"
-
 /** Fields read of one block, and characters of one value: reports are small, and what is larger is hostile. */
 const FIELDS_LIMIT = 200
 const VALUE_LENGTH_LIMIT = 4096
@@ -73,10 +71,14 @@ export const address = (value: string | undefined): string | undefined => {
     .trim()
     .replace(/^(?:smtp|rfc822|mailto)[:;]/i, "")
     .trim()
-  return found.length <= ADDRESS_LENGTH_LIMIT && !Text.hasControl(found) && /^[^\s@<>"][^\s<>]*@[^\s@<>"]+$/.test(found)
+  return found.length <= ADDRESS_LENGTH_LIMIT && !CONTROL.test(found) && /^[^\s@<>"][^\s<>]*@[^\s@<>"]+$/.test(found)
     ? found
     : undefined
 }
+
+/** As in `@waybill/domain/Text`, which brings all of Effect along, and a thread that parses starts without it. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u
 
 /** RFC 6533 §3: `\x{…}` stands for a character that the address or the report could not carry. */
 const utf8Address = (value: string): string =>

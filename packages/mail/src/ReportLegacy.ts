@@ -1,4 +1,4 @@
-import { answered, type Fact, judge, type Parts } from "./ReportFact.ts"
+import { answered, type Fact, judge, type Parts, RECIPIENTS_LIMIT } from "./ReportFact.ts"
 import { returned } from "./ReportBounce.ts"
 import * as Fields from "./ReportFields.ts"
 
@@ -56,13 +56,14 @@ export const read = (parts: Parts): ReadonlyArray<Fact> => {
   const cut = lines.findIndex((line) => RETURNED.test(line))
   const text = cut === -1 ? lines : lines.slice(0, cut)
   const original = cut === -1 ? new Map<string, ReadonlyArray<string>>() : Fields.block(lines.slice(cut).join("\n"))
-  const delayed = DELAYED.test(parts.email.subject ?? "") || text.some((line) => DELAYED.test(line))
+  const delayed = DELAYED.test(parts.mail.subject ?? "") || text.some((line) => DELAYED.test(line))
   const said = prose(text)
   const failed =
     header(parts, "x-failed-recipients")
-      ?.split(",")
+      ?.split(",", RECIPIENTS_LIMIT)
       .map((value) => Fields.address(value)) ?? []
   for (const address of failed) if (address !== undefined && !said.has(address)) said.set(address, undefined)
+  const originalMessageId = Fields.messageId(original) ?? Fields.messageId(returned(parts)) ?? answered(parts)
   return [...said].map(([recipient, words]) => {
     const diagnostic = Fields.diagnostic(words)
     const status = Fields.status(diagnostic)
@@ -75,7 +76,7 @@ export const read = (parts: Parts): ReadonlyArray<Fact> => {
       diagnostic,
       reportingMta: undefined,
       remoteMta: /\bhost ([\w-]{1,63}(?:\.[\w-]{1,63}){1,10})/i.exec(words ?? "")?.[1],
-      originalMessageId: Fields.messageId(original) ?? Fields.messageId(returned(parts)) ?? answered(parts),
+      originalMessageId,
       envelopeId: undefined,
       verdict: delayed ? undefined : judge(quoted(diagnostic), status),
     }
@@ -121,4 +122,4 @@ const quoted = (diagnostic: string | undefined): string | undefined =>
   /(?:^|\D)([45]\d\d[ -].*)$/.exec(diagnostic ?? "")?.[1] ?? diagnostic
 
 const header = (parts: Parts, name: string): string | undefined =>
-  parts.email.headers.find(({ key }) => key === name)?.value
+  parts.mail.headers.find(({ key }) => key === name)?.value

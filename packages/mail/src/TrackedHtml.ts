@@ -19,30 +19,62 @@ export interface Addresses {
   readonly click?: ((url: string) => string) | undefined
 }
 
+/** A place of the HTML that is written anew. */
+type Edit =
+  | {
+      readonly _tag: "Link"
+      readonly start: number
+      readonly end: number
+      readonly isQuoted: boolean
+      readonly url: string
+    }
+  | { readonly _tag: "Text"; readonly start: number; readonly end: number; readonly text: string }
+
+/** What tracking changes in a document, found without the keys that sign links. */
+export interface Places {
+  readonly edits: ReadonlyArray<Edit>
+  /** Where the picture goes; undefined where the document ends inside a tag or a comment. */
+  readonly picture: number | undefined
+}
+
 /**
  * The HTML of a message that is tracked. Nothing but the values of links is changed, and nothing but a picture added;
  * what stands between the tags, in comments, styles and scripts stays to the letter. `own` are addresses of the message
  * itself that somebody's program follows.
  */
-export const rewrite = (html: string, { click, open }: Addresses, own: ReadonlySet<string> = new Set()): string => {
-  const links = new Links(html, own)
+export const rewrite = (html: string, addresses: Addresses, own: ReadonlySet<string> = new Set()): string =>
+  write(html, find({ html, own, links: addresses.click !== undefined }), addresses)
+
+/** Finds what `write` changes. Linear in the length of the document. */
+export const find = (document: {
+  readonly html: string
+  readonly own: ReadonlySet<string>
+  /** Whether links are tracked; else only the place of the picture is looked for. */
+  readonly links: boolean
+}): Places => {
+  const links = new Links(document.html, document.own)
   let body: number | undefined
-  const tags = HtmlTags.tags(html, ASKED)
+  const tags = HtmlTags.tags(document.html, ASKED)
   let next = tags.next()
   for (; next.done !== true; next = tags.next()) {
     const { isClosing, name, start } = next.value
     if (isClosing && name === "body") body = start
-    if (click !== undefined && !isClosing && (name === "a" || name === "area")) links.track(next.value, click)
+    if (document.links && !isClosing && (name === "a" || name === "area")) links.track(next.value)
   }
-  const place = body ?? (next.value ? html.length : undefined)
-  if (open !== undefined && place !== undefined) links.edits.push([place, place, picture(open)])
-  return applied(html, links.edits)
+  return { edits: links.edits, picture: body ?? (next.value ? document.html.length : undefined) }
 }
 
-type Edit = readonly [start: number, end: number, text: string]
-
 /** The picture stands before the end of the body, where links may still follow. */
-const applied = (html: string, edits: ReadonlyArray<Edit>): string => {
+export const write = (html: string, places: Places, { click, open }: Addresses): string => {
+  const edits: Array<readonly [start: number, end: number, text: string]> = []
+  for (const edit of places.edits) {
+    if (edit._tag === "Text") edits.push([edit.start, edit.end, edit.text])
+    else if (click !== undefined) {
+      const text = escaped(click(edit.url))
+      edits.push([edit.start, edit.end, edit.isQuoted ? text : `"${text}"`])
+    }
+  }
+  if (open !== undefined && places.picture !== undefined) edits.push([places.picture, places.picture, picture(open)])
   const parts: Array<string> = []
   let at = 0
   for (const [start, end, text] of edits.toSorted(([a], [b]) => a - b)) {
@@ -64,7 +96,7 @@ class Links {
     this.#own = own
   }
 
-  track({ attributes }: HtmlTags.Tag, click: (url: string) => string): void {
+  track({ attributes }: HtmlTags.Tag): void {
     const exempt = attributes.find(({ name }) => name === NO_TRACK)
     if (exempt !== undefined) return this.#drop(exempt)
     const href = attributes.find(({ name }) => name === HREF)?.value
@@ -74,14 +106,13 @@ class Links {
     const url = written === undefined ? undefined : TrackedLink.targetOf(written)
     if (url === undefined || this.#own.has(url)) return
     this.#tracked++
-    const text = escaped(click(url))
-    this.edits.push([href.start, href.end, href.isQuoted ? text : `"${text}"`])
+    this.edits.push({ _tag: "Link", start: href.start, end: href.end, isQuoted: href.isQuoted, url })
   }
 
   #drop({ after, end }: HtmlTags.Attribute): void {
     // After a value in quotes the next name may follow without a space.
     const isApart = /[\s/>]/u.test(this.#html[end] ?? "")
-    this.edits.push([after, end, isApart ? "" : " "])
+    this.edits.push({ _tag: "Text", start: after, end, text: isApart ? "" : " " })
   }
 }
 

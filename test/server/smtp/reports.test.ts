@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/Email"
+import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
 import * as Report from "@waybill/mail/Report"
 import * as ReturnPath from "@waybill/mail/ReturnPath"
 import { EventStore } from "@waybill/store/EventStore"
@@ -119,7 +120,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     it.effect(`${name} is taken, and comes twice to the effect of once`, () =>
       Effect.gen(function* () {
         const port = yield* listen()
-        const parsed = yield* Effect.result(Report.parse(file(name)))
+        const parsed = yield* Effect.result(Report.parse(file(name), "acme"))
         const facts = Result.isSuccess(parsed) ? parsed.success : []
         const named = [...new Set(facts.flatMap(({ recipient }) => (recipient === undefined ? [] : [recipient])))]
         const others = named.length > 1 ? named : [...named, "other@example.com"]
@@ -329,7 +330,7 @@ layer(Smtp.World, { excludeTestServices: true })("a report that comes in", (it) 
     Effect.gen(function* () {
       const port = yield* listen()
       const ref = yield* delivered("ana@example.org")
-      const long = Buffer.concat([file("gmail"), Buffer.alloc(3 * Report.REPORT_SIZE_LIMIT, "x".repeat(70) + "\r\n")])
+      const long = Buffer.concat([file("gmail"), Buffer.alloc(3 * REPORT_SIZE_LIMIT, "x".repeat(70) + "\r\n")])
       assert.match(yield* report(port, pathOf(ref, 0), long), /^250 /u)
       assert.deepInclude(yield* statuses(ref), { "ana@example.org": "bounced" })
     }),

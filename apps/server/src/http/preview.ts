@@ -1,4 +1,4 @@
-import { NoSuchRoute } from "@waybill/api/RequestRefusal"
+import { NoSuchRoute, Overloaded } from "@waybill/api/RequestRefusal"
 import * as Email from "@waybill/domain/Email"
 import { EmailNotFound } from "@waybill/domain/EmailRefusal"
 import * as Id from "@waybill/domain/Id"
@@ -17,6 +17,8 @@ import { unsubscribeKeys, unsubscribeUrl } from "../unsubscribe.ts"
 import { Admitted } from "./Admitted.ts"
 import { respond } from "./Edge.ts"
 
+/** Places of the HTML that may show a picture of the mail; those behind them show none. */
+export const MAX_PLACES = 2_000
 /** Pictures that a mail brings along are shown inside it up to so many bytes together. */
 export const MAX_INLINE_BYTES = 8 * 1024 * 1024
 
@@ -76,14 +78,40 @@ const html = Effect.gen(function* () {
   )
 })
 
+/** Shows pictures in their places. One pass over the HTML, and one look into an index for each place. */
 const withPictures = ({ attachments, html }: Content.Whole): string => {
+  const pictures = picturesIn(attachments)
+  if (html === null || pictures.size === 0) return html ?? ""
   let left = MAX_INLINE_BYTES
-  return (html ?? "").replaceAll(/\bcid:([^"'\s)>]+)/giu, (written, cid: string) => {
-    const found = attachments.find(({ content_id }) => content_id === decodeURIComponentOr(cid))
-    if (found === undefined || !found.content_type.startsWith("image/") || found.bytes.length > left) return written
+  let places = 0
+  let at = 0
+  const parts: Array<string> = []
+  for (const { 0: written, 1: cid = "", index } of html.matchAll(CID)) {
+    if (++places > MAX_PLACES) break
+    const found = pictures.get(cid) ?? pictures.get(decodeURIComponentOr(cid))
+    if (found === undefined || !found.content_type.startsWith("image/") || found.bytes.length > left) continue
     left -= found.bytes.length
-    return `data:${found.content_type.split(";")[0]};base64,${Buffer.from(found.bytes).toString("base64")}`
-  })
+    const content = Buffer.from(found.bytes).toString("base64")
+    parts.push(html.slice(at, index), `data:${found.content_type.split(";")[0]};base64,${content}`)
+    at = index + written.length
+  }
+  parts.push(html.slice(at))
+  return parts.join("")
+}
+
+const CID = /\bcid:([^"'\s)>]{1,1000})/giu
+
+/** The first of each content id, as a reader finds it. */
+const picturesIn = (attachments: Content.Whole["attachments"]) => {
+  const byId = new Map<string, Picture>()
+  for (const { bytes, content_id, content_type } of attachments)
+    if (content_id !== null && !byId.has(content_id)) byId.set(content_id, { bytes, content_type })
+  return byId
+}
+
+interface Picture {
+  readonly bytes: Uint8Array
+  readonly content_type: string
 }
 
 const decodeURIComponentOr = (text: string): string => {
@@ -120,7 +148,7 @@ const raw = (sender: Pick<Sender, "track" | "unsubscribeUrl">) =>
       account_id,
       { message, content: undefined, domain: Option.getOrNull(domain) },
       sender,
-    ).pipe(Effect.mapError(() => new EmailNotFound()))
+    ).pipe(Effect.mapError((error) => (error._tag === "Busy" ? new Overloaded(error) : new EmailNotFound())))
     return HttpServerResponse.uint8Array(bytes, {
       contentType: "text/plain; charset=utf-8",
       headers: {
@@ -130,6 +158,8 @@ const raw = (sender: Pick<Sender, "track" | "unsubscribeUrl">) =>
       },
     })
   })
+
+type Refused = EmailNotFound | NoSuchRoute | Overloaded
 
 /** The bodies of messages for the dashboard's frames; `base` and `way` are where links that a message carries lead to. */
 export const layer = (base: string, way: Pick<Way, "base" | "customers">) =>
@@ -141,11 +171,9 @@ export const layer = (base: string, way: Pick<Way, "base" | "customers">) =>
         unsubscribeUrl: unsubscribeUrl(base, key),
         track: trackingOf({ ...way, secretKey, stopped: yield* StoppedLinks }),
       }
-      const refused = (refusal: EmailNotFound | NoSuchRoute) =>
-        Effect.map(ApiError.RequestId, (id) => respond(refusal, id))
-      const mended = <R>(
-        handler: Effect.Effect<HttpServerResponse.HttpServerResponse, EmailNotFound | NoSuchRoute, R>,
-      ) => Effect.catch(handler, refused)
+      const refused = (refusal: Refused) => Effect.map(ApiError.RequestId, (id) => respond(refusal, id))
+      const mended = <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refused, R>) =>
+        Effect.catch(handler, refused)
       yield* router.add("GET", "/preview/emails/:id", mended(html))
       yield* router.add("GET", "/preview/emails/:id/raw", mended(raw(links)))
       yield* router.add("GET", "/preview/emails/:id/attachments/:nth", mended(attachment))

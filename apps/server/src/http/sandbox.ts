@@ -1,7 +1,7 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as Page from "@waybill/api/Page"
-import { NoSuchRoute } from "@waybill/api/RequestRefusal"
+import { MessageUnreadable, NoSuchRoute, Overloaded } from "@waybill/api/RequestRefusal"
 import type { Message } from "@waybill/api/Sandbox"
 import { EmailNotFound } from "@waybill/domain/EmailRefusal"
 import * as ReadMail from "@waybill/mail/ReadMail"
@@ -30,7 +30,9 @@ export const SandboxLive = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
         const { account_id, domain } = yield* owner
         const found = yield* Sandbox.find(account_id, params.id, domain)
         const { bytes, ...record } = yield* Effect.mapError(Effect.fromOption(found), () => new EmailNotFound())
-        const parts = yield* ReadMail.read(bytes)
+        const parts = yield* Effect.mapError(ReadMail.read(bytes, account_id), (error) =>
+          error._tag === "Busy" ? new Overloaded(error) : new MessageUnreadable(),
+        )
         return { ...asWritten<Message>(record), ...parts, raw: Buffer.from(bytes).toString("base64") }
       }),
     remove: ({ params }) =>

@@ -1,12 +1,13 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/Address"
 import * as Report from "@waybill/mail/Report"
+import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
 import * as ReturnPath from "@waybill/mail/ReturnPath"
 import * as EmailAccounts from "@waybill/store/EmailAccounts"
 import type { EventStore } from "@waybill/store/EventStore"
 import { Duration, Effect, Layer, Option, Result } from "effect"
 import * as Listener from "./Listener.ts"
-import { recordReport } from "./recordReport.ts"
+import { type About, recordReport } from "./recordReport.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
 
 export const MAX_CONNECTIONS = 500
@@ -47,7 +48,7 @@ export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =
       name,
       // Nothing is passed on from here, and the servers that report are not all of this century.
       strictLines: false,
-      keepBytes: Report.REPORT_SIZE_LIMIT,
+      keepBytes: REPORT_SIZE_LIMIT,
       ...(tls === undefined ? {} : { tls }),
       limits: {
         maxConnections: MAX_CONNECTIONS,
@@ -94,31 +95,60 @@ const bouncedAt = ({ domain, secretKeys }: Options["returnPath"], text: string):
   return Option.none()
 }
 
-/** Whatever cannot be used is taken and dropped: refusing it would make the other side report about its report. */
+/**
+ * Whatever cannot be used is taken and dropped: refusing it would make the other side report about its report. A report
+ * that was not read to its end is not dropped: the other side keeps it, and tries again.
+ */
 const receive = Effect.fn("Reports.receive")(function* (
   returnPath: Options["returnPath"],
   bytes: Buffer,
   { address, recipients }: Listener.Transaction<never>,
 ): Effect.fn.Return<string, SmtpReply, EventStore | PgClient.PgClient> {
-  const facts = yield* Effect.result(Report.parse(bytes))
-  for (const recipient of recipients) {
-    const bounced = bouncedAt(returnPath, recipient)
-    if (Option.isNone(bounced)) continue
-    const about = { email_id: bounced.value.emailId, from: address }
-    if (Result.isFailure(facts)) {
-      yield* Effect.logInfo("A mail to a return path was dropped", { ...about, reason: facts.failure.reason })
+  const subjects = yield* Effect.forEach(
+    recipients.flatMap((recipient) => Option.toArray(bouncedAt(returnPath, recipient))),
+    (bounced) => subjectOf(bounced, address),
+  )
+  const known = subjects.flatMap((subject) => Option.toArray(subject))
+  const [first] = known
+  if (first === undefined) return THANKS
+  const facts = yield* read(bytes, first)
+  for (const about of known) {
+    const named = { email_id: about.emailId, from: address }
+    if (facts._tag === "NotAReport") {
+      yield* Effect.logInfo("A mail to a return path was dropped", { ...named, reason: facts.reason })
       continue
     }
-    const account_id = yield* EmailAccounts.accountOf(bounced.value.emailId)
-    if (Option.isNone(account_id)) {
-      yield* Effect.logInfo("A report was dropped: the email is not known here", about)
-      continue
-    }
-    const learnt = yield* Effect.mapError(
-      recordReport({ ...bounced.value, account_id: account_id.value, address }, facts.success),
-      () => TOO_EARLY,
-    )
-    if (learnt === 0) yield* Effect.logInfo("A report told nothing new", about)
+    const learnt = yield* Effect.mapError(recordReport(about, facts.facts), () => TOO_EARLY)
+    if (learnt === 0) yield* Effect.logInfo("A report told nothing new", named)
   }
-  return line("2.6.0", "Thank you")
+  return THANKS
+})
+
+const THANKS = line("2.6.0", "Thank you")
+
+const subjectOf = Effect.fnUntraced(function* (bounced: ReturnPath.Bounced, address: string) {
+  const account_id = yield* EmailAccounts.accountOf(bounced.emailId)
+  if (Option.isNone(account_id)) {
+    const about = { email_id: bounced.emailId, from: address }
+    yield* Effect.logInfo("A report was dropped: the email is not known here", about)
+  }
+  return Option.map(account_id, (account_id): About => ({ ...bounced, account_id, address }))
+})
+
+const BUSY = reply(451, "4.3.2", "Too many reports are being read at once, please try again later")
+const UNREAD = reply(451, "4.3.0", "The report could not be read, please try again later")
+
+/** Reports of an account wait for each other, and not before what the account itself hands in. */
+const read = Effect.fnUntraced(function* (bytes: Buffer, { account_id, address, emailId }: About) {
+  const read = yield* Effect.result(Report.parse(bytes, `reports of ${account_id}`))
+  if (Result.isSuccess(read)) return { _tag: "Report" as const, facts: read.success }
+  if (read.failure._tag === "NotAReport") return read.failure
+  if (read.failure._tag === "Busy") return yield* BUSY
+  yield* Effect.logWarning("a report was not read; its server keeps it and tries again", {
+    email_id: emailId,
+    from: address,
+    code: read.failure.why,
+    size_bytes: bytes.length,
+  })
+  return yield* UNREAD
 })

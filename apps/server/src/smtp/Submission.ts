@@ -136,7 +136,11 @@ const TOO_MUCH = [552, "5.3.4"] as const
 const UNREADABLE: { readonly [reason: string]: readonly [code: number, enhanced: string] } = {
   hollow: [554, "5.6.0"],
   sealed: [554, "5.6.1"],
+  nested_groups: [554, "5.6.0"],
+  too_slow: [554, "5.6.0"],
 }
+
+const BUSY = reply(451, "4.3.2", "Too much mail is being read at once, please try again in a moment")
 
 const GONE = reply(535, "5.7.8", "api_key_invalid: This API key does not hold any more")
 
@@ -149,8 +153,8 @@ const message = Effect.fn("Submission.message")(function* (
   const key = login.admitted
   login.admitted = undefined
   if (key === undefined) return yield* reply(503, "5.5.1", "MAIL was not accepted")
-  const submitted = yield* Effect.mapError(Submitted.parse(bytes), ({ message, reason }) =>
-    reply(...(UNREADABLE[reason] ?? TOO_MUCH), message),
+  const submitted = yield* Effect.mapError(Submitted.parse(bytes, key.account_id), (error) =>
+    error._tag === "Busy" ? BUSY : reply(...(UNREADABLE[error.reason] ?? TOO_MUCH), error.message),
   )
   const envelope = { from, recipients: recipients.map((each) => Result.getOrThrow(Address.parseAddress(each))) }
   const read = yield* Effect.mapError(SubmittedEmail.read(submitted, envelope), ofRefusal)

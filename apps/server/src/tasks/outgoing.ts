@@ -3,6 +3,9 @@ import * as Address from "@waybill/domain/Address"
 import type * as Email from "@waybill/domain/Email"
 import * as Compose from "@waybill/mail/Compose"
 import * as Dkim from "@waybill/mail/Dkim"
+import type { Message } from "@waybill/mail/Message"
+import * as Parser from "@waybill/mail/parsing/Parser"
+import type { Addresses, Places } from "@waybill/mail/TrackedHtml"
 import type { OutgoingMessage } from "@waybill/mail/Transport"
 import * as ReturnPath from "@waybill/mail/ReturnPath"
 import * as Content from "@waybill/store/Content"
@@ -34,14 +37,15 @@ export const composed = Effect.fnUntraced(function* (
   account_id: string,
   { content: known, domain, message }: Pick<Pending, "content" | "domain" | "message">,
   { track, unsubscribeUrl }: Pick<Sender, "track" | "unsubscribeUrl">,
-): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable, PgClient.PgClient> {
+  parsing: Parser.Options = {},
+): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Parser.Busy, PgClient.PgClient> {
   const { accepted } = message
   const content = known === undefined ? yield* Content.whole(account_id, accepted.content) : Option.some(known)
   if (Option.isNone(content)) {
     return yield* new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" })
   }
   const { attachments, html, text } = content.value
-  const mail = Compose.compose({
+  const mail: Message = {
     id: accepted.email_id,
     createdAt: DateTime.makeUnsafe(accepted.created_at),
     from: accepted.from,
@@ -61,10 +65,37 @@ export const composed = Effect.fnUntraced(function* (
     })),
     unsubscribeUrl: accepted.list_unsubscribe ? unsubscribeUrl?.(message) : undefined,
     tracking: track?.(account_id, message, domain),
-  })
-  return Result.isFailure(mail)
-    ? yield* new Unsendable({ category: "not_composable", message: mail.failure.message })
-    : mail.success
+  }
+  const made = Compose.compose(mail, yield* derived(account_id, mail, parsing))
+  return Result.isFailure(made)
+    ? yield* new Unsendable({ category: "not_composable", message: made.failure.message })
+    : made.success
+})
+
+const UNTRACKED: Places = { edits: [], picture: undefined }
+
+/**
+ * What is made of the HTML by reading it, with bounded work. Where that comes to nothing, the message goes out all the
+ * same: with its HTML alone, as a customer may ask for by an empty text, and with its links as they are.
+ */
+const derived = Effect.fnUntraced(function* (
+  account_id: string,
+  mail: Message,
+  parsing: Parser.Options,
+): Effect.fn.Return<Compose.Derived, Parser.Busy> {
+  const { html, text, tracking } = mail
+  if (html === undefined) return {}
+  const derivedText = Parser.run("text", html, account_id, parsing).pipe(
+    Effect.catchTag("Killed", () => Effect.succeed("")),
+  )
+  const places = (tracking: Addresses) =>
+    Parser.run("links", Compose.linksIn(mail, html, tracking), account_id, parsing).pipe(
+      Effect.catchTag("Killed", () => Effect.succeed(UNTRACKED)),
+    )
+  return {
+    text: text ?? (yield* derivedText),
+    places: tracking === undefined ? undefined : yield* places(tracking),
+  }
 })
 
 /** The message as it goes onto the wire, but for its attempt and its return path: composed and signed once, for all. */
@@ -74,7 +105,10 @@ export const outgoing = Effect.fnUntraced(function* (
   sender: Sender,
   keys: ReadonlyArray<Dkim.Key>,
 ): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Dkim.SigningFailed, PgClient.PgClient> {
-  const { bytes, smtpUtf8 } = yield* composed(account_id, pending, sender)
+  // As many messages as are delivered at once wait at most, so none is ever told to come back.
+  const { bytes, smtpUtf8 } = yield* composed(account_id, pending, sender, { patient: true }).pipe(
+    Effect.catchTag("Busy", Effect.die),
+  )
   return { bytes: keys.length === 0 ? bytes : yield* Dkim.sign(bytes, keys), smtpUtf8 }
 })
 

@@ -1,0 +1,78 @@
+import { Context, Data, Effect, Metric } from "effect"
+import type { Input, Name, Output } from "./Jobs.ts"
+import { type Outcome, ParserPool } from "./ParserPool.ts"
+import type { Why } from "./ParserThread.ts"
+
+/** When whoever was told that the pool is busy may come back. */
+export const RETRY_AFTER_SECONDS = 2
+
+/** Too many documents wait: nothing was read, and the same document may be sent again. */
+export class Busy extends Data.TaggedError("Busy")<{}> {
+  readonly retry_after_s = RETRY_AFTER_SECONDS
+}
+
+/** The document was not read to its end: it took longer, or more memory, than one may, or the parser failed. */
+export class Killed extends Data.TaggedError("Killed")<{ readonly why: Why }> {}
+
+/** One for the process, whose threads start with the first document that needs one. */
+const pool = new ParserPool()
+
+/** What reads documents from outside. Tests bring one with other limits. */
+export const Pool = Context.Reference<ParserPool>("@waybill/mail/Parser/Pool", { defaultValue: () => pool })
+
+const documents = Metric.counter("waybill_parsed_documents_total", {
+  description: "Documents from outside that were read, by grammar and by what the reading came to",
+  incremental: true,
+})
+
+const NOWHERE = Context.empty()
+const series = new Map<string, Metric.Counter<number>>()
+
+const count = (grammar: Name, outcome: "read" | "busy" | Why): void => {
+  const name = `${grammar} ${outcome}`
+  const counter = series.get(name) ?? Metric.withAttributes(documents, { grammar, outcome })
+  series.set(name, counter)
+  counter.updateUnsafe(1, NOWHERE)
+}
+
+export interface Options {
+  /** The caller bounds by itself how many documents wait, and is never told that the pool is busy. */
+  readonly patient?: boolean
+}
+
+/** Reads a document of somebody else's with bounded time and memory, in turn with those of other accounts. */
+export const run = <N extends Name>(
+  name: N,
+  input: Input<N>,
+  account: string,
+  { patient = false }: Options = {},
+): Effect.Effect<Output<N>, Busy | Killed> =>
+  Effect.flatMap(Pool, (pool) =>
+    Effect.flatMap(
+      Effect.callback<Outcome>((resume) => {
+        const takeBack = pool.read(name, input, { account, patient }, (outcome) => resume(Effect.succeed(outcome)))
+        return Effect.sync(takeBack)
+      }),
+      (outcome): Effect.Effect<Output<N>, Busy | Killed> => {
+        if (outcome._tag === "Done") {
+          count(name, "read")
+          return Effect.succeed(outcome.value as Output<N>)
+        }
+        if (outcome._tag === "Busy") {
+          count(name, "busy")
+          return Effect.fail(new Busy())
+        }
+        const { cause, why } = outcome
+        count(name, why)
+        return Effect.andThen(
+          Effect.logWarning("a document could not be parsed and is treated as unreadable", {
+            grammar: name,
+            account,
+            code: why,
+            ...(cause === undefined ? {} : { message: cause }),
+          }),
+          Effect.fail(new Killed({ why })),
+        )
+      },
+    ),
+  )

@@ -1,0 +1,144 @@
+import { Worker } from "node:worker_threads"
+import type { Input, Name } from "./Jobs.ts"
+
+/** Time that a thread may take to start, on a machine that is busy. */
+const MAX_START_MS = 30_000
+/** A thread that is inside one long operation of the runtime does not say how long it has worked. */
+const MAX_SILENCE_MS = 500
+/** A thread that waits for a processor is not killed for it, up to this many times the deadline. */
+const MAX_WAIT_FACTOR = 10
+const MIN_PAUSE_MS = 20
+
+export interface Job {
+  readonly name: Name
+  readonly input: Input<Name>
+}
+
+/** What a thread says: that it has started, what a job came to, or that the job threw. */
+export interface Answer {
+  readonly value?: unknown
+  readonly crash?: string
+  /** Time of the processor that the thread has had since it began. */
+  readonly cpu_ms: number
+}
+
+export type Why = "deadline" | "memory" | "crash"
+
+export type Result =
+  | { readonly _tag: "Done"; readonly value: unknown }
+  | { readonly _tag: "Killed"; readonly why: Why; readonly cause?: string }
+
+export interface Limits {
+  /** Time of the processor that one job may take. */
+  readonly deadline_ms: number
+  /** More of it for each MiB of the document, for even the best reading of 40 MiB takes its time. */
+  readonly deadline_ms_per_mb: number
+  /** Heap of one thread. Bytes of messages lie outside of it, and are bounded where they come in. */
+  readonly memory_mb: number
+}
+
+/** A thread that does one job at a time. It starts with its first job, stays, and is replaced where a job had to be killed. */
+export class ParserThread {
+  #worker: Worker | undefined
+  #cpu_ms = 0
+  readonly #limits: Limits
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+  }
+
+  async run(job: Job): Promise<Result> {
+    const worker = this.#worker ?? (await this.#start())
+    if (worker === undefined) return { _tag: "Killed", why: "crash", cause: "the thread did not start" }
+    worker.ref()
+    const { input, transfer } = moved(job.input)
+    const { deadline_ms, deadline_ms_per_mb } = this.#limits
+    const answered = this.#answer(worker, deadline_ms + deadline_ms_per_mb * megabytes(job.input))
+    worker.postMessage({ ...job, input }, transfer)
+    const result = await answered
+    worker.unref()
+    return result
+  }
+
+  /** Ends the thread; the next job starts another. */
+  async end(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+
+  async #start(): Promise<Worker | undefined> {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+      // It has no use for settings, which hold secrets, nor for the loaders of the process.
+      env: {},
+      execArgv: [],
+      name: "parser",
+      resourceLimits: { maxOldGenerationSizeMb: this.#limits.memory_mb },
+    })
+    this.#worker = worker
+    // What it says while it ends, or while it has no job, is of no interest to a job.
+    worker.on("error", () => undefined)
+    worker.on("exit", () => {
+      if (this.#worker === worker) this.#worker = undefined
+    })
+    const result = await this.#answer(worker, MAX_START_MS, true)
+    return result._tag === "Done" ? worker : undefined
+  }
+
+  /** What the thread says next. Where that is nothing in time, or its end, the thread is ended. */
+  #answer(worker: Worker, deadline_ms: number, isStart = false): Promise<Result> {
+    const { promise, resolve } = Promise.withResolvers<Result>()
+    const begun = performance.now()
+    const isOver = async (): Promise<boolean> => {
+      if (isStart || performance.now() - begun >= deadline_ms * MAX_WAIT_FACTOR) return true
+      return (await cpuMillis(worker)) - this.#cpu_ms >= deadline_ms
+    }
+    const watch = async (): Promise<void> => {
+      if (await isOver()) kill("deadline")
+      else if (timer !== undefined) timer = setTimeout(() => void watch(), Math.max(MIN_PAUSE_MS, deadline_ms / 10))
+    }
+    let timer: NodeJS.Timeout | undefined = setTimeout(() => void watch(), deadline_ms)
+    const end = (result: Result): void => {
+      clearTimeout(timer)
+      timer = undefined
+      worker.off("message", message).off("error", error).off("exit", exit)
+      resolve(result)
+    }
+    const kill = (why: Why, cause?: string): void => {
+      if (timer === undefined) return
+      end({ _tag: "Killed", why, ...(cause === undefined ? {} : { cause }) })
+      if (this.#worker === worker) void this.end()
+    }
+    const message = ({ cpu_ms, crash, value }: Answer): void => {
+      this.#cpu_ms = cpu_ms
+      end(crash === undefined ? { _tag: "Done", value } : { _tag: "Killed", why: "crash", cause: crash })
+    }
+    const error = (cause: Error & { readonly code?: string }): void =>
+      cause.code === "ERR_WORKER_OUT_OF_MEMORY" ? kill("memory") : kill("crash", String(cause.stack ?? cause.message))
+    const exit = (): void => kill("crash", "the thread ended")
+    worker.on("message", message).on("error", error).on("exit", exit)
+    return promise
+  }
+}
+
+const cpuMillis = async (worker: Worker): Promise<number> => {
+  const silence = Promise.withResolvers<number>()
+  const timer = setTimeout(() => silence.resolve(Infinity), MAX_SILENCE_MS)
+  const usage = worker.cpuUsage().then(
+    ({ system, user }) => (system + user) / 1_000,
+    () => Infinity,
+  )
+  return Promise.race([usage, silence.promise]).finally(() => clearTimeout(timer))
+}
+
+const megabytes = (input: Input<Name>): number => {
+  if (input instanceof Uint8Array) return input.length / 2 ** 20
+  return (typeof input === "string" ? input : input.html).length / 2 ** 20
+}
+
+/** Bytes are copied once and then belong to the thread; a view of a larger buffer would take all of it along. */
+const moved = (input: Input<Name>): { readonly input: Input<Name>; readonly transfer: Array<ArrayBuffer> } => {
+  if (!(input instanceof Uint8Array)) return { input, transfer: [] }
+  const bytes = new Uint8Array(input)
+  return { input: bytes, transfer: [bytes.buffer] }
+}

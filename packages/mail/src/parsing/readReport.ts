@@ -1,0 +1,85 @@
+import type { Attachment } from "postal-mime"
+import { textFromHtml } from "../HtmlText.ts"
+import * as ReportBounce from "../ReportBounce.ts"
+import * as ReportComplaint from "../ReportComplaint.ts"
+import { type Fact, type Parts, RECIPIENTS_LIMIT } from "../ReportFact.ts"
+import * as ReportLegacy from "../ReportLegacy.ts"
+import * as MimeReader from "./MimeReader.ts"
+
+/** What is read of a report. The facts stand before the returned message, so a longer one is cut, not refused. */
+export const REPORT_SIZE_LIMIT = 2 * 1024 * 1024
+/** The same for its lines, each of which costs memory, however short it is. */
+export const REPORT_LINES_LIMIT = 10_000
+/** Lines that could open a part. Each part costs memory, whatever its size. */
+export const REPORT_PARTS_LIMIT = 2000
+
+/** Why a mail is no report. */
+export type Reason =
+  | "unreadable"
+  | "too_many_parts"
+  | "auto_reply"
+  | "read_receipt"
+  | "not_a_complaint"
+  | "unrecognized"
+
+/** The facts of a bounce, delay, receipt or complaint. */
+export const readReport = async (bytes: Uint8Array): Promise<ReadonlyArray<Fact> | Reason> => {
+  const read = shortened(bytes)
+  if (possibleParts(read) > REPORT_PARTS_LIMIT) return "too_many_parts"
+  const mail = await MimeReader.read(read).catch(() => undefined)
+  if (mail === undefined) return "unreadable"
+  const parts: Parts = {
+    mail,
+    text: mail.text ?? (mail.html === undefined ? "" : textFromHtml(mail.html)),
+    ofType: (pattern) => mail.attachments.filter((part) => pattern.test(part.mimeType)).map(decoded),
+  }
+  const facts = ReportComplaint.read(parts) ?? ReportBounce.read(parts)
+  if (facts !== undefined && facts.length > 0) return facts.slice(0, RECIPIENTS_LIMIT)
+  if (parts.ofType(/^message\/feedback-report$/).length > 0) return "not_a_complaint"
+  if (parts.ofType(/^message\/disposition-notification$/).length > 0) return "read_receipt"
+  if (isAutoReply(mail)) return "auto_reply"
+  const legacy = ReportLegacy.read(parts)
+  return legacy.length > 0 ? legacy.slice(0, RECIPIENTS_LIMIT) : "unrecognized"
+}
+
+const decoded = ({ content }: Attachment): string =>
+  typeof content === "string" ? content : new TextDecoder().decode(content)
+
+const shortened = (bytes: Uint8Array): Buffer => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, REPORT_SIZE_LIMIT))
+  let end = -1
+  for (let lines = 0; lines < REPORT_LINES_LIMIT; lines++) {
+    end = buffer.indexOf(LF, end + 1)
+    if (end === -1) return buffer
+  }
+  return buffer.subarray(0, end + 1)
+}
+
+const LF = 10
+
+const possibleParts = (buffer: Buffer): number => {
+  let count = 0
+  for (let at = buffer.indexOf("\n--"); at !== -1 && count <= REPORT_PARTS_LIMIT; at = buffer.indexOf("\n--", at + 3))
+    count++
+  return count
+}
+
+/**
+ * RFC 3834 §5: a person who is on holiday has received the mail. Mail systems mark their bounces the same way, so what
+ * comes from one, or names who failed, is not taken for a person.
+ */
+const isAutoReply = (mail: MimeReader.Mail): boolean => {
+  const has = (name: string, pattern: RegExp) =>
+    mail.headers.some(({ key, value }) => key === name && pattern.test(value.trim()))
+  if (has("x-failed-recipients", /@/) || /^(?:mailer-daemon|postmaster)@/i.test(mail.from ?? "")) return false
+  return (
+    has("auto-submitted", /^auto-replied/i) ||
+    has("x-autoreply", /./) ||
+    has("x-autorespond", /./) ||
+    has("x-vacation", /./) ||
+    has("precedence", /auto_?reply/i) ||
+    AUTO_REPLY_SUBJECT.test(mail.subject ?? "")
+  )
+}
+
+const AUTO_REPLY_SUBJECT = /^(?:out of (?:the )?office|auto(?:matic)?[- ]?reply|abwesenheit|absence)\b/i

@@ -1,0 +1,40 @@
+import { parentPort } from "node:worker_threads"
+import { type Input, jobs, type Name } from "./Jobs.ts"
+import type { Submitted } from "../Submitted.ts"
+import type { Answer, Job } from "./ParserThread.ts"
+
+const MAX_ERROR_CHARS = 500
+
+/** The code of one thread: takes a job, answers, and takes the next. `ParserThread` sends the jobs and ends the thread. */
+const take = async ({ input, name }: Job): Promise<Answer> => {
+  const work = jobs[name] as (input: Input<Name>) => unknown
+  try {
+    return { value: await work(input), cpu_ms: cpuMillis() }
+  } catch (error) {
+    const stack = error instanceof Error ? error.stack : undefined
+    return { crash: (stack ?? String(error)).slice(0, MAX_ERROR_CHARS), cpu_ms: cpuMillis() }
+  }
+}
+
+const cpuMillis = (): number => {
+  const { system, user } = process.threadCpuUsage()
+  return (system + user) / 1_000
+}
+
+/** Files this large are handed over, not copied. Small ones may lie in a buffer that others share. */
+const MIN_TRANSFER_BYTES = 64 * 1024
+
+const filesIn = ({ value }: Answer): Array<ArrayBuffer> => {
+  const files = (value as Partial<Submitted> | undefined)?.files ?? []
+  const large = files.flatMap(({ bytes: { buffer, length } }) =>
+    length >= MIN_TRANSFER_BYTES && buffer instanceof ArrayBuffer ? [buffer] : [],
+  )
+  return [...new Set(large)]
+}
+
+parentPort?.on("message", (job: Job) => {
+  // A port has no origin.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  void take(job).then((answer) => parentPort?.postMessage(answer, filesIn(answer)))
+})
+parentPort?.postMessage({ value: undefined, cpu_ms: cpuMillis() } satisfies Answer)
