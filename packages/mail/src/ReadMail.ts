@@ -1,13 +1,16 @@
 import { Data, Effect } from "effect"
 import * as Parser from "./parsing/Parser.ts"
-import type { Mail } from "./parsing/readMail.ts"
 
 /** The mail has parts or headers beyond the limits, or takes longer or more memory to read than one mail may. */
 export class Unshowable extends Data.TaggedError("Unshowable")<{}> {}
 
-/** A mail as a mail program reads it. */
-export const read = (bytes: Uint8Array, account: string): Effect.Effect<Mail, Unshowable | Parser.Busy> =>
-  Parser.run("mail", bytes, account).pipe(
+/** The JSON that shows a mail as a mail program reads it, together with what `record` says of it. */
+export const show = (
+  bytes: Uint8Array,
+  record: object,
+  account: string,
+): Effect.Effect<Uint8Array, Unshowable | Parser.Busy> =>
+  Parser.run("mail", { bytes, record }, account).pipe(
     Effect.catchTag("Killed", () => Effect.succeed(undefined)),
-    Effect.flatMap((mail) => (mail === undefined ? Effect.fail(new Unshowable()) : Effect.succeed(mail))),
+    Effect.flatMap((json) => (json === undefined ? Effect.fail(new Unshowable()) : Effect.succeed(json))),
   )

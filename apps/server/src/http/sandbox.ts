@@ -7,6 +7,7 @@ import { EmailNotFound } from "@waybill/domain/EmailRefusal"
 import * as ReadMail from "@waybill/mail/ReadMail"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { Duration, Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Instance } from "./Instance.ts"
 import { asWritten } from "./records.ts"
@@ -30,10 +31,10 @@ export const SandboxLive = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
         const { account_id, domain } = yield* owner
         const found = yield* Sandbox.find(account_id, params.id, domain)
         const { bytes, ...record } = yield* Effect.mapError(Effect.fromOption(found), () => new EmailNotFound())
-        const parts = yield* Effect.mapError(ReadMail.read(bytes, account_id), (error) =>
+        const json = yield* Effect.mapError(ReadMail.show(bytes, record, account_id), (error) =>
           error._tag === "Busy" ? new Overloaded(error) : new MessageUnreadable(),
         )
-        return { ...asWritten<Message>(record), ...parts, raw: Buffer.from(bytes).toString("base64") }
+        return HttpServerResponse.uint8Array(json, { contentType: "application/json" })
       }),
     remove: ({ params }) =>
       Effect.gen(function* () {

@@ -1,8 +1,8 @@
 import { textFromHtml } from "../HtmlText.ts"
 import * as TrackedHtml from "../TrackedHtml.ts"
-import { readMail } from "./readMail.ts"
 import { readReport } from "./readReport.ts"
 import { readSubmitted } from "./readSubmitted.ts"
+import { showMail } from "./showMail.ts"
 
 /**
  * All that reads text from outside, by the name of its grammar. A function here sees nothing but its input: it runs on a
@@ -11,7 +11,7 @@ import { readSubmitted } from "./readSubmitted.ts"
 export const jobs = {
   submitted: readSubmitted,
   report: readReport,
-  mail: readMail,
+  mail: showMail,
   text: textFromHtml,
   links: TrackedHtml.find,
 } as const
@@ -19,3 +19,16 @@ export const jobs = {
 export type Name = keyof typeof jobs
 export type Input<N extends Name> = Parameters<(typeof jobs)[N]>[0]
 export type Output<N extends Name> = Awaited<ReturnType<(typeof jobs)[N]>>
+
+/** The bytes of a document; undefined where it is text. */
+export const bytesOf = (input: Input<Name>): Uint8Array | undefined => {
+  if (typeof input === "string") return undefined
+  if (input instanceof Uint8Array) return input
+  return "bytes" in input ? input.bytes : undefined
+}
+
+/** The text of a document; undefined where it is bytes. */
+export const textOf = (input: Input<Name>): string | undefined => {
+  if (typeof input === "string") return input
+  return "html" in input ? input.html : undefined
+}

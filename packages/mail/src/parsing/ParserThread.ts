@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads"
-import type { Input, Name } from "./Jobs.ts"
+import { bytesOf, type Input, type Name, textOf } from "./Jobs.ts"
 
 /** Time that a thread may take to start, on a machine that is busy. */
 const MAX_START_MS = 30_000
@@ -131,14 +131,15 @@ const cpuMillis = async (worker: Worker): Promise<number> => {
   return Promise.race([usage, silence.promise]).finally(() => clearTimeout(timer))
 }
 
-const megabytes = (input: Input<Name>): number => {
-  if (input instanceof Uint8Array) return input.length / 2 ** 20
-  return (typeof input === "string" ? input : input.html).length / 2 ** 20
-}
+const megabytes = (input: Input<Name>): number => (bytesOf(input) ?? textOf(input) ?? "").length / 2 ** 20
 
 /** Bytes are copied once and then belong to the thread; a view of a larger buffer would take all of it along. */
 const moved = (input: Input<Name>): { readonly input: Input<Name>; readonly transfer: Array<ArrayBuffer> } => {
-  if (!(input instanceof Uint8Array)) return { input, transfer: [] }
-  const bytes = new Uint8Array(input)
-  return { input: bytes, transfer: [bytes.buffer] }
+  const given = bytesOf(input)
+  if (given === undefined) return { input, transfer: [] }
+  const bytes = new Uint8Array(given)
+  return {
+    input: input instanceof Uint8Array ? bytes : ({ ...(input as Input<"mail">), bytes } as const),
+    transfer: [bytes.buffer],
+  }
 }

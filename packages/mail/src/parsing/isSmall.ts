@@ -1,4 +1,4 @@
-import type { Input, Name } from "./Jobs.ts"
+import { bytesOf, type Input, type Name, textOf } from "./Jobs.ts"
 
 /** A mail up to this is read on the event loop, if it has no more lines and colons than those below. */
 export const SMALL_MAIL_BYTES = 32 * 1024
@@ -19,9 +19,11 @@ export const SMALL_TRACKED_CHARS = 128 * 1024
 
 /** Whether a job takes a few milliseconds at most, whatever its input holds: all of its work is linear in what is counted here. */
 export const isSmall = <N extends Name>(name: N, input: Input<N>): boolean => {
-  if (input instanceof Uint8Array) return isSmallMail(input)
-  if (typeof input === "string") return input.length <= SMALL_HTML_CHARS && has(input, "<", SMALL_HTML_TAGS)
-  return (input as Input<"links">).html.length <= SMALL_TRACKED_CHARS
+  const bytes = bytesOf(input)
+  if (bytes !== undefined) return isSmallMail(bytes)
+  const html = textOf(input) ?? ""
+  if (name === "links") return html.length <= SMALL_TRACKED_CHARS
+  return html.length <= SMALL_HTML_CHARS && has(html, "<", SMALL_HTML_TAGS)
 }
 
 const isSmallMail = (bytes: Uint8Array): boolean => {

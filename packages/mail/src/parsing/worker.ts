@@ -25,16 +25,18 @@ const cpuMillis = (): number => {
 const MIN_TRANSFER_BYTES = 64 * 1024
 
 const filesIn = ({ value }: Answer): Array<ArrayBuffer> => {
-  const files = (value as Partial<Submitted> | undefined)?.files ?? []
-  const large = files.flatMap(({ bytes: { buffer, length } }) =>
-    length >= MIN_TRANSFER_BYTES && buffer instanceof ArrayBuffer ? [buffer] : [],
-  )
+  const files = value instanceof Uint8Array ? [value] : ((value as Partial<Submitted> | undefined)?.files ?? [])
+  const large = files.flatMap((file) => {
+    const { buffer, length } = file instanceof Uint8Array ? file : file.bytes
+    return length >= MIN_TRANSFER_BYTES && buffer instanceof ArrayBuffer ? [buffer] : []
+  })
   return [...new Set(large)]
 }
 
-parentPort?.on("message", (job: Job) => {
+parentPort?.on("message", async (job: Job) => {
+  const answer = await take(job)
   // A port has no origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  void take(job).then((answer) => parentPort?.postMessage(answer, filesIn(answer)))
+  parentPort?.postMessage(answer, filesIn(answer))
 })
 parentPort?.postMessage({ value: undefined, cpu_ms: cpuMillis() } satisfies Answer)
