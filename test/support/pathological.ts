@@ -31,23 +31,36 @@ const filled = (pieces: ReadonlyArray<string>, bytes: number, random: Random): s
   return mixture.repeat(Math.ceil(bytes / mixture.length)).slice(0, bytes)
 }
 
-export interface Grammar {
-  readonly pieces: ReadonlyArray<string>
-  /** What stands around the pieces, and how much of them fits. */
-  readonly forms: ReadonlyArray<{ readonly before: string; readonly after: string; readonly most?: number }>
+export interface Form {
+  /** What stands around the pieces. */
+  readonly before: string
+  readonly after: string
+  /** How much of them is accepted. */
+  readonly most?: number
 }
 
-/** `count` documents of a grammar, the same for the same seed. */
+export interface Grammar {
+  readonly pieces: ReadonlyArray<string>
+  readonly forms: ReadonlyArray<Form>
+  /** What was slow once, at the size at which it was. */
+  readonly known: ReadonlyArray<Form & { readonly piece: string; readonly bytes: number }>
+}
+
+/** `count` documents of a grammar, the same for the same seed: first what is known, then any. */
 export function* documents(grammar: Grammar, seed: number, count: number, largest: number): Generator<Document> {
+  for (const { after, before, bytes, piece } of grammar.known) {
+    const size = Math.min(bytes, largest)
+    const room = Math.max(0, size - before.length - after.length)
+    const text = before + piece.repeat(Math.ceil(room / piece.length)).slice(0, room) + after
+    yield { name: `${JSON.stringify(piece)} in ${size} bytes`, text }
+  }
   const random = randomOf(seed)
-  for (let nth = 0; nth < count; nth++) {
+  for (let nth = grammar.known.length; nth < count; nth++) {
     const { after, before, most = largest } = grammar.forms[random(grammar.forms.length)] ?? { before: "", after: "" }
     const size = nth % LARGEST_EVERY === LARGEST_EVERY - 1 ? largest : (SIZES[random(SIZES.length)] ?? 0)
     const room = Math.max(0, Math.min(most, size) - before.length - after.length)
-    yield {
-      name: `${nth} of ${before.slice(0, 200)} (${size} bytes)`,
-      text: before + filled(grammar.pieces, room, random) + after,
-    }
+    const text = before + filled(grammar.pieces, room, random) + after
+    yield { name: `${nth} of ${JSON.stringify(before.slice(-80))} in ${size} bytes`, text }
   }
 }
 
@@ -98,7 +111,41 @@ const HTML_PIECES = [
   "\t",
 ]
 
+/** Mail in two parts, outside of `alternative`: text is made of the HTML, and HTML of the text. */
+const mixed = (head: string, first: string, second: string): Form => ({
+  before: `${head}Content-Type: multipart/mixed; boundary=b${CRLF}${CRLF}${part(first)}x${CRLF}${part(second)}`,
+  after: `${CRLF}--b--${CRLF}`,
+})
+const flowed = (more: string): Form => ({
+  before: `${HEAD}Content-Type: text/plain; format=flowed${more}${CRLF}${CRLF}`,
+  after: CRLF,
+})
+/** As long as a line has to be for as many of them as fit. */
+const LINE = `${"x".repeat(62)} ${CRLF}`
+const LARGEST = Infinity
+
 export const MIME: Grammar = {
+  known: [
+    ...["href=", "href=x", "href='"].map((piece) => {
+      const { after, before } = mixed(HEAD, "text/plain", "text/html")
+      return { before: `${before}<a `, after, piece, bytes: 6_000 }
+    }),
+    ...["<b>", "<p>", "a<b>c</b>", "<a ", "&"].map((piece) => ({
+      ...mixed(HEAD, "text/plain", "text/html"),
+      piece,
+      bytes: 200_000,
+    })),
+    { ...flowed(""), piece: LINE, bytes: LARGEST },
+    { ...flowed("; delsp=yes"), piece: LINE, bytes: 1_000_000 },
+    { before: `${HEAD}${CRLF}`, after: CRLF, piece: LINE, bytes: LARGEST },
+    { before: `${HEAD}${CRLF}`, after: CRLF, piece: `x${CRLF}`, bytes: 59_000 },
+    {
+      before: `${HEAD}Content-Transfer-Encoding: quoted-printable${CRLF}${CRLF}`,
+      after: CRLF,
+      piece: `${"=C3=A4".repeat(12)}=${CRLF}`,
+      bytes: LARGEST,
+    },
+  ],
   pieces: [
     ...HTML_PIECES,
     "x\r\n",
@@ -133,15 +180,8 @@ export const MIME: Grammar = {
       after: CRLF,
     },
     { before: `${HEAD}Content-Type: application/x${CRLF}Content-Transfer-Encoding: base64${CRLF}${CRLF}`, after: CRLF },
-    // An HTML part beside a text part, outside of `alternative`: text is made of the one, HTML of the other.
-    {
-      before: `${HEAD}Content-Type: multipart/mixed; boundary=b${CRLF}${CRLF}${part("text/plain")}x${CRLF}${part("text/html")}`,
-      after: `${CRLF}--b--${CRLF}`,
-    },
-    {
-      before: `${HEAD}Content-Type: multipart/mixed; boundary=b${CRLF}${CRLF}${part("text/html")}x${CRLF}${part("text/plain")}`,
-      after: `${CRLF}--b--${CRLF}`,
-    },
+    mixed(HEAD, "text/plain", "text/html"),
+    mixed(HEAD, "text/html", "text/plain"),
     { before: `${HEAD}Content-Type: multipart/mixed; boundary=b${CRLF}${CRLF}`, after: `${CRLF}--b--${CRLF}` },
     {
       before: `${HEAD}Content-Type: multipart/related; boundary=b${CRLF}${CRLF}${part("image/png", `Content-ID: <x>${CRLF}`)}x${CRLF}${part("text/html")}`,
@@ -151,6 +191,14 @@ export const MIME: Grammar = {
 }
 
 export const ADDRESSES: Grammar = {
+  known: ["To", "Cc", "From", "Reply-To"].flatMap((name) =>
+    ["a:", "a:b,", "a,", '"', "=?u?q?_?=x", "=?u?b?QQ==?= "].map((piece) => ({
+      before: `From: {from}${CRLF}${name}: `,
+      after: `${CRLF}${CRLF}x${CRLF}`,
+      piece,
+      bytes: HEADERS,
+    })),
+  ),
   pieces: [
     "a:",
     "a;",
@@ -207,6 +255,12 @@ export const ADDRESSES: Grammar = {
 }
 
 export const HTML: Grammar = {
+  known: ["<b>", "<p>", "<li>", "</p>", "a<b>c</b>", "<svg>", "<div>", "<h1>", "<a href=x>", "x "].map((piece) => ({
+    before: "",
+    after: "",
+    piece,
+    bytes: 131_072,
+  })),
   pieces: HTML_PIECES,
   forms: [
     { before: "", after: "" },
@@ -219,6 +273,7 @@ export const HTML: Grammar = {
 }
 
 export const PICTURES: Grammar = {
+  known: [120_000, 600_000, LARGEST].map((bytes) => ({ before: "", after: "", piece: "cid:% ", bytes })),
   pieces: ["cid:%", "cid:%41", "cid:x ", "cid:p7 ", 'src="cid:p3"', "cid:", "cid:%zz'", "cid", " cid:p1)", "CID:P1>"],
   forms: [
     { before: "<p>", after: "</p>" },
@@ -245,6 +300,20 @@ const report = (type: string) => ({
 })
 
 export const REPORTS: Grammar = {
+  known: [
+    ...["href=", "href=x"].map((piece) => {
+      const { after, before } = mixed("", "text/plain", "text/html")
+      return { before: `${before}<a `, after, piece, bytes: 6_000 }
+    }),
+    ...["From", "To", "Sender", "Return-Path"].map((name) => ({
+      before: `${name}: `,
+      after: `${CRLF}${CRLF}x${CRLF}`,
+      piece: "a:",
+      bytes: HEADERS,
+    })),
+    { ...report("delivery-status"), piece: `a: b${CRLF}${" x".repeat(100)}${CRLF}`, bytes: LARGEST },
+    { ...flowed(""), piece: `${"x".repeat(200)} ${CRLF}`, bytes: LARGEST },
+  ],
   pieces: [
     "Final-Recipient: rfc822; a@b.test\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n",
     "Final-Recipient: rfc822; ",
@@ -287,7 +356,19 @@ const prose = (subject: string, more = "") => ({
   after: CRLF,
 })
 
+/** Addresses in a header, as many as fit into the headers. */
+const FAILED = `X-Failed-Recipients: ${Array.from({ length: 20_000 }, (_, nth) => `a${nth}@b.test`).join(",")}${CRLF}`
+
 export const BOUNCES: Grammar = {
+  known: [
+    {
+      before: `${prose("x", `${FAILED}Content-Type: multipart/mixed; boundary=b${CRLF}`).before}${part("text/plain")}x${CRLF}${part("message/rfc822")}`,
+      after: `${CRLF}--b--${CRLF}`,
+      piece: `${"x".repeat(900)}${CRLF}`,
+      bytes: 1_900_000,
+    },
+    { ...prose("failure"), piece: `${"deliver".repeat(70)}${CRLF}`, bytes: 400_000 },
+  ],
   pieces: [
     "<a@b.test>: 550 no\r\n",
     "<a@b.test>",

@@ -35,8 +35,8 @@ const filesIn = ({ value }: Answer): Array<ArrayBuffer> => {
 
 parentPort?.on("message", async (job: Job) => {
   const answer = await take(job)
-  // A port has no origin.
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin
   parentPort?.postMessage(answer, filesIn(answer))
 })
+// A port has no origin.
+// oxlint-disable-next-line unicorn/require-post-message-target-origin
 parentPort?.postMessage({ value: undefined, cpu_ms: cpuMillis() } satisfies Answer)
