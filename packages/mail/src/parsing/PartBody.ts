@@ -57,7 +57,7 @@ const withLineFeeds = (lines: Buffer): Buffer => {
     returns = 0
     out[at++] = byte
   }
-  if (out[at - 1] !== LF || at === 0) out[at++] = LF
+  if (lines.at(-1) !== LF) out[at++] = LF
   return out.subarray(0, at)
 }
 

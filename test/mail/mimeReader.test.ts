@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as MimeReader from "@waybill/mail/parsing/MimeReader"
+import PostalMime from "postal-mime"
+import * as Pathological from "../support/pathological.ts"
+
+const HEAD = "From: a@b.test\r\n"
+const read = (text: string) => MimeReader.read(Buffer.from(text, "latin1"))
+const bytesOf = (content: string | ArrayBuffer | Uint8Array | undefined) =>
+  Buffer.from(typeof content === "string" ? Buffer.from(content) : new Uint8Array(content ?? new ArrayBuffer(0)))
+
+describe("a mail read at once", () => {
+  it("holds the same as one that postal-mime reads line by line", async () => {
+    let compared = 0
+    for (const { name, text } of Pathological.documents(Pathological.MIME, 11, 400, 3_000)) {
+      // What postal-mime makes of HTML beside text is the one thing that is wanted otherwise.
+      if (/text\/html/u.test(text) && /multipart/u.test(text)) continue
+      const bytes = Buffer.from(text, "latin1")
+      const expected = await PostalMime.parse(bytes, { forceRfc822Attachments: true, maxNestingDepth: 20 })
+      const mail = await MimeReader.read(bytes)
+      assert.deepStrictEqual([mail.html, mail.text], [expected.html, expected.text], name)
+      assert.deepStrictEqual(
+        mail.attachments.map(({ content, filename, mimeType }) => [filename, mimeType, bytesOf(content)]),
+        expected.attachments.map(({ content, filename, mimeType }) => [filename, mimeType, bytesOf(content)]),
+        name,
+      )
+      compared++
+    }
+    assert.isAbove(compared, 200)
+  })
+
+  it("keeps line ends, escapes and padding as postal-mime does, wherever they stand", async () => {
+    const bodies = [
+      "",
+      "\r",
+      "\n",
+      "\r\r\n",
+      "a\rb\r\r\nc",
+      "=",
+      "=\r\n",
+      "=4=\r\n1",
+      "=41=4\r\n2=zz=\n",
+      "a=0D=0A\r\n\r",
+      "QQ==QUI=\r\nQUJD",
+      "Q\r\n",
+      "Q-Q_=\r\n=QQ",
+      "====\r\nQUJ",
+      "--b\r\n",
+      "--b--\r\nx\r\n",
+    ]
+    for (const encoding of ["7bit", "quoted-printable", "base64", "x-none"])
+      for (const body of bodies) {
+        const text = `${HEAD}Content-Type: application/x\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${body}`
+        const expected = await PostalMime.parse(Buffer.from(text, "latin1"))
+        const { attachments } = await read(text)
+        const of = (files: typeof attachments) => files.map(({ content }) => bytesOf(content).toString("latin1"))
+        assert.deepStrictEqual(of(attachments), of(expected.attachments), JSON.stringify([encoding, body]))
+      }
+  })
+
+  it("has text made of HTML, and HTML of text, where the parts are no alternatives", async () => {
+    const mixed = (first: string, second: string) =>
+      read(`${HEAD}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${first}\r\n--b\r\n${second}\r\n--b--\r\n`)
+    const text = "Content-Type: text/plain\r\n\r\n1 < 2"
+    const html = "Content-Type: text/html\r\n\r\n<p>Dear <b>Ana</b></p>"
+    const mail = await mixed(text, html)
+    assert.deepStrictEqual(
+      [mail.text, mail.html],
+      ["1 < 2\n\nDear Ana", "<div>1 &lt; 2</div>\n<p>Dear <b>Ana</b></p>\n"],
+    )
+  })
+})
