@@ -36,6 +36,7 @@ export interface Setup {
   readonly trustedProxies?: Networks
   readonly maxBodyBytes?: number
   readonly timeouts?: Timeouts
+  readonly connections?: { readonly total: number; readonly perAddress: number }
   readonly tracks?: boolean
   readonly trackingHost?: string
   readonly zones?: Parameters<typeof Dns.layerTest>[0]
@@ -147,6 +148,7 @@ const store = nodeStore.pipe(
 const served = (setup: Setup) => {
   const {
     allowedNetworks = [],
+    connections,
     maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
     timeouts,
     trackingHost = null,
@@ -162,6 +164,7 @@ const served = (setup: Setup) => {
     trustedProxies,
     also: { routes: tracking.layer(trustedProxies), open: tracking.isOpen, visit: tracking.isVisit },
     ...(timeouts === undefined ? {} : { timeouts }),
+    ...(connections === undefined ? {} : { connections }),
   }).pipe(
     Layer.provide([
       Dns.layerTest(zones),

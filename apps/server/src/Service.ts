@@ -86,6 +86,7 @@ export const http = (
     port: settings.port,
     maxBodyBytes: settings.maxBodyBytes,
     trustedProxies: networks(settings.trustedProxies),
+    connections: { total: settings.httpMaxConnections, perAddress: settings.httpMaxConnectionsPerAddress },
     also: {
       routes: Layer.mergeAll(
         dashboard.layer(),

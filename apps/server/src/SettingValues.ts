@@ -22,6 +22,11 @@ export const ListOf = <A>(name: string, item: Schema.Codec<A, string>) =>
   )
 export const Networks = (name: string) => ListOf(name, Network.FromText)
 
+export const Count = (name: string, fallback: number) =>
+  Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 10, maximum: 100_000 })), name).pipe(
+    Config.withDefault(fallback),
+  )
+
 /** Paths are written behind it, and behind a `?` or a `#` they would be none. */
 export const HttpAddress = (name: string) =>
   Config.schema(

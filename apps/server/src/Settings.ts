@@ -2,9 +2,10 @@ import { Config, ConfigProvider, Data, Effect, type LogLevel, Option, Redacted, 
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { EXIT_SETTINGS } from "./cli/exitCodes.ts"
+import * as Connections from "./http/Connections.ts"
 import { HostName } from "./observability/HostNames.ts"
 import * as Role from "./Role.ts"
-import { CommaList, HttpAddress, ListOf, Networks, NetworksIfSet } from "./SettingValues.ts"
+import { CommaList, Count, HttpAddress, ListOf, Networks, NetworksIfSet } from "./SettingValues.ts"
 
 const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url))
 
@@ -157,6 +158,18 @@ export const TABLE = {
       Schema.Int.check(Schema.isBetween({ minimum: 1024, maximum: LARGEST_MAX_BODY_BYTES })),
       "MAX_BODY_BYTES",
     ).pipe(Config.withDefault(DEFAULT_MAX_BODY_BYTES)),
+  ),
+  httpMaxConnections: setting(
+    "HTTP_MAX_CONNECTIONS",
+    "Connections to PORT that this process keeps open at once, from 10 to 100000.",
+    String(Connections.DEFAULT_MAX_CONNECTIONS),
+    Count("HTTP_MAX_CONNECTIONS", Connections.DEFAULT_MAX_CONNECTIONS),
+  ),
+  httpMaxConnectionsPerAddress: setting(
+    "HTTP_MAX_CONNECTIONS_PER_ADDRESS",
+    "The same for one client address (IPv6: one /64), from 10 to 100000; TRUSTED_PROXIES are exempt.",
+    String(Connections.DEFAULT_MAX_CONNECTIONS_PER_ADDRESS),
+    Count("HTTP_MAX_CONNECTIONS_PER_ADDRESS", Connections.DEFAULT_MAX_CONNECTIONS_PER_ADDRESS),
   ),
   transport: setting(
     "TRANSPORT",

@@ -95,41 +95,29 @@ export const Unprocessable = error(
 )
 export const Internal = error(500, "Our fault. The cause is logged under `request_id`.")
 
-const overloaded = error(
-  503,
-  "A budget of the service is used up. Nothing was done; send the same request again after `Retry-After`.",
-)
+/** A refusal of a status, with the header that says when to come again. */
+const errorWithRetryAfter = <S extends 429 | 503>(status: S, description: string) =>
+  ofStatus(status).pipe(
+    HttpApiSchema.encodeToWithHeaders(
+      {
+        body: error(status, description),
+        headers: { "retry-after": Schema.Int.annotate({ description: "Seconds to wait" }) },
+      },
+      {
+        encode: (refusal) => ({ body: refusal, headers: { "retry-after": refusal.retry_after_s ?? 1 } }),
+        decode: ({ body, headers }) =>
+          body instanceof ApiError
+            ? (new ApiError(status, toBody(body, body.request_id), headers["retry-after"]) as ApiError & Of<S>)
+            : body,
+      },
+    ),
+  )
 
-/** The headers of a refusal that says when to come back. */
-const later = { "retry-after": Schema.Int.annotate({ description: "Seconds to wait" }) }
-
-export const Overloaded = ofStatus(503).pipe(
-  HttpApiSchema.encodeToWithHeaders(
-    { body: overloaded, headers: later },
-    {
-      encode: (refusal) => ({ body: refusal, headers: { "retry-after": refusal.retry_after_s ?? 1 } }),
-      decode: ({ body, headers }) =>
-        body instanceof ApiError
-          ? (new ApiError(503, toBody(body, body.request_id), headers["retry-after"]) as ApiError & Of<503>)
-          : body,
-    },
-  ),
-)
-
-const tooMany = error(
+export const RateLimited = errorWithRetryAfter(
   429,
   "A window or the monthly volume is used up; wait as long as `Retry-After` says, then back off exponentially.",
 )
-
-export const RateLimited = ofStatus(429).pipe(
-  HttpApiSchema.encodeToWithHeaders(
-    { body: tooMany, headers: later },
-    {
-      encode: (refusal) => ({ body: refusal, headers: { "retry-after": refusal.retry_after_s ?? 1 } }),
-      decode: ({ body, headers }) =>
-        body instanceof ApiError
-          ? (new ApiError(429, toBody(body, body.request_id), headers["retry-after"]) as ApiError & Of<429>)
-          : body,
-    },
-  ),
+export const Unavailable = errorWithRetryAfter(
+  503,
+  "A budget of memory or connections is used up. Nothing was accepted; send the same request again after `Retry-After`.",
 )

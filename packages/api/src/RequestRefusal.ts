@@ -68,15 +68,28 @@ export class InternalError extends Data.TaggedError("InternalError")<{}> {
   }
 }
 
-/** A budget of the service is used up. Nothing was done, and the same request may be sent again. */
-export class Overloaded extends Data.TaggedError("Overloaded")<{ readonly retry_after_s: number }> {
+/** Seconds after which a client that was turned away for lack of capacity may come again. */
+const OVERLOADED_RETRY_SECONDS = 5
+
+/** A budget of memory or of connections is used up. Nothing was accepted, so the same request may be sent again. */
+export class Overloaded extends Data.TaggedError("Overloaded")<{
+  readonly budget: "connections" | "request_bodies" | "answers" | "parsing"
+}> {
   readonly status = 503
   readonly code = "internal_error"
   readonly reason = "overloaded"
+  readonly retry_after_s = OVERLOADED_RETRY_SECONDS
   override get message() {
-    return "The service has too much to do at the moment. Nothing was done; send the request again later."
+    return `${TOO_MUCH[this.budget]} Nothing was accepted; send the request again after ${this.retry_after_s} s.`
   }
 }
+
+const TOO_MUCH = {
+  connections: "Too many connections are open.",
+  request_bodies: "Too many large requests are arriving at once.",
+  answers: "Too many large answers are waiting to be read.",
+  parsing: "Too many messages are being parsed.",
+} as const
 
 /** The message is there, and reading it takes more time or memory than one message may. */
 export class MessageUnreadable extends Data.TaggedError("MessageUnreadable")<{}> {

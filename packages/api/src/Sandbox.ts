@@ -96,7 +96,7 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
     HttpApiEndpoint.get("get", "/sandbox/messages/:id", {
       params,
       success: WholeMessage,
-      error: [ApiError.Unprocessable, ApiError.Overloaded],
+      error: ApiError.Unprocessable,
     }).annotateMerge(
       about("Read a captured mail", scope, "Its parts as a mail program reads them, and the bytes themselves."),
     ),

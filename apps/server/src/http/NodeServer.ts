@@ -1,12 +1,15 @@
-import { InvalidRequest } from "@waybill/api/RequestRefusal"
+import { InvalidRequest, Overloaded } from "@waybill/api/RequestRefusal"
 import * as ApiError from "@waybill/api/ApiError"
 import * as RateLimit from "@waybill/domain/RateLimit"
+import type { Refusal } from "@waybill/domain/Refusal"
 import { type Context, Effect } from "effect"
 import { type IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { newId, now } from "../fresh.ts"
 import * as Requests from "../observability/Requests.ts"
 import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Connections from "./Connections.ts"
+import * as Pipelining from "./Pipelining.ts"
 
 /** All headers of a request together. */
 export const MAX_HEADER_BYTES = 16_384
@@ -42,19 +45,69 @@ export const TIMEOUTS: Timeouts = {
 /** Answers a request by itself, or says that it does not. */
 export type Lane = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** A server with a way past all that listens for its requests. */
+/** Events with which Node hands over a request. */
+const REQUEST_EVENTS: ReadonlySet<string> = new Set(["request", "checkContinue", "checkExpectation"])
+
+interface Rules {
+  readonly timeouts: Timeouts
+  readonly caps: Connections.Caps
+  readonly context: Context.Context<never>
+}
+
+/** A server that bounds its connections, begins one request of a connection at a time, and has a way past all listeners. */
 export class NodeServer extends Server {
   lane: Lane = () => false
+  readonly #connections: Connections.Connections
+  readonly #context: Context.Context<never>
+
+  constructor({ caps, context, timeouts }: Rules) {
+    super({
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: timeouts.headers_ms,
+      requestTimeout: timeouts.request_ms,
+      connectionsCheckingInterval: timeouts.check_ms,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      requireHostHeader: false,
+    })
+    this.#connections = new Connections.Connections(caps)
+    this.#context = context
+  }
 
   override emit(event: string, ...args: ReadonlyArray<unknown>): boolean {
-    if (event !== "request" && event !== "checkContinue") return super.emit(event, ...args)
+    if (event === "connection") return this.#accept(args[0] as Socket)
+    if (!REQUEST_EVENTS.has(event)) return super.emit(event, ...args)
     const [request, response] = args as [IncomingMessage, ServerResponse & Counted]
+    if (!Pipelining.isEarly(response)) return this.#begin(event, request, response)
+    Pipelining.hold(request.socket, response, () => this.#begin(event, request, response))
+    return true
+  }
+
+  #accept(socket: Socket): boolean {
+    const isHeard = super.emit("connection", socket)
+    Pipelining.watch(socket)
+    this.#connections.add(socket)
+    return isHeard
+  }
+
+  #begin(event: string, request: IncomingMessage, response: ServerResponse & Counted): boolean {
+    const isReserved = this.#connections.isReserved(request.socket)
     // A busy client would hold a server that is to stop for ever. And after the last request that a connection may have,
     // Node would answer 503 without a word to those that were sent behind it; closed, they are the client's to send anew.
-    if (!this.listening || response.maxRequestsOnConnectionReached === true) response.shouldKeepAlive = false
-    if (event !== "request") return super.emit(event, ...args)
+    if (!this.listening || response.maxRequestsOnConnectionReached === true || isReserved)
+      response.shouldKeepAlive = false
+    if (isReserved && !Connections.isProbe(request.url)) return this.#turnAway(request, response)
+    if (event !== "request") return super.emit(event, request, response)
     Requests.observe(request, response)
-    return this.lane(request, response) || super.emit(event, ...args)
+    return this.lane(request, response) || super.emit(event, request, response)
+  }
+
+  #turnAway(request: IncomingMessage, response: ServerResponse): boolean {
+    const { body, headers, status } = Effect.runSyncWith(this.#context)(
+      answerOf(new Overloaded({ budget: "connections" })),
+    )
+    request.resume()
+    response.writeHead(status, headers).end(body)
+    return true
   }
 }
 
@@ -63,25 +116,21 @@ interface Counted {
   readonly maxRequestsOnConnectionReached?: boolean
 }
 
-/** node:http with limits, and with our own words for what it refuses before any of our code sees a request. */
-export const make = (context: Context.Context<never>, timeouts: Timeouts): NodeServer => {
-  const server = new NodeServer({
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: timeouts.headers_ms,
-    requestTimeout: timeouts.request_ms,
-    connectionsCheckingInterval: timeouts.check_ms,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    requireHostHeader: false,
-  })
+/** `node:http` with limits, and with our own words for what it refuses before any of our code sees a request. */
+export const make = (
+  context: Context.Context<never>,
+  timeouts: Timeouts,
+  caps: Connections.Caps = Connections.CAPS,
+): NodeServer => {
+  const server = new NodeServer({ context, timeouts, caps })
   // Bounded by their bytes; Node would drop the ones above its own number without a word.
   server.maxHeadersCount = 0
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
   // Node's own default is to wait for ever for a client that asks for much and reads nothing.
   server.timeout = timeouts.stalled_ms
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket & Answering) => {
-    const isAnswered = socket._httpMessage?.headersSent === true
-    if (error.code === "ECONNRESET" || !socket.writable || isAnswered) return void socket.destroy()
-    socket.end(Effect.runSyncWith(context)(rawAnswer(refusalOf(error.code))))
+  server.on("clientError", (error: Pipelining.ParserError, socket: Socket) => {
+    if (error.code === Pipelining.PAUSED) return Pipelining.keep(socket, error)
+    refuse(context, error, socket)
   })
   leaveNobodyWaiting(server)
   // An expectation that we do not know is ignored, like a header that we do not know.
@@ -92,8 +141,27 @@ export const make = (context: Context.Context<never>, timeouts: Timeouts): NodeS
   return server
 }
 
-/** Whoever takes this for a proxy is answered like anybody with a wrong method; Node would hang up without a word. */
-const answerLikeAny = (server: Server, request: IncomingMessage, socket: Socket): void => {
+/** Answers what cannot be read as a request, and closes the connection. */
+const refuse = (context: Context.Context<never>, { code }: NodeJS.ErrnoException, socket: Socket & Answering): void => {
+  if (code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+  // The client of a request that waits for the answer before it is not late, and one that was refused hears it once.
+  if (Pipelining.isHeld(socket)) return
+  const pending = socket._httpMessage ?? undefined
+  const isBehind = pending?.req.complete === true
+  if (pending?.headersSent === true && (!isBehind || code === REQUEST_TIMED_OUT)) return void socket.destroy()
+  const answer = Effect.runSyncWith(context)(rawAnswer(refusalOf(code)))
+  if (!isBehind) return void socket.end(answer)
+  // A request that is whole has its answer first.
+  Pipelining.stop(socket)
+  pending.once("finish", () => socket.end(answer))
+}
+
+/**
+ * A client that takes this server for a proxy is answered like any with a wrong method; Node would hang up without a
+ * word. Behind a request that has no answer yet the connection is closed: Node has taken away all that bounds it.
+ */
+const answerLikeAny = (server: Server, request: IncomingMessage, socket: Socket & Answering): void => {
+  if (socket._httpMessage) return void socket.destroy()
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   response.assignSocket(socket)
@@ -118,38 +186,51 @@ const leaveNobodyWaiting = (server: Server): void => {
 
 /** What Node keeps of the answer that is being written on a socket. */
 interface Answering {
-  readonly _httpMessage?: { readonly headersSent: boolean }
+  readonly _httpMessage?: ServerResponse<IncomingMessage> | null
 }
+
+const REQUEST_TIMED_OUT = "ERR_HTTP_REQUEST_TIMEOUT"
 
 const refusalOf = (code: string | undefined): InvalidRequest => {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
-      return refuse("headers_too_large", `has more than ${MAX_HEADER_BYTES} bytes of headers`)
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return refuse("request_timeout", "took too long to arrive")
+      return refusal("headers_too_large", `has more than ${MAX_HEADER_BYTES} bytes of headers`)
+    case REQUEST_TIMED_OUT:
+      return refusal("request_timeout", "took too long to arrive")
     default:
-      return refuse("malformed_request", "is not a request of HTTP/1.1")
+      return refusal("malformed_request", "is not a request of HTTP/1.1")
   }
 }
 
-const refuse = (reason: InvalidRequest["reason"], message: string) =>
+const refusal = (reason: InvalidRequest["reason"], message: string) =>
   new InvalidRequest({ reason, details: [], said: `The request ${message}.` })
 
-const rawAnswer = (refusal: InvalidRequest) =>
+/** A refusal without a request that the rest of the service could answer. */
+const answerOf = (refusal: Refusal) =>
   Effect.gen(function* () {
     const id = yield* newId("RequestId")
     const standing = RateLimit.standing(RateLimit.ANONYMOUS_PER_MINUTE, 0, Timestamp.toMillis(yield* now))
     const body = JSON.stringify(ApiError.toBody(refusal, id))
-    return [
+    const headers = {
+      "Content-Type": "application/json",
+      "Content-Length": Buffer.byteLength(body),
+      "X-Request-Id": id,
+      "X-RateLimit-Limit": standing.limit,
+      "X-RateLimit-Remaining": standing.remaining,
+      "X-RateLimit-Reset": standing.reset_s,
+      ...(refusal.retry_after_s === undefined ? {} : { "Retry-After": refusal.retry_after_s }),
+    }
+    return { status: refusal.status, headers, body }
+  })
+
+/** The same, for a connection on which nothing could be read as a request. */
+const rawAnswer = (refusal: InvalidRequest) =>
+  Effect.map(answerOf(refusal), ({ body, headers }) =>
+    [
       "HTTP/1.1 400 Bad Request",
       "Connection: close",
-      "Content-Type: application/json",
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${id}`,
-      `X-RateLimit-Limit: ${standing.limit}`,
-      `X-RateLimit-Remaining: ${standing.remaining}`,
-      `X-RateLimit-Reset: ${standing.reset_s}`,
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
       "",
       body,
-    ].join("\r\n")
-  })
+    ].join("\r\n"),
+  )

@@ -11,6 +11,7 @@ import { ApiKeysLive } from "./apiKeys.ts"
 import { AuditLive } from "./audit.ts"
 import { AuthorizationLive } from "./authorization.ts"
 import * as Docs from "./docs.ts"
+import * as Connections from "./Connections.ts"
 import { DomainsLive } from "./domains.ts"
 import * as Edge from "./Edge.ts"
 import { EmailsLive } from "./emails.ts"
@@ -38,6 +39,7 @@ export interface Options<R = never> {
   readonly maxBodyBytes: number
   readonly trustedProxies: Networks
   readonly timeouts?: NodeServer.Timeouts
+  readonly connections?: Omit<Connections.Caps, "trustedProxies">
   /** More routes beside the API, such as the dashboard's, and the paths under which they lie. */
   readonly also?: {
     readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | R>
@@ -97,10 +99,10 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
 
 /** The whole of HTTP. Gives the server, so that whoever let the system choose a port can ask for it. */
 export const HttpLive = <R = never>(options: Options<R>) => {
-  const { host, port, timeouts = NodeServer.TIMEOUTS } = options
+  const { connections, host, port, timeouts = NodeServer.TIMEOUTS, trustedProxies } = options
   return Layer.unwrap(
     Effect.map(Effect.context<never>(), (context) => {
-      const node = NodeServer.make(context, timeouts)
+      const node = NodeServer.make(context, timeouts, { ...Connections.CAPS, ...connections, trustedProxies })
       const server = NodeHttpServer.layerServer(() => node, { host, port, gracefulShutdownTimeout: GRACE })
       return serve(options, node).pipe(Layer.provideMerge(server))
     }),

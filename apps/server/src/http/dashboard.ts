@@ -1,6 +1,5 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -8,6 +7,7 @@ import { SignIn } from "../signIn/SignIn.ts"
 import { VERSION } from "../Version.ts"
 import * as home from "./home.ts"
 import { Instance } from "./Instance.ts"
+import * as SharedDocument from "./SharedDocument.ts"
 
 /** What the dashboard was built into; its own files hold what a path means. */
 export const DIST = fileURLToPath(new URL("../../../dashboard/dist/", import.meta.url))
@@ -65,15 +65,15 @@ const TYPES: Record<string, string> = {
 
 /** The build names every file by its content, so a file under a name never changes. */
 const IMMUTABLE = "public, max-age=31536000, immutable"
-const ENCODINGS = [
+/** What the build writes beside a file, by the encoding. */
+const ENDINGS = [
   ["br", ".br"],
   ["gzip", ".gz"],
 ] as const
 
 interface Asset {
   readonly type: string
-  /** The bytes by their encoding; as they are under the empty name. */
-  readonly forms: ReadonlyMap<string, Uint8Array>
+  readonly forms: SharedDocument.Forms
 }
 
 /** All of it together is smaller than one mail with a picture. */
@@ -84,19 +84,10 @@ const readAssets = (folder: string): ReadonlyMap<string, Asset> => {
       .filter((name) => extname(name) in TYPES)
       .map((name) => {
         const forms = new Map([["", readFileSync(join(folder, name))]])
-        for (const [encoding, ending] of ENCODINGS)
+        for (const [encoding, ending] of ENDINGS)
           if (names.has(name + ending)) forms.set(encoding, readFileSync(join(folder, name + ending)))
         return [name, { type: TYPES[extname(name)] ?? "", forms }] as const
       }),
-  )
-}
-
-const accepted = (request: HttpServerRequest.HttpServerRequest, forms: Asset["forms"]): string => {
-  const offered = request.headers["accept-encoding"] ?? ""
-  return (
-    ENCODINGS.map(([encoding]) => encoding).find(
-      (encoding) => forms.has(encoding) && new RegExp(`\\b${encoding}\\b`, "u").test(offered),
-    ) ?? ""
   )
 }
 
@@ -106,15 +97,10 @@ const asset = (assets: ReadonlyMap<string, Asset>) =>
     const found = assets.get(request.url.split(/[/?]/u)[2] ?? "")
     if (found === undefined)
       return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
-    const encoding = accepted(request, found.forms)
-    return HttpServerResponse.uint8Array(found.forms.get(encoding) ?? new Uint8Array(), {
+    const { bytes, headers } = SharedDocument.formFor(request, found.forms)
+    return HttpServerResponse.uint8Array(bytes, {
       contentType: found.type,
-      headers: {
-        "cache-control": IMMUTABLE,
-        "x-content-type-options": "nosniff",
-        vary: "accept-encoding",
-        ...(encoding === "" ? {} : { "content-encoding": encoding }),
-      },
+      headers: { ...headers, "cache-control": IMMUTABLE, "x-content-type-options": "nosniff" },
     })
   })
 
@@ -136,7 +122,7 @@ const about = Effect.gen(function* () {
 })
 
 const page = (html: string) => {
-  const etag = `"${createHash("sha256").update(html).digest("base64url").slice(0, 22)}"`
+  const etag = SharedDocument.etagOf(html)
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { warm } = yield* SignIn

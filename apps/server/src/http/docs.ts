@@ -1,15 +1,34 @@
 import { Api } from "@waybill/api/Api"
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter } from "effect/http"
 import { HttpApiScalar, OpenApi } from "effect/http-api"
+import { createHash } from "node:crypto"
+import * as SharedDocument from "./SharedDocument.ts"
 
-/** Told to browsers too: the page may talk to nobody but us, not even for a font. */
-const POLICY =
-  "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'"
+/**
+ * Told to browsers too. The page may run the scripts that it came with, known by their hashes, and nothing else: it shares
+ * its origin with the dashboard. It may talk to nobody but this service, not even for a font.
+ */
+const policy = (hashes: ReadonlyArray<string>): string =>
+  [
+    "default-src 'none'",
+    `script-src ${hashes.map((hash) => `'${hash}'`).join(" ")}`,
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ")
 
-const guarded = HttpRouter.middleware(
-  Effect.succeed((app) => Effect.map(app, HttpServerResponse.setHeader("content-security-policy", POLICY))),
-)
+const NOSNIFF = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" }
+
+const SCRIPT = /<script>([\s\S]*?)<\/script>/gu
+
+/** What a policy knows the inline scripts of a page by. */
+const hashesOf = (html: string): ReadonlyArray<string> =>
+  [...html.matchAll(SCRIPT)].map(([, code = ""]) => `sha256-${createHash("sha256").update(code).digest("base64")}`)
 
 /** Named apart from its use: the library's type does not know all that its page does. */
 const scalar = {
@@ -20,26 +39,37 @@ const scalar = {
   showDeveloperTools: "never",
 }
 
-/**
- * The page carries its script in itself, so it works without any network. What it shows is made when somebody first asks:
- * together with the document it takes as long as a fifth of a start, and most processes are never asked.
- */
-const page = HttpRouter.use((router) =>
-  Effect.gen(function* () {
-    const reference = yield* Effect.cached(HttpRouter.toHttpEffect(HttpApiScalar.layer(Api, { path: "/docs", scalar })))
-    yield* router.add("GET", "/docs", Effect.flatten(reference))
-  }),
-).pipe(Layer.provide(guarded.layer))
+/** The page of the library, which carries its script in itself, so that it works without any network. */
+const pageText = Effect.map(
+  Effect.flatten(HttpRouter.toHttpEffect(HttpApiScalar.layer(Api, { path: "/docs", scalar }))),
+  ({ body }) => (body._tag === "Uint8Array" ? Buffer.from(body.body).toString("utf8") : ""),
+)
 
-const document = HttpRouter.use((router) =>
+/**
+ * Both are made when somebody first asks: together they take as long as a fifth of a start, and most processes are never
+ * asked. After that every answer refers to the same bytes.
+ */
+export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const text = yield* Effect.cached(Effect.sync(() => JSON.stringify(OpenApi.fromApi(Api))))
+    const page = yield* Effect.cached(
+      Effect.gen(function* () {
+        const html = yield* pageText
+        const headers = { ...NOSNIFF, "content-security-policy": policy(hashesOf(html)) }
+        return { document: yield* SharedDocument.make(html, "text/html; charset=utf-8"), headers }
+      }),
+    )
+    const contract = yield* Effect.cached(
+      Effect.suspend(() => SharedDocument.make(JSON.stringify(OpenApi.fromApi(Api)), "application/json")),
+    )
+    yield* router.add(
+      "GET",
+      "/docs",
+      Effect.flatMap(page, ({ document, headers }) => SharedDocument.respond(document, headers)),
+    )
     yield* router.add(
       "GET",
       "/openapi.json",
-      Effect.map(text, (text) => HttpServerResponse.text(text, { contentType: "application/json" })),
+      Effect.flatMap(contract, (document) => SharedDocument.respond(document, NOSNIFF)),
     )
   }),
 )
-
-export const layer = Layer.mergeAll(page, document)

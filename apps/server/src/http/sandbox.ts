@@ -32,7 +32,7 @@ export const SandboxLive = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
         const found = yield* Sandbox.find(account_id, params.id, domain)
         const { bytes, ...record } = yield* Effect.mapError(Effect.fromOption(found), () => new EmailNotFound())
         const json = yield* Effect.mapError(ReadMail.show(bytes, record, account_id), (error) =>
-          error._tag === "Busy" ? new Overloaded(error) : new MessageUnreadable(),
+          error._tag === "Busy" ? new Overloaded({ budget: "parsing" }) : new MessageUnreadable(),
         )
         return HttpServerResponse.uint8Array(json, { contentType: "application/json" })
       }),
