@@ -19,6 +19,7 @@ import type { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { createApiKey } from "../../apps/server/src/apiKeys.ts"
 import { newId, now } from "../../apps/server/src/fresh.ts"
+import type { Limits } from "../../apps/server/src/http/ByteBudget.ts"
 import { Instance } from "../../apps/server/src/http/Instance.ts"
 import type { Timeouts } from "../../apps/server/src/http/NodeServer.ts"
 import { HttpLive } from "../../apps/server/src/http/Server.ts"
@@ -37,6 +38,8 @@ export interface Setup {
   readonly maxBodyBytes?: number
   readonly timeouts?: Timeouts
   readonly connections?: { readonly total: number; readonly perAddress: number }
+  readonly budgets?: { readonly bodies: Limits; readonly answers: Limits }
+  readonly documentsPerMinute?: number
   readonly tracks?: boolean
   readonly trackingHost?: string
   readonly zones?: Parameters<typeof Dns.layerTest>[0]
@@ -148,7 +151,9 @@ const store = nodeStore.pipe(
 const served = (setup: Setup) => {
   const {
     allowedNetworks = [],
+    budgets,
     connections,
+    documentsPerMinute,
     maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
     timeouts,
     trackingHost = null,
@@ -165,6 +170,8 @@ const served = (setup: Setup) => {
     also: { routes: tracking.layer(trustedProxies), open: tracking.isOpen, visit: tracking.isVisit },
     ...(timeouts === undefined ? {} : { timeouts }),
     ...(connections === undefined ? {} : { connections }),
+    ...(budgets === undefined ? {} : { budgets }),
+    ...(documentsPerMinute === undefined ? {} : { documentsPerMinute }),
   }).pipe(
     Layer.provide([
       Dns.layerTest(zones),

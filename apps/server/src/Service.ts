@@ -97,7 +97,8 @@ export const http = (
         tracking.layer(networks(settings.trustedProxies)),
         metrics,
       ),
-      open: (path) => dashboard.isOpen(path) || unsubscribe.isOpen(path) || tracking.isOpen(path),
+      open: (path) => unsubscribe.isOpen(path) || tracking.isOpen(path),
+      document: dashboard.isOpen,
       visit: tracking.isVisit,
     },
   }).pipe(

@@ -3,7 +3,9 @@ import type { Standing } from "@waybill/store/Members"
 import { Context } from "effect"
 
 /** Who was let in at the edge, and from where: a key, or a user of the dashboard. Outside /v1 nobody has to be. */
-export type Admitted = ({ readonly key: Key } | { readonly user: Standing }) & { readonly address: string }
+export type Admitted = ({ readonly key: Key } | { readonly user: Standing; readonly session_id: string }) & {
+  readonly address: string
+}
 
 export const Admitted = Context.Reference<Admitted | undefined>("@waybill/server/http/Admitted", {
   defaultValue: () => undefined,

@@ -2,22 +2,36 @@ import * as ApiError from "@waybill/api/ApiError"
 import { InternalError, InvalidRequest, NoSuchRoute, Unauthorized } from "@waybill/api/RequestRefusal"
 import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
 import * as RateLimit from "@waybill/domain/RateLimit"
-import type { Refusal } from "@waybill/domain/Refusal"
+import * as Refusals from "@waybill/domain/Refusal"
 import type { Networks } from "@waybill/mail/Network"
 import { Admission, type RateLimited, type Unauthorized as NotAdmitted, type Verdict } from "@waybill/store/Admission"
+import * as RateWindows from "@waybill/store/RateWindows"
 import { Cause, Clock, Effect, Option } from "effect"
 import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { hashOf } from "../apiKeys.ts"
 import { newId } from "../fresh.ts"
 import * as Traces from "../observability/Traces.ts"
+import { Revocations } from "../Revocations.ts"
 import { Admitted } from "./Admitted.ts"
+import * as Answers from "./Answers.ts"
+import * as Bodies from "./Bodies.ts"
 import { bucketOf } from "./Bucket.ts"
+import type { ByteBudget } from "./ByteBudget.ts"
 import * as ClientAddress from "./ClientAddress.ts"
+import type { DocumentWindows } from "./DocumentWindows.ts"
 import * as Position from "./Position.ts"
 import * as Session from "./Session.ts"
 import * as TrackingHosts from "./TrackingHosts.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
+
+type Refusal = Refusals.Refusal
+
+/** What all requests of a server share: memory that they hold at once. */
+export interface Budgets {
+  readonly bodies: ByteBudget
+  readonly answers: ByteBudget
+}
 
 export interface Options {
   readonly trustedProxies: Networks
@@ -25,6 +39,10 @@ export interface Options {
   readonly open: (path: string) => boolean
   /** Of these, those that are served under the names of customers too, under which there is nothing else. */
   readonly visit: (path: string) => boolean
+  /** Paths outside /v1 whose answer is the same for everybody, counted for each address. */
+  readonly document: (path: string) => boolean
+  readonly windows: DocumentWindows
+  readonly budgets: Budgets
 }
 
 /**
@@ -40,7 +58,7 @@ export const around = <E, R>(app: Effect.Effect<Response, E, R>, options: Option
 
 const answered = <E, R>(
   app: Effect.Effect<Response, E, R>,
-  { open, trustedProxies, visit }: Options,
+  { budgets, document, open, trustedProxies, visit, windows }: Options,
   request: HttpServerRequest.HttpServerRequest,
   id: string,
 ) =>
@@ -66,6 +84,11 @@ const answered = <E, R>(
       request.headers["x-forwarded-for"],
       trustedProxies,
     )
+    if (document(path)) {
+      const { refusal, standing } = windows.count(address, yield* Clock.currentTimeMillis)
+      const answer = refusal === undefined ? yield* handle(app) : respond(refusal, id)
+      return HttpServerResponse.setHeaders(answer, standingHeaders(id, standing))
+    }
     const admission = yield* Admission
     const asked = {
       tokenHash: hashIn(request.headers["authorization"]),
@@ -82,9 +105,21 @@ const answered = <E, R>(
       return HttpServerResponse.setHeaders(respond(refusal, id), standing)
     }
     const admitted = admittedBy(verdict.value, address)
-    const answer = yield* handle(Effect.provideService(app, Admitted, admitted))
-    const position = request.method === "GET" ? {} : yield* Position.headers(accountOf(verdict.value), request)
-    return HttpServerResponse.setHeaders(answer, { ...standing, ...position })
+    const account_id = accountOf(verdict.value)
+    const holder = account_id ?? RateWindows.clientAddress(address).bucket
+    const { check } = yield* Revocations
+    const intake: Bodies.Intake = {
+      budget: budgets.bodies,
+      holder,
+      readmit: (scope) => (admitted === undefined ? Effect.void : check({ admitted, scope })),
+    }
+    const answer = yield* handle(
+      app.pipe(Effect.provideService(Admitted, admitted), Effect.provideService(Bodies.Intake, intake)),
+    )
+    const tooMuch = Answers.keep(budgets.answers, holder, request, answer)
+    const position = request.method === "GET" ? {} : yield* Position.headers(account_id, request)
+    const given = tooMuch === undefined ? answer : respond(tooMuch, id)
+    return HttpServerResponse.setHeaders(given, { ...standing, ...position })
   })
 
 const accountOf = (verdict: Verdict | Session.UserAdmitted): string | undefined => {
@@ -93,7 +128,7 @@ const accountOf = (verdict: Verdict | Session.UserAdmitted): string | undefined 
 }
 
 const admittedBy = (verdict: Verdict | Session.UserAdmitted, address: string): Admitted | undefined => {
-  if (verdict._tag === "UserAdmitted") return { user: verdict.user, address }
+  if (verdict._tag === "UserAdmitted") return { user: verdict.user, session_id: verdict.session_id, address }
   return verdict._tag === "Admitted" ? { key: verdict.key, address } : undefined
 }
 
@@ -164,6 +199,7 @@ const answerTo = <E>(cause: Cause.Cause<E>, id: string): Effect.Effect<Response>
 
 /** What went wrong between the socket and the handlers is the request's fault, and said like any other. */
 const expected = (error: unknown): Refusal | undefined => {
+  if (Refusals.isRefusal(error)) return error
   if (!HttpServerError.isHttpServerError(error) || error._tag !== "HttpServerError") return undefined
   const { reason } = error
   if (reason._tag === "RouteNotFound")

@@ -11,10 +11,15 @@ import { Provenance } from "@waybill/store/Provenance"
 import { Replica, type ReplicaShape } from "@waybill/store/Replica"
 import { Cause, Context, Effect, Exit, Fiber, Option, Result, Schema, Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import * as SteadyClock from "@waybill/domain/SteadyClock"
 import { newEmailAt, newIdAt } from "../fresh.ts"
 import * as Position from "./Position.ts"
 import * as Traces from "../observability/Traces.ts"
+import { Revocations } from "../Revocations.ts"
+import type { Admitted } from "./Admitted.ts"
 import { provenanceOf } from "./authorization.ts"
+import * as Bodies from "./Bodies.ts"
+import type { ByteBudget } from "./ByteBudget.ts"
 import * as ClientAddress from "./ClientAddress.ts"
 import { onceAt } from "./commit.ts"
 import * as Edge from "./Edge.ts"
@@ -37,6 +42,7 @@ const ENDPOINT = { method: "POST", path: "/v1/email/send" } as const
 export const make = Effect.fnUntraced(function* (options: {
   readonly maxBodyBytes: number
   readonly trustedProxies: Networks
+  readonly bodies: ByteBudget
 }) {
   const context = yield* Effect.context<Admission | EventStore>()
   const { tracks } = yield* Instance
@@ -49,12 +55,14 @@ export const make = Effect.fnUntraced(function* (options: {
     replica: yield* Replica,
     trustedProxies: options.trustedProxies,
     tracks,
+    bodies: options.bodies,
+    revocations: yield* Revocations,
   }
   const maxBytes = Math.min(MAX_LANE_BYTES, options.maxBodyBytes)
   const run = Effect.runForkWith(context)
   const lane: Lane = (request, response) => {
     if (!isOrdinary(request, maxBytes) || TrackingHosts.isAsked(hosts, request.headers)) return false
-    const fiber = Fiber.runIn(run(answer(house, request)), scope)
+    const fiber = Fiber.runIn(run(answer(house, request, response)), scope)
     response.on("close", () => {
       if (!response.writableEnded) fiber.interruptUnsafe()
     })
@@ -74,6 +82,8 @@ interface House {
   readonly replica: ReplicaShape
   readonly trustedProxies: Networks
   readonly tracks: boolean
+  readonly bodies: ByteBudget
+  readonly revocations: Revocations["Service"]
 }
 
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/iu
@@ -93,13 +103,18 @@ interface Answer {
 }
 
 // Few effects, and no generators: what they cost is most of what the long way costs.
-const answer = (house: House, request: IncomingMessage): Effect.Effect<Answer> =>
+const answer = (house: House, request: IncomingMessage, response: ServerResponse): Effect.Effect<Answer> =>
   Effect.clockWith((clock) => {
     const id = newIdAt("RequestId", clock.currentTimeMillisUnsafe())
-    return Traces.ofRequest(answerAs(id, house, request), id, request.method, request.headers)
+    return Traces.ofRequest(answerAs(id, house, request, response), id, request.method, request.headers)
   })
 
-const answerAs = (id: string, house: House, request: IncomingMessage): Effect.Effect<Answer> => {
+const answerAs = (
+  id: string,
+  house: House,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Effect.Effect<Answer> => {
   const { authorization } = request.headers
   const forwarded = request.headers["x-forwarded-for"]
   const address = ClientAddress.of(
@@ -119,7 +134,7 @@ const answerAs = (id: string, house: House, request: IncomingMessage): Effect.Ef
       const known = typeof header === "string" ? header : undefined
       const said = () => ({ ...standing, ...Position.headersBy(house.replica, key.account_id, known) })
       return Effect.matchCauseEffect(
-        Effect.suspend(() => accepted(house, request, key, address, id)),
+        Effect.suspend(() => accepted(house, { request, response }, key, address, id)),
         {
           onFailure: (cause) => broken(cause, id, said()),
           onSuccess: ({ body, headers }) =>
@@ -135,19 +150,26 @@ interface Sent {
   readonly headers: { readonly "idempotent-replayed"?: string }
 }
 
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
 const accepted = (
   house: House,
-  request: IncomingMessage,
+  exchange: Exchange,
   key: Key,
   address: string,
   id: string,
 ): Effect.Effect<Sent, unknown> => {
   if (!ScopeOf.permits(key.scopes, "email:send"))
     return Effect.fail(new ScopeOf.MissingScope({ required_scope: "email:send" }))
+  const { request } = exchange
   const provenance = provenanceOf({ type: "api_key", id: key.id }, id, address)
   const queued = (bytes: Buffer) => Effect.provideService(queue(house, request, key, bytes), Provenance, provenance)
   const whole = wholeBodyOf(request)
-  return whole === undefined ? Effect.flatMap(bodyOf(request), queued) : queued(whole)
+  if (whole !== undefined) return queued(whole)
+  return Effect.flatMap(bodyOf(house, exchange, { key, address }), queued)
 }
 
 const queue = (
@@ -182,12 +204,26 @@ const wholeBodyOf = (request: IncomingMessage): Buffer | undefined => {
   return (request.read() as Buffer | null) ?? undefined
 }
 
-/** And else the rest comes later. */
-const bodyOf = (request: IncomingMessage): Effect.Effect<Buffer> =>
-  Effect.callback((resume) => {
-    const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => resume(Effect.succeed(Buffer.concat(chunks))))
+/** And else the rest comes later, within the budget of all bodies, and perhaps when the key holds no more. */
+const bodyOf = (
+  { bodies, revocations }: House,
+  { request, response }: Exchange,
+  admitted: Admitted & { readonly key: Key },
+): Effect.Effect<Buffer, unknown> =>
+  Effect.clockWith((clock) => {
+    const began = SteadyClock.millisOf(clock)
+    const tooMuch = Bodies.counting(bodies.lease(admitted.key.account_id), request, response)
+    if (tooMuch === undefined) return Bodies.full
+    const whole = Effect.callback<Buffer>((resume) => {
+      const chunks: Array<Buffer> = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk))
+      request.on("end", () => resume(Effect.succeed(Buffer.concat(chunks))))
+    })
+    return Effect.tap(Effect.raceFirst(whole, tooMuch), () =>
+      SteadyClock.millisOf(clock) - began > Bodies.READMITTED_AFTER_MS
+        ? revocations.check({ admitted, scope: "email:send" })
+        : Effect.void,
+    )
   })
 
 const decodeHeaders = Schema.decodeUnknownResult(Schema.Struct(Idempotency.headers), { errors: "all" })

@@ -10,6 +10,11 @@ import { AccountLive } from "./account.ts"
 import { ApiKeysLive } from "./apiKeys.ts"
 import { AuditLive } from "./audit.ts"
 import { AuthorizationLive } from "./authorization.ts"
+import * as Answers from "./Answers.ts"
+import * as Bodies from "./Bodies.ts"
+import { ByteBudget, type Limits } from "./ByteBudget.ts"
+import * as DocumentWindows from "./DocumentWindows.ts"
+import { Revocations } from "../Revocations.ts"
 import * as Docs from "./docs.ts"
 import * as Connections from "./Connections.ts"
 import { DomainsLive } from "./domains.ts"
@@ -40,11 +45,15 @@ export interface Options<R = never> {
   readonly trustedProxies: Networks
   readonly timeouts?: NodeServer.Timeouts
   readonly connections?: Omit<Connections.Caps, "trustedProxies">
+  /** Bytes of bodies, and of unread answers, that may be held at once; the tests name smaller ones. */
+  readonly budgets?: { readonly bodies: Limits; readonly answers: Limits }
+  readonly documentsPerMinute?: number
   /** More routes beside the API, such as the dashboard's, and the paths under which they lie. */
   readonly also?: {
     readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | R>
     readonly open: (path: string) => boolean
     readonly visit?: (path: string) => boolean
+    readonly document?: (path: string) => boolean
   }
 }
 
@@ -71,7 +80,8 @@ const api = (maxBodyBytes: number) =>
     Layer.provide(NodeHttpServer.layerHttpServices),
   )
 
-const OPEN: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"])
+const OPEN: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
+const DOCUMENTS: ReadonlySet<string> = new Set(["/openapi.json", "/docs"])
 
 /** One spelling a path: a second one would be a second route, with a window of its own. */
 const router = Layer.succeed(HttpRouter.RouterConfig, {
@@ -89,13 +99,18 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const app = yield* HttpRouter.toHttpEffect(routes)
       const open = (path: string) => OPEN.has(path) || options.also?.open(path) === true
       const visit = options.also?.visit ?? (() => false)
-      node.lane = yield* SendLane.make(options)
-      yield* server.serve(Edge.around(app, { trustedProxies: options.trustedProxies, open, visit }))
+      const document = (path: string) => DOCUMENTS.has(path) || options.also?.document?.(path) === true
+      const { answers, bodies } = options.budgets ?? { bodies: Bodies.LIMITS, answers: Answers.LIMITS }
+      const budgets = { bodies: new ByteBudget(bodies), answers: new ByteBudget(answers) }
+      node.lane = yield* SendLane.make({ ...options, bodies: budgets.bodies })
+      const { trustedProxies } = options
+      const windows = DocumentWindows.make(options.documentsPerMinute)
+      yield* server.serve(Edge.around(app, { trustedProxies, open, visit, document, windows, budgets }))
       // Without anybody who listens for them, Node reads requests for an upgrade like all others: within the same times,
       // and their bodies too.
       node.removeAllListeners("upgrade")
     }),
-  ).pipe(Layer.provide([router, Cursors.layer]))
+  ).pipe(Layer.provide([router, Cursors.layer, Revocations.layer]))
 
 /** The whole of HTTP. Gives the server, so that whoever let the system choose a port can ask for it. */
 export const HttpLive = <R = never>(options: Options<R>) => {

@@ -20,6 +20,7 @@ export const Sessions = Context.Reference<SignIn["Service"] | undefined>("@waybi
 export interface UserAdmitted {
   readonly _tag: "UserAdmitted"
   readonly user: Members.Standing
+  readonly session_id: string
   readonly standing: RateLimit.Standing
 }
 
@@ -54,11 +55,13 @@ export const admitOr = Effect.fnUntraced(function* <E, R>(
   otherwise: Effect.Effect<Verdict, E, R>,
 ) {
   if (!isAsked(request)) return yield* otherwise
-  const user_id = yield* userOf(request)
-  const admitted = Option.isNone(user_id) ? Option.none() : yield* Members.admit(user_id.value, bucket)
+  const session = yield* userOf(request)
+  if (Option.isNone(session)) return yield* otherwise
+  const { session_id, user_id } = session.value
+  const admitted = yield* Members.admit(user_id, bucket)
   if (Option.isNone(admitted)) return yield* otherwise
   const { refusal, standing, user } = admitted.value
   return refusal === undefined
-    ? ({ _tag: "UserAdmitted", user, standing } satisfies UserAdmitted)
+    ? ({ _tag: "UserAdmitted", user, session_id, standing } satisfies UserAdmitted)
     : ({ _tag: "RateLimited", key: null, standing, refusal } as const)
 })

@@ -8,6 +8,7 @@ import * as Scope from "@waybill/domain/Scope"
 import * as Team from "@waybill/domain/Team"
 import { type Actor, Provenance } from "@waybill/store/Provenance"
 import { Context, Effect, Layer, Option } from "effect"
+import * as Revocations from "../Revocations.ts"
 import { Admitted } from "./Admitted.ts"
 import { reachOfCaller } from "./keyReach.ts"
 
@@ -43,6 +44,7 @@ export const AuthorizationLive = Layer.effect(
         const request_id = yield* ApiError.RequestId
         return yield* handler.pipe(
           Effect.provideService(CurrentKey, current),
+          Effect.provideService(Revocations.CurrentGround, { admitted, scope: Option.getOrUndefined(required) }),
           Effect.provideService(Provenance, provenanceOf(actor, request_id, admitted.address)),
         )
       }),

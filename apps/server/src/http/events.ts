@@ -1,3 +1,4 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import type { EventRecord } from "@waybill/api/EventRecord"
@@ -7,8 +8,10 @@ import { Cursors, type CursorsShape } from "@waybill/store/Cursors"
 import type { FeedPage } from "@waybill/store/Ledger"
 import type { Stored } from "@waybill/store/Recorded"
 import { Duration, Effect, Layer, Stream } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../EventFeed.ts"
+import * as Revocations from "../Revocations.ts"
 import * as Cursor from "./Cursor.ts"
 import { eventRecord } from "./records.ts"
 
@@ -26,7 +29,7 @@ export const EventsLive = HttpApiBuilder.group(
           const after = yield* Cursor.read(account_id, "after_position", after_position ?? "0")
           const asked = { after, account_id, limit, ...tagsOf(types) }
           yield* feed.checkPlace(asked.after)
-          const { events, more, upTo } = yield* feed.next(asked, Duration.seconds(wait ?? 0))
+          const { events, more, upTo } = yield* Revocations.whileAdmitted(feed.next(asked, Duration.seconds(wait ?? 0)))
           return {
             object: "list" as const,
             has_more: more,
@@ -49,6 +52,7 @@ export const EventsLive = HttpApiBuilder.group(
           return pages.pipe(
             Stream.catch(() => Stream.empty),
             Stream.flatMap((page) => Stream.fromIterable(messages(cursors, account_id, page))),
+            Stream.interruptWhen(yield* endOfAdmission),
             // Said at once, because an answer's head leaves with the first of its body.
             Stream.prepend([ping(cursors.ofProgress(account_id, after))]),
           )
@@ -56,6 +60,20 @@ export const EventsLive = HttpApiBuilder.group(
     })
   }),
 ).pipe(Layer.provide(EventFeed.layer))
+
+/** For a client that reads too slowly to see the end of its stream. */
+const CLOSING_MS = 250
+
+/** Ends when the client may not go on; its connection is closed a moment later, whether it has read all or not. */
+const endOfAdmission = Effect.gen(function* () {
+  const ended = yield* Revocations.revoked
+  const response = NodeHttpServerRequest.toServerResponse(yield* HttpServerRequest.HttpServerRequest)
+  const close = Effect.delay(
+    Effect.sync(() => response.destroy()),
+    Duration.millis(CLOSING_MS),
+  )
+  return Effect.catch(ended, () => Effect.asVoid(Effect.forkDetach(close)))
+})
 
 const tagsOf = (types: ReadonlyArray<string> | undefined) =>
   types === undefined ? {} : { types: types.flatMap(DomainEvent.tagsOf) }

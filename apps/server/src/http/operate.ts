@@ -13,18 +13,22 @@ import * as Status from "@waybill/store/projections/Status"
 import { underWay } from "@waybill/store/projections/UnderWay"
 import { Provenance } from "@waybill/store/Provenance"
 import * as Pulse from "@waybill/store/Pulse"
-import { Data, Duration, Effect, Layer, type Redacted, Result, Schema } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ByteSize, Data, Duration, Effect, Layer, type Redacted, Result, Schema } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { newId, now } from "../fresh.ts"
 import { Replays } from "../operate/Replays.ts"
 import { VERSION } from "../Version.ts"
 import { Admitted } from "./Admitted.ts"
 import { provenanceOf } from "./authorization.ts"
+import * as Bodies from "./Bodies.ts"
 import { respond } from "./Edge.ts"
 import { found } from "./members.ts"
 
 /** What rates are taken over. */
 export const RATES_OVER = Duration.seconds(10)
+
+/** The largest body has a name, an address and a plan in it. */
+export const MAX_OPERATE_BODY_BYTES = 64 * 1024
 
 class Refused extends Data.TaggedError("Refused")<{ readonly message: string; readonly reason: string }> {
   readonly status = 422
@@ -61,10 +65,11 @@ const json = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) =>
   )
 
 const bodyOf = Effect.fnUntraced(function* <S extends Schema.Codec<unknown, unknown>>(schema: S) {
-  const request = yield* HttpServerRequest.HttpServerRequest
   const wrong = (error: unknown) =>
     new InvalidRequest({ reason: "validation_failed", details: [{ path: "", message: String(error) }] })
-  const sent = yield* Effect.mapError(request.json, wrong)
+  const sent = yield* Bodies.reading(({ json }) => Effect.mapError(json, wrong)).pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_OPERATE_BODY_BYTES)),
+  )
   return yield* Effect.mapError(Schema.decodeUnknownEffect(schema)(sent), wrong)
 })
 

@@ -9,6 +9,7 @@ import * as Sandbox from "@waybill/store/Sandbox"
 import { Duration, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Revocations from "../Revocations.ts"
 import { Instance } from "./Instance.ts"
 import { asWritten } from "./records.ts"
 
@@ -23,7 +24,9 @@ export const SandboxLive = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
           ...(after === undefined ? {} : { after }),
           ...(to === undefined ? {} : { to }),
         }
-        const found = yield* wait === undefined ? Sandbox.list(asked) : Sandbox.wait(asked, Duration.seconds(wait))
+        const found = yield* wait === undefined
+          ? Sandbox.list(asked)
+          : Revocations.whileAdmitted(Sandbox.wait(asked, Duration.seconds(wait)))
         return Page.make(found.map(asWritten<Message>), limit)
       }),
     get: ({ params }) =>

@@ -1,11 +1,14 @@
 import { InvalidRequest, NoSuchRoute } from "@waybill/api/RequestRefusal"
+import { RequiredScope } from "@waybill/api/Authorization"
+import type { Scope } from "@waybill/domain/Scope"
 import type { Detail } from "@waybill/domain/Refusal"
 import { Validation } from "@waybill/api/Validation"
 import * as Violations from "@waybill/api/Violations"
-import { ByteSize, Effect, Layer, Result, Schema, type SchemaIssue } from "effect"
+import { ByteSize, Context, Effect, Layer, Option, Result, Schema, type SchemaIssue } from "effect"
 import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
+import * as Bodies from "./Bodies.ts"
 import * as JsonShape from "./JsonShape.ts"
 
 /** Bodies are read and checked before any schema sees them; what schemas then find is said in plain words. */
@@ -14,9 +17,10 @@ export const layer = (maxBodyBytes: number) =>
     const checked =
       endpoint.payload.size === 0
         ? handler
-        : Effect.andThen(readBody, handler).pipe(
-            Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
-          )
+        : Effect.andThen(
+            readBody(Option.getOrUndefined(Context.getOption(endpoint.annotations, RequiredScope))),
+            handler,
+          ).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)))
     return explained(checked, endpoint)
   })
 
@@ -31,7 +35,7 @@ const refuse = (reason: InvalidRequest["reason"], message: string) =>
   new InvalidRequest({ reason, details: [{ path: "", message }] })
 
 /** Reads a body of JSON, which is bounded in its values and its depth before anything parses it. */
-export const readBody = Effect.gen(function* () {
+export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const type = (request.headers["content-type"] ?? "application/json").split(";", 1)[0]?.trim() ?? ""
   if (type.toLowerCase() !== "application/json")
@@ -39,7 +43,8 @@ export const readBody = Effect.gen(function* () {
   const encoding = request.headers["content-encoding"] ?? "identity"
   if (encoding !== "identity") return yield* refuse("unsupported_media_type", "must be sent without Content-Encoding")
   // Read once: what follows finds it in the request's own cache.
-  const bytes = Buffer.from(yield* Effect.catch(request.arrayBuffer, (error) => unreadable(error)))
+  const read = Bodies.reading(({ arrayBuffer }) => Effect.catch(arrayBuffer, (error) => unreadable(error)), scope)
+  const bytes = Buffer.from(yield* read)
   const problem = problemOf(bytes)
   if (problem !== undefined) return yield* problem
 })

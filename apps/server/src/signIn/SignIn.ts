@@ -52,7 +52,9 @@ export class SignIn extends Context.Service<
     /** Everything below /auth. */
     readonly handle: (request: Request) => Effect.Effect<Response>
     /** Whose session the cookies of a request are, if they are any that holds at this moment. */
-    readonly userOf: (headers: Headers) => Effect.Effect<Option.Option<Id.UserId>>
+    readonly userOf: (
+      headers: Headers,
+    ) => Effect.Effect<Option.Option<{ readonly user_id: Id.UserId; readonly session_id: string }>>
     /** A link with which its bearer sets the password of a user, once. */
     readonly link: (user_id: Id.UserId) => Effect.Effect<string>
     /** Begins to read the library, for whoever will need it soon. */
@@ -130,7 +132,10 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
             }),
           ),
         ),
-        (session) => (session === null ? Option.none() : Option.some(Id.UserId.make(session.user.id))),
+        (found) =>
+          found === null
+            ? Option.none()
+            : Option.some({ user_id: Id.UserId.make(found.user.id), session_id: found.session.id }),
       ),
     link: Effect.fnUntraced(function* (user_id) {
       const { internalAdapter } = yield* Effect.flatMap(auth, ({ $context }) => Effect.promise(() => $context))

@@ -38,7 +38,7 @@ const bodyOf = Effect.fnUntraced(function* (
   schema: Schema.Codec<unknown, unknown>,
   request: HttpServerRequest.HttpServerRequest,
 ) {
-  yield* readBody
+  yield* readBody(undefined)
   const text = yield* Effect.orDie(request.text)
   const sent = yield* Effect.try({ try: (): unknown => (text === "" ? {} : JSON.parse(text)), catch: notJson })
   return yield* decode("Payload", schema, sent, "error")

@@ -1,0 +1,78 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import * as Delivery from "../../support/delivery.ts"
+import { browser, House, tokenOf } from "./house.ts"
+
+/** The contract says a second; a busy machine is given half of one more. */
+const WITHIN_MS = 1_500
+
+/** An event stream as the dashboard opens it. */
+const streamOf = (url: string, jar: ReadonlyMap<string, string>) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const control = new AbortController()
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
+      const headers = { cookie, "x-waybill-dashboard": "1" }
+      const response = await fetch(`${url}/v1/events/stream`, { headers, signal: control.signal })
+      assert.strictEqual(response.status, 200)
+      const state = { isOver: false }
+      const drained = async () => {
+        for await (const _ of response.body ?? []) continue
+      }
+      void drained()
+        .catch(() => undefined)
+        .then(() => (state.isOver = true))
+      return { state, control }
+    }),
+    ({ control }) => Effect.sync(() => control.abort()),
+  )
+
+const endsInTime = ({ state }: { readonly state: { readonly isOver: boolean } }) =>
+  Effect.gen(function* () {
+    const began = yield* Clock.currentTimeMillis
+    yield* Delivery.until(
+      Effect.sync(() => state.isOver),
+      (over) => over,
+    )
+    assert.isBelow((yield* Clock.currentTimeMillis) - began, WITHIN_MS)
+  })
+
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("an event stream of the dashboard", (it) => {
+  it.effect("ends within a second of its session, and not with another session of the same member", () =>
+    Effect.gen(function* () {
+      const { owner, url } = yield* House
+      const [one, two] = [browser(url), browser(url)]
+      yield* one.signIn(owner)
+      yield* two.signIn(owner)
+      const ended = yield* streamOf(url, one.jar)
+      const kept = yield* streamOf(url, two.jar)
+      assert.strictEqual((yield* one.ask("POST", "/auth/sign-out", { body: {} })).status, 200)
+      yield* endsInTime(ended)
+      assert.isFalse(kept.state.isOver)
+    }),
+  )
+
+  it.effect("ends within a second of the role that allowed it, and of the membership", () =>
+    Effect.gen(function* () {
+      const { owner, url } = yield* House
+      const first = browser(url)
+      yield* first.signIn(owner)
+      const invite = Effect.fnUntraced(function* (email: string) {
+        const made = yield* first.ask("POST", "/v1/members", { body: { email, role: "owner" } })
+        assert.strictEqual(made.status, 201, JSON.stringify(made.json))
+        const second = browser(url)
+        const password = "correct horse battery staple"
+        const token = tokenOf(made.json.url)
+        yield* second.ask("POST", "/auth/reset-password", { body: { newPassword: password, token } })
+        yield* second.signIn({ email, password })
+        return { id: made.json.member.id as string, stream: yield* streamOf(url, second.jar) }
+      })
+      const lowered = yield* invite("bo@acme.test")
+      yield* first.ask("PATCH", `/v1/members/${lowered.id}`, { body: { role: "viewer" } })
+      yield* endsInTime(lowered.stream)
+      const removed = yield* invite("cy@acme.test")
+      yield* first.ask("DELETE", `/v1/members/${removed.id}`)
+      yield* endsInTime(removed.stream)
+    }),
+  )
+})
