@@ -161,7 +161,7 @@ describe("a TLS handshake", () => {
     Effect.gen(function* () {
       const { handshakes, port } = yield* renegotiating
       const allowedNetworks = networks("127.0.0.0/8")
-      const call = yield* callWebhook.make({ allowedNetworks, ca: SmtpServer.authority, timeout: DEADLINE })
+      const call = yield* callWebhook.make({ allowedNetworks, ca: SmtpServer.authority.toString(), timeout: DEADLINE })
       const attempt = yield* call({ url: `https://127.0.0.1:${port}/`, id: "evt_1", body: "{}", secrets })
       assert.strictEqual(attempt.status, null)
       const fetch = yield* MtaStsFetch.make({ port, allowed: allowedNetworks, ca: SmtpServer.authority })

@@ -35,22 +35,25 @@ export const check = Effect.fn("DomainCheck.check")(function* (
   const dns = yield* Dns.Dns
   const zone = yield* dns.authoritative(domain)
   const queries = inOrder(zone)
-  const shown = zone.isPublic ? (judged: Judged) => judged : hidden
+  const shown = ({ purpose }: ExpectedRecord, judged: Judged) => (zone.isPublic ? judged : hidden(purpose, judged))
   const records = yield* Effect.forEach(
     expected,
     (record) =>
-      Effect.map(judge(queries, domain, record), (judged): CheckedRecord => ({ ...record, ...shown(judged) })),
+      Effect.map(judge(queries, domain, record), (judged): CheckedRecord => ({ ...record, ...shown(record, judged) })),
     { concurrency: "unbounded" },
   )
   return { verdict: verdict(records), records } satisfies Report
 })
 
 /**
- * Of a zone that the internet does not know only what is as expected is told: whoever adds a domain here could read the
- * operator's own DNS otherwise.
+ * Of a zone that the internet does not know only what is as expected is told, and public keys at a selector of ours:
+ * whoever adds a domain here could read the operator's own DNS otherwise.
  */
-const hidden = (judged: Judged): Judged =>
-  judged.status === "mismatch" || judged.status === "missing" ? missing(Dns.notFound("NXDOMAIN")) : judged
+const hidden = (purpose: ExpectedRecord["purpose"], judged: Judged): Judged => {
+  if (judged.status === "verified" || judged.status === "unavailable") return judged
+  const isKey = purpose === "dkim" && judged.status === "mismatch" && judged.found.every(DkimRecord.looksLikeKey)
+  return isKey ? judged : missing(Dns.notFound("NXDOMAIN"))
+}
 
 /**
  * Of what the resolver found in place of the zone's own servers, the records of the kind that belongs there. Others are
