@@ -164,7 +164,7 @@ describe("a TLS handshake", () => {
       const call = yield* callWebhook.make({ allowedNetworks, ca: SmtpServer.authority.toString(), timeout: DEADLINE })
       const attempt = yield* call({ url: `https://127.0.0.1:${port}/`, id: "evt_1", body: "{}", secrets })
       assert.strictEqual(attempt.status, null)
-      const fetch = yield* MtaStsFetch.make({ port, allowed: allowedNetworks, ca: SmtpServer.authority })
+      const fetch = yield* MtaStsFetch.make({ port, allowed: allowedNetworks, ca: SmtpServer.authority.toString() })
       assert.isTrue(Result.isFailure(yield* Effect.result(fetch("acme.test"))))
       assert.strictEqual(handshakes(), 0)
     }).pipe(Effect.provide(Dns.Dns.layerTest({ "mta-sts.acme.test": { A: ["127.0.0.1"] } }))),

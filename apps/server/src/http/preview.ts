@@ -148,7 +148,9 @@ const raw = (sender: Pick<Sender, "track" | "unsubscribeUrl">) =>
       account_id,
       { message, content: undefined, domain: Option.getOrNull(domain) },
       sender,
-    ).pipe(Effect.mapError((error) => (error._tag === "Busy" ? new Overloaded({ budget: "parsing" }) : new EmailNotFound())))
+    ).pipe(
+      Effect.mapError((error) => (error._tag === "Busy" ? new Overloaded({ budget: "parsing" }) : new EmailNotFound())),
+    )
     return HttpServerResponse.uint8Array(bytes, {
       contentType: "text/plain; charset=utf-8",
       headers: {

@@ -79,6 +79,7 @@ const BY_STATUS: Readonly<Record<Status, string>> = {
   422: "The request is not valid.",
   429: "Too many attempts. Try again in a minute.",
   500: "",
+  503: "The service is busy. Try again in a few seconds.",
 }
 
 const decodeBody = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ code: Schema.String })))
