@@ -1,8 +1,9 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { randomBytes } from "node:crypto"
 import { authenticator, browser, House, type Seen, tokenOf } from "../server/signIn/house.ts"
+import * as HeldWrites from "../support/heldWrites.ts"
 import * as SoftAuthenticator from "../support/softAuthenticator.ts"
 
 const PASSWORD = "correct horse battery"
@@ -117,12 +118,24 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
         assert.strictEqual(seen.status, 401, `${what}: ${JSON.stringify(seen.json)}`)
         assert.strictEqual((yield* thief.ask("GET", "/v1/session")).status, 401, what)
       }
-      // Two copies of it at the same moment.
-      const copies = yield* Effect.all(
-        Array.from({ length: RACERS }, () => signsIn(url, laptop, { counter: 25 })),
+      // Two copies of it at the same moment, both read before either is written.
+      yield* anotherMinute
+      const [one, two] = [browser(url), browser(url)]
+      const answers = [
+        { page: one, answer: laptop.authenticate(yield* authentication(one), { counter: 25 }) },
+        { page: two, answer: laptop.authenticate(yield* authentication(two), { counter: 25 }) },
+      ]
+      const held = yield* HeldWrites.hold("user_passkeys", "UPDATE")
+      const racing = Effect.all(
+        answers.map(({ answer, page }) => sendAuthentication(page, answer)),
         { concurrency: "unbounded" },
       )
-      assert.strictEqual(copies.filter(({ seen }) => seen.status === 200).length, 1)
+      const copies = yield* Effect.forkChild(racing)
+      yield* held.until(2)
+      yield* held.release
+      const seen = (yield* Fiber.join(copies)).map(({ status }) => status)
+      assert.deepStrictEqual(seen.toSorted(), [200, 401])
+      yield* held.drop
       yield* anotherMinute
       // The same credential, signed for by another key; and one that nobody has registered.
       assert.strictEqual((yield* signsIn(url, device(id))).seen.status, 401)

@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Redacted, Schedule } from "effect"
+import { Effect, Fiber, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
-import pg from "pg"
 import { TRIES_PER_MINUTE } from "../../apps/server/src/signIn/Options.ts"
 import { authenticator, browser, House, type Seen, tokenOf } from "../server/signIn/house.ts"
 import * as Database from "../support/database.ts"
+import * as HeldWrites from "../support/heldWrites.ts"
 import { runToEnd } from "../support/service.ts"
 
 const PASSWORD = "correct horse battery"
@@ -13,8 +13,6 @@ const NEXT_PASSWORD = "another battery staple"
 const WRONG = "not the password of anybody"
 const PARALLEL = 100
 const RACERS = 6
-/** Number of the lock behind which a session waits to be written. */
-const HELD = 4711
 
 type Page = ReturnType<typeof browser>
 
@@ -131,27 +129,20 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
     Effect.gen(function* () {
       const { begin, email, factor, id } = yield* member
       const sql = yield* PgClient.PgClient
-      // Whoever writes a session waits here, after all proofs were checked.
-      yield* sql.unsafe(`CREATE FUNCTION held() RETURNS trigger LANGUAGE plpgsql AS
-        'BEGIN PERFORM pg_advisory_xact_lock(${HELD}); RETURN NEW; END'`)
-      yield* sql.unsafe("CREATE TRIGGER held BEFORE INSERT ON user_sessions FOR EACH ROW EXECUTE FUNCTION held()")
-      const { url } = yield* Database.Fresh
-      const holder = new pg.Client({ connectionString: Redacted.value(url) })
       const late = yield* begin()
-      yield* Effect.promise(() => holder.connect())
-      yield* Effect.promise(() => holder.query(`SELECT pg_advisory_lock(${HELD})`))
+      // The session waits to be written after all proofs were checked.
+      const held = yield* HeldWrites.hold("user_sessions", "INSERT")
       const body = { code: yield* factor.next, trustDevice: true }
       const waiting = yield* Effect.forkChild(late.ask("POST", "/auth/two-factor/verify-totp", { body }))
-      const isHeld = sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = ${HELD} AND NOT granted`
-      yield* Effect.repeat(isHeld, { until: (rows) => rows.length > 0, schedule: Schedule.spaced("20 millis") })
+      yield* held.until(1)
       yield* command("users", "password", email)
-      yield* Effect.promise(() => holder.end())
+      yield* held.release
       const seen = yield* Fiber.join(waiting)
       assert.strictEqual(seen.status, 401, JSON.stringify(seen.json))
       assert.strictEqual((yield* late.ask("GET", "/v1/session")).status, 401)
       assert.deepStrictEqual(yield* sql`SELECT id FROM user_sessions WHERE user_id = ${id}`, [])
       assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
-      yield* sql.unsafe("DROP TRIGGER held ON user_sessions")
+      yield* held.drop
     }),
   )
 

@@ -149,6 +149,34 @@ describe.skipIf(typeof browser === "string")(
       assert.strictEqual(provider.asked.at(-1)?.get("code_challenge_method"), "S256")
     })
 
+    it("asks for the code after the provider too", { timeout: TIMEOUT }, async () => {
+      const { page } = seen
+      await page.goto(`${house.url}/settings/sign-in`)
+      await page.getByRole("button", { name: "Set it up" }).click()
+      await page.getByLabel("Your password").fill(house.owner.password)
+      await page.keyboard.press("Enter")
+      const uri = (await page.getByRole("link", { name: "open it there" }).getAttribute("href")) ?? ""
+      const code = authenticator(uri)
+      await page.getByLabel("The code that it shows now").fill(await Effect.runPromise(code))
+      await page.keyboard.press("Enter")
+      await page.getByText("From now on a code is asked for.").waitFor()
+      await page.context().clearCookies()
+      await page.goto(`${house.url}/sign-in?next=${encodeURIComponent("/domains")}`)
+      await page.getByRole("button", { name: "Use your organisation’s account" }).click()
+      await page.getByRole("heading", { name: "One more step" }).waitFor()
+      assert.strictEqual((await page.request.get("/v1/session", { headers: OURS })).status(), 401)
+      await page.getByLabel("Code", { exact: true }).fill(await Effect.runPromise(code))
+      await page.getByRole("heading", { level: 1, name: "Domains" }).waitFor()
+    })
+
+    it("offers no link for who signs in already", { timeout: TIMEOUT }, async () => {
+      const { page } = seen
+      await page.goto(`${house.url}/settings/members`)
+      await page.getByRole("button", { name: `More for ${house.owner.email}` }).click()
+      await page.getByRole("menuitem", { name: "Remove" }).waitFor()
+      assert.strictEqual(await page.getByRole("menuitem").count(), 1)
+    })
+
     it("has made nothing in the console complain, but of what was refused", () => {
       assert.deepEqual(
         seen.complaints.filter((each) => !each.includes("status of 401")),

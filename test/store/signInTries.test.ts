@@ -75,4 +75,20 @@ layer(Database.layerFresh, { excludeTestServices: true })("tries to sign in", (i
       )
     }),
   )
+
+  it.effect("use each count of a passkey once, on all nodes together, and zero of those that do not count", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const id = Id.UserId.make("usr_00000000000000000000000002")
+      yield* Users.create({ id, email: "bob@example.org", name: "Bob", operator: false, created_at: at })
+      for (const name of ["counts", "counts-not"])
+        yield* sql`INSERT INTO user_passkeys (id, user_id, public_key, credential_id, counter, device_type, backed_up)
+          VALUES (${name}, ${id}, 'k', ${name}, 0, 'singleDevice', false)`
+      const accepted = yield* onAll(SecondFactors.acceptCounter("counts", 7), PARALLEL)
+      assert.strictEqual(accepted.filter(Boolean).length, 1)
+      assert.isFalse(yield* SecondFactors.acceptCounter("counts", 0))
+      assert.isTrue(yield* SecondFactors.acceptCounter("counts-not", 0))
+      assert.isFalse(yield* SecondFactors.acceptCounter("nobody's", 1))
+    }),
+  )
 })
