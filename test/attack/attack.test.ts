@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Row } from "./harness/judge.ts"
 import { Run } from "./harness/Run.ts"
 import { SCENARIO_MS } from "./harness/Scenario.ts"
 import { table } from "./harness/table.ts"
@@ -16,6 +17,9 @@ const chosen = SCENARIOS.map((scenario, nth) => ({ scenario, nth })).filter(({ s
 )
 const names = SCENARIOS.map(({ name }) => name).join(", ")
 
+const progress = ({ broken, scenario, took_ms }: Row) =>
+  `${scenario.name}: ${broken.join("; ") || "held"} (${(took_ms / 1_000).toFixed(1)} s)`
+
 layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeout: "120 seconds" })(
   `an attacked service (seed ${SEED})`,
   (it) => {
@@ -25,8 +29,7 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
         () =>
           Effect.gen(function* () {
             const row = yield* (yield* Run).attack(scenario, nth)
-            if (isCommand)
-              return void process.stdout.write(`attack: ${scenario.name}: ${row.broken.join("; ") || "held"}\n`)
+            if (isCommand) return void process.stdout.write(`attack: ${progress(row)}\n`)
             assert.deepStrictEqual(row.broken, [], table([row]))
           }),
         // Further looks at a stall, and a service that has to be started anew.

@@ -9,7 +9,7 @@ export const pipelined: Scenario = {
   name: "pipelined requests",
   sends: `${REQUESTS} requests for /docs in 45 KB on one connection that reads nothing, once a second`,
   run: async ({ from, size, target }) => {
-    const count = size(2, 6)
+    const count = size(1, 6)
     const lines = []
     for (let nth = 0; nth < count; nth++) {
       const line = await open(target.http, { from: from(nth), reads: false })
