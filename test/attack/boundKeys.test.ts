@@ -1,13 +1,14 @@
 import { Api } from "@waybill/api/Api"
 import * as BoundKeys from "@waybill/api/BoundKeys"
 import { assert, describe, it as plain, layer } from "@effect/vitest"
+import type * as DomainName from "@waybill/domain/DomainName"
 import * as Email from "@waybill/domain/Email"
-import * as KeyReach from "@waybill/domain/KeyReach"
-import type * as Network from "@waybill/domain/Network"
 import { EventStore } from "@waybill/store/EventStore"
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
+import { createApiKey } from "../../apps/server/src/apiKeys.ts"
 import { Lab } from "../server/httpLab.ts"
+import * as Smtp from "../server/smtp/support.ts"
 
 const SECRETS = ["second.example.org", "gone@example.org", "Second subject", "other.test"]
 const LATER = "2030-01-01T00:00:00Z"
@@ -340,34 +341,31 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a key 
   )
 })
 
-describe("what a key makes", () => {
-  const maker: KeyReach.Reach = { scopes: ["email:send"], domain: null, allowed_ips: [], expires_at: null }
-  const asked = { scopes: ["email:send" as const], domain: null, allowed_ips: [], expires_at: null }
-  plain("has no scope that it lacks", () => {
-    assert.isTrue(Result.isSuccess(KeyReach.limitsOfMade(maker, asked)))
-    const more = KeyReach.limitsOfMade(maker, { ...asked, scopes: ["email:send", "domains:read"] })
-    assert.deepInclude(Result.isFailure(more) ? more.failure : {}, { reason: "more_than_the_key", field: "scopes" })
-    const all = KeyReach.limitsOfMade({ ...maker, scopes: ["admin"] }, { ...asked, scopes: ["domains:write"] })
-    assert.isTrue(Result.isSuccess(all))
-  })
-  plain("is allowed from no network that holds more than the key's own", () => {
-    const from = (own: string, theirs: string) =>
-      Result.isSuccess(
-        KeyReach.limitsOfMade(
-          { ...maker, allowed_ips: [own as Network.Network] },
-          { ...asked, allowed_ips: [theirs as Network.Network] },
-        ),
+layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a bound key over SMTP", (it) => {
+  it.effect("is not told of a message that a key with another binding handed in under the same idempotency key", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const { secret: bound } = yield* Effect.orDie(
+        createApiKey(acme.account_id, null, {
+          name: "bound",
+          scopes: ["email:send"],
+          domain: "other.test" as DomainName.DomainName,
+          allowed_ips: [],
+          expires_at: null,
+        }),
       )
-    assert.deepStrictEqual(
-      [
-        from("10.0.0.0/8", "10.1.0.0/16"),
-        from("10.0.0.0/8", "10.0.0.0/7"),
-        from("10.0.0.0/8", "11.0.0.1"),
-        from("::/0", "10.0.0.1"),
-        from("2001:db8::/32", "2001:db8:1::/48"),
-        from("::ffff:10.0.0.0/104", "10.2.0.0/16"),
-      ],
-      [true, false, false, false, true, true],
-    )
-  })
+      const hand = (secret: string) =>
+        Smtp.send(port, secret, {
+          from: `hi@${acme.domain}`,
+          to: "ana@example.org",
+          subject: "x",
+          text: "x",
+          headers: { "X-Idempotency-Key": "order-1" },
+        })
+      assert.match(yield* hand(acme.secret), /^250 /u)
+      assert.match(yield* hand(acme.secret), /\(idempotent replay\)$/u)
+      assert.match(yield* hand(bound), /^554 5\.5\.4 idempotency_key_reused: /u)
+    }),
+  )
 })

@@ -103,7 +103,7 @@ const KeyList = ({
           </p>
           <p className="mt-0.5 flex flex-wrap gap-x-2 text-xs text-ink-3">
             <code className="font-mono">{key.prefix}…</code>
-            {key.domain === null ? undefined : <span>only from {key.domain}</span>}
+            {key.domain === null ? undefined : <span>only {key.domain}</span>}
             {key.allowed_ips.length === 0 ? undefined : <span>only from {key.allowed_ips.join(", ")}</span>}
             {key.expires_at === null || key.status !== "active" ? undefined : (
               <span>

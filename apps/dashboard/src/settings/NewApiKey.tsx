@@ -124,7 +124,7 @@ const Form = ({
         )}
       </fieldset>
       <div className="grid gap-4 sm:grid-cols-2">
-        <SelectField label="Sends from" value={domain} onChange={(event) => setDomain(event.target.value)}>
+        <SelectField label="Domain" value={domain} onChange={(event) => setDomain(event.target.value)}>
           <option value="">Any domain</option>
           {domains.data?.data.map((each) => (
             <option key={each.id} value={each.name}>

@@ -25,7 +25,7 @@ const create = Command.make(
       Flag.between(1, Scope.ALL.length),
     ),
     domain: Flag.String("domain").pipe(
-      Flag.withDescription("Send from this domain only"),
+      Flag.withDescription("Bind the key to this domain, in everything it does"),
       Flag.withSchema(DomainName.FromText),
       Flag.optional,
     ),
