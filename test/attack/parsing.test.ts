@@ -10,7 +10,9 @@ import { DEFAULT_MAX_BODY_BYTES } from "../../apps/server/src/Settings.ts"
 import { browser } from "../server/signIn/house.ts"
 import * as Smtp from "../server/smtp/support.ts"
 import * as Database from "../support/database.ts"
+import { type Document, documents } from "../support/documents.ts"
 import * as Pathological from "../support/pathological.ts"
+import * as PathologicalReports from "../support/pathologicalReports.ts"
 import { freePort, Service } from "../support/service.ts"
 
 /** Documents of each grammar. */
@@ -25,7 +27,7 @@ const HANGS = Duration.seconds(300)
 
 const MONITOR = new URL("../support/stallMonitor.mjs", import.meta.url).href
 
-type Documents = ReadonlyArray<Pathological.Document>
+type Documents = ReadonlyArray<Document>
 
 /** The service as an operator starts it, with the first key, the first owner's page and its longest stall since the question before. */
 class Running extends Context.Service<
@@ -135,10 +137,10 @@ const stalls = (groups: ReadonlyArray<Documents>, read: (group: Documents) => Pr
     }),
   )
 
-const alone = (documents: Iterable<Pathological.Document>) => Array.from(documents, (document) => [document])
+const alone = (each: Iterable<Document>) => Array.from(each, (document) => [document])
 
-const groupsOf = (documents: Iterable<Pathological.Document>): ReadonlyArray<Documents> => {
-  const all = [...documents]
+const groupsOf = (each: Iterable<Document>): ReadonlyArray<Documents> => {
+  const all = [...each]
   return Array.from({ length: Math.ceil(all.length / GROUP) }, (_, nth) => all.slice(nth * GROUP, (nth + 1) * GROUP))
 }
 
@@ -198,7 +200,7 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
         const begin = ["MAIL FROM:<hi@acme.test>", "RCPT TO:<ana@example.org>"]
         const hand = handing(client, begin, /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
         for (const [seed, grammar] of [Pathological.MIME, Pathological.ADDRESSES].entries())
-          assert.deepStrictEqual(yield* stalls(alone(Pathological.documents(grammar, seed, COUNT, LARGEST)), hand), [])
+          assert.deepStrictEqual(yield* stalls(alone(documents(grammar, seed, COUNT, LARGEST)), hand), [])
       }),
     Duration.toMillis(HANGS),
   )
@@ -208,7 +210,7 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
     () =>
       Effect.gen(function* () {
         const running = yield* Running
-        const pages = (seed: number) => groupsOf(Pathological.documents(Pathological.HTML, seed, COUNT, LARGEST))
+        const pages = (seed: number) => groupsOf(documents(Pathological.HTML, seed, COUNT, LARGEST))
         assert.deepStrictEqual(yield* stalls(pages(3), delivering(running, {})), [])
         const tracking = { text: "x", tracking: { opens: true, clicks: true } }
         assert.deepStrictEqual(yield* stalls(pages(4), delivering(running, tracking)), [])
@@ -242,7 +244,7 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
           for (const id of await sending(running, { text: "x", attachments, scheduled_at })(group))
             assert.strictEqual((await Effect.runPromise(page.ask("GET", `/preview/emails/${id}`))).status, 200)
         }
-        const pictures = groupsOf(Pathological.documents(Pathological.PICTURES, 5, COUNT, LARGEST))
+        const pictures = groupsOf(documents(Pathological.PICTURES, 5, COUNT, LARGEST))
         assert.deepStrictEqual(yield* stalls(pictures, preview), [])
       }),
     Duration.toMillis(HANGS),
@@ -257,11 +259,8 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
         const client = yield* Smtp.raw(reportsPort)
         yield* Effect.promise(() => client.say("EHLO x"))
         const hand = handing(client, ["MAIL FROM:<>", `RCPT TO:<${returnPath}>`], /^(?:250 2\.6\.0|451 4\.3\.\d) /u)
-        for (const [seed, grammar] of [Pathological.REPORTS, Pathological.BOUNCES].entries())
-          assert.deepStrictEqual(
-            yield* stalls(alone(Pathological.documents(grammar, seed, COUNT, 2 * REPORT_SIZE_LIMIT)), hand),
-            [],
-          )
+        for (const [seed, grammar] of [PathologicalReports.REPORTS, PathologicalReports.BOUNCES].entries())
+          assert.deepStrictEqual(yield* stalls(alone(documents(grammar, seed, COUNT, 2 * REPORT_SIZE_LIMIT)), hand), [])
       }),
     Duration.toMillis(HANGS),
   )

@@ -2,7 +2,9 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { isSmall } from "@waybill/mail/parsing/isSmall"
 import { jobs } from "@waybill/mail/parsing/Jobs"
 import { type Options, type Outcome, ParserPool } from "@waybill/mail/parsing/ParserPool"
+import { documents } from "../support/documents.ts"
 import * as Pathological from "../support/pathological.ts"
+import * as PathologicalReports from "../support/pathologicalReports.ts"
 
 const pools: Array<ParserPool> = []
 afterAll(() => Promise.all(pools.map((pool) => pool.end())))
@@ -109,12 +111,12 @@ describe("a small document", () => {
     const grammars = [
       ["submitted", Pathological.MIME],
       ["submitted", Pathological.ADDRESSES],
-      ["report", Pathological.REPORTS],
-      ["report", Pathological.BOUNCES],
+      ["report", PathologicalReports.REPORTS],
+      ["report", PathologicalReports.BOUNCES],
     ] as const
     let small = 0
     for (const [name, grammar] of grammars)
-      for (const { name: document, text } of Pathological.documents(grammar, 8, 200, 33_000)) {
+      for (const { name: document, text } of documents(grammar, 8, 200, 33_000)) {
         const bytes = Buffer.from(text, "latin1")
         if (!isSmall(name, bytes)) continue
         small++

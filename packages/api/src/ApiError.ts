@@ -15,7 +15,9 @@ export const Detail = Schema.Struct({
 /** One shape for every answer that is not 2xx (contract §2). */
 export const Body = Schema.Struct({
   error: Schema.Struct({
-    code: Schema.Literals(Object.values(Refusal.CODES)).annotate({ description: "Says what to do; one of seven" }),
+    code: Schema.Literals([...new Set(Object.values(Refusal.CODES))]).annotate({
+      description: "Says what to do; one of seven",
+    }),
     message: Schema.String.annotate({ description: "For people; its words may change" }),
     reason: Schema.String.annotate({ description: "The finer cause; new ones may appear" }),
     request_id: Schema.String.annotate({ description: "Also in `X-Request-Id`; name it when asking for help" }),
