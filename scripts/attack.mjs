@@ -25,7 +25,7 @@ if (!/^\d{1,10}$/.test(seed)) {
 const options = `${values.only === "" ? "" : ` --only=${JSON.stringify(values.only)}`}${values.short ? " --short" : ""}`
 process.stdout.write(`To repeat this run: npm run attack -- --seed=${seed}${options}\n`)
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
-/** What is for people: a line for each attack as it ends, and the table. The rest is told when there is no table. */
+/** Lines that are shown: one for each attack as it ends, and the table. The rest is shown when there is no table. */
 const SHOWN = /^(?:\| |attack: )/
 const child = spawn(process.execPath, [vitest, "run", "test/attack/attack.test.ts"], {
   cwd: root,

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Row } from "./harness/judge.ts"
 import { Run } from "./harness/Run.ts"
 import { SCENARIO_MS } from "./harness/Scenario.ts"
-import { table } from "./harness/table.ts"
+import { printable, table } from "./harness/table.ts"
 import { SCENARIOS } from "./scenarios.ts"
 
 /** `npm run attack -- --seed=7 --only=preview` sets these; the test suite runs the short form of all. */
@@ -18,7 +18,7 @@ const chosen = SCENARIOS.map((scenario, nth) => ({ scenario, nth })).filter(({ s
 const names = SCENARIOS.map(({ name }) => name).join(", ")
 
 const progress = ({ broken, scenario, took_ms }: Row) =>
-  `${scenario.name}: ${broken.join("; ") || "held"} (${(took_ms / 1_000).toFixed(1)} s)`
+  printable(`${scenario.name}: ${broken.join("; ") || "held"} (${(took_ms / 1_000).toFixed(1)} s)`)
 
 layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeout: "120 seconds" })(
   `an attacked service (seed ${SEED})`,

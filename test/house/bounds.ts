@@ -33,7 +33,7 @@ const CALL = server("tasks/callWebhook")
 const VISITS = server("Visits")
 const UNSUBSCRIBE = server("unsubscribe")
 
-/** What docs/security.md lists under "What is bounded, and by what number"; a new bound is a line here. */
+/** The rows of docs/security.md under "What is bounded, and by what number"; a new bound is a line here. */
 export const GROUPS: ReadonlyArray<Group> = [
   {
     title: "HTTP",

@@ -11,7 +11,7 @@ export interface Attack {
 }
 
 export interface Outcome {
-  /** What the service answered, in a few words for the table. */
+  /** The answers of the service in a few words, for the table. */
   readonly answered: string
   /** Expectations of the scenario, beside stall and memory, that were not met; one of time begins with `slow`. */
   readonly broken: ReadonlyArray<string>
@@ -27,7 +27,7 @@ export interface Bounds {
 /** One attack on a started service. */
 export interface Scenario {
   readonly name: string
-  /** What is sent, in the words of the table. */
+  /** The load, in the words of the table. */
   readonly sends: string
   readonly bounds?: Partial<Bounds>
   readonly run: (attack: Attack) => Promise<Outcome>
@@ -35,9 +35,9 @@ export interface Scenario {
 
 /** Issue 15: no single mail and no client makes others wait longer. */
 export const STALL_MS = 250
-/** What a busy service allocates between two collections of garbage. */
+/** Memory that a busy service allocates between two garbage collections. */
 export const MEMORY_MIB = 200
-/** What takes longer in all hangs. */
+/** Time limit of one scenario; a longer one hangs. */
 export const SCENARIO_MS = { short: 15_000, long: 45_000 } as const
 
 /** The texts of the expectations that were not met. */
@@ -54,7 +54,7 @@ export const within = async <A, B>(ms: number, promise: Promise<A>, fallback: B)
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-/** How often each answer was given, as `200 ×3, 503 ×7`. */
+/** Counts equal answers, as in `200 ×3, 503 ×7`. */
 export const counted = (answers: ReadonlyArray<string | number>): string => {
   const counts = new Map<string, number>()
   for (const answer of answers) counts.set(String(answer), (counts.get(String(answer)) ?? 0) + 1)

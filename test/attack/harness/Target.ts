@@ -15,7 +15,7 @@ import { within } from "./Scenario.ts"
 
 const READY_MS = 60_000
 const RETURN_PATH_DOMAIN = "bounces.waybill.test"
-/** Of what the service printed, for whoever looks into an attack that could not begin. */
+/** Length of the service's output that is quoted when an attack could not begin. */
 const SAID_CHARS = 2_000
 const MANY = 100_000
 
@@ -34,9 +34,9 @@ export interface Target {
   readonly reportsPort: number
   readonly pid: number
   readonly settings: Readonly<Record<string, string>>
-  /** What it stands on, for further processes. */
+  /** The database and the first secrets, for further processes. */
   readonly ground: Ground
-  /** All that it has printed. */
+  /** The output of the process so far. */
   readonly said: () => string
   readonly owner: Owner
   readonly customer: () => Promise<Customer>
@@ -62,13 +62,13 @@ interface Owner {
 export interface Ground {
   readonly database: Database.Database
   readonly run: <A>(effect: Effect.Effect<A, never, EventStore>) => Promise<A>
-  /** What the first start on this database printed; filled in by it. */
+  /** The secrets that the first start on this database printed; filled in by that start. */
   owner: Owner | undefined
 }
 
 const instanceKey = randomBytes(32).toString("base64")
 
-/** What this instance signs with: whoever gets its mail holds what was signed. */
+/** The keys that this instance signs addresses and links with. */
 const secretKeys = Effect.map(InstanceKey, ({ derive }) => ({
   returnPath: derive("return path")[0] ?? new Uint8Array(),
   unsubscribe: derive("unsubscribe")[0] ?? new Uint8Array(),
@@ -141,7 +141,7 @@ export const start = async (ground: Ground, settings: Readonly<Record<string, st
   }
 }
 
-/** What is read at the first request that needs it, once in the life of a process: the library of signing in. */
+/** Loads the sign-in library, which a process reads once, at the first request that needs it. */
 export const warmUp = async ({ customer, http, signedIn }: Target): Promise<void> => {
   await send(http, await customer())
   await signedIn()

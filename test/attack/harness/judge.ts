@@ -23,7 +23,7 @@ export interface Row {
   readonly rssAfter: number
   readonly took_ms: number
   readonly answered: string
-  /** What was not held to; empty where all was. */
+  /** Expectations that were not met; empty where all were. */
   readonly broken: ReadonlyArray<string>
   /** The service did not answer any more and has to be started anew. */
   readonly isDead: boolean

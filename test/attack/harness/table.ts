@@ -21,8 +21,8 @@ const cells = ({ answered, broken, figures, idle, rssAfter, scenario }: Row): Re
   ].map((cell) => printable(cell).replaceAll("|", "\\|"))
 }
 
-/** What a service answered is shown on a terminal. */
-const printable = (text: string): string =>
+/** Escapes control characters: the answers of the service are shown on a terminal. */
+export const printable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
 
 /** A table in Markdown, to be read in a terminal and pasted into an issue. */

@@ -16,7 +16,7 @@ interface Place {
   readonly host: string
   readonly port: number
 }
-/** What was seen between `begin` and `end`; times in milliseconds. */
+/** Measurements between `begin` and `end`; times in milliseconds. */
 export interface Figures {
   /** The longest wait for `/healthz`. */
   readonly stall: number
@@ -38,7 +38,7 @@ const { control, pid, service } = workerData as Watched
 const port = parentPort
 if (port === null) throw new Error("the watcher runs in a thread")
 
-/** How long the main thread of the service was ready to run and had no processor; Linux alone tells it. */
+/** Returns the time for which the main thread of the service was ready to run and had no processor; 0 outside Linux. */
 const runDelayMs = (): number => {
   try {
     const [, waited = "0"] = fs.readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")

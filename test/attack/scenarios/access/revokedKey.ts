@@ -7,7 +7,7 @@ const ENDS_WITHIN_MS = 3_000
 /** After so long a request is admitted again (contract §1). */
 const SLOW_MS = 1_300
 
-/** What was begun with a key that is revoked meanwhile. */
+/** Streams and requests that were begun with a key which is revoked meanwhile. */
 export const revokedKey: Scenario = {
   name: "work that outlives its key",
   sends: "event streams and half-sent requests of a key that is then revoked",

@@ -1,7 +1,7 @@
 import { ask } from "../../harness/http.ts"
 import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
 
-/** What a page of another site asks for under its own name, once that name leads to this machine. */
+/** Host headers of a page on another site whose name was made to resolve to this machine (DNS rebinding). */
 const HOSTS = ["evil.example", "evil.example:3025", "127.0.0.1.evil.example", "localhost.evil.example"]
 
 export const metricsHost: Scenario = {
