@@ -1,6 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Console, Effect, Exit, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
+import * as cli from "../../apps/server/src/cli/output.ts"
 import { waybill } from "../../apps/server/src/cli/waybill.ts"
 import * as Database from "./database.ts"
 
@@ -11,7 +12,7 @@ export const typeOn = Effect.fnUntraced(function* ({ url }: Database.Database, .
   const log = (...words: ReadonlyArray<unknown>) => void printed.push(words.join(" "))
   const exit = yield* Command.runWith(waybill, { version: "0" })(args).pipe(
     Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(env))),
-    Effect.provideService(Console.Console, { ...globalThis.console, log }),
+    Effect.provideService(Console.Console, { ...cli.guarded(globalThis.console), log }),
     Effect.exit,
   )
   return { exit, output: printed.join("\n") }
