@@ -266,18 +266,18 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a key 
     Effect.gen(function* () {
       const { account, ask, bound, lab } = yield* furnished
       const invite = (key: string) =>
-        ask(key, "POST", "/v1/members", { email: `m-${account}@example.org`, role: "owner" })
+        ask(key, "POST", "/v1/members", { email: `m-${account}@example.org`, role: "member" })
       assert.strictEqual((yield* invite(bound)).json.error.reason, "domain_not_allowed")
       for (const limits of [{ allowed_ips: ["127.0.0.0/8"] }, { expires_at: "2999-01-01T00:00:00.000Z" }])
         assert.strictEqual(
           (yield* invite((yield* lab.key(account, limits)).secret)).json.error.reason,
-          "more_than_the_key",
+          "key_is_restricted",
         )
       const { json, status } = yield* invite((yield* lab.key(account)).secret)
       assert.strictEqual(status, 201)
       const { secret: limited } = yield* lab.key(account, { allowed_ips: ["127.0.0.0/8"] })
       const link = yield* ask(limited, "POST", `/v1/members/${json.member.id}/link`)
-      assert.strictEqual(link.json.error.reason, "more_than_the_key")
+      assert.strictEqual(link.json.error.reason, "key_is_restricted")
     }),
   )
 

@@ -73,11 +73,6 @@ export const RULES: Rules = {
   audit: { list: "whole account" },
 }
 
-/** Endpoints that lead to a member's sign-in, which no key's networks and no key's expiry limit. */
-const SIGN_INS: ReadonlySet<string> = new Set(["members.invite", "members.makeLink"])
-
-export const makesSignIn = (group: string, endpoint: string): boolean => SIGN_INS.has(`${group}.${endpoint}`)
-
 const byName: { readonly [group: string]: { readonly [endpoint: string]: Rule } } = RULES
 
 /** An endpoint without a decision is refused to bound keys. */

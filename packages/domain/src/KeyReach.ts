@@ -35,9 +35,9 @@ export interface Reach {
   readonly expires_at: Timestamp.Timestamp | null
 }
 
-/** A key asked for a key, or for a member's sign-in, that could do more than itself. */
+/** A key asked for a key that could do more than itself. */
 export class MoreThanTheKey extends Schema.TaggedError<MoreThanTheKey>()("MoreThanTheKey", {
-  field: Schema.Literals(["scopes", "domain", "allowed_ips", "expires_at", ""]),
+  field: Schema.Literals(["scopes", "domain", "allowed_ips", "expires_at"]),
   problem: Schema.String,
 }) {
   readonly status = 403
@@ -73,11 +73,3 @@ export const limitsOfMade = <L extends Limits>(maker: Reach, asked: L): Result.R
     return refuse("expires_at", `it expires at ${maker.expires_at}`)
   return Result.succeed({ ...asked, domain, allowed_ips, expires_at })
 }
-
-/** The sign-in of a member knows neither networks nor an expiry, so a key that has such limits makes none. */
-export const checkSignIn = (maker: Reach): MoreThanTheKey | undefined => {
-  if (maker.allowed_ips.length > 0) return noSignIn("its networks do not limit a member's sign-in")
-  return maker.expires_at === null ? undefined : noSignIn("its expiry does not end a member's sign-in")
-}
-
-const noSignIn = (problem: string) => new MoreThanTheKey({ field: "", problem })

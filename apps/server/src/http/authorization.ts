@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Authorization, CurrentKey, RequiredScope } from "@waybill/api/Authorization"
 import * as ApiError from "@waybill/api/ApiError"
 import * as BoundKeys from "@waybill/api/BoundKeys"
@@ -10,7 +9,6 @@ import { type Actor, Provenance } from "@waybill/store/Provenance"
 import { Context, Effect, Layer, Option } from "effect"
 import * as Revocations from "../Revocations.ts"
 import { Admitted } from "./Admitted.ts"
-import { reachOfCaller } from "./keyReach.ts"
 
 /** Whose doing it is that a request asks for. */
 export const provenanceOf = (actor: Actor, request_id: string, address: string): Provenance => ({
@@ -25,37 +23,27 @@ export const provenanceOf = (actor: Actor, request_id: string, address: string):
  * The edge has let the caller in. Here the endpoint's scope and its rule for bound keys are asked, and the caller's name
  * is put where every event takes it from.
  */
-export const AuthorizationLive = Layer.effect(
+export const AuthorizationLive = Layer.succeed(
   Authorization,
-  Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
-    return Authorization.of({
-      api_key: Effect.fnUntraced(function* (handler, { endpoint, group }) {
-        const admitted = yield* Admitted
-        if (admitted === undefined) return yield* new Unauthorized({ why: "missing" })
-        const { actor, current } = callerOf(admitted)
-        const required = Context.getOption(endpoint.annotations, RequiredScope)
-        if (Option.isSome(required) && !Scope.permits(current.scopes, required.value))
-          return yield* new Scope.MissingScope({ required_scope: required.value })
-        if (current.domain !== null && BoundKeys.ruleOf(group.identifier, endpoint.identifier) === "whole account")
-          return yield* new KeyReach.OutsideOfDomain({ bound: current.domain, subject: "endpoint" })
-        if (BoundKeys.makesSignIn(group.identifier, endpoint.identifier))
-          yield* Effect.provideService(checkSignIn(current), PgClient.PgClient, sql)
-        const request_id = yield* ApiError.RequestId
-        return yield* handler.pipe(
-          Effect.provideService(CurrentKey, current),
-          Effect.provideService(Revocations.CurrentGround, { admitted, scope: Option.getOrUndefined(required) }),
-          Effect.provideService(Provenance, provenanceOf(actor, request_id, admitted.address)),
-        )
-      }),
-    })
+  Authorization.of({
+    api_key: Effect.fnUntraced(function* (handler, { endpoint, group }) {
+      const admitted = yield* Admitted
+      if (admitted === undefined) return yield* new Unauthorized({ why: "missing" })
+      const { actor, current } = callerOf(admitted)
+      const required = Context.getOption(endpoint.annotations, RequiredScope)
+      if (Option.isSome(required) && !Scope.permits(current.scopes, required.value))
+        return yield* new Scope.MissingScope({ required_scope: required.value })
+      if (current.domain !== null && BoundKeys.ruleOf(group.identifier, endpoint.identifier) === "whole account")
+        return yield* new KeyReach.OutsideOfDomain({ bound: current.domain, subject: "endpoint" })
+      const request_id = yield* ApiError.RequestId
+      return yield* handler.pipe(
+        Effect.provideService(CurrentKey, current),
+        Effect.provideService(Revocations.CurrentGround, { admitted, scope: Option.getOrUndefined(required) }),
+        Effect.provideService(Provenance, provenanceOf(actor, request_id, admitted.address)),
+      )
+    }),
   }),
 )
-
-const checkSignIn = Effect.fnUntraced(function* (current: CurrentKey["Service"]) {
-  const refusal = KeyReach.checkSignIn(yield* Effect.provideService(reachOfCaller, CurrentKey, current))
-  if (refusal !== undefined) return yield* refusal
-})
 
 /** A user may do what the scopes of the role in their account allow, as if they held a key with them. */
 const callerOf = (admitted: Admitted): { readonly actor: Actor; readonly current: CurrentKey["Service"] } => {

@@ -6,7 +6,7 @@ import type * as Id from "@waybill/domain/Id"
 import * as KeyReach from "@waybill/domain/KeyReach"
 import * as ApiKeys from "@waybill/store/ApiKeys"
 import { EventStore } from "@waybill/store/EventStore"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { now } from "../fresh.ts"
 
 /** Fails where the caller's key is bound to another domain than that of the thing. */
@@ -38,7 +38,9 @@ export const domainFilter = Effect.fnUntraced(function* (asked: DomainName.Domai
 /** What the caller may do at most, and so what it may make: everything that its role allows, for a session. */
 export const reachOfCaller = Effect.gen(function* () {
   const { account_id, domain, key_id, scopes } = yield* CurrentKey
-  const limits = key_id === null ? Option.none() : yield* ApiKeys.find(yield* now, account_id, key_id)
-  const { allowed_ips, expires_at } = Option.getOrElse(limits, () => ({ allowed_ips: [], expires_at: null }))
+  if (key_id === null) return { scopes, domain, allowed_ips: [], expires_at: null } as KeyReach.Reach
+  const { allowed_ips, expires_at } = yield* Effect.orDie(
+    Effect.fromOption(yield* ApiKeys.find(yield* now, account_id, key_id)),
+  )
   return { scopes, domain, allowed_ips, expires_at } as KeyReach.Reach
 })

@@ -5,7 +5,6 @@ import type * as Aggregate from "@waybill/domain/Aggregate"
 import type * as Id from "@waybill/domain/Id"
 import * as Team from "@waybill/domain/Team"
 import * as Timestamp from "@waybill/domain/Timestamp"
-import * as ApiKeys from "@waybill/store/ApiKeys"
 import * as StoredMembers from "@waybill/store/Members"
 import { Provenance } from "@waybill/store/Provenance"
 import type { Append, Unit, View } from "@waybill/store/Unit"
@@ -16,6 +15,7 @@ import { newId, now } from "../fresh.ts"
 import { LINK_HOURS } from "../signIn/Options.ts"
 import { Admitted } from "./Admitted.ts"
 import { about, type Call, commit, onceSealed } from "./commit.ts"
+import { reachOfCaller } from "./keyReach.ts"
 import { whole } from "./records.ts"
 import { Sessions } from "./Session.ts"
 
@@ -70,11 +70,10 @@ const inviting = <A, E, R>(work: (user_id: Id.UserId) => Effect.Effect<A, E, R>)
 const manager = Effect.gen(function* () {
   const user = yield* signedIn
   if (user !== undefined) return user.operator ? "operator" : "session"
-  const { account_id, key_id } = yield* CurrentKey
+  const { key_id } = yield* CurrentKey
   if (key_id === null) return "operator"
-  const key = yield* ApiKeys.find(yield* now, account_id, key_id)
-  const isRestricted =
-    Option.isNone(key) || key.value.domain !== null || key.value.allowed_ips.length > 0 || key.value.expires_at !== null
+  const { allowed_ips, domain, expires_at } = yield* reachOfCaller
+  const isRestricted = domain !== null || allowed_ips.length > 0 || expires_at !== null
   return isRestricted ? yield* new Team.KeyIsRestricted() : "key"
 })
 
