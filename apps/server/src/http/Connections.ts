@@ -2,7 +2,7 @@ import * as Network from "@waybill/mail/Network"
 import * as RateWindows from "@waybill/store/RateWindows"
 import type { Socket } from "node:net"
 
-/** Connections of one process, by default. Each idle one takes some 20 KiB. */
+/** Connections of one process, by default. Each idle one takes some 25 KiB. */
 export const DEFAULT_MAX_CONNECTIONS = 4_000
 /** Connections of one client address, by default; an IPv6 /64 is one address. */
 export const DEFAULT_MAX_CONNECTIONS_PER_ADDRESS = 500
