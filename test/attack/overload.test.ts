@@ -10,6 +10,8 @@ const BUDGETS = {
   answers: { total_bytes: 48 * MIB, holder_bytes: 32 * MIB },
 }
 
+const DOCUMENTS = { requests: 5, bytes: 64 * MIB, allBytes: 64 * MIB }
+
 interface Client {
   readonly socket: net.Socket
   heard: string
@@ -56,7 +58,7 @@ const setUp = Effect.gen(function* () {
   return { lab, key: secret, from: `hi@${account.slice(-12)}.test` }
 })
 
-layer(Lab.layer({ budgets: BUDGETS, documentsPerMinute: 5 }), { excludeTestServices: true, timeout: "90 seconds" })(
+layer(Lab.layer({ budgets: BUDGETS, documents: DOCUMENTS }), { excludeTestServices: true, timeout: "90 seconds" })(
   "a crowd over HTTP",
   (it) => {
     for (const [way, path, each] of [

@@ -20,6 +20,7 @@ import { randomBytes } from "node:crypto"
 import { createApiKey } from "../../apps/server/src/apiKeys.ts"
 import { newId, now } from "../../apps/server/src/fresh.ts"
 import type { Limits } from "../../apps/server/src/http/ByteBudget.ts"
+import type { Limits as Documents } from "../../apps/server/src/http/DocumentWindows.ts"
 import { Instance } from "../../apps/server/src/http/Instance.ts"
 import type { Timeouts } from "../../apps/server/src/http/NodeServer.ts"
 import { HttpLive } from "../../apps/server/src/http/Server.ts"
@@ -39,7 +40,7 @@ export interface Setup {
   readonly timeouts?: Timeouts
   readonly connections?: { readonly total: number; readonly perAddress: number }
   readonly budgets?: { readonly bodies: Limits; readonly answers: Limits }
-  readonly documentsPerMinute?: number
+  readonly documents?: Documents
   readonly tracks?: boolean
   readonly trackingHost?: string
   readonly zones?: Parameters<typeof Dns.layerTest>[0]
@@ -153,7 +154,7 @@ const served = (setup: Setup) => {
     allowedNetworks = [],
     budgets,
     connections,
-    documentsPerMinute,
+    documents,
     maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
     timeouts,
     trackingHost = null,
@@ -171,7 +172,7 @@ const served = (setup: Setup) => {
     ...(timeouts === undefined ? {} : { timeouts }),
     ...(connections === undefined ? {} : { connections }),
     ...(budgets === undefined ? {} : { budgets }),
-    ...(documentsPerMinute === undefined ? {} : { documentsPerMinute }),
+    ...(documents === undefined ? {} : { documents }),
   }).pipe(
     Layer.provide([
       Dns.layerTest(zones),

@@ -85,8 +85,12 @@ const answered = <E, R>(
       trustedProxies,
     )
     if (document(path)) {
-      const { refusal, standing } = windows.count(address, yield* Clock.currentTimeMillis)
-      const answer = refusal === undefined ? yield* handle(app) : respond(refusal, id)
+      const now_ms = yield* Clock.currentTimeMillis
+      const { refusal, standing } = windows.count(address, now_ms)
+      const made = refusal === undefined ? yield* handle(app) : respond(refusal, id)
+      const bytes = request.method === "HEAD" ? 0 : lengthOf(made)
+      const tooMuch = bytes === 0 ? undefined : windows.charge(address, now_ms, bytes)
+      const answer = tooMuch === undefined ? made : respond(tooMuch, id)
       return HttpServerResponse.setHeaders(answer, standingHeaders(id, standing))
     }
     const admission = yield* Admission
@@ -121,6 +125,10 @@ const answered = <E, R>(
     const given = tooMuch === undefined ? answer : respond(tooMuch, id)
     return HttpServerResponse.setHeaders(given, { ...standing, ...position })
   })
+
+/** Of an answer that is worth counting; a 304 or an error is not. */
+const lengthOf = ({ body, status }: Response): number =>
+  status === 200 && body._tag === "Uint8Array" ? body.contentLength : 0
 
 const accountOf = (verdict: Verdict | Session.UserAdmitted): string | undefined => {
   if (verdict._tag === "UserAdmitted") return verdict.user.account_id

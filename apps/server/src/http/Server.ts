@@ -47,7 +47,7 @@ export interface Options<R = never> {
   readonly connections?: Omit<Connections.Caps, "trustedProxies">
   /** Bytes of bodies, and of unread answers, that may be held at once; the tests name smaller ones. */
   readonly budgets?: { readonly bodies: Limits; readonly answers: Limits }
-  readonly documentsPerMinute?: number
+  readonly documents?: DocumentWindows.Limits
   /** More routes beside the API, such as the dashboard's, and the paths under which they lie. */
   readonly also?: {
     readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | R>
@@ -104,7 +104,7 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const budgets = { bodies: new ByteBudget(bodies), answers: new ByteBudget(answers) }
       node.lane = yield* SendLane.make({ ...options, bodies: budgets.bodies })
       const { trustedProxies } = options
-      const windows = DocumentWindows.make(options.documentsPerMinute)
+      const windows = DocumentWindows.make(options.documents)
       yield* server.serve(Edge.around(app, { trustedProxies, open, visit, document, windows, budgets }))
       // Without anybody who listens for them, Node reads requests for an upgrade like all others: within the same times,
       // and their bodies too.
