@@ -1,5 +1,5 @@
 import { Context, Data, Effect, Metric } from "effect"
-import type { Input, Name, Output } from "./Jobs.ts"
+import { type Input, jobs, type Name, type Output } from "./Jobs.ts"
 import { type Outcome, ParserPool } from "./ParserPool.ts"
 import type { Why } from "./ParserThread.ts"
 
@@ -26,14 +26,21 @@ const documents = Metric.counter("waybill_parsed_documents_total", {
 })
 
 const NOWHERE = Context.empty()
-const series = new Map<string, Metric.Counter<number>>()
+const OUTCOMES = ["read", "busy", "deadline", "memory", "crash"] as const
 
-const count = (grammar: Name, outcome: "read" | "busy" | Why): void => {
-  const name = `${grammar} ${outcome}`
-  const counter = series.get(name) ?? Metric.withAttributes(documents, { grammar, outcome })
-  series.set(name, counter)
-  counter.updateUnsafe(1, NOWHERE)
-}
+/** Each is there from the start, so that its first increase is seen. */
+const series = new Map(
+  Object.keys(jobs).flatMap((grammar) =>
+    OUTCOMES.map((outcome) => {
+      const counter = Metric.withAttributes(documents, { grammar, outcome })
+      counter.updateUnsafe(0, NOWHERE)
+      return [`${grammar} ${outcome}`, counter] as const
+    }),
+  ),
+)
+
+const count = (grammar: Name, outcome: "read" | "busy" | Why): void =>
+  series.get(`${grammar} ${outcome}`)?.updateUnsafe(1, NOWHERE)
 
 export interface Options {
   /** The caller bounds by itself how many documents wait, and is never told that the pool is busy. */
