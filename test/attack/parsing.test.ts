@@ -21,6 +21,8 @@ const COUNT = 200
 const MAX_STALL_MS = 250
 /** Documents that are sent, delivered or shown at one time. */
 const GROUP = 20
+/** Connections that hand documents in at one time. */
+const CONNECTIONS = 5
 /** Attachments of a mail that is previewed. */
 const PICTURES = 20
 const HANGS = Duration.seconds(300)
@@ -139,23 +141,34 @@ const stalls = (groups: ReadonlyArray<Documents>, read: (group: Documents) => Pr
 
 const alone = (each: Iterable<Document>) => Array.from(each, (document) => [document])
 
-const groupsOf = (each: Iterable<Document>): ReadonlyArray<Documents> => {
+const groupsOf = (each: Iterable<Document>, size = GROUP): ReadonlyArray<Documents> => {
   const all = [...each]
-  return Array.from({ length: Math.ceil(all.length / GROUP) }, (_, nth) => all.slice(nth * GROUP, (nth + 1) * GROUP))
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, nth) => all.slice(nth * size, (nth + 1) * size))
 }
 
 /** Lines end in CRLF, and a dot at the beginning of one is doubled. */
 const dataOf = (text: string): Buffer =>
   Buffer.from(`${text.replaceAll(/\r?\n/gu, "\r\n").replaceAll(/^\./gmu, "..")}\r\n.\r\n`, "latin1")
 
-/** Hands documents in, one after another, on one connection. */
-const handing = (client: Smtp.Raw, begin: ReadonlyArray<string>, answer: RegExp) => async (group: Documents) => {
-  for (const { name, text } of group) {
-    assert.match((await client.all([...begin, "DATA"])).at(-1) ?? "", /^354 /u)
-    client.write(dataOf(text.replace("{from}", "hi@acme.test")))
-    assert.match(await client.reply(), answer, name)
-  }
-}
+/** Hands a group of documents in, each on a connection of its own. */
+const handing =
+  (clients: ReadonlyArray<Smtp.Raw>, begin: ReadonlyArray<string>, answer: RegExp) =>
+  (group: Documents): Promise<unknown> =>
+    Promise.all(
+      group.map(async ({ name, text }, nth) => {
+        const client = clients[nth]
+        if (client === undefined) throw new Error("there are fewer connections than documents")
+        assert.match((await client.all([...begin, "DATA"])).at(-1) ?? "", /^354 /u)
+        client.write(dataOf(text.replace("{from}", "hi@acme.test")))
+        assert.match(await client.reply(), answer, name)
+      }),
+    )
+
+/** Connections to a listener, each of which has said what it has to say first. */
+const connections = (port: number, begin: ReadonlyArray<string>) =>
+  Effect.forEach(Array.from({ length: CONNECTIONS }), () =>
+    Effect.tap(Smtp.raw(port), (client) => Effect.promise(() => client.all(begin))),
+  )
 
 /** What JSON escapes takes more bytes in a request than in a mail: such HTML is cut, so that it is accepted. */
 const requestOf = (body: string, field: "html" | "text", fields: object): string => {
@@ -195,12 +208,14 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
     () =>
       Effect.gen(function* () {
         const { key, smtpPort } = yield* Running
-        const client = yield* Smtp.raw(smtpPort)
-        yield* Effect.promise(() => client.all(["EHLO x", Smtp.plain(key)]))
+        const clients = yield* connections(smtpPort, ["EHLO x", Smtp.plain(key)])
         const begin = ["MAIL FROM:<hi@acme.test>", "RCPT TO:<ana@example.org>"]
-        const hand = handing(client, begin, /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
+        const hand = handing(clients, begin, /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
         for (const [seed, grammar] of [Pathological.MIME, Pathological.ADDRESSES].entries())
-          assert.deepStrictEqual(yield* stalls(alone(documents(grammar, seed, COUNT, LARGEST)), hand), [])
+          assert.deepStrictEqual(
+            yield* stalls(groupsOf(documents(grammar, seed, COUNT, LARGEST), CONNECTIONS), hand),
+            [],
+          )
       }),
     Duration.toMillis(HANGS),
   )
@@ -256,11 +271,13 @@ layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event
       Effect.gen(function* () {
         const { captured, reportsPort } = yield* Running
         const [returnPath = ""] = (yield* Effect.promise(captured)).values()
-        const client = yield* Smtp.raw(reportsPort)
-        yield* Effect.promise(() => client.say("EHLO x"))
-        const hand = handing(client, ["MAIL FROM:<>", `RCPT TO:<${returnPath}>`], /^(?:250 2\.6\.0|451 4\.3\.\d) /u)
+        const clients = yield* connections(reportsPort, ["EHLO x"])
+        const hand = handing(clients, ["MAIL FROM:<>", `RCPT TO:<${returnPath}>`], /^(?:250 2\.6\.0|451 4\.3\.\d) /u)
         for (const [seed, grammar] of [PathologicalReports.REPORTS, PathologicalReports.BOUNCES].entries())
-          assert.deepStrictEqual(yield* stalls(alone(documents(grammar, seed, COUNT, 2 * REPORT_SIZE_LIMIT)), hand), [])
+          assert.deepStrictEqual(
+            yield* stalls(groupsOf(documents(grammar, seed, COUNT, 2 * REPORT_SIZE_LIMIT), CONNECTIONS), hand),
+            [],
+          )
       }),
     Duration.toMillis(HANGS),
   )
