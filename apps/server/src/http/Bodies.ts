@@ -5,13 +5,12 @@ import * as SteadyClock from "@waybill/domain/SteadyClock"
 import { Context, Deferred, Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { LARGEST_MAX_BODY_BYTES } from "../Settings.ts"
 import type { ByteBudget, Lease, Limits } from "./ByteBudget.ts"
 
 /** Bodies of requests under way in one process, from their first byte to the end of their answer. */
 export const MAX_BODY_BYTES_HELD = 256 * 1024 * 1024
-/** The same for one account, or one address without a key: more than the largest body that an operator may allow. */
-export const MAX_BODY_BYTES_HELD_PER_ACCOUNT = LARGEST_MAX_BODY_BYTES + 24 * 1024 * 1024
+/** The same for one account, or one address without a key: more than `LARGEST_MAX_BODY_BYTES`. */
+export const MAX_BODY_BYTES_HELD_PER_ACCOUNT = 64 * 1024 * 1024
 /** A body that took longer to arrive may have outlived its key, so the request is admitted again. */
 export const READMITTED_AFTER_MS = 1_000
 
