@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Report from "@waybill/mail/Report"
 import type { Fact } from "@waybill/mail/ReportFact"
 import * as ReportFact from "@waybill/mail/ReportFact"
+import * as ReportLegacy from "@waybill/mail/ReportLegacy"
 import { Effect, Result, Schema } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 
@@ -88,6 +89,13 @@ const dsn = (recipients: number, returned: string) =>
       `--b\r\nContent-Type: message/rfc822\r\n\r\n${returned}\r\n--b--\r\n`,
   )
 
+const NOTHING = {
+  childNodes: [],
+  content: undefined,
+  contentType: { multipart: false },
+  contentTransferEncoding: { encoding: "" },
+} as const
+
 /** Seconds with the limits, on any machine; minutes to hours without. */
 const HANGS_MS = 60_000
 
@@ -119,6 +127,30 @@ describe("a hostile report", { timeout: 2 * HANGS_MS }, () => {
       }),
     ),
   )
+
+  it("that names thousands in a header has what it returns read once, not once for each", () => {
+    let readings = 0
+    const addresses = Array.from({ length: 5_000 }, (_, nth) => `a${nth}@b.test`).join(",")
+    const facts = ReportLegacy.read({
+      mail: {
+        headers: [{ key: "x-failed-recipients", originalKey: "X-Failed-Recipients", value: addresses }],
+        from: undefined,
+        subject: undefined,
+        inReplyTo: undefined,
+        references: undefined,
+        html: undefined,
+        text: undefined,
+        attachments: [],
+        root: NOTHING,
+      },
+      text: "",
+      ofType: () => {
+        readings++
+        return []
+      },
+    })
+    assert.deepStrictEqual([facts.length, readings], [ReportFact.RECIPIENTS_LIMIT, 1])
+  })
 
   it.effect("of many parts is refused before it is parsed", () =>
     quickly(
