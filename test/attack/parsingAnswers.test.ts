@@ -167,7 +167,7 @@ layer(Lab.layer().pipe(Layer.provideMerge(Full)), { excludeTestServices: true, t
   (it) => {
     it.effect("is to come again, over HTTP in the one shape of errors", () =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* showing(yield* labOf)(MAIL), [503, "internal_error", "overloaded", "2"])
+        assert.deepStrictEqual(yield* showing(yield* labOf)(MAIL), [503, "internal_error", "overloaded", "5"])
       }),
     )
   },

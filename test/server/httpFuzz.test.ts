@@ -175,8 +175,13 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "300 seconds" })("fuzz"
               `seed ${SEED}, call ${calls}: ${operation.method} ${asked.path} ${JSON.stringify(asked.options).slice(0, 2_000)}`,
             )
           }
-        for (const status of [200, 201, 400, 404, 422])
-          assert.isAbove(statuses[status] ?? 0, 5, `too few answers of ${status}: ${JSON.stringify(statuses)}`)
+        // Few calls make something: what they name is mostly refused, or there already.
+        for (const [status, few] of Object.entries({ 200: 5, 201: 2, 400: 5, 404: 5, 422: 5 }))
+          assert.isAbove(
+            statuses[Number(status)] ?? 0,
+            few,
+            `too few answers of ${status}: ${JSON.stringify(statuses)}`,
+          )
       }),
     PATIENCE_MS,
   )

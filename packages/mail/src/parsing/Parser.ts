@@ -3,13 +3,8 @@ import { type Input, jobs, type Name, type Output } from "./Jobs.ts"
 import { type Outcome, ParserPool } from "./ParserPool.ts"
 import type { Why } from "./ParserThread.ts"
 
-/** When whoever was told that the pool is busy may come back. */
-export const RETRY_AFTER_SECONDS = 2
-
 /** Too many documents wait: nothing was read, and the same document may be sent again. */
-export class Busy extends Data.TaggedError("Busy")<{}> {
-  readonly retry_after_s = RETRY_AFTER_SECONDS
-}
+export class Busy extends Data.TaggedError("Busy")<{}> {}
 
 /** The document was not read to its end: it took longer, or more memory, than one may, or the parser failed. */
 export class Killed extends Data.TaggedError("Killed")<{ readonly why: Why }> {}
