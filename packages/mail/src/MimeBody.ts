@@ -1,3 +1,5 @@
+import * as LineEnds from "./LineEnds.ts"
+
 /** Longer lines go out quoted-printable: RFC 5322 §2.1.1 asks for 78, and old relays wrap what is longer. */
 const SEVEN_BIT_LINE_LENGTH = 78
 /** RFC 2045 §6.7 (5) and §6.8. */
@@ -36,19 +38,19 @@ export interface EncodedBody {
 
 /** Text with any line ends, in the cheapest encoding that carries it; `boundary` can stand in none of them. */
 export const encodeText = (text: string, boundary: string): EncodedBody => {
-  const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text
+  const lines = LineEnds.toLf(text)
   if (
     SEVEN_BIT.test(lines) &&
     !hasLineOver(lines, SEVEN_BIT_LINE_LENGTH) &&
     !FRAGILE_LINE.test(lines) &&
     !lines.includes(boundary)
   ) {
-    return { encoding: "7bit", content: lines.replaceAll("\n", "\r\n") }
+    return { encoding: "7bit", content: LineEnds.toCrlf(lines) }
   }
   const bytes = Buffer.from(lines)
   // Both encodings write an equals sign only to escape or to pad, never before "_": no boundary can appear.
   return mostlyEscapes(bytes)
-    ? { encoding: "base64", content: base64Lines(Buffer.from(lines.replaceAll("\n", "\r\n"))) }
+    ? { encoding: "base64", content: base64Lines(LineEnds.inCrlf(bytes)) }
     : { encoding: "quoted-printable", content: quotedPrintable(bytes) }
 }
 
@@ -70,11 +72,11 @@ const mostlyEscapes = (bytes: Uint8Array): boolean => {
 }
 
 /** A message inside a message may not be encoded (RFC 2046 §5.2.1), so it must already be what SMTP carries. */
-export const sevenBitMessage = (content: Uint8Array, boundary: string): string | undefined => {
+export const sevenBitMessage = (content: Uint8Array, boundary: string): string | Buffer | undefined => {
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("latin1")
-  const lines = text.replace(/\r\n?/g, "\n")
+  const lines = LineEnds.toLf(text)
   if (!SEVEN_BIT.test(lines) || hasLineOver(lines, SENDABLE_LINE_LENGTH) || lines.includes(boundary)) return undefined
-  return lines.replaceAll("\n", "\r\n")
+  return LineEnds.toCrlf(lines)
 }
 
 export const base64Lines = (content: Uint8Array): Buffer => {

@@ -23,29 +23,31 @@ export interface SmtpBody {
 /** Doubles the dots that begin a line (RFC 5321 §4.5.2), and refuses what is not made of whole lines. */
 export const make = (bytes: Uint8Array): Result.Result<SmtpBody, BareLineBreak> => {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const dots: Array<number> = source[0] === DOT ? [0] : []
-  let line = 0
-  for (let lf = source.indexOf(LF); lf >= 0; lf = source.indexOf(LF, line)) {
-    if (lf === 0 || source[lf - 1] !== CR) return Result.fail(new BareLineBreak({ at: lf }))
-    const cr = source.indexOf(CR, line)
-    if (cr !== lf - 1) return Result.fail(new BareLineBreak({ at: cr }))
-    line = lf + 1
-    if (source[line] === DOT) dots.push(line)
+  let dots = 0
+  let previous = 0
+  for (let at = 0; at < source.length; at++) {
+    const byte = source[at] ?? 0
+    if ((byte === LF) !== (previous === CR)) return Result.fail(new BareLineBreak({ at: byte === LF ? at : at - 1 }))
+    if (byte === DOT && (at === 0 || previous === LF)) dots++
+    previous = byte
   }
-  const stray = source.indexOf(CR, line)
-  if (stray >= 0) return Result.fail(new BareLineBreak({ at: stray }))
-  const whole = line === source.length
-  const pieces: Array<Uint8Array> = []
-  let from = 0
-  for (const dot of dots) {
-    pieces.push(source.subarray(from, dot), DOUBLED)
-    from = dot
-  }
-  pieces.push(source.subarray(from))
-  if (!whole) pieces.push(BREAK)
-  const stuffed = pieces.length === 1 ? source : Buffer.concat(pieces)
+  if (previous === CR) return Result.fail(new BareLineBreak({ at: source.length - 1 }))
+  const isWhole = source.length === 0 || previous === LF
+  const stuffed = dots === 0 && isWhole ? source : stuff(source, dots, isWhole)
   return Result.succeed({ bytes: stuffed, size: source.length, eightBit: !isAscii(source) })
 }
 
-const DOUBLED = Buffer.from(".")
+const stuff = (source: Buffer, dots: number, isWhole: boolean): Buffer => {
+  const out = Buffer.allocUnsafe(source.length + dots + (isWhole ? 0 : BREAK.length))
+  let to = 0
+  let previous = LF
+  for (const byte of source) {
+    if (byte === DOT && previous === LF) out[to++] = DOT
+    out[to++] = byte
+    previous = byte
+  }
+  if (!isWhole) BREAK.copy(out, to)
+  return out
+}
+
 const BREAK = Buffer.from("\r\n")

@@ -1,6 +1,7 @@
 import { addressParser, type Attachment, decodeWords } from "postal-mime"
 import * as EightBit from "../EightBit.ts"
 import * as HtmlReference from "../HtmlReference.ts"
+import * as LineEnds from "../LineEnds.ts"
 import * as MediaType from "../MediaType.ts"
 import type { Field, File, Mailbox, Submitted } from "../Submitted.ts"
 import * as MimeReader from "./MimeReader.ts"
@@ -135,7 +136,7 @@ const file = (
   const id = contentId?.trim().replace(/^<|>$/gu, "") ?? ""
   return {
     filename: attachment.filename ?? FALLBACK_NAMES.get(mimeType) ?? "attachment",
-    bytes: CALENDARS.has(mimeType) ? inCrlf(bytes) : whole(bytes, parts.get(content)),
+    bytes: CALENDARS.has(mimeType) ? LineEnds.inCrlf(bytes) : whole(bytes, parts.get(content)),
     contentType: MediaType.isMediaType(type) ? type : MediaType.UNKNOWN,
     contentId: shown.has(id) ? id : null,
   }
@@ -193,11 +194,8 @@ const whole = (bytes: Uint8Array, part: MimeReader.Part | undefined): Uint8Array
   const encoding = part?.contentTransferEncoding.encoding
   if (encoding === undefined || encoding === "base64") return bytes
   const own = part?.parentNode !== undefined && bytes.at(-1) === LF ? bytes.subarray(0, -1) : bytes
-  return encoding === "quoted-printable" ? own : inCrlf(own)
+  return encoding === "quoted-printable" ? own : LineEnds.inCrlf(own)
 }
-
-const inCrlf = (bytes: Uint8Array): Uint8Array =>
-  Buffer.from(Buffer.from(bytes).toString("latin1").replaceAll("\n", "\r\n"), "latin1")
 
 /** RFC 5545 §3.1 has their lines end in CRLF; the parser writes them anew. */
 const CALENDARS: ReadonlySet<string> = new Set(["text/calendar", "application/ics"])
