@@ -10,7 +10,7 @@ const BUDGETS = {
   answers: { total_bytes: 48 * MIB, holder_bytes: 32 * MIB },
 }
 
-const DOCUMENTS = { requests: 5, bytes: 64 * MIB, allBytes: 64 * MIB }
+const DOCUMENTS = { requests: 5, bytes: 64 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
 
 interface Client {
   readonly socket: net.Socket

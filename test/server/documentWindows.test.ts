@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as DocumentWindows from "../../apps/server/src/http/DocumentWindows.ts"
 
-const LIMITS = { requests: 3, bytes: 100, allBytes: 250 }
+const LIMITS = { requests: 3, bytes: 100, allBytes: 400, firstBytes: 30 }
 const MINUTE_MS = 60_000
 
 describe("the windows of documents", () => {
@@ -26,8 +26,17 @@ describe("the windows of documents", () => {
       [refused("1.1.1.1", 60), refused("1.1.1.1", 60), refused("1.1.1.1", 40)],
       [false, true, false],
     )
-    assert.deepStrictEqual([refused("2.2.2.2", 100), refused("3.3.3.3", 60)], [false, true])
-    assert.isFalse(refused("3.3.3.3", 50))
+    assert.deepStrictEqual([refused("2.2.2.2", 100), refused("3.3.3.3", 100)], [false, false])
+    assert.isTrue(refused("4.4.4.4", 60))
     assert.isFalse(refused("1.1.1.1", 60, MINUTE_MS))
+  })
+
+  it("leave a quarter of all bytes to addresses that were sent little", () => {
+    const { charge } = DocumentWindows.make(LIMITS)
+    const refused = (address: string, bytes: number) => charge(address, 0, bytes) !== undefined
+    for (const address of ["1.1.1.1", "2.2.2.2", "3.3.3.3"]) assert.isFalse(refused(address, 100))
+    assert.isTrue(refused("4.4.4.4", 31))
+    assert.deepStrictEqual([refused("4.4.4.4", 30), refused("4.4.4.4", 1)], [false, true])
+    assert.isFalse(refused("5.5.5.5", 30))
   })
 })

@@ -10,6 +10,10 @@ export const DOCUMENTS_PER_MINUTE = 1_200
 export const DOCUMENT_BYTES_PER_MINUTE = 64 * 1024 * 1024
 /** The same for all addresses together. */
 export const ALL_DOCUMENT_BYTES_PER_MINUTE = 512 * 1024 * 1024
+/** Bytes a minute that an address is sent even when others have used up most of what all may have: the documentation twice. */
+export const FIRST_DOCUMENT_BYTES = 8 * 1024 * 1024
+/** Share of what all may have that is left to addresses which were sent less than that. */
+const SHARE_OF_FIRST = 1 / 4
 /** Addresses told apart within a minute; beyond it they are counted together. */
 export const MAX_ADDRESSES = 20_000
 const EVERYBODY_ELSE = ""
@@ -18,12 +22,14 @@ export interface Limits {
   readonly requests: number
   readonly bytes: number
   readonly allBytes: number
+  readonly firstBytes: number
 }
 
 export const LIMITS: Limits = {
   requests: DOCUMENTS_PER_MINUTE,
   bytes: DOCUMENT_BYTES_PER_MINUTE,
   allBytes: ALL_DOCUMENT_BYTES_PER_MINUTE,
+  firstBytes: FIRST_DOCUMENT_BYTES,
 }
 
 type Refusal = RateLimit.RequestRateExceeded
@@ -79,7 +85,9 @@ export const make = (limits: Limits = LIMITS): DocumentWindows => {
     },
     charge: (address, now_ms, bytes) => {
       const used = usedBy(address, now_ms)
-      if (used.bytes + bytes > limits.bytes || allBytes + bytes > limits.allBytes) return refuse(now_ms)
+      const isFirst = used.bytes + bytes <= limits.firstBytes
+      const all = isFirst ? limits.allBytes : limits.allBytes * (1 - SHARE_OF_FIRST)
+      if (used.bytes + bytes > limits.bytes || allBytes + bytes > all) return refuse(now_ms)
       used.bytes += bytes
       allBytes += bytes
       return undefined
