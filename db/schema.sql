@@ -279,6 +279,21 @@ CREATE TABLE suppressions (
   CONSTRAINT suppressions_pkey PRIMARY KEY (account_id, address)
 );
 
+CREATE TABLE unread_reports (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  email_id text COLLATE "C" NOT NULL,
+  recipient_index integer NOT NULL,
+  scope text COLLATE "C",
+  address text COLLATE "C" NOT NULL,
+  reason text COLLATE "C" NOT NULL,
+  size_bytes integer NOT NULL,
+  bytes bytea NOT NULL,
+  received_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT unread_reports_pkey PRIMARY KEY (account_id, id),
+  CONSTRAINT unread_reports_reason_check CHECK ((reason = ANY (ARRAY['deadline'::text, 'memory'::text, 'crash'::text])))
+);
+
 CREATE TABLE user_credentials (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
@@ -430,6 +445,8 @@ ALTER TABLE outbox ALTER COLUMN payload SET STATISTICS 0;
 
 ALTER TABLE sandbox_messages ALTER COLUMN bytes SET STATISTICS 0;
 
+ALTER TABLE unread_reports ALTER COLUMN bytes SET STATISTICS 0;
+
 CREATE INDEX accounts_links_stopped ON accounts USING btree (account_id) WHERE (record ? 'links_stopped_at'::text);
 
 CREATE UNIQUE INDEX api_keys_by_hash ON api_keys USING btree (hash);
@@ -481,6 +498,10 @@ CREATE INDEX secrets_by_expiry ON secrets USING btree (expires_at) WHERE (expire
 CREATE INDEX secrets_by_key ON secrets USING btree (key_id);
 
 CREATE UNIQUE INDEX suppressions_by_id ON suppressions USING btree (account_id, id) WHERE active;
+
+CREATE INDEX unread_reports_by_email ON unread_reports USING btree (account_id, email_id);
+
+CREATE INDEX unread_reports_by_time ON unread_reports USING btree (received_at);
 
 CREATE UNIQUE INDEX user_credentials_by_provider ON user_credentials USING btree (user_id, provider_id);
 

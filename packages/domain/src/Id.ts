@@ -52,6 +52,10 @@ export const UserId = Schema.String.check(pattern("usr"))
   .pipe(Schema.brand("UserId"))
   .annotate({ identifier: "UserId" })
 export type UserId = typeof UserId.Type
+export const UnreadReportId = Schema.String.check(pattern("rep"))
+  .pipe(Schema.brand("UnreadReportId"))
+  .annotate({ identifier: "UnreadReportId" })
+export type UnreadReportId = typeof UnreadReportId.Type
 export const RequestId = Schema.String.check(pattern("req"))
   .pipe(Schema.brand("RequestId"))
   .annotate({ identifier: "RequestId" })
@@ -67,6 +71,7 @@ export const PREFIXES = {
   SuppressionId: "sup",
   AccountId: "acc",
   UserId: "usr",
+  UnreadReportId: "rep",
   RequestId: "req",
 } as const
 
@@ -80,6 +85,7 @@ interface Ids {
   readonly SuppressionId: SuppressionId
   readonly AccountId: AccountId
   readonly UserId: UserId
+  readonly UnreadReportId: UnreadReportId
   readonly RequestId: RequestId
 }
 

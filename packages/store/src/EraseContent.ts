@@ -1,12 +1,14 @@
 import type { PgClient } from "@effect/sql-pg"
 import type * as Address from "@waybill/domain/Address"
 import type { AccountId } from "@waybill/domain/Id"
+import * as Email from "@waybill/domain/Email"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import type { Found } from "./EraseLook.ts"
 import * as Mask from "./Mask.ts"
 import { ACCOUNT_LOCKS } from "./PostgresLedger.ts"
+import * as UnreadReports from "./UnreadReports.ts"
 
 /** Rows that one statement of the search looks through, and about how many bytes. */
 export const SCAN_ROWS = 1_000
@@ -21,7 +23,8 @@ interface Left {
 /**
  * Bodies are written to people: those of the messages to the address go, and their attachments, unless others were sent
  * the same. And whatever names it goes, or in doubt may name it, in whomever's mail: content is known by its hash, so it
- * cannot be masked. What a message under way is made of stays.
+ * cannot be masked. What a message under way is made of stays. Unread reports are removed if their message names the
+ * address or if they contain it.
  */
 export const erase = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -33,6 +36,11 @@ export const erase = Effect.fnUntraced(function* (
   for (const [account_id, own] of Map.groupBy(to, (place) => place.account_id)) {
     const messages = own.map(({ stream_id }) => stream_id)
     yield* remove(sql, account_id, yield* sentToNobodyElse(sql, account_id, messages))
+  }
+  const mail = places.filter(({ stream }) => stream === Email.stream)
+  for (const [account_id, own] of Map.groupBy(mail, (place) => place.account_id)) {
+    const messages = own.map(({ stream_id }) => stream_id)
+    yield* UnreadReports.removeOf(sql, account_id, messages)
   }
   const looksLike = (column: string) =>
     sql`lower(encode(${sql.literal(column)}, 'escape') COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
@@ -49,6 +57,11 @@ export const erase = Effect.fnUntraced(function* (
   yield* scan(sql, CAPTURED, sql`true`, ({ account_id, bytes, id, mail_from, recipients, subject }: CapturedRow) =>
     names([recipients, subject, mail_from, ...unpacked(bytes)])
       ? sql`DELETE FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`
+      : Effect.void,
+  )
+  yield* scan(sql, UNREAD_REPORTS, sql`true`, ({ account_id, bytes, id }: UnreadReportRow) =>
+    names(unpacked(bytes))
+      ? sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND id = ${id}`
       : Effect.void,
   )
   // The key goes on protecting whoever comes with it again. An answer that shows a secret is sealed, and names nobody.
@@ -125,6 +138,9 @@ interface CapturedRow extends Row {
   readonly subject: string
   readonly mail_from: string
 }
+interface UnreadReportRow extends Row {
+  readonly id: string
+}
 interface AnswerRow extends Row {
   readonly route: string
   readonly key: string
@@ -136,6 +152,7 @@ const CAPTURED: Table = {
   bytes: "bytes",
   also: ["recipients", "subject", "mail_from"],
 }
+const UNREAD_REPORTS: Table = { name: "unread_reports", key: ["account_id", "id"], bytes: "bytes", also: [] }
 const ANSWERS: Table = { name: "idempotency_keys", key: ["account_id", "route", "key"], bytes: "answer", also: [] }
 
 /** Gives every row of a table that looks like it, in the order of its key, a stretch at a time. */

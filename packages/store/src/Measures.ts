@@ -31,6 +31,11 @@ waits.updateUnsafe(0, NOWHERE)
 
 export const retentionWaited = (): void => waits.updateUnsafe(1, NOWHERE)
 
+const unreadReports = Metric.counter("waybill_unread_reports_total", {
+  description: "Reports whose parsing was ended by this process, by whether they were kept unread or refused",
+  incremental: true,
+})
+
 /**
  * A series a value. What can happen stands at nought before it does: a counter that is born with its first event has
  * not increased, and an alert that waits for an increase sleeps through it.
@@ -51,6 +56,10 @@ const byKind = by(recovered, "kind", KINDS)
 const byPlace = by(logReads, "at", ["primary", "replica"])
 
 export const logRead = (at: "primary" | "replica"): void => byPlace(at, 1)
+
+const byUnread = by(unreadReports, "outcome", ["kept", "refused"])
+
+export const reportUnread = (outcome: "kept" | "refused"): void => byUnread(outcome, 1)
 
 /** A flight is in the log. */
 export const landed = (units: number, appended: ReadonlyArray<Stored>): void => {

@@ -37,6 +37,8 @@ export interface Pulse {
   readonly position: number
   /** What the whole database takes of its disk. */
   readonly size_bytes: number
+  /** Reports that are kept because their parsing was ended. */
+  readonly unread_reports: number
 }
 
 /** What goes on in the whole installation, as far as its database knows. */
@@ -50,11 +52,13 @@ export const read = Effect.fn("Pulse.read")(
       SELECT application_name AS application, coalesce(state, 'unknown') AS state, count(*)::int AS connections
       FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'waybill%'
       GROUP BY 1, 2 ORDER BY 1, 2`
-    const [whole] = yield* sql<{ readonly workers: number; readonly size_bytes: number }>`
-      SELECT count(*)::int AS workers, pg_database_size(current_database())::float8 AS size_bytes FROM processes
+    const [whole] = yield* sql<Pick<Pulse, "workers" | "size_bytes" | "unread_reports">>`
+      SELECT count(*)::int AS workers, pg_database_size(current_database())::float8 AS size_bytes,
+        (SELECT count(*) FROM unread_reports)::int AS unread_reports
+      FROM processes
       WHERE beat_at > now() - make_interval(secs => ${Duration.toSeconds(SILENT_AFTER)}::float8)`
-    const { size_bytes = 0, workers = 0 } = whole ?? {}
-    return { queue, followers, connections, workers, position: Number(end), size_bytes } satisfies Pulse
+    const { size_bytes = 0, unread_reports = 0, workers = 0 } = whole ?? {}
+    return { queue, followers, connections, workers, position: Number(end), size_bytes, unread_reports } satisfies Pulse
   },
   (read) => Effect.orDie(read),
 )

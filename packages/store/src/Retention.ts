@@ -11,6 +11,7 @@ import { rowsOf } from "./projections/Histories.ts"
 import { readModels } from "./ReadModels.ts"
 import { decode, type Stored } from "./Recorded.ts"
 import * as StreamRows from "./StreamRows.ts"
+import * as UnreadReports from "./UnreadReports.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 
 /** Messages that one transaction removes with all that is theirs: the account waits so long and no longer. */
@@ -125,6 +126,7 @@ const removeMessages = Effect.fnUntraced(function* (
     const rows = histories.flatMap((history) => rowsOf(model, Email, history))
     for (const table of tablesOf(model)) yield* StreamRows.remove(sql, model, table, rows)
   }
+  yield* UnreadReports.removeOf(sql, account_id, over)
   return { last, messages: over.length, events: events.length }
 })
 

@@ -18,6 +18,10 @@ const limit = gauge("waybill_database_pool_size", "Connections that this process
 const workers = gauge("waybill_workers", "Processes with a worker that have shown themselves lately")
 const position = gauge("waybill_log_position", "The last place in the log")
 const size = gauge("waybill_database_size_bytes", "What the database takes of its disk, write-ahead log not counted")
+const unreadReports = gauge(
+  "waybill_unread_reports_kept",
+  "Reports that are kept for an operator because their parsing was ended; the same on every node",
+)
 const answers = gauge("waybill_database_up", "Whether the database answered this process")
 
 /** Nought is a number too: what the database no longer tells of, or not yet, is not there. */
@@ -67,6 +71,7 @@ const show = (pulse: Pulse.Pulse): void => {
   workers.updateUnsafe(pulse.workers, NOWHERE)
   position.updateUnsafe(pulse.position, NOWHERE)
   size.updateUnsafe(pulse.size_bytes, NOWHERE)
+  unreadReports.updateUnsafe(pulse.unread_reports, NOWHERE)
 }
 
 /** Reads what the database knows into gauges; a read that fails leaves the last numbers and says so. */

@@ -8,6 +8,7 @@ import * as Reclaim from "@waybill/store/Reclaim"
 import * as Retention from "@waybill/store/Retention"
 import * as Sandbox from "@waybill/store/Sandbox"
 import { Secrets } from "@waybill/store/Secrets"
+import * as UnreadReports from "@waybill/store/UnreadReports"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { drainDeliveries, type Options as DeliveryOptions } from "./drainDeliveries.ts"
 import { runTasks, type Tasks } from "./Graphile.ts"
@@ -47,6 +48,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
         expire_content: { run: Content.expire(), cron: "17 * * * *" },
         expire_idempotency_keys: { run: Idempotency.expire(), cron: "27 * * * *" },
         expire_history: { run: Retention.expire(), cron: "47 * * * *" },
+        expire_unread_reports: { run: UnreadReports.expire(), cron: "57 * * * *" },
         sweep_secrets: {
           run: Effect.flatMap(Secrets, ({ sweep }) => Effect.andThen(DomainKeys.retire(), sweep)),
           cron: "37 3 * * *",
