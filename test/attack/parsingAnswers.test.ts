@@ -4,6 +4,7 @@ import * as Parser from "@waybill/mail/parsing/Parser"
 import { type Options, ParserPool } from "@waybill/mail/parsing/ParserPool"
 import * as ReturnPath from "@waybill/mail/ReturnPath"
 import * as Sandbox from "@waybill/store/Sandbox"
+import * as UnreadReports from "@waybill/store/UnreadReports"
 import { Effect, Layer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import * as Reports from "../../apps/server/src/smtp/Reports.ts"
@@ -83,12 +84,18 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })(
       }).pipe(Effect.provide(Hurried)),
     )
 
-    it.effect("stays with its server where it is a report, and is counted", () =>
+    it.effect("is kept unread where it is a report, and is counted", () =>
       Effect.gen(function* () {
         const before = yield* unread
-        assert.match(yield* report(MAIL), /^451 4\.3\.0 /u)
+        assert.match(yield* report(MAIL), /^250 2\.6\.0 /u)
         assert.strictEqual(yield* unread, before + 1)
+        const [kept, ...more] = yield* UnreadReports.list()
+        assert.deepStrictEqual(
+          [kept?.reason, kept?.size_bytes, more],
+          ["deadline", Buffer.byteLength(`${MAIL}\r\n`), []],
+        )
         assert.match(yield* report("From: x@x.test\r\n\r\nx"), /^250 2\.6\.0 /u)
+        assert.lengthOf(yield* UnreadReports.list(), 1)
       }).pipe(Effect.provide(Hurried)),
     )
   },

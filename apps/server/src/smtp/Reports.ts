@@ -5,7 +5,9 @@ import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
 import * as ReturnPath from "@waybill/mail/ReturnPath"
 import * as EmailAccounts from "@waybill/store/EmailAccounts"
 import type { EventStore } from "@waybill/store/EventStore"
+import * as UnreadReports from "@waybill/store/UnreadReports"
 import { Duration, Effect, Layer, Option, Result } from "effect"
+import { newId } from "../fresh.ts"
 import * as Listener from "./Listener.ts"
 import { type About, recordReport } from "./recordReport.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
@@ -97,7 +99,8 @@ const bouncedAt = ({ domain, secretKeys }: Options["returnPath"], text: string):
 
 /**
  * Whatever cannot be used is taken and dropped: refusing it would make the other side report about its report. A report
- * that was not read to its end is not dropped: the other side keeps it, and tries again.
+ * whose parsing was ended is kept unread for an operator. If there is no capacity for it, or too many reports wait to be
+ * parsed, the other side is asked to try again later.
  */
 const receive = Effect.fn("Reports.receive")(function* (
   returnPath: Options["returnPath"],
@@ -112,6 +115,7 @@ const receive = Effect.fn("Reports.receive")(function* (
   const [first] = known
   if (first === undefined) return THANKS
   const facts = yield* read(bytes, first)
+  if (facts._tag === "Unread") return yield* keep(bytes, facts.why, known)
   for (const about of known) {
     const named = { email_id: about.emailId, from: address }
     if (facts._tag === "NotAReport") {
@@ -139,16 +143,36 @@ const BUSY = reply(451, "4.3.2", "Too many reports are being read at once, pleas
 const UNREAD = reply(451, "4.3.0", "The report could not be read, please try again later")
 
 /** Reports of an account wait for each other, and not before what the account itself hands in. */
-const read = Effect.fnUntraced(function* (bytes: Buffer, { account_id, address, emailId }: About) {
+const read = Effect.fnUntraced(function* (bytes: Buffer, { account_id }: About) {
   const read = yield* Effect.result(Report.parse(bytes, `reports of ${account_id}`))
   if (Result.isSuccess(read)) return { _tag: "Report" as const, facts: read.success }
-  if (read.failure._tag === "NotAReport") return read.failure
-  if (read.failure._tag === "Busy") return yield* BUSY
-  yield* Effect.logWarning("a report was not read; its server keeps it and tries again", {
-    email_id: emailId,
-    from: address,
-    code: read.failure.why,
+  return read.failure._tag === "Busy" ? yield* BUSY : read.failure
+})
+
+/** Keeps a report whose parsing was ended, for each return path that it was sent to. */
+const keep = Effect.fnUntraced(function* (bytes: Buffer, reason: UnreadReports.Reason, known: ReadonlyArray<About>) {
+  const addressed = yield* Effect.forEach(known, ({ account_id, address, emailId, recipientIndex, scope = null }) =>
+    Effect.map(newId("UnreadReportId"), (id) => ({
+      id,
+      account_id,
+      email_id: emailId,
+      recipient_index: recipientIndex,
+      scope,
+      address,
+    })),
+  )
+  const named = {
+    email_ids: known.map(({ emailId }) => emailId),
+    from: known[0]?.address,
+    code: reason,
     size_bytes: bytes.length,
-  })
-  return yield* UNREAD
+  }
+  const ids = yield* UnreadReports.keep({ bytes, reason, addressed }).pipe(
+    Effect.tapError(() =>
+      Effect.logWarning("a report could not be parsed and was not kept unread; its server tries again", named),
+    ),
+    Effect.mapError(() => UNREAD),
+  )
+  yield* Effect.logWarning("a report could not be parsed and is kept unread", { ...named, ids })
+  return THANKS
 })
