@@ -32,6 +32,13 @@ export const printJson = (value: unknown, indent = 0) =>
 export const say = (...lines: ReadonlyArray<string>) =>
   Effect.forEach(lines, (line) => Console.log(Visible.escaped(line)), { discard: true })
 
+/** Text of several lines, of which only the line breaks are obeyed. */
+export const sayLines = (text: string) => Console.log(Visible.escapedLines(text))
+
+/** Bytes as they are, for a file or a program. The caller makes sure that no terminal reads them. */
+export const write = (bytes: Uint8Array) =>
+  Effect.callback<void>((resume) => void process.stdout.write(bytes, () => resume(Effect.void)))
+
 /** On standard error, where a person or a script's log reads it. Of several lines, as a trace is. */
 export const complain = (text: string) => Console.error(Visible.escapedLines(text))
 

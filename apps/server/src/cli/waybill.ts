@@ -9,6 +9,7 @@ import { events } from "./events.ts"
 import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
 import { projections } from "./projections.ts"
+import { reports } from "./reports.ts"
 import { secrets } from "./secrets.ts"
 import { start } from "./start.ts"
 import { top } from "./top.ts"
@@ -25,6 +26,7 @@ export const waybill = Command.make("waybill").pipe(
     domains,
     keys,
     secrets,
+    reports,
     audit,
     projections,
     events,

@@ -1,0 +1,379 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import type { Address } from "@waybill/domain/Address"
+import * as Account from "@waybill/domain/Account"
+import * as Email from "@waybill/domain/Email"
+import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Visible from "@waybill/domain/Visible"
+import * as Parser from "@waybill/mail/parsing/Parser"
+import { ParserPool } from "@waybill/mail/parsing/ParserPool"
+import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
+import * as ReturnPath from "@waybill/mail/ReturnPath"
+import { follower } from "@waybill/store/EmailStatsFollower"
+import * as Erase from "@waybill/store/Erase"
+import { EventStore } from "@waybill/store/EventStore"
+import * as Follower from "@waybill/store/Follower"
+import * as Mask from "@waybill/store/Mask"
+import * as Retention from "@waybill/store/Retention"
+import * as Suppressions from "@waybill/store/Suppressions"
+import * as UnreadReports from "@waybill/store/UnreadReports"
+import { Effect, Exit, Layer, Option, Redacted, Result } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import { TestClock } from "effect/testing"
+import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import { type, typed } from "../../support/commandLine.ts"
+import * as Database from "../../support/database.ts"
+import * as Delivery from "../../support/delivery.ts"
+import { id } from "../../support/history.ts"
+import { runToEnd } from "../../support/service.ts"
+import * as Smtp from "./support.ts"
+
+const WORDS = {
+  code: 250,
+  enhanced_code: null,
+  response: "OK",
+  mx: null,
+  tls: null,
+  duration_ms: 1,
+  category: null,
+  attempt: 1,
+}
+
+/** A bounce whose returned text takes a tenth of a second to read, a hundred times what `Hurried` gives. */
+const bounceOf = (address: string, text = "") =>
+  [
+    "From: mailer-daemon@mx.example.org",
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
+    "",
+    "--b",
+    "Content-Type: text/html",
+    "",
+    `${text}${"<b>".repeat(60_000)}`,
+    "--b",
+    "Content-Type: message/delivery-status",
+    "",
+    "Reporting-MTA: dns; mx.example.org",
+    "",
+    `Final-Recipient: rfc822; ${address}`,
+    "Action: failed",
+    "Status: 5.1.1",
+    "Diagnostic-Code: smtp; 550 5.1.1 user unknown",
+    "",
+    "--b--",
+    "",
+  ].join("\r\n")
+
+/** Kills whatever needs a thread. */
+const Hurried = Layer.effect(
+  Parser.Pool,
+  Effect.acquireRelease(
+    Effect.sync(() => new ParserPool({ deadline_ms: 1, deadline_ms_per_mb: 0 })),
+    (pool) => Effect.promise(() => pool.end()),
+  ),
+)
+
+const at = Timestamp.Timestamp.make("2026-11-21T12:00:00.000Z")
+
+/** A message that is delivered to all of these, each of whom has an attempt of their own. */
+const delivered = Effect.fnUntraced(function* (...addresses: ReadonlyArray<string>) {
+  const { sender } = yield* Smtp.customer()
+  const ref = yield* Delivery.accept(sender, { to: addresses.map((address) => ({ address })) })
+  const store = yield* EventStore
+  for (const address of addresses)
+    yield* Effect.orDie(store.commit(Email, ref, Email.recordDelivered(at, address as Address, WORDS)))
+  return ref
+})
+
+/** The reply to a report about the first recipient of each of these messages. */
+const report = Effect.fnUntraced(function* (bytes: string, ...refs: ReadonlyArray<Delivery.Ref>) {
+  const { domain, secretKey } = Delivery.RETURN_PATH
+  const port = yield* Reports.listen({
+    host: "127.0.0.1",
+    port: 0,
+    name: domain,
+    returnPath: { domain, secretKeys: [secretKey] },
+  })
+  const client = yield* Smtp.raw(port)
+  const recipients = refs.map(
+    ({ stream_id }) => `RCPT TO:<${ReturnPath.make(secretKey, domain, { emailId: stream_id, recipientIndex: 0 })}>`,
+  )
+  yield* Effect.promise(() => client.all(["EHLO x", "MAIL FROM:<>", ...recipients, "DATA"]))
+  client.write(`${bytes}.\r\n`)
+  return yield* Effect.promise(() => client.reply())
+})
+
+const kept = (ref: Pick<Delivery.Ref, "account_id">) => UnreadReports.list(ref.account_id)
+
+/** Keeps a report for a message as the listener does, and returns its id. */
+const keptFor = Effect.fnUntraced(function* (ref: Delivery.Ref, text = "") {
+  assert.match(yield* Effect.provide(report(bounceOf("ana@example.org", text), ref), Hurried), /^250 /u)
+  return (yield* kept(ref)).at(-1)?.id ?? ""
+})
+
+const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
+
+/** Rows that take capacity and are not reports. */
+const fill = Effect.fnUntraced(function* (account_id: string, rows: number, size_bytes: number) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    INSERT INTO unread_reports (account_id, id, email_id, recipient_index, address, reason, size_bytes, bytes)
+    SELECT ${account_id}, 'rep_' || n, 'msg_0', 0, '192.0.2.1', 'memory', ${size_bytes}::int, ''
+    FROM generate_series(1, ${rows}::int) AS n`)
+})
+
+const removed = (account_id: string) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    Effect.orDie(sql`DELETE FROM unread_reports WHERE account_id = ${account_id}`),
+  )
+
+const counted = (outcome: string) =>
+  Effect.map(PrometheusMetrics.format(), (text) =>
+    Number(new RegExp(`waybill_unread_reports_total\\{outcome="${outcome}"\\} (\\d+)`, "u").exec(text)?.[1] ?? 0),
+  )
+
+layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a report whose parsing is ended", (it) => {
+  it.effect("is kept for the account of each message that it is about, and for no other", () =>
+    Effect.gen(function* () {
+      const [one, two, other] = [
+        yield* delivered("ana@example.org"),
+        yield* delivered("bo@example.org"),
+        yield* delivered("cy@example.org"),
+      ]
+      const bytes = bounceOf("ana@example.org")
+      const before = yield* counted("kept")
+      assert.match(yield* Effect.provide(report(bytes, one, two), Hurried), /^250 2\.6\.0 /u)
+      assert.strictEqual(yield* counted("kept"), before + 1)
+      for (const ref of [one, two]) {
+        const [row, ...more] = yield* kept(ref)
+        assert.deepInclude(row, {
+          account_id: ref.account_id,
+          email_id: ref.stream_id,
+          recipient_index: 0,
+          scope: null,
+          address: "127.0.0.1",
+          reason: "deadline",
+          size_bytes: Buffer.byteLength(bytes),
+        })
+        assert.isEmpty(more)
+        const whole = Option.getOrThrow(yield* UnreadReports.find(row?.id ?? ""))
+        assert.strictEqual(Buffer.from(whole.bytes).toString(), bytes)
+        assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+      }
+      assert.isEmpty(yield* kept(other))
+      const [mine] = yield* kept(one)
+      if (mine !== undefined) yield* UnreadReports.remove(other.account_id, mine.id)
+      assert.lengthOf(yield* kept(one), 1)
+    }),
+  )
+
+  it.effect("stays with its server when its account, or one of several, has no capacity left", () =>
+    Effect.gen(function* () {
+      const [full, free] = [yield* delivered("ana@example.org"), yield* delivered("ana@example.org")]
+      yield* fill(full.account_id, UnreadReports.MAX_UNREAD_PER_ACCOUNT - 1, 1)
+      const bytes = bounceOf("ana@example.org")
+      const before = yield* counted("refused")
+      yield* Effect.gen(function* () {
+        assert.match(yield* report(bytes, full), /^250 /u)
+        assert.match(yield* report(bytes, full), /^451 4\.3\.0 /u)
+        assert.match(yield* report(bytes, free, full), /^451 4\.3\.0 /u)
+        assert.isEmpty(yield* kept(free))
+        assert.match(yield* report(bytes, free), /^250 /u)
+      }).pipe(Effect.provide(Hurried))
+      assert.lengthOf(yield* kept(full), UnreadReports.MAX_UNREAD_PER_ACCOUNT)
+      assert.strictEqual(yield* counted("refused"), before + 2)
+      yield* removed(full.account_id)
+    }),
+  )
+
+  it.effect("stays with its server when the instance has no capacity left, also when many come at once", () =>
+    Effect.gen(function* () {
+      const ref = yield* delivered("ana@example.org")
+      const bytes = bounceOf("ana@example.org")
+      const before = (yield* UnreadReports.list()).reduce((sum, { size_bytes }) => sum + size_bytes, 0)
+      // Capacity for one more.
+      yield* fill("acc_other", 1, UnreadReports.MAX_UNREAD_BYTES - before - bytes.length)
+      const sql = yield* PgClient.PgClient
+      const many = <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient>) =>
+        Effect.forEach(Array.from({ length: 8 }), () => Effect.result(effect), { concurrency: "unbounded" })
+      // Opens the connections, so that the transactions below overlap.
+      yield* many(sql`SELECT pg_sleep(0.3)`)
+      const keep = Effect.suspend(() =>
+        UnreadReports.keep({
+          bytes: Buffer.from(bytes),
+          reason: "deadline",
+          addressed: [
+            {
+              id: id("UnreadReportId"),
+              account_id: ref.account_id,
+              email_id: ref.stream_id,
+              recipient_index: 0,
+              scope: null,
+              address: "192.0.2.1",
+            },
+          ],
+        }),
+      )
+      const results = yield* many(keep)
+      assert.lengthOf(results.filter(Result.isSuccess), 1)
+      assert.lengthOf(yield* kept(ref), 1)
+      assert.match(yield* Effect.provide(report(bytes, ref), Hurried), /^451 4\.3\.0 /u)
+      yield* removed("acc_other")
+    }),
+  )
+
+  it.effect("is never kept longer than what is read of a report", () =>
+    Effect.gen(function* () {
+      const ref = yield* delivered("ana@example.org")
+      const bytes = bounceOf("ana@example.org") + `${"x".repeat(REPORT_SIZE_LIMIT)}\r\n`
+      assert.match(yield* Effect.provide(report(bytes, ref), Hurried), /^250 /u)
+      assert.strictEqual((yield* kept(ref))[0]?.size_bytes, REPORT_SIZE_LIMIT)
+    }),
+  )
+
+  it.effect(`is removed after ${UnreadReports.KEPT_DAYS} days`, () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const ref = yield* delivered("ana@example.org")
+      const old = yield* keptFor(ref)
+      const young = yield* keptFor(ref)
+      const age = (id: string, days: number) =>
+        sql`UPDATE unread_reports SET received_at = now() - make_interval(days => ${days}::int, mins => 1) WHERE id = ${id}`
+      yield* age(old, UnreadReports.KEPT_DAYS)
+      yield* age(young, UnreadReports.KEPT_DAYS - 1)
+      assert.strictEqual(yield* UnreadReports.expire(), 1)
+      assert.deepStrictEqual(ids(yield* kept(ref)), [young])
+    }).pipe(Effect.orDie),
+  )
+
+  it.effect("is removed with its message, and not kept for a message that is gone", () =>
+    Effect.gen(function* () {
+      const { commit } = yield* EventStore
+      const ref = yield* delivered("ana@example.org")
+      const { account_id } = ref
+      const other = yield* delivered("ana@example.org")
+      const id = yield* keptFor(ref)
+      yield* keptFor(other)
+      yield* commit(
+        Account,
+        { account_id, stream_id: account_id },
+        Account.changeKeeping(at, { log_days: 7, delivery_days: 30 }),
+      )
+      const [row] = yield* kept(ref)
+      while ((yield* Follower.step(follower)).events > 0);
+      yield* Effect.andThen(TestClock.setTime(Date.now() + 30 * Timestamp.DAY), Retention.expire()).pipe(
+        Effect.provide(TestClock.layer()),
+      )
+      assert.isEmpty(yield* kept(ref))
+      assert.lengthOf(yield* kept(other), 1)
+      assert.isDefined(row)
+      if (row === undefined) return
+      const again = UnreadReports.keep({ bytes: Buffer.from("x"), reason: "memory", addressed: [row] })
+      assert.deepStrictEqual([yield* again, yield* UnreadReports.find(id)], [[], Option.none()])
+    }).pipe(Effect.orDie),
+  )
+
+  it.effect("is removed when an address is erased that its message was sent to, or that it contains", () =>
+    Effect.gen(function* () {
+      const sent = yield* keptFor(yield* delivered("eve@example.org", "ana@example.org"))
+      const named = yield* keptFor(yield* delivered("ana@example.org"), "Ask Eve@example.org")
+      const encoded = Buffer.from("It is eve@example.org").toString("base64")
+      const packed = yield* keptFor(yield* delivered("ana@example.org"), `\r\n${encoded}\r\n`)
+      const other = yield* keptFor(yield* delivered("ana@example.org"), "Ask steve@example.org")
+      const before = ids(yield* UnreadReports.list())
+      for (const id of [sent, named, packed, other]) assert.include(before, id)
+      yield* Erase.erase("eve@example.org" as Address, Mask.standIn(Uint8Array.of(7)))
+      const after = ids(yield* UnreadReports.list())
+      assert.deepStrictEqual(
+        after,
+        before.filter((id) => ![sent, named, packed].includes(id)),
+      )
+    }).pipe(Effect.orDie),
+  )
+})
+
+/** The command as an operator runs it, in a process of its own. */
+const inProcess = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(Database.Fresh, ({ url }) =>
+    Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })),
+  )
+
+layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("waybill reports", (it) => {
+  it.effect("lists what is kept, of one account or of all", () =>
+    Effect.gen(function* () {
+      const [one, two] = [yield* delivered("ana@example.org"), yield* delivered("ana@example.org")]
+      const [first, second] = [yield* keptFor(one), yield* keptFor(two)]
+      assert.deepStrictEqual(ids(yield* typed("reports", "list")), [first, second])
+      assert.deepStrictEqual(ids(yield* typed("reports", "list", one.account_id)), [first])
+      const { output } = yield* type("reports", "list")
+      assert.include(output, one.stream_id)
+      yield* type("reports", "remove", first)
+      assert.deepStrictEqual(ids(yield* typed("reports", "list")), [second])
+      const { exit } = yield* type("reports", "remove", first)
+      assert.isTrue(Exit.isFailure(exit))
+      yield* type("reports", "remove", second)
+    }),
+  )
+
+  it.effect("shows a report with its control characters escaped, and its bytes only where no terminal reads", () =>
+    Effect.gen(function* () {
+      const ref = yield* delivered("ana@example.org")
+      const evil = "\u001b[2J\u009b31m\u202e"
+      const id = yield* keptFor(ref, evil)
+      const { output } = yield* type("reports", "show", id)
+      for (const line of output.split("\n")) assert.isFalse(Visible.hasHidden(line), JSON.stringify(line).slice(0, 200))
+      assert.include(output, "\\u001b[2J\\u009b31m\\u202e")
+      assert.include(output, "Final-Recipient: rfc822; ana@example.org\n")
+
+      const raw = yield* inProcess("reports", "show", id, "--raw")
+      assert.deepStrictEqual([raw.code, raw.output], [0, bounceOf("ana@example.org", evil)])
+      const { isTTY } = process.stdout
+      process.stdout.isTTY = true
+      const refused = yield* type("reports", "show", id, "--raw")
+      process.stdout.isTTY = isTTY
+      assert.isTrue(Exit.isFailure(refused.exit))
+      assert.strictEqual(refused.output, "")
+      yield* type("reports", "remove", id)
+    }),
+  )
+
+  it.effect("retries a report: the bounce is recorded, the address suppressed and the report removed", () =>
+    Effect.gen(function* () {
+      const ref = yield* delivered("ana@example.org")
+      const other = yield* delivered("ana@example.org")
+      const id = yield* keptFor(ref)
+      const same = yield* keptFor(ref)
+      assert.deepStrictEqual(yield* typed("reports", "retry", id), {
+        id,
+        email_id: ref.stream_id,
+        events: 1,
+        not_a_report: null,
+      })
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered", "EmailBounced"])
+      const { history } = yield* Delivery.history(ref)
+      assert.deepInclude(history.at(-1)?.meta, { actor: { type: "system", id: null }, address: "127.0.0.1" })
+      assert.isTrue(Option.isSome(yield* Suppressions.find(ref.account_id, "ana@example.org")))
+      assert.isTrue(Option.isNone(yield* Suppressions.find(other.account_id, "ana@example.org")))
+      assert.deepStrictEqual(ids(yield* kept(ref)), [same])
+      // The same report once more adds no event.
+      const again = yield* inProcess("reports", "retry", same)
+      assert.deepStrictEqual(again, {
+        code: 0,
+        output: `0 events were recorded for ${ref.stream_id}; ${same} is removed.\n`,
+      })
+      assert.isEmpty(yield* kept(ref))
+      assert.isTrue(Exit.isFailure((yield* type("reports", "retry", id)).exit))
+    }),
+  )
+
+  it.effect("retries what turns out to be no report, and removes it", () =>
+    Effect.gen(function* () {
+      const ref = yield* delivered("ana@example.org")
+      const mail = `From: x@x.test\r\nContent-Type: text/html\r\n\r\n${"<b>".repeat(60_000)}\r\n`
+      assert.match(yield* Effect.provide(report(mail, ref), Hurried), /^250 /u)
+      const [row] = yield* kept(ref)
+      assert.strictEqual((yield* typed("reports", "retry", row?.id ?? "")).not_a_report, "unrecognized")
+      assert.isEmpty(yield* kept(ref))
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+    }),
+  )
+})
