@@ -36,6 +36,7 @@ const POOL = mail("parsing/ParserPool")
 const SUBMITTED = mail("parsing/readSubmitted")
 const MIME = mail("parsing/MimeReader")
 const REPORT = mail("parsing/readReport")
+const UNREAD = store("UnreadReports")
 const SMALL = mail("parsing/isSmall")
 const FEED = server("EventFeed")
 const CALL = server("tasks/callWebhook")
@@ -132,6 +133,11 @@ export const GROUPS: ReadonlyArray<Group> = [
       bound("What is read of it", "REPORT_SIZE_LIMIT", REPORT, "the rest is not read"),
       bound("Lines that are read of it", "REPORT_LINES_LIMIT", REPORT, "the rest is not read"),
       bound("Parts", "REPORT_PARTS_LIMIT", REPORT, "250, dropped"),
+      bound("Reports of an account kept unread", "MAX_UNREAD_PER_ACCOUNT", UNREAD, "451"),
+      bound("Bytes of all reports kept unread", "MAX_UNREAD_BYTES", UNREAD, "451"),
+      bound("Time that a report is kept unread", "KEPT_DAYS", UNREAD, "removed"),
+      bound("Processor time of a retry by an operator", "RETRY_DEADLINE_MS", server("cli/reports"), "still unread"),
+      bound("Heap of its thread", "RETRY_MEMORY_MB", server("cli/reports"), "still unread"),
       bound("Depth of parts", "MAX_DEPTH", MIME, "250, dropped"),
       bound("Headers", "MAX_HEADER_BYTES", MIME, "250, dropped"),
     ],
