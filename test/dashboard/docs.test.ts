@@ -1,31 +1,152 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Page } from "playwright-core"
 import * as Browser from "./browser.ts"
+import * as House from "./house.ts"
 import { Lab } from "../server/httpLab.ts"
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "120 seconds" })("the documentation in a browser", (it) => {
-  it.effect("shows the contract, calls the service, and breaks no rule of its policy", ({ skip }) =>
-    Effect.gen(function* () {
-      const lab = yield* Lab
-      const opened = yield* Effect.promise(() => Browser.open())
+const TIMEOUT = 180_000
+
+/** What a page can reach of the address that it came from. The tests know no document, hence a text. */
+const REACH = `(async () => {
+  const attempt = async (look) => {
+    try {
+      return String(await look())
+    } catch (error) {
+      return error.name
+    }
+  }
+  return {
+    origin: self.origin,
+    cookie: await attempt(() => document.cookie),
+    kept: await attempt(() => localStorage.getItem("dashboard")),
+    session: await attempt(() => typeof sessionStorage),
+    databases: await attempt(() => new Promise((resolve, reject) => {
+      const request = indexedDB.open("dashboard")
+      request.onsuccess = () => resolve("open")
+      request.onerror = () => reject(request.error)
+    })),
+    asked: await attempt(async () => (await fetch("/v1/members", { headers: { "x-waybill-dashboard": "1" } })).text()),
+  }
+})()`
+
+const OPEN = { cookie: "", kept: "kept", session: "object", databases: "open", asked: "" }
+
+const SHUT = {
+  origin: "null",
+  cookie: "SecurityError",
+  kept: "null",
+  session: "SecurityError",
+  databases: "SecurityError",
+  asked: "TypeError",
+}
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })("the documentation in a browser", (it) => {
+  it.effect(
+    "shows the contract, is searched, copied and downloaded, and breaks no rule of its policy",
+    ({ skip }) =>
+      Effect.gen(function* () {
+        const lab = yield* Lab
+        const opened = yield* Effect.promise(() => Browser.open())
+        if (typeof opened === "string") return skip(opened)
+        yield* Effect.promise(async () => {
+          const { complaints, context, page } = await Browser.visit(opened, lab.url)
+          await page.goto("/docs")
+          await page.getByText("Send an email").first().waitFor()
+          const download = page.waitForEvent("download")
+          await page.locator("button.download-button").first().click()
+          assert.match((await download).suggestedFilename(), /\.json$/u)
+
+          await page.getByText("Search", { exact: true }).first().click()
+          await page.keyboard.type("rotate a domain's dkim")
+          await page.locator("[role=option]", { hasText: "Rotate a domain's DKIM key" }).first().click()
+          await page.waitForURL(/#.*rotate/iu)
+
+          await page.goto("/docs#tag/domains/GET/v1/domains")
+          await page.reload()
+          const section = page.locator('section[id$="GET/v1/domains"]')
+          await section.getByText("Authorization: Bearer").waitFor()
+          // No button offers what the sandbox would refuse.
+          assert.strictEqual(await page.getByText("Test Request").count(), 0)
+          await section.locator(".scalar-code-block").first().hover()
+          await section.locator(".scalar-code-copy button").first().click()
+          await page.getByText("Copied").first().waitFor()
+          const pasted = await pasteInto(await context.newPage())
+          assert.include(pasted, `curl ${lab.url}/v1/domains`)
+          assert.include(pasted, "Authorization: Bearer")
+
+          const dark = () => page.evaluate(`document.body.classList.contains("dark-mode")`)
+          const before = await dark()
+          await page.locator('[aria-label="Set dark mode"], [aria-label="Set light mode"]').first().click()
+          await Browser.eventually(dark).toBe(before !== true)
+          assert.deepStrictEqual(complaints, [])
+        }).pipe(Effect.ensuring(Effect.promise(() => opened.close())))
+      }),
+    TIMEOUT,
+  )
+
+  it(
+    "runs in an origin of its own, out of which no script reaches the dashboard",
+    { timeout: TIMEOUT },
+    async ({ skip }) => {
+      const opened = await Browser.open()
       if (typeof opened === "string") return skip(opened)
-      yield* Effect.promise(async () => {
-        const { complaints, page } = await Browser.visit(opened, lab.url)
-        await page.goto("/docs")
-        await page.getByText("Send an email").first().waitFor()
-        assert.deepStrictEqual(complaints, [])
-        await page.goto("/docs#tag/domains/GET/v1/domains")
-        const example = page.getByRole("button", { name: /test request.*\/v1\/domains\b/iu }).first()
-        await example.click()
-        const client = page.getByRole("dialog")
-        await client.getByRole("button", { name: /^send get request/iu }).click()
-        // The service has heard it, and asks for a key.
-        await client.getByText("401", { exact: false }).first().waitFor()
+      const house = await House.open()
+      try {
+        const { context, page } = await Browser.visit(opened, house.url)
+        await Browser.signIn(page, house.owner)
+        await context.addCookies([{ name: "readable", value: "of-the-dashboard", url: house.url }])
+        await page.evaluate(`localStorage.setItem("dashboard", "kept"); sessionStorage.setItem("dashboard", "kept")`)
+
+        // Without its sandbox the page would reach all of it, once the rule on calls is away as well.
+        await withPolicy(page, (policy) => policy.replace(/^sandbox [^;]*; /u, "").replace("; img-src", FREE))
+        const reached = await reachOf(page)
+        assert.include(reached["cookie"], "readable=of-the-dashboard")
+        assert.include(reached["asked"], house.owner.email)
+        assert.deepStrictEqual({ ...reached, cookie: "", asked: "" }, { ...OPEN, origin: house.url })
+
+        // The sandbox by itself is enough, also where the policy lets the page call.
+        await withPolicy(page, (policy) => policy.replace("; img-src", FREE))
+        assert.deepStrictEqual(await reachOf(page), SHUT)
+
+        // As it is served, no call leaves the page at all.
+        await withPolicy(page, (policy) => policy)
+        const sent: Array<string> = []
+        page.on("request", (request) => sent.push(request.url()))
+        assert.deepStrictEqual(await reachOf(page), SHUT)
         assert.deepStrictEqual(
-          complaints.filter((said) => /content security policy/iu.test(said)),
+          sent.filter((url) => url.includes("/v1/")),
           [],
         )
-      }).pipe(Effect.ensuring(Effect.promise(() => opened.close())))
-    }),
+      } finally {
+        await opened.close()
+        await house.close()
+      }
+    },
   )
 })
+
+const FREE = "; connect-src *; img-src"
+
+const reachOf = async (page: Page) => {
+  await page.goto("/docs")
+  return (await page.evaluate(REACH)) as Readonly<Record<string, string>>
+}
+
+/** Serves the page under another policy. */
+const withPolicy = async (page: Page, change: (policy: string) => string) => {
+  await page.unroute("**/docs")
+  await page.route("**/docs", async (route) => {
+    const response = await route.fetch()
+    const headers = response.headers()
+    const policy = change(headers["content-security-policy"] ?? "")
+    await route.fulfill({ response, headers: { ...headers, "content-security-policy": policy } })
+  })
+}
+
+const pasteInto = async (page: Page): Promise<string> => {
+  await page.setContent("<textarea></textarea>")
+  await page.getByRole("textbox").focus()
+  await page.keyboard.press("ControlOrMeta+v")
+  return page.getByRole("textbox").inputValue()
+}

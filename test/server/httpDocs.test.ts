@@ -15,8 +15,8 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the do
       assert.notMatch(html, /<(?:script|link|img|iframe)\b/u)
       assert.include(text, '"withDefaultFonts":false')
       const policy = headers.get("content-security-policy") ?? ""
-      assert.match(policy, /^default-src 'none'/u)
-      assert.notMatch(policy, /https?:|\*/u)
+      assert.match(policy, /; default-src 'none'; /u)
+      assert.notMatch(policy, /https?:|\*|connect-src/u)
     }),
   )
 
@@ -29,9 +29,12 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the do
       const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/gu)].map(
         ([, code = ""]) => `'sha256-${createHash("sha256").update(code).digest("base64")}'`,
       )
-      assert.strictEqual(inline.length, 2)
+      assert.strictEqual(inline.length, 3)
       assert.deepStrictEqual(scripts, inline)
       assert.notMatch(policy, /unsafe-eval/u)
+      // An origin of its own: never with `allow-same-origin`.
+      assert.match(policy, /^sandbox allow-scripts [a-z -]*;/u)
+      assert.notMatch(policy, /allow-(?:same-origin|forms|top-navigation|modals)/u)
     }),
   )
 

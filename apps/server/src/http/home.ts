@@ -15,7 +15,7 @@ const PAGE = `<!doctype html>
 <h1>Waybill</h1>
 <p>The service is running. Its dashboard is not built here: what <code>npm start</code> printed says why.</p>
 <ul>
-  <li><a href="/docs">Documentation</a>, which can be tried out here with your key</li>
+  <li><a href="/docs">API reference</a>, with samples to copy</li>
   <li><a href="/openapi.json">The contract</a>, for generating clients</li>
   <li><code>npx waybill --help</code> for accounts, keys, users and settings</li>
 </ul>
