@@ -186,7 +186,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     }),
   )
 
-  it.effect("changes the role of an operator by operators alone", () =>
+  it.effect("changes the role of an operator by operators alone, and makes nobody a link of their own", () =>
     Effect.gen(function* () {
       const { byKey, name, operator, setPassword, signedIn } = yield* parties
       const { id } = (yield* operator.ask("GET", "/v1/session")).json.actor
@@ -200,6 +200,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       ])
         assert.deepStrictEqual(reasonOf(refused), [422, "member_is_operator"])
       assert.strictEqual((yield* operator.ask("GET", "/v1/session")).json.role, "owner")
+      // A session that was stolen would become the password, an operator's too.
+      assert.deepStrictEqual(reasonOf(yield* operator.ask("POST", `/v1/members/${id}/link`)), [
+        422,
+        "member_has_joined",
+      ])
       const own = yield* operator.ask("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
       assert.strictEqual(own.json.role, "viewer")
     }),

@@ -97,6 +97,21 @@ layer(Lab.layer({ budgets: BUDGETS, documents: DOCUMENTS }), { excludeTestServic
         }),
       )
 
+    it.effect("that announces bodies over the budget of its account is turned away before it sends them", () =>
+      Effect.gen(function* () {
+        const { key, lab } = yield* setUp
+        for (const path of ["/v1/email/send", "/v1/email/send/batch"]) {
+          const client = yield* open(lab.url, post(path, key, BUDGETS.bodies.holder_bytes + 1))
+          const heard = yield* settles(
+            () => client.heard,
+            (heard) => heard.includes("}}"),
+          )
+          const { error, retry, status } = refusalIn(heard)
+          assert.deepStrictEqual([status, error["reason"], retry], [503, "overloaded", "5"], path)
+        }
+      }),
+    )
+
     it.effect("of accounts that each stay below their budget leaves room for small requests", () =>
       Effect.gen(function* () {
         const each = 2 * MIB
@@ -189,3 +204,30 @@ layer(Lab.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS } }),
     }),
   )
 })
+
+/** A few copies of the contract as it is. */
+const FEW = { requests: 1_000, bytes: 2 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
+
+layer(Lab.layer({ documents: FEW }), { excludeTestServices: true, timeout: "90 seconds" })(
+  "a client that is sent documents",
+  (it) => {
+    it.effect("is told to wait once their bytes are those of a minute, which asking for a head does not use up", () =>
+      Effect.gen(function* () {
+        const { lab } = yield* setUp
+        const ask = (method: string) => lab.ask(method, "/openapi.json", { headers: { "accept-encoding": "identity" } })
+        const size = Buffer.byteLength((yield* ask("GET")).text)
+        assert.isTrue(size > FEW.bytes / 20 && size < FEW.bytes, String(size))
+        for (let nth = 0; nth < 20; nth++) assert.strictEqual((yield* ask("HEAD")).status, 200)
+        // A minute may end in between.
+        const many = 2 * Math.ceil(FEW.bytes / size) + 1
+        const answers = yield* Effect.forEach(Array.from({ length: many }), () => ask("GET"))
+        const refused = answers.filter(({ status }) => status === 429)
+        assert.isAtLeast(refused.length, 1)
+        for (const { headers, json } of refused) {
+          assert.strictEqual(json.error.reason, "request_rate")
+          assert.match(headers.get("retry-after") ?? "", /^\d+$/u)
+        }
+      }),
+    )
+  },
+)

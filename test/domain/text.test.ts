@@ -23,6 +23,14 @@ describe("text", () => {
       assert.isFalse(Text.hasControl(other), code(other))
   })
 
+  it("says of a name what is wrong with it, controls first", () => {
+    for (const control of ["a\u001b[31m", "a\u0085b", "a\u2028b", "a\tb"])
+      assert.match(Text.nameProblem(control) ?? "", /control characters or line breaks/u)
+    assert.match(Text.nameProblem("a\ud83d") ?? "", /half a surrogate pair/u)
+    assert.match(Text.nameProblem("x\u202egpj.exe") ?? "", /invisible characters/u)
+    assert.isUndefined(Text.nameProblem("Ana Müller"))
+  })
+
   it("is well-formed unless half of a pair stands alone in it, and is stored only so", () => {
     const stored = Schema.is(Text.Stored)
     for (const whole of ["", "a\nb", "😀"])

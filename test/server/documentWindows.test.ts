@@ -39,4 +39,14 @@ describe("the windows of documents", () => {
     assert.deepStrictEqual([refused("4.4.4.4", 30), refused("4.4.4.4", 1)], [false, true])
     assert.isFalse(refused("5.5.5.5", 30))
   })
+
+  it("tell so many addresses apart in a minute, and count all others together", () => {
+    const { count } = DocumentWindows.make(LIMITS)
+    const refused = (address: string) => count(address, 0).refusal !== undefined
+    for (let nth = 0; nth < DocumentWindows.MAX_ADDRESSES; nth++)
+      assert.isFalse(refused(`10.${nth >> 16}.${(nth >> 8) & 255}.${nth & 255}`))
+    assert.deepStrictEqual(["1.1.1.1", "2.2.2.2", "3.3.3.3", "4.4.4.4"].map(refused), [false, false, false, true])
+    // An address that came before them keeps its own window.
+    assert.isFalse(refused("10.0.0.0"))
+  })
 })

@@ -1,10 +1,12 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import * as Network from "@waybill/mail/Network"
-import { Context, Result } from "effect"
+import { Context, Effect, Result } from "effect"
 import { EventEmitter, once } from "node:events"
 import * as net from "node:net"
 import * as Connections from "../../apps/server/src/http/Connections.ts"
 import * as NodeServer from "../../apps/server/src/http/NodeServer.ts"
+import * as Database from "../support/database.ts"
+import * as Service from "./processes/Service.ts"
 
 const PROXY = "10.9.8.7"
 const CAPS: Connections.Caps = {
@@ -111,4 +113,33 @@ describe("a server whose connections are all taken", () => {
     server.closeAllConnections()
     server.close()
   })
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("a service", (it) => {
+  for (const setting of ["HTTP_MAX_CONNECTIONS", "HTTP_MAX_CONNECTIONS_PER_ADDRESS"])
+    it.effect(
+      `turns away what is beyond ${setting}`,
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* Database.Fresh
+          const service = yield* Service.start(url, { ROLES: "api", [setting]: "10" })
+          const { hostname, port } = new URL(service.url)
+          yield* Effect.acquireRelease(
+            Effect.promise(() =>
+              Promise.all(
+                Array.from({ length: 10 }, async () => {
+                  const socket = net.connect(Number(port), hostname)
+                  socket.on("error", () => undefined)
+                  await once(socket, "connect")
+                  return socket
+                }),
+              ),
+            ),
+            (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy())),
+          )
+          const { json, status } = yield* Effect.promise(() => service.ask("GET", "/v1/account", { key: "wb_x" }))
+          assert.deepStrictEqual([status, json.error.reason], [503, "overloaded"])
+        }),
+      90_000,
+    )
 })

@@ -14,8 +14,8 @@ const LARGE = Buffer.alloc(32 * 1024 * 1024, "x")
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** The listener of the service with a handler of the test behind it, gone at the end of the test. */
-const listening = async (handler: Handler) => {
-  const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS)
+const listening = async (handler: Handler, timeouts = NodeServer.TIMEOUTS) => {
+  const server = NodeServer.make(Context.empty(), timeouts)
   const begun: Array<string> = []
   server.lane = (request, response) => {
     begun.push(`${request.method} ${request.url}`)
@@ -154,6 +154,43 @@ describe("requests that are sent before the answer to the one before them", () =
     const words = await heard
     assert.deepStrictEqual(answersIn(words), ["/1 ", "/2 "])
     assert.deepStrictEqual(words.match(/^HTTP\/1.1 \d+/gmu), ["HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 400"])
+  })
+
+  it("are refused behind an answer that has begun, once that is whole", async () => {
+    const waiting: Array<ServerResponse> = []
+    using service = await listening((_, response) => waiting.push(response))
+    const socket = await service.connect()
+    const heard = heardOn(socket)
+    socket.write("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n")
+    await until(() => waiting.length === 1)
+    waiting[0]?.writeHead(200, { "content-length": 8 }).write("/1 ")
+    let refused = 0
+    service.server.on("clientError", () => refused++)
+    // After the first of it nothing more is read.
+    for (let nth = 0; nth < 5; nth++) {
+      socket.write("nonsense\r\n\r\n")
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    assert.strictEqual(refused, 1)
+    waiting[0]?.end("well\n")
+    const words = await heard
+    assert.deepStrictEqual(answersIn(words), ["/1 well"])
+    assert.deepStrictEqual(words.match(/HTTP\/1.1 \d+/gu), ["HTTP/1.1 200", "HTTP/1.1 400"])
+  })
+
+  it("are not late while they wait for that answer", async () => {
+    const waiting: Array<ServerResponse> = []
+    const handler: Handler = (request, response) =>
+      request.url === "/1" ? waiting.push(response) : echo(request, response)
+    using service = await listening(handler, { ...NodeServer.TIMEOUTS, headers_ms: 100, request_ms: 100, check_ms: 20 })
+    const socket = await service.connect()
+    const heard = heardOn(socket)
+    socket.write("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n")
+    socket.write("POST /2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody")
+    await until(() => waiting.length === 1)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    waiting[0]?.end("/1 \n")
+    assert.deepStrictEqual(answersIn(await heard), ["/1 ", "/2 body"])
   })
 
   it("are forgotten with their connection", async () => {
