@@ -1,7 +1,13 @@
-// Writes what of docs/limits.md and docs/security.md is read off the code: `npm run limits`.
+// Writes the generated parts of docs/limits.md and docs/security.md: `npm run limits`.
 import { readFileSync, writeFileSync } from "node:fs"
-import { BEGIN_BOUNDS, END_BOUNDS, writtenBounds } from "../test/house/bounds.ts"
-import { BEGIN, END, written } from "../test/house/limits.ts"
+import {
+  BEGIN_BOUNDS,
+  BEGIN_LIMITS,
+  END_BOUNDS,
+  END_LIMITS,
+  writtenBounds,
+  writtenLimits,
+} from "../test/house/bounds.ts"
 
 const write = (file: string, begin: string, end: string, part: string) => {
   const text = readFileSync(file, "utf8")
@@ -9,5 +15,5 @@ const write = (file: string, begin: string, end: string, part: string) => {
   const after = text.slice(text.indexOf(end))
   writeFileSync(file, `${before}\n\n${part}\n${after}`)
 }
-write("docs/limits.md", BEGIN, END, written())
+write("docs/limits.md", BEGIN_LIMITS, END_LIMITS, writtenLimits())
 write("docs/security.md", BEGIN_BOUNDS, END_BOUNDS, writtenBounds())
