@@ -12,7 +12,9 @@ describe("docs/limits.md", () => {
   })
 
   it("has every limit that a customer or an operator reaches, and no internal one", () => {
-    const rows = writtenLimits().split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| limit"))
+    const rows = writtenLimits()
+      .split("\n")
+      .filter((line) => line.startsWith("| ") && !line.startsWith("| limit"))
     assert.lengthOf(rows, bounds.filter(({ audience }) => audience !== "internal").length)
   })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 
-/** What is bounded by what number is compared with the code by another test. */
+/** The part before the resource limits, which another test compares with the code. */
 const [text = ""] = readFileSync("docs/security.md", "utf8").split("\n## Resource limits")
 
 const rows = [...text.matchAll(/\| `(test\/[^`]+)`: ([^|]+) \|$/gmu)].map(([, file = "", title = ""]) => ({

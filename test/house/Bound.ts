@@ -1,0 +1,32 @@
+/** Who reaches a bound: a customer by a request or a message, an operator by a setting or a machine, or nobody but the code. */
+export type Audience = "customer" | "operator" | "internal"
+
+export interface Bound {
+  readonly audience: Audience
+  readonly what: string
+  /** Name of the constant that `path` declares. */
+  readonly constant: string
+  readonly path: string
+  /** Effect of passing the bound. */
+  readonly beyond: string
+  /** Printed instead of the declared value, for a table of values. */
+  readonly value?: string
+}
+export interface Group {
+  readonly title: string
+  readonly bounds: ReadonlyArray<Bound>
+}
+
+const boundFor =
+  (audience: Audience) =>
+  (what: string, constant: string, path: string, beyond: string, value?: string): Bound => ({
+    audience,
+    what,
+    constant,
+    path,
+    beyond,
+    ...(value === undefined ? {} : { value }),
+  })
+export const customer = boundFor("customer")
+export const operator = boundFor("operator")
+export const internal = boundFor("internal")

@@ -1,0 +1,288 @@
+import * as Plan from "@waybill/domain/Plan"
+import * as RateLimit from "@waybill/domain/RateLimit"
+import { customer, type Group, operator } from "./Bound.ts"
+
+const SETTINGS = "apps/server/src/Settings.ts"
+const STOP = "apps/server/src/Stop.ts"
+const PIPELINE = "apps/server/src/tasks/Pipeline.ts"
+const JUDGE = "apps/server/src/tasks/judge.ts"
+const DELIVER = "apps/server/src/tasks/deliver.ts"
+const TURNS = "apps/server/src/tasks/EndpointTurns.ts"
+const CALLS = "apps/server/src/tasks/drainWebhooks.ts"
+const RATES = "packages/domain/src/RateLimit.ts"
+const PLANS = "packages/domain/src/Plan.ts"
+const ACCEPTANCE = "packages/domain/src/Acceptance.ts"
+const ADDRESS = "packages/domain/src/Address.ts"
+const HEADER = "packages/domain/src/Header.ts"
+const ACCOUNT = "packages/domain/src/Account.ts"
+const WEBHOOK = "packages/domain/src/Webhook.ts"
+const DOMAIN_CHECKS = "packages/domain/src/DomainSchedule.ts"
+const VISIT = "packages/domain/src/EmailReport.ts"
+const MESSAGE = "packages/api/src/EmailMessage.ts"
+const EVENTS = "packages/api/src/Events.ts"
+const LISTS = "packages/api/src/Page.ts"
+const LOGS = "packages/api/src/Logs.ts"
+const STATS = "packages/api/src/Stats.ts"
+
+const ofPlans = (value: (terms: Plan.Terms) => number | null): string =>
+  Plan.ALL.map((plan) => {
+    const number = value(Plan.TERMS[plan])
+    return `${Plan.TERMS[plan].name} ${number === null ? "unlimited" : number.toLocaleString("en-US")}`
+  }).join(", ")
+const rate = (bucket: RateLimit.Bucket): string => RateLimit.PER_MINUTE[bucket].toLocaleString("en-US")
+
+/** Bounds of the product: what a plan, a message, an account or an installation may have. */
+export const productBounds: ReadonlyArray<Group> = [
+  {
+    title: "Request rates and monthly volume",
+    bounds: [
+      customer(
+        "`POST /email/send` and `POST /email/send/batch` together, a key and minute",
+        "PER_MINUTE",
+        RATES,
+        "429 `request_rate`",
+        rate("send"),
+      ),
+      customer("`GET /email/logs`, a key and minute", "PER_MINUTE", RATES, "429 `request_rate`", rate("logs")),
+      customer("All other requests, a key and minute", "PER_MINUTE", RATES, "429 `request_rate`", rate("other")),
+      customer(
+        "Accepted recipients, an account and UTC month",
+        "TERMS",
+        PLANS,
+        "429 `monthly_quota`",
+        ofPlans(({ monthly_emails }) => monthly_emails),
+      ),
+      operator("Rate that can be granted to an account, a minute", "MAX_GRANTED_PER_MINUTE", ACCOUNT, "refused"),
+      operator("Monthly volume that can be granted to an account", "MAX_GRANTED_MONTHLY", ACCOUNT, "refused"),
+    ],
+  },
+  {
+    title: "Messages",
+    bounds: [
+      customer(
+        "Recipients in `to`, `cc` and `bcc` together",
+        "TERMS",
+        PLANS,
+        "422 `recipient_limit_exceeded`",
+        ofPlans(({ max_recipients }) => max_recipients),
+      ),
+      customer("Addresses in `to`", "MAX_TO", ACCEPTANCE, "400"),
+      customer("Addresses in `cc`, and in `bcc`", "MAX_COPIES", MESSAGE, "400"),
+      customer("Addresses in `reply_to`", "MAX_REPLY_TO", MESSAGE, "400"),
+      customer("An address", "MAX_ADDRESS_OCTETS", ADDRESS, "400"),
+      customer("The part of an address before the `@`", "MAX_LOCAL_OCTETS", ADDRESS, "400"),
+      customer("The display name of an address", "MAX_NAME_CHARS", ADDRESS, "400"),
+      customer("An address with its display name", "MAX_MAILBOX_CHARS", ADDRESS, "400"),
+      customer("`subject`", "MAX_SUBJECT_CHARS", HEADER, "400"),
+      customer("Custom headers", "MAX_HEADERS", HEADER, "400"),
+      customer("The name of a custom header", "MAX_NAME_CHARS", "packages/api/src/MessageHeaders.ts", "400"),
+      customer("The value of a custom header", "MAX_HEADER_VALUE_CHARS", HEADER, "400"),
+      customer("A run without a space in a header value", "MAX_UNBROKEN_OCTETS", HEADER, "400"),
+      customer("Attachments", "MAX_ATTACHMENTS", "packages/domain/src/Content.ts", "400"),
+      customer("The file name of an attachment", "MAX_FILENAME_CHARS", MESSAGE, "400"),
+      customer("Tags", "MAX_TAGS", "packages/domain/src/Tag.ts", "400"),
+      customer("A tag", "MAX_TAG_CHARS", "packages/domain/src/Tag.ts", "400"),
+      customer("Messages in a batch", "MAX_BATCH", "packages/api/src/Batch.ts", "400"),
+      customer("`Idempotency-Key`", "MAX_KEY_CHARS", "packages/api/src/Idempotency.ts", "400"),
+      customer(
+        "Time for which an idempotency key is kept",
+        "IDEMPOTENCY_TTL_MS",
+        "packages/store/src/Manifest.ts",
+        "the key can be used for another message",
+      ),
+      customer("`scheduled_at` in the past", "MAX_SCHEDULE_PAST_MS", ACCEPTANCE, "422 `scheduled_at_out_of_range`"),
+      customer("`scheduled_at` in the future", "MAX_SCHEDULE_AHEAD_MS", ACCEPTANCE, "422 `scheduled_at_out_of_range`"),
+      customer(
+        "Changes of `scheduled_at` of one message",
+        "MAX_RESCHEDULES",
+        "packages/domain/src/Email.ts",
+        "422 `rescheduled_too_often`",
+      ),
+    ],
+  },
+  {
+    title: "Delivery",
+    bounds: [
+      customer("Time of one delivery attempt", "ATTEMPT_LIMIT", DELIVER, "the attempt is recorded as lost"),
+      customer(
+        "Time from due, while a site asks to come back later without an attempt being counted",
+        "PUT_OFF_LIMIT",
+        JUDGE,
+        "the recipient fails",
+      ),
+      customer(
+        "Time from due, while a message only waits for a site that limits other mail",
+        "UNHEARD_LIMIT",
+        JUDGE,
+        "the recipient fails",
+      ),
+      customer(
+        "Attempts of one message that end with the death of the worker",
+        "MAX_LOST",
+        "packages/store/src/Reclaim.ts",
+        "the message fails as `expired`",
+      ),
+      operator("Deliveries in progress, a process", "MAX_IN_FLIGHT", PIPELINE, "due messages wait"),
+      operator(
+        "Connections to a relay, a process",
+        "RELAY_CONNECTIONS",
+        "packages/mail/src/RelayTransport.ts",
+        "messages wait",
+      ),
+      operator(
+        "Connections to a receiving site, a process, until it has shown what it accepts",
+        "DEFAULT_CONNECTIONS",
+        "packages/mail/src/SiteRules.ts",
+        "messages wait",
+      ),
+    ],
+  },
+  {
+    title: "Tracking",
+    bounds: [
+      customer(
+        "Tracked links of a message",
+        "MAX_TRACKED_LINKS",
+        "packages/mail/src/TrackedHtml.ts",
+        "further links are not tracked",
+      ),
+      customer(
+        "The URL of a tracked link",
+        "MAX_TRACKED_URL_CHARS",
+        "packages/mail/src/TrackedLink.ts",
+        "the link is not tracked",
+      ),
+      customer(
+        "Recorded opens, and recorded clicks, of a message",
+        "MAX_TRACKED",
+        VISIT,
+        "not recorded; links still redirect",
+      ),
+    ],
+  },
+  {
+    title: "Reading",
+    bounds: [
+      customer("`limit` of a list", "MAX_LIMIT", LISTS, "400"),
+      customer("`limit` of a list, by default", "DEFAULT_LIMIT", LISTS, "the rest is on the next page"),
+      customer("`limit` of `GET /events`", "MAX_EVENTS", EVENTS, "400"),
+      customer("`limit` of `GET /events`, by default", "DEFAULT_EVENTS", EVENTS, "the rest is on the next page"),
+      customer("`subject` filter of `GET /email/logs`", "MAX_SUBJECT_FILTER_CHARS", LOGS, "400"),
+      customer("`tag` filters of `GET /email/logs`", "MAX_TAG_FILTERS", LOGS, "400"),
+      customer("Period of `GET /stats`, in days", "MAX_STATS_DAYS", STATS, "400"),
+      customer("Period of `GET /stats` by hour, in days", "MAX_HOURLY_STATS_DAYS", STATS, "400"),
+      customer(
+        "Tags in an answer of `GET /stats` by tag",
+        "MAX_SHOWN_TAGS",
+        STATS,
+        "further tags are left out, and the answer says so",
+      ),
+      customer("`wait` for captured mail", "MAX_WAIT_SECONDS", "packages/api/src/Sandbox.ts", "400"),
+      customer("`wait` for events", "MAX_WAIT_SECONDS", EVENTS, "400"),
+      customer("Details of a refusal", "MAX_DETAILS", "packages/api/src/Violations.ts", "further details are left out"),
+    ],
+  },
+  {
+    title: "Accounts",
+    bounds: [
+      customer("Active API keys", "MAX_ACTIVE_KEYS", "packages/domain/src/ApiKey.ts", "422 `too_many_api_keys`"),
+      customer(
+        "Revoked and expired keys in the list of keys",
+        "MAX_ENDED_KEYS",
+        "packages/store/src/ApiKeys.ts",
+        "older ones are not listed",
+      ),
+      customer("The name of an API key", "MAX_NAME_CHARS", "packages/domain/src/ApiKey.ts", "400"),
+      customer("`allowed_ips` of an API key", "MAX_ALLOWED_IPS", "packages/domain/src/ApiKey.ts", "400"),
+      customer("Domains", "MAX_DOMAINS", "packages/domain/src/Domain.ts", "422 `too_many_domains`"),
+      customer(
+        "Time for DNS to show the records of a domain, and time for which they may be missing",
+        "GRACE_MS",
+        DOMAIN_CHECKS,
+        "the domain is `failed`",
+      ),
+      customer("Members", "MAX_MEMBERS", "packages/domain/src/Team.ts", "422 `too_many_members`"),
+      customer("The name of a member", "MAX_NAME_CHARS", "packages/domain/src/Team.ts", "400"),
+      operator("The name of an account", "MAX_NAME_CHARS", ACCOUNT, "refused"),
+      operator("Days for which content is kept, by default", "DEFAULT_RETENTION_DAYS", ACCOUNT, "content is deleted"),
+      operator("Days for which content is kept, at most", "MAX_RETENTION_DAYS", ACCOUNT, "refused"),
+      operator("Days for which histories are kept, at least, where they expire", "MIN_LOG_DAYS", ACCOUNT, "refused"),
+      operator("Days for which histories are kept, at most, where they expire", "MAX_LOG_DAYS", ACCOUNT, "refused"),
+      operator(
+        "Days for which webhook deliveries are kept, by default",
+        "DEFAULT_DELIVERY_DAYS",
+        ACCOUNT,
+        "they are deleted",
+      ),
+      operator("Days for which webhook deliveries are kept, at least", "MIN_DELIVERY_DAYS", ACCOUNT, "refused"),
+      operator("Days for which webhook deliveries are kept, at most", "MAX_DELIVERY_DAYS", ACCOUNT, "refused"),
+    ],
+  },
+  {
+    title: "Webhooks",
+    bounds: [
+      customer("Webhooks of an account", "MAX_WEBHOOKS", WEBHOOK, "422 `too_many_webhooks`"),
+      customer("Event types of a webhook", "MAX_EVENTS", "packages/api/src/Webhooks.ts", "400"),
+      customer("The URL of a webhook", "MAX_URL_CHARS", "packages/domain/src/WebhookUrl.ts", "400"),
+      customer("The description of a webhook", "MAX_DESCRIPTION_CHARS", WEBHOOK, "400"),
+      customer("Time for which a rotated secret still signs", "SECRET_OVERLAP_MS", WEBHOOK, "it signs no more"),
+      customer("Rotated secrets that sign beside the newest", "MAX_PREVIOUS", WEBHOOK, "the oldest signs no more"),
+      customer("Time without one successful call", "FAILING_LIMIT_MS", WEBHOOK, "the webhook is disabled"),
+      customer(
+        "Events of one range replay",
+        "MAX_REPLAY_EVENTS",
+        "packages/store/src/WebhookReplays.ts",
+        "continue at `next_position`",
+      ),
+      customer(
+        "Attempts kept of a delivery",
+        "MAX_HISTORY",
+        "packages/store/src/WebhookDeliveries.ts",
+        "older ones are not shown",
+      ),
+      customer(
+        "Simultaneous calls of an endpoint that answers, a process",
+        "MAX_CALLS_PER_WEBHOOK",
+        TURNS,
+        "calls wait",
+      ),
+      customer(
+        "Simultaneous calls of an endpoint that does not answer, a process",
+        "MIN_CALLS_PER_WEBHOOK",
+        TURNS,
+        "calls wait",
+      ),
+      operator("Simultaneous calls of all endpoints, a process", "MAX_CALLS", CALLS, "calls wait"),
+    ],
+  },
+  {
+    title: "Installation",
+    bounds: [
+      operator("`MAX_BODY_BYTES`, at most", "LARGEST_MAX_BODY_BYTES", SETTINGS, "the process does not start"),
+      operator("`STATS_MONTHS`, by default", "DEFAULT_STATS_MONTHS", SETTINGS, "older statistics are dropped"),
+      operator("`STATS_MONTHS`, at least", "MIN_STATS_MONTHS", SETTINGS, "the process does not start"),
+      operator("`STATS_MONTHS`, at most", "MAX_STATS_MONTHS", SETTINGS, "the process does not start"),
+      operator(
+        "`DATABASE_CONNECTIONS`, by default",
+        "DEFAULT_CONNECTIONS",
+        "packages/store/src/Database.ts",
+        "statements wait for a connection",
+      ),
+      operator("Instance keys", "MAX_KEYS", "packages/store/src/InstanceKey.ts", "the process does not start"),
+      operator("Networks in a setting", "MAX_NETWORKS", "packages/mail/src/Network.ts", "the process does not start"),
+      operator("Time of an orderly stop", "STOP_TIMEOUT", STOP, "the process ends with 1"),
+      operator(
+        "Time for which commits wait for a database that restarts or fails over",
+        "PATIENCE_MS",
+        "packages/store/src/GroupCommit.ts",
+        "500",
+      ),
+      operator(
+        "A log file of the embedded Postgres",
+        "LOG_MAX_BYTES",
+        "packages/embedded-postgres/src/Server.ts",
+        "it is rotated; one former file is kept",
+      ),
+    ],
+  },
+]

@@ -1,0 +1,254 @@
+import { customer, type Group, internal, operator } from "./Bound.ts"
+
+const NODE = "apps/server/src/http/NodeServer.ts"
+const CONNECTIONS = "apps/server/src/http/Connections.ts"
+const BODIES = "apps/server/src/http/Bodies.ts"
+const ANSWERS = "apps/server/src/http/Answers.ts"
+const DOCUMENTS = "apps/server/src/http/DocumentWindows.ts"
+const PREVIEW = "apps/server/src/http/preview.ts"
+const JSON_SHAPE = "apps/server/src/http/JsonShape.ts"
+const AUTH = "apps/server/src/signIn/betterAuth.ts"
+const SIGN_IN = "apps/server/src/signIn/Options.ts"
+const SUBMISSION = "apps/server/src/smtp/Submission.ts"
+const SUBMISSION_CONNECTION = "apps/server/src/smtp/Connection.ts"
+const REPORTS = "apps/server/src/smtp/Reports.ts"
+const HANDSHAKES = "apps/server/src/smtp/Handshakes.ts"
+const SETTINGS = "apps/server/src/Settings.ts"
+const FEED = "apps/server/src/EventFeed.ts"
+const VISITS = "apps/server/src/Visits.ts"
+const UNSUBSCRIBE = "apps/server/src/unsubscribe.ts"
+const CALL = "apps/server/src/tasks/callWebhook.ts"
+const EXCHANGE = "apps/server/src/tasks/webhookExchange.ts"
+const POOL = "packages/mail/src/parsing/ParserPool.ts"
+const SUBMITTED = "packages/mail/src/parsing/readSubmitted.ts"
+const MIME = "packages/mail/src/parsing/MimeReader.ts"
+const REPORT = "packages/mail/src/parsing/readReport.ts"
+const SMALL = "packages/mail/src/parsing/isSmall.ts"
+const POLICY = "packages/mail/src/MtaSts.ts"
+const POLICY_FETCH = "packages/mail/src/MtaStsFetch.ts"
+const RATES = "packages/domain/src/RateLimit.ts"
+
+/** Bounds that stop an attacker, as docs/security.md lists them. A new bound is a line here. */
+export const securityBounds: ReadonlyArray<Group> = [
+  {
+    title: "HTTP",
+    bounds: [
+      operator("Connections, a process, by default", "DEFAULT_MAX_CONNECTIONS", CONNECTIONS, "503, closed"),
+      operator(
+        "Connections, an address, by default",
+        "DEFAULT_MAX_CONNECTIONS_PER_ADDRESS",
+        CONNECTIONS,
+        "503, closed",
+      ),
+      operator("Connections reserved for health checks beyond these", "RESERVED_CONNECTIONS", CONNECTIONS, "closed"),
+      customer("Requests for documents, an address and minute", "DOCUMENTS_PER_MINUTE", DOCUMENTS, "429"),
+      customer("Bytes of documents, an address and minute", "DOCUMENT_BYTES_PER_MINUTE", DOCUMENTS, "429"),
+      operator("Bytes of documents for all addresses, a minute", "ALL_DOCUMENT_BYTES_PER_MINUTE", DOCUMENTS, "429"),
+      operator("Request bodies in progress, a process", "MAX_BODY_BYTES_HELD", BODIES, "503 `overloaded`"),
+      customer(
+        "Request bodies in progress, an account or address and process",
+        "MAX_BODY_BYTES_HELD_PER_ACCOUNT",
+        BODIES,
+        "503 `overloaded`",
+      ),
+      operator(
+        "Answers of 64 KiB and more that wait to be read, a process",
+        "MAX_ANSWER_BYTES_HELD",
+        ANSWERS,
+        "503 `overloaded`",
+      ),
+      customer(
+        "Answers of 64 KiB and more that wait to be read, an account and process",
+        "MAX_ANSWER_BYTES_HELD_PER_ACCOUNT",
+        ANSWERS,
+        "503 `overloaded`",
+      ),
+      internal(
+        "Time of a request body after which its key is checked again",
+        "READMITTED_AFTER_MS",
+        BODIES,
+        "401 if revoked",
+      ),
+      internal(
+        "Time between checks for revoked keys of streams and waiting requests",
+        "LOOK_EVERY",
+        "apps/server/src/Revocations.ts",
+        "the request ends",
+      ),
+      customer("All headers of a request", "MAX_HEADER_BYTES", NODE, "400 `headers_too_large`"),
+      customer("Time to send the headers", "HEADERS_TIMEOUT_MS", NODE, "400 `request_timeout`, closed"),
+      customer("Time to send the whole request", "REQUEST_TIMEOUT_MS", NODE, "400 `request_timeout`, closed"),
+      customer("Time in which nothing of an answer is read", "STALLED_TIMEOUT_MS", NODE, "closed"),
+      internal("Requests on one connection", "MAX_REQUESTS_PER_SOCKET", NODE, "closed after the answer"),
+      customer(
+        "A request body, where `MAX_BODY_BYTES` is not set",
+        "DEFAULT_MAX_BODY_BYTES",
+        SETTINGS,
+        "400 `payload_too_large`",
+      ),
+      customer("JSON values in a request", "MAX_VALUES", JSON_SHAPE, "400 `payload_too_large`"),
+      customer("Depth of the JSON of a request", "MAX_DEPTH", JSON_SHAPE, "400 `payload_too_large`"),
+      internal("A request body at `/auth`", "MAX_AUTH_BODY_BYTES", "apps/server/src/http/auth.ts", "400"),
+      customer(
+        "Requests without a valid key, an address and minute",
+        "ANONYMOUS_PER_MINUTE",
+        RATES,
+        "429 `request_rate`",
+      ),
+      internal("Places of a preview that may show an image", "MAX_PLACES", PREVIEW, "further images are left out"),
+      customer("Images shown inside one preview", "MAX_INLINE_BYTES", PREVIEW, "further images are left out"),
+      customer("Event streams, an account and process", "MAX_STREAMS_PER_ACCOUNT", FEED, "422 `too_many_streams`"),
+      customer("Time of an event stream", "MAX_STREAM", FEED, "it ends; the client connects again"),
+      customer(
+        "Requests that wait for events, an account and process",
+        "MAX_WAITING_PER_ACCOUNT",
+        FEED,
+        "answered at once",
+      ),
+      operator("Requests that wait for events, a process", "MAX_WAITING", FEED, "answered at once"),
+      customer(
+        "Recorded opens and clicks, an address, minute and process",
+        "MAX_VISITS_PER_MINUTE",
+        VISITS,
+        "not recorded; links still redirect",
+      ),
+      internal("Unsubscribe requests for one message, a minute", "MAX_UNSUBSCRIBES_PER_MINUTE", UNSUBSCRIBE, "429"),
+    ],
+  },
+  {
+    title: "Sign-in",
+    bounds: [
+      customer(
+        "Attempts to sign in, to enter a code or to use a link, each, an address and minute",
+        "TRIES_PER_MINUTE",
+        SIGN_IN,
+        "429 `too_many_tries`",
+      ),
+      customer("Wrong codes in a row", "MAX_WRONG_CODES", AUTH, "429 `account_temporarily_locked` for 15 minutes"),
+      customer("A password, at least", "MIN_PASSWORD_CHARS", SIGN_IN, "400"),
+      customer("A password, at most", "MAX_PASSWORD_CHARS", SIGN_IN, "400"),
+      customer("A session that is not used", "SESSION_DAYS", AUTH, "it ends"),
+      customer("A link that sets a password", "LINK_HOURS", SIGN_IN, "it no longer works"),
+    ],
+  },
+  {
+    title: "SMTP submission",
+    bounds: [
+      operator("Connections, a process", "MAX_CONNECTIONS", SUBMISSION, "421"),
+      customer("Connections, an address", "MAX_CONNECTIONS_PER_ADDRESS", SUBMISSION, "421"),
+      operator(
+        "Connections without a login, a process",
+        "MAX_STRANGERS",
+        SUBMISSION,
+        "the oldest idle one is closed with 421",
+      ),
+      customer("Connections without a login, an address", "MAX_STRANGERS_PER_ADDRESS", SUBMISSION, "421"),
+      customer("Time from connecting to the login", "LOGIN_WITHIN", SUBMISSION, "421, closed"),
+      customer(
+        "Time from connecting to the login, when connections are scarce",
+        "LOGIN_WITHIN_CROWDED",
+        SUBMISSION,
+        "421, closed",
+      ),
+      operator("TLS handshakes a second", "HANDSHAKES_PER_SECOND", HANDSHAKES, "they wait"),
+      customer("Logins on a connection", "MAX_LOGIN_ATTEMPTS", SUBMISSION_CONNECTION, "421, closed"),
+      customer("Time without a command", "IDLE", SUBMISSION, "421, closed"),
+      customer("Time to send a message", "MESSAGE_WITHIN", SUBMISSION, "421, closed"),
+      customer("Recipients of an envelope", "MAX_RECIPIENTS", SUBMISSION, "452"),
+      customer(
+        "Refused recipients on a connection",
+        "MAX_REFUSED_RECIPIENTS",
+        "apps/server/src/smtp/Listener.ts",
+        "421",
+      ),
+      operator("Messages in progress, a listener", "MAX_BYTES_HELD", "apps/server/src/smtp/Intake.ts", "452"),
+      customer("Parts of a message", "MAX_PARTS", SUBMITTED, "552"),
+      customer("Depth of parts", "MAX_DEPTH", MIME, "552"),
+      customer("Headers of all parts", "MAX_HEADER_BYTES", MIME, "552"),
+      customer("Addresses in the headers", "MAX_ADDRESSES", SUBMITTED, "552"),
+    ],
+  },
+  {
+    title: "Incoming reports",
+    bounds: [
+      operator("Connections, a process", "MAX_CONNECTIONS", REPORTS, "421"),
+      internal("Connections, an address", "MAX_CONNECTIONS_PER_ADDRESS", REPORTS, "421"),
+      internal(
+        "Connections without an accepted recipient, a process",
+        "MAX_STRANGERS",
+        REPORTS,
+        "the oldest idle one is closed",
+      ),
+      internal("Connections without an accepted recipient, an address", "MAX_STRANGERS_PER_ADDRESS", REPORTS, "421"),
+      internal("Time of a connection", "CONNECTED_WITHIN", REPORTS, "421, closed"),
+      internal("Time to send a report", "MESSAGE_WITHIN", REPORTS, "421, closed"),
+      operator("A report", "MAX_MESSAGE_BYTES", REPORTS, "552"),
+      operator("Bytes of a report that are read", "REPORT_SIZE_LIMIT", REPORT, "the rest is not read"),
+      internal("Lines of a report that are read", "REPORT_LINES_LIMIT", REPORT, "the rest is not read"),
+      internal("Parts of a report", "REPORT_PARTS_LIMIT", REPORT, "250, dropped"),
+      internal("Depth of the parts of a report", "MAX_DEPTH", MIME, "250, dropped"),
+      internal("Headers of a report", "MAX_HEADER_BYTES", MIME, "250, dropped"),
+    ],
+  },
+  {
+    title: "Parsing of mail, HTML and reports",
+    bounds: [
+      customer(
+        "Processor time of one document",
+        "DEADLINE_MS",
+        POOL,
+        "parsing stops: 554, 422 `message_unreadable`, or delivery without a text part or tracking",
+      ),
+      customer("Further processor time for each MiB", "DEADLINE_MS_PER_MB", POOL, "the same"),
+      customer("Memory of one document", "THREAD_MEMORY_MB", POOL, "the same"),
+      internal("Threads", "MAX_THREADS", POOL, "documents wait"),
+      customer(
+        "Waiting documents, an account and process",
+        "MAX_WAITING_PER_ACCOUNT",
+        POOL,
+        "451 over SMTP, 503 over HTTP",
+      ),
+      operator("Waiting documents, a process", "MAX_WAITING", POOL, "451 over SMTP, 503 over HTTP"),
+      internal("A message that is parsed on the event loop", "SMALL_MAIL_BYTES", SMALL, "a thread parses it"),
+      internal("HTML that is converted to text on the event loop", "SMALL_HTML_CHARS", SMALL, "a thread parses it"),
+      internal("HTML that is searched for links on the event loop", "SMALL_TRACKED_CHARS", SMALL, "a thread parses it"),
+    ],
+  },
+  {
+    title: "Servers that Waybill calls",
+    bounds: [
+      customer("Time of a webhook call", "CALL_TIMEOUT", CALL, "the attempt has failed"),
+      customer("The answer of a webhook endpoint", "MAX_ANSWER_BYTES", EXCHANGE, "cut off"),
+      internal(
+        "Unread replies of an SMTP server",
+        "MAX_UNREAD_BYTES",
+        "packages/mail/src/SmtpWire.ts",
+        "the session ends",
+      ),
+      internal("Time of an MTA-STS request", "FETCH_TIMEOUT_MS", POLICY_FETCH, "the former policy holds"),
+      internal("All bytes that a policy host sends", "FETCH_WIRE_BYTES", POLICY_FETCH, "the former policy holds"),
+      internal(
+        "Interim answers (1xx) to one request",
+        "MAX_INTERIM_ANSWERS",
+        "packages/mail/src/AnswerBudget.ts",
+        "the request is given up",
+      ),
+      internal("An MTA-STS policy", "POLICY_BYTES", POLICY, "it is ignored"),
+      internal("Server names in a policy, together", "MX_CHARS", POLICY, "it is ignored"),
+      internal("Policies in memory", "DOMAINS", POLICY, "the oldest is removed"),
+      internal(
+        "Policies in the database",
+        "MAX_POLICIES",
+        "packages/store/src/MtaStsPolicies.ts",
+        "the least recently used are removed",
+      ),
+      internal(
+        "Simultaneous requests when policies are renewed",
+        "MAX_FETCHES",
+        "apps/server/src/tasks/refreshPolicies.ts",
+        "they wait",
+      ),
+      internal("A DNS query", "LOOKUP_TIMEOUT_MS", "packages/mail/src/Dns.ts", "unavailable, tried again later"),
+    ],
+  },
+]
