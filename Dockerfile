@@ -1,8 +1,8 @@
-# The service for a Postgres of your own: DATABASE_URL has to name one. docs/operating/install.md says how to run it.
-# Any image with Node 24 and npm, where that registry cannot be reached: --build-arg NODE=…
+# The service without an embedded Postgres: set DATABASE_URL. docs/operating/install.md says how to run it.
+# If docker.io cannot be reached, use any image with Node 24 and npm: --build-arg NODE=…
 ARG NODE=docker.io/library/node:24-alpine
 
-# What the service needs from npm, and nothing that only builds or tests: no embedded Postgres, no compiler.
+# Production packages only: no embedded Postgres, no compiler, no test tools.
 FROM ${NODE} AS packages
 WORKDIR /waybill
 COPY package.json package-lock.json ./
@@ -17,7 +17,7 @@ COPY apps/server/package.json apps/server/
 RUN npm install --no-save --ignore-scripts --no-audit --no-fund --omit=dev --omit=optional --workspace apps/server \
   && find node_modules apps/server/node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
-# The dashboard is built once, here, with the tools that the image does without.
+# Builds the dashboard with tools that the final image does not contain.
 FROM ${NODE} AS dashboard
 WORKDIR /waybill
 COPY package.json package-lock.json tsconfig.json ./
@@ -42,15 +42,15 @@ COPY packages/store packages/store
 COPY apps/server apps/server
 COPY bin/health.mjs bin/health.mjs
 COPY deploy/image/waybill bin/waybill
-# What has to outlive a container lies in Postgres, but for the key that seals secrets, where WAYBILL_INSTANCE_KEY is unset.
+# All state is in Postgres, except the instance key where WAYBILL_INSTANCE_KEY is not set.
 RUN mkdir /data && chown 1000:1000 /data && ln -s /waybill/bin/waybill /usr/local/bin/waybill
 VOLUME /data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3025 SMTP_PORT=2525 METRICS_HOST=0.0.0.0 METRICS_PORT=9464 WAYBILL_DATA=/data
 EXPOSE 3025 2525 9464
-# A number, so that whoever forbids root can see that it is none.
+# A number, so that a policy against root can check it.
 USER 1000:1000
 STOPSIGNAL SIGTERM
-# Every role has the port of its numbers, an API or not.
+# Every role has the metrics port, with or without an API.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "bin/health.mjs"]
 ENTRYPOINT ["node", "apps/server/src/main.ts"]
 CMD ["start"]

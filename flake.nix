@@ -1,5 +1,5 @@
 {
-  description = "Waybill: transactional email whose truth is an event log on Postgres";
+  description = "Waybill: self-hosted transactional email on Postgres, with a complete history of every message";
 
   inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-unstable";
 
@@ -14,8 +14,8 @@
       ];
       forEach = make: nixpkgs.lib.genAttrs systems (system: make nixpkgs.legacyPackages.${system});
 
-      # A command, and not a build: npm installs the locked packages when it first runs. Their Postgres expects the C
-      # library where NixOS has none, so the embedded one is Nix's.
+      # A start script instead of a build: npm installs the locked packages at its first run. The Postgres from npm needs
+      # the C library in a place where NixOS has none, so the embedded Postgres comes from Nix.
       waybill =
         pkgs:
         pkgs.writeShellApplication {

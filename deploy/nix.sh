@@ -1,14 +1,14 @@
-# What the package of flake.nix does, which says before it where the checkout lies in the store: $sources.
+# Start script of the package in flake.nix, which sets $sources to the checkout in the Nix store.
 state="${XDG_STATE_HOME:-$HOME/.local/state}/waybill"
 name="$(basename "$sources")"
 copy="$state/${name:0:32}"
 export WAYBILL_DATA="${WAYBILL_DATA:-$state/data}"
 
-# npm installs beside the sources, and the store is read-only: the service runs from a copy, one a release.
+# npm installs beside the sources, and the store is read-only. The service therefore runs from a copy for each release.
 if [ ! -e "$copy" ]; then
   mkdir -p "$state"
   cp -R --no-preserve=mode "$sources" "$copy.$$"
-  # By one rename; where another command was first, its copy is as good.
+  # One rename creates the copy. If another command was first, its copy is used.
   mv -nT "$copy.$$" "$copy" || [ -e "$copy" ]
   rm -rf "$copy.$$"
 fi

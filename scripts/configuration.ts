@@ -2,7 +2,7 @@ import { TABLE } from "../apps/server/src/Settings.ts"
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-/** docs/configuration.md is written from the settings themselves; a test holds it current. */
+/** File that is generated from the table of settings. A test compares both. */
 export const FILE = fileURLToPath(new URL("../docs/configuration.md", import.meta.url))
 
 export const render = (): string => {
@@ -15,8 +15,8 @@ export const render = (): string => {
     "",
     "<!-- Written by scripts/configuration.ts from apps/server/src/Settings.ts. -->",
     "",
-    "Everything is set by environment variables, and everything has a default. `npx waybill config` shows what is set here",
-    "and now; a wrong value is named, with what it should be, before anything starts.",
+    "Settings are environment variables, and each has a default. `npx waybill config` shows the values in use. At the start",
+    "Waybill checks all of them and names each wrong one, with what it should be.",
     "",
     "| variable | default | meaning |",
     "|---|---|---|",

@@ -1,4 +1,4 @@
-// What `npm run bench` does without a name: every benchmark, one after another, and docs/benchmarks.md from what they say.
+// Runs every benchmark, one after another, and writes docs/benchmarks.md from their results: `npm run bench` without a name.
 import { spawn } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -84,9 +84,9 @@ export const all = async (date: string): Promise<void> => {
     machine &&
     `${machine.cores} cores of ${machine.cpu}, ${machine.system}, Node ${machine.node}, PostgreSQL ${machine.postgres}`
   const written = [
-    `Measured on ${date} by one \`npm run bench\`: ${shape}. What each said in full lies in [benchmarks/](benchmarks).`,
+    `Measured on ${date} by one \`npm run bench\`: ${shape}. The full results are in [benchmarks/](benchmarks).`,
     ...parts,
-    "![Cost of a piece of work by messages held](benchmarks/growth.svg)",
+    "![Cost of an operation by number of stored messages](benchmarks/growth.svg)",
   ].join("\n\n")
   const doc = readFileSync(DOC, "utf8")
   const before = doc.slice(0, doc.indexOf(BEGIN) + BEGIN.length)

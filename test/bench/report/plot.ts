@@ -63,7 +63,7 @@ export const plot = (series: ReadonlyArray<Series>): string => {
   const width = series.length * (PANEL.width + GAP) - GAP
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${PANEL.height}" width="${width}" role="img">`,
-    "<title>Cost of a piece of work by messages held</title>",
+    "<title>Cost of an operation by number of stored messages</title>",
     `<style>${STYLE}</style>`,
     ...series.map(panel),
     "</svg>",
