@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync } from "node:fs"
+import { posix } from "node:path"
+import { paths, read } from "./source.ts"
+
+const documents = paths.filter((path) => path.endsWith(".md") && !path.startsWith("test/")).map(read)
+
+const withoutFences = (text: string) => text.replace(/^[ \t]*```[^]*?^[ \t]*```$/gmu, "")
+
+/** Anchor of a heading, as GitHub makes it. */
+const anchor = (heading: string) =>
+  heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/gu, "$1")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replace(/\s/gu, "-")
+
+const anchors = (path: string): ReadonlyArray<string> =>
+  [...withoutFences(read(path).text).matchAll(/^#+ (.+)$/gmu)].map(([, heading = ""]) => anchor(heading))
+
+const isBroken = (from: string, link: string): boolean => {
+  const [file = "", heading] = link.split("#")
+  const path = file === "" ? from : posix.join(posix.dirname(from), file)
+  if (!existsSync(path)) return true
+  return heading !== undefined && !anchors(path).includes(heading)
+}
+
+describe("the documentation", () => {
+  it("has no link that leads nowhere", () => {
+    const links = documents.flatMap(({ path, text }) =>
+      [...withoutFences(text).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/gu)]
+        .map(([, link, image]) => ({ path, link: link ?? image ?? "" }))
+        .filter(({ link }) => !/^[a-z]+:/u.test(link)),
+    )
+    assert.isAbove(links.length, 150)
+    assert.deepStrictEqual(
+      links.filter(({ link, path }) => isBroken(path, link)),
+      [],
+    )
+  })
+
+  it("lists each decision with its title", () => {
+    const decisions = documents.filter(({ path }) => /^docs\/decisions\/\d{4}-/u.test(path))
+    const rows = decisions
+      .map(({ path, text }) => {
+        const [, number = "", title = ""] = /^# (\d{4}): (.+)$/mu.exec(text) ?? assert.fail(path)
+        assert.isTrue(posix.basename(path).startsWith(`${number}-`), path)
+        return `| [${number}](${posix.basename(path)}) | ${title} |`
+      })
+      .toSorted()
+    const listed = read("docs/decisions/README.md")
+      .text.split("\n")
+      .filter((line) => line.startsWith("| ["))
+    assert.deepStrictEqual(listed, rows)
+  })
+})
