@@ -1,4 +1,4 @@
-/** Who reaches a bound: a customer by a request or a message, an operator by a setting or a machine, or nobody but the code. */
+/** Who can reach a bound. Nobody outside the code reaches an internal one, or only an attacker does. */
 export type Audience = "customer" | "operator" | "internal"
 
 export interface Bound {
