@@ -22,7 +22,8 @@ const DAY = 24 * HOUR
 const inTime = (ms: number): string => {
   if (ms % DAY === 0 && ms >= 5 * DAY) return `${ms / DAY} days`
   if (ms % HOUR === 0) return `${ms / HOUR} h`
-  return ms % MINUTE === 0 && ms > MINUTE ? `${ms / MINUTE} min` : `${ms / 1_000} s`
+  if (ms % MINUTE === 0 && ms > MINUTE) return `${ms / MINUTE} min`
+  return ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`
 }
 
 const MILLIS = { millis: 1, seconds: 1_000, minutes: MINUTE, hours: HOUR, days: DAY } as const

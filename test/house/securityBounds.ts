@@ -199,8 +199,8 @@ export const securityBounds: ReadonlyArray<Group> = [
         POOL,
         "parsing stops: 554, 422 `message_unreadable`, or delivery without a text part or tracking",
       ),
-      customer("Further processor time for each MiB", "DEADLINE_MS_PER_MB", POOL, "the same"),
-      customer("Memory of one document", "THREAD_MEMORY_MB", POOL, "the same"),
+      customer("Further processor time for each MiB", "DEADLINE_MS_PER_MB", POOL, "parsing stops"),
+      customer("Memory of one document", "THREAD_MEMORY_MB", POOL, "parsing stops"),
       internal("Threads", "MAX_THREADS", POOL, "documents wait"),
       customer(
         "Waiting documents per account and process",
