@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises"
 import * as NotListening from "../../apps/server/src/NotListening.ts"
 import * as Settings from "../../apps/server/src/Settings.ts"
 import { trackingHostOf, trackingUrlOf } from "../../apps/server/src/tracking.ts"
-import { FILE, render } from "../../scripts/configuration.ts"
+import { FILE, render } from "../../scripts/configuration/render.ts"
 
 const given = (env: Record<string, string>) => Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
 const problems = (env: Record<string, string>) =>
