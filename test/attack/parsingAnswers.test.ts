@@ -12,24 +12,11 @@ import { Lab } from "../server/httpLab.ts"
 import * as Smtp from "../server/smtp/support.ts"
 import * as Database from "../support/database.ts"
 import * as Delivery from "../support/delivery.ts"
+import { htmlBesideText } from "../support/mailForms.ts"
 
 /** A tenth of a second of work, a hundred times what these pools give. */
 const SLOW = "<b>".repeat(60_000)
-const MAIL = [
-  "From: {from}",
-  "Content-Type: multipart/mixed; boundary=b",
-  "",
-  "--b",
-  "Content-Type: text/plain",
-  "",
-  "x",
-  "--b",
-  "Content-Type: text/html",
-  "",
-  SLOW,
-  "--b--",
-  "",
-].join("\r\n")
+const MAIL = htmlBesideText("{from}", SLOW)
 
 const poolOf = (options: Partial<Options>) =>
   Layer.effect(

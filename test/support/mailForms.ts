@@ -13,6 +13,11 @@ export const mixed = (head: string, first: string, second: string): Form => ({
   before: `${head}Content-Type: multipart/mixed; boundary=b${CRLF}${CRLF}${part(first)}x${CRLF}${part(second)}`,
   after: `${CRLF}--b--${CRLF}`,
 })
+/** A mail of such parts: a short text, and HTML of which text has to be made. */
+export const htmlBesideText = (from: string, html: string): string => {
+  const { after, before } = mixed(`From: ${from}${CRLF}`, "text/plain", "text/html")
+  return before + html + after
+}
 export const flowed = (more: string): Form => ({
   before: `${HEAD}Content-Type: text/plain; format=flowed${more}${CRLF}${CRLF}`,
   after: CRLF,
