@@ -46,13 +46,13 @@ describe("the places of an SMTP listener", () => {
     )
   })
 
-  it("are never taken from who is known for a stranger, while there are strangers", () => {
+  it.each([4, 8])("are never taken from the %s that are known for a stranger, while there are strangers", (known) => {
     const { come, inside } = listener()
-    for (let nth = 0; nth < 4; nth++) come(`198.51.100.${nth}`, { known: true })
+    for (let nth = 0; nth < known; nth++) come(`198.51.100.${nth}`, { known: true })
     for (let nth = 0; nth < 50; nth++) come(`192.0.2.${nth}`)
     assert.lengthOf(
-      inside().filter(({ known }) => known),
-      4,
+      inside().filter((client) => client.known),
+      known,
     )
     assert.lengthOf(inside(), BOUNDS.places)
   })
