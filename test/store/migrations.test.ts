@@ -160,6 +160,33 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
     }),
   )
 
+  it.effect("keep of several identities of the provider the one by which a user signed in first", () =>
+    Effect.gen(function* () {
+      const url = yield* emptyDatabase
+      const known = (yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))).filter((name) => name < "0050")
+      const before = yield* Effect.promise(() =>
+        Promise.all(known.map(async (name) => [name, await fs.readFile(path.join(Migrations.FOLDER, name), "utf8")])),
+      )
+      yield* Migrations.migrate(url, yield* folderOf(Object.fromEntries(before)))
+      yield* rows(
+        url,
+        `INSERT INTO users (id, email, name, operator, created_at, updated_at)
+           SELECT id, id || '@example.org', id, false, now(), now() FROM unnest('{ana,bob}'::text[]) AS id;
+         INSERT INTO user_credentials (id, user_id, provider_id, subject, created_at, updated_at)
+           SELECT id, user_id, provider_id, id, at::timestamptz, now() FROM (VALUES
+             ('second', 'ana', 'oidc', '2026-11-02'), ('first', 'ana', 'oidc', '2026-11-01'),
+             ('third', 'ana', 'oidc', '2026-11-03'), ('password', 'ana', 'credential', '2026-11-04'),
+             ('b', 'bob', 'oidc', '2026-11-01'), ('a', 'bob', 'oidc', '2026-11-01')) AS of(id, user_id, provider_id, at)`,
+      )
+      yield* Migrations.migrate(url)
+      const kept = yield* rows(url, "SELECT id FROM user_credentials ORDER BY id")
+      assert.deepStrictEqual(
+        kept.map(({ id }) => id),
+        ["a", "first", "password"],
+      )
+    }),
+  )
+
   it.effect("leave the turn to the next node when one is killed in the middle", () =>
     Effect.gen(function* () {
       const url = yield* emptyDatabase
