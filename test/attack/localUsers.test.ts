@@ -109,16 +109,20 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
 
   it.live("takes another user once something else runs as its own", () =>
     Effect.gen(function* () {
-      const dataDir = yield* servedBefore(yield* folder)
-      const first = yield* serve({ dataDir, settings })
+      const parent = yield* folder
+      const rootHome = path.join(parent, "lib")
+      const dataDir = yield* servedBefore(parent)
+      const first = yield* serve({ dataDir, rootHome, settings })
       const mine = yield* owner(`/proc/${first.answer.pid}`)
       yield* end(first.child, "SIGTERM")
       yield* idler(mine, "/")
-      const again = yield* serve({ dataDir, settings })
+      const again = yield* serve({ dataDir, rootHome, settings })
       const other = yield* owner(`/proc/${again.answer.pid}`)
       assert.notStrictEqual(other, mine)
       assert.strictEqual(yield* foreigners(path.join(dataDir, "cluster"), other), "")
       assert.strictEqual(yield* reach(dataDir, mine, mine), "")
+      // The former user is not this folder's any more, whatever becomes of what runs as it.
+      assert.deepStrictEqual(yield* Effect.promise(() => fs.readdir(path.join(rootHome, "users"))), [String(other)])
     }),
   )
 
