@@ -5,24 +5,27 @@ import { once } from "node:events"
 import * as net from "node:net"
 import { networkInterfaces } from "node:os"
 import * as tls from "node:tls"
+import { HANDSHAKES_PER_SECOND, MAX_BURST } from "../../apps/server/src/smtp/Handshakes.ts"
 import * as Reports from "../../apps/server/src/smtp/Reports.ts"
 import * as Smtp from "../server/smtp/support.ts"
 import * as Delivery from "../support/delivery.ts"
 
 const STRANGERS = 1000
 const PER_ADDRESS = 100
+/** Three times as many as begin at once. */
+const HANDSHAKES = 60
 /** What takes this long will never be. */
 const HANGS = Duration.seconds(30)
 
 const hasV6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1") ?? false)
 
 /** Connections that say nothing, from addresses of this machine that nobody else uses. */
-const idlers = (port: number, count: number, said = "") =>
+const idlers = (port: number, count: number, { said = "", perAddress = PER_ADDRESS } = {}) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const sockets: Array<net.Socket> = []
       for (let nth = 0; nth < count; nth++) {
-        const localAddress = `127.0.9.${1 + Math.floor(nth / PER_ADDRESS)}`
+        const localAddress = `127.0.9.${1 + Math.floor(nth / perAddress)}`
         const socket = net.connect({ port, host: "127.0.0.1", localAddress })
         socket.on("error", () => undefined)
         sockets.push(socket)
@@ -78,6 +81,25 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
     }),
   )
 
+  it.effect("is a full listener that sends away who waits for nothing, not who is in the middle of a message", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission({ limits: { maxConnections: 2, maxStrangers: 2 } })
+      const acme = yield* Smtp.customer()
+      const busy = yield* Smtp.raw(port)
+      const from = `hi@${acme.domain}`
+      const begin = ["EHLO x", Smtp.plain(acme.secret), `MAIL FROM:<${from}>`, "RCPT TO:<ana@example.org>", "DATA"]
+      assert.match((yield* Effect.promise(() => busy.all(begin))).at(-1) ?? "", /^354 /u)
+      busy.write(`From: ${from}\r\n`)
+      const idle = yield* Smtp.raw(port)
+      assert.match((yield* Effect.promise(() => idle.all(["EHLO x", Smtp.plain(acme.secret)]))).at(-1) ?? "", /^235 /u)
+      const late = yield* Smtp.raw(port)
+      assert.match(yield* Effect.promise(() => late.say("EHLO x")), /^250 /u)
+      yield* Effect.promise(() => idle.untilClosed())
+      busy.write("\r\nx\r\n.\r\n")
+      assert.match(yield* Effect.promise(() => busy.reply()), /^250 2\.6\.0 /u)
+    }),
+  )
+
   it.effect("gives strangers less time to log in while they crowd it", () =>
     Effect.gen(function* () {
       const limits = { maxStrangers: 4, strangerInCrowd: Duration.millis(300), stranger: Duration.minutes(5) }
@@ -95,6 +117,16 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
     }),
   )
 
+  it.effect("lets go of strangers who say much and log in never", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const client = yield* Smtp.raw(port)
+      assert.match(yield* Effect.promise(() => client.say("EHLO x")), /^250 /u)
+      client.write("NOOP\r\n".repeat(20))
+      yield* Effect.promise(() => client.untilClosed())
+    }).pipe(Effect.timeout(HANGS)),
+  )
+
   it.effect("takes reports beside strangers who fill the listener for them", () =>
     Effect.gen(function* () {
       const limits = {
@@ -108,7 +140,8 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
       const address = ReturnPath.make(Delivery.RETURN_PATH.secretKey, returnPath.domain, { emailId, recipientIndex: 0 })
       const begun = yield* Smtp.raw(port)
       yield* Effect.promise(() => begun.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${address}>`]))
-      yield* idlers(port, 60, "EHLO x\r\n")
+      // Each from an address of its own: among strangers the first to come would be the first to go.
+      yield* idlers(port, 60, { said: "EHLO x\r\n", perAddress: 1 })
       const late = yield* Smtp.raw(port)
       for (const client of [begun, late]) {
         const lines = client === begun ? [] : ["EHLO x", "MAIL FROM:<>", `RCPT TO:<${address}>`]
@@ -154,6 +187,20 @@ layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("SMTP un
       assert.match(yield* Effect.promise(() => late.say("EHLO x")), /^250 /u)
       yield* Effect.promise(() => stalled[0]?.untilClosed() ?? Promise.resolve())
       assert.isFalse(stalled[1]?.closed)
+    }),
+  )
+
+  it.effect("begins so many handshakes in a second, and the others in their turn", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false })
+      const clients = yield* Effect.forEach(Array.from({ length: HANDSHAKES }), () =>
+        Effect.tap(Smtp.raw(port), (client) => Effect.promise(() => client.say("EHLO x"))),
+      )
+      const begun = performance.now()
+      const replies = yield* Effect.promise(() => Promise.all(clients.map((client) => client.say("STARTTLS"))))
+      // A tick of the clock less than they need.
+      assert.isAtLeast(performance.now() - begun, ((HANDSHAKES - MAX_BURST) / HANDSHAKES_PER_SECOND) * 1_000 - 100)
+      for (const reply of replies) assert.match(reply, /^220 /u)
     }),
   )
 
