@@ -16,6 +16,7 @@ import {
   query,
   refusal,
   serve,
+  somebody,
   until,
 } from "../embedded-postgres/program.ts"
 import * as Production from "../support/production.ts"
@@ -64,6 +65,18 @@ const idler = (uid: number, cwd: string) =>
       return child
     }),
     (child) => end(child, "SIGKILL"),
+  )
+
+/** A file system of nobody's; `false` in a container that may not mount. */
+const mounted = (at: string) =>
+  Effect.acquireRelease(
+    Effect.promise(() =>
+      run("mount", ["-t", "tmpfs", "-o", `uid=${NOBODY},gid=${NOBODY}`, "tmpfs", at]).then(
+        () => true,
+        () => false,
+      ),
+    ),
+    (isMounted) => (isMounted ? Effect.promise(() => run("umount", [at])) : Effect.void),
   )
 
 const foreigners = (cluster: string, uid: number) =>
@@ -156,6 +169,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
         ["a symbolic link", (at: string) => fs.symlink(victim, at)],
         ["a file of root's with other names", (at: string) => fs.link(victim, at)],
         ["neither a file nor a folder", (at: string) => run("mkfifo", [at])],
+        [`belongs to user ${somebody}`, (at: string) => fs.writeFile(at, "").then(() => fs.chown(at, somebody, somebody))],
       ] as const) {
         const trap = path.join(cluster, "base/trap")
         yield* Effect.promise(async () => void (await make(trap)))
@@ -171,12 +185,24 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
     }),
   )
 
+  it.live("is never led to another file system (skipped where none can be mounted)", ({ skip }) =>
+    Effect.gen(function* () {
+      const dataDir = yield* ofNobody(yield* folder)
+      const inside = path.join(dataDir, "cluster/base/mounted")
+      yield* Effect.promise(() => fs.mkdir(inside).then(() => fs.chown(inside, NOBODY, NOBODY)))
+      if (!(yield* mounted(inside))) return skip()
+      assert.include(yield* refusal({ dataDir, settings }), "is on another file system")
+      assert.strictEqual(yield* owner(inside), NOBODY)
+    }),
+  )
+
   it.live("is not taken over while a program of nobody's has the cluster open", () =>
     Effect.gen(function* () {
       const dataDir = yield* ofNobody(yield* folder)
       const cluster = path.join(dataDir, "cluster")
       const child = yield* idler(NOBODY, cluster)
       assert.include(yield* refusal({ dataDir, settings }), `is in use by process ${child.pid}`)
+      assert.strictEqual(yield* owner(cluster), NOBODY)
       yield* end(child, "SIGKILL")
       yield* serve({ dataDir, settings })
     }),

@@ -1,5 +1,13 @@
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as Handover from "@waybill/embedded-postgres/Handover"
+import * as Process from "@waybill/embedded-postgres/Process"
+import { spawn, type SpawnOptions } from "node:child_process"
+import { once } from "node:events"
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+import { setImmediate as turn } from "node:timers/promises"
+import { isLinux, isRoot } from "./program.ts"
 
 const server = { uid: 2_100_000_001, gid: 2_100_000_001 }
 
@@ -28,5 +36,80 @@ describe("a file given to a server's user", () => {
 
   it("is refused where the file system says yes and writes another owner", async () => {
     assert.include(await refusal(fileOf({ uid: 65_534, gid: 65_534 })), "the file system does not keep the owner")
+  })
+})
+
+const NOBODY = 65_534
+const FOLDERS = 20
+
+const made: Array<string> = []
+const makeFolder = () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "waybill-handover-"))
+  made.push(folder)
+  return folder
+}
+afterAll(() => made.forEach((folder) => fs.rmSync(folder, { recursive: true })))
+
+describe("a folder to be given", () => {
+  it("is not opened through a link", async () => {
+    const folder = makeFolder()
+    fs.mkdirSync(path.join(folder, "elsewhere"))
+    fs.symlinkSync("elsewhere", path.join(folder, "cluster"))
+    const opened = await Handover.openFolder(path.join(folder, "cluster")).then(
+      (handle) => handle.close().then(() => "opened"),
+      ({ code }: NodeJS.ErrnoException) => code,
+    )
+    assert.include(["ENOTDIR", "ELOOP"], opened)
+  })
+})
+
+describe.skipIf(!isLinux)("a folder in use (only Linux tells of it)", () => {
+  /** Whether a process that is started so uses the folder. */
+  const uses = async (folder: string, program: string, options: SpawnOptions) => {
+    const child = spawn(program, ["600"], { cwd: "/", stdio: "ignore", ...options })
+    await once(child, "spawn")
+    const answer = await Process.uses(child.pid ?? 0, folder)
+    child.kill("SIGKILL")
+    await once(child, "exit")
+    return answer
+  }
+
+  it("is one in which a process stands, or of which it has a file open or mapped", async () => {
+    const folder = makeFolder()
+    const program = path.join(folder, "sleep")
+    fs.copyFileSync("/bin/sleep", program)
+    const file = fs.openSync(path.join(folder, "file"), "a")
+    assert.isFalse(await uses(folder, "/bin/sleep", {}))
+    assert.isTrue(await uses(folder, "/bin/sleep", { cwd: folder }))
+    assert.isTrue(await uses(folder, "/bin/sleep", { stdio: ["ignore", file, "ignore"] }))
+    assert.isTrue(await uses(folder, program, {}))
+    // Of another folder whose name begins alike it is none.
+    assert.isFalse(await uses(folder.slice(0, -1), program, {}))
+    fs.closeSync(file)
+  })
+})
+
+describe.skipIf(!isRoot || !isLinux)("a folder given to a server's user (only root on Linux can give it)", () => {
+  it("is root's from before the first file was given until the last one is", async () => {
+    const folder = makeFolder()
+    const files = Array.from({ length: FOLDERS }, (_, nth) => path.join(folder, `${nth}`, "file"))
+    for (const file of files) {
+      fs.mkdirSync(path.dirname(file))
+      fs.writeFileSync(file, "")
+      fs.chownSync(file, NOBODY, NOBODY)
+      fs.chownSync(path.dirname(file), NOBODY, NOBODY)
+    }
+    fs.chownSync(folder, NOBODY, NOBODY)
+    let isOver = false
+    const giving = Handover.give(folder, server).finally(() => (isOver = true))
+    const meanwhile = new Set<number>()
+    while (!isOver) {
+      const given = files.filter((file) => fs.statSync(file).uid === server.uid).length
+      if (given > 0 && given < FOLDERS) meanwhile.add(fs.statSync(folder).uid)
+      await turn()
+    }
+    await giving
+    assert.deepStrictEqual([...meanwhile], [0])
+    assert.strictEqual(fs.statSync(folder).uid, server.uid)
   })
 })

@@ -105,12 +105,13 @@ export const serverIds = async (): Promise<(id: number) => boolean> => {
 
 export const isServers = async (id: number): Promise<boolean> => (await serverIds())(id)
 
-/** The first random id that belongs to no user, no process, no file in `folders`, and that `claim` accepts. */
+/** The first random id, of those available here, that belongs to no user, no process, no file in `folders`, and that `claim` accepts. */
 export const choose = async (
   folders: ReadonlyArray<string>,
   claim: (id: number) => Promise<boolean>,
+  among?: ReadonlyArray<Range>,
 ): Promise<number> => {
-  const ranges = await availableHere()
+  const ranges = among ?? (await availableHere())
   const isAssigned = await assigned()
   const owners = await ownersIn(folders)
   for (let left = MAX_TRIES; left > 0 && ranges.length > 0; left--) {
