@@ -115,11 +115,13 @@ layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a sec
 
   it.effect("is asked for again by a trusted browser once it was removed and set up anew", () =>
     Effect.gen(function* () {
-      const { email, enrol, page, trust } = yield* member
+      const { email, enrol, id, page, trust } = yield* member
+      const sql = yield* PgClient.PgClient
       const trusted = yield* trust
       assert.isTrue(yield* isTrusted(trusted, email, PASSWORD))
       const { status } = yield* page.ask("POST", "/auth/two-factor/disable", { body: { password: PASSWORD } })
       assert.strictEqual(status, 200)
+      assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
       yield* enrol(page)
       assert.isFalse(yield* isTrusted(trusted, email, PASSWORD))
     }),

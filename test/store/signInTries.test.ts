@@ -50,12 +50,15 @@ layer(Database.layerFresh, { excludeTestServices: true })("tries to sign in", (i
 
   it.effect("are each other's only where they share a window, and the fullest one counts", () =>
     Effect.gen(function* () {
-      yield* SignInTries.count(["code/full"])
-      const [both, other] = [
-        yield* SignInTries.count(["code/full", "code/empty"]),
-        yield* SignInTries.count(["code/other"]),
-      ]
-      assert.isAtMost(both.total, 2)
+      const totals = yield* Effect.forEach(["first", "second"], (name) =>
+        Effect.gen(function* () {
+          yield* SignInTries.count([`code/${name}`])
+          return (yield* SignInTries.count([`code/${name}`, `code/${name}/empty`])).total
+        }),
+      )
+      // The minute may turn once meanwhile, and then counting begins anew.
+      assert.include(totals, 2)
+      const other = yield* SignInTries.count(["code/other"])
       assert.strictEqual(other.total, 1)
       assert.isAtLeast(other.retry_after_s, 1)
     }),
