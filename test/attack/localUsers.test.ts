@@ -169,7 +169,10 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
         ["a symbolic link", (at: string) => fs.symlink(victim, at)],
         ["a file of root's with other names", (at: string) => fs.link(victim, at)],
         ["neither a file nor a folder", (at: string) => run("mkfifo", [at])],
-        [`belongs to user ${somebody}`, (at: string) => fs.writeFile(at, "").then(() => fs.chown(at, somebody, somebody))],
+        [
+          `belongs to user ${somebody}`,
+          (at: string) => fs.writeFile(at, "").then(() => fs.chown(at, somebody, somebody)),
+        ],
       ] as const) {
         const trap = path.join(cluster, "base/trap")
         yield* Effect.promise(async () => void (await make(trap)))

@@ -110,9 +110,9 @@ const NO_MAIL = {
   root: NOTHING,
 }
 
-/** A complaint is read in a tenth of a millisecond; with a pattern that tries every comma in turn, in tens of them. */
-const COMPLAINTS = 100
-const MOST_MS_PER_COMPLAINT = 5
+/** A complaint is read in a tenth of a millisecond; with a pattern that tries every comma in turn, in seven. */
+const COMPLAINTS = 200
+const MOST_MS_PER_COMPLAINT = 1
 
 /** Seconds with the limits, on any machine; minutes to hours without. */
 const HANGS_MS = 60_000
