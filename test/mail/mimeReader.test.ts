@@ -58,6 +58,12 @@ describe("a mail read at once", () => {
       }
   })
 
+  it("has the sender that stands at the beginning of From, of which no more is parsed", async () => {
+    const from = async (name: string) => (await read(`From: ${name} <a@b.test>\r\n\r\nx`)).from
+    assert.strictEqual(await from("x".repeat(4_000)), "a@b.test")
+    assert.notStrictEqual(await from("x".repeat(4_200)), "a@b.test")
+  })
+
   it("has text made of HTML, and HTML of text, where the parts are no alternatives", async () => {
     const mixed = (first: string, second: string) =>
       read(`${HEAD}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${first}\r\n--b\r\n${second}\r\n--b--\r\n`)
