@@ -1,9 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as MimeReader from "@waybill/mail/parsing/MimeReader"
+import { MAX_GROUP_DEPTH, readSubmitted } from "@waybill/mail/parsing/readSubmitted"
 import PostalMime from "postal-mime"
 import { documents } from "../support/documents.ts"
+import { htmlBesideText } from "../support/mailForms.ts"
 import * as Pathological from "../support/pathological.ts"
 
+/** A tenth of it is taken; line by line, or with each start of a link tried with all ends, it is two seconds and more. */
+const MOST_MS = 1_000
 const HEAD = "From: a@b.test\r\n"
 const read = (text: string) => MimeReader.read(Buffer.from(text, "latin1"))
 const bytesOf = (content: string | ArrayBuffer | Uint8Array | undefined) =>
@@ -58,10 +62,33 @@ describe("a mail read at once", () => {
       }
   })
 
+  it("takes its time by its bytes, not by its lines, nor by the links of its HTML", async () => {
+    const lines = "x \r\n".repeat(200_000)
+    const slow = [
+      `${HEAD}Content-Type: text/plain; format=flowed\r\n\r\n${lines}`,
+      `${HEAD}Content-Type: application/x\r\n\r\n${lines}`,
+      htmlBesideText("a@b.test", `<a ${"href=".repeat(1_000)}`),
+    ]
+    for (const text of slow) {
+      const before = process.threadCpuUsage()
+      await read(text)
+      const { system, user } = process.threadCpuUsage(before)
+      assert.isBelow((system + user) / 1_000, MOST_MS, text.slice(0, 80))
+    }
+  })
+
   it("has the sender that stands at the beginning of From, of which no more is parsed", async () => {
     const from = async (name: string) => (await read(`From: ${name} <a@b.test>\r\n\r\nx`)).from
     assert.strictEqual(await from("x".repeat(4_000)), "a@b.test")
     assert.notStrictEqual(await from("x".repeat(4_200)), "a@b.test")
+  })
+
+  it("is refused where groups of addresses stand in one another, each of which is parsed once more", async () => {
+    const submitted = async (to: string) => readSubmitted(Buffer.from(`${HEAD}To: ${to}\r\n\r\nx`))
+    assert.isNotString(await submitted(`${"a:".repeat(MAX_GROUP_DEPTH)}b@c.test;`))
+    assert.strictEqual(await submitted(`${"a:".repeat(MAX_GROUP_DEPTH + 1)}b@c.test;`), "nested_groups")
+    // In a quoted name a colon is none.
+    assert.isNotString(await submitted(`"${"a:".repeat(MAX_GROUP_DEPTH + 1)}" <b@c.test>`))
   })
 
   it("has text made of HTML, and HTML of text, where the parts are no alternatives", async () => {
