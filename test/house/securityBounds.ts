@@ -12,6 +12,8 @@ const SIGN_IN = "apps/server/src/signIn/Options.ts"
 const SUBMISSION = "apps/server/src/smtp/Submission.ts"
 const SUBMISSION_CONNECTION = "apps/server/src/smtp/Connection.ts"
 const REPORTS = "apps/server/src/smtp/Reports.ts"
+const UNREAD = "packages/store/src/UnreadReports.ts"
+const RETRY = "apps/server/src/cli/reports.ts"
 const HANDSHAKES = "apps/server/src/smtp/Handshakes.ts"
 const SETTINGS = "apps/server/src/Settings.ts"
 const FEED = "apps/server/src/EventFeed.ts"
@@ -186,6 +188,11 @@ export const securityBounds: ReadonlyArray<Group> = [
       operator("Bytes of a report that are read", "REPORT_SIZE_LIMIT", REPORT, "the rest is not read"),
       internal("Lines of a report that are read", "REPORT_LINES_LIMIT", REPORT, "the rest is not read"),
       internal("Parts of a report", "REPORT_PARTS_LIMIT", REPORT, "250, dropped"),
+      operator("Unread reports kept per account", "MAX_UNREAD_PER_ACCOUNT", UNREAD, "451"),
+      operator("Unread reports kept, in bytes", "MAX_UNREAD_BYTES", UNREAD, "451"),
+      operator("Time for which an unread report is kept", "KEPT_DAYS", UNREAD, "it is removed"),
+      operator("Processor time of `waybill reports retry`", "RETRY_DEADLINE_MS", RETRY, "the report stays unread"),
+      operator("Memory of `waybill reports retry`", "RETRY_MEMORY_MB", RETRY, "the report stays unread"),
       internal("Depth of the parts of a report", "MAX_DEPTH", MIME, "250, dropped"),
       internal("Headers of a report", "MAX_HEADER_BYTES", MIME, "250, dropped"),
     ],
@@ -197,7 +204,7 @@ export const securityBounds: ReadonlyArray<Group> = [
         "Processor time of one document",
         "DEADLINE_MS",
         POOL,
-        "parsing stops: 554, 422 `message_unreadable`, or delivery without a text part or tracking",
+        "parsing stops: 554, 422 `message_unreadable`, delivery without a text part or tracking, or a report that is kept unread",
       ),
       customer("Further processor time for each MiB", "DEADLINE_MS_PER_MB", POOL, "parsing stops"),
       customer("Memory of one document", "THREAD_MEMORY_MB", POOL, "parsing stops"),
