@@ -22,13 +22,13 @@ import * as Tag from "./Tag.ts"
 import * as Timestamp from "./Timestamp.ts"
 import * as Tracking from "./Tracking.ts"
 
-/** Addresses in `to`: a bound of the request itself, whatever the plan (specification, Other limits). */
+/** Maximum number of addresses in `to`. A limit of the request itself, the same on every plan. */
 export const MAX_TO = 50
-/** How far `scheduled_at` may lie in the past: clocks of clients go wrong by seconds, and the mail is then due at once. */
+/** How far `scheduled_at` may lie in the past. Client clocks are off by seconds; such mail is due at once. */
 export const MAX_SCHEDULE_PAST_MS = 60 * Timestamp.SECOND
 export const MAX_SCHEDULE_AHEAD_MS = 30 * Timestamp.DAY
 
-/** What a client asked for, parsed: everything here was decidable from the request alone. */
+/** A parsed send request: everything that the request alone decides. */
 export interface Command {
   readonly from: Address.Mailbox
   readonly to: ReadonlyArray<Address.Mailbox>
@@ -42,17 +42,17 @@ export interface Command {
   readonly content: Content.Content
   readonly size_bytes: number
   readonly list_unsubscribe: boolean
-  /** Where the message says so itself; else its domain does. */
+  /** The tracking that the message asks for. Absent: the setting of its domain applies. */
   readonly tracking?: Tracking.Wish | undefined
   readonly resend_of: Id.EmailId | null
 }
 
-/** What the server knows at this moment; read in the same flight that appends. */
+/** Server state that a decision needs. It is read in the transaction that appends the events. */
 export interface Facts {
   readonly now: Timestamp.Timestamp
   readonly emailId: Id.EmailId
   readonly messageId: string
-  /** The account's domain of the sender's address, if it has one by that name. */
+  /** The account's domain with the name of the sender's domain, if there is one. */
   readonly domain:
     | {
         readonly id: Id.DomainId
@@ -60,18 +60,18 @@ export interface Facts {
         readonly tracking?: Tracking.Tracking | undefined
       }
     | undefined
-  /** The domain of the header `Sender`, where the message has one. It is asked the same as that of `from`. */
+  /** The domain of the `Sender` header, if the message has one. It must be verified, like the domain of `from`. */
   readonly sender?: { readonly domain: string; readonly status: DomainStatus.Status | undefined } | undefined
-  /** Whether this instance has an address that links in mail can lead to. */
+  /** Whether this instance has a public address for tracked links and pixels. */
   readonly tracks: boolean
-  /** `null` where a session of the dashboard sends. */
+  /** `null` when a dashboard session sends. */
   readonly key: { readonly id: Id.ApiKeyId; readonly domain: DomainName.DomainName | null } | null
   readonly plan: { readonly name: string; readonly max_recipients: number }
-  /** Suppressed addresses among the recipients, by `Address.keyOf`. */
+  /** Suppressed recipients of this message, by `Address.keyOf`. */
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
-  /** Recipients accepted in this UTC month; `limit` is `null` where the plan has none. */
+  /** Recipients accepted in this UTC month. `limit` is `null` on a plan without one. */
   readonly quota: { readonly used: number; readonly limit: number | null }
-  /** Of a resend: the message that is copied. */
+  /** For a resend: the message that is copied. */
   readonly original?: { readonly recipients: number; readonly content_kept: boolean } | undefined
 }
 
@@ -86,7 +86,7 @@ export type Refusal =
   | TrackingUnavailable
   | AllRecipientsSuppressed
 
-/** Unique by construction, since the id is, and readable in a bug report from the other side. */
+/** Returns the Message-ID. It is unique because the id is, and a bug report that quotes it names the email. */
 export const messageIdOf = (emailId: Id.EmailId, domain: DomainName.DomainName): string => `<${emailId}@${domain}>`
 
 export interface Recipients {
@@ -95,7 +95,10 @@ export interface Recipients {
   readonly bcc: ReadonlyArray<Address.Mailbox>
 }
 
-/** Each address once over to, cc and bcc; the first mention wins, so nobody is shown in less than they were named. */
+/**
+ * Keeps each address once across to, cc and bcc. The first mention wins, so `to` goes before `cc`, and `cc` before
+ * `bcc`.
+ */
 export const deduplicate = (recipients: Recipients): Recipients => {
   const seen = new Set<string>()
   const fresh = ({ address }: Address.Mailbox): boolean => {
@@ -108,8 +111,9 @@ export const deduplicate = (recipients: Recipients): Recipients => {
 }
 
 /**
- * Whether this message is taken, and what the history then says. The order of refusals is the contract's (§1): 429, 403,
- * then 422. Recipients are counted after de-duplication, and the volume counts only those who are not suppressed.
+ * Accepts or refuses a message and returns the first events of its history. The contract (§1) fixes the order of
+ * refusals: 429, 403, then 422. Recipients are counted after de-duplication; suppressed ones do not count towards the
+ * monthly quota.
  */
 export const accept = (
   facts: Facts,
@@ -142,7 +146,7 @@ export const accept = (
     )
   const outOfRange = command.scheduled_at === null ? undefined : checkSchedule(now, command.scheduled_at)
   if (outOfRange !== undefined) return Result.fail(outOfRange)
-  // A copy is as its original was, and goes out also where nothing is tracked any more.
+  // A resend keeps the tracking of its original, and is accepted even if this instance no longer tracks.
   if (!facts.tracks && command.resend_of === null && asksFor(command.tracking))
     return Result.fail(new TrackingUnavailable({ path: "tracking" }))
   if (accepted === 0)
@@ -180,7 +184,7 @@ export const accept = (
   ])
 }
 
-/** A bound key neither sends from another domain nor says that it does. */
+/** A key bound to a domain sends from that domain only, in `from` and in `Sender`. */
 const checkKey = (key: Facts["key"], from: string, sender: string | undefined): DomainNotAllowed | undefined => {
   if (key === null || key.domain === null) return undefined
   const allowed = key.domain
@@ -190,7 +194,10 @@ const checkKey = (key: Facts["key"], from: string, sender: string | undefined): 
     : new DomainNotAllowed({ field: "headers.Sender", domain: sender, allowed })
 }
 
-/** The domain of the header `Sender`. A value that is no address, as a mail of long ago may have, names no domain that is. */
+/**
+ * Returns the domain of the `Sender` header. A value that is not an address, possible in old mail, returns "", which no
+ * domain matches.
+ */
 export const senderDomain = (headers: Command["headers"]): string | undefined => {
   const value = Header.senderIn(headers)
   return value === undefined

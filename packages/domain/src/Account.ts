@@ -11,23 +11,26 @@ export const stream = "account" as const
 
 export const MAX_NAME_CHARS = 100
 export const Name = Text.name(MAX_NAME_CHARS)
-/** How long the body of a message is kept; 0 forgets it as soon as nobody needs it for delivery. */
+/** How long the content of a message is kept. 0 removes it as soon as delivery no longer needs it. */
 export const DEFAULT_RETENTION_DAYS = 30
 export const MAX_RETENTION_DAYS = 365
-/** How long the history of a message that is over is kept: for ever, unless an operator says otherwise. */
+/** Allowed range for how long the history of a finished message is kept. By default it is kept forever. */
 export const MIN_LOG_DAYS = 7
 export const MAX_LOG_DAYS = 3_650
-/** How long it is kept which webhook was told of what. Longer than retries take, and than a dead endpoint is called. */
+/**
+ * How long webhook deliveries are kept. The minimum is longer than all retries take, and than
+ * `Webhook.FAILING_LIMIT_MS`.
+ */
 export const DEFAULT_DELIVERY_DAYS = 30
 export const MIN_DELIVERY_DAYS = 7
 export const MAX_DELIVERY_DAYS = 365
-/** What an operator may grant at most: far above any real client, far below what would overflow a counter. */
+/** The highest limits that an operator can grant: far above any real client, far below a counter overflow. */
 export const MAX_GRANTED_PER_MINUTE = 1_000_000
 export const MAX_GRANTED_MONTHLY = 1_000_000_000
 
 const Granted = Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_GRANTED_PER_MINUTE })))
 
-/** What an operator changed from the plan and the specification; `null` leaves their number. */
+/** Limits that an operator set in place of the plan's; `null` keeps the plan's. */
 export const Limits = Schema.Struct({
   send: Granted,
   logs: Granted,
@@ -38,7 +41,7 @@ export type Limits = typeof Limits.Type
 
 export const RetentionDays = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: MAX_RETENTION_DAYS }))
 
-/** How long an account's history is kept. */
+/** How long an account's histories and webhook deliveries are kept. */
 export const Keeping = Schema.Struct({
   log_days: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: MIN_LOG_DAYS, maximum: MAX_LOG_DAYS }))),
   delivery_days: Schema.Int.check(Schema.isBetween({ minimum: MIN_DELIVERY_DAYS, maximum: MAX_DELIVERY_DAYS })),
@@ -53,9 +56,9 @@ export const Event = Schema.TaggedUnion({
   LimitsChanged: { limits: Limits, at },
   RetentionChanged: { content_days: RetentionDays, at },
   KeepingChanged: { keeping: Keeping, at },
-  /** Whether the links of its tracked mail lead on. An operator stops them where they lead people astray. */
+  /** Whether tracked links of this account redirect. An operator stops them when they are used for phishing. */
   LinksChanged: { followed: Schema.Boolean, at },
-  /** Somebody's address was taken out of this account's history. What stands in its place is all that is left of it. */
+  /** An address was erased from this account's history. `erased_as` is the pseudonym that replaced it. */
   AddressErased: { erased_as: Text.Stored, streams: Schema.Natural, events: Schema.Natural, at },
 })
 export type Event = typeof Event.Type
@@ -70,7 +73,7 @@ export type State =
       readonly granted: Limits
       readonly content_days: number
       readonly keeping: Keeping
-      /** Since when the links of its tracked mail lead nowhere; absent where they lead on. */
+      /** When an operator stopped this account's tracked links; absent while they redirect. */
       readonly links_stopped_at?: Timestamp.Timestamp
       readonly created_at: Timestamp.Timestamp
     }
@@ -116,7 +119,7 @@ export const evolve = (state: State, event: Event): State => {
   }
 }
 
-/** The numbers that hold for an account now, in the words of `GET /account`. */
+/** Returns the limits in force, with the field names of `GET /account`. */
 export const limitsOf = (account: Account) => {
   const terms = Plan.TERMS[account.plan]
   return {
@@ -156,7 +159,7 @@ const change =
 export const changePlan = (now: Timestamp.Timestamp, plan: Plan.Plan) =>
   change((account) => account.plan !== plan, { _tag: "PlanChanged", plan, at: now })
 
-/** Replaces all granted numbers at once, so that the event says what holds from now on. */
+/** Replaces all granted limits at once, so that the event holds the complete set in force. */
 export const changeLimits = (now: Timestamp.Timestamp, limits: Limits) =>
   change(
     ({ granted }) =>

@@ -5,16 +5,16 @@ import * as Text from "./Text.ts"
 /** RFC 5321 §4.5.3.1, counted in UTF-8 (RFC 6531). */
 export const MAX_LOCAL_OCTETS = 64
 export const MAX_ADDRESS_OCTETS = 254
-/** A display name beyond this is an attack on a header, not a name. */
+/** Maximum length of a display name. Longer ones are attacks on header parsing. */
 export const MAX_NAME_CHARS = 256
-/** Checked before anything else looks at the text. */
+/** Maximum length of a mailbox, checked before any other parsing. */
 export const MAX_MAILBOX_CHARS = 1000
 
 const SHAPE = /^[!#-'*+\--9=?A-Z^-~\u00a1-\ud7ff\ue000-\uffff\u{10000}-\u{10ffff}]+@[a-z0-9][a-z0-9.-]*[a-z0-9]$/u
 
 /**
- * `local@domain`: the domain lower-case and IDNA-encoded, the local part as its owner wrote it (NFC). The schema only
- * repeats the shape, because events are decoded in bulk; `parse` is where the grammar is enforced.
+ * `local@domain`: the domain in lower case and IDNA-encoded, the local part as written (NFC). The schema checks the
+ * shape only, because events are decoded in bulk; `parse` enforces the grammar.
  */
 export const Address = Schema.String.check(
   Schema.isMaxLength(MAX_ADDRESS_OCTETS),
@@ -24,14 +24,14 @@ export const Address = Schema.String.check(
   .annotate({ identifier: "Address" })
 export type Address = typeof Address.Type
 
-/** A parsed mailbox, as it stands in events. */
+/** A parsed mailbox, as stored in events. */
 export const MailboxObject = Schema.Struct({ address: Address, name: Schema.optionalKey(Text.Stored) })
 export type Mailbox = typeof MailboxObject.Type
 
 /**
- * One mailbox, `a@b.c` or `Name <a@b.c>`. Deliberately narrower than RFC 5322: no groups, no comments, no source
- * routes, no quoted local parts, no address literals. Each of those has been a way to make two parsers disagree about
- * who receives a message.
+ * Parses one mailbox, `a@b.c` or `Name <a@b.c>`. Deliberately narrower than RFC 5322: no groups, comments, source
+ * routes, quoted local parts or address literals. Each of those has made two parsers disagree about who receives a
+ * message.
  */
 export const parse = (text: string): Result.Result<Mailbox, string> => {
   if (text.length > MAX_MAILBOX_CHARS)
@@ -49,7 +49,7 @@ export const parse = (text: string): Result.Result<Mailbox, string> => {
   )
 }
 
-/** RFC 5322 atext, and beyond ASCII whatever is neither a space nor an invisible (RFC 6531 §3.3). */
+/** RFC 5322 atext, plus any non-ASCII character except spaces and invisible ones (RFC 6531 §3.3). */
 const DOT_ATOM =
   /^(?:[a-z0-9!#$%&'*+/=?^_`{|}~-]|[^\p{ASCII}\p{C}\p{Z}])+(?:\.(?:[a-z0-9!#$%&'*+/=?^_`{|}~-]|[^\p{ASCII}\p{C}\p{Z}])+)*$/iu
 
@@ -78,7 +78,7 @@ const parseName = (text: string): Result.Result<string, string> => {
   const name = quoted === null ? text : (quoted[1] ?? "").replaceAll(/\\(.)/gu, "$1").trim()
   if (name.length > MAX_NAME_CHARS)
     return Result.fail(`has a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`)
-  // A comma, a semicolon or an @ outside quotes means that somebody passed a list, and a list is not one mailbox.
+  // A comma, a semicolon or an @ outside quotes usually means that the client passed a list.
   if (quoted === null && /["<>,;@\\]/u.test(name))
     return Result.fail('has a name with one of " < > , ; @ \\ that must be quoted')
   return Result.succeed(name)
@@ -86,14 +86,14 @@ const parseName = (text: string): Result.Result<string, string> => {
 
 const NEEDS_QUOTES = /[()<>[\]:;@\\,."]/u
 
-/** The text that `parse` reads back as the same mailbox. */
+/** Formats a mailbox so that `parse` returns the same mailbox. */
 export const format = (mailbox: Mailbox): string => {
   if (mailbox.name === undefined) return mailbox.address
   const name = NEEDS_QUOTES.test(mailbox.name) ? `"${mailbox.name.replaceAll(/["\\]/gu, "\\$&")}"` : mailbox.name
   return `${name} <${mailbox.address}>`
 }
 
-/** A mailbox in a request or an answer: text outside, parsed inside. */
+/** A mailbox in a request or response: text on the wire, parsed in memory. */
 export const Mailbox = Text.parsed(
   MailboxObject,
   {
@@ -119,8 +119,9 @@ export const domainOf = (address: Address): DomainName.DomainName =>
 export const localOf = (address: Address): string => address.slice(0, address.lastIndexOf("@"))
 
 /**
- * Two addresses with the same key are one recipient and one suppression. RFC 5321 leaves the case of a local part to
- * its host, but no host of note tells `Ana` from `ana`: treating them as two would send a person the same mail twice
- * and let a suppressed address through. What goes on the wire keeps the case it was written in.
+ * Returns the key by which addresses are compared: two addresses with the same key are one recipient and one
+ * suppression. RFC 5321 leaves the case of a local part to its host, but no relevant host distinguishes `Ana` from
+ * `ana`; treating them as two would send duplicates and let a suppressed address through. The wire keeps the case as
+ * written.
  */
 export const keyOf = (address: Address): Address => address.toLowerCase() as Address

@@ -14,7 +14,7 @@ export const stream = "api_key" as const
 
 export const MAX_NAME_CHARS = 100
 export const MAX_ALLOWED_IPS = 50
-/** Keys of an account that are neither revoked nor expired: one for each of very many services, and a list that is read. */
+/** Maximum number of active keys per account: enough for one key per service, few enough to list in one response. */
 export const MAX_ACTIVE_KEYS = 500
 
 export const Name = Text.name(MAX_NAME_CHARS)
@@ -22,8 +22,8 @@ export const Name = Text.name(MAX_NAME_CHARS)
 const at = Timestamp.Timestamp
 
 /**
- * The hash stands in the event, so that the read model which admits requests is a pure fold. It gives nothing away:
- * what was hashed is 32 random bytes, beyond any guessing.
+ * `KeyCreated` holds the hash, so that the read model which authenticates requests is built from events alone. The hash
+ * reveals nothing: its input is 32 random bytes.
  */
 export const Event = Schema.TaggedUnion({
   KeyCreated: {
@@ -35,7 +35,7 @@ export const Event = Schema.TaggedUnion({
     domain: Schema.NullOr(DomainName.DomainName),
     allowed_ips: Schema.Array(Network.Network),
     expires_at: Schema.NullOr(Timestamp.Timestamp),
-    /** The user, the key or the command line that made it. */
+    /** Creator of the key: a user, a key or the command line. */
     created_by: Schema.NullOr(Text.Stored),
     at,
   },
@@ -66,7 +66,7 @@ export const evolve = (state: State, event: Event): State => {
 export const Status = Schema.Literals(["active", "expired", "revoked"]).annotate({ identifier: "ApiKeyStatus" })
 export type Status = typeof Status.Type
 
-/** A key expires at the first instant of `expires_at`; a revoked one stays revoked. */
+/** A key expires at `expires_at` itself. A revoked key stays "revoked" after it has expired. */
 export const status = (
   key: { readonly expires_at: Timestamp.Timestamp | null; readonly revoked_at: Timestamp.Timestamp | null },
   now: Timestamp.Timestamp,
@@ -88,7 +88,7 @@ export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound"
   }
 }
 
-/** Not shown as a refusal: revoking a second time answers with the first moment. */
+/** Never shown to a client: revoking a key again returns the time of the first revocation. */
 export class AlreadyRevoked extends Schema.TaggedError<AlreadyRevoked>()("AlreadyRevoked", {
   revoked_at: Timestamp.Timestamp,
 }) {
@@ -121,7 +121,7 @@ export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys"
   }
 }
 
-/** What a client asked for, parsed. */
+/** A parsed request to create a key. */
 export interface Command {
   readonly name: string
   readonly scopes: ReadonlyArray<Scope.Scope>
@@ -134,10 +134,10 @@ export interface Facts {
   readonly now: Timestamp.Timestamp
   readonly keyId: Id.ApiKeyId
   readonly secret: ApiKeySecret.ApiKeySecret
-  /** SHA-256 of the secret, made where there is a crypto library. */
+  /** SHA-256 of the secret. The caller computes it, because this package has no crypto library. */
   readonly hash: Sha256
   readonly createdBy: string | null
-  /** How many of the account are active. */
+  /** Number of active keys of the account. */
   readonly active: number
 }
 

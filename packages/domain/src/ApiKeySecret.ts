@@ -1,31 +1,31 @@
 import type { Brand } from "effect"
 
 /**
- * `wb_`, then 32 random bytes in base62, then 6 characters of checksum. The length is fixed: 256 bits need at most 43
- * digits of base 62, 32 bits of CRC at most 6, both padded with `0`. The checksum lets a client library refuse a key that
- * was cut or mistyped before it costs a request, and lets a secret scanner tell a key from noise. CRC-32 is enough for
- * that: it guards against accidents, while the 256 random bits guard the account.
+ * Format of a key: `wb_`, 32 random bytes in base62, 6 characters of checksum. The length is fixed: 256 bits need at
+ * most 43 digits of base 62 and 32 bits of CRC at most 6, both padded with `0`. The checksum lets a client library
+ * reject a mistyped key without a request, and lets a secret scanner recognise keys. CRC-32 suffices, because it only
+ * guards against accidents.
  */
 export const MARK = "wb_"
 export const RANDOM_BYTES = 32
 export const BODY_CHARS = 43
 export const CHECKSUM_CHARS = 6
 export const KEY_CHARS = MARK.length + BODY_CHARS + CHECKSUM_CHARS
-/** How much of a key is kept readable, to tell keys apart in lists. */
+/** Length of the readable prefix that identifies a key in lists. */
 export const PREFIX_CHARS = 10
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** Only types are imported here: the client package takes this file into browsers as it is. */
+/** This file imports types only, because the client package ships it to browsers as it is. */
 export type ApiKeySecret = string & Brand.Brand<"ApiKeySecret">
 
-/** The key made of 32 fresh random bytes, which the caller brings. */
+/** Encodes 32 random bytes, supplied by the caller, as a key. */
 export const encode = (random: Uint8Array): ApiKeySecret => {
   const body = base62(bigint(random.subarray(0, RANDOM_BYTES)), BODY_CHARS)
   return `${MARK}${body}${checksum(body)}` as ApiKeySecret
 }
 
-/** Whether a text can be a key at all; says nothing about whether it was ever issued. */
+/** Whether a text has the format and checksum of a key. It may still never have been issued. */
 export const isWellFormed = (text: string): text is ApiKeySecret => {
   if (text.length !== KEY_CHARS || !text.startsWith(MARK)) return false
   const body = text.slice(MARK.length, MARK.length + BODY_CHARS)
@@ -48,7 +48,7 @@ const base62 = (value: bigint, width: number): string => {
 
 const checksum = (body: string): string => base62(BigInt(crc32(body)), CHECKSUM_CHARS)
 
-/** CRC-32 as of IEEE 802.3, bit by bit: 43 characters are not worth a table. */
+/** CRC-32 (IEEE 802.3), bit by bit: a table is not worth it for 43 characters. */
 const crc32 = (text: string): number => {
   let crc = 0xffffffff
   for (let i = 0; i < text.length; i++) {

@@ -8,7 +8,7 @@ export const Sha256 = Schema.String.check(
 ).pipe(Schema.brand("Sha256"))
 export type Sha256 = typeof Sha256.Type
 
-/** What an event knows of a file: enough to show and to find it, never its bytes. */
+/** The metadata of an attachment that events hold. The bytes are in the content table. */
 export const Attachment = Schema.Struct({
   filename: Text.Stored,
   content_type: Text.Stored,
@@ -18,7 +18,9 @@ export const Attachment = Schema.Struct({
 })
 export type Attachment = typeof Attachment.Type
 
-/** The body of a message lies in the content table under this hash, for as long as the account keeps content. */
+/**
+ * Refers to the message body, which the content table holds under this hash for as long as the account keeps content.
+ */
 export const Content = Schema.Struct({
   sha256: Sha256,
   has_html: Schema.Boolean,

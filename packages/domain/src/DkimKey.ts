@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 import * as Text from "./Text.ts"
 
-/** The public half of a key, and the name under which the private half lies sealed. */
+/** The public half of a DKIM key, and the name under which the sealed private half is stored. */
 export const DkimKey = Schema.Struct({
   selector: Schema.String.check(Schema.isPattern(/^[a-z0-9]{1,63}$/u)),
   algorithm: Schema.Literals(["rsa", "ed25519"]),
-  /** What stands after `p=`. */
+  /** The value of the `p=` tag. */
   public_key: Text.Stored,
   key_ref: Text.Stored,
 })

@@ -4,30 +4,30 @@ import * as Text from "./Text.ts"
 export const Purpose = Schema.Literals(["dkim", "return_path", "spf", "dmarc", "tracking"])
 export type Purpose = typeof Purpose.Type
 
-/** `unavailable` is DNS in trouble (SERVFAIL, a timeout): no evidence in either direction. */
+/** `unavailable` means that DNS failed (SERVFAIL, a timeout), which is evidence for neither presence nor absence. */
 export const Status = Schema.Literals(["verified", "missing", "mismatch", "unavailable"])
 export type Status = typeof Status.Type
 
-/** What an event keeps of strangers' answers. */
+/** Limits on how much of a DNS answer an event keeps. */
 export const MAX_FOUND = 10
 export const MAX_FOUND_CHARS = 1024
 export const MAX_ERROR_CHARS = 512
-/** More records than these are nobody's setup. */
+/** Maximum number of findings per check. No real setup needs more. */
 export const MAX_FINDINGS = 20
 
-/** What DNS answered for one record that a domain's owner was asked to publish. */
+/** The DNS answer for one record that the domain's owner should publish. */
 export const DnsFinding = Schema.Struct({
   purpose: Purpose,
-  /** Relative to the domain; tells two DKIM selectors apart while a key is being replaced. */
+  /** Host name relative to the domain. Distinguishes two DKIM selectors during a key rotation. */
   host: Text.Stored,
   status: Status,
   found: Schema.Array(Text.Stored),
-  /** The classic mistake it looks like, or DNS's own word, such as NXDOMAIN. */
+  /** The likely mistake, or the DNS error such as NXDOMAIN. */
   error: Schema.NullOr(Text.Stored),
 })
 export type DnsFinding = typeof DnsFinding.Type
 
-/** Picks the fields of a finding out of whatever richer record a checker returns, clipped to what an event may hold. */
+/** Keeps only the fields of a finding, clipped to the limits above. */
 export const tidy = (findings: ReadonlyArray<DnsFinding>): ReadonlyArray<DnsFinding> =>
   findings.slice(0, MAX_FINDINGS).map(({ purpose, host, status, found, error }) => ({
     purpose,
@@ -39,7 +39,7 @@ export const tidy = (findings: ReadonlyArray<DnsFinding>): ReadonlyArray<DnsFind
 
 export const dkimHost = (selector: string): string => `${selector}._domainkey`
 
-/** What the findings say about one DKIM key; a key that was not looked for is unknown. */
+/** Returns the status of one DKIM key; `unavailable` for a key that was not checked. */
 export const ofSelector = (findings: ReadonlyArray<DnsFinding>, selector: string): Status => {
   const host = dkimHost(selector)
   return findings.find((finding) => finding.purpose === "dkim" && finding.host === host)?.status ?? "unavailable"

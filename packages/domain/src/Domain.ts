@@ -15,10 +15,13 @@ import * as TrackingDomain from "./TrackingDomain.ts"
 
 export const stream = "domain" as const
 
-/** Of one account: a sender for each of its own customers, and still a list that is read whole. */
+/**
+ * Maximum number of domains per account: enough for a domain per customer of a platform, few enough to read as one
+ * list.
+ */
 export const MAX_DOMAINS = 1_000
 
-/** Where this domain's mail goes, if not where the instance's mail goes. */
+/** Transport of this domain's mail; `null` uses the instance's transport. */
 export const TransportChoice = Schema.NullOr(Schema.Literals(["capture", "relay", "direct"]))
 export type TransportChoice = typeof TransportChoice.Type
 
@@ -26,13 +29,13 @@ const at = Timestamp.Timestamp
 const named = { domain_id: Id.DomainId, name: DomainName.DomainName }
 
 /**
- * Every check is a fact, also one that found nothing new: "last checked" and "next check" are then a fold like the rest.
- * Backoff bounds it to some eighty facts in the first three days and one a day after.
+ * Every check is an event, even if it found no change, so that "last checked" and "next check" come from the log like
+ * the rest. Backoff limits this to about 80 events in the first three days and one a day afterwards.
  */
 export const Event = Schema.TaggedUnion({
   DomainAdded: { ...named, dkim: DkimKey, transport: TransportChoice, next_check_at: at, at },
   DomainChecked: { records: Schema.Array(DnsFinding.DnsFinding), next_check_at: Schema.NullOr(at), at },
-  /** `reserved`: a name under which nobody can publish, taken on trust while mail stays on this machine. */
+  /** `reserved`: nobody can publish DNS records under this name, so it is trusted while its mail is captured. */
   DomainVerified: { ...named, method: Schema.Literals(["dns", "reserved"]), at },
   DomainDegraded: { ...named, at },
   DomainFailed: { ...named, at },
@@ -51,27 +54,27 @@ export interface Domain {
   readonly domain_id: Id.DomainId
   readonly name: DomainName.DomainName
   readonly status: DomainStatus.Status
-  /** The key that signs. */
+  /** The key that signs mail. */
   readonly dkim: DkimKey
-  /** The key that will sign once DNS shows it; until then the old one goes on signing. */
+  /** The key that replaces `dkim` once its DNS record is published. */
   readonly next_dkim: DkimKey | null
   readonly rotations: number
-  /** Absent where there never was one. */
+  /** Absent if the domain never had an Ed25519 key. */
   readonly ed25519?: Ed25519Key.Ed25519Key
   readonly transport: TransportChoice
-  /** Of its mail, where a message says nothing else; absent where nothing is. */
+  /** Default tracking of this domain's mail; absent if nothing is tracked. */
   readonly tracking?: Tracking.Tracking
-  /** Absent where links lead over the service's own name. */
+  /** Absent if links use the service's own name. */
   readonly tracking_domain?: TrackingDomain.TrackingDomain
   readonly records: ReadonlyArray<DnsFinding.DnsFinding>
-  /** Checks since the wait for DNS began, which set the pace of the next. */
+  /** Number of checks since the wait for DNS began. It sets the interval of the next check. */
   readonly checks: number
   readonly created_at: Timestamp.Timestamp
-  /** When it first was verified. */
+  /** Time of the first verification. */
   readonly verified_at: Timestamp.Timestamp | null
   readonly last_checked_at: Timestamp.Timestamp | null
   readonly next_check_at: Timestamp.Timestamp | null
-  /** Since when it has been in its present status. */
+  /** When the present status began. */
   readonly since: Timestamp.Timestamp
 }
 
@@ -102,7 +105,7 @@ export const evolve = (state: State, event: Event): State => {
       return { ...state, status: "failed", since: event.at }
     case "DkimRotated": {
       const next = { ...state, rotations: state.rotations + 1, checks: 0, next_check_at: event.next_check_at }
-      // A key that no mail was signed with yet is simply replaced.
+      // Before the domain can send, no mail was signed with the old key, so the new one replaces it at once.
       return DomainStatus.sends(state.status)
         ? { ...next, next_dkim: event.dkim }
         : { ...next, dkim: event.dkim, next_dkim: null }
@@ -112,7 +115,7 @@ export const evolve = (state: State, event: Event): State => {
     case "Ed25519Made":
       return withEd25519({ ...state, checks: 0, next_check_at: event.next_check_at }, event)
     case "Ed25519Suspended":
-      // Looked for as soon as one that is new.
+      // `checks: 0` makes the next checks as frequent as for a new key.
       return withEd25519({ ...state, checks: 0 }, event)
     case "Ed25519Activated":
     case "Ed25519Removed":
@@ -166,20 +169,20 @@ const born = (added: typeof Event.cases.DomainAdded.Type): Domain => ({
   since: added.at,
 })
 
-/** `wb1` first, then one higher at each rotation, so that a selector never means two keys. */
+/** Returns `wb1` first and one higher at each rotation, so that a selector never names two keys. */
 export const nextSelector = (domain: Domain | null, algorithm: DkimKey["algorithm"]): string =>
   algorithm === "ed25519" ? Ed25519Key.nextSelector(domain?.ed25519) : `wb${domain === null ? 1 : domain.rotations + 2}`
 
 type Keys = Pick<Domain, "dkim" | "next_dkim" | "ed25519">
 
-/** The keys whose records the owner should publish now, the one that a verified domain needs first. */
+/** The keys whose records the owner should publish now; the key that verification needs comes first. */
 export const publishedKeys = ({ dkim, next_dkim, ed25519 }: Keys): Array.NonEmptyReadonlyArray<DkimKey> => [
   dkim,
   ...(next_dkim === null ? [] : [next_dkim]),
   ...Ed25519Key.published(ed25519),
 ]
 
-/** The keys that sign mail now; without the first, none of them does. */
+/** The keys that sign mail now. The Ed25519 key never signs alone. */
 export const signingKeys = ({ dkim, ed25519 }: Keys): Array.NonEmptyReadonlyArray<DkimKey> =>
   ed25519?.signs === true && ed25519.dkim !== null ? [dkim, ed25519.dkim] : [dkim]
 
@@ -198,11 +201,11 @@ export interface Addition {
   readonly name: DomainName.DomainName
   readonly dkim: DkimKey
   readonly transport: TransportChoice
-  /** Whether the account has a domain of this name already. */
+  /** Whether the account already has a domain with this name. */
   readonly taken: boolean
-  /** How many the account has. */
+  /** Number of domains in the account. */
   readonly others: number
-  /** Whether this domain's mail stays on this machine, its own choice of a transport included. */
+  /** Whether this domain's mail is captured, by its own transport or the instance's. */
   readonly captured: boolean
 }
 
@@ -231,8 +234,9 @@ export const add =
   }
 
 /**
- * What a look into DNS means. Only a conclusive answer about the RSA key that signs moves a domain; trouble of DNS
- * itself is recorded and changes nothing. A check that repeats what is known within a minute is not recorded again.
+ * Records a DNS check. Only a conclusive answer about the signing RSA key changes the status of the domain; a DNS
+ * failure is recorded but changes nothing. A check within a minute of the last one with the same result is not
+ * recorded.
  */
 export const recordCheck = (
   now: Timestamp.Timestamp,
@@ -245,8 +249,8 @@ export const recordCheck = (
   })
 
 /**
- * A reserved name on a transport that keeps mail here needs no DNS. Takes the place of `recordCheck` for such a domain,
- * when its owner asks and when it is due, so that a change to a real transport is noticed like any other.
+ * Verifies a reserved name whose mail is captured, which needs no DNS. Replaces `recordCheck` for such a domain, on
+ * request and on schedule, so that a change to a real transport is noticed.
  */
 export const verifyReserved = (now: Timestamp.Timestamp): Decide<NothingNew | DomainNotFound> =>
   ofDomain((domain) => {
@@ -288,7 +292,7 @@ const consequences = (
   const found = rotated ? "verified" : DnsFinding.ofSelector(records, domain.dkim.selector)
   if (found === "unavailable") return facts
   if (found === "verified") {
-    // Nobody owns a reserved name, so whatever a resolver says about one proves nothing.
+    // Nobody owns a reserved name, so a DNS answer about it proves nothing.
     if (domain.status !== "verified" && !DomainName.isReserved(domain.name))
       facts.push({ _tag: "DomainVerified", ...ids, method: "dns", at: now })
     return facts
@@ -306,7 +310,7 @@ export const rotateDkim = (now: Timestamp.Timestamp, dkim: DkimKey): Decide<Doma
     ),
   )
 
-/** A second key beside the first; a domain that has one keeps it. */
+/** Adds an Ed25519 key beside the RSA key. A domain that has one keeps it. */
 export const addEd25519 = (now: Timestamp.Timestamp, dkim: DkimKey): Decide<NothingNew | DomainNotFound> =>
   ofDomain((domain) => (hasEd25519(domain) ? Result.fail(new NothingNew()) : ed25519Made(now, dkim)))
 
@@ -340,7 +344,7 @@ export const chooseTransport = (
   )
 
 export interface TrackingWish extends Tracking.Wish {
-  /** Over which of its own names links lead; `null` is none, and left out it stays as it is. */
+  /** The tracking domain: `null` removes it, absent keeps it. */
   readonly domain?: DomainName.DomainName | null | undefined
 }
 

@@ -10,7 +10,7 @@ import type * as Timestamp from "./Timestamp.ts"
 import * as Upcast from "./Upcast.ts"
 import * as Webhook from "./Webhook.ts"
 
-/** Every decider of the service, by the kind of its streams. */
+/** All deciders, by kind of stream. */
 export const aggregates = {
   account: Account,
   api_key: ApiKey,
@@ -34,7 +34,7 @@ export const DomainEvent = Schema.Union([
 export type DomainEvent = typeof DomainEvent.Type
 export type Tag = DomainEvent["_tag"]
 
-/** The name each event bears outside: on webhooks, in timelines and feeds. Neither side of a row is ever renamed. */
+/** Public type of each event, used in webhooks, timelines and feeds. Neither column is ever renamed. */
 const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   EmailQueued: "email.queued",
   EmailSent: "email.sent",
@@ -101,13 +101,13 @@ const KINDS: ReadonlyMap<string, StreamKind> = new Map(
 
 export const publicType = (tag: Tag): PublicType.PublicType => PUBLIC_TYPES[tag]
 
-/** Whether webhooks are called for this event; such events alone reach the outbox. */
+/** Whether webhooks receive this event. Only such events enter the outbox. */
 export const isWebhookEvent = (tag: Tag): boolean => PublicType.isWebhookType(PUBLIC_TYPES[tag])
 
-/** The tags behind a public type: what `?types=` of a feed selects. */
+/** Returns the tags of a public type, for `?types=` of a feed. */
 export const tagsOf = (type: string): ReadonlyArray<Tag> => TAGS.filter((tag) => PUBLIC_TYPES[tag] === type)
 
-/** The kind of stream an event belongs to, `undefined` for a type of a newer release. */
+/** Returns the kind of stream that an event type belongs to, or `undefined` for a type of a newer release. */
 export const streamOf = (type: string): StreamKind | undefined => KINDS.get(type)
 
 export const occurredAt = (event: DomainEvent): Timestamp.Timestamp =>

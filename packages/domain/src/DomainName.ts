@@ -1,17 +1,17 @@
 import { Result, Schema } from "effect"
 import * as Text from "./Text.ts"
 
-/** RFC 1035 §2.3.4, without the closing dot. */
+/** RFC 1035 §2.3.4, without the trailing dot. */
 export const MAX_DOMAIN_OCTETS = 253
 const MAX_LABEL_OCTETS = 63
-/** Longer than any name that fits after encoding; keeps a hostile string away from the IDNA tables. */
+/** Longer than any valid name before encoding. Keeps hostile input away from the IDNA tables. */
 const MAX_INPUT_CHARS = 1000
 
 const LABEL = `[a-z0-9](?:[a-z0-9-]{0,${MAX_LABEL_OCTETS - 2}}[a-z0-9])?`
-/** At least two labels, the last one not a number in any notation: what reads as an IP address is not a name. */
+/** At least two labels, the last not a number in any notation, so that an IP address is not a name. */
 const NAME = new RegExp(`^(?:${LABEL}\\.)+(?!(?:[0-9]+|0x[0-9a-f]*)$)${LABEL}$`, "u")
 
-/** A host name as DNS and SMTP carry it: lower case, IDNA-encoded, no closing dot. */
+/** A host name as used in DNS and SMTP: lower case, IDNA-encoded, no trailing dot. */
 export const DomainName = Schema.String.check(
   Schema.isPattern(NAME, { message: "a domain name here looks like mail.example.org" }),
   Schema.isMaxLength(MAX_DOMAIN_OCTETS),
@@ -20,8 +20,8 @@ export const DomainName = Schema.String.check(
   .annotate({ identifier: "DomainName" })
 export type DomainName = typeof DomainName.Type
 
-// What the URL parser would read as syntax (":", "/", "@", "%", spaces) must never reach it.
-// The joiners stand first, since some scripts need them and IDNA itself decides where they may be.
+// Keeps characters that the URL parser treats as syntax (":", "/", "@", "%", spaces) away from it. The joiners come
+// first; some scripts need them, and IDNA itself decides where they are valid.
 const UNICODE_NAME = /^[\u200c\u200d\p{L}\p{N}\p{M}\u00b7\u0375\u05f3\u05f4\u30fb.\u3002\uff0e\uff61-]+$/u
 const ASCII_NAME = /^[a-z0-9.-]+$/u
 
@@ -39,7 +39,7 @@ export const parse = (text: string): Result.Result<DomainName, string> => {
   )
 }
 
-/** The one IDNA implementation that Node and browsers share is their URL parser. */
+/** Applies IDNA through the URL parser, the one implementation that Node and browsers share. */
 const idna = (name: string): string | undefined => {
   if (!UNICODE_NAME.test(name)) return undefined
   const url = URL.parse(`http://${name}`)
@@ -47,7 +47,7 @@ const idna = (name: string): string | undefined => {
   return url.hostname
 }
 
-/** What people read: `xn--bcher-kva.example` is shown by clients as they like, the service itself keeps the encoded form. */
+/** Responses show the encoded form, such as `xn--bcher-kva.example`; clients may decode it for display. */
 export const FromText = Text.parsed(
   DomainName,
   { description: "A domain name; lower-cased and IDNA-encoded", examples: ["mail.example.org"] },
@@ -55,7 +55,7 @@ export const FromText = Text.parsed(
   (name) => name,
 )
 
-/** RFC 2606 and RFC 6761: nobody can publish records under these, so mail from or to them stays on this machine. */
+/** RFC 2606 and RFC 6761: nobody can publish records under these names, so their mail is always captured. */
 const RESERVED = ["test", "example", "invalid", "localhost", "example.com", "example.net", "example.org"]
 
 export const isReserved = (name: string): boolean =>

@@ -42,7 +42,7 @@ export class NoEd25519Key extends Schema.TaggedError<NoEd25519Key>()("NoEd25519K
 export class NotBelowDomain extends Schema.TaggedError<NotBelowDomain>()("NotBelowDomain", {
   name: Schema.String,
   domain: Schema.String,
-  /** The field that names it. */
+  /** The request field that holds the name. */
   path: Schema.String,
 }) {
   readonly status = 422

@@ -4,13 +4,13 @@ import * as DomainName from "./DomainName.ts"
 import * as Timestamp from "./Timestamp.ts"
 import type * as TrackingDomain from "./TrackingDomain.ts"
 
-/** How long DNS may take to show a record, and how long it may hide one that was there. */
+/** How long a domain may wait for its DNS records, and how long a record may be missing, before the domain fails. */
 export const GRACE_MS = 72 * Timestamp.HOUR
-/** The first look comes after a minute, each next one after twice the pause, never later than after an hour. */
+/** The first check runs after a minute; each interval doubles, up to an hour. */
 export const FIRST_PAUSE_MS = Timestamp.MINUTE
 export const LONGEST_PAUSE_MS = Timestamp.HOUR
 export const DAILY_MS = Timestamp.DAY
-/** Looks closer together than this, with the same answer, are one look. */
+/** A check within this time of the last one, with the same result, is not recorded. */
 export const SAME_CHECK_MS = Timestamp.MINUTE
 
 interface Checked {
@@ -24,7 +24,7 @@ interface Checked {
   readonly last_checked_at: Timestamp.Timestamp | null
 }
 
-/** When a domain that DNS does not confirm has failed. */
+/** When a domain without a valid DNS record fails. */
 export const deadline = ({ since }: Checked): Timestamp.Timestamp => Timestamp.plus(since, GRACE_MS)
 
 export const whilePending = (
@@ -34,13 +34,13 @@ export const whilePending = (
 ): Timestamp.Timestamp => {
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(checks, 10), LONGEST_PAUSE_MS)
   const end = Timestamp.plus(since, GRACE_MS)
-  // The look at the deadline itself decides; past it (DNS was in trouble) the pace of an hour goes on.
+  // The check at the deadline decides. After it, which happens when DNS itself failed, checks run hourly.
   return end > now ? Timestamp.earliest(Timestamp.plus(now, pause), end) : Timestamp.plus(now, pause)
 }
 
 /**
- * When to look again. A failed domain is looked at only when its owner asks, so a typo of years ago costs nothing. A
- * record that waits to be seen sets the quick pace for a while, on a verified domain too.
+ * Returns the time of the next check. A failed domain is checked only on request, so that an old typo costs nothing. A
+ * record that is expected but not yet visible is checked hourly for a while, on a verified domain too.
  */
 export const next = (domain: Checked, now: Timestamp.Timestamp): Timestamp.Timestamp | null => {
   switch (domain.status) {
@@ -63,10 +63,10 @@ export const next = (domain: Checked, now: Timestamp.Timestamp): Timestamp.Times
 const waitsForRecord = ({ ed25519, name, next_dkim, tracking_domain }: Checked): boolean =>
   next_dkim !== null ||
   Ed25519Key.waiting(ed25519) !== null ||
-  // Under a reserved name nobody can publish it.
+  // Nobody can publish a record under a reserved name.
   (tracking_domain?.verified === false && !DomainName.isReserved(name))
 
-/** Hourly looks for a new record, for three days; then daily like the rest. */
+/** Number of hourly checks for a new record (three days); after them, daily. */
 export const ROTATION_CHECKS = 72
 
 export const isDue = ({ last_checked_at }: Checked, now: Timestamp.Timestamp): boolean =>

@@ -5,5 +5,5 @@ export const Status = Schema.Literals(["pending", "verified", "degraded", "faile
 })
 export type Status = typeof Status.Type
 
-/** A degraded domain still sends: its record may be back before anybody notices, and mail is not lost over a typo in DNS. */
+/** A degraded domain still sends: its record is often restored soon, and a DNS typo should not lose mail. */
 export const sends = (status: Status): boolean => status === "verified" || status === "degraded"

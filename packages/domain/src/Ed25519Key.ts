@@ -4,17 +4,17 @@ import * as DnsFinding from "./DnsFinding.ts"
 import * as Timestamp from "./Timestamp.ts"
 
 /**
- * A second DKIM key beside the RSA one (RFC 8463). Its signature is an extra for whoever checks it: it is added while DNS
- * shows the record, mail waits for nothing of it, and the status of the domain does not hang on it.
+ * A second DKIM key beside the RSA one (RFC 8463). Its signature is optional: it is added while DNS has the record,
+ * mail never waits for it, and it does not affect the status of the domain.
  */
 export interface Ed25519Key {
-  /** Null once it was removed. */
+  /** Null after removal. */
   readonly dkim: DkimKey | null
-  /** The key that takes its place once DNS shows it. */
+  /** The key that replaces `dkim` once DNS has its record. */
   readonly next_dkim: DkimKey | null
-  /** Whether DNS showed the record of `dkim` when it last had an answer. */
+  /** Whether the last conclusive DNS answer had the record of `dkim`. */
   readonly signs: boolean
-  /** How many there ever were, so that a selector never means two keys. */
+  /** Number of keys ever created, so that a selector never names two keys. */
   readonly made: number
 }
 
@@ -23,9 +23,9 @@ const selector = DkimKey.fields.selector
 
 export const EVENTS = {
   Ed25519Made: { dkim: DkimKey, next_check_at: at, at },
-  /** DNS shows the record: mail is signed with this key too. */
+  /** DNS has the record: mail is signed with this key too. */
   Ed25519Activated: { selector, at },
-  /** The record went: a signature that nobody can verify is not made. */
+  /** The record is gone, so signing stops: nobody could verify the signature. */
   Ed25519Suspended: { selector, at },
   Ed25519Removed: { at },
 }
@@ -35,7 +35,7 @@ export type Event = typeof Event.Type
 export const evolve = (key: Ed25519Key | undefined, event: Event): Ed25519Key | undefined => {
   if (event._tag === "Ed25519Made") {
     const made = (key?.made ?? 0) + 1
-    // What signs goes on until DNS shows the new one; what does not is simply replaced.
+    // A signing key stays until DNS has the new one; a key that does not sign yet is replaced at once.
     return key?.signs === true
       ? { ...key, next_dkim: event.dkim, made }
       : { dkim: event.dkim, next_dkim: null, signs: false, made }
@@ -54,18 +54,18 @@ export const evolve = (key: Ed25519Key | undefined, event: Event): Ed25519Key | 
   }
 }
 
-/** No selector of the RSA keys, which are `wb` and a number. */
+/** Returns `wbe` and a number. RSA selectors are `wb` and a number, so the two never collide. */
 export const nextSelector = (key: Ed25519Key | undefined): string => `wbe${(key?.made ?? 0) + 1}`
 
-/** The keys whose records the owner should publish now, the one that signs first. */
+/** The keys whose records the owner should publish now; the signing key comes first. */
 export const published = (key: Ed25519Key | undefined): ReadonlyArray<DkimKey> =>
   [key?.dkim, key?.next_dkim].filter((each) => each !== null && each !== undefined)
 
-/** The key that a look into DNS would make sign. */
+/** The key that would start to sign once DNS has its record. */
 export const waiting = (key: Ed25519Key | undefined): DkimKey | null =>
   key === undefined ? null : key.signs ? key.next_dkim : (key.next_dkim ?? key.dkim)
 
-/** What a look into DNS means for the key. */
+/** Returns the events that follow from a DNS check. */
 export const looked = (
   key: Ed25519Key | undefined,
   records: ReadonlyArray<DnsFinding.DnsFinding>,
@@ -78,7 +78,7 @@ export const looked = (
   const activated = (one: DkimKey): Event => ({ _tag: "Ed25519Activated", selector: one.selector, at: now })
   if (next_dkim !== null && statusOf(next_dkim) === "verified") return [activated(next_dkim)]
   const status = statusOf(dkim)
-  // Silence is not absence.
+  // A failed query is no evidence of absence.
   if (dkim === null || status === "unavailable" || (status === "verified") === signs) return []
   return [signs ? { _tag: "Ed25519Suspended", selector: dkim.selector, at: now } : activated(dkim)]
 }

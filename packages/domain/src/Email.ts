@@ -14,7 +14,7 @@ export const Event = EmailEvent.Event
 export type Event = EmailEvent.Event
 
 export { evolve, initial, type Message, type State, status } from "./EmailState.ts"
-// What was learnt about recipients after acceptance.
+// Outcomes of recipients after acceptance.
 export {
   failUnfinished,
   record,
@@ -30,7 +30,7 @@ export {
   suppress,
 } from "./EmailReport.ts"
 
-/** The acceptance of a message: for a single send, for each of a batch, and for a resend. */
+/** Accepts a message: a single send, one of a batch, or a resend. */
 export const queue =
   (facts: Acceptance.Facts, command: Acceptance.Command): Decide<Acceptance.Refusal | NothingNew> =>
   (state) =>
@@ -41,7 +41,7 @@ export const cancel = (now: Timestamp.Timestamp, attempt: Attempt = "none"): Dec
     Result.map(whileWaiting(message, attempt), () => Array.of<Event>({ _tag: "EmailCanceled", at: now })),
   )
 
-/** A message that is put off again and again is still one whose history is read as a whole. */
+/** Maximum number of reschedules, so that a message's history stays short enough to read at once. */
 export const MAX_RESCHEDULES = 1_000
 
 export const reschedule = (
@@ -63,7 +63,7 @@ const checkChange = (message: Message, scheduled_at: Timestamp.Timestamp) => {
   return message.reschedules < MAX_RESCHEDULES ? undefined : new RescheduledTooOften({ most: MAX_RESCHEDULES })
 }
 
-/** An attempt that has been claimed may have delivered already: nothing calls it back, and the log learns of it later. */
+/** "under way": a delivery attempt is claimed and may already have succeeded, although the log does not show it yet. */
 export type Attempt = "none" | "under way"
 
 const whileWaiting = (message: Message, attempt: Attempt): Result.Result<Message, NotCancelable> => {
@@ -74,8 +74,8 @@ const whileWaiting = (message: Message, attempt: Attempt): Result.Result<Message
 }
 
 /**
- * The command that queues a copy for everybody this message has not reached, who may be nobody: that, and a recipient who
- * is suppressed by now, is sorted out by `queue`, like in any other send.
+ * Builds the command that sends a copy to every recipient that this message did not reach. The list may be empty or
+ * hold suppressed recipients; `queue` handles both, as for any send.
  */
 export const resendCommand = (
   message: Message,

@@ -13,13 +13,16 @@ const at = Timestamp.Timestamp
 const recipient = Address.Address
 const mailboxes = Schema.Array(Address.MailboxObject)
 
-/** Accepted once a message, outcomes once a recipient. Bodies are not events: only their hash stands here. */
+/**
+ * Acceptance is one event per message, an outcome one event per recipient. Bodies are stored outside events, which hold
+ * only their hash.
+ */
 export const Event = Schema.TaggedUnion({
   EmailQueued: {
     email_id: Id.EmailId,
     message_id: Text.Stored,
     from: Address.MailboxObject,
-    /** De-duplicated over to, cc and bcc; empty only in a resend whose unfinished recipients were all cc or bcc. */
+    /** De-duplicated across to, cc and bcc. Empty only in a resend whose missing recipients were all cc or bcc. */
     to: mailboxes,
     cc: mailboxes,
     bcc: mailboxes,
@@ -35,7 +38,7 @@ export const Event = Schema.TaggedUnion({
     size_bytes: Schema.Natural,
     resend_of: Schema.NullOr(Id.EmailId),
     list_unsubscribe: Schema.Boolean,
-    /** Absent where nothing is tracked. */
+    /** Absent if nothing is tracked. */
     tracking: Schema.optionalKey(Tracking),
     created_at: Timestamp.Timestamp,
   },
@@ -47,7 +50,7 @@ export const Event = Schema.TaggedUnion({
   EmailFailed: { recipient, ...Outcome.fields, at },
   EmailAttemptLost: { recipient, attempt: Schema.Natural, at },
   EmailComplained: { recipient, feedback_type: Schema.NullOr(Text.Stored), at },
-  /** One body serves all recipients, so who opened it is known only where there was a single one. */
+  /** `recipient` is known only for a message with a single recipient, because all recipients get the same body. */
   EmailOpened: {
     recipient: Schema.NullOr(recipient),
     user_agent: Schema.NullOr(Text.Stored),

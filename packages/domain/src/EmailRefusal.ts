@@ -12,13 +12,13 @@ export class EmailNotFound extends Schema.TaggedError<EmailNotFound>()("EmailNot
   }
 }
 
-/** Where a message names a domain that it comes from. */
+/** The field of a message that names the sender's domain. */
 const Field = Schema.Literals(["from", "headers.Sender"])
 
 export class DomainNotVerified extends Schema.TaggedError<DomainNotVerified>()("DomainNotVerified", {
   field: Field,
   domain: Schema.String,
-  /** `null` when the account has no such domain at all. */
+  /** `null` if the account has no such domain. */
   domain_status: Schema.NullOr(Schema.String),
 }) {
   readonly status = 422
@@ -80,7 +80,7 @@ export class ScheduledAtOutOfRange extends Schema.TaggedError<ScheduledAtOutOfRa
 }
 
 export class TrackingUnavailable extends Schema.TaggedError<TrackingUnavailable>()("TrackingUnavailable", {
-  /** The field that asks for it. */
+  /** The request field that asks for tracking. */
   path: Schema.String,
 }) {
   readonly status = 422

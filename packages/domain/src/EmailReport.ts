@@ -10,7 +10,7 @@ import type * as Suppression from "./Suppression.ts"
 import * as Text from "./Text.ts"
 import type * as Timestamp from "./Timestamp.ts"
 
-/** Opens and clicks come from machines nobody controls; past this a message's history says no more about them. */
+/** Maximum number of opens, and of clicks, in one message's history. Mail scanners can cause any number of them. */
 export const MAX_TRACKED = 1000
 const MAX_USER_AGENT_CHARS = 512
 const MAX_URL_CHARS = 2048
@@ -18,8 +18,8 @@ const MAX_IP_CHARS = 64
 const MAX_FEEDBACK_TYPE_CHARS = 64
 
 /**
- * What happened to recipients, several at once. Whatever is no news any more (a report that came twice, an outcome for
- * a recipient that is final) is left out; when nothing remains the answer is `NothingNew`.
+ * Records outcomes for several recipients at once. Outcomes that change nothing (a repeated report, a final recipient)
+ * are left out; if none remains, fails with `NothingNew`.
  */
 export const record = (
   now: Timestamp.Timestamp,
@@ -42,7 +42,7 @@ const find = (recipients: ReadonlyArray<Recipient.Recipient>, address: Address.A
   recipients.find((each) => each.address === address) ??
   recipients.find((each) => Address.keyOf(each.address) === Address.keyOf(address))
 
-/** The event an outcome is, or nothing when it is no news for this recipient. */
+/** Returns the event of an outcome, or `undefined` if the outcome changes nothing for this recipient. */
 const eventOf = (
   at: Timestamp.Timestamp,
   recipient: Recipient.Recipient,
@@ -59,7 +59,7 @@ const eventOf = (
   const words = Outcome.tidy(outcome.words, attempts)
   switch (outcome._tag) {
     case "Deferred":
-      // An attempt has one outcome: the same number again is the same report again.
+      // An attempt has one outcome, so the same attempt number is the same report again.
       return outcome.words.attempt !== null && outcome.words.attempt <= attempts
         ? undefined
         : { _tag: "EmailDeferred", recipient: address, ...words, next_attempt_at: outcome.next_attempt_at, at }
@@ -96,11 +96,11 @@ export const recordFailed = (now: Timestamp.Timestamp, recipient: Address.Addres
 export const recordAttemptLost = (now: Timestamp.Timestamp, recipient: Address.Address, attempt: number) =>
   record(now, [{ _tag: "AttemptLost", recipient, attempt }])
 
-/** A recipient found suppressed between acceptance and delivery. */
+/** Records that a recipient was suppressed between acceptance and delivery. */
 export const suppress = (now: Timestamp.Timestamp, recipient: Address.Address, reason: Suppression.Reason) =>
   record(now, [{ _tag: "Suppressed", recipient, reason }])
 
-/** Everybody who is still waiting fails for one cause that is not theirs: the domain was removed, the content expired. */
+/** Fails all unfinished recipients for a cause outside their control, such as a removed domain or expired content. */
 export const failUnfinished = (now: Timestamp.Timestamp, category: string): Decide<NothingNew | EmailNotFound> =>
   ofMessage((message) =>
     record(
@@ -125,7 +125,7 @@ export const recordComplained = (
     )
   })
 
-/** Who looked, as far as their mail program says. */
+/** The client that opened or clicked, as far as it identifies itself. */
 export interface Visitor {
   readonly user_agent: string | null
   readonly ip: string | null

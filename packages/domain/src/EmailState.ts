@@ -11,7 +11,7 @@ export type State = { readonly _tag: "Unborn" } | Message
 
 export interface Message {
   readonly _tag: "Message"
-  /** The message as it was accepted. */
+  /** The acceptance event. */
   readonly accepted: EmailQueued
   readonly recipients: ReadonlyArray<Recipient.Recipient>
   readonly scheduled_at: Timestamp.Timestamp | null
@@ -71,7 +71,7 @@ export const evolveOne = (
 
 export type Decide<Error> = Aggregate.Decide<State, Event, Error>
 
-/** Only a message that exists can be decided about. */
+/** Turns a decision about an existing message into one about any state; refuses if there is no message. */
 export const ofMessage =
   <Error>(
     decide: (message: Message) => Result.Result<Array.NonEmptyReadonlyArray<Event>, Error>,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The states of a recipient and, folded, of a message: one vocabulary (contract §4). */
+/** Statuses of a recipient and, combined, of a message (contract §4). */
 export const Status = Schema.Literals([
   "queued",
   "deferred",
@@ -16,10 +16,13 @@ export type Status = typeof Status.Type
 
 export const ALL = Status.literals
 
-/** Nothing of ours will change it any more; only a report from outside may (delivered to bounced or complained). */
+/**
+ * Whether Waybill will not change the status any more. A later report may still turn delivered into bounced or
+ * complained.
+ */
 export const isFinal = (status: Status): boolean => status !== "queued" && status !== "deferred" && status !== "sent"
 
-/** Which state speaks for the message when recipients differ: first found wins. */
+/** Order in which recipients' statuses determine the message's status: the first that any recipient has. */
 const PRECEDENCE: ReadonlyArray<Status> = [
   "complained",
   "deferred",
@@ -32,11 +35,11 @@ const PRECEDENCE: ReadonlyArray<Status> = [
   "canceled",
 ]
 
-/** The status of a message depends on what its recipients' states are, never on the order in which they came. */
+/** Returns the status of a message, which depends on its recipients' statuses only, not on their order. */
 export const ofRecipients = (recipients: Iterable<{ readonly status: Status }>): Status => {
   let best = PRECEDENCE.length
   for (const recipient of recipients) best = Math.min(best, PRECEDENCE.indexOf(recipient.status))
-  // A message has at least one recipient; one without any would have nothing left to do.
+  // The fallback is for a message without recipients, which acceptance never creates.
   return PRECEDENCE[best] ?? "canceled"
 }
 

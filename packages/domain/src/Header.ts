@@ -1,10 +1,13 @@
 export const MAX_HEADERS = 50
 export const MAX_HEADER_VALUE_CHARS = 4_000
-/** RFC 5322 §2.1.1 caps a line at 998 octets and text can be folded before spaces only, so no run may come near it. */
+/**
+ * RFC 5322 §2.1.1 limits a line to 998 octets, and folding is possible only at spaces. Unbroken runs stay well below
+ * that.
+ */
 export const MAX_UNBROKEN_OCTETS = 900
 export const MAX_SUBJECT_CHARS = 998
 
-/** Set by the service on every message; a second one would make two readers see two different mails. */
+/** Headers that the service writes on every message. A duplicate would make clients show different mails. */
 const OWNED = new Set([
   "from",
   "to",
@@ -25,9 +28,9 @@ export const isOwned = (name: string): boolean => {
 }
 
 /**
- * Headers that are not the author's: those that servers write about the way and the verdict of a mail, which a reader
- * would believe; those that make a server send something to an address of the author's choice, past the return path; and
- * those that show or name recipients, such as `Resent-Bcc`. The name of a family ends in `-`.
+ * Headers that a sender must not set: trace and authentication results, which readers would believe; headers that make
+ * a server send mail to an address of the sender's choice; headers that reveal or name recipients, such as
+ * `Resent-Bcc`. An entry that ends in `-` is a prefix.
  */
 const FOREIGN = [
   "apparently-to",
@@ -59,16 +62,22 @@ export const isForeign = (name: string): boolean => {
   return FOREIGN_NAMES.has(lower) || FOREIGN_FAMILIES.some((family) => lower.startsWith(family))
 }
 
-/** One table for every door: HTTP refuses these names, SMTP drops them, and none of them is ever written to the wire. */
+/**
+ * Whether the sender may set this header. HTTP refuses other names, SMTP submission drops them, and neither is ever
+ * sent.
+ */
 export const isAuthors = (name: string): boolean => !isOwned(name) && !isForeign(name)
 
-/** Who handed the mail in, where that is not who it is from (RFC 5322 §3.6.2). Its domain falls under the rule of From. */
+/**
+ * The header that names the submitter if it differs from the author (RFC 5322 §3.6.2). Its domain must be verified like
+ * that of From.
+ */
 export const SENDER = "sender"
 
 export const senderIn = (headers: { readonly [name: string]: string }): string | undefined =>
   Object.entries(headers).find(([name]) => name.toLowerCase() === SENDER)?.[1]
 
-/** For documentation: the names and families of the table, as people write them. */
+/** The headers above in their usual spelling, for documentation. */
 export const DESCRIBED =
   "From, To, Cc, Bcc, Subject, Date, Message-ID, DKIM-*, Return-Path, Received, Received-*, Content-*, MIME-Version, " +
   "Resent-*, ARC-*, Authentication-Results, Apparently-To, Delivered-To, Original-*, Errors-To, Return-Receipt-To and others like them"

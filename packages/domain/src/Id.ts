@@ -1,17 +1,17 @@
 import { Schema } from "effect"
 
-/** Crockford's alphabet, lower case: no i, l, o, u, so an id survives being read aloud. */
+/** Crockford's alphabet in lower case: without i, l, o and u, so an id can be read aloud. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 const UUID_BYTES = 16
-/** 128 bits in groups of five, the last one padded. */
+/** 128 bits in groups of five, padded. */
 export const ENCODED_LENGTH = 26
 
-/** The pattern of what `base32` writes, without its ends. */
+/** Pattern of the output of `base32`, without anchors. */
 export const BASE32 = `[0-7][${ALPHABET}]{${ENCODED_LENGTH - 1}}`
 const ENCODED = new RegExp(`^${BASE32}$`, "u")
 
 const pattern = (prefix: string) =>
-  // The `u` flag is what makes the pattern reach OpenAPI.
+  // OpenAPI includes the pattern only if it has the `u` flag.
   Schema.isPattern(new RegExp(`^${prefix}_${BASE32}$`, "u"), {
     message: `an id here looks like ${prefix}_ and ${ENCODED_LENGTH} characters`,
   })
@@ -90,8 +90,8 @@ interface Ids {
 }
 
 /**
- * A UUIDv7 in base32 behind its prefix: 48 bits of milliseconds, then random bits, so ids sort by time and an id is
- * also a cursor. `random` is ten fresh bytes; time and randomness come from the caller.
+ * Returns a prefixed UUIDv7 in base32: 48 bits of milliseconds, then random bits. Ids therefore sort by time, and an id
+ * is also a cursor. `random` is ten random bytes.
  */
 export const make = <Name extends keyof Ids>(name: Name, epochMillis: number, random: Uint8Array): Ids[Name] => {
   const bytes = new Uint8Array(UUID_BYTES)
@@ -106,10 +106,10 @@ export const make = <Name extends keyof Ids>(name: Name, epochMillis: number, ra
   return `${PREFIXES[name]}_${base32(bytes)}` as Ids[Name]
 }
 
-/** 16 bytes as 26 characters. */
+/** Encodes 16 bytes as 26 characters. */
 export const base32 = (bytes: Uint8Array): string => {
   let out = ""
-  // 130 bits: two zero bits, then the 128 of the UUID.
+  // 26 characters hold 130 bits: two zero bits, then the 128 of the UUID.
   let buffer = 0
   let bits = 2
   for (const byte of bytes) {
@@ -124,7 +124,7 @@ export const base32 = (bytes: Uint8Array): string => {
   return out
 }
 
-/** The 16 bytes that `base32` wrote; undefined for any other text. */
+/** Decodes the output of `base32`; returns undefined for any other text. */
 export const fromBase32 = (text: string): Uint8Array | undefined => {
   if (!ENCODED.test(text)) return undefined
   const bytes = new Uint8Array(UUID_BYTES)
@@ -142,6 +142,6 @@ export const fromBase32 = (text: string): Uint8Array | undefined => {
   return bytes
 }
 
-/** The lowest id of a millisecond, for ranges by time over ids. No id is older than 1970, whatever a range begins with. */
+/** Returns the lowest id of a millisecond, for time ranges over ids. Times before 1970 count as 1970. */
 export const lowest = (name: keyof Ids, epochMillis: number): string =>
   make(name, Math.max(0, epochMillis), new Uint8Array(10))

@@ -6,13 +6,13 @@ import type { Detail } from "./Refusal.ts"
 import * as Scope from "./Scope.ts"
 import type * as Timestamp from "./Timestamp.ts"
 
-/** The domain that a key is bound to; `null` for a key of the whole account, and for a session of the dashboard. */
+/** The domain that a key is bound to; `null` for a key without one, and for a dashboard session. */
 export type Bound = DomainName.DomainName | null
 
-/** Whether a bound key may see and change what belongs to `domain`. */
+/** Whether a key may read and change objects of `domain`. */
 export const reaches = (bound: Bound, domain: string): boolean => bound === null || bound === domain
 
-/** A bound key named something of another domain, or an endpoint that belongs to the whole account. */
+/** A bound key used an object of another domain, or an endpoint for the whole account. */
 export class OutsideOfDomain extends Schema.TaggedError<OutsideOfDomain>()("OutsideOfDomain", {
   bound: Schema.String,
   subject: Schema.Literals(["thing", "endpoint"]),
@@ -27,7 +27,7 @@ export class OutsideOfDomain extends Schema.TaggedError<OutsideOfDomain>()("Outs
   }
 }
 
-/** What a key may do, and from where, and how long. */
+/** The permissions and limits of a key. */
 export interface Reach {
   readonly scopes: ReadonlyArray<Scope.Scope>
   readonly domain: Bound
@@ -35,7 +35,7 @@ export interface Reach {
   readonly expires_at: Timestamp.Timestamp | null
 }
 
-/** A key asked for a key that could do more than itself. */
+/** A key tried to create a key with more permissions than its own. */
 export class MoreThanTheKey extends Schema.TaggedError<MoreThanTheKey>()("MoreThanTheKey", {
   field: Schema.Literals(["scopes", "domain", "allowed_ips", "expires_at"]),
   problem: Schema.String,
@@ -54,8 +54,8 @@ export class MoreThanTheKey extends Schema.TaggedError<MoreThanTheKey>()("MoreTh
 type Limits = Omit<ApiKey.Command, "name">
 
 /**
- * Returns the limits of a key that `maker` asks for. Limits that the request leaves out are those of the maker; limits
- * beyond the maker's are refused, not narrowed, because the caller would believe in a key that does not exist.
+ * Returns the limits of the key that `maker` creates. Limits that the request leaves out are inherited from the maker.
+ * Limits beyond the maker's are refused, not narrowed: the caller would rely on permissions that the new key lacks.
  */
 export const limitsOfMade = <L extends Limits>(maker: Reach, asked: L): Result.Result<L, MoreThanTheKey> => {
   const refuse = (field: MoreThanTheKey["field"], problem: string) =>

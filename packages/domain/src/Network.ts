@@ -1,13 +1,13 @@
 import { Result, Schema } from "effect"
 import * as Text from "./Text.ts"
 
-/** An address of the network: 4 bytes or 16. IPv4-mapped IPv6 is read as the IPv4 it means. */
+/** An IP address as 4 or 16 bytes. An IPv4-mapped IPv6 address is stored as IPv4. */
 export type Ip = Uint8Array
 
 const OCTET = /^(?:0|[1-9][0-9]{0,2})$/u
 const GROUP = /^[0-9a-f]{1,4}$/iu
 
-/** Dotted quad or RFC 4291 text. Zones (`%eth0`), octal and shortened forms are not read. */
+/** Parses dotted-quad or RFC 4291 text. Zones (`%eth0`), octal and shortened forms are not accepted. */
 export const parseIp = (text: string): Ip | undefined => {
   const ip = text.includes(":") ? parseV6(text) : parseV4(text)
   return ip === undefined ? undefined : unmapped(ip)
@@ -20,7 +20,7 @@ const parseV4 = (text: string): Ip | undefined => {
 }
 
 const parseV6 = (text: string): Ip | undefined => {
-  // The last two groups may be written as an IPv4 address.
+  // The last two groups may be in IPv4 notation.
   const tail = text.slice(text.lastIndexOf(":") + 1)
   const v4 = tail.includes(".") ? parseV4(tail) : undefined
   if (tail.includes(".") && v4 === undefined) return undefined
@@ -48,7 +48,7 @@ const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255]
 const unmapped = (ip: Ip): Ip =>
   ip.length === 16 && MAPPED_PREFIX.every((byte, i) => ip[i] === byte) ? ip.subarray(12) : ip
 
-/** An address or a block in CIDR notation, as `parse` accepted it; the host bits of a block are zero. */
+/** An IP address or a CIDR block, as accepted by `parse`. The host bits of a block are zero. */
 export const Network = Schema.String.check(Schema.isPattern(/^[0-9a-f:./]+$/u))
   .pipe(Schema.brand("Network"))
   .annotate({ identifier: "Network" })
@@ -81,7 +81,7 @@ export const parseBlock = (text: string): Block | undefined => {
   const size = base.length * 8
   if (width === undefined) return { base, bits: size }
   if (!/^(?:0|[1-9][0-9]{0,2})$/u.test(width)) return undefined
-  // A mapped block counts its bits from the IPv6 end.
+  // The prefix length of an IPv4-mapped block includes the 96 bits of the mapping.
   const bits = Number(width) - (address.includes(":") && base.length === 4 ? 96 : 0)
   if (bits < 0 || bits > size) return undefined
   for (let bit = bits; bit < size; bit++) if (bitOf(base, bit) !== 0) return undefined
@@ -111,7 +111,7 @@ const inBlock = (network: string, ip: Ip): boolean => {
   return block !== undefined && holds(block, ip)
 }
 
-/** Whether one of the networks holds all of `network`. */
+/** Whether one of the networks contains all of `network`. */
 export const within = (networks: ReadonlyArray<Network>, network: Network): boolean => {
   const inner = parseBlock(network)
   return (

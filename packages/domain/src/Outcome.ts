@@ -4,12 +4,12 @@ import type * as Suppression from "./Suppression.ts"
 import * as Text from "./Text.ts"
 import type * as Timestamp from "./Timestamp.ts"
 
-/** What is kept of a server's answer; longer ones are essays about policy. */
+/** Maximum length of a stored server response. */
 export const MAX_RESPONSE_CHARS = 512
 const MAX_HOST_CHARS = 255
 const MAX_CATEGORY_CHARS = 64
 
-/** The fields of a server's words, as they stand in every outcome event. */
+/** Fields of a server response in every outcome event. */
 export const fields = {
   code: Schema.NullOr(Schema.Natural),
   enhanced_code: Schema.NullOr(Text.Stored),
@@ -21,7 +21,7 @@ export const fields = {
   attempt: Schema.Natural,
 }
 
-/** What the other side said in one attempt, or in a report that came in later. */
+/** The server's response to one attempt, or the contents of a later report. */
 export interface Words {
   readonly code: number | null
   readonly enhanced_code: string | null
@@ -30,7 +30,7 @@ export interface Words {
   readonly tls: string | null
   readonly duration_ms: number | null
   readonly category: string | null
-  /** Which attempt this is about, counted from 1; `null` for a report, which is about the last one. */
+  /** Number of the attempt, from 1; `null` for a report, which is about the last attempt. */
   readonly attempt: number | null
 }
 
@@ -45,7 +45,7 @@ export const SILENCE: Words = {
   attempt: null,
 }
 
-/** What happened to one recipient. A drain reports those of a whole message at once. */
+/** The result for one recipient. A delivery reports all recipients of a message at once. */
 export type Outcome =
   | { readonly _tag: "Delivered"; readonly recipient: Address.Address; readonly words: Words }
   | { readonly _tag: "Sent"; readonly recipient: Address.Address; readonly words: Words }
@@ -60,7 +60,7 @@ export type Outcome =
   | { readonly _tag: "AttemptLost"; readonly recipient: Address.Address; readonly attempt: number }
   | { readonly _tag: "Suppressed"; readonly recipient: Address.Address; readonly reason: Suppression.Reason }
 
-/** Clipped to what an event may hold; a server's words are nobody's promise. */
+/** Clips a response to what an event may hold. The text comes from another server, so it can be anything. */
 export const tidy = (words: Words, attemptsSoFar: number) => ({
   code: words.code === null ? null : Math.max(0, Math.trunc(words.code)),
   enhanced_code: short(words.enhanced_code, MAX_CATEGORY_CHARS),
@@ -78,8 +78,8 @@ export const BounceType = Schema.Literals(["hard", "soft"])
 export type BounceType = typeof BounceType.Type
 
 /**
- * The refusals that say "this address does not work" and so suppress it. All others (policy, content, blocked, auth,
- * too_large, protocol…) blame the sender, and an address never pays for that.
+ * Categories which mean that the address does not work, and so suppress it. All others (policy, content, blocked, auth,
+ * too_large, protocol…) are about the sender, and suppress nothing.
  */
 const HARD: ReadonlySet<string> = new Set(["invalid_recipient", "bad_domain", "mailbox_inactive"])
 

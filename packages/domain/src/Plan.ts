@@ -6,15 +6,15 @@ export type Plan = typeof Plan.Type
 export const ALL = Plan.literals
 
 export interface Terms {
-  /** As customers read it. */
+  /** Display name. */
   readonly name: string
   /** Recipients accepted per UTC month; `null` is unlimited. */
   readonly monthly_emails: number | null
-  /** Over to, cc and bcc of one message. */
+  /** Maximum number of recipients per message across to, cc and bcc. */
   readonly max_recipients: number
 }
 
-/** The table of the specification. */
+/** The plans of the specification. */
 export const TERMS: { readonly [P in Plan]: Terms } = {
   free: { name: "Free", monthly_emails: 3_000, max_recipients: 10 },
   starter: { name: "Starter", monthly_emails: 50_000, max_recipients: 50 },

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The types a webhook can subscribe to (contract §8). */
+/** Event types that a webhook can subscribe to (contract §8). */
 export const WebhookType = Schema.Literals([
   "email.queued",
   "email.sent",
@@ -26,7 +26,7 @@ export const WebhookType = Schema.Literals([
 ]).annotate({ identifier: "WebhookType" })
 export type WebhookType = typeof WebhookType.Type
 
-/** Facts that the timeline and `GET /events` show, but no webhook is called for. */
+/** Event types that appear in timelines and `GET /events`, but are not sent to webhooks. */
 export type QuietType =
   | "email.attempt_lost"
   | "email.rescheduled"

@@ -1,36 +1,36 @@
 import { Schema } from "effect"
 import * as Timestamp from "./Timestamp.ts"
 
-/** Sending and reading logs have windows of their own, everything else shares one. */
+/** Request buckets: sending and log reads have their own limits, all other requests share one. */
 export const Bucket = Schema.Literals(["send", "logs", "other"])
 export type Bucket = typeof Bucket.Type
 
 /** Requests per key and window (specification, Limits). */
 export const PER_MINUTE: { readonly [B in Bucket]: number } = { send: 1_000, logs: 60, other: 120 }
 
-/** A client address without a valid key is counted too, or guessing keys would be free. */
+/** Limit per client address for requests without a valid key; without it, guessing keys would be unlimited. */
 export const ANONYMOUS_PER_MINUTE = 120
 
 export const WINDOW_MS = Timestamp.MINUTE
 
-/** Higher numbers that an operator granted an account; `null` leaves the number of the specification. */
+/** Limits that an operator granted an account; `null` keeps the default. */
 export type Granted = { readonly [B in Bucket]: number | null }
 
 export const NONE_GRANTED: Granted = { send: null, logs: null, other: null }
 
 export const limitOf = (bucket: Bucket, granted: Granted): number => granted[bucket] ?? PER_MINUTE[bucket]
 
-/** Windows are aligned to the minute of the server's clock, so every node names the same one. */
+/** Returns the start of the window. Windows are aligned to clock minutes, so all processes use the same one. */
 export const windowStart = (epochMillis: number): number =>
   epochMillis - (((epochMillis % WINDOW_MS) + WINDOW_MS) % WINDOW_MS)
 
 export const windowEnd = (epochMillis: number): number => windowStart(epochMillis) + WINDOW_MS
 
-/** What every answer says about the window, in the units of its headers. */
+/** State of a window, as reported in the rate limit headers. */
 export interface Standing {
   readonly limit: number
   readonly remaining: number
-  /** Unix seconds at which the window ends. */
+  /** End of the window in Unix seconds. */
   readonly reset_s: number
 }
 
@@ -40,7 +40,7 @@ export const standing = (limit: number, used: number, epochMillis: number): Stan
   reset_s: windowEnd(epochMillis) / Timestamp.SECOND,
 })
 
-/** Seconds to the end of the window, at least 1: a client that comes back after them finds a fresh one. */
+/** Returns the seconds until the window ends, at least 1, so that a client which waits that long meets a new window. */
 export const retryAfterSeconds = (epochMillis: number): number =>
   Math.max(1, Math.ceil((windowEnd(epochMillis) - epochMillis) / Timestamp.SECOND))
 

@@ -12,12 +12,12 @@ export interface Recipient {
   readonly kind: Kind
   readonly status: EmailStatus.Status
   readonly attempts: number
-  /** Of these, how many nobody knows the end of: who made them died with the answer, or before there was one. */
+  /** Attempts whose outcome is unknown, because the process that made them stopped before it recorded one. */
   readonly lost: number
   readonly last_event_at: Timestamp.Timestamp
   readonly delivered_at: Timestamp.Timestamp | null
   readonly next_attempt_at: Timestamp.Timestamp | null
-  /** What the other server said last; `null` until one spoke. */
+  /** The last response of the receiving server; `null` before the first. */
   readonly smtp: Omit<Outcome.Words, "attempt"> | null
   readonly suppression: Suppression.Reason | null
 }
@@ -55,8 +55,8 @@ const OPEN: ReadonlyArray<EmailStatus.Status> = ["queued", "deferred", "sent"]
 const UNCONFIRMED: ReadonlyArray<EmailStatus.Status> = ["queued", "deferred"]
 
 /**
- * From which states each fact moves a recipient (contract §4). Delivered, bounced and complained form a ladder: each may
- * only be climbed, so a report that overtakes the answer it is about leads to the same state as one that comes after it.
+ * The statuses from which each event moves a recipient (contract §4). Delivered, bounced and complained only move
+ * upwards, so a report that arrives before the delivery result leads to the same status as one that arrives after it.
  */
 const FROM: { readonly [Tag in Exclude<Event["_tag"], "EmailAttemptLost">]: ReadonlyArray<EmailStatus.Status> } = {
   EmailSuppressed: UNCONFIRMED,
@@ -78,13 +78,13 @@ const BECOMES: { readonly [Tag in keyof typeof FROM]: EmailStatus.Status } = {
   EmailComplained: "complained",
 }
 
-/** Whether this fact is news for a recipient in that state; what is no news is not appended twice. */
+/** Whether this event changes a recipient in that status. Events that change nothing are not appended. */
 export const accepts = (recipient: Recipient, tag: keyof typeof FROM): boolean => FROM[tag].includes(recipient.status)
 
-/** Whether a cancelled or rescheduled message still means this recipient. */
+/** Whether canceling or rescheduling the message still affects this recipient. */
 export const isUnfinished = (recipient: Recipient): boolean => UNCONFIRMED.includes(recipient.status)
 
-/** Total: an event that does not fit the state leaves the status alone, whatever a damaged history may hold. */
+/** Applies an event. Total: an event that does not fit leaves the status unchanged, even in a damaged history. */
 export const evolve = (recipient: Recipient, event: Event): Recipient => {
   const last_event_at = Timestamp.latest(recipient.last_event_at, event.at)
   if (event._tag === "EmailAttemptLost")
@@ -122,7 +122,7 @@ export const evolve = (recipient: Recipient, event: Event): Recipient => {
   }
 }
 
-/** The ladder: on it, a delivery stays a fact even when a later report outranks it. */
+/** Whether a delivery time still applies to this status: a later bounce or complaint does not undo a delivery. */
 const isReached = (status: EmailStatus.Status): boolean =>
   status === "delivered" || status === "bounced" || status === "complained"
 

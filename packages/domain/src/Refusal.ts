@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The seven codes of the specification; every refusal is one of them, its finer cause is the `reason`. */
+/** The seven error codes of the specification. `reason` gives the specific cause. */
 export type Code =
   | "invalid_request"
   | "unauthorized"
@@ -18,8 +18,8 @@ export interface Detail {
 }
 
 /**
- * What every error class of the domain looks like from outside, so that the API renders all of them with one function.
- * `retry_after_s` is what a 429 or a 503 puts into `Retry-After`.
+ * The public shape of every domain error, so that the API renders all of them with one function. `retry_after_s`
+ * becomes the `Retry-After` header of a 429 or 503.
  */
 export interface Refusal {
   readonly _tag: string
@@ -51,7 +51,7 @@ export const isRefusal = (error: unknown): error is Refusal =>
   "code" in error &&
   CODES[error.status as Status] === error.code
 
-/** A fact that the history already holds. Whoever brought it has nothing to mend, so it is never shown to a client. */
+/** The history already contains this fact. Never shown to a client. */
 export class NothingNew extends Schema.TaggedError<NothingNew>()("NothingNew", {}) {
   readonly status = 422
   readonly code = "unprocessable"

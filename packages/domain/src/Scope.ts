@@ -13,7 +13,7 @@ export type Scope = typeof Scope.Type
 
 export const ALL = Scope.literals
 
-/** `admin` implies the other five. */
+/** Whether the granted scopes include the needed one. `admin` implies all others. */
 export const permits = (granted: ReadonlyArray<Scope>, needed: Scope): boolean =>
   granted.includes(needed) || granted.includes("admin")
 

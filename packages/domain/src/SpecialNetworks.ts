@@ -1,19 +1,19 @@
 import * as Network from "./Network.ts"
 
 /**
- * Which addresses a request made for a customer may reach. This is the only list: creation of a webhook, dispatch,
- * delivery to MX hosts, and queries to name servers all use it.
+ * The special-purpose networks that requests made for a customer must not reach. Webhook creation and dispatch,
+ * delivery to MX hosts and queries to name servers all use this one list.
  *
  * IPv4 addresses are public unless they lie in a block of this table. IPv6 addresses are public only in 2000::/3, less
  * the blocks of this table. The table holds every entry of IANA's special-purpose address registries, including those
- * that are "globally reachable" there (AS112, AMT): no customer's server lives at such an address.
+ * that are "globally reachable" there (AS112, AMT): no customer's server has such an address.
  */
 export const BLOCKS: ReadonlyArray<readonly [cidr: string, range: string]> = [
   ["0.0.0.0/8", "unspecified"],
   ["10.0.0.0/8", "private"],
   ["100.64.0.0/10", "carrier-grade-nat"],
   ["127.0.0.0/8", "loopback"],
-  // Clouds serve their metadata here.
+  // Cloud metadata services use this block.
   ["169.254.0.0/16", "link-local"],
   ["172.16.0.0/12", "private"],
   ["192.0.0.0/24", "reserved"],
@@ -55,16 +55,19 @@ const SPECIAL = BLOCKS.flatMap(([cidr, range]) => {
   return block === undefined ? [] : [{ block, range }]
 })
 
-/** RFC 4291 §2.4: the only block of IPv6 that is given to hosts on the internet. */
+/** RFC 4291 §2.4: the only IPv6 block assigned to hosts on the internet. */
 const GLOBAL_UNICAST: Network.Block = { base: Uint8Array.of(0x20, ...Array.from({ length: 15 }, () => 0)), bits: 3 }
-/** RFC 6052 §2.1. The local-use prefix (RFC 8215) may hold the IPv4 address anywhere, so it is refused as a whole. */
+/**
+ * RFC 6052 §2.1. The local-use prefix (RFC 8215) may embed the IPv4 address at any position, so it is refused as a
+ * whole.
+ */
 const NAT64_PREFIX = [0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0]
 
-/** The address that packets reach: a NAT64 gateway sends those to 64:ff9b::/96 on to the IPv4 address inside. */
+/** Returns the address that packets reach: a NAT64 gateway forwards 64:ff9b::/96 to the embedded IPv4 address. */
 export const reached = (ip: Network.Ip): Network.Ip =>
   ip.length === 16 && NAT64_PREFIX.every((byte, i) => ip[i] === byte) ? ip.subarray(12) : ip
 
-/** The range that makes an address unfit to be connected to; undefined for a public address. */
+/** Returns the special range of an address; undefined for a public address. */
 export const rangeOf = (text: string): string | undefined => {
   const parsed = Network.parseIp(text)
   if (parsed === undefined) return "malformed"
@@ -74,10 +77,10 @@ export const rangeOf = (text: string): string | undefined => {
   return ip.length === 4 || Network.holds(GLOBAL_UNICAST, ip) ? undefined : "reserved"
 }
 
-/** Whether an address must not be connected to for a customer; a text that is no address is not trusted either. */
+/** Whether an address must not be connected to for a customer. A text that is not an address counts as special. */
 export const isSpecial = (text: string): boolean => rangeOf(text) !== undefined
 
-/** Whether a network that the operator allows holds the address, or the IPv4 address that it leads to. */
+/** Whether the operator allows the address, or the IPv4 address embedded in it. */
 export const isAllowed = (networks: ReadonlyArray<Network.Network>, text: string): boolean => {
   const ip = Network.parseIp(text)
   return ip !== undefined && Network.containsIp(networks, reached(ip))

@@ -4,7 +4,9 @@ import type * as Aggregate from "./Aggregate.ts"
 import * as Id from "./Id.ts"
 import * as Timestamp from "./Timestamp.ts"
 
-/** One stream an address: the stream's id is `streamId(address)`, so adding twice is a conflict that the log sees. */
+/**
+ * One stream per address, with the id `streamId(address)`, so that adding an address twice is a conflict in the log.
+ */
 export const stream = "suppression" as const
 
 export const streamId = (address: Address.Address): Address.Address => Address.keyOf(address)
@@ -17,10 +19,10 @@ export type Reason = typeof Reason.Type
 export const Event = Schema.TaggedUnion({
   SuppressionAdded: {
     suppression_id: Id.SuppressionId,
-    /** Lower-cased, as the stream's id. */
+    /** In lower case, like the stream id. */
     address: Address.Address,
     reason: Reason,
-    /** The message that caused it. */
+    /** The message that caused the suppression. */
     email_id: Schema.NullOr(Id.EmailId),
     at: Timestamp.Timestamp,
   },
@@ -69,7 +71,7 @@ const suppressed = ({
   created_at: at,
 })
 
-/** The first reason stays: a later bounce of a suppressed address tells nothing new. */
+/** The first reason stays: a later bounce of a suppressed address adds nothing. */
 export class AlreadySuppressed extends Schema.TaggedError<AlreadySuppressed>()("AlreadySuppressed", {
   suppression_id: Id.SuppressionId,
   address: Address.Address,

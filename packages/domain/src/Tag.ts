@@ -5,5 +5,5 @@ export const MAX_TAG_CHARS = 64
 
 export const Tag = Text.name(MAX_TAG_CHARS)
 
-/** A tag given twice counts once. */
+/** Removes duplicate tags. */
 export const distinct = (tags: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(tags)]

@@ -9,10 +9,10 @@ import * as Timestamp from "./Timestamp.ts"
 
 export const stream = "team" as const
 
-/** One stream an account: that somebody owns it is decided over all its members at once. */
+/** One stream per account, because the rule "at least one owner" concerns all members at once. */
 export const STREAM_ID = "team"
 
-/** Invited or joined; whoever was removed does not count. */
+/** Maximum number of invited and active members. Removed members do not count. */
 export const MAX_MEMBERS = 200
 export const MAX_NAME_CHARS = 100
 export const Name = Text.name(MAX_NAME_CHARS)
@@ -20,7 +20,7 @@ export const Name = Text.name(MAX_NAME_CHARS)
 export const Role = Schema.Literals(["owner", "member", "viewer"]).annotate({ identifier: "MemberRole" })
 export type Role = typeof Role.Type
 
-/** What a session of each role may do, in the words of keys: an owner everything, a viewer nothing that changes. */
+/** Scopes of a session by role, in terms of API key scopes. */
 export const SCOPES: { readonly [R in Role]: ReadonlyArray<Scope.Scope> } = {
   owner: ["admin"],
   member: ["email:send", "email:logs:read", "domains:read", "domains:write", "webhooks:manage"],
@@ -34,11 +34,13 @@ export const Event = Schema.TaggedUnion({
   MemberInvited: { user_id, email: Address.Address, name: Text.Stored, role: Role, at },
   MemberJoined: { user_id, at },
   MemberRoleChanged: { user_id, role: Role, at },
-  /** Somebody made a link with which the member's password can be set, which is why the log knows who. */
+  /**
+   * A link was made that sets the member's password. The log records it, because the link gives access to the account.
+   */
   MemberLinkMade: { user_id, at },
-  /** By an operator, for whoever lost theirs; what was set is nobody's to know. */
+  /** An operator set a new password. The event does not hold it. */
   MemberPasswordSet: { user_id, at },
-  /** By an operator: the authenticator with its codes, and the passkeys. */
+  /** An operator removed the authenticator, the recovery codes and the passkeys. */
   MemberFactorsRemoved: { user_id, at },
   MemberRemoved: { user_id, at },
 })
@@ -55,16 +57,16 @@ export interface Member {
   readonly status: Status
   readonly invited_at: Timestamp.Timestamp
   readonly joined_at: Timestamp.Timestamp | null
-  /** Which of the team's facts was the last to change them. */
+  /** Number of the last event that changed this member. */
   readonly version: number
 }
 
 export interface State {
   readonly _tag: "Team"
-  /** How many facts there are of it. */
+  /** Number of events in the stream. */
   readonly version: number
   readonly members: ReadonlyArray<Member>
-  /** The log named them, and a row of theirs has to say that they are gone. There is no end of them. */
+  /** Removed members. Their rows in the read model stay, marked as removed. The number of them is unlimited. */
   readonly former: HashMap.HashMap<Id.UserId, Member>
 }
 
@@ -134,7 +136,7 @@ export class TooManyMembers extends Schema.TaggedError<TooManyMembers>()("TooMan
   }
 }
 
-/** Without an owner nobody could invite another one. */
+/** The last owner stays, because only an owner can make another one. */
 export class LastOwner extends Schema.TaggedError<LastOwner>()("LastOwner", {}) {
   readonly status = 422
   readonly code = "unprocessable"
@@ -144,7 +146,7 @@ export class LastOwner extends Schema.TaggedError<LastOwner>()("LastOwner", {}) 
   }
 }
 
-/** An operator sees every account, so no account decides how an operator signs in or with which role. */
+/** An operator can see every account, so an account must not change an operator's role or sign-in. */
 export class MemberIsOperator extends Schema.TaggedError<MemberIsOperator>()("MemberIsOperator", {}) {
   readonly status = 422
   readonly code = "unprocessable"
@@ -154,7 +156,7 @@ export class MemberIsOperator extends Schema.TaggedError<MemberIsOperator>()("Me
   }
 }
 
-/** A link sets a password, so a link for somebody who signs in already would be their sign-in. */
+/** A link sets a password, so a link for an active member would take over their sign-in. */
 export class MemberHasJoined extends Schema.TaggedError<MemberHasJoined>()("MemberHasJoined", {}) {
   readonly status = 422
   readonly code = "unprocessable"
@@ -164,7 +166,7 @@ export class MemberHasJoined extends Schema.TaggedError<MemberHasJoined>()("Memb
   }
 }
 
-/** What a key makes is never more than the key: an owner's session may do what no key may. */
+/** A key never grants more than its own permissions, so it cannot create, change or remove owners. */
 export class OwnersNeedSession extends Schema.TaggedError<OwnersNeedSession>()("OwnersNeedSession", {}) {
   readonly status = 422
   readonly code = "unprocessable"
@@ -174,7 +176,7 @@ export class OwnersNeedSession extends Schema.TaggedError<OwnersNeedSession>()("
   }
 }
 
-/** A sign-in would outlive the key's expiry and reach beyond its domain and addresses. */
+/** Members are not bound by a key's expiry, domain or allowed addresses, so such a key must not manage them. */
 export class KeyIsRestricted extends Schema.TaggedError<KeyIsRestricted>()("KeyIsRestricted", {}) {
   readonly status = 422
   readonly code = "unprocessable"
@@ -186,7 +188,7 @@ export class KeyIsRestricted extends Schema.TaggedError<KeyIsRestricted>()("KeyI
 
 type Decide<Error> = Aggregate.Decide<State, Event, Error>
 
-/** Who manages the team. A session is an owner's, since no other role may. */
+/** Actor of a change. A "session" is always an owner's, because other roles cannot manage members. */
 export type By = "key" | "session" | "operator"
 
 export interface Invitation {
@@ -210,7 +212,7 @@ export const invite =
     return Result.succeed(Array.of<Event>({ _tag: "MemberInvited", ...invitation, at: now }))
   }
 
-/** The first sign-in. */
+/** Records the first sign-in. */
 export const join =
   (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound | NothingNew> =>
   (team) => {
@@ -221,7 +223,7 @@ export const join =
       : Result.succeed(Array.of<Event>({ _tag: "MemberJoined", user_id, at: now }))
   }
 
-/** Whoever was only invited cannot act yet, so an invited owner is none to rely on. */
+/** Invited owners do not count, because they cannot sign in yet. */
 const isLastOwner = ({ members }: State, member: Member): boolean =>
   member.role === "owner" &&
   member.status === "active" &&
@@ -259,7 +261,7 @@ export const remove =
       : Result.succeed(Array.of<Event>({ _tag: "MemberRemoved", user_id, at: now }))
   }
 
-/** Nothing of the team changes, but how one of them signs in. */
+/** Records a change to a member's sign-in; the team itself stays the same. */
 const recorded =
   (_tag: "MemberLinkMade" | "MemberPasswordSet" | "MemberFactorsRemoved") =>
   (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound> =>
@@ -268,7 +270,10 @@ const recorded =
       ? Result.fail(new MemberNotFound())
       : Result.succeed(Array.of<Event>({ _tag, user_id, at: now }))
 
-/** Decided with the history: somebody who has joined meanwhile is nobody's to take over by a link. */
+/**
+ * Makes a link that sets a password. Decided from the history, so that a member who joined in the meantime cannot be
+ * taken over.
+ */
 export const makeLink =
   (
     now: Timestamp.Timestamp,

@@ -1,10 +1,10 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { hasHidden } from "./Visible.ts"
 
-/** A parser's verdict: the value, or what is wrong with the text, worded to follow the name of a field. */
+/** A parser's result: the value, or an error message that continues the sentence after a field's name. */
 export type Parse<A> = (text: string) => Result.Result<A, string>
 
-/** A schema whose wire side is a documented string and whose inside is what a pure parser made of it. */
+/** Builds a schema that is a documented string on the wire and the result of a pure parser in memory. */
 export const parsed = <A>(
   to: Schema.Codec<A, unknown>,
   wire: { readonly description: string; readonly format?: string; readonly examples: ReadonlyArray<string> },
@@ -25,7 +25,7 @@ export const parsed = <A>(
     ),
   )
 
-/** C0 and C1 controls, DEL, and the two Unicode line separators: none of them may reach a header or an envelope. */
+/** C0 and C1 controls, DEL and the two Unicode line separators. None of them may reach a header or an envelope. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u
 // oxlint-disable-next-line no-control-regex
@@ -33,28 +33,30 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/gu
 
 export const hasControl = (text: string): boolean => CONTROL.test(text)
 
-/** A lone half of a surrogate pair has no UTF-8 form and would be silently replaced on the wire. */
+/**
+ * Whether a text has no lone surrogate. A lone surrogate has no UTF-8 form and would be replaced silently on the wire.
+ */
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
 
-/** Octets in UTF-8 without building them. */
+/** Returns the number of octets in UTF-8 without encoding the text. */
 export const octets = (text: string): number => {
   let size = 0
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
-    // Each half of a surrogate pair counts two, so a pair counts its four.
+    // Each half of a surrogate pair counts two, so a pair counts four.
     size += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
   }
   return size
 }
 
-/** What is wrong with a name that somebody gives to something, worded to follow the name of its field. */
+/** Returns the error in a name, worded to continue after the field's name, or `undefined`. */
 export const nameProblem = (name: string): string | undefined => {
   if (hasControl(name)) return "must not contain control characters or line breaks"
   if (!isWellFormed(name)) return "must not contain half a surrogate pair"
   return hasHidden(name) ? "must not contain invisible characters or ones that turn the direction of text" : undefined
 }
 
-/** A name wherever one comes in. Events decode by `Stored`, so that names of before can still be read. */
+/** Schema of a name in a request. Events use `Stored`, so that names from before a stricter rule remain readable. */
 export const name = (maximum: number, minimum: 0 | 1 = 1) =>
   Schema.String.check(
     Schema.makeFilter<string>(
@@ -69,12 +71,12 @@ export const name = (maximum: number, minimum: 0 | 1 = 1) =>
     ),
   )
 
-/** Free text in an event. Postgres' jsonb takes neither NUL nor half a surrogate pair, so an event never holds one. */
+/** Free text in an event. Postgres' jsonb accepts neither NUL nor a lone surrogate. */
 export const Stored = Schema.String.check(
   // oxlint-disable-next-line no-control-regex
   Schema.isPattern(/^[^\u0000\p{Surrogate}]*$/u, { message: "must not contain NUL or half a surrogate pair" }),
 )
 
-/** Somebody else's words, made fit for an event and cut to `max` characters. */
+/** Clips text from outside to `max` characters and removes what an event cannot hold. */
 export const clip = (text: string, max: number): string =>
   text.slice(0, max).toWellFormed().replaceAll(CONTROLS, " ").trim()

@@ -2,8 +2,8 @@ import { DateTime, Result, Schema } from "effect"
 import * as Text from "./Text.ts"
 
 /**
- * A moment as it stands in events, answers and tables: ISO 8601, UTC, milliseconds, `Z`. One fixed width, so text order
- * is time order, nothing loses precision on its way through JSON, and folding a history never builds a date object.
+ * A point in time in events, responses and tables: ISO 8601, UTC, milliseconds, `Z`. The fixed width makes text order
+ * the same as time order, JSON loses no precision, and folding a history builds no date objects.
  */
 const LONG_MONTHS = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
 const SHORT_MONTHS = "(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
@@ -24,12 +24,12 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** The last millisecond that four digits of a year can name. */
+/** The last millisecond of the year 9999. */
 const MAX_EPOCH_MILLIS = 253_402_300_799_999
-/** The first moment of the year 1: the fixed width would hold a year 0, and Postgres knows none. */
+/** The first millisecond of the year 1: Postgres has no year 0. */
 const MIN_EPOCH_MILLIS = -62_135_596_800_000
 
-/** Clamped to the years 0001 to 9999, so that the width holds whatever is asked. */
+/** Clamped to the years 0001 to 9999, so that the width is always the same. */
 export const fromMillis = (epochMillis: number): Timestamp =>
   new Date(Math.min(Math.max(epochMillis, MIN_EPOCH_MILLIS), MAX_EPOCH_MILLIS)).toISOString() as Timestamp
 
@@ -39,21 +39,21 @@ export const toMillis = (at: Timestamp): number => Date.parse(at)
 
 export const plus = (at: Timestamp, millis: number): Timestamp => fromMillis(toMillis(at) + millis)
 
-/** Milliseconds from `from` to `to`; negative when `to` is earlier. */
+/** Returns milliseconds from `from` to `to`; negative if `to` is earlier. */
 export const between = (from: Timestamp, to: Timestamp): number => toMillis(to) - toMillis(from)
 
-// Two times compare as text: `a < b` is earlier.
+// Timestamps compare as text: `a < b` means earlier.
 export const latest = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? b : a)
 export const earliest = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? a : b)
 
-/** Seconds a client is told to wait: rounded up, and never 0, or it would come back too early. */
+/** Returns the seconds that a client should wait: rounded up and at least 1, so that it does not return too early. */
 export const secondsUntil = (now: Timestamp, then: Timestamp): number =>
   Math.max(1, Math.ceil(between(now, then) / SECOND))
 
 const ISO_WITH_OFFSET =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?:[Zz]|([+-])([0-9]{2}):?([0-9]{2}))$/
 
-/** What a client may write: ISO 8601 with an offset or `Z`. A local time without an offset names no moment. */
+/** Parses ISO 8601 with an offset or `Z`. A local time without an offset is ambiguous and refused. */
 export const parse = (text: string): Result.Result<Timestamp, string> => {
   const match = ISO_WITH_OFFSET.exec(text)
   if (match === null) return Result.fail("must be an ISO 8601 time with an offset or Z, such as 2026-11-21T09:30:00Z")
@@ -85,7 +85,7 @@ const daysInMonth = (year: number, month: number): number => {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
-/** The same for a request's schema: any offset on the wire, the canonical form inside. */
+/** Schema of a time in a request: any offset on the wire, the canonical form in memory. */
 export const FromIso = Text.parsed(
   Timestamp,
   {
@@ -97,7 +97,7 @@ export const FromIso = Text.parsed(
   (at) => at,
 )
 
-/** First instant of the UTC month that holds `at`: the key under which monthly volume is counted. */
+/** Returns the first instant of the UTC month that contains `at`. */
 export const monthOf = (at: Timestamp): Timestamp => `${at.slice(0, 7)}-01T00:00:00.000Z` as Timestamp
 
 export const nextMonth = (at: Timestamp): Timestamp => {

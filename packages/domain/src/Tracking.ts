@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 
-/** Whether a mail tells when it is opened, and which of its links are followed. Nothing is tracked unless somebody asks. */
+/** Whether opens and clicks of a mail are tracked. Off by default. */
 export const Tracking = Schema.Struct({ opens: Schema.Boolean, clicks: Schema.Boolean })
 export type Tracking = typeof Tracking.Type
 
-/** What is said about it where not everything is: `null` leaves it as it is. */
+/** A change of tracking; `null` keeps the present value. */
 export interface Wish {
   readonly opens: boolean | null
   readonly clicks: boolean | null
@@ -12,7 +12,9 @@ export interface Wish {
 
 export const NONE: Tracking = { opens: false, clicks: false }
 
-/** `undefined` where nothing is tracked, so that what does without has nothing to carry. */
+/**
+ * Applies a change. Returns `undefined` if nothing is tracked, so that untracked mail and domains have no such field.
+ */
 export const wished = (before: Tracking | undefined, wish: Wish): Tracking | undefined => {
   const opens = wish.opens ?? before?.opens ?? false
   const clicks = wish.clicks ?? before?.clicks ?? false

@@ -3,12 +3,12 @@ import { DomainName, isReserved } from "./DomainName.ts"
 import * as Timestamp from "./Timestamp.ts"
 
 /**
- * A name below a domain that the links of its tracked mail lead over, while DNS leads it to this service. Nothing else
- * hangs on it: without it links lead over the service's own name.
+ * A name below a domain that tracked links use while DNS points it to this service. Otherwise links use the service's
+ * own name.
  */
 export interface TrackingDomain {
   readonly name: DomainName
-  /** Whether DNS led it here when it last had an answer. */
+  /** Whether the last conclusive DNS answer pointed to this service. */
   readonly verified: boolean
 }
 
@@ -21,10 +21,10 @@ export const EVENTS = {
 
 export const isBelow = (name: DomainName, domain: DomainName): boolean => name.endsWith(`.${domain}`)
 
-/** Relative to the domain, as its record is named. */
+/** Returns the host relative to the domain, as in its DNS record. */
 export const hostOf = (name: DomainName, domain: DomainName): string => name.slice(0, -`.${domain}`.length)
 
-/** What a look into DNS means for it. */
+/** Applies the findings of a DNS check. */
 export const looked = (
   tracking: TrackingDomain,
   domain: DomainName,
@@ -32,13 +32,13 @@ export const looked = (
 ): TrackingDomain => {
   const host = hostOf(tracking.name, domain)
   const found = records.find((record) => record.purpose === "tracking" && record.host === host)
-  // Silence is not absence.
+  // A failed query is no evidence of absence.
   if (found === undefined || found.status === "unavailable") return tracking
-  // Nobody owns a reserved name, so whatever a resolver says about one proves nothing.
+  // Nobody owns a reserved name, so a DNS answer about it proves nothing.
   if (isReserved(domain)) return tracking
   return { ...tracking, verified: found.status === "verified" }
 }
 
-/** What was found of a name before says nothing of another, nor of the same one later. */
+/** Removes findings about the tracking name. They do not apply to another name, or to the same one set again later. */
 export const without = (records: ReadonlyArray<DnsFinding.DnsFinding>): ReadonlyArray<DnsFinding.DnsFinding> =>
   records.filter(({ purpose }) => purpose !== "tracking")

@@ -1,17 +1,17 @@
 /**
- * Characters that show as nothing, or that change how others are shown: controls, line separators, bidirectional marks,
+ * Characters that are invisible or change how others are shown: controls, line separators, bidirectional marks,
  * embeddings and overrides, zero-width spaces, invisible operators, tags, fillers, the empty braille pattern.
  */
 const SUSPECT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-/** Format characters by their category that do show: the signs that Arabic, Syriac and Kaithi numbers stand on. */
+/** Visible characters of the format category: number signs of Arabic, Syriac and Kaithi. */
 const NUMBER_SIGN = /^[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]$/u
 
 const JOINERS = "\u200c\u200d"
-/** They choose between the picture and the letter of what stands before. */
+/** Variation selectors, which choose between emoji and text style of the character before them. */
 const SELECTORS = "\ufe0e\ufe0f"
 const SELECTABLE = /^\p{Emoji}$/u
-/** Emoji, and the scripts in which a joiner changes the shape of a letter; in others it only hides. */
+/** Emoji, and scripts in which a joiner changes the shape of a letter. In other scripts a joiner is only invisible. */
 const JOINABLE = /^(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{ASCII}])[\p{L}\p{M}\p{Emoji}\ufe0f]$/u
 
 const isHidden = (text: string, character: string, at: number): boolean => {
@@ -31,7 +31,7 @@ const replaced = (text: string, write: (character: string) => string): string =>
 
 export const hasHidden = (text: string): boolean => replaced(text, () => "") !== text
 
-/** Without its hidden characters: for text that others made and that is taken along, such as the name of a file. */
+/** Removes hidden characters from text of others, such as a file name. */
 export const withoutHidden = (text: string): string => replaced(text, () => "")
 
 const NAMED: { readonly [character: string]: string } = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }
@@ -43,16 +43,16 @@ const escape = (character: string): string => {
 }
 
 /**
- * Text of others as a terminal or a line of a log may show it: each hidden character is written as its escape, a line
- * break included, so that none can move the cursor, colour, clear or forge what stands beside it.
+ * Escapes hidden characters, line breaks included, in text of others for a terminal or log line, so that it cannot move
+ * the cursor, colour, clear or forge output.
  */
 export const escaped = (text: string): string => replaced(text, escape)
 
-/** The same for text of several lines, of which only the line breaks are ours. */
+/** Like `escaped`, but keeps line breaks. */
 export const escapedLines = (text: string): string =>
   replaced(text, (character) => (character === "\n" ? character : escape(character)))
 
-/** JSON with its hidden characters in JSON's own escapes: another spelling of the same value. */
+/** Writes hidden characters of JSON as JSON escapes. The value stays the same. */
 export const escapedJson = (json: string): string =>
   replaced(json, (character) => (character === "\n" ? character : inJson(character)))
 
@@ -62,12 +62,12 @@ const inJson = (character: string): string =>
     return `\\u${hex.padStart(4, "0")}`
   }).join("")
 
-/** Unicode has pictures of the controls of ASCII; the rest is named by its number. */
+/** Returns Unicode's control picture for ASCII controls, and the code point for other characters. */
 const picture = (character: string): string => {
   const point = character.codePointAt(0) ?? 0
   if (point < 0x20) return String.fromCodePoint(0x2400 + point)
   return point === 0x7f ? "\u2421" : `[U+${point.toString(16).toUpperCase().padStart(4, "0")}]`
 }
 
-/** The same for a screen: what is hidden is shown as a picture or by its number. */
+/** Like `escaped`, for a screen: shows a picture or the code point. */
 export const pictured = (text: string): string => replaced(text, picture)

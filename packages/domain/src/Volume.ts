@@ -1,7 +1,7 @@
 import type * as EmailEvent from "./EmailEvent.ts"
 import type { Message } from "./EmailState.ts"
 
-/** The events that change what an account has used of a month. */
+/** Events that change an account's use of its monthly quota. */
 export const TAGS = ["EmailQueued", "EmailSuppressed", "EmailCanceled"] as const satisfies ReadonlyArray<
   EmailEvent.Event["_tag"]
 >
@@ -10,14 +10,14 @@ type Counted = Extract<EmailEvent.Event, { readonly _tag: (typeof TAGS)[number] 
 const isCounted = (event: EmailEvent.Event): event is Counted => TAGS.some((tag) => tag === event._tag)
 
 export interface Change {
-  /** UTC, as `2026-11`. */
+  /** UTC month, such as `2026-11`. */
   readonly month: string
   readonly delta: number
 }
 
 /**
- * One per accepted recipient, in the month of acceptance; who was suppressed then never counted, who is canceled is given
- * back. `message` is as the event leaves it.
+ * Returns the change of the monthly count: one per accepted recipient in the month of acceptance. Recipients suppressed
+ * at acceptance do not count; canceled ones are given back. `message` is the state after the event.
  */
 export const of = (event: EmailEvent.Event, message: Message): ReadonlyArray<Change> =>
   isCounted(event)

@@ -12,13 +12,13 @@ export const stream = "webhook" as const
 
 export const MAX_DESCRIPTION_CHARS = 500
 export const Description = Text.name(MAX_DESCRIPTION_CHARS, 0)
-/** Of one account. Each is looked at for each of its events. */
+/** Maximum number of webhooks per account. Every event of the account is matched against all of them. */
 export const MAX_WEBHOOKS = 100
-/** How long the old secret signs beside the new one. */
+/** How long the previous secret signs beside the new one. */
 export const SECRET_OVERLAP_MS = 24 * Timestamp.HOUR
-/** Secrets that sign beside the newest, however often it is rotated in that time: each is a signature of every call. */
+/** Maximum number of previous secrets that still sign. Each adds a signature to every call. */
 export const MAX_PREVIOUS = 4
-/** An endpoint that fails for this long without one success is disabled. */
+/** An endpoint that fails for this long without a success is disabled. */
 export const FAILING_LIMIT_MS = 5 * Timestamp.DAY
 
 export const Subscription = Schema.Union([PublicType.WebhookType, Schema.Literal("*")])
@@ -34,7 +34,7 @@ const settings = {
   description: Schema.NullOr(Text.Stored),
 }
 
-/** Secrets never stand in events: `secret_ref` names the sealed one. */
+/** Events never hold secrets: `secret_ref` names the sealed secret. */
 export const Event = Schema.TaggedUnion({
   WebhookCreated: { webhook_id: Id.WebhookId, ...settings, enabled: Schema.Boolean, secret_ref: Text.Stored, at },
   WebhookUpdated: { ...settings, at },
@@ -62,11 +62,11 @@ export interface Webhook extends Settings {
   readonly enabled: boolean
   readonly disabled_reason: DisabledReason | null
   readonly secret_ref: string
-  /** Those that sign beside it for a while, the newest first. */
+  /** Previous secrets that still sign, newest first. */
   readonly previous: ReadonlyArray<Previous>
   readonly created_at: Timestamp.Timestamp
   readonly updated_at: Timestamp.Timestamp
-  /** Since when it has been enabled without interruption: re-enabling gives an endpoint its days afresh. */
+  /** When it was last enabled. Enabling a webhook restarts the time in `FAILING_LIMIT_MS`. */
   readonly enabled_at: Timestamp.Timestamp
 }
 
@@ -114,14 +114,14 @@ const born = (created: typeof Event.cases.WebhookCreated.Type): Webhook => ({
   enabled_at: created.at,
 })
 
-/** Whether an event of this type goes to a webhook with these subscriptions. */
+/** Whether a webhook with these subscriptions receives an event of this type. */
 export const matches = (
   webhook: { readonly enabled: boolean; readonly events: ReadonlyArray<string> },
   type: PublicType.PublicType,
 ): boolean =>
   webhook.enabled && PublicType.isWebhookType(type) && (webhook.events.includes("*") || webhook.events.includes(type))
 
-/** The sealed secrets that sign a call made now, the newest first. */
+/** Returns references to the secrets that sign a call now, newest first. */
 export const signingSecrets = (
   { previous, secret_ref }: Pick<Webhook, "secret_ref" | "previous">,
   now: Timestamp.Timestamp,
@@ -148,17 +148,17 @@ export class TooManyWebhooks extends Schema.TaggedError<TooManyWebhooks>()("TooM
   }
 }
 
-/** What a client asked for, parsed, and what the server knows. */
+/** Server state that the creation of a webhook needs. */
 export interface Creation {
   readonly now: Timestamp.Timestamp
   readonly webhookId: Id.WebhookId
   readonly secretRef: string
   readonly allowedNetworks: ReadonlyArray<Network.Network>
-  /** How many the account has. */
+  /** Number of webhooks in the account. */
   readonly others: number
 }
 
-/** In a change, what is absent stays as it is. */
+/** A change of settings; absent fields stay as they are. */
 export interface Change {
   readonly url?: WebhookUrl.WebhookUrl
   readonly events?: ReadonlyArray<Subscription>
@@ -198,7 +198,7 @@ export const create =
     )
   }
 
-/** One request may change settings and switch the webhook; each is a fact of its own. */
+/** Changes settings and enables or disables the webhook. Each is an event of its own. */
 export const update = (
   now: Timestamp.Timestamp,
   change: Change,
@@ -232,13 +232,16 @@ export const rotateSecret = (now: Timestamp.Timestamp, secretRef: string): Decid
     ),
   )
 
-/** Where and when an endpoint was called. */
+/** The URL and time of a call. */
 export interface Called {
   readonly url: string
   readonly at: Timestamp.Timestamp
 }
 
-/** The endpoint answered 410: it is gone and wants no more. That says nothing of a new URL, nor of one enabled since. */
+/**
+ * Disables a webhook whose endpoint answered 410. The answer does not count after the URL was changed or the webhook
+ * enabled again.
+ */
 export const disableGone = (now: Timestamp.Timestamp, called: Called): Decide<NothingNew | WebhookNotFound> =>
   ofWebhook((webhook) =>
     called.url === webhook.url && called.at >= webhook.enabled_at
@@ -247,8 +250,8 @@ export const disableGone = (now: Timestamp.Timestamp, called: Called): Decide<No
   )
 
 /**
- * `failingSince` is the first failure after the last success, `null` when there is none. An endpoint that merely had
- * nothing to receive for days is not disabled by its first failure.
+ * Disables a webhook that has failed for too long. `failingSince` is the first failure after the last success, or
+ * `null`. The first failure after days without events therefore does not disable it.
  */
 export const disableFailing = (
   now: Timestamp.Timestamp,

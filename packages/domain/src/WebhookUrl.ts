@@ -5,16 +5,16 @@ import * as Text from "./Text.ts"
 
 export const MAX_URL_CHARS = 2048
 
-/** The setting that a refusal names: networks of the operator's own to which webhooks may go, also over plain http. */
+/** The setting that allows private networks for webhooks, also over plain http. Refusals name it. */
 export const ALLOW_SETTING = "WEBHOOK_ALLOW_NETWORKS"
 
-/** Absolute, http or https, without credentials or fragment, in the canonical spelling of the URL standard. */
+/** An absolute http or https URL without credentials or fragment, in the canonical form of the URL standard. */
 export const WebhookUrl = Schema.String.check(Schema.isPattern(/^https?:\/\/[!-~]+$/u))
   .pipe(Schema.brand("WebhookUrl"))
   .annotate({ identifier: "WebhookUrl" })
 export type WebhookUrl = typeof WebhookUrl.Type
 
-/** What the request alone decides; `1.2.3` and `0x7f000001` become here the addresses that they mean. */
+/** Checks what the text alone decides. `1.2.3` and `0x7f000001` become the IP addresses that they stand for. */
 export const parse: Text.Parse<WebhookUrl> = (text) => {
   if (text.length > MAX_URL_CHARS)
     return Result.fail(`is ${text.length} characters; at most ${MAX_URL_CHARS} are allowed`)
@@ -52,8 +52,8 @@ export class UrlNotAllowed extends Schema.TaggedError<UrlNotAllowed>()("UrlNotAl
 }
 
 /**
- * What the operator's settings decide, when a webhook is made. A name is not resolved here: what it points to is
- * checked, and pinned, at every dispatch, because DNS may answer otherwise by then.
+ * Checks the URL against the operator's settings when a webhook is created or changed. A host name is not resolved
+ * here: every dispatch checks and pins its address, because DNS may change.
  */
 export const check = (
   url: WebhookUrl,
@@ -68,7 +68,7 @@ export const check = (
   const local = host === "localhost" || host.endsWith(".localhost")
   if (local && !LOOPBACK.some((ip) => Network.contains(allowed, ip))) return refuse(`${host} is this machine itself`)
   if (protocol === "https:") return Result.succeed(url)
-  // Over plain http only a name may still turn out to lie in an allowed network.
+  // Over plain http, only a host name may still resolve to an allowed network.
   return literal === undefined && allowed.length > 0
     ? Result.succeed(url)
     : refuse("plain http leaves the payload readable on its way")
