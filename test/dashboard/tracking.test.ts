@@ -70,7 +70,7 @@ describe.skipIf(typeof browser === "string")(
       assert.isTrue(await save.isDisabled())
       await field.fill("links.other.dev")
       await save.click()
-      await page.getByText(`links.other.dev is no name below ${OWN}`, { exact: false }).waitFor()
+      await page.getByText(`links.other.dev is not a name below ${OWN}`, { exact: false }).waitFor()
       await field.fill(`Links.${OWN}`)
       await save.click()
       await page.getByText("Publish its record, and links follow.").waitFor()

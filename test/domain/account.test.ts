@@ -158,6 +158,6 @@ describe("a rate window", () => {
       retry_after_s: 12,
     })
     assert.deepStrictEqual([status, code, reason], [429, "rate_limited", "request_rate"])
-    assert.strictEqual(message, "60 requests a minute are allowed here; the next window begins in 12 s.")
+    assert.strictEqual(message, "The limit is 60 requests per minute; retry in 12 s.")
   })
 })

@@ -36,7 +36,7 @@ describe("no mailbox is read from", () => {
   it.for<[string, RegExp]>([
     ["", /it has no @/u],
     ["ana", /it has no @/u],
-    ["@b.co", /nothing stands before the @/u],
+    ["@b.co", /the part before the @ is empty/u],
     ["a@", noDomain],
     ["a@b", /at least two labels/u],
     ["a@localhost", /at least two labels/u],
@@ -70,7 +70,7 @@ describe("no mailbox is read from", () => {
     ["<a@b.co> <d@e.fr>", /must be quoted/u],
     ['"a" b <d@e.fr>', /must be quoted/u],
     ['"a <d@e.fr>', /must be quoted/u],
-    ["a@b.co>", /> without its </u],
+    ["a@b.co>", /> without a matching </u],
     ["Ana <a@b.co", notThere],
     ["Ana <>", /it has no @/u],
     ["a@b.co\r\nBcc: x@y.zz", /control characters/u],

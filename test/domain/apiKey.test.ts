@@ -56,7 +56,7 @@ describe("an API key", () => {
       .refuses({
         status: 422,
         reason: "expires_at_out_of_range",
-        message: "`expires_at` must lie in the future; 2026-11-21T09:00:00.000Z is before 2026-11-21T09:00:00.000Z.",
+        message: "`expires_at` must be in the future; 2026-11-21T09:00:00.000Z is before 2026-11-21T09:00:00.000Z.",
       })
   })
   it("keeps when it was first revoked, and is none before it was created", () => {
@@ -130,7 +130,7 @@ describe("a scope", () => {
   it("that is missing is named", () => {
     const { status, code, reason, message, details } = new Scope.MissingScope({ required_scope: "domains:write" })
     assert.deepStrictEqual([status, code, reason], [403, "forbidden", "missing_scope"])
-    assert.strictEqual(message, "This API key lacks the scope domains:write.")
+    assert.strictEqual(message, "This API key does not have the scope domains:write.")
     assert.deepStrictEqual(details, [{ path: "required_scope", message: "domains:write" }])
   })
 })

@@ -166,7 +166,7 @@ describe("refusing an email", () => {
       {},
       403,
       "domain_not_allowed",
-      "This API key sends from other.test only, not from acme.test.",
+      "This API key can send from other.test only, not from acme.test.",
     ],
     [
       "to more recipients than the plan takes",
@@ -174,7 +174,7 @@ describe("refusing an email", () => {
       { to: many(5), cc: many(3, 5), bcc: many(3, 8) },
       422,
       "recipient_limit_exceeded",
-      "The Free plan takes 10 recipients per request over to, cc and bcc; 11 were given.",
+      "The Free plan allows 10 recipients per request across to, cc and bcc; 11 were given.",
     ],
     [
       "scheduled over a minute ago",
@@ -182,8 +182,8 @@ describe("refusing an email", () => {
       { scheduled_at: after(-60 * SECOND - 1) },
       422,
       "scheduled_at_out_of_range",
-      "`scheduled_at` must lie between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
-        "2026-11-21T08:58:59.999Z does not.",
+      "`scheduled_at` must be between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
+        "it is 2026-11-21T08:58:59.999Z.",
     ],
     [
       "scheduled over 30 days ahead",
@@ -191,8 +191,8 @@ describe("refusing an email", () => {
       { scheduled_at: after(30 * DAY + 1) },
       422,
       "scheduled_at_out_of_range",
-      "`scheduled_at` must lie between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
-        "2026-12-21T09:00:00.001Z does not.",
+      "`scheduled_at` must be between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
+        "it is 2026-12-21T09:00:00.001Z.",
     ],
     [
       "to nobody but the suppressed",
@@ -208,7 +208,7 @@ describe("refusing an email", () => {
       {},
       429,
       "monthly_quota",
-      "3000 of the 3000 emails of this month are used; 1 more do not fit. The next month begins at 2026-12-01T00:00:00.000Z.",
+      "3000 of 3000 emails of this month are used; 1 more would exceed the quota. It resets at 2026-12-01T00:00:00.000Z.",
     ],
   ])("happens %s", ([, known, wanted, status, reason, message]) => {
     givenRequest(known, wanted).refuses({ status, reason, message } as never)
@@ -318,7 +318,7 @@ describe("canceling", () => {
       given(Email, queued()).when(late).refuses({
         status: 422,
         reason: "not_cancelable",
-        message: "This email is being delivered right now, so it can no longer be canceled or rescheduled.",
+        message: "This email is being delivered, so it can no longer be canceled or rescheduled.",
       })
   })
 })
@@ -356,7 +356,7 @@ describe("resending", () => {
     givenRequest({ original }, Email.resendCommand(messageOf(...history))).refuses({
       status: 422,
       reason: "nothing_to_resend",
-      message: "Nobody is left to send to: 1 of 1 recipients have this email.",
+      message: "There is nothing to resend: 1 of 1 recipients have received this email.",
     })
   })
 

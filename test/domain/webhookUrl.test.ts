@@ -21,7 +21,7 @@ describe("the URL of a webhook", () => {
     ["https://:word@acme.test/", "must not contain a user name or a password"],
     ["https://user:word@acme.test/", "must not contain a user name or a password"],
     ["https://acme.test/#part", "must not contain a fragment"],
-    ["https://acme.test:0/", "must not name port 0"],
+    ["https://acme.test:0/", "must not use port 0"],
   ])("is not %j, which %s", (text, why) => assert.strictEqual(read(text), why))
 
   it.each([

@@ -284,7 +284,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /
         { path: "from", message: "is not an address: it has no @" },
         { path: "to", message: "takes 1 to 50 addresses; 51 were given" },
         { path: "subject", message: "is required" },
-        { path: "headers.Bcc", message: "is written by the service and cannot be set" },
+        { path: "headers.Bcc", message: "is set by the service and cannot be overridden" },
         { path: "headers.X-B", message: "must not contain CR, LF or NUL" },
         { path: "tags", message: "takes at most 5 tags; 6 were given" },
         { path: "tags[0]", message: "must not be empty" },

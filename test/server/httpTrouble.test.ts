@@ -27,7 +27,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("our ow
         assert.deepStrictEqual(answer.json, {
           error: {
             code: "internal_error",
-            message: "Something went wrong on our side. It is logged under this request's id.",
+            message: "Internal error. The cause is logged under this request's id.",
             reason: "internal_error",
             request_id: answer.headers.get("x-request-id"),
             details: [],

@@ -51,7 +51,7 @@ const refusal = ({ json, status }: Answer) => [status, json.error?.reason, json.
 const TOO_LATE = [
   422,
   "not_cancelable",
-  "This email is being delivered right now, so it can no longer be canceled or rescheduled.",
+  "This email is being delivered, so it can no longer be canceled or rescheduled.",
 ]
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an email under way", (it) => {
@@ -93,7 +93,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an ema
       assert.deepStrictEqual(refusal(yield* call("POST", `/v1/email/${copy.id}/resend`)), [
         422,
         "nothing_to_resend",
-        "Nobody is left to send to: 1 of 1 recipients have this email.",
+        "There is nothing to resend: 1 of 1 recipients have received this email.",
       ])
       assert.strictEqual((yield* call("GET", "/v1/account")).json.usage.emails, 3)
     }),

@@ -15,15 +15,15 @@ export const AccountRecord = Schema.Struct({
   name: Schema.String,
   plan: Plan.Plan,
   created_at: at,
-  content_days: Schema.Natural.annotate({ description: "How long the bodies of messages are kept" }),
+  content_days: Schema.Natural.annotate({ description: "Days that message content is kept" }),
   usage: Schema.Struct({
-    month: Schema.String.annotate({ description: "The UTC month", examples: ["2026-11"] }),
-    emails: Schema.Natural.annotate({ description: "Recipients accepted in it; canceled ones are given back" }),
+    month: Schema.String.annotate({ description: "UTC month", examples: ["2026-11"] }),
+    emails: Schema.Natural.annotate({ description: "Recipients accepted in this month; canceled ones are refunded" }),
     resets_at: at,
   }),
   limits: Schema.Struct({
     monthly_emails: Schema.NullOr(Schema.Natural).annotate({ description: "`null` is unlimited" }),
-    max_recipients: Schema.Natural.annotate({ description: "Over to, cc and bcc of one message" }),
+    max_recipients: Schema.Natural.annotate({ description: "Per message, across to, cc and bcc" }),
     send_per_minute: Schema.Natural,
     logs_per_minute: Schema.Natural,
     other_per_minute: Schema.Natural,
@@ -34,7 +34,7 @@ export type AccountRecord = typeof AccountRecord.Type
 export class Account extends HttpApiGroup.make("account")
   .add(
     HttpApiEndpoint.get("get", "/account", { success: AccountRecord }).annotateMerge(
-      about("Get the account", "any key", "Plan, limits, and what is used of this month."),
+      about("Get the account", "any key", "Plan, limits and usage of the current month."),
     ),
   )
   .middleware(Validation)

@@ -16,7 +16,7 @@ import { Webhooks } from "./Webhooks.ts"
 
 export const PREFIX = "/v1"
 
-/** The whole contract. Everything under /v1 only ever grows (contract §12). */
+/** The whole public API. Everything under /v1 only grows (contract §12). */
 export class Api extends HttpApi.make("waybill")
   .add(Emails, Logs, Domains, ApiKeys, Webhooks, Suppressions, Account, Members, Statistics, Events, Audit, Sandbox)
   .prefix(PREFIX)
@@ -28,9 +28,9 @@ export class Api extends HttpApi.make("waybill")
     OpenApi.annotations({
       title: "Waybill",
       version: "1",
-      summary: "Transactional email whose truth is an event log",
+      summary: "Self-hosted transactional email on Postgres, with a complete history of every message",
       description:
-        "JSON in and out, snake_case; times are ISO 8601 UTC with milliseconds. Optional values that are absent are `null` in answers. Every answer carries `X-Request-Id` and the state of its rate window. Where logs are read at replicas, a write also answers `X-Waybill-Position`: sent along with the requests that follow, it makes any node show at least that much. Clients ignore fields, values and events that they do not know.",
+        "Requests and responses are JSON in snake_case; times are ISO 8601 UTC with milliseconds. Absent optional values are `null` in responses. Every response has `X-Request-Id` and the rate limit headers. If logs are read from replicas, a write also returns `X-Waybill-Position`; send it with later requests to read your own writes on any node. Ignore fields, values and event types that you do not know.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" } as { name: string },
       transform: finish,
     }),

@@ -2,27 +2,27 @@ import * as Refusal from "@waybill/domain/Refusal"
 import { Context, Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 
-/** The id of the request under way, which every error names. The edge sets it; a client has none to set. */
+/** The id of the current request. Every error includes it; the server sets it. */
 export const RequestId = Context.Reference<string>("@waybill/api/RequestId", { defaultValue: () => "" })
 
 export const Detail = Schema.Struct({
   path: Schema.String.annotate({
-    description: "The field, as in `to[3]` or `headers.X-Id`; empty for the body itself",
+    description: "The field, such as `to[3]` or `headers.X-Id`; empty for the body as a whole",
   }),
-  message: Schema.String.annotate({ description: "What is wrong, worded to follow the name of the field" }),
+  message: Schema.String.annotate({ description: "The error, worded to continue after the field's name" }),
 }).annotate({ identifier: "ErrorDetail" })
 
-/** One shape for every answer that is not 2xx (contract §2). */
+/** The body of every response that is not 2xx (contract §2). */
 export const Body = Schema.Struct({
   error: Schema.Struct({
     code: Schema.Literals([...new Set(Object.values(Refusal.CODES))]).annotate({
-      description: "Says what to do; one of seven",
+      description: "One of seven codes; tells the client how to react",
     }),
-    message: Schema.String.annotate({ description: "For people; its words may change" }),
-    reason: Schema.String.annotate({ description: "The finer cause; new ones may appear" }),
-    request_id: Schema.String.annotate({ description: "Also in `X-Request-Id`; name it when asking for help" }),
+    message: Schema.String.annotate({ description: "For people; the wording may change" }),
+    reason: Schema.String.annotate({ description: "The specific cause; new values may appear" }),
+    request_id: Schema.String.annotate({ description: "Also in `X-Request-Id`; include it in support requests" }),
     details: Schema.Array(Detail).annotate({
-      description: "All violations, not only the first; empty where there is no field to name",
+      description: "All violations, not only the first; empty if no field is at fault",
     }),
   }),
 }).annotate({ identifier: "Error" })
@@ -38,7 +38,7 @@ export const toBody = (refusal: Refusal.Refusal, request_id: string): Body => ({
   },
 })
 
-/** What a typed client catches. On the server the domain's own errors take its place. */
+/** The error of a typed client. The server uses the domain's own errors instead. */
 export class ApiError extends Error implements Refusal.Refusal {
   readonly _tag = "ApiError"
   override readonly name = "ApiError"
@@ -64,7 +64,10 @@ type Of<S extends Refusal.Status> = Refusal.Refusal & { readonly status: S }
 const ofStatus = <S extends Refusal.Status>(status: S) =>
   Schema.declare((u: unknown): u is Of<S> => Refusal.isRefusal(u) && u.status === status)
 
-/** Any refusal of a status, on the wire in the one shape: the domain's errors need no class or mapper here. */
+/**
+ * Schema of all refusals with a status. It writes any domain error in the one wire format, so that none needs a class
+ * or mapper here.
+ */
 const error = <S extends Refusal.Status>(status: S, description: string) =>
   ofStatus(status).pipe(
     Schema.encodeTo(
@@ -80,24 +83,21 @@ const error = <S extends Refusal.Status>(status: S, description: string) =>
 
 export const BadRequest = error(
   400,
-  "The request itself is wrong; `details` lists every violation. Sending it again changes nothing.",
+  "The request is invalid; `details` lists every violation. A retry fails the same way.",
 )
 export const Unauthorized = error(
   401,
-  "No API key, or one that is unknown, expired, revoked or not allowed from this address.",
+  "The API key is missing, unknown, expired, revoked or not allowed from this address.",
 )
-export const Forbidden = error(
-  403,
-  "The API key lacks a scope, which `details` names, or is limited to another domain.",
-)
+export const Forbidden = error(403, "The API key lacks a scope, named in `details`, or is limited to another domain.")
 export const NotFound = error(404, "No such resource in this account, or no such route.")
 export const Unprocessable = error(
   422,
-  "The request is well-formed, but the state of the account does not let it through; `reason` says which.",
+  "The request is valid, but the state of the account does not allow it; `reason` gives the cause.",
 )
-export const Internal = error(500, "Our fault. The cause is logged under `request_id`.")
+export const Internal = error(500, "Internal error. The cause is logged under `request_id`.")
 
-/** A refusal of a status, with the header that says when to come again. */
+/** Like `error`, with a `Retry-After` header. */
 const errorWithRetryAfter = <S extends 429 | 503>(status: S, description: string) =>
   ofStatus(status).pipe(
     HttpApiSchema.encodeToWithHeaders(
@@ -117,9 +117,9 @@ const errorWithRetryAfter = <S extends 429 | 503>(status: S, description: string
 
 export const RateLimited = errorWithRetryAfter(
   429,
-  "A window or the monthly volume is used up; wait as long as `Retry-After` says, then back off exponentially.",
+  "The rate limit or the monthly quota is exhausted; wait for `Retry-After`, then back off exponentially.",
 )
 export const Unavailable = errorWithRetryAfter(
   503,
-  "A budget of memory or connections is used up. Nothing was accepted; send the same request again after `Retry-After`.",
+  "Memory or connections are exhausted. Nothing was accepted; send the same request again after `Retry-After`.",
 )

@@ -23,8 +23,8 @@ const fields = {
   name: Schema.String,
   prefix: Schema.String.annotate({ description: "The first ten characters of the key", examples: ["wb_4Ko2xQa"] }),
   scopes: Schema.Array(Scope.Scope),
-  domain: Schema.NullOr(Schema.String).annotate({ description: "The one domain it is bound to, in everything" }),
-  allowed_ips: Schema.Array(Schema.String).annotate({ description: "Empty: from everywhere" }),
+  domain: Schema.NullOr(Schema.String).annotate({ description: "The domain that the key is bound to; `null` if none" }),
+  allowed_ips: Schema.Array(Schema.String).annotate({ description: "Empty allows every address" }),
   status: ApiKey.Status,
   created_at: at,
   created_by: Schema.NullOr(Schema.String),
@@ -38,7 +38,7 @@ export type Key = typeof Key.Type
 
 export const CreatedKey = Schema.Struct({
   ...fields,
-  key: Schema.String.annotate({ description: "The key itself. It is shown here and never again." }),
+  key: Schema.String.annotate({ description: "The key itself. It is shown only once." }),
 }).annotate({ identifier: "CreatedApiKey" })
 
 export const Revoked = Schema.Struct({
@@ -51,15 +51,12 @@ export const Revoked = Schema.Struct({
 const Creation = Schema.Struct({
   name: ApiKey.Name,
   scopes: Schema.Array(Scope.Scope).check(Rules.items(1, Scope.ALL.length, "scopes")),
-  domain: optional(
-    DomainName.FromText,
-    "Binds the key to this domain: it sends, reads, changes and makes nothing of another",
-  ),
+  domain: optional(DomainName.FromText, "Binds the key to this domain: it can use no other domain"),
   allowed_ips: optional(
     Schema.Array(Network.FromText).check(Rules.items(0, ApiKey.MAX_ALLOWED_IPS, "networks")),
     "Limits the key to these addresses and networks",
   ),
-  expires_at: optional(Timestamp.FromIso, "From then on the key is refused"),
+  expires_at: optional(Timestamp.FromIso, "When the key stops working"),
 }).annotate({ identifier: "ApiKeyCreation" })
 
 const params = { key_id: Id.ApiKeyId }
@@ -70,11 +67,11 @@ export class ApiKeys extends HttpApiGroup.make("apiKeys")
       about(
         "List API keys",
         "admin",
-        "All active keys of the account, and the last thousand that were revoked or have expired, newest first.",
+        "All active keys of the account and the last 1,000 revoked or expired ones, newest first.",
       ),
     ),
     HttpApiEndpoint.get("get", "/api-keys/:key_id", { params, success: Key }).annotateMerge(
-      about("Get an API key", "admin", "Its record; the key itself is not kept."),
+      about("Get an API key", "admin", "The record of the key. The key itself is not stored."),
     ),
     HttpApiEndpoint.post("create", "/api-keys", {
       headers: Idempotency.headers,
@@ -85,17 +82,19 @@ export class ApiKeys extends HttpApiGroup.make("apiKeys")
       about(
         "Create an API key",
         "admin",
-        `What a key makes is never more than the key: it has no scope that the maker lacks, and the maker's domain, networks and expiry hold for it too, else 403 \`more_than_the_key\`. The only answer that holds the key. A lost one cannot be recovered, only revoked and replaced. At most ${ApiKey.MAX_ACTIVE_KEYS} of an account are active, else 422 \`too_many_api_keys\`.`,
+        `This response is the only one that contains the key. A lost key cannot be recovered, only revoked and replaced. A key that is created with an API key cannot exceed the scopes, domain, networks and expiry of that key, else 403 \`more_than_the_key\`. An account has at most ${ApiKey.MAX_ACTIVE_KEYS} active keys, else 422 \`too_many_api_keys\`.`,
       ),
     ),
     HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", { params, success: Revoked }).annotateMerge(
       about(
         "Revoke an API key",
         "admin",
-        "At once, on every node, and for good. A second time gives the first `revoked_at`. A key may revoke itself.",
+        "Takes effect at once on every node and is permanent. Revoking again returns the first `revoked_at`. A key may revoke itself.",
       ),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "API keys", description: "Who may call, from where, and for what." })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "API keys", description: "Credentials for the API, with scopes and limits." }),
+  ) {}

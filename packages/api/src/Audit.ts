@@ -12,12 +12,12 @@ export const AuditEntry = Schema.Struct({
   object: Schema.Literal("audit_entry"),
   id: Id.EventId,
   position: Page.Position,
-  type: Schema.String.annotate({ description: "What was done", examples: ["api_key.revoked"] }),
+  type: Schema.String.annotate({ description: "The action", examples: ["api_key.revoked"] }),
   stream: Schema.String.annotate({ examples: ["api_key"] }),
-  stream_id: Schema.String.annotate({ description: "To what" }),
+  stream_id: Schema.String.annotate({ description: "Id of the object that was changed" }),
   occurred_at: Timestamp.Timestamp,
   actor: Actor,
-  address: Schema.NullOr(Schema.String).annotate({ description: "From where" }),
+  address: Schema.NullOr(Schema.String).annotate({ description: "IP address of the caller" }),
   request_id: Schema.NullOr(Schema.String),
 }).annotate({ identifier: "AuditEntry" })
 export type AuditEntry = typeof AuditEntry.Type
@@ -29,12 +29,14 @@ export class Audit extends HttpApiGroup.make("audit")
       success: Page.of(AuditEntry),
     }).annotateMerge(
       about(
-        "Read who did what",
+        "List audit entries",
         "admin",
-        "What keys, users and operators did to keys, domains, webhooks, suppressions and the account, newest first. Sending is in the logs.",
+        "Changes by keys, users and operators to keys, domains, webhooks, suppressions and the account, newest first. Sending is in the logs.",
       ),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Audit", description: "Who did what, and from where." })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Audit", description: "Administrative changes, with actor and address." }),
+  ) {}

@@ -6,23 +6,23 @@ import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import * as ApiError from "./ApiError.ts"
 
-/** Who is asking, and for which account. */
+/** The caller and its account. */
 export class CurrentKey extends Context.Service<
   CurrentKey,
   {
     readonly account_id: Id.AccountId
-    /** `null` in a session of the dashboard. */
+    /** `null` in a dashboard session. */
     readonly key_id: Id.ApiKeyId | null
     readonly scopes: ReadonlyArray<Scope.Scope>
-    /** The one domain that the key is bound to. */
+    /** The domain that the key is bound to; `null` if it is not bound. */
     readonly domain: DomainName.DomainName | null
   }
 >()("@waybill/api/CurrentKey") {}
 
-/** The scope an endpoint asks for. One without it takes any valid key. */
+/** The scope that an endpoint requires. Without it, any valid key may call the endpoint. */
 export class RequiredScope extends Context.Service<RequiredScope, Scope.Scope>()("@waybill/api/RequiredScope") {}
 
-/** The rate window an endpoint counts in; `other` where nothing is said. */
+/** The rate window in which an endpoint counts. */
 export const Bucket = Context.Reference<RateLimit.Bucket>("@waybill/api/Bucket", { defaultValue: () => "other" })
 
 const bearer = HttpApiSecurity.bearer.pipe(

@@ -9,10 +9,13 @@ import * as Violations from "./Violations.ts"
 
 export const MAX_BATCH = 100
 
-/** A message of a batch, or what is wrong with it: one bad message is the batch's trouble only if the mode says so. */
+/** A message of a batch, or the errors in it. In permissive mode one bad message does not fail the batch. */
 export type Judged = Result.Result<EmailMessage, Malformed>
 
-/** Kept as it came beside what is wrong with it, so that another request under the same idempotency key is told apart. */
+/**
+ * A message that did not decode. It keeps the JSON, so that a different body under the same idempotency key is
+ * detected.
+ */
 export interface Malformed {
   readonly details: ReadonlyArray<Detail>
   readonly json: unknown
@@ -21,7 +24,10 @@ export interface Malformed {
 const decode = Schema.decodeUnknownEffect(EmailMessage, { errors: "all" })
 const encode = Schema.encodeEffect(EmailMessage)
 
-/** In OpenAPI the items are EmailMessages (Document.ts); a schema that said so here would refuse them all together. */
+/**
+ * Accepts anything, so that one invalid message does not fail the decoding of the batch. OpenAPI shows EmailMessage
+ * instead (Document.ts).
+ */
 const Item = Schema.Unknown.pipe(
   Schema.decodeTo(
     Schema.declare((u): u is Judged => Result.isResult(u)),
@@ -43,12 +49,12 @@ const Mode = Schema.Literals(["all_or_nothing", "permissive"])
 export const Batch = Schema.Struct({
   emails: Schema.Array(Item).check(Rules.items(1, MAX_BATCH, "messages")),
   mode: Schema.NullOr(Mode)
-    .annotate({ description: "`all_or_nothing` unless said otherwise; `permissive` answers each message by itself" })
+    .annotate({ description: "`all_or_nothing` by default; `permissive` accepts or refuses each message separately" })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
 }).annotate({ identifier: "Batch" })
 export type Batch = typeof Batch.Type
 
-/** One entry an index of the request: an acknowledgement, or why this message was refused. */
+/** One entry per index of the request: an acknowledgement, or the error of this message. */
 export const BatchResult = Schema.Struct({
   index: Schema.Natural,
   id: Schema.NullOr(Id.EmailId),

@@ -2,15 +2,16 @@ import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { Api } from "./Api.ts"
 
 /**
- * What an endpoint is to a key that is bound to one domain (contract §7).
- * - `own domain`: shows and changes what belongs to that domain alone; a list is filtered, another domain's thing is 403.
- * - `whole account`: cannot be cut down to one domain, so a bound key is refused.
- * - `caller`: says something about the caller or its limits, and nothing about any domain.
+ * How an endpoint treats a key that is bound to one domain (contract §7).
+ * - `own domain`: reads and changes only what belongs to that domain; lists are filtered, another domain's object is
+ * 403.
+ * - `whole account`: cannot be limited to one domain, so a bound key is refused.
+ * - `caller`: returns only facts about the caller and its limits, never about a domain.
  */
 export type Rule = "own domain" | "whole account" | "caller"
 
 type GroupsOf<A> = A extends HttpApi.HttpApi<string, infer Groups> ? Groups : never
-/** The groups under /v1; the others ask for no key. */
+/** The groups under /v1. The others need no key. */
 type Group = Exclude<GroupsOf<typeof Api>, { readonly identifier: "system" }>
 type Rules = {
   readonly [G in Group as G["identifier"]]: {
@@ -18,7 +19,10 @@ type Rules = {
   }
 }
 
-/** The decision for every endpoint. The type asks for each one, so that a new endpoint does not compile without it. */
+/**
+ * The rule of every endpoint. The type requires an entry for each one, so that a new endpoint does not compile without
+ * it.
+ */
 export const RULES: Rules = {
   emails: {
     send: "own domain",
@@ -43,7 +47,7 @@ export const RULES: Rules = {
   apiKeys: { list: "own domain", get: "own domain", create: "own domain", revoke: "own domain" },
   sandbox: { list: "own domain", get: "own domain", remove: "own domain", clear: "own domain" },
   stats: { get: "own domain" },
-  // A webhook is called for the events of all domains, and its deliveries hold them.
+  // A webhook receives the events of all domains, and its deliveries contain them.
   webhooks: {
     list: "whole account",
     get: "whole account",
@@ -57,7 +61,7 @@ export const RULES: Rules = {
     replayDelivery: "whole account",
     replay: "whole account",
   },
-  // A suppression holds for the mail of every domain, and names recipients of any.
+  // A suppression applies to all domains, and names recipients of any.
   suppressions: { list: "whole account", get: "whole account", add: "whole account", remove: "whole account" },
   // A member signs in to the whole account.
   members: {
@@ -75,5 +79,5 @@ export const RULES: Rules = {
 
 const byName: { readonly [group: string]: { readonly [endpoint: string]: Rule } } = RULES
 
-/** An endpoint without a decision is refused to bound keys. */
+/** Returns the rule of an endpoint. An endpoint without an entry is refused to bound keys. */
 export const ruleOf = (group: string, endpoint: string): Rule => byName[group]?.[endpoint] ?? "whole account"

@@ -9,15 +9,15 @@ const integer = (description: string) => ({ description, schema: { type: "intege
 const HEADERS = {
   RateLimitLimit: integer("Requests allowed in this window"),
   RateLimitRemaining: integer("Requests left in this window"),
-  RateLimitReset: integer("When this window ends, as a Unix timestamp"),
+  RateLimitReset: integer("End of this window as a Unix timestamp"),
   RequestId: {
-    description: "Names this request; say it when asking for help",
+    description: "Id of this request; include it in support requests",
     schema: { type: "string" },
     required: true,
   },
   RetryAfter: integer("Seconds to wait"),
   IdempotentReplayed: {
-    description: "Present when this is the kept answer to an earlier request",
+    description: "Present if this is the stored response to an earlier request",
     schema: { type: "string", const: "true" },
   },
 }
@@ -48,8 +48,8 @@ const ERROR = {
 }
 
 /**
- * What schemas cannot say: the headers of every answer, that numbers in a query are numbers, that unknown fields are
- * ignored on both sides, and what the items of a batch are (each is judged by itself, so its schema takes anything).
+ * Completes the OpenAPI document with what schemas cannot express: headers of every response, numbers in queries as
+ * integers, unknown fields ignored in both directions, and the type of batch items.
  */
 export const finish = (document: Record<string, unknown>): Record<string, unknown> => {
   for (const [path, operations] of Object.entries(document["paths"] as Record<string, Record<string, Json>>))
@@ -72,20 +72,20 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
 }
 
 const BOUND: { readonly [R in BoundKeys.Rule]: string } = {
-  "own domain": " A key bound to a domain reaches what belongs to that domain alone.",
+  "own domain": " A key bound to a domain is limited to that domain.",
   "whole account": " A key bound to a domain is refused.",
   caller: "",
 }
 
-/** What the endpoint is to a bound key, from the same table that decides it. */
+/** Describes how the endpoint treats a bound key, from the table that the server applies. */
 const sayRule = (operation: Json): void => {
   const [group = "", endpoint = ""] = String(operation["operationId"]).split(".")
-  // Outside /v1 no key is asked for.
+  // Endpoints outside /v1 need no key.
   if (!Object.hasOwn(BoundKeys.RULES, group)) return
   operation["description"] = `${String(operation["description"])}${BOUND[BoundKeys.ruleOf(group, endpoint)]}`
 }
 
-/** A path with an id in it can name something that is not there, and the sandbox is not there itself while mail is sent. */
+/** Only a path with an id can name a missing object, and the sandbox is missing while mail is really sent. */
 const mayBeMissing = (path: string): boolean => path.includes("{") || path.startsWith("/v1/sandbox/")
 
 const finishResponse = (response: Json): void => {
@@ -113,13 +113,13 @@ const finishParameter = (parameter: Json, operation: Json): void => {
   }
 }
 
-/** `…Encoded` is a word of the schemas' library; outside, it is what a request may hold. */
+/** Renames `…Encoded`, a suffix of the schema library, to `…Input`. */
 const rename = (node: unknown): unknown => {
   if (Array.isArray(node)) return node.map(rename)
   if (typeof node !== "object" || node === null) return node
   const renamed: Json = {}
   for (const [key, value] of Object.entries(node)) {
-    // Unknown fields are ignored in requests, and answers grow.
+    // Unknown fields are ignored in requests, and responses may gain fields.
     if (key === "additionalProperties" && value === false) continue
     renamed[key.replace(/Encoded$/u, "Input")] =
       key === "$ref" && typeof value === "string" ? value.replace(/Encoded$/u, "Input") : rename(value)

@@ -14,23 +14,23 @@ import { optional } from "./Optional.ts"
 import * as Page from "./Page.ts"
 import { Validation } from "./Validation.ts"
 
-/** A record to publish, and what DNS answered when it was last asked. */
+/** A DNS record to publish, with the result of the last check. */
 export const DomainRecord = Schema.Struct({
   purpose: DnsFinding.Purpose,
   type: Schema.Literals(["TXT", "CNAME", "MX"]),
   host: Schema.String.annotate({
-    description: "Relative to the domain, as the forms of DNS providers want it",
+    description: "Relative to the domain, as most DNS providers expect it",
     examples: ["wb1._domainkey"],
   }),
   name: Schema.String.annotate({ examples: ["wb1._domainkey.acme.test"] }),
   value: Schema.String,
   ttl: Schema.Natural,
   required: Schema.Boolean.annotate({
-    description: "Only the RSA key's DKIM record is required to send; the rest is advice",
+    description: "Only the DKIM record of the RSA key is required to send; the others are recommended",
   }),
   status: Schema.Literals(["not_checked", ...DnsFinding.Status.literals]),
   found: Schema.Array(Schema.String),
-  error: Schema.NullOr(Schema.String).annotate({ description: "The classic mistake it looks like, or DNS's own word" }),
+  error: Schema.NullOr(Schema.String).annotate({ description: "The likely mistake, or the DNS error" }),
 }).annotate({ identifier: "DnsRecord" })
 
 export const Domain = Schema.Struct({
@@ -42,10 +42,11 @@ export const Domain = Schema.Struct({
   verified_at: Schema.NullOr(Timestamp.Timestamp),
   last_checked_at: Schema.NullOr(Timestamp.Timestamp),
   next_check_at: Schema.NullOr(Timestamp.Timestamp),
-  open_tracking: Schema.Boolean.annotate({ description: "Whether its mail tells when it is opened" }),
-  click_tracking: Schema.Boolean.annotate({ description: "Whether links in its mail tell when they are followed" }),
+  open_tracking: Schema.Boolean.annotate({ description: "Whether opens are tracked" }),
+  click_tracking: Schema.Boolean.annotate({ description: "Whether clicks are tracked" }),
   tracking_domain: Schema.NullOr(DomainName.DomainName).annotate({
-    description: "The name below it that links lead over while its record is verified; `null` is the service's own",
+    description:
+      "The name below the domain that tracked links use while its record is verified; `null` uses the service's own name",
   }),
   records: Schema.Array(DomainRecord),
 }).annotate({ identifier: "Domain" })
@@ -68,25 +69,25 @@ const Addition = Schema.Struct({
         ? { path: ["name"], issue: "is required" }
         : name === undefined ||
           domain === undefined ||
-          name === domain || { path: ["domain"], issue: "is another spelling of `name` and names another domain" },
+          name === domain || { path: ["domain"], issue: "is an alias of `name` and must not name another domain" },
     ),
   )
   .annotate({ identifier: "DomainAddition", description: "`domain` is an alias of `name`; one of them is required" })
 
 export const Change = Schema.Struct({
-  open_tracking: optional(Schema.Boolean, "Tell when mail is opened, where a message says nothing else"),
-  click_tracking: optional(Schema.Boolean, "Tell which links are followed, where a message says nothing else"),
+  open_tracking: optional(Schema.Boolean, "Track opens, unless the message sets this itself"),
+  click_tracking: optional(Schema.Boolean, "Track clicks, unless the message sets this itself"),
   tracking_domain: Schema.optionalKey(
     Schema.NullOr(DomainName.FromText).annotate({
-      description: "A name below the domain that links are to lead over, such as links.acme.com; `null` takes it back",
+      description: "A name below the domain that tracked links use, such as links.acme.com; `null` removes it",
     }),
   ),
-}).annotate({ identifier: "DomainChange", description: "What is left out stays as it is" })
+}).annotate({ identifier: "DomainChange", description: "Fields that are left out stay as they are" })
 export type Change = typeof Change.Type
 
 /** In a path: the name, or the id. */
 export const Reference = Schema.Union([Id.DomainId, DomainName.FromText]).annotate({
-  description: "The name of the domain, or its id",
+  description: "Name or id of the domain",
 })
 
 const params = { domain: Reference }
@@ -95,10 +96,10 @@ const headers = Idempotency.headers
 export class Domains extends HttpApiGroup.make("domains")
   .add(
     HttpApiEndpoint.get("list", "/domains", { success: Page.of(Domain) }).annotateMerge(
-      about("List domains", "domains:read", "All domains of the account, by name."),
+      about("List domains", "domains:read", "All domains of the account, sorted by name."),
     ),
     HttpApiEndpoint.get("get", "/domains/:domain", { params, success: Domain }).annotateMerge(
-      about("Get a domain", "domains:read", "The records to publish, and what DNS answered when it was last asked."),
+      about("Get a domain", "domains:read", "The DNS records to publish, with the result of the last check."),
     ),
     HttpApiEndpoint.post("add", "/domains", {
       headers,
@@ -109,7 +110,7 @@ export class Domains extends HttpApiGroup.make("domains")
       about(
         "Add a domain",
         "domains:write",
-        `Makes a DKIM key and says which records to publish. The domain is checked by itself until it verifies, for 72 hours. At most ${MAX_DOMAINS} for an account, else 422 \`too_many_domains\`.`,
+        `Creates a DKIM key and returns the DNS records to publish. The domain is checked automatically for 72 hours until it is verified. An account has at most ${MAX_DOMAINS} domains, else 422 \`too_many_domains\`.`,
       ),
     ),
     HttpApiEndpoint.post("verify", "/domains/:domain/verify", {
@@ -121,7 +122,7 @@ export class Domains extends HttpApiGroup.make("domains")
       about(
         "Verify a domain now",
         "domains:write",
-        "Asks the domain's own name servers, and answers with what they said.",
+        "Queries the domain's authoritative name servers and returns the result.",
       ),
     ),
     HttpApiEndpoint.post("rotateDkim", "/domains/:domain/dkim/rotate", {
@@ -133,7 +134,7 @@ export class Domains extends HttpApiGroup.make("domains")
       about(
         "Rotate a domain's DKIM key",
         "domains:write",
-        "Makes a new RSA key under a new selector. The old one signs until DNS shows the new record.",
+        "Creates an RSA key under a new selector. The old key signs until the new DNS record is published.",
       ),
     ),
     HttpApiEndpoint.post("addEd25519", "/domains/:domain/dkim/ed25519", {
@@ -145,7 +146,7 @@ export class Domains extends HttpApiGroup.make("domains")
       about(
         "Add an Ed25519 key to a domain",
         "domains:write",
-        "Makes a second DKIM key (RFC 8463) and adds its record to those to publish. Mail is signed by both keys while DNS shows that record, and by the RSA key alone while it does not; the status of the domain never hangs on it. A domain that has such a key keeps it, and is answered as it is.",
+        "Creates a second DKIM key (RFC 8463) and adds its record to those to publish. Both keys sign while that record is published; otherwise only the RSA key signs. The record does not affect the status of the domain. If the domain already has an Ed25519 key, nothing changes.",
       ),
     ),
     HttpApiEndpoint.post("rotateEd25519", "/domains/:domain/dkim/ed25519/rotate", {
@@ -157,14 +158,14 @@ export class Domains extends HttpApiGroup.make("domains")
       about(
         "Rotate a domain's Ed25519 key",
         "domains:write",
-        "Makes a new Ed25519 key under a new selector. The old one signs until DNS shows the new record; one that does not sign is replaced at once. A domain without such a key is 422 `no_ed25519_key`.",
+        "Creates an Ed25519 key under a new selector. The old key signs until the new DNS record is published; a key that does not sign is replaced at once. 422 `no_ed25519_key` if the domain has no Ed25519 key.",
       ),
     ),
     HttpApiEndpoint.delete("removeEd25519", "/domains/:domain/dkim/ed25519", { params, success: Domain }).annotateMerge(
       about(
         "Remove a domain's Ed25519 key",
         "domains:write",
-        "Mail is signed by the RSA key alone from now on. Leave the record in DNS until mail that is under way has arrived. A domain without such a key is answered as it is.",
+        "Only the RSA key signs from now on. Leave the record in DNS until mail in transit has arrived. If the domain has no Ed25519 key, nothing changes.",
       ),
     ),
     HttpApiEndpoint.patch("update", "/domains/:domain", {
@@ -174,19 +175,24 @@ export class Domains extends HttpApiGroup.make("domains")
       error: ApiError.Unprocessable,
     }).annotateMerge(
       about(
-        "Change a domain",
+        "Update a domain",
         "domains:write",
-        "Whether opens and clicks of its mail are told; off unless somebody switches it on. 422 `tracking_unavailable` where the service has no address that links could lead to. `tracking_domain` adds a CNAME to the records to publish, and links lead over that name while DNS shows it; 422 `not_below_domain`, `name_taken`, or `tracking_domains_unavailable` where the operator has not set that up.",
+        "Turns open and click tracking on or off; both are off by default. 422 `tracking_unavailable` if the service has no public address for tracked links. `tracking_domain` adds a CNAME to the records to publish, and tracked links use that name while the record is published; 422 `not_below_domain`, `name_taken`, or `tracking_domains_unavailable` if the operator has not enabled tracking domains.",
       ),
     ),
     HttpApiEndpoint.delete("remove", "/domains/:domain", { params, success: Deleted }).annotateMerge(
       about(
         "Remove a domain",
         "domains:write",
-        "Mail that is still queued from it fails with reason `domain_removed`.",
+        "Mail that is still queued from this domain fails with reason `domain_removed`.",
       ),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Domains", description: "The domains that an account sends from." })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Domains",
+      description: "Domains that an account can send from once DNS is verified.",
+    }),
+  ) {}

@@ -10,7 +10,7 @@ import { MessageHeaders } from "./MessageHeaders.ts"
 import { optional } from "./Optional.ts"
 import * as Rules from "./Rules.ts"
 
-/** More than any plan sends to at once; the plan's own number is the account's matter, and a 422. */
+/** Above the recipient limit of every plan. A plan's own limit is checked later, as a 422. */
 export const MAX_COPIES = 1_000
 export const MAX_REPLY_TO = 50
 export const MAX_FILENAME_CHARS = 255
@@ -18,7 +18,7 @@ export const MAX_FILENAME_CHARS = 255
 const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 type Mailboxes = ReadonlyArray<Address.Mailbox>
 
-/** One address or several on the wire, always several inside; every one that is wrong is named. */
+/** One address or several on the wire, always a list in memory. All invalid ones are reported. */
 const mailboxes = <S extends Schema.Codec<string | ReadonlyArray<string> | null, unknown>>(
   wire: S,
   minimum: 0 | 1,
@@ -65,7 +65,7 @@ const others = (maximum: number, description: string) =>
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/u
 const isBase64 = (text: string): boolean => text.length % 4 === 0 && BASE64.test(text)
 
-/** RFC 6838 §4.2 names and simple parameters, so that nothing in it can end a line or a quote. */
+/** RFC 6838 §4.2 names and simple parameters. Nothing in a match can end a line or a quoted string. */
 const MEDIA_TYPE =
   /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?: ?; ?[A-Za-z0-9-]{1,40}=(?:[\w!#$&^.+-]{1,80}|"[ !#-[\]-~]{0,80}"))*$/u
 const MAX_MEDIA_TYPE_CHARS = 300
@@ -86,7 +86,7 @@ export const Attachment = Schema.Struct({
           "must be a media type, such as application/pdf",
       ),
     ),
-    "Told from the end of the file name when absent",
+    "Derived from the file name if absent",
   ),
   content_id: optional(
     Schema.String.check(
@@ -94,7 +94,7 @@ export const Attachment = Schema.Struct({
         message: "must be 1 to 200 printable ASCII characters without spaces and angle brackets",
       }),
     ),
-    "Shows the file inside the HTML, which names it as `cid:…`",
+    "Embeds the file in the HTML, which refers to it as `cid:…`",
   ),
 }).annotate({ identifier: "Attachment" })
 export type Attachment = typeof Attachment.Type
@@ -105,32 +105,32 @@ const wrongTag = (tag: string): string | undefined =>
 export const ScheduledAt = Timestamp.FromIso
 
 const Tracking = Schema.Struct({
-  opens: optional(Schema.Boolean, "By a picture of one point at the end of the HTML"),
-  clicks: optional(Schema.Boolean, "By links in the HTML that lead over this service"),
+  opens: optional(Schema.Boolean, "Adds a 1×1 pixel at the end of the HTML"),
+  clicks: optional(Schema.Boolean, "Replaces links in the HTML by redirects through this service"),
 }).annotate({ identifier: "EmailTracking" })
 
-/** A header that may stand in a mail once (RFC 5322 §3.6), and that a field of its own writes. */
+/** `Reply-To` may occur once in a message (RFC 5322 §3.6), and the `reply_to` field writes it too. */
 const isReplyTo = (name: string): boolean => name.toLowerCase() === "reply-to"
 
-/** A message to send (contract §3). Everything that is checked here is decidable from the request alone. */
+/** A message to send (contract §3). Checks only what the request alone decides. */
 export const EmailMessage = Schema.Struct({
-  from: Address.Mailbox.annotate({ description: "Its domain must be a verified domain of the account" }),
+  from: Address.Mailbox.annotate({ description: "The domain must be a verified domain of the account" }),
   to: mailboxes(
     OneOrMany,
     1,
     MAX_TO,
-    `1 to ${MAX_TO} addresses, \`a@b.c\` or \`Name <a@b.c>\`; one may stand without an array`,
+    `1 to ${MAX_TO} addresses, \`a@b.c\` or \`Name <a@b.c>\`; a single one needs no array`,
   ),
   subject: Schema.String.check(Rules.chars(MAX_SUBJECT_CHARS), Rules.oneLine).annotate({ examples: ["Your receipt"] }),
-  html: optional(Schema.String, "With HTML alone, a text part is derived from it"),
-  text: optional(Schema.String, "Plain text for readers without HTML; recommended"),
-  cc: others(MAX_COPIES, "Seen by all; counts as a recipient"),
-  bcc: others(MAX_COPIES, "Seen by nobody; counts as a recipient"),
-  reply_to: others(MAX_REPLY_TO, "Where answers go"),
-  headers: optional(MessageHeaders, "Headers of your own, without those that the service writes"),
+  html: optional(Schema.String, "HTML body. Without `text`, a text part is derived from it"),
+  text: optional(Schema.String, "Plain text body; recommended"),
+  cc: others(MAX_COPIES, "Visible to all recipients; counts towards the recipient limit"),
+  bcc: others(MAX_COPIES, "Hidden from all recipients; counts towards the recipient limit"),
+  reply_to: others(MAX_REPLY_TO, "Addresses for replies"),
+  headers: optional(MessageHeaders, "Custom headers, except those that the service writes"),
   tags: optional(
     Schema.Array(Schema.String).check(Rules.texts(MAX_TAGS, "tags", wrongTag)),
-    `What to filter the logs by; 1 to ${MAX_TAG_CHARS} characters each`,
+    `Labels for filtering the logs; 1 to ${MAX_TAG_CHARS} characters each`,
   ),
   scheduled_at: optional(ScheduledAt, "When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`"),
   attachments: optional(
@@ -139,19 +139,19 @@ export const EmailMessage = Schema.Struct({
   ),
   list_unsubscribe: optional(
     Schema.Boolean,
-    "Adds one-click unsubscribe headers (RFC 8058) to mail for one recipient, where the service is reached by https",
+    "Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by https",
   ),
-  // Absent where nothing is said, so that what a kept idempotency key stands for is the same as ever.
+  // Absent unless set, so that requests from before this field keep their idempotency fingerprint.
   tracking: Schema.optionalKey(
     Schema.NullOr(Tracking).annotate({
-      description: "Whether opens and clicks are told; what is left out is as the domain says",
+      description: "Whether opens and clicks are tracked; the domain's setting applies to what is left out",
     }),
   ),
 })
   .check(
     Schema.makeFilter(({ headers, reply_to }) => {
       const second = reply_to.length === 0 ? undefined : Object.keys(headers ?? {}).find(isReplyTo)
-      return second === undefined || { path: ["headers", second], issue: "cannot stand beside `reply_to`" }
+      return second === undefined || { path: ["headers", second], issue: "cannot be combined with `reply_to`" }
     }),
   )
   .annotate({ identifier: "EmailMessage" })

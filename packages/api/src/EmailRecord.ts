@@ -8,7 +8,7 @@ import { Schema } from "effect"
 
 const at = Timestamp.Timestamp
 
-/** What the other server said last about a recipient. */
+/** The last response of the receiving server for a recipient. */
 const Smtp = Schema.Struct({
   code: Schema.NullOr(Schema.Int),
   enhanced_code: Schema.NullOr(Schema.String),
@@ -79,11 +79,11 @@ const fields = {
   domain: Schema.String,
   size_bytes: Schema.Natural,
   error: Schema.NullOr(Trouble).annotate({
-    description: "What stands in the way of the first recipient that has trouble",
+    description: "The error of the first recipient that has one",
   }),
-  version: Schema.Natural.annotate({ description: "How many events its stream has" }),
+  version: Schema.Natural.annotate({ description: "Number of events in its stream" }),
   recipient_counts: counts.annotate({
-    description: "How many recipients are in which state; `status` is folded over them",
+    description: "Number of recipients per status; `status` is derived from them",
   }),
   recipients: Schema.Array(Recipient),
 }
@@ -108,7 +108,7 @@ export const Content = Schema.Struct({
 export const WithContent = Schema.Struct({
   ...fields,
   tracking: Tracking.Tracking.annotate({
-    description: "Whether its opens and clicks are told, as it was decided when it was accepted",
+    description: "Whether opens and clicks are tracked, as decided at acceptance",
   }),
   content: Schema.NullOr(Content).annotate({ description: "`null` once it is no longer kept" }),
 }).annotate({ identifier: "EmailLogWithContent" })

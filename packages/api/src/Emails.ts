@@ -11,7 +11,7 @@ import { about } from "./Endpoint.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { Validation } from "./Validation.ts"
 
-/** What a send answers: these three fields and no others, for scheduled mail and replays too. */
+/** The response to a send: exactly these three fields, for scheduled mail and replays too. */
 export const Acknowledgement = Schema.Struct({
   id: Id.EmailId,
   status: Schema.Literal("queued"),
@@ -34,7 +34,7 @@ export class Emails extends HttpApiGroup.make("emails")
         about(
           "Send an email",
           "email:send",
-          "Accepts a message and queues it. The answer comes when it is durably accepted; what became of it is in the logs and webhooks.",
+          "Accepts and queues a message. The response is sent once the message is stored durably; logs and webhooks report its delivery.",
         ),
       )
       .annotate(Bucket, "send"),
@@ -48,7 +48,7 @@ export class Emails extends HttpApiGroup.make("emails")
         about(
           "Send up to 100 emails",
           "email:send",
-          "Counts as one request and as many emails. All or nothing, unless `mode` is `permissive`: then each index gets an acknowledgement or an error.",
+          "Counts as one request and as many emails. Accepts all messages or none, unless `mode` is `permissive`: then each index gets an acknowledgement or an error.",
         ),
       )
       .annotate(Bucket, "send"),
@@ -61,7 +61,7 @@ export class Emails extends HttpApiGroup.make("emails")
       about(
         "Cancel an email",
         "email:send",
-        "While it is queued; else 422 `not_cancelable`, also while it is being handed over. Canceled mail is given back to the monthly volume. A key without `email:logs:read` is not shown what the message says and to whom: those fields are empty.",
+        "Possible while the email is queued; else, and during a delivery attempt, 422 `not_cancelable`. Canceled mail is refunded to the monthly quota. For a key without `email:logs:read`, the fields for content and recipients are empty.",
       ),
     ),
     HttpApiEndpoint.patch("reschedule", "/email/:id", {
@@ -73,7 +73,7 @@ export class Emails extends HttpApiGroup.make("emails")
       about(
         "Reschedule an email",
         "email:send",
-        "While it is queued; else 422 `not_cancelable`, also while it is being handed over. A key without `email:logs:read` is not shown what the message says and to whom: those fields are empty.",
+        "Possible while the email is queued; else, and during a delivery attempt, 422 `not_cancelable`. For a key without `email:logs:read`, the fields for content and recipients are empty.",
       ),
     ),
     HttpApiEndpoint.post("resend", "/email/:id/resend", {
@@ -83,14 +83,14 @@ export class Emails extends HttpApiGroup.make("emails")
       error: ApiError.Unprocessable,
     }).annotateMerge(
       about(
-        "Send an email again",
+        "Resend an email",
         "email:send",
-        "Queues a copy, with an id of its own, for every recipient that the message has not reached, while its content is still kept.",
+        "Queues a copy with its own id for every recipient that the message did not reach. Possible while the content is kept.",
       ),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
   .annotateMerge(
-    OpenApi.annotations({ title: "Emails", description: "Sending, and what can be done while mail waits." }),
+    OpenApi.annotations({ title: "Emails", description: "Send, cancel, reschedule and resend emails." }),
   ) {}

@@ -3,7 +3,7 @@ import { Context } from "effect"
 import { OpenApi } from "effect/http-api"
 import { RequiredScope } from "./Authorization.ts"
 
-/** What an endpoint says of itself: the line in the navigation, the paragraph below it, the scope it asks for. */
+/** OpenAPI annotations of an endpoint: summary, description, and required scope. */
 export const about = (
   summary: string,
   scope: Scope.Scope | "any key",

@@ -8,17 +8,17 @@ export const Actor = Schema.Struct({
   id: Schema.NullOr(Schema.String),
 }).annotate({ identifier: "Actor" })
 
-/** A fact of the log, as it was written. */
+/** An event of the log. */
 export const EventRecord = Schema.Struct({
   object: Schema.Literal("event"),
   id: Id.EventId,
   type: Schema.String.annotate({
-    description: "New types may appear; ignore those you do not know",
+    description: "New types may appear; ignore those that you do not know",
     examples: ["email.delivered"],
   }),
-  stream: Schema.String.annotate({ description: "The kind of thing it is about", examples: ["email"] }),
-  stream_id: Schema.String.annotate({ description: "Which one: its id, or the address of a suppression" }),
-  version: Schema.Natural.annotate({ description: "Its place in the history of that thing, from 1" }),
+  stream: Schema.String.annotate({ description: "Kind of the object", examples: ["email"] }),
+  stream_id: Schema.String.annotate({ description: "Id of the object, or the address of a suppression" }),
+  version: Schema.Natural.annotate({ description: "Number of the event in the object's history, from 1" }),
   position: Page.Position,
   occurred_at: Timestamp.Timestamp,
   actor: Actor,

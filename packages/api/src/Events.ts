@@ -11,14 +11,14 @@ import { Validation } from "./Validation.ts"
 export const MAX_EVENTS = 1_000
 export const DEFAULT_EVENTS = 100
 
-/** A request waits this long at most: shorter than what proxies usually cut off. */
+/** Longest wait of a request, shorter than the usual timeout of proxies. */
 export const MAX_WAIT_SECONDS = 20
 
 const TYPES = DomainEvent.TAGS.map(DomainEvent.publicType)
 
-/** `email.delivered`, or several with commas between. */
+/** One or several types, separated by commas. */
 const Types = Schema.String.annotate({
-  description: "One or several types, with commas between",
+  description: "One or several types, separated by commas",
   examples: ["email.delivered,email.bounced"],
 }).pipe(
   Schema.decodeTo(
@@ -36,9 +36,9 @@ const Types = Schema.String.annotate({
   ),
 )
 
-/** `20s`, or the bare number of seconds. */
+/** `20s` or a bare number of seconds. */
 const Wait = Schema.String.annotate({
-  description: `How long an empty answer waits for an event, at most ${MAX_WAIT_SECONDS}s`,
+  description: `How long to wait for an event if there is none, at most ${MAX_WAIT_SECONDS}s`,
   examples: ["20s"],
 }).pipe(
   Schema.decodeTo(
@@ -55,17 +55,17 @@ const Wait = Schema.String.annotate({
   ),
 )
 
-/** A stretch of the log. `next_position` is where to go on, also when nothing in between was asked for. */
+/** A range of the log. `next_position` also advances past events that the filter left out. */
 export const Feed = Schema.Struct({
   object: Schema.Literal("list"),
   has_more: Schema.Boolean,
   next_position: Page.Position.annotateKey({
-    description: "The `after_position` of the next request; write it down with what you did",
+    description: "The `after_position` of the next request; store it together with your results",
   }),
   data: Schema.Array(EventRecord),
 }).annotate({ identifier: "EventFeed" })
 
-/** Where the stream has got to while nothing happened; also keeps proxies from taking the silence for the end. */
+/** Position of the stream while there are no events. Also keeps proxies from closing an idle connection. */
 export const Ping = Schema.Struct({ position: Page.Position }).annotate({ identifier: "EventStreamPing" })
 export type Ping = typeof Ping.Type
 
@@ -90,9 +90,9 @@ export class Events extends HttpApiGroup.make("events")
       error: ApiError.Unprocessable,
     }).annotateMerge(
       about(
-        "Read the account's history",
+        "List events",
         "admin",
-        "In order, oldest first: what webhooks push, to pull. Never skips an event, also while others are written. With `wait`, an answer that would be empty waits for the next event.",
+        "All events of the account in order, oldest first. Never skips an event, even during concurrent writes. With `wait`, an empty response waits for the next event.",
       ),
     ),
     HttpApiEndpoint.get("stream", "/events/stream", {
@@ -102,12 +102,12 @@ export class Events extends HttpApiGroup.make("events")
       error: ApiError.Unprocessable,
     }).annotateMerge(
       about(
-        "Stream the account's events",
+        "Stream events",
         "admin",
-        "Server-sent events as they are written, from `after_position` or `Last-Event-ID`, else from now on; each has its position for an id, to be sent back as it is. A stream ends after a few minutes, to be taken up again where it ended.",
+        "Server-sent events from `after_position` or `Last-Event-ID`, else from now on. The id of each is its position. A stream ends after a few minutes; reconnect with the last id.",
       ),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Events", description: "The log itself." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Events", description: "The event log of the account." })) {}

@@ -9,20 +9,20 @@ const Key = Schema.String.check(
   }),
 ).annotate({
   description:
-    "Makes a retry safe: for 24 hours the same key on the same route answers as the first time, with `Idempotent-Replayed: true`. Another body under it is 422 `idempotency_key_reused`.",
+    "Makes retries safe: for 24 hours, the same key on the same route returns the first response, with `Idempotent-Replayed: true`. A different body with the same key is 422 `idempotency_key_reused`.",
   examples: ["order-7041-receipt"],
 })
 
-/** On any POST. */
+/** Request header of every POST. */
 export const headers = { "idempotency-key": Schema.optionalKey(Key) }
 export interface Headers {
   readonly "idempotency-key"?: string
 }
 
-/** What a POST answers: a replayed answer says that it is one. */
+/** Adds the header that marks a replayed response. */
 export const replayable = <S extends Schema.Top>(success: S) =>
   HttpApiSchema.WithHeaders(success, {
     "idempotent-replayed": Schema.optionalKey(
-      Schema.Literal("true").annotate({ description: "Present when this is the kept answer to an earlier request" }),
+      Schema.Literal("true").annotate({ description: "Present if this is the stored response to an earlier request" }),
     ),
   })

@@ -18,9 +18,9 @@ export const MAX_TAG_FILTERS = 5
 
 const isStatus = Schema.is(EmailStatus.Status)
 
-/** `delivered`, or several with commas between. */
+/** One or several statuses, separated by commas. */
 const Statuses = Schema.String.annotate({
-  description: `One or several of ${EmailStatus.ALL.join(", ")}, with commas between`,
+  description: `One or several of ${EmailStatus.ALL.join(", ")}, separated by commas`,
   examples: ["delivered", "bounced,failed"],
 }).pipe(
   Schema.decodeTo(
@@ -57,8 +57,7 @@ export const Query = Schema.Struct({
 }).check(
   Schema.makeFilter(
     ({ after, before }) =>
-      after === undefined ||
-      before === undefined || { path: ["before"], issue: "cannot stand beside `after`; a page goes one way" },
+      after === undefined || before === undefined || { path: ["before"], issue: "cannot be combined with `after`" },
   ),
 )
 export type Query = typeof Query.Type
@@ -72,7 +71,7 @@ export class Logs extends HttpApiGroup.make("logs")
         about(
           "List emails",
           "email:logs:read",
-          "Newest first. `next_cursor` is the `after` of the next page; `before` pages towards the newest. A filter costs the same on a thousand and on millions of messages.",
+          "Newest first. `next_cursor` is the `after` of the next page; `before` pages towards newer emails. Filters are fast on any number of messages.",
         ),
       )
       .annotate(Bucket, "logs"),
@@ -84,19 +83,19 @@ export class Logs extends HttpApiGroup.make("logs")
       about(
         "Get an email",
         "email:logs:read",
-        "The record, and the content while it is kept. With `as_of`, the record as it was at that moment, folded from what was known by then; 404 before the message was accepted.",
+        "The record, and the content while it is kept. With `as_of`, the record as it was at that time; 404 if the message had not been accepted yet.",
       ),
     ),
     HttpApiEndpoint.get("events", "/email/logs/:id/events", { params, success: Page.of(EventRecord) }).annotateMerge(
       about(
         "Get an email's timeline",
         "email:logs:read",
-        "The stream itself, oldest first: every fact about this message with its server's words.",
+        "All events of the message, oldest first, with server responses.",
       ),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
   .annotateMerge(
-    OpenApi.annotations({ title: "Logs", description: "What became of every message, a recipient at a time." }),
+    OpenApi.annotations({ title: "Logs", description: "Status and history of every message, per recipient." }),
   ) {}

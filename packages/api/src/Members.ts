@@ -27,13 +27,13 @@ const fields = {
   joined_at: Schema.NullOr(at),
 }
 
-/** Somebody who signs in to the dashboard for this account. */
+/** A user who signs in to the dashboard for this account. */
 export const Member = Schema.Struct(fields).annotate({ identifier: "Member" })
 export type Member = typeof Member.Type
 
 export const ListedMember = Schema.Struct({
   ...fields,
-  two_factor: Schema.Boolean.annotate({ description: "A second factor or a passkey is set up" }),
+  two_factor: Schema.Boolean.annotate({ description: "Whether a second factor or a passkey is set up" }),
   last_seen_at: Schema.NullOr(at),
 }).annotate({ identifier: "ListedMember" })
 export type ListedMember = typeof ListedMember.Type
@@ -42,7 +42,7 @@ export const Link = Schema.Struct({
   object: Schema.Literal("member_link"),
   member: Member,
   url: Schema.NullOr(Schema.String).annotate({
-    description: "Whoever opens it sets the member's password. Shown here and never again; hand it over yourself.",
+    description: "Opens a page that sets the member's password. Shown only once; share it over a secure channel.",
   }),
   expires_at: at,
 }).annotate({ identifier: "MemberLink" })
@@ -55,19 +55,21 @@ export const Removed = Schema.Struct({
 
 const Invitation = Schema.Struct({
   email: Address.FromText,
-  name: optional(Team.Name, "What to call them"),
+  name: optional(Team.Name, "Display name"),
   role: Team.Role,
 }).annotate({ identifier: "MemberInvitation" })
 
-/** Who is asking, whoever it is. */
+/** The caller: a key or a dashboard session. */
 export const Session = Schema.Struct({
   object: Schema.Literal("session"),
   actor: Actor,
   account_id: Id.AccountId,
   role: Schema.NullOr(Team.Role).annotate({ description: "`null` for a key" }),
   scopes: Schema.Array(Scope.Scope),
-  domain: Schema.NullOr(Schema.String).annotate({ description: "The one domain a key is bound to" }),
-  operator: Schema.Boolean.annotate({ description: "Runs the instance, and may see all of it" }),
+  domain: Schema.NullOr(Schema.String).annotate({ description: "The domain that the key is bound to; `null` if none" }),
+  operator: Schema.Boolean.annotate({
+    description: "Whether the user operates this instance and can see every account",
+  }),
 }).annotate({ identifier: "Session" })
 export type Session = typeof Session.Type
 
@@ -77,10 +79,10 @@ const headers = Idempotency.headers
 export class Members extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.get("session", "/session", { success: Session }).annotateMerge(
-      about("See who is asking", "any key", "What this key, or this session of the dashboard, may do."),
+      about("Get the session", "any key", "The identity and permissions of this key or dashboard session."),
     ),
     HttpApiEndpoint.get("list", "/members", { success: Page.of(ListedMember) }).annotateMerge(
-      about("List members", "admin", "Who signs in to the dashboard for this account."),
+      about("List members", "admin", "Users who sign in to the dashboard for this account."),
     ),
     HttpApiEndpoint.post("invite", "/members", {
       headers,
@@ -91,9 +93,9 @@ export class Members extends HttpApiGroup.make("members")
       about(
         "Invite a member",
         "admin",
-        "The answer holds a link for them, which is good once and for three days. It is the same whether or not the " +
-          "address belongs to a member of another account. A key invites members and viewers; only a signed-in owner " +
-          "invites an owner. A key with a domain, allowed addresses or an expiry manages no members.",
+        "The response contains a link for the member, which works once within three days. It does not reveal whether the " +
+          "address belongs to a member of another account. A key can invite members and viewers; only a signed-in owner " +
+          "can invite an owner. A key with a domain, allowed addresses or an expiry cannot manage members.",
       ),
     ),
     HttpApiEndpoint.patch("changeRole", "/members/:id", {
@@ -105,8 +107,8 @@ export class Members extends HttpApiGroup.make("members")
       about(
         "Change a member's role",
         "admin",
-        "The last owner stays one. Only a signed-in owner changes somebody into or from an owner, and only an operator " +
-          "changes an operator. Links that were made before the change end.",
+        "The last owner cannot be changed. Only a signed-in owner can add or remove the owner role, and only an operator can " +
+          "change an operator. The member's earlier links stop working.",
       ),
     ),
     HttpApiEndpoint.post("makeLink", "/members/:id/link", {
@@ -116,10 +118,10 @@ export class Members extends HttpApiGroup.make("members")
       error: ApiError.Unprocessable,
     }).annotateMerge(
       about(
-        "Make a member a new link",
+        "Create a new link for a member",
         "admin",
-        "For a member who has not signed in yet; the links from before end. Only an operator makes a link for somebody who " +
-          "signs in already, which replaces a lost password, and nobody makes one for themselves.",
+        "For a member who has not signed in yet; earlier links stop working. Only an operator can create a link for a member " +
+          "who has signed in, to replace a lost password. Nobody can create a link for themselves.",
       ),
     ),
     HttpApiEndpoint.delete("remove", "/members/:id", {
@@ -130,11 +132,11 @@ export class Members extends HttpApiGroup.make("members")
       about(
         "Remove a member",
         "admin",
-        "Their sessions end at once, and their password, factors and links are gone. An operator stays, and only a " +
-          "signed-in owner removes an owner.",
+        "Ends the member's sessions and deletes their password, factors and links. An operator cannot be removed, and only " +
+          "a signed-in owner can remove an owner.",
       ),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Members", description: "Who signs in to the dashboard." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Members", description: "Users of the dashboard." })) {}

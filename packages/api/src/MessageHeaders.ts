@@ -12,10 +12,10 @@ import * as Text from "@waybill/domain/Text"
 import { Result, Schema, SchemaIssue } from "effect"
 import * as Rules from "./Rules.ts"
 
-/** So that a name, its colon and the first bytes of the value share a line of 76. */
+/** Leaves space for the colon and the first bytes of the value in a line of 76 characters. */
 export const MAX_NAME_CHARS = 76
 
-/** RFC 5322 §3.6: these may stand once in a message, so two spellings of one are refused. */
+/** Headers that may occur once (RFC 5322 §3.6). A second one in different case is refused. */
 const SINGLE: ReadonlySet<string> = new Set([
   "sender",
   "reply-to",
@@ -41,7 +41,7 @@ const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<P
       nameProblem(name, lower) ??
       valueProblem(headers[name] ?? "") ??
       (lower === SENDER ? senderProblem(headers[name] ?? "") : undefined) ??
-      (SINGLE.has(lower) && seen.has(lower) ? "stands there twice" : undefined)
+      (SINGLE.has(lower) && seen.has(lower) ? "is set twice" : undefined)
     if (wrong !== undefined) found.push({ path: [printable(name)], issue: wrong })
     seen.add(lower)
   }
@@ -54,11 +54,11 @@ const nameProblem = (name: string, lower: string): string | undefined => {
   const broken = Rules.problem(name)
   if (broken !== undefined) return `is a name that ${broken}`
   if (!NAME.test(name)) return "is not a header name: printable ASCII without spaces and colons"
-  if (isOwned(lower)) return "is written by the service and cannot be set"
-  return isForeign(lower) ? "is for servers to write, or to follow, and cannot be set" : undefined
+  if (isOwned(lower)) return "is set by the service and cannot be overridden"
+  return isForeign(lower) ? "is reserved for mail servers and cannot be set" : undefined
 }
 
-/** Read as From is, so that its domain can be asked for. */
+/** Checks that the value is an address like From, because its domain must be verified. */
 const senderProblem = (value: string): string | undefined => {
   const parsed = Address.parse(value)
   return Result.isFailure(parsed) ? parsed.failure : undefined
@@ -69,14 +69,14 @@ const valueProblem = (value: string): string | undefined => {
     return `is ${value.length} characters; at most ${MAX_HEADER_VALUE_CHARS} are allowed`
   const broken = Rules.problem(value)
   if (broken !== undefined) return broken
-  // A line breaks before white space and takes all of it along.
+  // Folding breaks a line before white space and moves all of it to the next line.
   for (const [, run = ""] of value.trim().matchAll(/[ \t]?([ \t]*[^ \t]+)/gu))
     if (run.length > MAX_UNBROKEN_OCTETS / 4 && Text.octets(run) > MAX_UNBROKEN_OCTETS)
-      return `has a run of ${Text.octets(run)} octets that no line may break; at most ${MAX_UNBROKEN_OCTETS} can be written`
+      return `has ${Text.octets(run)} octets without a space; at most ${MAX_UNBROKEN_OCTETS} are allowed`
   return undefined
 }
 
-/** A name that could break a line must not break one in our answer either. */
+/** Replaces characters that could break a line in the error response. */
 const printable = (name: string): string => name.slice(0, MAX_NAME_CHARS).replaceAll(/[^!-9;-~]/gu, "?")
 
 export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
@@ -94,6 +94,6 @@ export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
     ),
   )
   .annotate({
-    description: `Headers of your own. Those that the service or other servers write are refused: ${DESCRIBED}. \`Sender\` is one address of a verified domain.`,
+    description: `Custom headers. Headers that this service or other mail servers write are refused: ${DESCRIBED}. \`Sender\` must be one address of a verified domain.`,
     examples: [{ "X-Order": "7041", "List-Id": "receipts.acme.test" }],
   })

@@ -5,19 +5,19 @@ import * as Plan from "@waybill/domain/Plan"
 import type * as Timestamp from "@waybill/domain/Timestamp"
 import { Schema } from "effect"
 
-/** Below this the dashboard's screens for operators ask. It is no part of the contract: it changes with the screens. */
+/** Prefix of the endpoints for the dashboard's operator screens. They are not part of the public contract. */
 export const PREFIX = "/v1/operate"
 
 export const NewAccount = Schema.Struct({
   name: Account.Name,
   plan: Plan.Plan,
-  /** Who is invited as its first owner. */
+  /** Address of the first owner, who is invited. */
   owner: Address.FromText,
 })
 
 export const AccountChange = Schema.Struct({
   plan: Schema.optionalKey(Plan.Plan),
-  /** Whether the links of its tracked mail lead on. */
+  /** Whether tracked links of this account redirect. */
   links_followed: Schema.optionalKey(Schema.Boolean),
 })
 
@@ -29,10 +29,10 @@ export interface OperatedAccount {
   readonly plan: Plan.Plan
   readonly created_at: Timestamp.Timestamp
   readonly members: number
-  /** Recipients accepted this month, and how many it may be; `null` is unlimited. */
+  /** Recipients accepted this month, and the limit; `null` is unlimited. */
   readonly emails: number
   readonly monthly_emails: number | null
-  /** Since when the links of its tracked mail lead nowhere. */
+  /** When an operator stopped this account's tracked links; `null` while they redirect. */
   readonly links_stopped_at: Timestamp.Timestamp | null
 }
 
@@ -40,9 +40,9 @@ export interface Node {
   readonly id: string
   readonly started_at: string
   readonly beat_at: string
-  /** Whether it has shown itself lately; what is silent is taken over by the others. */
+  /** Whether its heartbeat is recent. Other processes take over the work of a process that is not alive. */
   readonly alive: boolean
-  /** Work that it has under way. */
+  /** Number of rows that it has leased. */
   readonly leases: number
 }
 
@@ -64,7 +64,7 @@ export interface Queues {
     readonly rows: number
     readonly oldest_s: number
   }>
-  /** Facts a second over the last while, by type. */
+  /** Events per second over the last 10 seconds, by type. */
   readonly per_second: Readonly<Record<string, number>>
   readonly workers: number
   readonly position: number
@@ -80,7 +80,7 @@ export interface ProjectionVersion {
   readonly events: number
 }
 
-/** A rebuild or a comparison that was begun on the node that answers. */
+/** A rebuild or verification that was started on the responding node. */
 export interface ProjectionJob {
   readonly name: string
   readonly kind: "rebuild" | "verify"
@@ -93,10 +93,10 @@ export interface ProjectionJob {
   readonly ended: null | { readonly good: boolean; readonly said: string }
 }
 
-/** What is being built on whatever node or at the command line, or was left unfinished there. */
+/** A build on any node or the command line, running or abandoned. */
 export interface ProjectionUnderWay {
   readonly name: string
-  /** `null` while nothing is built, but compared or swapped. */
+  /** `null` during a verification or swap, which builds nothing. */
   readonly version: number | null
   readonly working: boolean
   readonly phase: "folding" | "indexing" | "comparing"

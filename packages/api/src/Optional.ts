@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 
-/** A field of a request that may be left out; `null` says the same. */
+/** An optional request field. `null` means the same as absent. */
 export const optional = <S extends Schema.Top>(schema: S, description: string) =>
   Schema.NullOr(schema)
     .annotate({ description })

@@ -24,33 +24,33 @@ const parse = (text: string, max: number): Option.Option<number> => {
   return value >= 1 && value <= max ? Option.some(value) : Option.none()
 }
 
-/** How many at most. The description of its numbers in OpenAPI is added in Document.ts. */
+/** Page size. Document.ts adds its bounds to OpenAPI. */
 export const limit = (max: number = MAX_LIMIT, otherwise: number = DEFAULT_LIMIT) =>
   whole(max, `must be a whole number from 1 to ${max}`).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed(String(otherwise))),
   )
 
 /**
- * A place in the account's history, as an answer tells it: to be given back as it is. Places of two events cannot be
- * compared, because their distance would tell how much other accounts send.
+ * An opaque position in the account's history. Positions of two events cannot be compared, because their distance would
+ * reveal how much other accounts send.
  */
 export const Position = Schema.String.check(Schema.isPattern(new RegExp(`^pos_${Id.BASE32}$`, "u"))).annotate({
   identifier: "Position",
-  description: "A place in the account's history. Opaque: give it back as it is, and do not compare or count with it",
+  description: "A position in the account's history. Opaque: send it back unchanged; do not compare or compute with it",
   examples: ["pos_4xkh5c0bqv8n3t2d7m9s1w6rze"],
 })
 
-/** Where a client wants to go on from, `0` being the beginning. Whether it is the account's own is checked later. */
+/** The position to continue from; `0` is the beginning. Whether it belongs to the account is checked later. */
 export const From = Schema.String.check(
   Schema.isPattern(new RegExp(`^(?:0|pos_${Id.BASE32})$`, "u"), {
-    message: "must be a position that an answer gave (pos_ and 26 characters), or 0 for the beginning",
+    message: "must be a position from a response (pos_ followed by 26 characters), or 0 for the beginning",
   }),
 ).annotate({
   identifier: "PositionFrom",
-  description: "Where to go on from: a position that an answer gave, or `0` for the beginning",
+  description: "Where to continue from: a position from a response, or `0` for the beginning",
 })
 
-/** A list and how to go on from it: `next_cursor` is what to pass as `after`. */
+/** Schema of a list. `next_cursor` is the `after` of the next page. */
 export const of = <S extends Schema.Top>(item: S) =>
   Schema.Struct({
     object: Schema.Literal("list"),
@@ -59,7 +59,7 @@ export const of = <S extends Schema.Top>(item: S) =>
     data: Schema.Array(item),
   })
 
-/** A page out of rows of which one more than `limit` was read, to see whether there are more. */
+/** Builds a page from up to `limit + 1` rows. The extra row shows that there are more. */
 export const make = <A extends { readonly id: string }>(rows: ReadonlyArray<A>, limit: number) => {
   const data = rows.slice(0, limit)
   const has_more = rows.length > limit

@@ -2,7 +2,7 @@ import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
 import type { Detail } from "@waybill/domain/Refusal"
 import { Data } from "effect"
 
-/** What can be refused before any domain is asked: the reasons here are the edge's own. */
+/** Refusals of a request before any domain rule applies. Their reasons belong to the HTTP layer. */
 export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   readonly reason:
     | "validation_failed"
@@ -13,7 +13,7 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
     | "unsupported_media_type"
     | "request_timeout"
   readonly details: ReadonlyArray<Detail>
-  /** Where no field is to blame. */
+  /** The message if no field is at fault. */
   readonly said?: string
 }> {
   readonly status = 400
@@ -31,16 +31,16 @@ export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{ readonly meth
   readonly code = "not_found"
   readonly reason = "route_not_found"
   override get message() {
-    return `There is no ${this.method} ${this.path.replaceAll(KEY, "wb_…")}.`
+    return `There is no route ${this.method} ${this.path.replaceAll(KEY, "wb_…")}.`
   }
 }
 
-/** A key that was put into a path is not to stand in an answer, and from there in somebody's log. */
+/** Matches an API key in a path, so that the response, and a client's log of it, does not contain the key. */
 const KEY = new RegExp(`${ApiKeySecret.MARK}[0-9A-Za-z]{${ApiKeySecret.PREFIX_CHARS},}`, "gu")
 
 const WORDS = {
-  missing: "No API key was sent. Put one into the header: Authorization: Bearer <key>.",
-  malformed: "The Authorization header does not hold a complete API key.",
+  missing: "No API key was sent. Send one in the header: Authorization: Bearer <key>.",
+  malformed: "The Authorization header does not contain a complete API key.",
   unknown: "This API key does not exist.",
   expired: "This API key has expired.",
   revoked: "This API key has been revoked.",
@@ -58,20 +58,20 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly wh
   }
 }
 
-/** The cause of a 500 is logged under the request's id and never shown. */
+/** The cause of a 500 is logged under the request id and never shown. */
 export class InternalError extends Data.TaggedError("InternalError")<{}> {
   readonly status = 500
   readonly code = "internal_error"
   readonly reason = "internal_error"
   override get message() {
-    return "Something went wrong on our side. It is logged under this request's id."
+    return "Internal error. The cause is logged under this request's id."
   }
 }
 
-/** Seconds after which a client that was turned away for lack of capacity may come again. */
+/** Seconds that a client should wait after a refusal for lack of capacity. */
 const OVERLOADED_RETRY_SECONDS = 5
 
-/** A budget of memory or of connections is used up. Nothing was accepted, so the same request may be sent again. */
+/** A memory or connection budget is exhausted. Nothing was accepted, so the same request can be sent again. */
 export class Overloaded extends Data.TaggedError("Overloaded")<{
   readonly budget: "connections" | "request_bodies" | "answers" | "parsing"
 }> {
@@ -91,17 +91,17 @@ const TOO_MUCH = {
   parsing: "Too many messages are being parsed.",
 } as const
 
-/** The message is there, and reading it takes more time or memory than one message may. */
+/** The message exists, but parsing it exceeds the time or memory limit per message. */
 export class MessageUnreadable extends Data.TaggedError("MessageUnreadable")<{}> {
   readonly status = 422
   readonly code = "unprocessable"
   readonly reason = "message_unreadable"
   override get message() {
-    return "This message is too complex to be shown. Its bytes can be downloaded in the dashboard."
+    return "This message is too complex to display. Download it in the dashboard instead."
   }
 }
 
-/** Another body came under a key that has been used. */
+/** A different request body under an idempotency key that is in use. */
 export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused")<{}> {
   readonly status = 422
   readonly code = "unprocessable"

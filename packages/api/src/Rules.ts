@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** How many, with the number that was given in the refusal and the bounds in OpenAPI. */
+/** Checks the number of items. The error names the actual number, OpenAPI the bounds. */
 export const items = (minimum: number, maximum: number, noun: string) =>
   Schema.makeFilter<ReadonlyArray<unknown>>(
     (list) => (list.length >= minimum && list.length <= maximum) || counted(minimum, maximum, noun, list.length),
@@ -13,7 +13,7 @@ export const items = (minimum: number, maximum: number, noun: string) =>
 export const counted = (minimum: number, maximum: number, noun: string, given: number): string =>
   `takes ${minimum === 0 ? "at most" : `${minimum} to`} ${maximum} ${noun}; ${given} ${given === 1 ? "was" : "were"} given`
 
-/** A list of texts whose number and whose every element is checked, so that all of it is told at once. */
+/** Checks the number of texts and each text, and reports all errors at once. */
 export const texts = (maximum: number, noun: string, wrong: (text: string) => string | undefined) =>
   Schema.makeFilter<ReadonlyArray<string>>(
     (list) => {
@@ -26,7 +26,7 @@ export const texts = (maximum: number, noun: string, wrong: (text: string) => st
     { toJsonSchema: () => ({ maxItems: maximum }), arbitraryConstraint: { maxLength: maximum } },
   )
 
-/** Characters as JavaScript counts them. */
+/** Checks the length in UTF-16 code units. */
 export const chars = (maximum: number, minimum: 0 | 1 = 0) =>
   Schema.makeFilter<string>((text) => sized(text, maximum) ?? (text.length >= minimum || "must not be empty"), {
     toJsonSchema: () => (minimum === 0 ? { maxLength: maximum } : { minLength: minimum, maxLength: maximum }),
@@ -37,15 +37,15 @@ export const sized = (text: string, maximum: number): string | undefined =>
   text.length > maximum ? `is ${text.length} characters; at most ${maximum} are allowed` : undefined
 
 const BREAK = /[\r\n\0]/u
-// Half a surrogate pair has no UTF-8 form; `u` makes a whole pair no match.
+// A lone surrogate has no UTF-8 form. With the `u` flag a complete pair does not match.
 const HALF = /\p{Surrogate}/u
 
-/** What would begin another header or the body, or cannot be written at all. */
+/** Returns the error if a text could start another header or the body, or cannot be encoded. */
 export const problem = (text: string): string | undefined =>
   BREAK.test(text)
     ? "must not contain CR, LF or NUL"
     : HALF.test(text)
-      ? "must not contain half a surrogate pair"
+      ? "must not contain an unpaired surrogate"
       : undefined
 
 export const oneLine = Schema.makeFilter<string>((text) => problem(text) ?? true)

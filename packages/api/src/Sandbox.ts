@@ -9,12 +9,12 @@ import { about } from "./Endpoint.ts"
 import * as Page from "./Page.ts"
 import { Validation } from "./Validation.ts"
 
-/** A test suite waits for a mail, not for a day. */
+/** Longest wait of a request: enough for a test suite. */
 export const MAX_WAIT_SECONDS = 60
 
-/** `10s`. */
+/** A number of seconds such as `10s`. */
 const Wait = Schema.String.annotate({
-  description: `Waits until there is a mail, at most ${MAX_WAIT_SECONDS}s`,
+  description: `How long to wait for a message if there is none, at most ${MAX_WAIT_SECONDS}s`,
   examples: ["10s"],
 }).pipe(
   Schema.decodeTo(
@@ -37,8 +37,8 @@ const Wait = Schema.String.annotate({
 
 const fields = {
   object: Schema.Literal("sandbox_message"),
-  id: Id.EmailId.annotateKey({ description: "That of the email" }),
-  recipients: Schema.Array(Schema.String).annotate({ description: "The envelope: who the mail was delivered to" }),
+  id: Id.EmailId.annotateKey({ description: "Id of the email" }),
+  recipients: Schema.Array(Schema.String).annotate({ description: "The envelope recipients" }),
   subject: Schema.String,
   mail_from: Schema.String.annotate({ description: "The return path" }),
   size_bytes: Schema.Natural,
@@ -63,17 +63,19 @@ export const WholeMessage = Schema.Struct({
   html: Schema.NullOr(Schema.String),
   text: Schema.NullOr(Schema.String),
   attachments: Schema.Array(Part),
-  raw: Schema.String.annotate({ description: "The mail as it would have gone out, signature included, in base64" }),
+  raw: Schema.String.annotate({
+    description: "The complete message as it would have been sent, including signatures, in base64",
+  }),
 }).annotate({ identifier: "SandboxMessageWhole" })
 
 export const Emptied = Schema.Struct({
   object: Schema.Literal("sandbox"),
-  deleted: Schema.Natural.annotate({ description: "How many there were" }),
+  deleted: Schema.Natural.annotate({ description: "Number of deleted messages" }),
 }).annotate({ identifier: "SandboxEmptied" })
 
 const params = { id: Id.EmailId }
 const scope = "email:logs:read"
-/** Who may cause mail may clear it away; who only reads, such as a viewer, may not. */
+/** Scope for deleting captured mail. Read-only callers such as viewers cannot delete. */
 const deletion = "email:send"
 
 export class Sandbox extends HttpApiGroup.make("sandbox")
@@ -90,24 +92,22 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
       about(
         "List captured mail",
         scope,
-        "Newest first. With `wait` and `to` a test suite asks for the mail that it has just caused.",
+        "Newest first. With `wait` and `to`, a test suite can wait for a message to an address.",
       ),
     ),
     HttpApiEndpoint.get("get", "/sandbox/messages/:id", {
       params,
       success: WholeMessage,
       error: ApiError.Unprocessable,
-    }).annotateMerge(
-      about("Read a captured mail", scope, "Its parts as a mail program reads them, and the bytes themselves."),
-    ),
+    }).annotateMerge(about("Get captured mail", scope, "The parsed message and its raw bytes.")),
     HttpApiEndpoint.delete("remove", "/sandbox/messages/:id", { params, success: Emptied }).annotateMerge(
-      about("Delete a captured mail", deletion, "From the inbox only; the log keeps what happened."),
+      about("Delete captured mail", deletion, "Deletes the message from the inbox only; its events stay in the log."),
     ),
     HttpApiEndpoint.delete("clear", "/sandbox/messages", { success: Emptied }).annotateMerge(
       about(
-        "Empty the inbox",
+        "Delete all captured mail",
         deletion,
-        "All captured mail of the account; for a key bound to a domain, of that domain.",
+        "Deletes all captured mail of the account; for a key bound to a domain, of that domain.",
       ),
     ),
   )
@@ -117,6 +117,6 @@ export class Sandbox extends HttpApiGroup.make("sandbox")
     OpenApi.annotations({
       title: "Sandbox",
       description:
-        "Mail that was captured instead of sent. Only while the instance's transport is `capture`; else 404.",
+        "Mail that was captured instead of delivered. Available while the instance's transport is `capture`, else 404.",
     }),
   ) {}

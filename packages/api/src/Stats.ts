@@ -8,22 +8,22 @@ import * as Page from "./Page.ts"
 import * as Rules from "./Rules.ts"
 import { Validation } from "./Validation.ts"
 
-/** The stretch that one answer covers: a year by the day, a month by the hour. */
+/** Longest range of one response: a year in days, a month in hours. */
 export const MAX_STATS_DAYS = 366
 export const MAX_HOURLY_STATS_DAYS = 31
-/** As many as the store goes through. */
+/** The store computes at most this many tags. */
 export const MAX_SHOWN_TAGS = 1_000
 
 const Group = Schema.Literals(["hour", "day", "domain", "tag"])
 export type Group = typeof Group.Type
 const isGroup = Schema.is(Group)
 
-const GROUPS = "takes hour or day, domain or tag, or one of each with a comma between"
+const GROUPS = "must be hour or day, domain or tag, or one of each separated by a comma"
 
-/** `day`, `domain`, or one unit of time and one of the others: `day,tag`. */
+/** A unit of time, another dimension, or one of each: `day`, `domain`, `day,tag`. */
 const Groups = Schema.String.annotate({
   description:
-    "hour or day, domain or tag, or one of each with a comma between; without it one row for the whole stretch",
+    "hour or day, domain or tag, or one of each separated by a comma; without it, one row for the whole range",
   examples: ["day", "hour,domain"],
 }).pipe(
   Schema.decodeTo(
@@ -43,7 +43,7 @@ const Groups = Schema.String.annotate({
   ),
 )
 
-/** How far both ends may be apart, in milliseconds. */
+/** Returns the longest range in milliseconds. */
 export const longest = (groups: ReadonlyArray<Group> = []): number =>
   (groups.includes("hour") ? MAX_HOURLY_STATS_DAYS : MAX_STATS_DAYS) * Timestamp.DAY
 
@@ -75,39 +75,39 @@ const Latency = Schema.Struct({
 
 export const StatsRow = Schema.Struct({
   at: Schema.NullOr(Timestamp.Timestamp).annotate({
-    description: "When the hour or day begins; `null` unless grouped by one",
+    description: "Start of the hour or day; `null` unless grouped by one",
   }),
   domain: Schema.NullOr(Schema.String).annotate({ description: "`null` unless grouped by it" }),
   tag: Schema.NullOr(Schema.String).annotate({ description: "`null` unless grouped by it" }),
   accepted: count.annotate({ description: "Recipients of accepted messages" }),
   delivered: count,
-  deferred: count.annotate({ description: "Attempts that were put off; a recipient may have several" }),
+  deferred: count.annotate({ description: "Deferred attempts; a recipient may have several" }),
   bounced: count,
   failed: count,
   suppressed: count,
   complained: count,
-  opened: count.annotate({ description: "Opens that were seen of tracked mail; a message may have several" }),
-  clicked: count.annotate({ description: "Clicks that were seen in tracked mail; a message may have several" }),
+  opened: count.annotate({ description: "Opens of tracked mail; a message may have several" }),
+  clicked: count.annotate({ description: "Clicks in tracked mail; a message may have several" }),
   latency_ms: Schema.NullOr(Latency).annotate({
     description:
-      "From acceptance, or the time that it was scheduled for, to delivery; within 5 %. `null` where nothing was delivered",
+      "From acceptance, or the scheduled time, to delivery; accurate to 5 %. `null` if nothing was delivered",
   }),
 }).annotate({ identifier: "StatsRow" })
 export type StatsRow = typeof StatsRow.Type
 
 export const Stats = Schema.Struct({
   object: Schema.Literal("stats"),
-  from: Timestamp.Timestamp.annotateKey({ description: "As asked for, rounded down to the hour" }),
-  to: Timestamp.Timestamp.annotateKey({ description: "As asked for, rounded up to the hour; not included" }),
+  from: Timestamp.Timestamp.annotateKey({ description: "As requested, rounded down to the hour" }),
+  to: Timestamp.Timestamp.annotateKey({ description: "As requested, rounded up to the hour; exclusive" }),
   group_by: Schema.Array(Group),
   up_to_position: Page.Position.annotateKey({
     description:
-      "Every event of the account up to here is counted, exactly once; what `GET /events` shows after it will be",
+      "Every event of the account up to this position is counted exactly once; later events are not counted yet",
   }),
   more_tags: Schema.Boolean.annotate({
-    description: `By tag, an answer shows the first ${MAX_SHOWN_TAGS} of the account's tags by name. Whether there are more: ask for one of them with \`tag\``,
+    description: `Whether the account has more tags. Grouped by tag, a response has the first ${MAX_SHOWN_TAGS} by name; query others with \`tag\``,
   }),
-  data: Schema.Array(StatsRow).annotate({ description: "Oldest first; what has nothing to count has no row" }),
+  data: Schema.Array(StatsRow).annotate({ description: "Oldest first; groups without events have no row" }),
 }).annotate({ identifier: "Stats" })
 export type Stats = typeof Stats.Type
 
@@ -115,12 +115,12 @@ export class Statistics extends HttpApiGroup.make("stats")
   .add(
     HttpApiEndpoint.get("get", "/stats", { query: Query, success: Stats }).annotateMerge(
       about(
-        "Count what happened",
+        "Get statistics",
         "email:logs:read",
-        `By the hour in which it happened, the last 24 hours unless asked otherwise. Counted behind the log, each event exactly once. At most ${MAX_STATS_DAYS} days, by the hour ${MAX_HOURLY_STATS_DAYS}. A message with several tags counts under each of them; an answer by tag shows ${MAX_SHOWN_TAGS} tags, and says in \`more_tags\` whether there are more.`,
+        `Counts events by the hour in which they happened, by default for the last 24 hours. Counting is asynchronous; each event is counted exactly once. A range has at most ${MAX_STATS_DAYS} days, grouped by hour ${MAX_HOURLY_STATS_DAYS}. A message with several tags counts under each of them. A response by tag has ${MAX_SHOWN_TAGS} tags; \`more_tags\` tells whether there are more.`,
       ),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Statistics", description: "How much, how well and how fast." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Statistics", description: "Volume, outcomes and latency." })) {}

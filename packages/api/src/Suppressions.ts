@@ -36,7 +36,9 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
     HttpApiEndpoint.get("list", "/suppressions", {
       query: { limit: Page.limit(), after: Schema.optionalKey(Id.SuppressionId) },
       success: Page.of(SuppressionRecord),
-    }).annotateMerge(about("List suppressions", "email:logs:read", "Addresses that get no more mail, newest first.")),
+    }).annotateMerge(
+      about("List suppressions", "email:logs:read", "Addresses that no longer receive mail, newest first."),
+    ),
     HttpApiEndpoint.get("get", "/suppressions/:email", { params, success: SuppressionRecord }).annotateMerge(
       about("Get a suppression", "email:logs:read", "Whether an address is suppressed, and why."),
     ),
@@ -44,15 +46,19 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
       headers: Idempotency.headers,
       payload: Schema.Struct({
         email: Address.FromText,
-        reason: optional(Suppression.Reason, "`manual` unless said otherwise"),
+        reason: optional(Suppression.Reason, "`manual` by default"),
       }).annotate({ identifier: "SuppressionAddition" }),
       success: Idempotency.replayable(SuppressionRecord.pipe(HttpApiSchema.status(201))),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about("Suppress an address", "admin", "From then on it gets the state `suppressed` instead of mail."),
+      about(
+        "Suppress an address",
+        "admin",
+        "Later mail to this address gets the status `suppressed` instead of being sent.",
+      ),
     ),
     HttpApiEndpoint.delete("remove", "/suppressions/:email", { params, success: Removed }).annotateMerge(
-      about("Lift a suppression", "admin", "The address gets mail again."),
+      about("Remove a suppression", "admin", "The address can receive mail again."),
     ),
   )
   .middleware(Validation)
@@ -60,6 +66,6 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
   .annotateMerge(
     OpenApi.annotations({
       title: "Suppressions",
-      description: "Addresses that bounced, complained or asked for no more.",
+      description: "Addresses that bounced, complained or unsubscribed.",
     }),
   ) {}

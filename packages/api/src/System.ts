@@ -6,18 +6,18 @@ const Ok = Schema.Struct({ status: Schema.Literal("ok") }).annotate({ identifier
 const NotReady = Schema.Struct({
   status: Schema.Literal("unavailable"),
   problems: Schema.Array(Schema.String),
-}).annotate({ identifier: "NotReady", description: "Not ready: what it waits for" })
+}).annotate({ identifier: "NotReady", description: "Why the service is not ready" })
 
-/** For whoever runs the service; outside /v1, without a key. */
+/** Endpoints for load balancers and operators; outside /v1, without a key. */
 export class System extends HttpApiGroup.make("system", { topLevel: true })
   .add(
     HttpApiEndpoint.get("healthz", "/healthz", { success: Ok }).annotateMerge(
-      OpenApi.annotations({ summary: "Is the process alive", description: "Answers without asking anything else." }),
+      OpenApi.annotations({ summary: "Check liveness", description: "Answers without using the database." }),
     ),
     HttpApiEndpoint.get("readyz", "/readyz", { success: [Ok, NotReady.pipe(HttpApiSchema.status(503))] }).annotateMerge(
       OpenApi.annotations({
-        summary: "Can it serve",
-        description: "200 from the end of the start on, while the database answers; else 503.",
+        summary: "Check readiness",
+        description: "200 once startup is complete and while the database answers; else 503.",
       }),
     ),
   )

@@ -1,7 +1,7 @@
 import { HttpApiMiddleware } from "effect/http-api"
 import * as ApiError from "./ApiError.ts"
 
-/** What a request can fail before any handler sees it: its body, its parameters, and we ourselves. */
+/** Errors that any endpoint can return before its handler runs, plus internal errors. */
 export class Validation extends HttpApiMiddleware.Service<Validation>()("@waybill/api/Validation", {
   error: [
     ApiError.BadRequest,

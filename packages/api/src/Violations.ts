@@ -1,12 +1,12 @@
 import type { Detail } from "@waybill/domain/Refusal"
 import { type SchemaAST, type SchemaIssue } from "effect"
 
-/** A request can be wrong in more places than anybody reads. */
+/** Maximum number of violations in one response. */
 export const MAX_DETAILS = 1_000
 
 /**
- * All that is wrong with a request, in plain words that follow the name of the field. Schemas speak of types and
- * filters; a client sees fields.
+ * Returns all violations of a request in plain English, worded to continue after the field's name. Schema issues name
+ * types and filters; clients know fields.
  */
 export const fromIssue = (issue: SchemaIssue.Issue): ReadonlyArray<Detail> => {
   const details: Array<Detail> = []
@@ -85,18 +85,18 @@ const expected = (ast: SchemaAST.AST): string => {
     case "Union":
       return oneOf(ast.types)
     default:
-      return "something else"
+      return "of another type"
   }
 }
 
 const oneOf = (members: ReadonlyArray<SchemaAST.AST>): string => {
-  // Null is how an absent value may be written; nobody needs to be told to write it.
+  // Null is only another way to write an absent value, so errors do not suggest it.
   const words = [...new Set(members.filter(({ _tag }) => _tag !== "Null" && _tag !== "Undefined").map(expected))]
   if (words.length < 2) return words[0] ?? "null"
   const list = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`
   return members.every(({ _tag }) => _tag === "Literal") ? `one of ${list}` : list
 }
 
-/** `to[3]`, `headers.X-Id`, `emails[4].from`. */
+/** Formats a path such as `to[3]`, `headers.X-Id` or `emails[4].from`. */
 const spoken = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((step, nth) => (typeof step === "number" ? `[${step}]` : `${nth === 0 ? "" : "."}${String(step)}`)).join("")

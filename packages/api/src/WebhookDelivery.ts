@@ -6,17 +6,17 @@ import * as Page from "./Page.ts"
 const at = Timestamp.Timestamp
 const headers = Schema.Record(Schema.String, Schema.String)
 
-/** One call as it went: what was sent, what came back. */
+/** One call of a webhook: request and response. */
 const Attempt = Schema.Struct({
   at,
   url: Schema.String,
-  address: Schema.NullOr(Schema.String).annotate({ description: "The address the name was pinned to" }),
+  address: Schema.NullOr(Schema.String).annotate({ description: "The IP address that the host name resolved to" }),
   request_headers: headers,
   status: Schema.NullOr(Schema.Int),
   response_headers: headers,
   response_body: Schema.NullOr(Schema.String).annotate({ description: "The first 4 KB" }),
   duration_ms: Schema.Natural,
-  error: Schema.NullOr(Schema.String).annotate({ description: "Why there was no answer, or no end of it" }),
+  error: Schema.NullOr(Schema.String).annotate({ description: "Why there was no complete response" }),
 }).annotate({ identifier: "WebhookAttempt" })
 
 const fields = {
@@ -37,7 +37,7 @@ export type Delivery = typeof Delivery.Type
 
 export const DeliveryDetail = Schema.Struct({
   ...fields,
-  request_body: Schema.String.annotate({ description: "What every attempt tells, as it is sent: the event as JSON" }),
+  request_body: Schema.String.annotate({ description: "The body of every attempt: the event as JSON" }),
   history: Schema.Array(Attempt).annotate({ description: "Every attempt, oldest first" }),
 }).annotate({ identifier: "WebhookDeliveryDetail" })
 export type DeliveryDetail = typeof DeliveryDetail.Type
@@ -45,11 +45,11 @@ export type DeliveryDetail = typeof DeliveryDetail.Type
 export const Replay = Schema.Struct({
   object: Schema.Literal("webhook_replay"),
   webhook_id: Id.WebhookId,
-  queued: Schema.Natural.annotate({ description: "How many calls were queued" }),
+  queued: Schema.Natural.annotate({ description: "Number of queued calls" }),
   has_more: Schema.Boolean.annotate({
-    description: "More events lie in the range than one replay takes; the next begins at `next_position`",
+    description: "Whether the range has more events than one replay takes; continue with `next_position`",
   }),
   next_position: Schema.NullOr(Page.Position).annotate({
-    description: "The `after_position` of the next replay of this range; `null` where all of it is queued",
+    description: "The `after_position` of the next replay of this range; `null` if all of it is queued",
   }),
 }).annotate({ identifier: "WebhookReplay" })

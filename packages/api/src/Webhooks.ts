@@ -14,7 +14,7 @@ import * as Rules from "./Rules.ts"
 import { Validation } from "./Validation.ts"
 import { Delivery, DeliveryDetail, Replay } from "./WebhookDelivery.ts"
 
-/** Subscriptions to more than all types cannot be. */
+/** Above the number of types that exist. */
 export const MAX_EVENTS = 50
 
 const at = Timestamp.Timestamp
@@ -53,9 +53,9 @@ const Description = Webhook.Description
 
 const Creation = Schema.Struct({
   url: WebhookUrl.FromText,
-  events: events.annotate({ description: "Types to be called for, or `*` for all" }),
-  description: optional(Description, "For people"),
-  enabled: optional(Schema.Boolean, "`true` unless said otherwise"),
+  events: events.annotate({ description: "Event types to receive, or `*` for all, including future ones" }),
+  description: optional(Description, "Optional description"),
+  enabled: optional(Schema.Boolean, "`true` by default"),
 }).annotate({ identifier: "WebhookCreation" })
 
 const Change = Schema.Struct({
@@ -63,18 +63,18 @@ const Change = Schema.Struct({
   events: Schema.optionalKey(events),
   description: Schema.optionalKey(Schema.NullOr(Description)),
   enabled: Schema.optionalKey(Schema.Boolean),
-}).annotate({ identifier: "WebhookChange", description: "What is absent stays as it is" })
+}).annotate({ identifier: "WebhookChange", description: "Fields that are left out stay as they are" })
 
 const Range = Schema.Struct({
   created_after: Timestamp.FromIso,
   created_before: Timestamp.FromIso,
-  after_position: optional(Page.From, "Goes on with a range: the `next_position` of the replay before"),
-  events: optional(events, "Only these types; all that the webhook subscribes to unless said otherwise"),
+  after_position: optional(Page.From, "Continues a range: the `next_position` of the previous replay"),
+  events: optional(events, "Only these types; by default all that the webhook subscribes to"),
 })
   .check(
     Schema.makeFilter(
       ({ created_after, created_before }) =>
-        created_after < created_before || { path: ["created_before"], issue: "must lie after `created_after`" },
+        created_after < created_before || { path: ["created_before"], issue: "must be after `created_after`" },
     ),
   )
   .annotate({ identifier: "WebhookReplayRange" })
@@ -91,7 +91,7 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       about("List webhooks", scope, "All webhooks of the account, newest first."),
     ),
     HttpApiEndpoint.get("get", "/webhooks/:id", { params, success: WebhookRecord }).annotateMerge(
-      about("Get a webhook", scope, "Its record; the secret is not shown again."),
+      about("Get a webhook", scope, "The record of the webhook, without the secret."),
     ),
     HttpApiEndpoint.post("create", "/webhooks", {
       headers,
@@ -102,7 +102,7 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       about(
         "Create a webhook",
         scope,
-        `Its URL is called for every event of the types it subscribes to, signed with the secret that is shown here. At most ${Webhook.MAX_WEBHOOKS} for an account, else 422 \`too_many_webhooks\`.`,
+        `The URL is called for every event of the subscribed types, signed with the secret in this response. An account has at most ${Webhook.MAX_WEBHOOKS} webhooks, else 422 \`too_many_webhooks\`.`,
       ),
     ),
     HttpApiEndpoint.patch("update", "/webhooks/:id", {
@@ -110,9 +110,11 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       payload: Change,
       success: WebhookRecord,
       error: ApiError.Unprocessable,
-    }).annotateMerge(about("Change a webhook", scope, "Its URL, types, description, and whether it is called.")),
+    }).annotateMerge(
+      about("Update a webhook", scope, "Changes URL, event types, description, and whether the webhook is enabled."),
+    ),
     HttpApiEndpoint.delete("remove", "/webhooks/:id", { params, success: Deleted }).annotateMerge(
-      about("Delete a webhook", scope, "It is not called any more."),
+      about("Delete a webhook", scope, "The URL is no longer called."),
     ),
     HttpApiEndpoint.post("test", "/webhooks/:id/test", {
       params,
@@ -123,7 +125,7 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       about(
         "Test a webhook",
         scope,
-        "Queues a call with a made-up event; the answer is its delivery, to be looked at again.",
+        "Queues a call with a test event. The response is its delivery, whose status can be queried.",
       ),
     ),
     HttpApiEndpoint.post("rotateSecret", "/webhooks/:id/rotate-secret", {
@@ -132,7 +134,7 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       success: Idempotency.replayable(WithSecret),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about("Rotate a webhook's secret", scope, "The old secret signs beside the new one for 24 hours."),
+      about("Rotate a webhook's secret", scope, "For 24 hours, calls are signed with the old and the new secret."),
     ),
     HttpApiEndpoint.get("deliveries", "/webhooks/:id/deliveries", {
       params,
@@ -142,14 +144,18 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.get("delivery", "/webhooks/:id/deliveries/:delivery_id", {
       params: deliveryParams,
       success: DeliveryDetail,
-    }).annotateMerge(about("Get a webhook delivery", scope, "With what was sent and every attempt.")),
+    }).annotateMerge(about("Get a webhook delivery", scope, "The delivery with the request body and every attempt.")),
     HttpApiEndpoint.post("replayDelivery", "/webhooks/:id/deliveries/:delivery_id/replay", {
       params: deliveryParams,
       headers,
       success: Idempotency.replayable(Delivery.pipe(accepted)),
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      about("Replay a webhook delivery", scope, "Queues it once more, with the same event and the same `webhook-id`."),
+      about(
+        "Replay a webhook delivery",
+        scope,
+        "Queues the delivery again, with the same event and the same `webhook-id`.",
+      ),
     ),
     HttpApiEndpoint.post("replay", "/webhooks/:id/replay", {
       params,
@@ -161,10 +167,15 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
       about(
         "Replay a range of events",
         scope,
-        "Also for a webhook that is younger than the events. Where one replay does not take the whole range, the next goes on at `next_position`.",
+        "The events may be older than the webhook. If one replay does not cover the whole range, continue with `next_position`.",
       ),
     ),
   )
   .middleware(Validation)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Webhooks", description: "Where events are pushed to." })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Webhooks",
+      description: "Signed event notifications, retried until your endpoint accepts them.",
+    }),
+  ) {}

@@ -6,19 +6,19 @@ export type Account = {
   readonly name: string
   readonly plan: Plan
   readonly created_at: Timestamp
-  /** How long the bodies of messages are kept */
+  /** Days that message content is kept */
   readonly content_days: number
   readonly usage: {
-    /** The UTC month */
+    /** UTC month */
     readonly month: string
-    /** Recipients accepted in it; canceled ones are given back */
+    /** Recipients accepted in this month; canceled ones are refunded */
     readonly emails: number
     readonly resets_at: Timestamp
   }
   readonly limits: {
     /** `null` is unlimited */
     readonly monthly_emails: number | null
-    /** Over to, cc and bcc of one message */
+    /** Per message, across to, cc and bcc */
     readonly max_recipients: number
     readonly send_per_minute: number
     readonly logs_per_minute: number
@@ -51,9 +51,9 @@ export type ApiKey = {
   /** The first ten characters of the key */
   readonly prefix: string
   readonly scopes: ReadonlyArray<Scope>
-  /** The one domain it is bound to, in everything */
+  /** The domain that the key is bound to; `null` if none */
   readonly domain: string | null
-  /** Empty: from everywhere */
+  /** Empty allows every address */
   readonly allowed_ips: ReadonlyArray<string>
   readonly status: ApiKeyStatus
   readonly created_at: Timestamp
@@ -66,11 +66,11 @@ export type ApiKey = {
 export type ApiKeyCreation = {
   readonly name: string
   readonly scopes: ReadonlyArray<Scope>
-  /** Binds the key to this domain: it sends, reads, changes and makes nothing of another */
+  /** Binds the key to this domain: it can use no other domain */
   readonly domain?: string | null
   /** Limits the key to these addresses and networks */
   readonly allowed_ips?: ReadonlyArray<string> | null
-  /** From then on the key is refused */
+  /** When the key stops working */
   readonly expires_at?: string | null
 }
 
@@ -88,9 +88,9 @@ export type ApiKeyStatus = "active" | "expired" | "revoked"
 export type Attachment = {
   readonly filename: string
   readonly content: string
-  /** Told from the end of the file name when absent */
+  /** Derived from the file name if absent */
   readonly content_type?: string | null
-  /** Shows the file inside the HTML, which names it as `cid:…` */
+  /** Embeds the file in the HTML, which refers to it as `cid:…` */
   readonly content_id?: string | null
 }
 
@@ -98,21 +98,21 @@ export type AuditEntry = {
   readonly object: "audit_entry"
   readonly id: EventId
   readonly position: Position
-  /** What was done */
+  /** The action */
   readonly type: string
   readonly stream: string
-  /** To what */
+  /** Id of the object that was changed */
   readonly stream_id: string
   readonly occurred_at: Timestamp
   readonly actor: Actor
-  /** From where */
+  /** IP address of the caller */
   readonly address: string | null
   readonly request_id: string | null
 }
 
 export type Batch = {
   readonly emails: ReadonlyArray<EmailMessage>
-  /** `all_or_nothing` unless said otherwise; `permissive` answers each message by itself */
+  /** `all_or_nothing` by default; `permissive` accepts or refuses each message separately */
   readonly mode?: "all_or_nothing" | "permissive" | null
 }
 
@@ -127,15 +127,15 @@ export type BatchResult = {
   readonly status: "queued" | null
   readonly created_at: Timestamp | null
   readonly error: {
-    /** Says what to do; one of seven */
+    /** One of seven codes; tells the client how to react */
     readonly code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "unprocessable" | "rate_limited" | "internal_error"
-    /** For people; its words may change */
+    /** For people; the wording may change */
     readonly message: string
-    /** The finer cause; new ones may appear */
+    /** The specific cause; new values may appear */
     readonly reason: string
-    /** Also in `X-Request-Id`; name it when asking for help */
+    /** Also in `X-Request-Id`; include it in support requests */
     readonly request_id: string
-    /** All violations, not only the first; empty where there is no field to name */
+    /** All violations, not only the first; empty if no field is at fault */
     readonly details: ReadonlyArray<ErrorDetail>
   } | null
 }
@@ -147,9 +147,9 @@ export type CreatedApiKey = {
   /** The first ten characters of the key */
   readonly prefix: string
   readonly scopes: ReadonlyArray<Scope>
-  /** The one domain it is bound to, in everything */
+  /** The domain that the key is bound to; `null` if none */
   readonly domain: string | null
-  /** Empty: from everywhere */
+  /** Empty allows every address */
   readonly allowed_ips: ReadonlyArray<string>
   readonly status: ApiKeyStatus
   readonly created_at: Timestamp
@@ -157,23 +157,23 @@ export type CreatedApiKey = {
   readonly last_used_at: Timestamp | null
   readonly expires_at: Timestamp | null
   readonly revoked_at: Timestamp | null
-  /** The key itself. It is shown here and never again. */
+  /** The key itself. It is shown only once. */
   readonly key: string
 }
 
 export type DnsRecord = {
   readonly purpose: "dkim" | "return_path" | "spf" | "dmarc" | "tracking"
   readonly type: "TXT" | "CNAME" | "MX"
-  /** Relative to the domain, as the forms of DNS providers want it */
+  /** Relative to the domain, as most DNS providers expect it */
   readonly host: string
   readonly name: string
   readonly value: string
   readonly ttl: number
-  /** Only the RSA key's DKIM record is required to send; the rest is advice */
+  /** Only the DKIM record of the RSA key is required to send; the others are recommended */
   readonly required: boolean
   readonly status: "not_checked" | "verified" | "missing" | "mismatch" | "unavailable"
   readonly found: ReadonlyArray<string>
-  /** The classic mistake it looks like, or DNS's own word */
+  /** The likely mistake, or the DNS error */
   readonly error: string | null
 }
 
@@ -186,11 +186,11 @@ export type Domain = {
   readonly verified_at: Timestamp | null
   readonly last_checked_at: Timestamp | null
   readonly next_check_at: Timestamp | null
-  /** Whether its mail tells when it is opened */
+  /** Whether opens are tracked */
   readonly open_tracking: boolean
-  /** Whether links in its mail tell when they are followed */
+  /** Whether clicks are tracked */
   readonly click_tracking: boolean
-  /** The name below it that links lead over while its record is verified; `null` is the service's own */
+  /** The name below the domain that tracked links use while its record is verified; `null` uses the service's own name */
   readonly tracking_domain: DomainName | null
   readonly records: ReadonlyArray<DnsRecord>
 }
@@ -200,13 +200,13 @@ export type DomainAddition = {
   readonly domain?: DomainNameInput
 }
 
-/** What is left out stays as it is */
+/** Fields that are left out stay as they are */
 export type DomainChange = {
-  /** Tell when mail is opened, where a message says nothing else */
+  /** Track opens, unless the message sets this itself */
   readonly open_tracking?: boolean | null
-  /** Tell which links are followed, where a message says nothing else */
+  /** Track clicks, unless the message sets this itself */
   readonly click_tracking?: boolean | null
-  /** A name below the domain that links are to lead over, such as links.acme.com; `null` takes it back */
+  /** A name below the domain that tracked links use, such as links.acme.com; `null` removes it */
   readonly tracking_domain?: DomainNameInput | null
 }
 
@@ -263,11 +263,11 @@ export type EmailLog = {
   readonly api_key_id: ApiKeyId | null
   readonly domain: string
   readonly size_bytes: number
-  /** What stands in the way of the first recipient that has trouble */
+  /** The error of the first recipient that has one */
   readonly error: EmailTrouble | null
-  /** How many events its stream has */
+  /** Number of events in its stream */
   readonly version: number
-  /** How many recipients are in which state; `status` is folded over them */
+  /** Number of recipients per status; `status` is derived from them */
   readonly recipient_counts: {
     readonly queued?: number
     readonly deferred?: number
@@ -306,11 +306,11 @@ export type EmailLogWithContent = {
   readonly api_key_id: ApiKeyId | null
   readonly domain: string
   readonly size_bytes: number
-  /** What stands in the way of the first recipient that has trouble */
+  /** The error of the first recipient that has one */
   readonly error: EmailTrouble | null
-  /** How many events its stream has */
+  /** Number of events in its stream */
   readonly version: number
-  /** How many recipients are in which state; `status` is folded over them */
+  /** Number of recipients per status; `status` is derived from them */
   readonly recipient_counts: {
     readonly queued?: number
     readonly deferred?: number
@@ -323,7 +323,7 @@ export type EmailLogWithContent = {
     readonly complained?: number
   }
   readonly recipients: ReadonlyArray<EmailRecipient>
-  /** Whether its opens and clicks are told, as it was decided when it was accepted */
+  /** Whether opens and clicks are tracked, as decided at acceptance */
   readonly tracking: {
     readonly opens: boolean
     readonly clicks: boolean
@@ -335,30 +335,30 @@ export type EmailLogWithContent = {
 export type EmailMessage = {
   /** `ana@example.org` or `Ana <ana@example.org>`; internationalised domains and UTF-8 local parts are accepted */
   readonly from: string
-  /** 1 to 50 addresses, `a@b.c` or `Name <a@b.c>`; one may stand without an array */
+  /** 1 to 50 addresses, `a@b.c` or `Name <a@b.c>`; a single one needs no array */
   readonly to: string | ReadonlyArray<string>
   readonly subject: string
-  /** With HTML alone, a text part is derived from it */
+  /** HTML body. Without `text`, a text part is derived from it */
   readonly html?: string | null
-  /** Plain text for readers without HTML; recommended */
+  /** Plain text body; recommended */
   readonly text?: string | null
-  /** Seen by all; counts as a recipient */
+  /** Visible to all recipients; counts towards the recipient limit */
   readonly cc?: string | ReadonlyArray<string> | null
-  /** Seen by nobody; counts as a recipient */
+  /** Hidden from all recipients; counts towards the recipient limit */
   readonly bcc?: string | ReadonlyArray<string> | null
-  /** Where answers go */
+  /** Addresses for replies */
   readonly reply_to?: string | ReadonlyArray<string> | null
-  /** Headers of your own, without those that the service writes */
+  /** Custom headers, except those that the service writes */
   readonly headers?: { readonly [name: string]: string } | null
-  /** What to filter the logs by; 1 to 64 characters each */
+  /** Labels for filtering the logs; 1 to 64 characters each */
   readonly tags?: ReadonlyArray<string> | null
   /** When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z` */
   readonly scheduled_at?: string | null
   /** Files, at most 20 */
   readonly attachments?: ReadonlyArray<Attachment> | null
-  /** Adds one-click unsubscribe headers (RFC 8058) to mail for one recipient, where the service is reached by https */
+  /** Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by https */
   readonly list_unsubscribe?: boolean | null
-  /** Whether opens and clicks are told; what is left out is as the domain says */
+  /** Whether opens and clicks are tracked; the domain's setting applies to what is left out */
   readonly tracking?: EmailTracking | null
 }
 
@@ -375,9 +375,9 @@ export type EmailRecipient = {
 export type EmailStatus = "queued" | "deferred" | "sent" | "delivered" | "bounced" | "failed" | "suppressed" | "canceled" | "complained"
 
 export type EmailTracking = {
-  /** By a picture of one point at the end of the HTML */
+  /** Adds a 1×1 pixel at the end of the HTML */
   readonly opens?: boolean | null
-  /** By links in the HTML that lead over this service */
+  /** Replaces links in the HTML by redirects through this service */
   readonly clicks?: boolean | null
 }
 
@@ -392,36 +392,36 @@ export type EmailTrouble = {
 
 export type Error = {
   readonly error: {
-    /** Says what to do; one of seven */
+    /** One of seven codes; tells the client how to react */
     readonly code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "unprocessable" | "rate_limited" | "internal_error"
-    /** For people; its words may change */
+    /** For people; the wording may change */
     readonly message: string
-    /** The finer cause; new ones may appear */
+    /** The specific cause; new values may appear */
     readonly reason: string
-    /** Also in `X-Request-Id`; name it when asking for help */
+    /** Also in `X-Request-Id`; include it in support requests */
     readonly request_id: string
-    /** All violations, not only the first; empty where there is no field to name */
+    /** All violations, not only the first; empty if no field is at fault */
     readonly details: ReadonlyArray<ErrorDetail>
   }
 }
 
 export type ErrorDetail = {
-  /** The field, as in `to[3]` or `headers.X-Id`; empty for the body itself */
+  /** The field, such as `to[3]` or `headers.X-Id`; empty for the body as a whole */
   readonly path: string
-  /** What is wrong, worded to follow the name of the field */
+  /** The error, worded to continue after the field's name */
   readonly message: string
 }
 
 export type Event = {
   readonly object: "event"
   readonly id: EventId
-  /** New types may appear; ignore those you do not know */
+  /** New types may appear; ignore those that you do not know */
   readonly type: string
-  /** The kind of thing it is about */
+  /** Kind of the object */
   readonly stream: string
-  /** Which one: its id, or the address of a suppression */
+  /** Id of the object, or the address of a suppression */
   readonly stream_id: string
-  /** Its place in the history of that thing, from 1 */
+  /** Number of the event in the object's history, from 1 */
   readonly version: number
   readonly position: Position
   readonly occurred_at: Timestamp
@@ -433,7 +433,7 @@ export type Event = {
 export type EventFeed = {
   readonly object: "list"
   readonly has_more: boolean
-  /** The `after_position` of the next request; write it down with what you did */
+  /** The `after_position` of the next request; store it together with your results */
   readonly next_position: Position
   readonly data: ReadonlyArray<Event>
 }
@@ -453,7 +453,7 @@ export type ListedMember = {
   readonly status: "invited" | "active"
   readonly invited_at: Timestamp
   readonly joined_at: Timestamp | null
-  /** A second factor or a passkey is set up */
+  /** Whether a second factor or a passkey is set up */
   readonly two_factor: boolean
   readonly last_seen_at: Timestamp | null
 }
@@ -471,7 +471,7 @@ export type Member = {
 
 export type MemberInvitation = {
   readonly email: AddressInput
-  /** What to call them */
+  /** Display name */
   readonly name?: string | null
   readonly role: MemberRole
 }
@@ -479,7 +479,7 @@ export type MemberInvitation = {
 export type MemberLink = {
   readonly object: "member_link"
   readonly member: Member
-  /** Whoever opens it sets the member's password. Shown here and never again; hand it over yourself. */
+  /** Opens a page that sets the member's password. Shown only once; share it over a secure channel. */
   readonly url: string | null
   readonly expires_at: Timestamp
 }
@@ -492,7 +492,7 @@ export type MemberRemoved = {
 
 export type MemberRole = "owner" | "member" | "viewer"
 
-/** Not ready: what it waits for */
+/** Why the service is not ready */
 export type NotReady = {
   readonly status: "unavailable"
   readonly problems: ReadonlyArray<string>
@@ -504,10 +504,10 @@ export type Ok = {
 
 export type Plan = "free" | "starter" | "growth" | "business"
 
-/** A place in the account's history. Opaque: give it back as it is, and do not compare or count with it */
+/** A position in the account's history. Opaque: send it back unchanged; do not compare or compute with it */
 export type Position = string
 
-/** Where to go on from: a position that an answer gave, or `0` for the beginning */
+/** Where to continue from: a position from a response, or `0` for the beginning */
 export type PositionFrom = string
 
 export type SandboxAttachment = {
@@ -521,15 +521,15 @@ export type SandboxAttachment = {
 
 export type SandboxEmptied = {
   readonly object: "sandbox"
-  /** How many there were */
+  /** Number of deleted messages */
   readonly deleted: number
 }
 
 export type SandboxMessage = {
   readonly object: "sandbox_message"
-  /** That of the email */
+  /** Id of the email */
   readonly id: EmailId
-  /** The envelope: who the mail was delivered to */
+  /** The envelope recipients */
   readonly recipients: ReadonlyArray<string>
   readonly subject: string
   /** The return path */
@@ -541,9 +541,9 @@ export type SandboxMessage = {
 
 export type SandboxMessageWhole = {
   readonly object: "sandbox_message"
-  /** That of the email */
+  /** Id of the email */
   readonly id: EmailId
-  /** The envelope: who the mail was delivered to */
+  /** The envelope recipients */
   readonly recipients: ReadonlyArray<string>
   readonly subject: string
   /** The return path */
@@ -558,7 +558,7 @@ export type SandboxMessageWhole = {
   readonly html: string | null
   readonly text: string | null
   readonly attachments: ReadonlyArray<SandboxAttachment>
-  /** The mail as it would have gone out, signature included, in base64 */
+  /** The complete message as it would have been sent, including signatures, in base64 */
   readonly raw: string
 }
 
@@ -571,9 +571,9 @@ export type Session = {
   /** `null` for a key */
   readonly role: MemberRole | null
   readonly scopes: ReadonlyArray<Scope>
-  /** The one domain a key is bound to */
+  /** The domain that the key is bound to; `null` if none */
   readonly domain: string | null
-  /** Runs the instance, and may see all of it */
+  /** Whether the user operates this instance and can see every account */
   readonly operator: boolean
 }
 
@@ -589,16 +589,16 @@ export type SmtpAnswer = {
 
 export type Stats = {
   readonly object: "stats"
-  /** As asked for, rounded down to the hour */
+  /** As requested, rounded down to the hour */
   readonly from: Timestamp
-  /** As asked for, rounded up to the hour; not included */
+  /** As requested, rounded up to the hour; exclusive */
   readonly to: Timestamp
   readonly group_by: ReadonlyArray<"hour" | "day" | "domain" | "tag">
-  /** Every event of the account up to here is counted, exactly once; what `GET /events` shows after it will be */
+  /** Every event of the account up to this position is counted exactly once; later events are not counted yet */
   readonly up_to_position: Position
-  /** By tag, an answer shows the first 1000 of the account's tags by name. Whether there are more: ask for one of them with `tag` */
+  /** Whether the account has more tags. Grouped by tag, a response has the first 1000 by name; query others with `tag` */
   readonly more_tags: boolean
-  /** Oldest first; what has nothing to count has no row */
+  /** Oldest first; groups without events have no row */
   readonly data: ReadonlyArray<StatsRow>
 }
 
@@ -610,7 +610,7 @@ export type StatsLatency = {
 }
 
 export type StatsRow = {
-  /** When the hour or day begins; `null` unless grouped by one */
+  /** Start of the hour or day; `null` unless grouped by one */
   readonly at: Timestamp | null
   /** `null` unless grouped by it */
   readonly domain: string | null
@@ -619,17 +619,17 @@ export type StatsRow = {
   /** Recipients of accepted messages */
   readonly accepted: number
   readonly delivered: number
-  /** Attempts that were put off; a recipient may have several */
+  /** Deferred attempts; a recipient may have several */
   readonly deferred: number
   readonly bounced: number
   readonly failed: number
   readonly suppressed: number
   readonly complained: number
-  /** Opens that were seen of tracked mail; a message may have several */
+  /** Opens of tracked mail; a message may have several */
   readonly opened: number
-  /** Clicks that were seen in tracked mail; a message may have several */
+  /** Clicks in tracked mail; a message may have several */
   readonly clicked: number
-  /** From acceptance, or the time that it was scheduled for, to delivery; within 5 %. `null` where nothing was delivered */
+  /** From acceptance, or the scheduled time, to delivery; accurate to 5 %. `null` if nothing was delivered */
   readonly latency_ms: StatsLatency | null
 }
 
@@ -645,7 +645,7 @@ export type Suppression = {
 
 export type SuppressionAddition = {
   readonly email: AddressInput
-  /** `manual` unless said otherwise */
+  /** `manual` by default */
   readonly reason?: SuppressionReason | null
 }
 
@@ -662,7 +662,7 @@ export type SuppressionRemoved = {
 
 export type Timestamp = string
 
-/** ISO 8601 with an offset or Z; UTC with milliseconds in answers */
+/** ISO 8601 with an offset or Z; UTC with milliseconds in responses */
 export type TimestampInput = string
 
 export type UserId = string
@@ -682,7 +682,7 @@ export type Webhook = {
 export type WebhookAttempt = {
   readonly at: Timestamp
   readonly url: string
-  /** The address the name was pinned to */
+  /** The IP address that the host name resolved to */
   readonly address: string | null
   readonly request_headers: { readonly [name: string]: string }
   readonly status: number | null
@@ -690,11 +690,11 @@ export type WebhookAttempt = {
   /** The first 4 KB */
   readonly response_body: string | null
   readonly duration_ms: number
-  /** Why there was no answer, or no end of it */
+  /** Why there was no complete response */
   readonly error: string | null
 }
 
-/** What is absent stays as it is */
+/** Fields that are left out stay as they are */
 export type WebhookChange = {
   readonly url?: WebhookUrlInput
   readonly events?: ReadonlyArray<WebhookType | "*">
@@ -704,11 +704,11 @@ export type WebhookChange = {
 
 export type WebhookCreation = {
   readonly url: WebhookUrlInput
-  /** Types to be called for, or `*` for all */
+  /** Event types to receive, or `*` for all, including future ones */
   readonly events: ReadonlyArray<WebhookType | "*">
-  /** For people */
+  /** Optional description */
   readonly description?: string | null
-  /** `true` unless said otherwise */
+  /** `true` by default */
   readonly enabled?: boolean | null
 }
 
@@ -742,7 +742,7 @@ export type WebhookDeliveryDetail = {
   readonly created_at: Timestamp
   readonly next_attempt_at: Timestamp | null
   readonly delivered_at: Timestamp | null
-  /** What every attempt tells, as it is sent: the event as JSON */
+  /** The body of every attempt: the event as JSON */
   readonly request_body: string
   /** Every attempt, oldest first */
   readonly history: ReadonlyArray<WebhookAttempt>
@@ -755,26 +755,26 @@ export type WebhookId = string
 export type WebhookReplay = {
   readonly object: "webhook_replay"
   readonly webhook_id: WebhookId
-  /** How many calls were queued */
+  /** Number of queued calls */
   readonly queued: number
-  /** More events lie in the range than one replay takes; the next begins at `next_position` */
+  /** Whether the range has more events than one replay takes; continue with `next_position` */
   readonly has_more: boolean
-  /** The `after_position` of the next replay of this range; `null` where all of it is queued */
+  /** The `after_position` of the next replay of this range; `null` if all of it is queued */
   readonly next_position: Position | null
 }
 
 export type WebhookReplayRange = {
   readonly created_after: TimestampInput
   readonly created_before: TimestampInput
-  /** Goes on with a range: the `next_position` of the replay before */
+  /** Continues a range: the `next_position` of the previous replay */
   readonly after_position?: PositionFrom | null
-  /** Only these types; all that the webhook subscribes to unless said otherwise */
+  /** Only these types; by default all that the webhook subscribes to */
   readonly events?: ReadonlyArray<WebhookType | "*"> | null
 }
 
 export type WebhookType = "email.queued" | "email.sent" | "email.delivered" | "email.delivery_delayed" | "email.bounced" | "email.complained" | "email.failed" | "email.suppressed" | "email.canceled" | "email.opened" | "email.clicked" | "domain.created" | "domain.verified" | "domain.degraded" | "domain.failed" | "domain.deleted" | "suppression.added" | "suppression.removed" | "api_key.created" | "api_key.revoked" | "webhook.disabled"
 
-/** An https URL, or http to a network that the operator allows (WEBHOOK_ALLOW_NETWORKS) */
+/** An https URL, or an http URL in a network that the operator allows (WEBHOOK_ALLOW_NETWORKS) */
 export type WebhookUrlInput = string
 
 export type WebhookWithSecret = {

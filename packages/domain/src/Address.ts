@@ -18,7 +18,7 @@ const SHAPE = /^[!#-'*+\--9=?A-Z^-~\u00a1-\ud7ff\ue000-\uffff\u{10000}-\u{10ffff
  */
 export const Address = Schema.String.check(
   Schema.isMaxLength(MAX_ADDRESS_OCTETS),
-  Schema.isPattern(SHAPE, { message: "an address here looks like ana@example.org" }),
+  Schema.isPattern(SHAPE, { message: "must be an address such as ana@example.org" }),
 )
   .pipe(Schema.brand("Address"))
   .annotate({ identifier: "Address" })
@@ -35,13 +35,13 @@ export type Mailbox = typeof MailboxObject.Type
  */
 export const parse = (text: string): Result.Result<Mailbox, string> => {
   if (text.length > MAX_MAILBOX_CHARS)
-    return Result.fail(`is ${text.length} characters; at most ${MAX_MAILBOX_CHARS} are read`)
+    return Result.fail(`is ${text.length} characters; at most ${MAX_MAILBOX_CHARS} are allowed`)
   if (Text.hasControl(text)) return Result.fail("must not contain line breaks or other control characters")
   if (!Text.isWellFormed(text)) return Result.fail("is not well-formed Unicode")
   const trimmed = text.trim()
   if (!trimmed.endsWith(">")) return Result.map(parseAddress(trimmed), (address) => ({ address }))
   const open = trimmed.lastIndexOf("<")
-  if (open < 0) return Result.fail("has a > without its <")
+  if (open < 0) return Result.fail("has a > without a matching <")
   const name = parseName(trimmed.slice(0, open).trim())
   if (Result.isFailure(name)) return Result.fail(name.failure)
   return Result.map(parseAddress(trimmed.slice(open + 1, -1)), (address) =>
@@ -57,13 +57,13 @@ export const parseAddress = (text: string): Result.Result<Address, string> => {
   const at = text.lastIndexOf("@")
   if (at < 0) return Result.fail("is not an address: it has no @")
   const local = text.slice(0, at).normalize("NFC")
-  if (local === "") return Result.fail("is not an address: nothing stands before the @")
+  if (local === "") return Result.fail("is not an address: the part before the @ is empty")
   if (local.startsWith('"')) return Result.fail("has a quoted local part, which is not accepted")
   const size = Text.octets(local)
   if (size > MAX_LOCAL_OCTETS)
     return Result.fail(`has ${size} octets before the @; at most ${MAX_LOCAL_OCTETS} are allowed`)
   if (!DOT_ATOM.test(local))
-    return Result.fail("is not an address: the part before the @ has a character or a dot that does not belong there")
+    return Result.fail("is not an address: the part before the @ has a character or a dot that is not allowed there")
   const domain = DomainName.parse(text.slice(at + 1))
   if (Result.isFailure(domain)) return Result.fail(`is not an address: the part after the @ ${domain.failure}`)
   const total = size + 1 + domain.success.length

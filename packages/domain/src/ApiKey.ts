@@ -108,7 +108,7 @@ export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("Expi
   readonly code = "unprocessable"
   readonly reason = "expires_at_out_of_range"
   override get message() {
-    return `\`expires_at\` must lie in the future; ${this.expires_at} is before ${this.now}.`
+    return `\`expires_at\` must be in the future; ${this.expires_at} is before ${this.now}.`
   }
 }
 

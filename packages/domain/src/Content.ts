@@ -4,7 +4,7 @@ import * as Text from "./Text.ts"
 export const MAX_ATTACHMENTS = 20
 
 export const Sha256 = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "a SHA-256 here is 64 hexadecimal digits" }),
+  Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "must be a SHA-256 of 64 hexadecimal digits" }),
 ).pipe(Schema.brand("Sha256"))
 export type Sha256 = typeof Sha256.Type
 

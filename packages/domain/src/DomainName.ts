@@ -13,7 +13,7 @@ const NAME = new RegExp(`^(?:${LABEL}\\.)+(?!(?:[0-9]+|0x[0-9a-f]*)$)${LABEL}$`,
 
 /** A host name as used in DNS and SMTP: lower case, IDNA-encoded, no trailing dot. */
 export const DomainName = Schema.String.check(
-  Schema.isPattern(NAME, { message: "a domain name here looks like mail.example.org" }),
+  Schema.isPattern(NAME, { message: "must be a domain name such as mail.example.org" }),
   Schema.isMaxLength(MAX_DOMAIN_OCTETS),
 )
   .pipe(Schema.brand("DomainName"))
@@ -35,7 +35,7 @@ export const parse = (text: string): Result.Result<DomainName, string> => {
     return Result.fail(`is ${name.length} octets; a domain name has at most ${MAX_DOMAIN_OCTETS}`)
   if (NAME.test(name)) return Result.succeed(name as DomainName)
   return Result.fail(
-    name.includes(".") ? "is not a domain name" : "needs a domain name of at least two labels, such as example.org",
+    name.includes(".") ? "is not a domain name" : "must be a domain name with at least two labels, such as example.org",
   )
 }
 

@@ -49,7 +49,7 @@ export class NotBelowDomain extends Schema.TaggedError<NotBelowDomain>()("NotBel
   readonly code = "unprocessable"
   readonly reason = "not_below_domain"
   override get message() {
-    return `${this.name} is no name below ${this.domain}, such as links.${this.domain}.`
+    return `${this.name} is not a name below ${this.domain}. Use one such as links.${this.domain}.`
   }
   get details(): ReadonlyArray<Detail> {
     return [{ path: this.path, message: `must be a name below ${this.domain}` }]
@@ -64,10 +64,10 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {
   readonly code = "unprocessable"
   readonly reason = "name_taken"
   override get message() {
-    return `${this.name} is the name of another record of this domain; a CNAME stands alone.`
+    return `${this.name} is the name of another DNS record of this domain, and a CNAME cannot share a name. Choose another name.`
   }
   get details(): ReadonlyArray<Detail> {
-    return [{ path: this.path, message: "is the name of another record" }]
+    return [{ path: this.path, message: "is the name of another DNS record of this domain" }]
   }
 }
 
@@ -79,9 +79,9 @@ export class TrackingDomainsUnavailable extends Schema.TaggedError<TrackingDomai
   readonly code = "unprocessable"
   readonly reason = "tracking_domains_unavailable"
   override get message() {
-    return "Links cannot lead over names of your own here. The service's operator sets TRACKING_DOMAINS=on once its proxy serves them."
+    return "This service does not support tracking domains. Its operator can enable them with TRACKING_DOMAINS=on once its proxy serves them."
   }
   get details(): ReadonlyArray<Detail> {
-    return [{ path: "tracking_domain", message: "needs TRACKING_DOMAINS=on" }]
+    return [{ path: "tracking_domain", message: "requires TRACKING_DOMAINS=on" }]
   }
 }

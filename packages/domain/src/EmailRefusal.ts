@@ -43,7 +43,7 @@ export class DomainNotAllowed extends Schema.TaggedError<DomainNotAllowed>()("Do
   readonly code = "forbidden"
   readonly reason = "domain_not_allowed"
   override get message() {
-    return `This API key sends from ${this.allowed} only, not from ${this.domain}.`
+    return `This API key can send from ${this.allowed} only, not from ${this.domain}.`
   }
   get details(): ReadonlyArray<Detail> {
     return [{ path: this.field, message: `the key is limited to ${this.allowed}` }]
@@ -59,7 +59,7 @@ export class RecipientLimitExceeded extends Schema.TaggedError<RecipientLimitExc
   readonly code = "unprocessable"
   readonly reason = "recipient_limit_exceeded"
   override get message() {
-    return `The ${this.plan} plan takes ${this.limit} recipients per request over to, cc and bcc; ${this.recipients} were given.`
+    return `The ${this.plan} plan allows ${this.limit} recipients per request across to, cc and bcc; ${this.recipients} were given.`
   }
 }
 
@@ -72,10 +72,10 @@ export class ScheduledAtOutOfRange extends Schema.TaggedError<ScheduledAtOutOfRa
   readonly code = "unprocessable"
   readonly reason = "scheduled_at_out_of_range"
   override get message() {
-    return `\`scheduled_at\` must lie between ${this.earliest} and ${this.latest}; ${this.scheduled_at} does not.`
+    return `\`scheduled_at\` must be between ${this.earliest} and ${this.latest}; it is ${this.scheduled_at}.`
   }
   get details(): ReadonlyArray<Detail> {
-    return [{ path: "scheduled_at", message: "at most 60 seconds in the past and 30 days ahead" }]
+    return [{ path: "scheduled_at", message: "must be at most 60 seconds in the past and 30 days ahead" }]
   }
 }
 
@@ -87,10 +87,10 @@ export class TrackingUnavailable extends Schema.TaggedError<TrackingUnavailable>
   readonly code = "unprocessable"
   readonly reason = "tracking_unavailable"
   override get message() {
-    return "Opens and clicks cannot be tracked here: this service has no address that links in mail could lead to. Its operator sets TRACKING_URL, or BASE_URL."
+    return "Opens and clicks cannot be tracked, because this service has no public address for tracked links. Its operator can set TRACKING_URL or BASE_URL."
   }
   get details(): ReadonlyArray<Detail> {
-    return [{ path: this.path, message: "needs TRACKING_URL or BASE_URL" }]
+    return [{ path: this.path, message: "requires TRACKING_URL or BASE_URL" }]
   }
 }
 
@@ -104,7 +104,7 @@ export class AllRecipientsSuppressed extends Schema.TaggedError<AllRecipientsSup
     const count = this.addresses.length
     return count === 1
       ? `The only recipient, ${this.addresses[0]}, is suppressed.`
-      : `All ${count} recipients are suppressed, so there is nobody to send to.`
+      : `All ${count} recipients are suppressed.`
   }
   get details(): ReadonlyArray<Detail> {
     return this.addresses.map((address) => ({ path: "to", message: `${address} is suppressed` }))
@@ -123,8 +123,8 @@ export class MonthlyQuotaExceeded extends Schema.TaggedError<MonthlyQuotaExceede
   readonly reason = "monthly_quota"
   override get message() {
     return (
-      `${this.used} of the ${this.limit} emails of this month are used; ${this.recipients} more do not fit. ` +
-      `The next month begins at ${this.resets_at}.`
+      `${this.used} of ${this.limit} emails of this month are used; ${this.recipients} more would exceed the quota. ` +
+      `It resets at ${this.resets_at}.`
     )
   }
 }
@@ -137,7 +137,7 @@ export class NotCancelable extends Schema.TaggedError<NotCancelable>()("NotCance
   readonly reason = "not_cancelable"
   override get message() {
     return this.email_status === "queued"
-      ? "This email is being delivered right now, so it can no longer be canceled or rescheduled."
+      ? "This email is being delivered, so it can no longer be canceled or rescheduled."
       : `Only a queued email can be canceled or rescheduled; this one is ${this.email_status}.`
   }
 }
@@ -149,7 +149,7 @@ export class RescheduledTooOften extends Schema.TaggedError<RescheduledTooOften>
   readonly code = "unprocessable"
   readonly reason = "rescheduled_too_often"
   override get message() {
-    return `An email is rescheduled at most ${this.most} times. Cancel it, and send another one.`
+    return `An email can be rescheduled at most ${this.most} times. Cancel it and send a new one.`
   }
 }
 
@@ -160,7 +160,7 @@ export class NothingToResend extends Schema.TaggedError<NothingToResend>()("Noth
   readonly code = "unprocessable"
   readonly reason = "nothing_to_resend"
   override get message() {
-    return `Nobody is left to send to: ${this.recipients} of ${this.recipients} recipients have this email.`
+    return `There is nothing to resend: ${this.recipients} of ${this.recipients} recipients have received this email.`
   }
 }
 

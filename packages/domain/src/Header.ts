@@ -80,4 +80,4 @@ export const senderIn = (headers: { readonly [name: string]: string }): string |
 /** The headers above in their usual spelling, for documentation. */
 export const DESCRIBED =
   "From, To, Cc, Bcc, Subject, Date, Message-ID, DKIM-*, Return-Path, Received, Received-*, Content-*, MIME-Version, " +
-  "Resent-*, ARC-*, Authentication-Results, Apparently-To, Delivered-To, Original-*, Errors-To, Return-Receipt-To and others like them"
+  "Resent-*, ARC-*, Authentication-Results, Apparently-To, Delivered-To, Original-*, Errors-To, Return-Receipt-To and similar ones"

@@ -13,7 +13,7 @@ const ENCODED = new RegExp(`^${BASE32}$`, "u")
 const pattern = (prefix: string) =>
   // OpenAPI includes the pattern only if it has the `u` flag.
   Schema.isPattern(new RegExp(`^${prefix}_${BASE32}$`, "u"), {
-    message: `an id here looks like ${prefix}_ and ${ENCODED_LENGTH} characters`,
+    message: `must be an id: ${prefix}_ followed by ${ENCODED_LENGTH} characters`,
   })
 
 export const EmailId = Schema.String.check(pattern("msg"))

@@ -22,8 +22,8 @@ export class OutsideOfDomain extends Schema.TaggedError<OutsideOfDomain>()("Outs
   readonly reason = "domain_not_allowed"
   override get message() {
     return this.subject === "thing"
-      ? `This API key is bound to ${this.bound} and reaches nothing of another domain.`
-      : `This API key is bound to ${this.bound}; this endpoint belongs to the whole account.`
+      ? `This API key is bound to ${this.bound} and cannot use another domain.`
+      : `This API key is bound to ${this.bound}, but this endpoint applies to the whole account.`
   }
 }
 
@@ -44,7 +44,7 @@ export class MoreThanTheKey extends Schema.TaggedError<MoreThanTheKey>()("MoreTh
   readonly code = "forbidden"
   readonly reason = "more_than_the_key"
   override get message() {
-    return `What an API key makes is never more than the key: ${this.problem}.`
+    return `An API key cannot create a key with more permissions than its own: ${this.problem}.`
   }
   get details(): ReadonlyArray<Detail> {
     return [{ path: this.field, message: this.problem }]
@@ -67,7 +67,7 @@ export const limitsOfMade = <L extends Limits>(maker: Reach, asked: L): Result.R
   const allowed_ips = asked.allowed_ips.length === 0 ? maker.allowed_ips : asked.allowed_ips
   const outside = allowed_ips.find((network) => !Network.within(maker.allowed_ips, network))
   if (maker.allowed_ips.length > 0 && outside !== undefined)
-    return refuse("allowed_ips", `it is not allowed from all of ${outside}`)
+    return refuse("allowed_ips", `it is not allowed from every address in ${outside}`)
   const expires_at = asked.expires_at ?? maker.expires_at
   if (maker.expires_at !== null && expires_at !== null && expires_at > maker.expires_at)
     return refuse("expires_at", `it expires at ${maker.expires_at}`)

@@ -53,6 +53,6 @@ export class RequestRateExceeded extends Schema.TaggedError<RequestRateExceeded>
   readonly code = "rate_limited"
   readonly reason = "request_rate"
   override get message() {
-    return `${this.limit} requests a minute are allowed here; the next window begins in ${this.retry_after_s} s.`
+    return `The limit is ${this.limit} requests per minute; retry in ${this.retry_after_s} s.`
   }
 }

@@ -57,6 +57,6 @@ export class NothingNew extends Schema.TaggedError<NothingNew>()("NothingNew", {
   readonly code = "unprocessable"
   readonly reason = "nothing_new"
   override get message() {
-    return "The history already says so."
+    return "Nothing changes: the history already contains this."
   }
 }

@@ -22,7 +22,7 @@ export class MissingScope extends Schema.TaggedError<MissingScope>()("MissingSco
   readonly code = "forbidden"
   readonly reason = "missing_scope"
   override get message() {
-    return `This API key lacks the scope ${this.required_scope}.`
+    return `This API key does not have the scope ${this.required_scope}.`
   }
   get details(): ReadonlyArray<Detail> {
     return [{ path: "required_scope", message: this.required_scope }]

@@ -142,7 +142,7 @@ export class LastOwner extends Schema.TaggedError<LastOwner>()("LastOwner", {}) 
   readonly code = "unprocessable"
   readonly reason = "last_owner"
   override get message() {
-    return "This is the account's last owner. Make somebody else an owner first."
+    return "This is the account's last owner. Make another member an owner first."
   }
 }
 
@@ -152,7 +152,7 @@ export class MemberIsOperator extends Schema.TaggedError<MemberIsOperator>()("Me
   readonly code = "unprocessable"
   readonly reason = "member_is_operator"
   override get message() {
-    return "This member runs the instance. Only an operator changes their role or makes them a link, and `waybill users operator --off` has to come before their removal."
+    return "This member is an operator of the instance. Only an operator can change their role or create a link for them. To remove them, run `waybill users operator --off` first."
   }
 }
 
@@ -162,7 +162,7 @@ export class MemberHasJoined extends Schema.TaggedError<MemberHasJoined>()("Memb
   readonly code = "unprocessable"
   readonly reason = "member_has_joined"
   override get message() {
-    return "Links are for members who have not signed in yet. A lost password is replaced by an operator, or by `waybill users password`."
+    return "Links are for members who have not signed in yet. An operator, or `waybill users password`, can replace a lost password."
   }
 }
 
@@ -172,7 +172,7 @@ export class OwnersNeedSession extends Schema.TaggedError<OwnersNeedSession>()("
   readonly code = "unprocessable"
   readonly reason = "owners_need_session"
   override get message() {
-    return "An API key manages members and viewers. Sign in to the dashboard as an owner to invite, change or remove an owner."
+    return "An API key can manage members and viewers only. Sign in to the dashboard as an owner to invite, change or remove an owner."
   }
 }
 
@@ -182,7 +182,7 @@ export class KeyIsRestricted extends Schema.TaggedError<KeyIsRestricted>()("KeyI
   readonly code = "unprocessable"
   readonly reason = "key_is_restricted"
   override get message() {
-    return "An API key with a domain, allowed addresses or an expiry cannot manage members, who would not be bound by these limits."
+    return "An API key with a domain, allowed addresses or an expiry cannot manage members, because these limits would not apply to them."
   }
 }
 

@@ -52,8 +52,10 @@ export const octets = (text: string): number => {
 /** Returns the error in a name, worded to continue after the field's name, or `undefined`. */
 export const nameProblem = (name: string): string | undefined => {
   if (hasControl(name)) return "must not contain control characters or line breaks"
-  if (!isWellFormed(name)) return "must not contain half a surrogate pair"
-  return hasHidden(name) ? "must not contain invisible characters or ones that turn the direction of text" : undefined
+  if (!isWellFormed(name)) return "must not contain an unpaired surrogate"
+  return hasHidden(name)
+    ? "must not contain invisible characters or characters that change the text direction"
+    : undefined
 }
 
 /** Schema of a name in a request. Events use `Stored`, so that names from before a stricter rule remain readable. */
@@ -74,7 +76,7 @@ export const name = (maximum: number, minimum: 0 | 1 = 1) =>
 /** Free text in an event. Postgres' jsonb accepts neither NUL nor a lone surrogate. */
 export const Stored = Schema.String.check(
   // oxlint-disable-next-line no-control-regex
-  Schema.isPattern(/^[^\u0000\p{Surrogate}]*$/u, { message: "must not contain NUL or half a surrogate pair" }),
+  Schema.isPattern(/^[^\u0000\p{Surrogate}]*$/u, { message: "must not contain NUL or an unpaired surrogate" }),
 )
 
 /** Clips text from outside to `max` characters and removes what an event cannot hold. */

@@ -13,7 +13,7 @@ const DAY_OF_YEAR = `(?:[0-9]{4}-(?:${LONG_MONTHS}|${SHORT_MONTHS}|${FEBRUARY})|
 const CANONICAL = new RegExp(`^${DAY_OF_YEAR}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\\.[0-9]{3}Z$`, "u")
 
 export const Timestamp = Schema.String.check(
-  Schema.isPattern(CANONICAL, { message: "a time here looks like 2026-11-21T09:30:00.000Z" }),
+  Schema.isPattern(CANONICAL, { message: "must be a time such as 2026-11-21T09:30:00.000Z" }),
 )
   .pipe(Schema.brand("Timestamp"))
   .annotate({ identifier: "Timestamp", format: "date-time" })
@@ -70,7 +70,7 @@ export const parse = (text: string): Result.Result<Timestamp, string> => {
     second <= 59 &&
     Number(match[9] ?? 0) <= 23 &&
     Number(match[10] ?? 0) <= 59
-  if (!sane) return Result.fail("names a day or an hour that does not exist")
+  if (!sane) return Result.fail("is a day or time that does not exist")
   const pad = (value: number, width = 2) => String(value).padStart(width, "0")
   const local = Date.parse(
     `${pad(year, 4)}-${pad(month)}-${pad(day)}T${pad(hour)}:${pad(minute)}:${pad(second)}.${pad(fraction, 3)}Z`,
@@ -89,7 +89,7 @@ const daysInMonth = (year: number, month: number): number => {
 export const FromIso = Text.parsed(
   Timestamp,
   {
-    description: "ISO 8601 with an offset or Z; UTC with milliseconds in answers",
+    description: "ISO 8601 with an offset or Z; UTC with milliseconds in responses",
     format: "date-time",
     examples: ["2026-11-21T09:30:00Z"],
   },

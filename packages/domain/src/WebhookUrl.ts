@@ -24,14 +24,14 @@ export const parse: Text.Parse<WebhookUrl> = (text) => {
     return Result.fail("must be an https or http URL")
   if (url.username !== "" || url.password !== "") return Result.fail("must not contain a user name or a password")
   if (url.hash !== "") return Result.fail("must not contain a fragment")
-  if (url.port === "0") return Result.fail("must not name port 0")
+  if (url.port === "0") return Result.fail("must not use port 0")
   return Result.succeed(url.href as WebhookUrl)
 }
 
 export const FromText = Text.parsed(
   WebhookUrl,
   {
-    description: `An https URL, or http to a network that the operator allows (${ALLOW_SETTING})`,
+    description: `An https URL, or an http URL in a network that the operator allows (${ALLOW_SETTING})`,
     format: "uri",
     examples: ["https://example.org/hooks/waybill"],
   },
@@ -66,12 +66,12 @@ export const check = (
   if (literal !== undefined && SpecialNetworks.isSpecial(literal)) return refuse(`${literal} is not a public address`)
   const host = hostname.replace(/\.$/u, "")
   const local = host === "localhost" || host.endsWith(".localhost")
-  if (local && !LOOPBACK.some((ip) => Network.contains(allowed, ip))) return refuse(`${host} is this machine itself`)
+  if (local && !LOOPBACK.some((ip) => Network.contains(allowed, ip))) return refuse(`${host} is this machine`)
   if (protocol === "https:") return Result.succeed(url)
   // Over plain http, only a host name may still resolve to an allowed network.
   return literal === undefined && allowed.length > 0
     ? Result.succeed(url)
-    : refuse("plain http leaves the payload readable on its way")
+    : refuse("plain http would send the payload unencrypted")
 }
 
 const LOOPBACK = ["127.0.0.1", "::1"]

@@ -27,7 +27,7 @@ layer(Smtp.World, { excludeTestServices: true })("SMTP submission lets nobody in
       assert.match(replies[2] ?? "", /^250 /u)
       assert.match(
         replies[4] ?? "",
-        /^450 4\.7\.0 request_rate: 1000 requests a minute are allowed here; the next window begins in \d+ s\.$/u,
+        /^450 4\.7\.0 request_rate: The limit is 1000 requests per minute; retry in \d+ s\.$/u,
       )
       assert.match(replies[5] ?? "", /^250 /u)
     }),
