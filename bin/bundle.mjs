@@ -1,5 +1,6 @@
-// Plain JavaScript like its neighbours. The service's modules and Effect's as a few files, which start in half the
-// time. A start makes them; each command uses them while the sources still say the same, and else runs the sources.
+// Bundles the modules of the service and of Effect into a few files, which halves the start-up time. `start` builds the
+// bundle; other commands use it while it matches the sources, and run the sources otherwise. Plain JavaScript, like all
+// of bin/, which also runs on Node 20.
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, statSync } from "node:fs"
@@ -8,7 +9,7 @@ import { contentsOf } from "./contents.mjs"
 import { root, say } from "./install.mjs"
 
 const folder = join(root, "node_modules", ".cache", "waybill-bundle")
-/** The lock file stands for all packages. */
+/** package-lock.json stands for all installed packages. */
 const SOURCES = [
   "package-lock.json",
   "bin/bundler.mjs",
@@ -21,47 +22,47 @@ const SOURCES = [
     "packages/store",
   ].flatMap((name) => [`${name}/package.json`, `${name}/src`]),
 ]
-const MAX_SAID_CHARS = 2_000
+const MAX_OUTPUT_CHARS = 2_000
 
-/** The file to run. */
+/** Returns the file to run: the bundle, or the sources. */
 export function entry() {
   const bundle = current()
   return isWhole(bundle) ? join(bundle, "main.mjs") : join(root, "apps", "server", "src", "main.ts")
 }
 
-/** A failure is said and lived with: the sources run as well, only later. */
+/** Builds the bundle if it is missing. A failure is only reported, because the sources run too, with a slower start. */
 export async function ensureBundle() {
   const bundle = current()
   if (isWhole(bundle)) return
   try {
     mkdirSync(folder, { recursive: true })
   } catch {
-    // A checkout that another user prepared, or did not.
+    // The checkout belongs to another user.
     return
   }
-  // In a process of its own, as a bundler would stay in the memory of what serves.
+  // Runs the bundler in its own process, so that its memory is freed before the service runs.
   const child = spawn(process.execPath, [join(root, "bin", "bundler.mjs"), bundle], {
     stdio: ["ignore", "ignore", "pipe"],
   })
-  let said = ""
-  child.stderr.on("data", (chunk) => (said = `${said}${chunk}`.slice(0, MAX_SAID_CHARS)))
+  let output = ""
+  child.stderr.on("data", (chunk) => (output = `${output}${chunk}`.slice(0, MAX_OUTPUT_CHARS)))
   const code = await new Promise((resolve) => {
     child.on("error", resolve)
     child.on("close", resolve)
   })
-  if (code !== 0 && said !== "") say(`the code was not bundled and runs from its sources: ${said.trim()}`)
+  if (code !== 0 && output !== "") say(`bundling failed; running from source: ${output.trim()}`)
 }
 
 /**
- * By content, so that what has this name is never stale, and by place, as bundled code finds its files and packages by
- * where the sources lie: a checkout may be moved or copied.
+ * Returns the folder of the bundle. Its name is a hash of the contents, so that it never goes stale, and of the
+ * checkout's path, because bundled code finds its files and packages relative to the sources.
  */
 const current = () => {
   const contents = contentsOf(SOURCES.map((path) => join(root, path)))
   return join(folder, createHash("sha256").update(`${root}\0${contents}`).digest("hex").slice(0, 16))
 }
 
-/** Whether all is there that was written, as far as sizes tell. */
+/** Whether all files of the bundle exist with their recorded sizes. */
 export function isWhole(bundle) {
   try {
     const sizes = Object.entries(JSON.parse(readFileSync(join(bundle, "files.json"), "utf8")))

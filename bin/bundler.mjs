@@ -1,4 +1,4 @@
-// Makes a bundle: `node bin/bundler.mjs <folder>`. Says nothing where there is nothing to make it with.
+// Writes a bundle: `node bin/bundler.mjs <folder>`. Exits silently if no bundler is installed.
 import { randomUUID } from "node:crypto"
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -7,16 +7,16 @@ import { pathToFileURL } from "node:url"
 import { isWhole } from "./bundle.mjs"
 import { root } from "./install.mjs"
 
-/** Old ones stay a while: what runs from one may not have needed all of its files yet. */
+/** Number of bundles to keep. A running service may not have loaded all files of an old one yet. */
 const MAX_BUNDLES = 16
 
 /**
- * Effect is some hundred modules, of which we use a part. Packages that were not written as modules stay as they are, and
- * so do three megabytes for browsers, which are read when somebody asks for them.
+ * Modules that are not bundled: packages other than Effect and Waybill's own, because they may not be ES modules, and
+ * the 3 MB file of the API reference page, which is rarely read.
  */
-const LEFT = /^(?![./]|node:|effect$|effect\/|@effect\/|@waybill\/)|\/httpApiScalar\.js$/
+const NOT_BUNDLED = /^(?![./]|node:|effect$|effect\/|@effect\/|@waybill\/)|\/httpApiScalar\.js$/
 
-/** vite brings one along, and the dashboard has vite. */
+/** Loads rolldown, a dependency of vite, which the dashboard uses. */
 const bundler = async () => {
   try {
     const vite = createRequire(join(root, "apps", "dashboard", "package.json")).resolve("vite/package.json")
@@ -26,21 +26,24 @@ const bundler = async () => {
   }
 }
 
-/** What is not bundled is loaded from where the sources would find it. */
+/** Resolves modules that are not bundled to the paths that the sources would use. */
 const packages = {
   name: "packages",
   resolveId: {
-    filter: { id: LEFT },
+    filter: { id: NOT_BUNDLED },
     async handler(name, importer, options) {
-      const found = await this.resolve(name, importer, { ...options, skipSelf: true })
-      return found === null || found.external ? found : { id: pathToFileURL(found.id).href, external: true }
+      const resolved = await this.resolve(name, importer, { ...options, skipSelf: true })
+      return resolved === null || resolved.external ? resolved : { id: pathToFileURL(resolved.id).href, external: true }
     },
   },
 }
 
-/** Migrations, the dashboard and the embedded Postgres lie beside the sources. */
-const places = {
-  name: "places",
+/**
+ * Replaces import.meta.url by the URL of the source file, because migrations, dashboard and embedded Postgres are found
+ * relative to the sources.
+ */
+const fileUrls = {
+  name: "fileUrls",
   transform: {
     filter: { code: "import.meta.url" },
     handler: (code, id) => code.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href)),
@@ -56,7 +59,7 @@ try {
     input: { main: join(root, "apps", "server", "src", "main.ts") },
     platform: "node",
     resolve: { conditionNames: ["node", "import", "default"] },
-    plugins: [packages, places],
+    plugins: [packages, fileUrls],
     tsconfig: false,
     logLevel: "silent",
   })
@@ -73,7 +76,7 @@ try {
   rmSync(building, { recursive: true, force: true })
 }
 
-/** By one rename; whoever made the same meanwhile was first. */
+/** Moves the bundle into place by a rename. If another process has already done so, its bundle is used. */
 function install() {
   if (existsSync(target) && !isWhole(target)) rmSync(target, { recursive: true, force: true })
   try {

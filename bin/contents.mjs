@@ -3,7 +3,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { root } from "./install.mjs"
 
-/** What these files and folders say, in short. By content: a checkout gives its files the time of the day. */
+/**
+ * Returns a hash of the contents of files and folders. Modification times would not do: a checkout sets them to the
+ * current time.
+ */
 export function contentsOf(paths) {
   const hash = createHash("sha256")
   for (const file of paths.flatMap(filesOf))
@@ -14,7 +17,7 @@ export function contentsOf(paths) {
   return hash.digest("hex")
 }
 
-/** A third of the time that `recursive` of `readdirSync` takes, and every command begins with it. */
+/** Lists files recursively. Three times as fast as `recursive` of `readdirSync`, and every command runs it. */
 function filesOf(path) {
   if (!existsSync(path)) return []
   try {

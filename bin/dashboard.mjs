@@ -1,4 +1,5 @@
-// Plain JavaScript like its neighbours. The dashboard is built where it is missing or older than its sources.
+// Builds the dashboard if it is missing or older than its sources. Plain JavaScript, like all of bin/, which also runs
+// on Node 20.
 import { spawn } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
 import { constants } from "node:os"
@@ -9,17 +10,17 @@ import { guarded, readOr, root, say, Unavailable } from "./install.mjs"
 const folder = join(root, "apps", "dashboard")
 const stampFile = join(folder, "dist", ".waybill-build")
 const SOURCES = ["index.html", "package.json", "public", "src", "tsconfig.json", "vite.config.ts"]
-/** The one module from outside its folder that is built into it. */
+/** The only source file outside the dashboard's folder. */
 const VISIBLE = join(root, "packages", "domain", "src", "Visible.ts")
 const MAX_BUILD_OUTPUT_LINES = 20
 
 /**
- * Builds with vite's own command, on this Node, once for however many commands start together. A failure is said and
- * lived with: a service without a dashboard, or with yesterday's, still sends mail.
+ * Builds with vite's command on this Node, once, even if several commands start together. A failure is only reported: a
+ * service with no dashboard, or an old one, still sends mail.
  */
 export async function ensureDashboard() {
   if (!existsSync(folder)) return
-  // The lock file stands for what the build itself reads.
+  // package-lock.json stands for the build tools.
   const stamp = contentsOf([...SOURCES.map((name) => join(folder, name)), VISIBLE, join(root, "package-lock.json")])
   const current = () => readOr(stampFile, "") === stamp
   if (current()) return
@@ -27,7 +28,7 @@ export async function ensureDashboard() {
     await guarded(current, () => build(stamp))
   } catch (error) {
     if (!(error instanceof Unavailable) || error.exitCode > 128) throw error
-    say(`the dashboard was not built: ${error.message}`)
+    say(`the dashboard could not be built: ${error.message}`)
   }
 }
 
@@ -35,7 +36,7 @@ async function build(stamp) {
   const vite = join(root, "node_modules", "vite", "bin", "vite.js")
   if (!existsSync(vite)) throw new Unavailable("vite is not installed")
   const began = performance.now()
-  say("building the dashboard; this happens once")
+  say("building the dashboard (only once)")
   const child = spawn(process.execPath, [vite, "build", "--logLevel", "warn"], {
     cwd: folder,
     env: { ...process.env, NODE_ENV: "production" },
@@ -43,7 +44,7 @@ async function build(stamp) {
   })
   let output = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk))
-  // A build that is cut short leaves no stamp, and the next command begins it again.
+  // An interrupted build leaves no stamp, so the next command builds again.
   let stopped
   const stop = (signal) => {
     stopped = signal

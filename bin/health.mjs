@@ -1,7 +1,7 @@
-// What a container's health check runs: ends with 0 while this process can serve, on whichever port it says so.
+// Health check of the container: exits with 0 if the process is ready to serve, on its metrics port or its HTTP port.
 const port = process.env.METRICS_PORT ?? process.env.PORT ?? "3025"
-const patience = AbortSignal.timeout(4_000)
-const answer = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: patience }).catch((error) => error)
-if (answer instanceof Response && answer.ok) process.exit(0)
-process.stderr.write(`${answer instanceof Response ? await answer.text() : answer.message}\n`)
+const signal = AbortSignal.timeout(4_000)
+const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal }).catch((error) => error)
+if (response instanceof Response && response.ok) process.exit(0)
+process.stderr.write(`${response instanceof Response ? await response.text() : response.message}\n`)
 process.exit(1)

@@ -1,4 +1,4 @@
-// Plain JavaScript for Node 20, without a dependency: it runs before anything is installed.
+// Plain JavaScript for Node 20 without dependencies, because it runs before anything is installed.
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, readFileSync, realpathSync, rmSync, statSync, utimes, writeFileSync } from "node:fs"
@@ -11,7 +11,10 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 export const MIN_NODE_MAJOR = 24
 
 const GUARD_REFRESH_MS = 1_000
-/** A holder that was killed stops refreshing its guard. A pid would not tell: it means nothing in another container. */
+/**
+ * Age at which a guard is abandoned: a killed process stops refreshing it. A pid would not do, because it is
+ * meaningless in another container.
+ */
 const GUARD_STALE_MS = 10_000
 const MAX_NPM_OUTPUT_LINES = 30
 
@@ -19,7 +22,7 @@ const lockFile = join(root, "package-lock.json")
 const stampFile = join(root, "node_modules", ".waybill-install")
 const guardFile = join(root, "runtime", ".installing")
 
-/** What a command needs could not be had. 69 is EX_UNAVAILABLE of sysexits.h. */
+/** A requirement of the command is unavailable. Exit code 69 is EX_UNAVAILABLE of sysexits.h. */
 export class Unavailable extends Error {
   constructor(message, exitCode = 69) {
     super(message)
@@ -37,63 +40,69 @@ export const readOr = (file, otherwise) => {
   }
 }
 
-/** The path of a Node that can run the service: our own, or the one `runtime/` pins, installed when it is missing. */
+/**
+ * Returns the path of a Node that can run the service: the current one, or the one that `runtime/` pins, which is
+ * installed if missing.
+ */
 export async function ensureNode() {
   if (Number.parseInt(process.versions.node, 10) >= MIN_NODE_MAJOR) return process.execPath
   const runtime = join(root, "runtime")
   const pins = json(join(runtime, "package.json")).optionalDependencies
   const system = process.platform === "win32" ? "win" : process.platform
   const name = [`node-${system}-${process.arch}`, `node-bin-${system}-${process.arch}`].find((name) => name in pins)
-  const own = `this machine has Node ${process.versions.node}, and Waybill runs on ${MIN_NODE_MAJOR} or newer`
+  const mismatch = `this machine has Node ${process.versions.node}, but Waybill requires ${MIN_NODE_MAJOR} or newer`
   if (name === undefined) {
     throw new Unavailable(
-      `${own}. npm has none for ${system} on ${process.arch}: please install Node ${MIN_NODE_MAJOR}.`,
+      `${mismatch}, and npm has no Node for ${system} on ${process.arch}. Install Node ${MIN_NODE_MAJOR}.`,
     )
   }
   const binary = join(runtime, "node_modules", name, "bin", process.platform === "win32" ? "node.exe" : "node")
-  const current = () => account(runtime)?.[`node_modules/${name}`]?.version === pins[name] && existsSync(binary)
+  const current = () =>
+    installedPackages(runtime)?.[`node_modules/${name}`]?.version === pins[name] && existsSync(binary)
   if (current()) return binary
-  await guarded(current, () => npmInstall(runtime, `Node ${pins[name]} (${own})`))
+  await guarded(current, () => npmInstall(runtime, `Node ${pins[name]} (${mismatch})`))
   if (!current())
-    throw new Unavailable(`npm ended well but left no ${binary}. Is \`optional\` omitted in your npm settings?`)
+    throw new Unavailable(
+      `npm succeeded but did not install ${binary}. Do your npm settings omit \`optional\` packages?`,
+    )
   return binary
 }
 
 /**
- * `node_modules` as the lock file wants it. `dev` says whether the development tools are needed too: a production
- * image installed with `--omit=dev` still starts the service without calling npm.
+ * Installs `node_modules` as the lock file specifies. `dev` tells whether development tools are needed: a production
+ * image installed with `--omit=dev` starts the service without npm.
  */
 export async function ensureModules({ dev }) {
   const lock = readFileSync(lockFile, "utf8")
   const stamp = createHash("sha256").update(lock).digest("hex")
   const current = () => {
     if (readOr(stampFile, "") === stamp) return true
-    if (!agrees(JSON.parse(lock), { dev })) return false
+    if (!matchesLock(JSON.parse(lock), { dev })) return false
     if (dev) writeStamp(stamp)
     return true
   }
   if (current()) return
   await guarded(current, async () => {
-    await npmInstall(root, existsSync(join(root, "node_modules")) ? "the packages of a newer lock file" : "packages")
+    await npmInstall(root, existsSync(join(root, "node_modules")) ? "packages of a newer lock file" : "packages")
     writeStamp(stamp)
   })
 }
 
-/** npm writes its own account of what it installed, and does so last: while it unpacks there is none. */
-function account(folder) {
+/** Returns npm's own record of the installed packages. npm writes it last, so it is missing during an installation. */
+function installedPackages(folder) {
   const text = readOr(join(folder, "node_modules", ".package-lock.json"), "")
   return text === "" ? undefined : JSON.parse(text).packages
 }
 
-/** A checkout installed by hand needs no second installation. */
-function agrees(lock, { dev }) {
-  const installed = account(root)
+/** Whether the installed packages match the lock file, for example after a manual installation. */
+function matchesLock(lock, { dev }) {
+  const installed = installedPackages(root)
   if (installed === undefined) return false
   return Object.entries(lock.packages).every(([path, wanted]) => {
     if (path === "" || (wanted.dev === true && !dev)) return true
-    const found = installed[path]
-    if (found === undefined) return wanted.optional === true || wanted.devOptional === true || wanted.peer === true
-    return found.version === wanted.version && found.integrity === wanted.integrity
+    const present = installed[path]
+    if (present === undefined) return wanted.optional === true || wanted.devOptional === true || wanted.peer === true
+    return present.version === wanted.version && present.integrity === wanted.integrity
   })
 }
 
@@ -101,15 +110,18 @@ function writeStamp(stamp) {
   try {
     writeFileSync(stampFile, stamp)
   } catch (error) {
-    // A checkout that another user installed: the comparison above simply runs again the next time.
+    // Another user installed this checkout. The comparison above then runs at every start.
     if (error.code !== "EACCES" && error.code !== "EROFS" && error.code !== "EPERM") throw error
   }
 }
 
-/** One at a time: two npm in one folder, or two builds, undo each other's work. */
+/**
+ * Runs `install` unless `current()` holds, one process at a time: concurrent installations or builds in one folder
+ * break each other.
+ */
 export async function guarded(current, install) {
   for (let waiting = false; !takeGuard(); waiting = true) {
-    if (!waiting) say("another command is installing or building; waiting for it")
+    if (!waiting) say("waiting for another command that is installing or building")
     await new Promise((resolve) => setTimeout(resolve, GUARD_REFRESH_MS / 4))
   }
   const refresh = setInterval(() => utimes(guardFile, new Date(), new Date(), () => {}), GUARD_REFRESH_MS)
@@ -127,21 +139,21 @@ function takeGuard() {
     return true
   } catch (error) {
     if (error.code !== "EEXIST") {
-      throw new Unavailable(`something has to be made first, and this user may not write in ${root} (${error.code}).`)
+      throw new Unavailable(`cannot install or build: this user has no write access to ${root} (${error.code}).`)
     }
   }
   try {
     if (Date.now() - statSync(guardFile).mtimeMs > GUARD_STALE_MS) rmSync(guardFile, { force: true })
   } catch {
-    // Released between the two calls: the next round takes it.
+    // The guard was released between the two calls; the next attempt takes it.
   }
   return false
 }
 
 /**
- * Not `npm ci`: it refuses a lock file that lacks a package for another system, and begins by deleting what a running
- * service may still load. The lock file is obeyed and never written. Install scripts stay off whatever the npm, as
- * newer ones refuse them anyway and nothing here needs one.
+ * `npm install` instead of `npm ci`, which refuses a lock file without a package for another system, and first deletes
+ * files that a running service may still load. The lock file is followed and never changed. Install scripts are off,
+ * because newer npm versions refuse them and no package needs one.
  */
 const installArguments = [
   "install",
@@ -149,7 +161,7 @@ const installArguments = [
   "--ignore-scripts",
   "--include=dev",
   "--include=optional",
-  // The packages ask for Node 24 and will have it; the npm at hand may be of 20.
+  // The packages require Node 24, which will run them; the available npm may run on Node 20.
   "--no-engine-strict",
   "--no-audit",
   "--no-fund",
@@ -157,9 +169,9 @@ const installArguments = [
 
 async function npmInstall(folder, what) {
   const began = performance.now()
-  say(`installing ${what}; this happens once`)
+  say(`installing ${what} (only once)`)
   const npm = findNpm()
-  // On the Node npm came with: it finds its machine-wide settings (proxy, certificates) by the path of its Node.
+  // Runs npm on its own Node, because npm finds its system-wide settings (proxy, certificates) relative to that Node.
   const command = npm.endsWith(".js") ? [process.execPath, npm] : [npm]
   const child = spawn(command[0], [...command.slice(1), ...installArguments, "--loglevel=error"], {
     cwd: folder,
@@ -170,7 +182,7 @@ async function npmInstall(folder, what) {
   const gather = (chunk) => output.push(...String(chunk).split("\n"))
   child.stdout.on("data", gather)
   child.stderr.on("data", gather)
-  // Half an installation is recognised by its missing stamp, so stopping npm is enough.
+  // An incomplete installation has no stamp, so stopping npm is safe.
   let stopped
   const stop = (signal) => {
     stopped = signal
@@ -183,7 +195,7 @@ async function npmInstall(folder, what) {
   }).finally(() => process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop))
   if (stopped)
     throw new Unavailable(
-      "the installation was stopped; the next command begins it again.",
+      "the installation was interrupted; the next command restarts it.",
       128 + constants.signals[stopped],
     )
   if (code !== 0) {
@@ -194,29 +206,29 @@ async function npmInstall(folder, what) {
 }
 
 const reasons = [
-  [/EACCES|EPERM|EROFS/, "this user may not write in the checkout or in npm's cache."],
+  [/EACCES|EPERM|EROFS/, "this user has no write access to the checkout or npm's cache."],
   [/ENOSPC/, "the disk is full."],
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET/,
     "the package registry could not be reached.",
   ],
-  [/CERT|UNABLE_TO_/, "the registry's certificate is not trusted here; npm's setting `cafile` names one that is."],
-  [/E404|ETARGET|ENOVERSIONS/, "the registry that npm is set to has no such package."],
+  [/CERT|UNABLE_TO_/, "the registry's certificate is not trusted; set npm's `cafile` to its certificate authority."],
+  [/E404|ETARGET|ENOVERSIONS/, "npm's registry does not have this package."],
   [/EINTEGRITY/, "a package differs from the one in the lock file."],
-  [/E401|E403|ENEEDAUTH/, "the registry refused; npm's settings lack a valid login."],
+  [/E401|E403|ENEEDAUTH/, "the registry refused access; npm's settings have no valid login."],
 ]
-const reason = (output) => reasons.find(([pattern]) => pattern.test(output))?.[1] ?? "it says:"
+const reason = (output) => reasons.find(([pattern]) => pattern.test(output))?.[1] ?? "see its output:"
 
-/** The npm that started us, else the one beside this Node, else the first on PATH. */
+/** Returns the npm that started this process, else the one beside this Node, else the first on PATH. */
 function findNpm() {
   const started = process.env.npm_execpath
   if (started?.endsWith("npm-cli.js") && existsSync(started)) return started
-  const beside = join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js")
-  if (existsSync(beside)) return beside
+  const bundled = join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js")
+  if (existsSync(bundled)) return bundled
   const shim = process.platform === "win32" ? "npm.cmd" : "npm"
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    const found = join(folder, shim)
-    if (folder !== "" && existsSync(found)) return process.platform === "win32" ? found : realpathSync(found)
+    const file = join(folder, shim)
+    if (folder !== "" && existsSync(file)) return process.platform === "win32" ? file : realpathSync(file)
   }
-  throw new Unavailable("npm was not found on PATH, and packages are missing. It comes with Node; please install it.")
+  throw new Unavailable("packages are missing, and npm was not found on PATH. Install npm; it is part of Node.")
 }

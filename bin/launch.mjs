@@ -8,8 +8,8 @@ import { ensureModules, ensureNode, root, Unavailable } from "./install.mjs"
 const PARENT_WATCH_MS = 250
 
 /**
- * Runs a file on a Node that can: in this process when it can, else in a child that begins again with our own command
- * line. Signals reach the child, and its exit code is ours. Without a file, what comes before it is all there is to do.
+ * Runs a file on a suitable Node: in this process if possible, else in a child process with the same command line.
+ * Signals are forwarded to the child, and its exit code is returned. Without `file`, only `before` runs.
  *
  * @param {{ file?: () => string, args: string[], dev: boolean, before?: () => void | Promise<void> }} options
  */
@@ -28,7 +28,7 @@ export async function launch(options) {
 }
 
 async function runHere({ args, before, file }) {
-  // Compiled code is kept beside the packages it came from.
+  // Keeps compiled code beside the packages.
   module.enableCompileCache?.(join(root, "node_modules", ".cache", "waybill"))
   await before?.()
   if (file === undefined) return
@@ -38,8 +38,9 @@ async function runHere({ args, before, file }) {
 }
 
 /**
- * npm passes SIGTERM to the shell it started us in, and a shell dies of it without a word to us; a launcher may be
- * killed outright. Only where one of them stands above us: a service put into the background outlives its terminal.
+ * Stops this process when its parent ends. npm sends SIGTERM only to the shell that runs this process, which dies
+ * without forwarding it, and a launcher may be killed. Applies only below npm or a launcher: a service in the
+ * background outlives its terminal.
  */
 function stopWithParent() {
   const launcher = process.env.WAYBILL_LAUNCHER
@@ -67,7 +68,7 @@ async function runChild(node) {
   process.on("SIGINT", forward).on("SIGTERM", forward)
   const { code, signal } = await new Promise((resolve, reject) => {
     child.on("error", (error) =>
-      reject(new Unavailable(`${node} does not run on this machine (${error.message}). Please install Node 24.`)),
+      reject(new Unavailable(`${node} does not run on this machine (${error.message}). Install Node 24.`)),
     )
     child.on("exit", (code, signal) => resolve({ code, signal }))
   }).finally(() => process.removeListener("SIGINT", forward).removeListener("SIGTERM", forward))

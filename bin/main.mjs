@@ -1,4 +1,5 @@
-// The command on a Node that can, without looking after anything: for what this checkout itself starts, again and again.
+// Runs the command on the current Node without installing or building anything. For processes that this checkout itself
+// starts repeatedly.
 import module from "node:module"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"

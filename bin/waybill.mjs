@@ -4,8 +4,8 @@ import { ensureDashboard } from "./dashboard.mjs"
 import { launch } from "./launch.mjs"
 
 /**
- * One Ctrl-C arrives up to three times: from the terminal, which signals the whole process group, from npm, and from
- * the launcher. What comes within this time is the same keystroke; what comes later is the second, which stops at once.
+ * One Ctrl-C can arrive up to three times: from the terminal, which signals the whole process group, from npm, and from
+ * the launcher. Signals within this time count as one; a later one is a second Ctrl-C, which stops at once.
  */
 const SAME_KEYSTROKE_MS = 300
 

@@ -1,5 +1,5 @@
-// npm run attack -- --seed=7 --only=preview: attacks on a started service, its stalls and memory watched from outside.
-// Exits with a code other than 0 when a bound was passed.
+// npm run attack -- --seed=7 --only=preview: attacks a running service and measures its stalls and memory from outside.
+// Exits with a code other than 0 if a bound was exceeded.
 import { spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
 import { createRequire } from "node:module"
@@ -11,21 +11,21 @@ const root = join(import.meta.dirname, "..")
 const { values } = parseArgs({
   options: {
     seed: { type: "string" },
-    // A part of the scenarios' names: "preview", "smtp".
+    // Part of the scenario names to run: "preview", "smtp".
     only: { type: "string", default: "" },
-    // The form that is part of the test suite.
+    // The short form, which the test suite runs.
     short: { type: "boolean", default: false },
   },
 })
 const seed = values.seed ?? String(randomInt(2 ** 31))
 if (!/^\d{1,10}$/.test(seed)) {
-  process.stderr.write(`--seed is a whole number, and ${JSON.stringify(seed)} is none.\n`)
+  process.stderr.write(`--seed must be a whole number, not ${JSON.stringify(seed)}.\n`)
   process.exit(64)
 }
 const options = `${values.only === "" ? "" : ` --only=${JSON.stringify(values.only)}`}${values.short ? " --short" : ""}`
 process.stdout.write(`To repeat this run: npm run attack -- --seed=${seed}${options}\n`)
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
-/** Lines that are shown: one for each attack as it ends, and the table. The rest is shown when there is no table. */
+/** Lines to print: one per finished attack, and the table. Without a table everything is printed. */
 const SHOWN = /^(?:\| |attack: )/
 const child = spawn(process.execPath, [vitest, "run", "test/attack/attack.test.ts"], {
   cwd: root,

@@ -1,10 +1,10 @@
-// npm run bench -- store: runs test/bench/store.ts. Without a name all of them run, and write docs/benchmarks.md.
+// npm run bench -- store: runs test/bench/store.ts. Without a name, runs all benchmarks and writes docs/benchmarks.md.
 import { readdirSync } from "node:fs"
 import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
 
 const folder = join(import.meta.dirname, "..", "test", "bench")
-/** What they are measured with is none of them. */
+/** All benchmarks. measure.ts is their shared library. */
 const benches = readdirSync(folder)
   .filter((file) => file.endsWith(".ts") && file !== "measure.ts")
   .map((file) => basename(file, ".ts"))

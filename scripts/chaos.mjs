@@ -1,4 +1,4 @@
-// npm run chaos -- --seed=7 --faults=100: a storm over real processes; the same seed brings the same faults again.
+// npm run chaos -- --seed=7 --faults=100: injects faults into real processes. The same seed repeats the same faults.
 import { spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
 import { createRequire } from "node:module"
@@ -10,7 +10,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: "string" },
     faults: { type: "string", default: "48" },
-    // A part of the faults' names: "clock", "database".
+    // Part of the fault names to inject: "clock", "database".
     only: { type: "string", default: "" },
   },
 })
@@ -20,12 +20,12 @@ for (const [name, value] of [
   ["faults", values.faults],
 ]) {
   if (!/^\d{1,10}$/.test(value)) {
-    process.stderr.write(`--${name} is a whole number, and ${JSON.stringify(value)} is none.\n`)
+    process.stderr.write(`--${name} must be a whole number, not ${JSON.stringify(value)}.\n`)
     process.exit(64)
   }
 }
 const only = values.only === "" ? "" : ` --only=${JSON.stringify(values.only)}`
-process.stdout.write(`Again the same: npm run chaos -- --seed=${seed} --faults=${values.faults}${only}\n`)
+process.stdout.write(`To repeat this run: npm run chaos -- --seed=${seed} --faults=${values.faults}${only}\n`)
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
 spawn(process.execPath, [vitest, "run", "test/chaos/storm.test.ts"], {
   cwd: root,

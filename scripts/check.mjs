@@ -1,5 +1,4 @@
-// Everything that can be said about the code without running the service, side by side. `npm run check -- lint types`
-// runs some of it.
+// Runs all checks that need no running service, in parallel. `npm run check -- lint types` runs some of them.
 import getExePath from "@effect/tsgo/lib/getExePath"
 import { spawn } from "node:child_process"
 import { existsSync, globSync, readFileSync } from "node:fs"
@@ -8,14 +7,14 @@ import { delimiter, join } from "node:path"
 
 const root = join(import.meta.dirname, "..")
 
-/** The JavaScript behind a package's command, so that it runs on this Node and not on what PATH says. */
+/** Returns the JavaScript file of a package's command, so that it runs on this Node rather than the one on PATH. */
 const tool = (name, command = name) => {
   const folder = join(root, "node_modules", name)
   const { bin } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
   return [process.execPath, join(folder, typeof bin === "string" ? bin : bin[command])]
 }
 
-/** The compiler with the Effect diagnostics built in; where no such build exists, the plain one still checks types. */
+/** Returns the compiler with Effect diagnostics, or the plain compiler if there is no build for this platform. */
 const compiler = () => {
   try {
     return [getExePath()]
@@ -60,7 +59,7 @@ const run = (name) =>
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !(name in steps))
 if (unknown.length > 0) {
-  process.stderr.write(`No such step: ${unknown.join(", ")}. There are: ${Object.keys(steps).join(", ")}\n`)
+  process.stderr.write(`No such step: ${unknown.join(", ")}. Steps: ${Object.keys(steps).join(", ")}\n`)
   process.exit(64)
 }
 
@@ -81,6 +80,6 @@ await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, wo
 for (const { name, output } of failed) process.stdout.write(`\n${name}\n${output}\n`)
 const total = ((performance.now() - began) / 1000).toFixed(1)
 process.stdout.write(
-  `\n${failed.length === 0 ? "All is well" : `Failed: ${failed.map(({ name }) => name).join(", ")}`} (${total} s)\n`,
+  `\n${failed.length === 0 ? "All checks passed" : `Failed: ${failed.map(({ name }) => name).join(", ")}`} (${total} s)\n`,
 )
 process.exitCode = failed.length === 0 ? 0 : 1

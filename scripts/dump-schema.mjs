@@ -1,4 +1,4 @@
-// npm run schema: writes db/schema.sql from what the migrations make of an empty database.
+// npm run schema: applies all migrations to an empty database and writes db/schema.sql.
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import * as Migrations from "@waybill/store/Migrations"
 import { Effect, Redacted } from "effect"
@@ -11,7 +11,7 @@ const file = join(import.meta.dirname, "..", "db", "schema.sql")
 
 const program = Effect.gen(function* () {
   const folder = yield* Effect.promise(() => mkdtemp(join(tmpdir(), "waybill-schema-")))
-  // As root the server runs as somebody else, who must be able to pass through.
+  // For root the server runs as another user, who must be able to enter the folder.
   yield* Effect.promise(() => chmod(folder, 0o711))
   const server = yield* EmbeddedPostgres.start({ dataDir: folder, scratch: true })
   yield* Migrations.migrate(server.url)
@@ -20,4 +20,4 @@ const program = Effect.gen(function* () {
 })
 
 await Effect.runPromise(Effect.scoped(program))
-process.stdout.write("db/schema.sql is written\n")
+process.stdout.write("wrote db/schema.sql\n")

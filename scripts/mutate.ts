@@ -1,5 +1,5 @@
-// Changes the domain and the reply classifier by one small mistake at a time, in memory, and sees whether a test
-// notices: `node scripts/mutate.ts [--minutes 10] [--seed 1] [part of a file's path…]`.
+// Mutation test: makes one small change at a time to the domain and the reply classifier, in memory, and checks that a
+// test fails. Usage: `node scripts/mutate.ts [--minutes 10] [--seed 1] [part of a file's path…]`.
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { globSync, readFileSync } from "node:fs"
@@ -10,12 +10,12 @@ import { importsOf } from "../test/house/source.ts"
 import type { Order, Verdict } from "./mutate/judge.ts"
 import { type Mutant, mutantsOf } from "./mutate/mutants.ts"
 
-/** A mistake that never ends is one that a test notices, by never ending either: so much of a processor no run takes. */
+/** CPU time after which a mutant counts as an endless loop, and so as detected. No normal run takes this long. */
 const HANGS_CPU_MS = 20_000
-/** For what does not even work. */
+/** Timeout for a mutant that blocks without using the CPU. */
 const HANGS_MS = 180_000
-const NEVER = "its own time"
-/** What holds for every decider's events. */
+const ENDLESS = "endless loop"
+/** Tests of every decider's events. */
 const EVENTS = ["test/domain/domainEvent.test.ts"]
 const ROOT = join(import.meta.dirname, "..")
 
@@ -26,7 +26,7 @@ const serve = async () => {
     const before = process.cpuUsage()
     const watch = setInterval(() => {
       const { system, user } = process.cpuUsage(before)
-      if ((system + user) / 1_000 > HANGS_CPU_MS) process.send?.({ passed: false, by: NEVER } satisfies Verdict)
+      if ((system + user) / 1_000 > HANGS_CPU_MS) process.send?.({ passed: false, by: ENDLESS } satisfies Verdict)
     }, 500)
     void judge(order)
       .finally(() => clearInterval(watch))
@@ -43,7 +43,7 @@ const judge = async () => {
 }
 
 /** Mulberry32, as in the fuzz tests. */
-const dice = (seed: number) => {
+const seededRandom = (seed: number) => {
   let state = seed
   return (): number => {
     state = (state + 0x6d2b79f5) | 0
@@ -53,9 +53,9 @@ const dice = (seed: number) => {
   }
 }
 
-const shuffled = <A>(list: ReadonlyArray<A>, roll: () => number): ReadonlyArray<A> =>
+const shuffled = <A>(list: ReadonlyArray<A>, random: () => number): ReadonlyArray<A> =>
   list
-    .map((item) => [roll(), item] as const)
+    .map((item) => [random(), item] as const)
     .toSorted(([one], [other]) => one - other)
     .map(([, item]) => item)
 
@@ -64,24 +64,27 @@ const main = async () => {
     allowPositionals: true,
     options: { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "1" } },
   })
-  const files = ["packages/domain/src/*.ts", "packages/mail/src/Reply{,Hint,Rules}.ts"]
+  const files = ["packages/domain/src/**/*.ts", "packages/mail/src/**/Reply{,Hint,Rules}.ts"]
     .flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
     .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
   const tests = ["test/domain/*.test.ts", "test/mail/reply*.test.ts"]
     .flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
     .map((file) => ({ file, imports: importsOf(readFileSync(join(ROOT, file), "utf8")) }))
-  const sources = globSync("packages/{domain,mail}/src/*.ts", { cwd: ROOT }).map((file) => ({
+  const sources = globSync("packages/{domain,mail}/src/**/*.ts", { cwd: ROOT }).map((file) => ({
     name: basename(file, ".ts"),
     imports: importsOf(readFileSync(join(ROOT, file), "utf8")).map(({ specifier }) => basename(specifier, ".ts")),
   }))
   const deciders = sources.find(({ name }) => name === "DomainEvent")?.imports ?? []
   const isDecider = (file: string) => deciders.includes(basename(file, ".ts"))
-  /** Those that name the file, or else those that name who uses it: they are where a mistake in it should be seen. */
+  /** Returns the tests that import the file, or else those that import its users. */
   const testsOf = (file: string): ReadonlyArray<string> => {
     const seen = new Set([basename(file, ".ts")])
     while (true) {
-      const found = tests.filter(({ imports }) => imports.some(({ specifier }) => seen.has(basename(specifier, ".ts"))))
-      if (found.length > 0) return [...new Set([...found.map((test) => test.file), ...(isDecider(file) ? EVENTS : [])])]
+      const matching = tests.filter(({ imports }) =>
+        imports.some(({ specifier }) => seen.has(basename(specifier, ".ts"))),
+      )
+      if (matching.length > 0)
+        return [...new Set([...matching.map((test) => test.file), ...(isDecider(file) ? EVENTS : [])])]
       const before = seen.size
       for (const { imports, name } of sources) if (imports.some((each) => seen.has(each))) seen.add(name)
       if (seen.size === before) return tests.map((test) => test.file)
@@ -100,26 +103,26 @@ const main = async () => {
       once(child, "message").then(([verdict]) => verdict as Verdict),
       sleep(HANGS_MS, undefined, { ref: false }),
     ])
-    if (answer !== undefined && answer.by !== NEVER) return answer
+    if (answer !== undefined && answer.by !== ENDLESS) return answer
     child.kill("SIGKILL")
     child = await judge()
-    return { passed: false, by: NEVER }
+    return { passed: false, by: ENDLESS }
   }
-  const sound = new Set<string>()
+  const checked = new Set<string>()
   for (const file of files) {
-    if (sound.has(String(testsOf(file)))) continue
-    sound.add(String(testsOf(file)))
-    const whole = { file: join(ROOT, file), text: readFileSync(join(ROOT, file), "utf8"), tests: testsOf(file) }
-    const { by, passed } = await verdictOf(whole)
-    if (!passed) throw new Error(`${file}: its tests fail without any mistake: ${by}`)
+    if (checked.has(String(testsOf(file)))) continue
+    checked.add(String(testsOf(file)))
+    const original = { file: join(ROOT, file), text: readFileSync(join(ROOT, file), "utf8"), tests: testsOf(file) }
+    const { by, passed } = await verdictOf(original)
+    if (!passed) throw new Error(`${file}: its tests fail without a mutation: ${by}`)
   }
   const until = performance.now() + minutes
-  for (const mutant of shuffled(all, dice(Number(values.seed)))) {
+  for (const mutant of shuffled(all, seededRandom(Number(values.seed)))) {
     if (performance.now() > until) break
     const tried = score.get(mutant.file) ?? { killed: 0, tried: 0 }
     const order = { file: join(ROOT, mutant.file), text: mutant.text, tests: testsOf(mutant.file) }
     const { by, passed } = await verdictOf(order)
-    if (by === NEVER) endless++
+    if (by === ENDLESS) endless++
     score.set(mutant.file, { killed: tried.killed + (passed ? 0 : 1), tried: tried.tried + 1 })
     if (passed) {
       survivors.push(mutant)
@@ -136,7 +139,7 @@ const main = async () => {
   const [killed, tried] = [sum((row) => row.killed), sum((row) => row.tried)]
   for (const [file, row] of rows) process.stdout.write(`${String(row.killed).padStart(5)} of ${row.tried}  ${file}\n`)
   process.stdout.write(
-    `\n${killed} of ${tried} mistakes noticed, ${((100 * killed) / tried).toFixed(1)} % (${endless} by never ending); ${tried} of ${all.length} tried, seed ${values.seed}\n`,
+    `\n${killed} of ${tried} mutants detected, ${((100 * killed) / tried).toFixed(1)} % (${endless} as endless loops); ${tried} of ${all.length} tried, seed ${values.seed}\n`,
   )
   process.exit(0)
 }

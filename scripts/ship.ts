@@ -1,5 +1,5 @@
-// Builds and starts what is shipped, for real: `npm run ship`, or a part of it by name. A part whose tools are not on this
-// machine is left out, and said to be. No step of the tests, which ask for nothing but npm.
+// Builds and starts the shipped artifacts: `npm run ship`, or single parts by name. Parts whose tools are missing on
+// this machine are skipped and reported. Not part of the tests, which need only npm.
 import { parseArgs } from "node:util"
 import { compose } from "./ship/compose.ts"
 import { flake } from "./ship/flake.ts"
@@ -13,13 +13,13 @@ type Part = keyof typeof PARTS
 const isPart = (name: string): name is Part => name in PARTS
 
 const USAGE = `Usage: npm run ship [-- [${Object.keys(PARTS).join("|")}]… [--base IMAGE | --stand-in]]
-  --base IMAGE   the image to build upon, where node:24-alpine cannot be pulled
-  --stand-in     or make one of Debian's packages and the Node that runs this\n`
+  --base IMAGE   base image, if node:24-alpine cannot be pulled
+  --stand-in     build the base image from Debian packages and this Node\n`
 
 const print = (word: string, part: Part, text: string) =>
   void process.stdout.write(`${word.padEnd(8)}  ${part.padEnd(7)}  ${text}\n`)
 
-const asked = () => {
+const parseOptions = () => {
   try {
     const { positionals, values } = parseArgs({
       allowPositionals: true,
@@ -34,13 +34,13 @@ const asked = () => {
 }
 
 const main = async (): Promise<number> => {
-  const wanted = asked()
+  const wanted = parseOptions()
   if (wanted === undefined) {
     process.stderr.write(USAGE)
     return 64
   }
   if (wanted.standIn && !has("debootstrap")) {
-    process.stderr.write("--stand-in asks for debootstrap, which is not here\n")
+    process.stderr.write("--stand-in requires debootstrap, which is not installed\n")
     return 64
   }
   await using ends = new AsyncDisposableStack()
@@ -54,7 +54,7 @@ const main = async (): Promise<number> => {
       scratch,
       ends,
       holds: (fact) => print("ok", part, fact),
-      leftOut: (what, why) => print("left out", part, `${what}: ${why}`),
+      leftOut: (what, reason) => print("skipped", part, `${what}: ${reason}`),
     }
     await PARTS[part](task).catch((error: Error) => {
       failed += 1

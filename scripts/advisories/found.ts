@@ -1,6 +1,6 @@
 import { inRange } from "./range.ts"
 
-/** From the harmless up; a severity that is none of these counts as the worst. */
+/** Severities, lowest first. An unknown severity counts as the highest. */
 const SEVERITIES = ["info", "low", "moderate", "high", "critical"]
 const WORST_ALLOWED = SEVERITIES.indexOf("moderate")
 
@@ -11,7 +11,7 @@ interface Locked {
   readonly dev?: boolean
 }
 
-/** Of each package its versions, and which of them run in production. */
+/** The versions of each package, and whether each is used in production. */
 export type Packages = ReadonlyMap<string, ReadonlyMap<string, { readonly production: boolean }>>
 
 export const packagesOf = (locks: ReadonlyArray<string>): Packages => {
@@ -21,7 +21,7 @@ export const packagesOf = (locks: ReadonlyArray<string>): Packages => {
     for (const [path, { dev, link, name, version }] of Object.entries(all)) {
       const at = path.lastIndexOf("node_modules/")
       if (at < 0 || link === true || version === undefined) continue
-      // An alias lies under a name that is not its own.
+      // An alias is installed under another name.
       const own = name ?? path.slice(at + "node_modules/".length)
       const versions = packages.get(own) ?? new Map<string, { readonly production: boolean }>()
       versions.set(version, { production: dev !== true || versions.get(version)?.production === true })
@@ -49,7 +49,7 @@ const rank = (severity: string): number =>
 
 const said = (value: unknown, otherwise: string): string => (typeof value === "string" ? value : otherwise)
 
-/** What an answer says against the versions that are installed; undefined when it is no such answer at all. */
+/** Returns the advisories that affect installed versions; undefined if the response is not valid. */
 export const found = (packages: Packages, answer: unknown): ReadonlyArray<Found> | undefined => {
   if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return undefined
   const all: Array<Found> = []

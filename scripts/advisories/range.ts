@@ -1,4 +1,4 @@
-/** Numbers of a version, and what stands after its dash. */
+/** The numbers of a version, and its pre-release identifiers. */
 type Version = readonly [numbers: ReadonlyArray<number>, pre: ReadonlyArray<string>]
 
 const parse = (text: string): Version | undefined => {
@@ -8,7 +8,7 @@ const parse = (text: string): Version | undefined => {
   return [[Number(major), Number(minor), Number(patch)], pre === undefined ? [] : pre.split(".")]
 }
 
-/** Semantic Versioning §11. */
+/** Compares by Semantic Versioning §11. */
 const compare = ([a, aPre]: Version, [b, bPre]: Version): number => {
   for (const [i, number] of a.entries()) if (number !== b[i]) return number - (b[i] ?? 0)
   if (aPre.length === 0 || bPre.length === 0) return bPre.length - aPre.length
@@ -33,8 +33,8 @@ const HOLDS: Readonly<Record<string, (order: number) => boolean>> = {
 }
 
 /**
- * Whether an advisory's range (`>=1.0.0 <1.4.2 || 2.0.0`) holds a version, one before a release too. What is written in
- * a way that advisories do not use holds every version: better a look too many.
+ * Whether an advisory's range (`>=1.0.0 <1.4.2 || 2.0.0`) contains a version, including pre-releases. A range in an
+ * unknown syntax contains every version, so that no advisory is missed.
  */
 export const inRange = (version: string, range: string): boolean => {
   const mine = parse(version)

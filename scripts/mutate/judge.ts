@@ -7,14 +7,14 @@ export interface Order {
 }
 export interface Verdict {
   readonly passed: boolean
-  /** The first test that noticed. */
+  /** The first failed test. */
   readonly by: string | undefined
 }
 
-/** On a busy machine a test may wait long for its turn: that is no mistake noticed. */
+/** A test may be slow on a busy machine, which is not a failure. */
 const SLOW_MS = 60_000
 
-/** One warm vitest, whose files are changed in its memory alone: the checkout is never touched. */
+/** Starts one vitest that replaces files in memory only. The checkout never changes. */
 export const start = async () => {
   let order: Order | undefined
   const vitest: Vitest = await createVitest(
@@ -28,9 +28,9 @@ export const start = async () => {
       maxWorkers: 1,
       bail: 1,
       testTimeout: SLOW_MS,
-      // How long something takes says nothing here, where everything is slow at times.
+      // Skips tests of duration, which are unreliable here.
       testNamePattern: /^(?!.*(?:for ever|explodes))/u,
-      // What was transformed before would be taken for what it is now.
+      // The cache would return the unmodified file.
       fsModuleCache: false,
       server: { deps: { inline: [/\/packages\//u, /@waybill/u] } },
       reporters: [{}],
@@ -55,14 +55,14 @@ export const start = async () => {
     const { testModules, unhandledErrors } = await vitest.rerunTestSpecifications(specs)
     vitest.invalidateFile(next.file)
     order = undefined
-    // It answers with every module that it ever ran, as that one last went.
-    const asked = testModules.filter(({ moduleId }) => specs.some((spec) => spec.moduleId === moduleId))
-    for (const module of asked) {
+    // The result includes modules of earlier runs.
+    const results = testModules.filter(({ moduleId }) => specs.some((spec) => spec.moduleId === moduleId))
+    for (const module of results) {
       if (module.ok()) continue
       for (const test of module.children.allTests("failed")) return { passed: false, by: test.fullName }
       return { passed: false, by: module.moduleId }
     }
-    if (asked.length < specs.length) throw new Error(`of ${specs.length} files of tests ${asked.length} were run`)
+    if (results.length < specs.length) throw new Error(`only ${results.length} of ${specs.length} test files ran`)
     return { passed: unhandledErrors.length === 0, by: undefined }
   }
   return { judge, close: () => vitest.close() }

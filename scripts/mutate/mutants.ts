@@ -1,7 +1,7 @@
 import { stripTypeScriptTypes } from "node:module"
 import { compileFunction } from "node:vm"
 
-/** One small change to a file, as a person might make it by mistake. */
+/** One small change to a file, such as a typical mistake. */
 export interface Mutant {
   readonly file: string
   readonly line: number
@@ -13,7 +13,7 @@ export interface Mutant {
 
 const beforeRegex = /(?:^|[(,=:[!&|?{};+\-*%<>~^]|\breturn|\btypeof|\bcase|=>)\s*$/
 
-/** The text with comments, strings, templates and regular expressions blanked out, each character in its place. */
+/** Blanks out comments, strings, templates and regular expressions, and keeps all positions. */
 export const codeOf = (text: string): string => {
   let out = ""
   const blank = (length: number) => {
@@ -72,7 +72,10 @@ const SWAPS: ReadonlyArray<Swap> = [
   },
 ]
 
-/** Of a row of rules: a condition that falls away, and the row itself. The words inside are blank in the code. */
+/**
+ * Changes to a table of rules: removes a condition or a row. Runs on the full text, because regular expressions are
+ * blank in the code.
+ */
 const RULES: ReadonlyArray<Swap> = [
   {
     kind: "condition",
@@ -88,7 +91,7 @@ const RULES: ReadonlyArray<Swap> = [
   { kind: "statement", pattern: /^ {2}\{ id: [^\n]*\},$/gmu, into: () => "" },
 ]
 
-/** Lines that only the compiler reads. */
+/** Lines with types only. */
 const TYPES = /^\s*(?:import|export type|export interface|type |interface |readonly \w+\??: [^=]*$|\| |declare )/u
 
 const isSound = (text: string): boolean => {
@@ -104,7 +107,7 @@ const isSound = (text: string): boolean => {
   }
 }
 
-/** Every change that still is a program. */
+/** Returns every change that leaves a valid program. */
 export const mutantsOf = (file: string, text: string): ReadonlyArray<Mutant> => {
   const code = codeOf(text)
   const lines = text.split("\n")

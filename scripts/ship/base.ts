@@ -4,7 +4,7 @@ import { attempt, run } from "./shell.ts"
 
 const STAND_IN = "localhost/waybill-ship-base"
 
-/** The image to build upon, if not the one that the Dockerfile names. */
+/** Returns the base image, if not the one in the Dockerfile. */
 export const baseFor = async (task: Run, builder: string): Promise<string | undefined> => {
   if (!task.standIn) return task.base
   const root = await debian(task)

@@ -2,7 +2,7 @@ import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { run } from "./shell.ts"
 
-/** What a clone would have, and nothing that was installed or made in this one. */
+/** Copies the files that a clone would have, without anything installed or built. */
 export const checkout = async (to: string): Promise<void> => {
   const listed = await run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
   for (const file of listed.split("\0").filter((each) => each !== "")) {

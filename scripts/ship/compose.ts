@@ -7,7 +7,7 @@ import { exercise } from "./exercise.ts"
 import type { Run } from "./run.ts"
 import { attempt, demand, run, type Words, works } from "./shell.ts"
 
-/** The first that reads an env_file which may be missing. */
+/** The first version that supports an optional env_file. */
 const OLDEST = { major: 2, minor: 24 }
 const PROJECT = "waybill-ship"
 
@@ -16,16 +16,16 @@ interface Composed {
 }
 
 export const compose = async (task: Run): Promise<void> => {
-  const command = await found()
+  const command = await findCompose()
   if (command === undefined)
-    return task.leftOut("compose.yaml", `there is no Docker Compose from ${OLDEST.major}.${OLDEST.minor} on`)
+    return task.leftOut("compose.yaml", `Docker Compose ${OLDEST.major}.${OLDEST.minor} or newer is not installed`)
   const folder = join(task.scratch, "compose")
   await fs.mkdir(folder)
   await fs.copyFile("compose.yaml", join(folder, "compose.yaml"))
   const config = { cwd: folder }
   const words = [...command, "config", "--format", "json"] as const
   const bare = await attempt(words, config)
-  demand(bare.code !== 0 && bare.output.includes("is missing in .env"), `without .env it says:\n${bare.output}`)
+  demand(bare.code !== 0 && bare.output.includes("is missing in .env"), `without .env it printed:\n${bare.output}`)
   const example = await fs.readFile("deploy/compose.env.example", "utf8")
   await fs.writeFile(join(folder, ".env"), example.replace(/^(POSTGRES_PASSWORD|WAYBILL_INSTANCE_KEY)=$/gmu, "$1=x"))
   const { services } = JSON.parse(await run(words, config)) as Composed
@@ -33,13 +33,13 @@ export const compose = async (task: Run): Promise<void> => {
     ["api", "postgres", "worker"].every((name) => name in services),
     "a service is missing",
   )
-  demand(services["api"]?.environment?.["TRANSPORT"] === "capture", "the settings of .env do not reach the service")
-  task.holds(`${command.join(" ")} reads compose.yaml, with the example of .env and not without`)
-  if (!(await works(["docker", "info"]))) return task.leftOut("starting it", "there is no Docker that works")
+  demand(services["api"]?.environment?.["TRANSPORT"] === "capture", "the service does not get the settings of .env")
+  task.holds(`${command.join(" ")} accepts compose.yaml with the example .env, and requires .env`)
+  if (!(await works(["docker", "info"]))) return task.leftOut("starting it", "Docker does not work here")
   await start(task, command, folder, example)
 }
 
-/** As it stands, but for the ports of this machine, and for the names of what somebody may have here already. */
+/** Starts compose.yaml with other ports, and with other names than an existing installation could have. */
 const start = async (task: Run, command: Words, folder: string, example: string): Promise<void> => {
   const [port, smtp] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
@@ -64,18 +64,18 @@ const start = async (task: Run, command: Words, folder: string, example: string)
   })
   await composed("build", "api")
   await composed("up", "--detach", "--no-build", "--wait", "--scale", "worker=2")
-  task.holds("Postgres, an api and two workers are up, and their health checks find them well")
+  task.holds("Postgres, an api and two workers are up and healthy")
   await exercise(url, (...args) => composed("exec", "-T", "api", "waybill", ...args))
-  task.holds("an account and a key are made by exec, and a mail is taken, delivered by a worker and captured")
+  task.holds("exec creates an account and a key; a mail is accepted, delivered by a worker and captured")
   await composed("run", "--rm", "-T", "api", "migrate", "--check")
   await composed("stop", "api", "worker")
   const ended = await composed("ps", "--all", "--quiet", "api", "worker")
   const codes = await run(["docker", "inspect", "--format", "{{.State.ExitCode}}", ...ended.split("\n")])
-  demand(codes === "0\n0\n0", `they ended with ${codes}`)
-  task.holds("a command runs by itself, and stop ends all three with 0")
+  demand(codes === "0\n0\n0", `the exit codes are ${codes}`)
+  task.holds("a single command runs, and all three containers stop with 0")
 }
 
-const found = async (): Promise<Words | undefined> => {
+const findCompose = async (): Promise<Words | undefined> => {
   for (const command of [["docker", "compose"], ["docker-compose"]] as const) {
     const version = [...command, "version", "--short"] as const
     if (!(await works(version))) continue

@@ -9,8 +9,8 @@ const PACKAGES = ["systemd", "systemd-sysv", "dbus", "ca-certificates", "openssl
 let made: Promise<string> | undefined
 
 /**
- * The tree of a small Debian that systemd can boot, with the Node that runs this and its npm: a machine to install the
- * unit on, and where no registry of images can be reached, a stand-in for the image that the Dockerfile builds upon.
+ * Builds a small Debian with systemd, this Node and its npm. It serves as the machine for the unit, and as the base
+ * image where no image registry can be reached.
  */
 export const debian = (run: Run): Promise<string> => (made ??= make(run))
 
@@ -33,7 +33,7 @@ const installNode = async (root: string): Promise<void> => {
   await fs.writeFile(join(local, "etc/npmrc"), await npmrc(root))
 }
 
-/** It asks the registry that npm asks here, and trusts whom Node trusts here. */
+/** Returns an npmrc with the local registry and certificate authorities. */
 const npmrc = async (root: string): Promise<string> => {
   const registry = await run(["npm", "config", "get", "registry"])
   const authorities = await run(["sh", "-c", `printf %s "\${NODE_EXTRA_CA_CERTS:-}"`])

@@ -1,14 +1,16 @@
 import { Waybill } from "../../packages/client/src/Waybill.ts"
 import { demand, until } from "./shell.ts"
 
-/** No answer yet is an answer too: the service may not listen so far. */
+/** Whether the service is ready. A refused connection means not yet. */
 export const isReady = async (base: string): Promise<true | undefined> => {
   const answer = await fetch(`${base}/readyz`).catch(() => undefined)
   await answer?.body?.cancel()
   return answer?.status === 200 ? true : undefined
 }
 
-/** What whoever installed it does first: an account and a key by the command line, then a mail, found as it was sent. */
+/**
+ * Runs the first steps of a new user: creates an account and a key on the command line, then sends a mail and reads it.
+ */
 export const exercise = async (
   base: string,
   waybill: (...args: ReadonlyArray<string>) => Promise<string>,
@@ -23,7 +25,7 @@ export const exercise = async (
   const to = "ana@example.org"
   const { id } = await client.emails.send({ from: "Ship <hello@ship.test>", to, subject: "Shipped", text: "It works." })
   const mail = await client.sandbox.waitFor(to, 30)
-  demand(mail?.subject === "Shipped" && mail.text?.trim() === "It works.", `another mail was captured than ${id}`)
+  demand(mail?.subject === "Shipped" && mail.text?.trim() === "It works.", `the captured mail is not ${id}`)
   await until("the mail is delivered", 30, async () =>
     (await client.logs.get(id)).status === "delivered" ? true : undefined,
   )

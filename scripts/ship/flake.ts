@@ -17,11 +17,11 @@ const nix = (...args: ReadonlyArray<string>): Words => [
 ]
 const CANNOT_FETCH = /unable to download|could not resolve|timed out|couldn't connect/iu
 const STAND_IN = join(import.meta.dirname, "nixpkgs.nix")
-/** Its first run installs the packages. */
+/** The first run installs the packages. */
 const SECONDS_TO_START = 300
 
 export const flake = async (task: Run): Promise<void> => {
-  if (!has("nix")) return task.leftOut("the flake", "there is no nix")
+  if (!has("nix")) return task.leftOut("the flake", "nix is not installed")
   const source = join(task.scratch, "flake")
   await checkout(source)
   const system = await run(nix("eval", "--impure", "--raw", "--expr", "builtins.currentSystem"))
@@ -29,18 +29,21 @@ export const flake = async (task: Run): Promise<void> => {
   await start(task, command)
 }
 
-/** As its users build it, with the nixpkgs that is locked; undefined where no network leads there. */
+/** Builds the flake with the locked nixpkgs; undefined if it cannot be fetched. */
 const built = async (task: Run, source: string): Promise<string | undefined> => {
   const result = join(task.scratch, "result")
   const { code, output } = await attempt(nix("build", "--no-update-lock-file", "--out-link", result, `path:${source}`))
   if (code !== 0 && CANNOT_FETCH.test(output))
-    return void task.leftOut("building it", "the nixpkgs that flake.lock names cannot be fetched here")
+    return void task.leftOut("building it", "the nixpkgs of flake.lock cannot be fetched")
   demand(code === 0, output)
-  task.holds("nix builds it with the nixpkgs that flake.lock names")
+  task.holds("nix builds it with the nixpkgs of flake.lock")
   return join(result, "bin/waybill")
 }
 
-/** Evaluated with a nixpkgs that has only what the flake asks for; the command is what it would have built. */
+/**
+ * Evaluates the flake with a stand-in for nixpkgs that has only what the flake uses. Returns the command that a build
+ * would produce.
+ */
 const evaluated = async (task: Run, source: string, system: string): Promise<string> => {
   const override = await standIn(task)
   const evaluate = (format: string, path: string, ...args: ReadonlyArray<string>) =>
@@ -50,17 +53,17 @@ const evaluated = async (task: Run, source: string, system: string): Promise<str
     ["apps", "default.program"],
     ["devShells", "default.drvPath"],
   ] as const) {
-    const found = await evaluate("--json", output, "--apply", `builtins.mapAttrs (_: each: each.${way})`)
-    demand(system in (JSON.parse(found) as object), `${output} has nothing for ${system}`)
+    const systems = await evaluate("--json", output, "--apply", `builtins.mapAttrs (_: each: each.${way})`)
+    demand(system in (JSON.parse(systems) as object), `${output} has nothing for ${system}`)
   }
-  task.holds("nix evaluates its packages, apps and shells for every system, with a stand-in for nixpkgs")
+  task.holds("nix evaluates packages, apps and shells for every system, with a stand-in for nixpkgs")
   const command = join(task.scratch, "waybill")
   await fs.writeFile(command, await evaluate("--raw", `packages.${system}.default.text`), { mode: 0o755 })
-  // As nixpkgs does before it takes the text for a command.
-  if (!has("shellcheck")) task.leftOut("what nixpkgs checks of the command", "there is no shellcheck")
+  // nixpkgs runs shellcheck when it builds a command.
+  if (!has("shellcheck")) task.leftOut("shellcheck of the command", "shellcheck is not installed")
   else {
     await run(["shellcheck", command])
-    task.holds("shellcheck, which nixpkgs has look at it, finds nothing in the command")
+    task.holds("shellcheck finds no problem in the command")
   }
   return command
 }
@@ -83,19 +86,19 @@ const start = async (task: Run, command: string): Promise<void> => {
   const words = [`XDG_STATE_HOME=${state}`, `PORT=${port}`, `SMTP_PORT=${smtp}`, command]
   const service = spawn("env", words, { stdio: ["ignore", "pipe", "pipe"] })
   const ended = once(service, "close") as Promise<Array<number | null>>
-  let said = ""
+  let printed = ""
   for (const stream of [service.stdout, service.stderr])
-    stream.on("data", (chunk: Buffer) => (said += chunk.toString()))
+    stream.on("data", (chunk: Buffer) => (printed += chunk.toString()))
   task.ends.defer(async () => void (service.exitCode === null && service.kill() && (await ended)))
   await until("/readyz answers", SECONDS_TO_START, async () =>
-    service.exitCode === null ? isReady(base) : Promise.reject(new Error(said)),
+    service.exitCode === null ? isReady(base) : Promise.reject(new Error(printed)),
   ).catch((error: Error) => {
-    throw new Error(`${error.message}\n${said}`)
+    throw new Error(`${error.message}\n${printed}`)
   })
   await exercise(base, (...args) => run(["env", ...words, ...args]))
-  task.holds("the command starts the service from a copy, with its own Postgres; a mail is taken and captured")
+  task.holds("the command starts the service from a copy, with its own Postgres; a mail is accepted and captured")
   service.kill("SIGTERM")
   const [code] = await ended
-  demand(code === 0 && existsSync(join(state, "waybill/data")), `SIGTERM ended it with ${code}`)
-  task.holds("SIGTERM ends it with 0, and its data stays beside the copy")
+  demand(code === 0 && existsSync(join(state, "waybill/data")), `SIGTERM stopped it with ${code}`)
+  task.holds("SIGTERM stops it with 0, and its data is kept")
 }

@@ -7,20 +7,20 @@ import type { Run } from "./run.ts"
 import { attempt, demand, run, secondsOf, until, type Words, works } from "./shell.ts"
 
 const IMAGE = "waybill-ship"
-/** As compose.yaml gives it. */
+/** stop_grace_period of compose.yaml. */
 const SECONDS_TO_STOP = 40
-/** As compose.yaml confines a container. */
+/** The restrictions of a container in compose.yaml. */
 const CONFINED = ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
 
 export const image = async (task: Run): Promise<void> => {
   const builder = await firstOf(["docker", "podman", "buildah"])
-  if (builder === undefined) return task.leftOut("the image", "there is no docker, podman or buildah that works")
+  if (builder === undefined) return task.leftOut("the image", "neither docker, podman nor buildah works here")
   const base = await baseFor(task, builder)
   await run(building(builder, base))
   task.ends.defer(async () => void (await attempt([builder, "rmi", IMAGE])))
   task.holds(`${builder} builds the image${base === undefined ? "" : ` on ${base}`}`)
   const engine = await firstOf(["docker", "podman"])
-  if (engine !== builder) return task.leftOut("starting the image", `${builder} only builds`)
+  if (engine !== builder) return task.leftOut("starting the image", `${builder} cannot run images`)
   await start(task, engine)
 }
 
@@ -29,7 +29,7 @@ const firstOf = async <Name extends string>(names: ReadonlyArray<Name>): Promise
   return undefined
 }
 
-/** A health check is a thing of Docker's format, the others' own has none. Nothing of the build is kept. */
+/** Health checks exist only in Docker's image format. No layers of the build are kept. */
 const building = (builder: string, base: string | undefined): Words => [
   builder,
   "build",
@@ -59,28 +59,28 @@ const start = async (task: Run, engine: string): Promise<void> => {
   }
   const api = await begin("api,smtp")
   const worker = await begin("worker")
-  task.holds("an api and a worker are ready, read-only and without a capability")
+  task.holds("an api and a worker are ready, read-only and without capabilities")
   for (const { id, inside } of [api, worker]) {
     demand((await inside("id", "-u")) === "1000", "the container's user is not 1000")
     const [kind, ...health] = await inspected<ReadonlyArray<string>>(engine, id, "Config.Healthcheck.Test")
     demand(kind === "CMD" && health.length > 0, "the image has no health check")
     await inside(...health)
   }
-  task.holds("both run as the user 1000, and the image's health check finds them well")
+  task.holds("both run as user 1000 and are healthy")
   await exercise(api.base, (...args) => api.inside("waybill", ...args))
   const page = await fetch(api.base)
   demand(page.ok && (await page.text()).includes("<script"), "the image has no dashboard")
-  task.holds("an account and a key are made inside, and a mail is taken, delivered by the worker and captured")
+  task.holds("exec creates an account and a key; a mail is accepted, delivered by the worker and captured")
   await run([engine, "run", "--rm", ...api.options, IMAGE, "migrate", "--check"])
-  task.holds("a command runs in a container for a moment")
+  task.holds("a single command runs in a container")
   for (const { id } of [api, worker]) {
     const seconds = await secondsOf(() => run([engine, "stop", "--time", `${SECONDS_TO_STOP}`, id]))
     const code = await inspected<number>(engine, id, "State.ExitCode")
-    demand(code === 0, `SIGTERM ended it with ${code}`)
+    demand(code === 0, `SIGTERM stopped it with ${code}`)
     demand(seconds < SECONDS_TO_STOP, `it took ${seconds.toFixed(0)} s to stop`)
   }
   const bytes = Number(await run([engine, "image", "inspect", "--format", "{{.Size}}", IMAGE]))
-  task.holds(`SIGTERM ends both with 0; the image has ${Math.round(bytes / 1e6)} MB`)
+  task.holds(`SIGTERM stops both with 0; the image has ${Math.round(bytes / 1e6)} MB`)
 }
 
 const inspected = async <A>(engine: string, id: string, path: string): Promise<A> =>

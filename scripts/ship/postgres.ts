@@ -5,7 +5,7 @@ import type { Run } from "./run.ts"
 
 const SERVE = join(import.meta.dirname, "../../test/embedded-postgres/serve.ts")
 
-/** A database on this machine's loopback, which containers and machines that share its network reach. */
+/** Starts a database on this machine's loopback, for containers and machines that share its network. */
 export const postgres = async ({ ends, scratch }: Run, name: string): Promise<string> => {
   const options = { dataDir: join(scratch, `postgres-${name}`), rootHome: join(scratch, "root"), scratch: true }
   const child = spawn(process.execPath, [SERVE, JSON.stringify({ ...options, loopback: true })], {
@@ -17,6 +17,6 @@ export const postgres = async ({ ends, scratch }: Run, name: string): Promise<st
   })
   const [line] = (await once(child.stdout, "data")) as [Buffer]
   const answer = JSON.parse(line.toString()) as { readonly url?: string; readonly error?: string }
-  if (answer.url === undefined) throw new Error(`no Postgres: ${answer.error}`)
+  if (answer.url === undefined) throw new Error(`Postgres did not start: ${answer.error}`)
   return answer.url
 }

@@ -3,18 +3,18 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 export interface Run {
-  /** Everything that is made for this run; what is in it goes when it ends. */
+  /** Folder for all files of this run, which is removed at the end. */
   readonly scratch: string
   readonly ends: AsyncDisposableStack
-  /** The image to build upon: one that an engine here has, or can pull. */
+  /** The base image, which an engine on this machine has or can pull. */
   readonly base: string | undefined
-  /** Whether that image is made of Debian and the Node that runs this. */
+  /** Whether to build the base image from Debian and this Node. */
   readonly standIn: boolean
   readonly holds: (fact: string) => void
-  readonly leftOut: (what: string, why: string) => void
+  readonly leftOut: (what: string, reason: string) => void
 }
 
-/** A folder that other users may pass through: Postgres and the service are none of root. */
+/** Makes a folder that other users can enter, because Postgres and the service do not run as root. */
 export const makeScratch = async (ends: AsyncDisposableStack): Promise<string> => {
   const folder = await fs.mkdtemp(join(tmpdir(), "waybill-ship-"))
   await fs.chmod(folder, 0o711)

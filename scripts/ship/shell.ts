@@ -6,14 +6,14 @@ export type Words = readonly [command: string, ...args: ReadonlyArray<string>]
 
 interface Where {
   readonly cwd?: string
-  /** What it reads. */
+  /** Standard input. */
   readonly input?: string
 }
 
 interface Ended {
   readonly code: number | null
   readonly stdout: string
-  /** What it printed, on either way out, in the order it came. */
+  /** Standard output and standard error, in order. */
   readonly output: string
 }
 
@@ -27,16 +27,16 @@ export const attempt = async ([command, ...args]: Words, { input = "", ...where 
     output += text
   })
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text))
-  // Who ends without having read it all says so by how it ends.
+  // A process that ends before it has read all input reports its error through its exit code.
   child.stdin.on("error", () => undefined).end(input)
   const [code] = (await once(child, "close")) as [number | null]
   return { code, stdout: stdout.trimEnd(), output: output.trimEnd() }
 }
 
-/** What it printed; it has to end with 0. */
+/** Runs a command and returns its standard output. Fails unless it exits with 0. */
 export const run = async (words: Words, where: Where = {}): Promise<string> => {
   const { code, output, stdout } = await attempt(words, where)
-  if (code !== 0) throw new Error(`${words.join(" ")}\nended with ${code}\n${output}`)
+  if (code !== 0) throw new Error(`${words.join(" ")}\nexited with ${code}\n${output}`)
   return stdout
 }
 
@@ -45,15 +45,15 @@ export const works = async (words: Words): Promise<boolean> =>
 
 export const has = (command: string): boolean => spawnSync("sh", ["-c", `command -v "$0"`, command]).status === 0
 
-/** What a check finds, as soon as it finds something; it is an error that it never does. */
+/** Repeats a check until it returns a value, and returns that value. Fails after `seconds`. */
 export const until = async <A>(what: string, seconds: number, check: () => Promise<A | undefined>): Promise<A> => {
   const end = performance.now() + seconds * 1_000
   while (performance.now() < end) {
-    const found = await check()
-    if (found !== undefined) return found
+    const value = await check()
+    if (value !== undefined) return value
     await pause(PAUSE_MS)
   }
-  throw new Error(`${what}: not within ${seconds} s`)
+  throw new Error(`timeout after ${seconds} s: ${what}`)
 }
 
 export const secondsOf = async (task: () => Promise<unknown>): Promise<number> => {

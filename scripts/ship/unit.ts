@@ -15,76 +15,79 @@ import { attempt, demand, has, run, secondsOf, until } from "./shell.ts"
 const GUIDE = "docs/operating/install.md"
 /** TimeoutStopSec of the unit. */
 const SECONDS_TO_STOP = 45
-/** Of what a boot says, where it fails. */
+/** Length of the boot log in an error. */
 const KEPT_CHARS = 4_000
-/** CAP_NET_BIND_SERVICE, and no other. */
+/** CAP_NET_BIND_SERVICE only. */
 const CAPABILITIES = "0000000000000400"
 
 export const unit = async (task: Run): Promise<void> => {
   const missing = ["systemd-nspawn", "debootstrap", "nsenter"].filter((command) => !has(command))
-  if (missing.length > 0) return task.leftOut("the unit", `there is no ${missing.join(", no ")}`)
-  if (process.getuid?.() !== 0) return task.leftOut("the unit", "only root can boot a machine for it")
+  if (missing.length > 0) return task.leftOut("the unit", `missing: ${missing.join(", ")}`)
+  if (process.getuid?.() !== 0) return task.leftOut("the unit", "requires root to boot a machine")
   const machine = await boot(task)
   await install(machine)
   task.holds(`the commands of ${GUIDE} install it`)
   const base = await configure(task, machine)
-  await machine.types("systemctl enable --now waybill")
+  await machine.type("systemctl enable --now waybill")
   const ready = () => until("/readyz answers", 90, () => isReady(base))
   await ready().catch(async (error: Error) => {
-    throw new Error(`${error.message}\n${await machine.types("journalctl --unit waybill --output cat --lines 50")}`)
+    throw new Error(`${error.message}\n${await machine.type("journalctl --unit waybill --output cat --lines 50")}`)
   })
-  task.holds("it starts, and is ready")
+  task.holds("it starts and becomes ready")
   await examine(task, machine)
   await until("the journal has the first key", 30, async () =>
-    / wb_\w+/u.test(await machine.types("journalctl --unit waybill --output cat")) ? true : undefined,
+    / wb_\w+/u.test(await machine.type("journalctl --unit waybill --output cat")) ? true : undefined,
   )
-  await exercise(base, (...args) => machine.types(["waybill", ...args].join(" ")))
-  task.holds("the journal has the first key, and /usr/local/bin/waybill makes an account and a key; a mail is captured")
+  await exercise(base, (...args) => machine.type(["waybill", ...args].join(" ")))
+  task.holds("the journal has the first key; /usr/local/bin/waybill creates an account and a key; a mail is captured")
   await restarts(task, machine, ready)
   await refuses(task, machine)
 }
 
 interface Machine {
   readonly root: string
-  readonly types: (text: string) => Promise<string>
+  readonly type: (text: string) => Promise<string>
 }
 
 const boot = async (task: Run): Promise<Machine> => {
   const root = await debian(task)
   const options = ["--quiet", "--register=no", "--keep-unit", "--resolv-conf=copy-host", "--boot"]
   const child = spawn("systemd-nspawn", ["--directory", root, ...options], { stdio: ["ignore", "pipe", "pipe"] })
-  let said = ""
+  let printed = ""
   for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-KEPT_CHARS)))
+    stream.on("data", (chunk: Buffer) => (printed = (printed + chunk.toString()).slice(-KEPT_CHARS)))
   task.ends.defer(() => shutDown(child))
   const inside = await until("systemd is up", 120, async () => {
     const words = await insideOf(child)
     const { stdout } = await attempt([...words, "systemctl", "is-system-running"])
     return ["running", "degraded"].includes(stdout) ? words : undefined
-  }).catch((error: Error) => Promise.reject(new Error(`${error.message}\n${said}`)))
-  return { root, types: (text) => run([...inside, "bash", "-euo", "pipefail", "-c", text]) }
+  }).catch((error: Error) => Promise.reject(new Error(`${error.message}\n${printed}`)))
+  return { root, type: (text) => run([...inside, "bash", "-euo", "pipefail", "-c", text]) }
 }
 
-/** By its child of this moment: the first process of the machine is not the first that nspawn starts. */
+/**
+ * Returns the command prefix that enters the machine. Looked up at every call, because the first child of nspawn is not
+ * the machine's init.
+ */
 const insideOf = async ({ pid }: ChildProcess) => {
   const children = await fs.readFile(`/proc/${pid}/task/${pid}/children`, "utf8")
   const target = /^\d*/u.exec(children)?.[0] ?? ""
   return ["nsenter", "--target", target, "--mount", "--uts", "--ipc", "--pid", "--root", "--wd", "--"] as const
 }
 
-/** nspawn hands it on as an orderly end. */
+/** Stops the machine. nspawn turns SIGTERM into an orderly shutdown. */
 const shutDown = async (child: ChildProcess): Promise<void> => {
   const ended = once(child, "exit")
   if (child.exitCode === null && child.kill("SIGTERM")) await ended
 }
 
-const install = async ({ root, types }: Machine): Promise<void> => {
+const install = async ({ root, type }: Machine): Promise<void> => {
   await checkout(join(root, "opt/waybill"))
   const [, commands = ""] =
     /^```sh elsewhere\n(useradd --system [^]*?)^```$/mu.exec(await fs.readFile(GUIDE, "utf8")) ?? []
   const [clone = "", ...others] = /^git clone .*$/mu.exec(commands) ?? []
-  demand(clone !== "" && others.length === 0, `${GUIDE} has no commands that begin with useradd`)
-  await types(commands.replace(clone, ":"))
+  demand(clone !== "" && others.length === 0, `${GUIDE} has no commands that start with useradd`)
+  await type(commands.replace(clone, ":"))
 }
 
 const configure = async (task: Run, { root }: Machine): Promise<string> => {
@@ -102,7 +105,7 @@ const configure = async (task: Run, { root }: Machine): Promise<string> => {
   return settings.BASE_URL
 }
 
-/** One that the service may have by its capability alone. */
+/** Returns a free port below 1024, which the service can open only with its capability. */
 const freePrivilegedPort = async (port = 600): Promise<number> => {
   const server = createServer().listen(port, "127.0.0.1")
   const listens = await once(server, "listening").then(
@@ -113,47 +116,47 @@ const freePrivilegedPort = async (port = 600): Promise<number> => {
   return listens ? port : freePrivilegedPort(port + 1)
 }
 
-const pidOf = ({ types }: Machine) => types("systemctl show --property MainPID --value waybill")
+const pidOf = ({ type }: Machine) => type("systemctl show --property MainPID --value waybill")
 
 const examine = async (task: Run, machine: Machine): Promise<void> => {
-  demand((await machine.types("systemd-analyze verify waybill.service 2>&1")) === "", "systemd-analyze finds fault")
+  demand((await machine.type("systemd-analyze verify waybill.service 2>&1")) === "", "systemd-analyze reports problems")
   const pid = await pidOf(machine)
-  const status = await machine.types(`cat /proc/${pid}/status`)
-  const uid = await machine.types("id --user waybill")
-  demand(new RegExp(`^Uid:\\t${uid}\\t`, "mu").test(status), "it runs as somebody else than waybill")
-  demand(/^NoNewPrivs:\t1$/mu.test(status), "it may gain privileges")
+  const status = await machine.type(`cat /proc/${pid}/status`)
+  const uid = await machine.type("id --user waybill")
+  demand(new RegExp(`^Uid:\\t${uid}\\t`, "mu").test(status), "it does not run as waybill")
+  demand(/^NoNewPrivs:\t1$/mu.test(status), "it can gain privileges")
   for (const set of ["CapEff", "CapBnd"])
     demand(new RegExp(`^${set}:\\t${CAPABILITIES}$`, "mu").test(status), `it has other capabilities:\n${status}`)
-  const mounts = await machine.types(`cat /proc/${pid}/mountinfo`)
-  demand(/^(?:\S+ ){4}\/ ro,/mu.test(mounts), "it may write to the system")
-  const exposure = await machine.types("systemd-analyze security --no-pager waybill.service | tail -n 1")
+  const mounts = await machine.type(`cat /proc/${pid}/mountinfo`)
+  demand(/^(?:\S+ ){4}\/ ro,/mu.test(mounts), "it can write to the system")
+  const exposure = await machine.type("systemd-analyze security --no-pager waybill.service | tail -n 1")
   const [, level = ""] = /: ([\d.]+ \w+)/u.exec(exposure) ?? []
-  task.holds(`systemd-analyze verify has nothing to say, and gives its exposure as ${level}`)
+  task.holds(`systemd-analyze verify reports no problems; the exposure is ${level}`)
 }
 
 const restarts = async (task: Run, machine: Machine, ready: () => Promise<true>): Promise<void> => {
   const before = await pidOf(machine)
-  await machine.types(`kill -KILL ${before}`)
+  await machine.type(`kill -KILL ${before}`)
   await until("systemd starts it again", 30, async () =>
     ["0", before].includes(await pidOf(machine)) ? undefined : true,
   )
   await ready()
-  await machine.types("systemctl restart waybill")
+  await machine.type("systemctl restart waybill")
   await ready()
-  task.holds("it comes back after SIGKILL and after systemctl restart")
-  const seconds = await secondsOf(() => machine.types("systemctl stop waybill"))
-  const result = await machine.types("systemctl show --property Result --value waybill")
+  task.holds("it restarts after SIGKILL and systemctl restart")
+  const seconds = await secondsOf(() => machine.type("systemctl stop waybill"))
+  const result = await machine.type("systemctl show --property Result --value waybill")
   demand(result === "success" && seconds < SECONDS_TO_STOP, `it stopped with ${result}, in ${seconds.toFixed(0)} s`)
-  task.holds("systemctl stop ends it well and in time")
+  task.holds("systemctl stop stops it in time and without an error")
 }
 
-/** What nobody mends by starting it again. */
+/** Checks that a configuration error is not retried. */
 const refuses = async (task: Run, machine: Machine): Promise<void> => {
-  await machine.types("echo PORT=none >> /etc/waybill/environment; systemctl start waybill || true")
+  await machine.type("echo PORT=none >> /etc/waybill/environment; systemctl start waybill || true")
   await until("it fails", 30, async () =>
-    (await machine.types("systemctl is-active waybill || true")) === "failed" ? true : undefined,
+    (await machine.type("systemctl is-active waybill || true")) === "failed" ? true : undefined,
   )
-  const code = await machine.types("systemctl show --property ExecMainStatus --value waybill")
-  demand(code === "78", `with a wrong setting it ended with ${code}`)
-  task.holds("with a wrong setting it ends with 78, and is not started again")
+  const code = await machine.type("systemctl show --property ExecMainStatus --value waybill")
+  demand(code === "78", `with an invalid setting it exited with ${code}`)
+  task.holds("with an invalid setting it exits with 78 and is not restarted")
 }

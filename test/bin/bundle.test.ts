@@ -147,7 +147,7 @@ describe("the bundle", () => {
   it("that cannot be made is said in a line, and keeps nothing from running", async () => {
     const folder = checkout()
     writeFileSync(join(folder, "bin/bundler.mjs"), `process.stderr.write("no room")\nprocess.exit(1)`)
-    assert.strictEqual(await ensure(folder), "waybill: the code was not bundled and runs from its sources: no room\n")
+    assert.strictEqual(await ensure(folder), "waybill: bundling failed; running from source: no room\n")
     assert.strictEqual(await run(folder), said(folder, "one", "main.ts"))
   })
 

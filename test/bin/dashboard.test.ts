@@ -118,7 +118,7 @@ describe("the dashboard", () => {
     await run(folder)
     writeFileSync(dashboard(folder, "src/main.tsx"), "broken")
     const output = await run(folder)
-    assert.include(output, "the dashboard was not built: main.tsx:1:1 this is no program")
+    assert.include(output, "the dashboard could not be built: main.tsx:1:1 this is no program")
     assert.include(output, "runs\n")
     assert.strictEqual(readFileSync(dashboard(folder, "dist/index.html"), "utf8"), "one")
     await run(folder)

@@ -144,10 +144,10 @@ describe("installing", () => {
 
   for (const [code, words] of [
     ["ENOTFOUND", "could not be reached"],
-    ["EACCES", "may not write"],
+    ["EACCES", "no write access"],
     ["SELF_SIGNED_CERT_IN_CHAIN", "certificate is not trusted"],
-    ["E404", "has no such package"],
-    ["ESOMETHINGNEW", "it says"],
+    ["E404", "does not have this package"],
+    ["ESOMETHINGNEW", "see its output"],
   ] as const) {
     it(`npm's ${code} is said in words, exits 69, and the next command tries again`, async () => {
       const folder = checkout()

@@ -75,12 +75,12 @@ describe("advisories", () => {
       const without = yield* registry(() => ({ error: "Method not allowed" }), 405)
       assert.deepStrictEqual(yield* run(without.url), {
         code: 0,
-        said: "not checked: the registry has no such endpoint (HTTP 405)\n",
+        said: "not checked: the registry does not support this query (HTTP 405)\n",
       })
       const other = yield* registry(() => ["none"])
       assert.deepStrictEqual(yield* run(other.url), {
         code: 0,
-        said: "not checked: the registry's answer cannot be read\n",
+        said: "not checked: the registry's response is not valid\n",
       })
     }),
   )

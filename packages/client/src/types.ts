@@ -1,4 +1,4 @@
-// Written by scripts/client-types.ts out of the contract; a test holds it current.
+// Generated from the API by scripts/client-types.ts. A test checks that it is current.
 
 export type Account = {
   readonly object: "account"
