@@ -167,7 +167,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root o
       yield* Effect.promise(() => fs.writeFile(victim, "root's"))
       for (const [name, make] of [
         ["a symbolic link", (at: string) => fs.symlink(victim, at)],
-        ["a file of root's with other names", (at: string) => fs.link(victim, at)],
+        ["a file of root's with several hard links", (at: string) => fs.link(victim, at)],
         ["neither a file nor a folder", (at: string) => run("mkfifo", [at])],
         [
           `belongs to user ${somebody}`,

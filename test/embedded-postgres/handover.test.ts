@@ -30,12 +30,12 @@ describe("a file given to a server's user", () => {
 
   it("is refused in plain words where the file system has no owners", async () => {
     const why = await refusal(fileOf(server, () => Promise.reject(Object.assign(new Error("no"), { code: "EPERM" }))))
-    assert.include(why, "/share/postgres cannot be given to user 2100000001, as whom root's Postgres runs: EPERM.")
+    assert.include(why, "The owner of /share/postgres cannot be changed to user 2100000001, which runs root's Postgres: EPERM.")
     assert.include(why, "run the service as a user other than root, or set DATABASE_URL")
   })
 
   it("is refused where the file system says yes and writes another owner", async () => {
-    assert.include(await refusal(fileOf({ uid: 65_534, gid: 65_534 })), "the file system does not keep the owner")
+    assert.include(await refusal(fileOf({ uid: 65_534, gid: 65_534 })), "the file system does not store the owner")
   })
 })
 

@@ -114,7 +114,7 @@ describe("a server", () => {
       const known = yield* Effect.promise(() => fs.readFile(version, "utf8"))
       yield* Effect.promise(() => fs.writeFile(version, "9\n"))
       const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings })))
-      assert.include(error.message, "is of Postgres 9")
+      assert.include(error.message, "was written by Postgres 9")
       yield* Effect.promise(() => fs.writeFile(version, known))
       const server = yield* EmbeddedPostgres.start({ dataDir, settings })
       assert.deepStrictEqual(yield* query(Redacted.value(server.url), "SELECT answer FROM kept"), [{ answer: 42 }])
@@ -176,7 +176,7 @@ describe("a server", () => {
       assert.deepStrictEqual(found, { setting: path.join(installed, "bin") })
       const dataDir = path.join(parent, "other")
       const error = yield* Effect.flip(EmbeddedPostgres.start({ dataDir, installed: path.join(parent, "nowhere") }))
-      assert.include(error.message, `${parent}/nowhere/bin/postgres does not run here`)
+      assert.include(error.message, `${parent}/nowhere/bin/postgres does not run on this system`)
     }),
   )
 
@@ -223,7 +223,7 @@ describe("a folder", () => {
       )
       const refused = tries.filter(({ answer }) => answer.error !== undefined)
       assert.lengthOf(refused, 2)
-      for (const { answer } of refused) assert.include(answer.error, "is held by process")
+      for (const { answer } of refused) assert.include(answer.error, "is in use by process")
     }),
   )
 
@@ -259,10 +259,10 @@ describe.concurrent("a folder whose holder cannot be seen from here", () => {
       )
       yield* Effect.promise(() => new Promise((resolve) => server.once("listening", resolve)))
       const error = yield* refusal(dataDir)
-      assert.include(error.message, "held by process 14 (in another container or machine, far-away)")
+      assert.include(error.message, "in use by process 14 (in another container or machine, far-away)")
       // Without its lock it still serves, and is not to be robbed of its socket.
       yield* Effect.promise(() => fs.rm(path.join(dataDir, "holder")))
-      assert.include((yield* refusal(dataDir)).message, "A server that is not seen from here serves")
+      assert.include((yield* refusal(dataDir)).message, "A server in another container or machine uses")
       assert.isTrue(yield* Effect.promise(() => exists(socket)))
     }),
   )
@@ -273,7 +273,7 @@ describe.concurrent("a folder whose holder cannot be seen from here", () => {
       let seconds = 1
       const touch = Effect.promise(() => fs.utimes(lock, seconds, seconds++))
       const touching = yield* Effect.forkChild(Effect.forever(Effect.andThen(touch, Effect.sleep("50 millis"))))
-      assert.include((yield* refusal(dataDir)).message, "held by process 14")
+      assert.include((yield* refusal(dataDir)).message, "in use by process 14")
       yield* Fiber.interrupt(touching)
       yield* EmbeddedPostgres.start({ dataDir, settings })
       // And is kept fresh by its new holder.
@@ -294,7 +294,7 @@ describe.concurrent("a folder whose holder cannot be seen from here", () => {
       process.kill(pid, "SIGSTOP")
       yield* Effect.sleep(Holder.WATCH_MS + 500)
       process.kill(pid, "SIGCONT")
-      assert.include(yield* Fiber.join(starting), "held by process 14")
+      assert.include(yield* Fiber.join(starting), "in use by process 14")
     }),
   )
 })

@@ -78,7 +78,7 @@ describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else,
       const closed = path.join(parent, "closed")
       yield* Effect.promise(() => fs.mkdir(closed, { mode: 0o700 }))
       const why = yield* refusal({ dataDir: path.join(closed, "data"), rootHome, settings })
-      assert.include(why, "nobody else may write to")
+      assert.include(why, "no other user can write to")
     }),
   )
 

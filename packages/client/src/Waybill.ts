@@ -11,7 +11,7 @@ export { verifyWebhook, type WebhookEvent } from "./verifyWebhook.ts"
 export { WaybillError } from "./WaybillError.ts"
 
 export interface Once {
-  /** Makes the call happen once, however often it is sent; a fresh one when absent. */
+  /** Runs the call at most once, however often it is sent. Defaults to a random key. */
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
 }
@@ -26,9 +26,9 @@ export interface Page<A> {
 export interface LogsQuery {
   readonly limit?: number
   readonly status?: T.EmailStatus | readonly T.EmailStatus[]
-  /** Older than this message, newest first; not beside `before`. */
+  /** Returns messages older than this one, newest first. Cannot be combined with `before`. */
   readonly after?: string | undefined
-  /** Newer than this message, those nearest to it. */
+  /** Returns the next newer messages after this one. */
   readonly before?: string | undefined
   readonly to?: string
   readonly from?: string
@@ -43,15 +43,15 @@ export interface EventsQuery {
   readonly after_position?: string | undefined
   readonly types?: readonly string[] | undefined
   readonly limit?: number
-  /** Up to `20s`: how long an answer that would be empty waits for an event. */
+  /** How long to wait for an event if there is none, up to `20s`. */
   readonly wait?: string
 }
 
 export interface StatsQuery {
-  /** ISO 8601; the last 24 hours where nothing is said. */
+  /** ISO 8601. Defaults to the last 24 hours. */
   readonly from?: string
   readonly to?: string
-  /** `hour` or `day`, `domain` or `tag`, or one of each; without it one row for the whole stretch. */
+  /** `hour` or `day`, `domain` or `tag`, or one of each. Without it, one row for the whole range. */
   readonly group_by?: readonly ("hour" | "day" | "domain" | "tag")[]
   readonly domain?: string
   readonly tag?: string
@@ -61,7 +61,7 @@ export interface SandboxQuery {
   readonly limit?: number
   readonly after?: string | undefined
   readonly to?: string
-  /** Up to `60s`: how long an answer that would be empty waits for a mail. */
+  /** How long to wait for a message if there is none, up to `60s`. */
   readonly wait?: string
 }
 
@@ -70,7 +70,10 @@ type PageQuery = { readonly limit?: number; readonly after?: string | undefined 
 const LARGEST_PAGE = 100
 const LARGEST_FEED_PAGE = 1_000
 
-/** `new Waybill("wb_…")`: every endpoint of the API, with retries, idempotency, paging and streaming taken care of. */
+/**
+ * The client: `new Waybill("wb_…")`. Covers every endpoint of the API and handles retries, idempotency, paging and
+ * streaming.
+ */
 export class Waybill {
   readonly #sender: Sender
 
@@ -80,7 +83,7 @@ export class Waybill {
 
   readonly emails = {
     send: (email: T.EmailMessage, once?: Once) => this.#post<T.Acknowledgement>("/email/send", email, once),
-    /** Up to 100 at once; `permissive` gives each its own answer. */
+    /** Sends up to 100 emails. In `permissive` mode each is accepted or refused separately. */
     sendBatch: (
       emails: readonly T.EmailMessage[],
       options?: Once & { readonly mode?: "all_or_nothing" | "permissive" },
@@ -93,7 +96,7 @@ export class Waybill {
 
   readonly logs = {
     list: (query: LogsQuery = {}) => this.#get<Page<T.EmailLog>>("/email/logs", logsQuery(query)),
-    /** Every message that fits, page after page: newest first; with `before`, from there on towards the newest. */
+    /** Iterates over all matching messages, newest first; with `before`, from that message towards newer ones. */
     all: ({ after: from, ...query }: LogsQuery = {}) =>
       query.before === undefined
         ? paginate((after) => this.logs.list({ ...query, limit: LARGEST_PAGE, after }), from)
@@ -101,10 +104,10 @@ export class Waybill {
             const page = await this.logs.list({ ...query, limit: LARGEST_PAGE, after: from, before })
             return { ...page, data: page.data.toReversed() }
           }, query.before),
-    /** With `as_of`, as it was at that moment. */
+    /** With `as_of`, returns the record as it was at that time. */
     get: (id: string, query: { readonly as_of?: string } = {}) =>
       this.#get<T.EmailLogWithContent>(`/email/logs/${path(id)}`, query),
-    /** The timeline: every fact about the message. */
+    /** Returns the timeline: all events of the message. */
     events: (id: string) => this.#get<Page<T.Event>>(`/email/logs/${path(id)}/events`),
   }
 
@@ -115,13 +118,13 @@ export class Waybill {
     verify: (domain: string) => this.#post<T.Domain>(`/domains/${path(domain)}/verify`),
     rotateDkim: (domain: string, once?: Once) =>
       this.#post<T.Domain>(`/domains/${path(domain)}/dkim/rotate`, undefined, once),
-    /** A second signature, once DNS shows its record; a domain that has the key keeps it. */
+    /** Adds a second DKIM key, which signs once its DNS record is published. A domain that has one keeps it. */
     addEd25519: (domain: string, once?: Once) =>
       this.#post<T.Domain>(`/domains/${path(domain)}/dkim/ed25519`, undefined, once),
     rotateEd25519: (domain: string, once?: Once) =>
       this.#post<T.Domain>(`/domains/${path(domain)}/dkim/ed25519/rotate`, undefined, once),
     removeEd25519: (domain: string) => this.#delete<T.Domain>(`/domains/${path(domain)}/dkim/ed25519`),
-    /** Whether opens and clicks of its mail are told. */
+    /** Turns open and click tracking on or off, or sets the tracking domain. */
     update: (domain: string, change: T.DomainChange) =>
       this.#sender.send<T.Domain>({ method: "PATCH", path: `/domains/${path(domain)}`, body: change }),
     remove: (domain: string) => this.#delete<T.DomainDeleted>(`/domains/${path(domain)}`),
@@ -130,7 +133,7 @@ export class Waybill {
   readonly apiKeys = {
     list: () => this.#get<Page<T.ApiKey>>("/api-keys"),
     get: (id: string) => this.#get<T.ApiKey>(`/api-keys/${path(id)}`),
-    /** The only answer that holds the key itself. */
+    /** The only response that contains the key itself. */
     create: (key: T.ApiKeyCreation, once?: Once) => this.#post<T.CreatedApiKey>("/api-keys", key, once),
     revoke: (id: string) => this.#delete<T.ApiKeyRevoked>(`/api-keys/${path(id)}`),
   }
@@ -138,7 +141,7 @@ export class Waybill {
   readonly webhooks = {
     list: () => this.#get<Page<T.Webhook>>("/webhooks"),
     get: (id: string) => this.#get<T.Webhook>(`/webhooks/${path(id)}`),
-    /** The only answer, beside a rotation's, that holds the secret. */
+    /** The only response with the secret, besides `rotateSecret`. */
     create: (webhook: T.WebhookCreation, once?: Once) => this.#post<T.WebhookWithSecret>("/webhooks", webhook, once),
     update: (id: string, change: T.WebhookChange) =>
       this.#sender.send<T.Webhook>({ method: "PATCH", path: `/webhooks/${path(id)}`, body: change }),
@@ -168,13 +171,13 @@ export class Waybill {
 
   readonly account = { get: () => this.#get<T.Account>("/account") }
 
-  /** What this key may do. */
+  /** The permissions of this key. */
   readonly session = { get: () => this.#get<T.Session>("/session") }
 
-  /** Who signs in to the dashboard for the account. */
+  /** Users who sign in to the dashboard for this account. */
   readonly members = {
     list: () => this.#get<Page<T.ListedMember>>("/members"),
-    /** The answer holds the link by which they come in. */
+    /** The response contains the member's sign-in link. */
     invite: (member: T.MemberInvitation, once?: Once) => this.#post<T.MemberLink>("/members", member, once),
     changeRole: (id: string, role: T.MemberRole) =>
       this.#sender.send<T.Member>({ method: "PATCH", path: `/members/${path(id)}`, body: { role } }),
@@ -188,16 +191,16 @@ export class Waybill {
   }
 
   readonly events = {
-    /** The account's history in order; go on with `next_position`. */
+    /** Returns events in order. Continue with `next_position`. */
     list: ({ types, ...query }: EventsQuery = {}) =>
       this.#get<T.EventFeed>("/events", { ...query, types: types?.join(",") }),
-    /** All of it from a position on, as far as it is written. */
+    /** Iterates over all existing events after a position. */
     all: ({ after_position: from, types }: Pick<EventsQuery, "after_position" | "types"> = {}) =>
       paginate(async (after_position: string | undefined) => {
         const page = await this.events.list({ after_position, types, limit: LARGEST_FEED_PAGE })
         return { ...page, next_cursor: page.next_position }
       }, from),
-    /** Events as they are written, without an end; taken up again where the connection is cut. */
+    /** Iterates over events as they happen, without end. Reconnects after a lost connection. */
     stream: (query: StreamQuery = {}) => streamEvents(this.#sender, query),
   }
 
@@ -206,12 +209,14 @@ export class Waybill {
     all: () => paginate((after) => this.audit.list({ limit: LARGEST_PAGE, after })),
   }
 
-  /** Captured mail, for test suites; there while the service's transport is `capture`. */
+  /** Captured mail, for test suites. Available while the service's transport is `capture`. */
   readonly sandbox = {
     list: (query: SandboxQuery = {}) => this.#get<Page<T.SandboxMessage>>("/sandbox/messages", { ...query }),
     all: (query: Pick<SandboxQuery, "to"> = {}) =>
       paginate((after) => this.sandbox.list({ ...query, limit: LARGEST_PAGE, after })),
-    /** The newest mail to an address, as soon as there is one; undefined when none comes within 60 seconds at most. */
+    /**
+     * Returns the newest message to an address and waits for one if there is none, up to 60 seconds; then undefined.
+     */
     waitFor: async (to: string, seconds = 10): Promise<T.SandboxMessageWhole | undefined> => {
       const [newest] = (await this.sandbox.list({ to, limit: 1, wait: `${seconds}s` })).data
       return newest === undefined ? undefined : this.sandbox.get(newest.id)

@@ -1,4 +1,4 @@
-/** The seven codes of the API; the finer cause is `reason`. */
+/** The seven codes of the API. `reason` gives the specific cause. */
 export type Code =
   | "invalid_request"
   | "unauthorized"
@@ -13,18 +13,18 @@ export interface Detail {
   readonly message: string
 }
 
-/** What the API refused, or that it could not be reached. */
+/** A refusal by the API, or a failure to reach it. */
 export class WaybillError extends Error {
   override readonly name = "WaybillError"
-  /** `connection_failed` where no answer came; `bad_answer` where it was none of the API's. */
+  /** `connection_failed` if there was no response; `bad_answer` if the response was not from the API. */
   readonly code: Code | "connection_failed" | "bad_answer" | "invalid_key"
   readonly reason: string | null
-  /** The HTTP status, 0 without an answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number
-  /** What support needs to find the request. */
+  /** Include this id in support requests. */
   readonly requestId: string | null
   readonly details: ReadonlyArray<Detail>
-  /** Seconds to wait, on a 429. */
+  /** Seconds to wait after a 429 or 503. */
   readonly retryAfter: number | null
 
   constructor(fields: {

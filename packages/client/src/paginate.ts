@@ -4,7 +4,7 @@ interface Paged<A, C> {
   readonly data: readonly A[]
 }
 
-/** Walks all pages of a list, from a cursor on; nothing is read before it is asked for. */
+/** Iterates over all pages of a list, from a cursor on. Reads each page only when needed. */
 export async function* paginate<A, C = string>(
   read: (cursor: C | undefined) => Promise<Paged<A, C>>,
   cursor?: C,

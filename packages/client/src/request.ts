@@ -6,13 +6,16 @@ export const DEFAULT_RETRIES = 4
 export const DEFAULT_TIMEOUT_MS = 30_000
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
-/** Said by answers to writes where logs are read at replicas: what a reader must be shown who knows of the write. */
-const POSITION = "x-waybill-position"
+/**
+ * Header with the position of a write, in responses of a service with read replicas. Later requests send it back so
+ * that reads include the write.
+ */
+const POSITION_HEADER = "x-waybill-position"
 
 export interface Options {
-  /** Where the service is, without `/v1`; else `WAYBILL_URL`, else a service on this machine. */
+  /** Address of the service without `/v1`. Defaults to `WAYBILL_URL`, then to a service on this machine. */
   readonly baseUrl?: string
-  /** How often a 429, a 5xx or a lost connection is tried again. */
+  /** How often a request is retried after a 429, a 5xx or a lost connection. */
   readonly retries?: number
   readonly timeoutMs?: number
   readonly fetch?: typeof fetch
@@ -23,23 +26,23 @@ export interface Call {
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | ReadonlyArray<string> | undefined>>
   readonly body?: unknown
-  /** Makes a retry safe: the same key never does the same thing twice. */
+  /** Makes a retry safe: the service runs requests with the same key once. */
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
 }
 
-/** How long a service may be silent before it is given up. */
-export interface Patience {
-  /** It said something. */
+/** Timeout of a response, which restarts with every chunk received. */
+export interface IdleTimeout {
+  /** Restarts the timeout. */
   readonly renew: () => void
   readonly end: () => void
 }
 
 export interface Sender {
-  /** One request with its retries. Only what cannot do harm twice is tried again: reads, and writes under a key. */
+  /** Sends a request with retries. Retries only what is safe to repeat: reads, and writes with an idempotency key. */
   readonly send: <A>(call: Call) => Promise<A>
-  /** The same for an answer without an end, to be read while there is patience. */
-  readonly open: (call: Call) => Promise<{ readonly response: Response; readonly patience: Patience }>
+  /** Opens an endless response, which the caller reads until the timeout. */
+  readonly open: (call: Call) => Promise<{ readonly response: Response; readonly timeout: IdleTimeout }>
 }
 
 export const sender = (key: string, options: Options): Sender => {
@@ -49,10 +52,10 @@ export const sender = (key: string, options: Options): Sender => {
   const base = (options.baseUrl ?? environment("WAYBILL_URL") ?? DEFAULT_URL).replace(/\/+$/, "").replace(/\/v1$/, "")
   const retries = options.retries ?? DEFAULT_RETRIES
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
-  const doFetch = options.fetch ?? fetch
-  const writes = new Writes()
+  const fetchImplementation = options.fetch ?? fetch
+  const writes = new WritePositions()
 
-  const request = async <A>(call: Call, read: (response: Response, patience: Patience) => Promise<A>): Promise<A> => {
+  const request = async <A>(call: Call, read: (response: Response, timeout: IdleTimeout) => Promise<A>): Promise<A> => {
     const url = new URL(`${base}/v1${call.path}`)
     for (const [name, value] of Object.entries(call.query ?? {})) {
       for (const each of Array.isArray(value) ? value : [value]) {
@@ -67,53 +70,54 @@ export const sender = (key: string, options: Options): Sender => {
         accept: "application/json",
         ...(call.body === undefined ? {} : { "content-type": "application/json" }),
         ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey }),
-        ...(writes.known !== "" ? { [POSITION]: writes.known } : {}),
+        ...(writes.header !== "" ? { [POSITION_HEADER]: writes.header } : {}),
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     }
-    const safe = call.method !== "POST" || call.idempotencyKey !== undefined
+    const isRepeatable = call.method !== "POST" || call.idempotencyKey !== undefined
     const begun = writes.begin()
     for (let tries = 0; ; tries++) {
-      const { patience, signal } = patienceOf(timeoutMs + waitMs(call), call.signal)
+      const { signal, timeout } = idleTimeout(timeoutMs + waitMs(call), call.signal)
       let failure: WaybillError
       try {
-        const response = await doFetch(url, { ...init, signal })
-        if (!isRead) writes.answered(begun, response.headers.get(POSITION))
-        if (response.ok) return await read(response, patience)
+        const response = await fetchImplementation(url, { ...init, signal })
+        if (!isRead) writes.add(begun, response.headers.get(POSITION_HEADER))
+        if (response.ok) return await read(response, timeout)
         failure = await errorOf(response)
       } catch (cause) {
         if (call.signal?.aborted === true) throw cause
         failure = new WaybillError({
           code: "connection_failed",
-          message: `${url.origin} gave no answer: ${cause instanceof Error ? cause.message : String(cause)}`,
+          message: `no response from ${url.origin}: ${cause instanceof Error ? cause.message : String(cause)}`,
           cause,
         })
       }
-      patience.end()
-      const isTriedAgain =
-        tries < retries && (failure.status === 429 ? failure.reason !== "monthly_quota" : safe && isPassing(failure))
-      if (!isTriedAgain) throw failure
-      await pause(waitOf(failure, tries), call.signal)
+      timeout.end()
+      const isRetried =
+        tries < retries &&
+        (failure.status === 429 ? failure.reason !== "monthly_quota" : isRepeatable && isTransient(failure))
+      if (!isRetried) throw failure
+      await pause(pauseMs(failure, tries), call.signal)
     }
   }
 
   return {
     send: <A>(call: Call) =>
-      request(call, async (response, patience) => {
-        const answer = (await response.json()) as A
-        patience.end()
-        return answer
+      request(call, async (response, timeout) => {
+        const body = (await response.json()) as A
+        timeout.end()
+        return body
       }),
-    open: (call) => request(call, (response, patience) => Promise.resolve({ response, patience })),
+    open: (call) => request(call, (response, timeout) => Promise.resolve({ response, timeout })),
   }
 }
 
-/** What the service was asked to wait for something comes on top of the time that an answer may take. */
+/** The `wait` of a request, in milliseconds. It adds to the normal timeout. */
 const waitMs = ({ query }: Call): number => (Number.parseInt(String(query?.["wait"]), 10) || 0) * 1000
 
-const patienceOf = (ms: number, theirs: AbortSignal | undefined) => {
+const idleTimeout = (ms: number, callerSignal: AbortSignal | undefined) => {
   const control = new AbortController()
-  const giveUp = () => control.abort(new DOMException(`It said nothing for ${ms} ms.`, "TimeoutError"))
+  const giveUp = () => control.abort(new DOMException(`No data for ${ms} ms.`, "TimeoutError"))
   let timer = setTimeout(giveUp, ms)
   const end = () => clearTimeout(timer)
   const renew = () => {
@@ -121,50 +125,51 @@ const patienceOf = (ms: number, theirs: AbortSignal | undefined) => {
     timer = setTimeout(giveUp, ms)
   }
   return {
-    patience: { renew, end } satisfies Patience,
-    signal: theirs === undefined ? control.signal : AbortSignal.any([theirs, control.signal]),
+    timeout: { renew, end } satisfies IdleTimeout,
+    signal: callerSignal === undefined ? control.signal : AbortSignal.any([callerSignal, control.signal]),
   }
 }
 
-/** Places that are named at once; the service takes this many. */
-const MAX_KNOWN = 16
+/** Maximum number of positions in the header; the service accepts no more. */
+const MAX_POSITIONS = 16
 
 /**
- * Where the last writes lie. Places cannot be compared, and answers may overtake each other. A write names the places that
- * were known when it began, and its own lies behind them; of writes that ran side by side all places are kept.
+ * Positions of the last writes. Positions cannot be compared, and responses may arrive out of order. A write replaces
+ * the positions that it sent when it began; positions of concurrent writes are all kept.
  */
-class Writes {
-  #answers = 0
-  #places: ReadonlyArray<{ readonly answer: number; readonly place: string }> = []
+class WritePositions {
+  #writes = 0
+  #positions: ReadonlyArray<{ readonly write: number; readonly position: string }> = []
 
-  get known(): string {
-    return this.#places.map(({ place }) => place).join(",")
+  get header(): string {
+    return this.#positions.map(({ position }) => position).join(",")
   }
 
   begin(): number {
-    return this.#answers
+    return this.#writes
   }
 
-  answered(begun: number, place: string | null): void {
-    if (place === null) return
-    this.#answers++
-    const beside = this.#places.filter(({ answer }) => answer > begun)
-    this.#places = [...beside, { answer: this.#answers, place }].slice(-MAX_KNOWN)
+  add(begun: number, position: string | null): void {
+    if (position === null) return
+    this.#writes++
+    const concurrent = this.#positions.filter(({ write }) => write > begun)
+    this.#positions = [...concurrent, { write: this.#writes, position }].slice(-MAX_POSITIONS)
   }
 }
 
-const isPassing = ({ status }: WaybillError): boolean => status === 0 || status >= 500
+const isTransient = ({ status }: WaybillError): boolean => status === 0 || status >= 500
 
-/** The server's word, or twice as long each time. */
-const waitOf = (failure: WaybillError, tries: number): number =>
-  failure.retryAfter === null ? growing(tries) : failure.retryAfter * 1000
+/** Returns the pause in `Retry-After`, or an exponentially growing one. */
+const pauseMs = (failure: WaybillError, tries: number): number =>
+  failure.retryAfter === null ? backoffMs(tries) : failure.retryAfter * 1000
 
-/** With jitter, so that clients which failed together part. */
-const growing = (tries: number): number =>
+/** Adds jitter, so that clients which failed together do not retry together. */
+const backoffMs = (tries: number): number =>
   Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2)
 
-/** A breath before what has just ended is begun anew. */
-export const again = (tries: number, signal: AbortSignal | undefined): Promise<void> => pause(growing(tries), signal)
+/** Pauses before a reconnect. */
+export const reconnectPause = (tries: number, signal: AbortSignal | undefined): Promise<void> =>
+  pause(backoffMs(tries), signal)
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -181,7 +186,7 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
 
 const errorOf = async (response: Response): Promise<WaybillError> => {
   const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN)
-  const place = {
+  const metadata = {
     status: response.status,
     requestId: response.headers.get("x-request-id"),
     retryAfter: Number.isFinite(retryAfter) ? retryAfter : null,
@@ -190,8 +195,12 @@ const errorOf = async (response: Response): Promise<WaybillError> => {
     | { readonly error?: ConstructorParameters<typeof WaybillError>[0] }
     | undefined
   return body?.error === undefined
-    ? new WaybillError({ ...place, code: "bad_answer", message: `The service answered ${response.status}.` })
-    : new WaybillError({ ...body.error, ...place })
+    ? new WaybillError({
+        ...metadata,
+        code: "bad_answer",
+        message: `The service answered with HTTP ${response.status}.`,
+      })
+    : new WaybillError({ ...body.error, ...metadata })
 }
 
 const environment = (name: string): string | undefined =>

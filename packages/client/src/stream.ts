@@ -1,15 +1,18 @@
-import { again, type Call, type Sender } from "./request.ts"
+import { type Call, reconnectPause, type Sender } from "./request.ts"
 import type { Event, EventStreamPing } from "./types.ts"
 
 export interface StreamQuery {
-  /** Where to begin: after this position, else from now on. */
+  /** Starts after this position; without it, with new events. */
   readonly after_position?: string
   readonly types?: readonly string[]
   /** Ends the stream. */
   readonly signal?: AbortSignal
 }
 
-/** Events as they are written. A stream that ends or is cut is taken up again where it was, so none is left out. */
+/**
+ * Iterates over events as they happen. A stream that ends or breaks continues at the last position, so no event is
+ * lost.
+ */
 export async function* streamEvents(
   { open }: Sender,
   { after_position, signal, types }: StreamQuery,
@@ -21,28 +24,28 @@ export async function* streamEvents(
       query: { after_position: position, types: types?.join(",") },
       ...(signal === undefined ? {} : { signal }),
     }
-    const { patience, response } = await open(call)
+    const { response, timeout } = await open(call)
     try {
-      for await (const message of messages(response, patience.renew)) {
+      for await (const message of messages(response, timeout.renew)) {
         position = message.position
         if ("type" in message) yield message
       }
     } catch (cause) {
       if (signal?.aborted === true) throw cause
     } finally {
-      patience.end()
+      timeout.end()
     }
-    await again(0, signal)
+    await reconnectPause(0, signal)
   }
 }
 
-/** Server-sent events, each a block of lines of which one holds its data. */
-async function* messages(response: Response, heard: () => void): AsyncGenerator<Event | EventStreamPing> {
+/** Parses server-sent events: blocks of lines, one of which has the data. */
+async function* messages(response: Response, onData: () => void): AsyncGenerator<Event | EventStreamPing> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   try {
     let rest = ""
     for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
-      heard()
+      onData()
       const blocks = (rest + read.value).split("\n\n")
       rest = blocks.pop() ?? ""
       for (const block of blocks) {

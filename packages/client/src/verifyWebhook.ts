@@ -1,6 +1,6 @@
 import { WaybillError } from "./WaybillError.ts"
 
-/** How far the clocks of sender and receiver may be apart; an older call may be a recording. */
+/** Maximum difference between the clocks of sender and receiver. An older call may be a replay attack. */
 export const TOLERANCE_SECONDS = 5 * 60
 
 export interface WebhookEvent {
@@ -8,7 +8,7 @@ export interface WebhookEvent {
   readonly type: string
   readonly api_version: string
   readonly created_at: string
-  /** Orders the events of one object, such as an email or a domain: the first is 1. Null for a test. */
+  /** Order of events of one object, such as an email or a domain, from 1. Null for a test event. */
   readonly sequence: number | null
   readonly data: Readonly<Record<string, unknown>>
 }
@@ -16,8 +16,8 @@ export interface WebhookEvent {
 type HeadersLike = Headers | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
 /**
- * The event of a webhook call, if one of your secrets signed it. `body` is the raw text as it came in: parsing and
- * printing it again changes it.
+ * Verifies a webhook call against your secrets and returns its event. `body` must be the raw text: parsing and
+ * serialising it again changes it.
  */
 export const verifyWebhook = async (
   body: string,
@@ -33,21 +33,21 @@ export const verifyWebhook = async (
   const timestamp = header("webhook-timestamp")
   const age = Math.abs(now / 1000 - Number(timestamp))
   if (id === "" || !/^\d+$/.test(timestamp)) throw refuse("the webhook headers are missing")
-  if (age > TOLERANCE_SECONDS) throw refuse("the call is too old, or a clock is wrong")
-  const given = header("webhook-signature")
+  if (age > TOLERANCE_SECONDS) throw refuse("the timestamp is too old, or a clock is wrong")
+  const signatures = header("webhook-signature")
     .split(" ")
     .filter((part) => part.startsWith("v1,"))
     .map((part) => part.slice(3))
   const text = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
   for (const each of typeof secret === "string" ? [secret] : secret) {
     const expected = await sign(each, text)
-    if (given.some((signature) => equal(signature, expected))) return JSON.parse(body) as WebhookEvent
+    if (signatures.some((signature) => equal(signature, expected))) return JSON.parse(body) as WebhookEvent
   }
-  throw refuse("no signature is of a secret of yours")
+  throw refuse("no signature matches your secrets")
 }
 
-const refuse = (why: string): WaybillError =>
-  new WaybillError({ code: "unauthorized", reason: "webhook_not_verified", message: `Webhook refused: ${why}.` })
+const refuse = (problem: string): WaybillError =>
+  new WaybillError({ code: "unauthorized", reason: "webhook_not_verified", message: `Webhook refused: ${problem}.` })
 
 const sign = async (secret: string, text: Uint8Array<ArrayBuffer>): Promise<string> => {
   const bytes = Uint8Array.from(atob(secret.replace(/^whsec_/, "")), (char) => char.charCodeAt(0))
@@ -56,7 +56,7 @@ const sign = async (secret: string, text: Uint8Array<ArrayBuffer>): Promise<stri
   return btoa(String.fromCharCode(...mac))
 }
 
-/** In constant time for texts of one length. */
+/** Compares in constant time for texts of equal length. */
 const equal = (a: string, b: string): boolean => {
   if (a.length !== b.length) return false
   let difference = 0

@@ -5,9 +5,9 @@ import { setTimeout as pause } from "node:timers/promises"
 import { NotStarted } from "./Failure.ts"
 import * as Placement from "./Placement.ts"
 
-/** The kernel takes 107 bytes on Linux and 103 on macOS, and Postgres appends ".lock" beside it. */
+/** Linux allows 107 bytes and macOS 103, and Postgres also creates a file with the suffix ".lock". */
 const SOCKET_PATH_MAX_BYTES = 100
-/** Only the end of the socket's name. */
+/** Only part of the socket's file name. */
 const SOCKET_PORT = 5432
 const SOCKET_FOLDER = "run"
 const LEFTOVER_MS = 3_000
@@ -18,8 +18,11 @@ export type Address =
   | { readonly _tag: "Socket"; readonly folder: string; readonly port: number; readonly temporary: boolean }
   | { readonly _tag: "Loopback"; readonly port: number }
 
-/** Some file systems (shares, some container mounts) hold no sockets, and a path may be too long for one. */
-const holdsSockets = async (folder: string): Promise<boolean> => {
+/**
+ * Whether sockets can be created in a folder. Some file systems (network shares, some container mounts) do not support
+ * them, and a path may be too long.
+ */
+const supportsSockets = async (folder: string): Promise<boolean> => {
   const socket = path.join(folder, `.s.PGSQL.${SOCKET_PORT}`)
   if (Buffer.byteLength(socket) > SOCKET_PATH_MAX_BYTES) return false
   const probe = path.join(folder, ".probe")
@@ -30,20 +33,20 @@ const holdsSockets = async (folder: string): Promise<boolean> => {
   })
 }
 
-/** Whether a server listens at the folder's socket, whoever's it is and wherever it runs. */
+/** Whether any server listens on the folder's socket, even one in another container or machine. */
 export const answers = (place: Placement.Placement): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = net.connect(path.join(place.home, SOCKET_FOLDER, `.s.PGSQL.${SOCKET_PORT}`))
-    const over = (answer: boolean) => {
+    const finish = (isListening: boolean) => {
       socket.destroy()
-      resolve(answer)
+      resolve(isListening)
     }
-    socket.once("connect", () => over(true))
-    socket.once("error", () => over(false))
+    socket.once("connect", () => finish(true))
+    socket.once("error", () => finish(false))
   })
 
-/** Processes of a killed server notice it within moments, and answer till then. */
-const goesOnAnswering = async (place: Placement.Placement): Promise<boolean> => {
+/** Waits for the socket to close. Processes of a killed server accept connections for a moment longer. */
+const keepsAnswering = async (place: Placement.Placement): Promise<boolean> => {
   const until = performance.now() + LEFTOVER_MS
   while (await answers(place)) {
     if (performance.now() > until) return true
@@ -70,21 +73,21 @@ export const choose = async (
   loopback: boolean,
 ): Promise<Address> => {
   if (loopback) return { _tag: "Loopback", port: await freePort() }
-  // What lies there is left over, and its lock file might name a number that is in use again. If it goes on answering,
-  // its processes are where we cannot see them, and they have the cluster open.
-  if (await goesOnAnswering(place)) {
+  // The folder holds leftovers, and their lock file may name a process id that is in use again. If the socket still
+  // answers, its server runs in another container or machine and has the cluster open.
+  if (await keepsAnswering(place)) {
     throw new NotStarted({
-      reason: `A server that is not seen from here serves ${place.folder}, in another container or machine.`,
+      reason: `A server in another container or machine uses ${place.folder}.`,
       detail: "Stop it, or choose another folder.",
     })
   }
   await fs.rm(path.join(place.home, SOCKET_FOLDER), { recursive: true, force: true })
-  const near = await Placement.privateFolder(path.join(place.home, SOCKET_FOLDER), place.owner)
-  if (await holdsSockets(near)) return { _tag: "Socket", folder: near, port: SOCKET_PORT, temporary: false }
-  const far = await fs.mkdtemp(path.join(temporaryFolder, "waybill-"))
-  await Placement.privateFolder(far, place.owner)
-  if (await holdsSockets(far)) return { _tag: "Socket", folder: far, port: SOCKET_PORT, temporary: true }
-  await fs.rm(far, { recursive: true, force: true })
+  const inHome = await Placement.privateFolder(path.join(place.home, SOCKET_FOLDER), place.owner)
+  if (await supportsSockets(inHome)) return { _tag: "Socket", folder: inHome, port: SOCKET_PORT, temporary: false }
+  const inTemp = await fs.mkdtemp(path.join(temporaryFolder, "waybill-"))
+  await Placement.privateFolder(inTemp, place.owner)
+  if (await supportsSockets(inTemp)) return { _tag: "Socket", folder: inTemp, port: SOCKET_PORT, temporary: true }
+  await fs.rm(inTemp, { recursive: true, force: true })
   return { _tag: "Loopback", port: await freePort() }
 }
 

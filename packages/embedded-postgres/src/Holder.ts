@@ -8,19 +8,19 @@ import type { Placement } from "./Placement.ts"
 import * as Process from "./Process.ts"
 
 const LOCK = "holder"
-/** Each round removes one lock of a dead process; more than a few would mean that something else is wrong. */
+/** Each round removes the lock of a dead process. More than a few rounds indicate an error. */
 const TAKEOVER_ROUNDS = 10
 
-/** A holder touches its lock so often, for those who cannot see its process. */
+/** Interval at which a holder touches its lock, for processes in other containers or machines. */
 export const TOUCH_EVERY_MS = 1_000
-/** A lock that nobody touched for so long while we looked is left over. */
+/** A lock that is not touched for this time is left over. */
 export const WATCH_MS = 5_000
-const LOOK_EVERY_MS = 200
+const CHECK_EVERY_MS = 200
 
 interface Record {
   readonly pid: number
   readonly started: string
-  /** Where the number means something; absent in a lock of an earlier version. */
+  /** Host, pid namespace and boot in which the pid is valid; absent in a lock of an earlier version. */
   readonly home: string | undefined
 }
 
@@ -29,7 +29,7 @@ const parse = (text: string): Record | undefined => {
   return pid === undefined || started === undefined ? undefined : { pid: Number(pid), started, home }
 }
 
-/** In another container, or after a boot, the same number is another process, or nobody that could be seen. */
+/** Identifies where a pid is valid. In another container or after a reboot the same pid is another process. */
 const ownHome = async (): Promise<string> => {
   const namespace = await fs.readlink("/proc/self/ns/pid").catch(() => "")
   const boot = await fs.readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "")
@@ -47,8 +47,8 @@ const refuseIfAlive = async (place: Placement, lock: string, text: string, home:
 }
 
 /**
- * A process that we cannot see lives as long as its server answers, or it touches its lock. No clocks are compared, and it
- * is looks that count: whoever was not run himself meanwhile has seen nothing.
+ * Refuses if a process in another container or machine is alive: its server answers, or it touches its lock. Counts
+ * observations instead of comparing clocks, so that a suspended process draws no conclusion.
  */
 const refuseIfElsewhere = async (place: Placement, lock: string, { home, pid }: Record): Promise<void> => {
   const touched = () =>
@@ -57,28 +57,31 @@ const refuseIfElsewhere = async (place: Placement, lock: string, { home, pid }: 
       () => undefined,
     )
   const before = await touched()
-  for (let left = WATCH_MS; left >= 0; left -= LOOK_EVERY_MS) {
+  for (let left = WATCH_MS; left >= 0; left -= CHECK_EVERY_MS) {
     const now = await touched()
-    // Given back meanwhile.
+    // The lock was released meanwhile.
     if (now === undefined) return
     if (now !== before || (await Address.answers(place))) {
       const [host = ""] = (home ?? "").split("/")
       throw new FolderHeld({ folder: place.folder, pid, command: `in another container or machine, ${host}` })
     }
-    await pause(LOOK_EVERY_MS)
+    await pause(CHECK_EVERY_MS)
   }
 }
 
-/** Moves the dead one's lock away; if it turns out that another process was faster, that one gets its lock back. */
-const clear = async (lock: string, judged: string): Promise<void> => {
+/** Moves a dead process's lock away. If another process was faster, its lock is put back. */
+const clear = async (lock: string, expected: string): Promise<void> => {
   const aside = `${lock}.${process.pid}`
   await fs.rename(lock, aside).catch(() => undefined)
-  const moved = await fs.readFile(aside, "utf8").catch(() => judged)
-  if (moved !== judged) await fs.link(aside, lock).catch(() => undefined)
+  const moved = await fs.readFile(aside, "utf8").catch(() => expected)
+  if (moved !== expected) await fs.link(aside, lock).catch(() => undefined)
   await fs.rm(aside, { force: true })
 }
 
-/** Touches the lock from now on, by its own handle, so that it is never another's; answers with how to give it back. */
+/**
+ * Touches the lock from now on, through its own file handle, so that it never touches another process's lock. Returns a
+ * function that releases it.
+ */
 const keep = async (lock: string, draft: string): Promise<() => Promise<void>> => {
   const handle = await fs.open(draft, "r+")
   const touch = async () => {
@@ -94,8 +97,8 @@ const keep = async (lock: string, draft: string): Promise<() => Promise<void>> =
 }
 
 /**
- * One process a folder. A lock whose process is dead is taken over; the server's own lock on its data stands behind
- * this one, which is here to name the process that a person would have to stop.
+ * Locks the folder for one process. The lock of a dead process is taken over. Postgres also locks its data; this lock
+ * exists to name the process that a person would have to stop.
  */
 export const acquire = async (place: Placement): Promise<() => Promise<void>> => {
   const lock = path.join(place.home, LOCK)
@@ -103,7 +106,7 @@ export const acquire = async (place: Placement): Promise<() => Promise<void>> =>
   const home = await ownHome()
   const text = `${process.pid} ${own?.started ?? ""} ${home}\n`
   const draft = `${lock}.new.${process.pid}`
-  // Readable by all: a lock that root left behind must not be a riddle to the folder's owner.
+  // Readable by all, so that the folder's owner can read a lock that root left behind.
   await fs.writeFile(draft, text, { mode: 0o644 })
   try {
     for (let round = 0; round < TAKEOVER_ROUNDS; round++) {
@@ -115,16 +118,16 @@ export const acquire = async (place: Placement): Promise<() => Promise<void>> =>
         },
       )
       if (taken) return await keep(lock, draft)
-      const found = await fs.readFile(lock, "utf8").catch((cause: NodeJS.ErrnoException) => {
+      const current = await fs.readFile(lock, "utf8").catch((cause: NodeJS.ErrnoException) => {
         if (cause.code === "ENOENT") return undefined
         throw cause
       })
-      if (found === undefined) continue
-      await refuseIfAlive(place, lock, found, home)
-      await clear(lock, found)
+      if (current === undefined) continue
+      await refuseIfAlive(place, lock, current, home)
+      await clear(lock, current)
     }
   } finally {
     await fs.rm(draft, { force: true })
   }
-  throw new NotStarted({ reason: `${lock} changes hands faster than it can be taken.`, detail: "" })
+  throw new NotStarted({ reason: `${lock} cannot be acquired: other processes keep replacing it.`, detail: "" })
 }

@@ -7,12 +7,12 @@ import * as Process from "./Process.ts"
 import * as Registry from "./Registry.ts"
 import * as Users from "./Users.ts"
 
-/** The folder of a server: root may do everything, the server's own group may pass, everybody else is refused. */
+/** Mode of the server's folder: full access for root, passage for the server's group, none for others. */
 const HOME_MODE = 0o710
-/** Where files of other users lie side by side. */
+/** Folders with files of several users. */
 const COMMON_FOLDERS = ["/var/tmp", "/dev/shm", "/var/lib", "/home"]
 
-/** Opens the way into the server's folder to the server alone. A folder of somebody else's keeps the mode they chose. */
+/** Limits access to the server's folder to the server. A folder of another owner keeps its mode. */
 const closeToOthers = async (home: string, gid: number): Promise<void> => {
   const handle = await Handover.openFolder(home)
   try {
@@ -24,15 +24,15 @@ const closeToOthers = async (home: string, gid: number): Promise<void> => {
   }
 }
 
-/** Whether a process runs as this id that is not a process of this cluster's server. */
+/** Whether a process outside this cluster's server runs with this id. */
 const isShared = async (place: Placement.Placement, id: number): Promise<boolean> => {
   const cluster = Placement.cluster(place)
-  const found = await Process.ofUser(id)
-  return found.some(({ command, folder }) => folder !== cluster && !command.includes(cluster))
+  const processes = await Process.ofUser(id)
+  return processes.some(({ command, folder }) => folder !== cluster && !command.includes(cluster))
 }
 
-/** The id that this folder has, unless something else uses that id by now. */
-const kept = async (
+/** Returns the id of this folder, unless another program uses it now. */
+const existingId = async (
   place: Placement.Placement,
   registry: string | undefined,
   clusterOwner: number | undefined,
@@ -44,25 +44,26 @@ const kept = async (
     if (registry !== undefined && registered !== undefined) await Registry.release(registry, id)
     return undefined
   }
-  // A copy of another folder has that one's id, which is registered for the original.
+  // A copied folder has the id that is registered for the original.
   return registry === undefined || (await Registry.claim(registry, id, [place.folder, place.home])) ? id : undefined
 }
 
-const chosen = (place: Placement.Placement, registry: string | undefined): Promise<number> =>
+const newId = (place: Placement.Placement, registry: string | undefined): Promise<number> =>
   Users.choose([os.tmpdir(), path.dirname(place.home), place.home, ...COMMON_FOLDERS], async (id) =>
     registry === undefined ? true : await Registry.claim(registry, id, [place.folder, place.home]),
   )
 
 /**
- * Gives the server of this folder a user and a group of its own, which no other program has, and the cluster to them.
- * Only for root's servers, under the folder's lock, and while no server runs. Without root the place stays as it is.
+ * Gives the server of this folder a user and group of its own, which no other program has, and changes the owner of the
+ * cluster. Applies only if root runs the server, under the folder's lock, while no server runs. Without root the
+ * placement is unchanged.
  */
 export const settle = async (place: Placement.Placement, rootHome: string): Promise<Placement.Placement> => {
   if (process.geteuid?.() !== 0 || place.owner !== undefined) return place
   const cluster = Placement.cluster(place)
   const existing = await fs.lstat(cluster).catch(() => undefined)
   const registry = await Registry.open(rootHome)
-  const id = (await kept(place, registry, existing?.uid)) ?? (await chosen(place, registry))
+  const id = (await existingId(place, registry, existing?.uid)) ?? (await newId(place, registry))
   await closeToOthers(place.home, id)
   if (existing !== undefined && existing.uid !== id) await Handover.give(cluster, { uid: id, gid: id })
   return {

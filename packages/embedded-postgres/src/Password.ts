@@ -5,28 +5,28 @@ import * as Placement from "./Placement.ts"
 
 const FILE = "password"
 const FILE_MODE = 0o600
-/** As many as a guess by brute force can never reach, in letters that need no escaping in a URL. */
+/** Enough to prevent guessing. The encoding needs no escaping in a URL. */
 const RANDOM_BYTES = 24
 
 export interface Password {
   readonly text: string
-  /** There was none: a cluster that is already there has to be told. */
+  /** Whether the password was just created, so that an existing cluster must be changed to it. */
   readonly isNew: boolean
 }
 
 const fileOf = (place: Placement.Placement) => path.join(place.folder, FILE)
 const draftOf = (place: Placement.Placement) => `${fileOf(place)}.new`
 
-/** The folder's password; a new one is a draft until the cluster knows it. */
+/** Returns the folder's password. A new one is a draft until the cluster uses it. */
 export const find = async (place: Placement.Placement): Promise<Password> => {
   const file = fileOf(place)
-  const known = await fs.readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+  const stored = await fs.readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return ""
     throw cause
   })
-  if (known.trim() !== "") {
+  if (stored.trim() !== "") {
     await fs.chmod(file, FILE_MODE)
-    return { text: known.trim(), isNew: false }
+    return { text: stored.trim(), isNew: false }
   }
   const text = randomBytes(RANDOM_BYTES).toString("base64url")
   const draft = draftOf(place)
@@ -36,7 +36,7 @@ export const find = async (place: Placement.Placement): Promise<Password> => {
   return { text, isNew: true }
 }
 
-/** The cluster knows it. A start that ended before this makes another one, and tells the cluster that. */
+/** Makes a new password permanent once the cluster uses it. A start that ends earlier creates another one next time. */
 export const keep = async (place: Placement.Placement, password: Password): Promise<void> => {
   if (password.isNew) await fs.rename(draftOf(place), fileOf(place))
 }

@@ -6,30 +6,36 @@ import * as Handover from "./Handover.ts"
 import * as RootFolder from "./RootFolder.ts"
 import * as Users from "./Users.ts"
 
-/** Where root keeps what an unprivileged user must be able to enter; it survives a reboot, and only root writes there. */
+/**
+ * Folder of root for files that an unprivileged user must be able to enter. It survives a reboot, and only root can
+ * write to it.
+ */
 export const ROOT_HOME = "/var/lib/waybill"
-/** Says where the data lies when it could not lie in the folder itself. */
+/** File that names the folder of the data if it could not be in the folder itself. */
 const LOCATION = "location"
 const PRIVATE_MODE = 0o700
 
 export interface Owner {
   readonly uid: number
   readonly gid: number
-  /** A user of the server's own, of which /etc/passwd knows nothing. */
+  /** Whether the user was created for this server and is not in /etc/passwd. */
   readonly isNameless?: boolean
 }
 
-/** A user whom no folder belongs to, so that only what everybody may do is open to it. */
-const STRANGER: Owner = { uid: -1, gid: -1 }
+/** A user who owns no folder, so that only permissions for others apply. */
+const ANYBODY: Owner = { uid: -1, gid: -1 }
 
 export interface Placement {
-  /** What the caller named: password, log and record live here. */
+  /** The folder that the caller named. It holds password, log and location file. */
   readonly folder: string
-  /** Where cluster, lock and socket live: the same folder unless its user cannot get in there. */
+  /** The folder of cluster, lock and socket: the same folder, unless the server's user cannot enter it. */
   readonly home: string
-  /** Whom the server runs as, when not as ourselves. Root's own server has one once `Ownership.settle` gave it one. */
+  /**
+   * The user that the server runs as; undefined for the current user. For a server of root's, `Ownership.settle` sets
+   * it.
+   */
   readonly owner: Owner | undefined
-  /** The file in which root has registered the server's user. */
+  /** The file in which root registered the server's user. */
   readonly registered?: string | undefined
   readonly binaries: Binaries.Binaries
 }
@@ -41,8 +47,8 @@ const isRoot = () => process.geteuid?.() === 0
 const permits = (mode: number, uid: number, gid: number, owner: Owner, bit: number) =>
   (mode & (uid === owner.uid ? bit << 6 : gid === owner.gid ? bit << 3 : bit)) !== 0
 
-/** Whether every folder on the way may be entered by the one who serves. */
-const enters = async (folder: string, owner: Owner): Promise<boolean> => {
+/** Whether this user can enter the folder and all its parents. */
+const canEnterAll = async (folder: string, owner: Owner): Promise<boolean> => {
   for (let at = await fs.realpath(folder); ; at = path.dirname(at)) {
     const { mode, uid, gid } = await fs.stat(at)
     if (!permits(mode, uid, gid, owner, 0o1)) return false
@@ -50,10 +56,10 @@ const enters = async (folder: string, owner: Owner): Promise<boolean> => {
   }
 }
 
-const readsBinaries = async (folder: string, owner: Owner): Promise<boolean> => {
+const canReadBinaries = async (folder: string, owner: Owner): Promise<boolean> => {
   if (
-    !(await enters(path.join(folder, "bin"), owner)) ||
-    !(await enters(path.join(folder, "share/postgresql"), owner))
+    !(await canEnterAll(path.join(folder, "bin"), owner)) ||
+    !(await canEnterAll(path.join(folder, "share/postgresql"), owner))
   ) {
     return false
   }
@@ -64,39 +70,39 @@ const readsBinaries = async (folder: string, owner: Owner): Promise<boolean> => 
   )
 }
 
-const mended = async (copies: string): Promise<Binaries.Binaries> => {
-  const found = await Binaries.find()
-  return Binaries.mend(found.folder).then(
-    () => found,
-    // The package belongs to somebody else, or to a read-only image.
-    () => Binaries.copyInto(found, copies),
+const repairedBinaries = async (copies: string): Promise<Binaries.Binaries> => {
+  const binaries = await Binaries.find()
+  return Binaries.mend(binaries.folder).then(
+    () => binaries,
+    // The package belongs to another user or a read-only image.
+    () => Binaries.copyInto(binaries, copies),
   )
 }
 
 const existingCluster = (folder: string) => fs.stat(path.join(folder, "cluster")).catch(() => undefined)
 
-/** Whether data of a user's lies in the folder, or the folder is closed to us, which is how root keeps its own. */
-const isOfAnother = async (folder: string): Promise<boolean> => {
-  const look = (name: string) =>
+/** Whether the folder holds another user's data, or is closed to this user, as root's folders are. */
+const belongsToOther = async (folder: string): Promise<boolean> => {
+  const stat = (name: string) =>
     fs.stat(path.join(folder, name)).catch((cause: NodeJS.ErrnoException) => cause.code ?? cause.message)
-  const [existing, moved] = await Promise.all([look("cluster"), look(LOCATION)])
+  const [existing, moved] = await Promise.all([stat("cluster"), stat(LOCATION)])
   if (existing === "EACCES" || moved === "EACCES" || typeof moved !== "string") return true
   return typeof existing !== "string" && existing.uid !== process.geteuid?.()
 }
 
 const findAsUser = async (folder: string, installed: string | undefined): Promise<Placement> => {
-  if (await isOfAnother(folder)) {
+  if (await belongsToOther(folder)) {
     throw new NotStarted({
-      reason: `The data behind ${folder} belongs to another user, who started the service here before.`,
-      detail: "Start it as that user, or choose another folder.",
+      reason: `The data of ${folder} belongs to another user, who started the service here before.`,
+      detail: "Start the service as that user, or choose another folder.",
     })
   }
-  const binaries = installed === undefined ? await mended(folder) : await Binaries.installed(installed)
+  const binaries = installed === undefined ? await repairedBinaries(folder) : await Binaries.installed(installed)
   return { folder, home: folder, owner: undefined, binaries }
 }
 
-/** Two first starts at once must agree, so the record appears whole and only once. */
-const record = async (file: string, home: string): Promise<string> => {
+/** Writes the location file. The link appears complete and only once, so that two concurrent first starts agree. */
+const writeLocation = async (file: string, home: string): Promise<string> => {
   const draft = `${file}.${process.pid}`
   await fs.writeFile(draft, `${home}\n`)
   try {
@@ -110,41 +116,41 @@ const record = async (file: string, home: string): Promise<string> => {
   }
 }
 
-/** Whether a server can be given a way into the folder: root can open its own folders to one server alone. */
-const canEnter = async (folder: string, person: Owner | undefined, hasCluster: boolean): Promise<boolean> => {
-  if (person !== undefined) return await enters(folder, person)
-  if ((await fs.stat(folder)).uid === 0) return await enters(path.dirname(folder), STRANGER)
-  return hasCluster && (await enters(folder, STRANGER))
+/** Whether the server can be given access to the folder: root can open its own folders to one server only. */
+const canEnter = async (folder: string, originalOwner: Owner | undefined, hasCluster: boolean): Promise<boolean> => {
+  if (originalOwner !== undefined) return await canEnterAll(folder, originalOwner)
+  if ((await fs.stat(folder)).uid === 0) return await canEnterAll(path.dirname(folder), ANYBODY)
+  return hasCluster && (await canEnterAll(folder, ANYBODY))
 }
 
 /**
- * The folder itself where the server can be given a way in, else a new one in root's home, found again through a record
- * in the folder. What once has data stays where it is: a mode that changes must not look like an empty database.
+ * Returns the folder itself if the server can be given access to it, else a new folder in root's home that a location
+ * file names. Existing data stays where it is, so that a changed permission never looks like an empty database.
  */
 const homeFor = async (
   folder: string,
-  person: Owner | undefined,
+  originalOwner: Owner | undefined,
   hasCluster: boolean,
   rootHome: string,
 ): Promise<string> => {
   const file = path.join(folder, LOCATION)
   const recorded = await fs.readFile(file, "utf8").catch(() => undefined)
   if (recorded !== undefined) return await RootFolder.trusted(recorded.trim())
-  if (await canEnter(folder, person, hasCluster)) return folder
+  if (await canEnter(folder, originalOwner, hasCluster)) return folder
   if (hasCluster) {
     throw new NotStarted({
-      reason: `The user whose server uses the data in ${folder} can no longer enter that folder.`,
-      detail: "Give the folders above it back their permission to pass (chmod o+x).",
+      reason: `The user that owns the data in ${folder} can no longer enter that folder.`,
+      detail: "Restore access to the folders above it (chmod o+x).",
     })
   }
-  return await record(file, await fs.mkdtemp(path.join(await RootFolder.make(rootHome), "data-")))
+  return await writeLocation(file, await fs.mkdtemp(path.join(await RootFolder.make(rootHome), "data-")))
 }
 
 /**
- * The person who made the cluster before root started a server on it: it stays theirs, and they can have it back. None
- * where a server of root's made it, as a user of its own or, in earlier versions, as nobody.
+ * Returns the user who created the cluster before root started a server on it: the cluster stays theirs. Undefined if a
+ * server of root's created it, as its own user or, in earlier versions, as nobody.
  */
-const personOf = async (folder: string): Promise<Owner | undefined> => {
+const findOriginalOwner = async (folder: string): Promise<Owner | undefined> => {
   const existing = await existingCluster(folder)
   if (existing === undefined || existing.uid === 0) return undefined
   const { gid, uid } = existing
@@ -153,22 +159,26 @@ const personOf = async (folder: string): Promise<Owner | undefined> => {
 }
 
 const findAsRoot = async (folder: string, rootHome: string, installed: string | undefined): Promise<Placement> => {
-  const person = await personOf(folder)
-  const home = await homeFor(folder, person, (await existingCluster(folder)) !== undefined, rootHome)
+  const originalOwner = await findOriginalOwner(folder)
+  const home = await homeFor(folder, originalOwner, (await existingCluster(folder)) !== undefined, rootHome)
   const binaries =
-    installed === undefined ? await ofNpm(home, person ?? STRANGER, rootHome) : await Binaries.installed(installed)
-  return { folder, home, owner: person, binaries }
+    installed === undefined
+      ? await npmBinaries(home, originalOwner ?? ANYBODY, rootHome)
+      : await Binaries.installed(installed)
+  return { folder, home, owner: originalOwner, binaries }
 }
 
-const ofNpm = async (home: string, owner: Owner, rootHome: string): Promise<Binaries.Binaries> => {
-  const found = await mended(home)
-  return (await readsBinaries(found.folder, owner)) ? found : Binaries.copyInto(found, await RootFolder.make(rootHome))
+const npmBinaries = async (home: string, owner: Owner, rootHome: string): Promise<Binaries.Binaries> => {
+  const binaries = await repairedBinaries(home)
+  return (await canReadBinaries(binaries.folder, owner))
+    ? binaries
+    : Binaries.copyInto(binaries, await RootFolder.make(rootHome))
 }
 
 export const find = async (dataFolder: string, rootHome: string, installed?: string): Promise<Placement> => {
   if (process.platform === "win32") {
     throw new NotStarted({
-      reason: "The embedded Postgres does not run on Windows. Use WSL, or set DATABASE_URL to a server of your own.",
+      reason: "The embedded Postgres does not run on Windows. Use WSL, or set DATABASE_URL to your own server.",
       detail: "",
     })
   }
@@ -178,7 +188,7 @@ export const find = async (dataFolder: string, rootHome: string, installed?: str
   return isRoot() ? await findAsRoot(folder, rootHome, installed) : await findAsUser(folder, installed)
 }
 
-/** Whether a start would find data, here or where root has put it. A folder that we may not look into is not empty. */
+/** Whether a start would find data, here or in root's home. A folder without read access counts as data. */
 export const hasData = async (folder: string): Promise<boolean> => {
   const isThere = (name: string) =>
     fs.stat(path.join(folder, name)).then(
@@ -188,19 +198,19 @@ export const hasData = async (folder: string): Promise<boolean> => {
   return (await isThere("cluster")) || (await isThere(LOCATION))
 }
 
-/** What root makes in somebody's folder is theirs, or they could not start there any more. */
+/** Gives a file that root created to the owner of the folder, who could not start the service otherwise. */
 export const handOver = async (place: Placement, file: string): Promise<void> => {
   if (!isRoot()) return
   const { uid, gid } = await fs.stat(place.folder)
-  // The group of root's own folder is that of the server, to whom these files are closed.
+  // The group of a folder of root's is the server's, which must not read these files.
   if (uid !== 0) await fs.lchown(file, uid, gid)
 }
 
-/** A folder that only the one who serves may enter. */
+/** Makes a folder that only the server's user can enter. */
 export const privateFolder = async (folder: string, owner: Owner | undefined): Promise<string> => {
   await fs.mkdir(folder, { recursive: true, mode: PRIVATE_MODE })
   if (!(await fs.lstat(folder)).isDirectory()) {
-    throw new NotStarted({ reason: `${folder} must be a folder and not a link to one.`, detail: "" })
+    throw new NotStarted({ reason: `${folder} must be a folder, not a link to one.`, detail: "" })
   }
   const handle = await Handover.openFolder(folder)
   try {

@@ -4,7 +4,7 @@ import { promisify } from "node:util"
 
 const run = promisify(execFile)
 
-/** What tells a process from a later one that got the same number. */
+/** Identifies a process, as distinct from a later one with the same pid. */
 export interface Process {
   readonly pid: number
   readonly started: string
@@ -16,12 +16,12 @@ const missing = () => undefined
 const fromProc = async (pid: number): Promise<Process | undefined> => {
   const stat = await fs.readFile(`/proc/${pid}/stat`, "utf8").catch(missing)
   if (stat === undefined) return undefined
-  // The second field, the name, is in brackets and may itself hold brackets and spaces.
+  // The second field, the name, is in parentheses and may contain parentheses and spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  // A zombie answers to signal 0 for as long as nobody reaps it, which in a container can be for ever.
+  // A zombie accepts signal 0 until it is reaped, which in a container may never happen.
   if (fields[0] === "Z" || fields[0] === "X") return undefined
   const command = await fs.readFile(`/proc/${pid}/cmdline`, "utf8").catch(missing)
-  // The start counts from boot: the first process of a container may well start at the same tick after the next boot.
+  // The start time counts from boot, so the first process of a container may start at the same tick after a reboot.
   const boot = await fs.readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(missing)
   return {
     pid,
@@ -38,7 +38,7 @@ const fromPs = async (pid: number): Promise<Process | undefined> => {
   return { pid, started: (started ?? "").replaceAll(" ", "_"), command: command ?? "" }
 }
 
-/** The process, unless it is gone or only waits to be reaped. */
+/** Returns the process, unless it has ended or is a zombie. */
 export const find = (pid: number): Promise<Process | undefined> =>
   process.platform === "linux" ? fromProc(pid) : fromPs(pid)
 
@@ -46,19 +46,19 @@ export const signal = (pid: number, name: NodeJS.Signals): void => {
   try {
     process.kill(pid, name)
   } catch {
-    // Already gone, which is what the signal was for.
+    // The process has already ended.
   }
 }
 
 interface Owned extends Pick<Process, "pid" | "command"> {
-  /** Its current folder, where the system tells. */
+  /** Its working directory, if the system reports it. */
   readonly folder: string | undefined
 }
 
 const ownedInProc = async (pid: number, uid: number): Promise<Owned | undefined> => {
   const status = await fs.readFile(`/proc/${pid}/status`, "utf8").catch(missing)
   if (status === undefined || /^State:\s+[ZX]/mu.test(status)) return undefined
-  // Real, effective, saved and file system user: each of them reaches what the user owns.
+  // Real, effective, saved and file system user id. With each of them a process can access the user's files.
   const users = /^Uid:\s+(.*)$/mu.exec(status)?.[1]?.split(/\s+/u).map(Number)
   if (users?.includes(uid) !== true) return undefined
   const command = await fs.readFile(`/proc/${pid}/cmdline`, "utf8").catch(missing)
@@ -82,14 +82,17 @@ const allInPs = async (uid: number): Promise<ReadonlyArray<Owned>> => {
 const numbers = async (): Promise<ReadonlyArray<number>> =>
   (await fs.readdir("/proc")).flatMap((name) => (/^\d+$/u.test(name) ? [Number(name)] : []))
 
-/** Every process that runs as this user, by any of its user ids. */
+/** Returns every process that runs as this user, by any of its user ids. */
 export const ofUser = async (uid: number): Promise<ReadonlyArray<Owned>> => {
   if (process.platform !== "linux") return await allInPs(uid)
-  const found = await Promise.all((await numbers()).map((pid) => ownedInProc(pid, uid)))
-  return found.filter((each) => each !== undefined)
+  const processes = await Promise.all((await numbers()).map((pid) => ownedInProc(pid, uid)))
+  return processes.filter((each) => each !== undefined)
 }
 
-/** Whether a process stands in a folder, or has a file of it open or mapped. Answers no where the system does not tell. */
+/**
+ * Whether a process has a folder as its working directory or root, or a file in it open or mapped. False if the system
+ * does not report it.
+ */
 export const uses = async (pid: number, folder: string): Promise<boolean> => {
   const within = (file: string | undefined) => file === folder || file?.startsWith(`${folder}/`) === true
   const open = await fs.readdir(`/proc/${pid}/fd`).catch((): ReadonlyArray<string> => [])

@@ -2,11 +2,14 @@ import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as RootFolder from "./RootFolder.ts"
 
-/** Below root's home: one file for each user id that a server here has, which names the server's folders. */
+/** Folder in root's home with one file per user id of a server, which lists the server's folders. */
 const FOLDER = "users"
 const MODE = 0o700
 
-/** The registry's folder, or none where root cannot keep one: a read-only system, or a home that others may write to. */
+/**
+ * Returns the registry's folder, or undefined if root cannot keep one: a read-only system, or a home that others can
+ * write to.
+ */
 export const open = async (rootHome: string): Promise<string | undefined> => {
   try {
     return await RootFolder.make(path.join(await RootFolder.make(rootHome), FOLDER), MODE)
@@ -27,28 +30,28 @@ const foldersOf = async (entry: string): Promise<ReadonlyArray<string>> =>
 const allMissing = async (folders: ReadonlyArray<string>): Promise<boolean> =>
   (await Promise.all(folders.map(isMissing))).every((missing) => missing)
 
-/** The id of the server of `folder`, if one is registered. Removes entries of which no folder is left. */
+/** Returns the id that is registered for the server of `folder`. Removes entries whose folders no longer exist. */
 export const find = async (registry: string | undefined, folder: string): Promise<number | undefined> => {
   if (registry === undefined) return undefined
-  let found: number | undefined
+  let registered: number | undefined
   for (const name of await fs.readdir(registry)) {
     const id = Number(name)
     if (!Number.isInteger(id)) continue
     const entry = path.join(registry, name)
     const folders = await foldersOf(entry)
-    if (folders[0] === folder) found = id
+    if (folders[0] === folder) registered = id
     else if (await allMissing(folders)) await fs.rm(entry, { force: true })
   }
-  return found
+  return registered
 }
 
-/** Registers an id for the folders of one server. False where another has it. */
+/** Registers an id for the folders of one server. Returns false if another server has it. */
 export const claim = async (registry: string, id: number, folders: ReadonlyArray<string>): Promise<boolean> => {
   const entry = path.join(registry, String(id))
   const draft = `${entry}.${process.pid}`
   await fs.writeFile(draft, folders.map((folder) => `${folder}\n`).join(""), { mode: 0o600 })
   try {
-    // A link appears whole and only once.
+    // A link appears complete and only once.
     await fs.link(draft, entry)
     return true
   } catch (cause) {

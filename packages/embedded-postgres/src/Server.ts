@@ -9,49 +9,49 @@ import * as Placement from "./Placement.ts"
 import * as Process from "./Process.ts"
 import * as Watchdog from "./Watchdog.ts"
 
-/** A crashed server reads its log again, up to max_wal_size of it; one that is merely started needs 50 ms. */
+/** A crashed server replays up to max_wal_size of its log. A normal start takes 50 ms. */
 const START_TIMEOUT_MS = 300_000
-/** The processes of a killed server notice within moments; until then its memory is in use and a start is refused. */
+/** Processes of a killed server end within moments. Until then its shared memory is in use and a start fails. */
 const LEFTOVER_RETRIES = 100
 const RETRY_MS = 100
 const READY_POLL_MS = 5
-const GONE_POLL_MS = 10
+const ENDED_POLL_MS = 10
 const FAST_STOP_MS = 10_000
 const IMMEDIATE_STOP_MS = 3_000
-/** Of the server's log; what was before lies beside it, as much again. */
+/** Maximum size of the server's log. One older file of the same size is kept. */
 export const LOG_MAX_BYTES = 10 * 1024 * 1024
-const LOOK_AT_LOG_EVERY_MS = 60_000
+const CHECK_LOG_EVERY_MS = 60_000
 const LOG_TAIL_BYTES = 2_000
-/** What the server says while processes of its killed predecessor are still there. */
+/** Errors of a start while processes of the killed predecessor still run. */
 const STILL_IN_USE = /pre-existing shared memory block|lock file "postmaster\.pid" already exists/u
 
-const isGone = async (pid: number, withinMs: number): Promise<boolean> => {
+const hasEnded = async (pid: number, withinMs: number): Promise<boolean> => {
   const deadline = performance.now() + withinMs
   while ((await Process.find(pid)) !== undefined) {
     if (performance.now() > deadline) return false
-    await pause(GONE_POLL_MS)
+    await pause(ENDED_POLL_MS)
   }
   return true
 }
 
-/** Asks for a fast shutdown, then an immediate one, then stops asking: bounded, whatever the server is doing. */
+/** Requests a fast shutdown, then an immediate one, then kills. The total time is bounded. */
 const stop = async (pid: number): Promise<void> => {
   Process.signal(pid, "SIGINT")
-  if (await isGone(pid, FAST_STOP_MS)) return
+  if (await hasEnded(pid, FAST_STOP_MS)) return
   Process.signal(pid, "SIGQUIT")
-  if (await isGone(pid, IMMEDIATE_STOP_MS)) return
+  if (await hasEnded(pid, IMMEDIATE_STOP_MS)) return
   Process.signal(pid, "SIGKILL")
-  await isGone(pid, IMMEDIATE_STOP_MS)
+  await hasEnded(pid, IMMEDIATE_STOP_MS)
 }
 
-/** Called under the folder's lock: whoever runs a server of ours here has lost its parent. */
+/** Stops a server whose parent has ended. Called under the folder's lock. */
 export const stopLeftover = async (place: Placement.Placement): Promise<void> => {
-  const found = await Cluster.postmaster(place)
-  const alive = found === undefined ? undefined : await Process.find(found.pid)
-  // A file whose process is dead is the server's own affair: it also looks for processes that outlived that one.
+  const postmaster = await Cluster.postmaster(place)
+  const alive = postmaster === undefined ? undefined : await Process.find(postmaster.pid)
+  // Postgres itself handles a file whose process has ended, and also finds processes that outlived it.
   if (alive === undefined) return
   if (!alive.command.includes(Placement.cluster(place))) {
-    // The number was given to another program since, and the server would take that for itself.
+    // Another program has this pid now, and Postgres would take it for its own.
     return await fs.rm(path.join(Placement.cluster(place), "postmaster.pid"), { force: true })
   }
   if (!Cluster.isOurs(alive.command)) {
@@ -61,8 +61,8 @@ export const stopLeftover = async (place: Placement.Placement): Promise<void> =>
 }
 
 /**
- * Emptied where it lies, for the server goes on writing into it and always at its end. What it says between the copy and
- * that is lost, which a log may be.
+ * Truncates the log in place, because the server appends to the open file. Lines written between copy and truncation
+ * are lost, which is acceptable for a log.
  */
 export const boundLog = async (place: Placement.Placement, file: string): Promise<void> => {
   const size = await fs.stat(file).then(
@@ -84,13 +84,11 @@ const openLog = async (place: Placement.Placement, file: string): Promise<fs.Fil
 
 const watchLog = (place: Placement.Placement, file: string) =>
   Effect.acquireRelease(
-    Effect.sync(() =>
-      setInterval(() => void boundLog(place, file).catch(() => undefined), LOOK_AT_LOG_EVERY_MS).unref(),
-    ),
+    Effect.sync(() => setInterval(() => void boundLog(place, file).catch(() => undefined), CHECK_LOG_EVERY_MS).unref()),
     (looking) => Effect.sync(() => clearInterval(looking)),
   )
 
-/** The end of what was said since then; all is new in a log that was emptied meanwhile. */
+/** Returns the end of the log since an offset. If the log was truncated since, all of it is new. */
 const tail = async (file: string, from: number): Promise<string> => {
   const text = await fs.readFile(file).catch(() => Buffer.alloc(0))
   return text
@@ -103,78 +101,78 @@ interface Options {
   readonly args: ReadonlyArray<string>
   readonly logFile: string
   readonly launched: Effect.Effect<void>
-  /** What is removed when we are killed and cannot do it ourselves. */
-  readonly leavings: ReadonlyArray<string>
+  /** Files that the watchdog removes if this process is killed. */
+  readonly removeAfterwards: ReadonlyArray<string>
 }
 
 interface Launched {
   readonly child: ChildProcess
   readonly pid: number
   readonly watchdog: Watchdog.Watchdog
-  /** Of the file that a killed server left behind, if one did. */
+  /** The postmaster file of a killed server, if there is one. */
   readonly before: Cluster.Postmaster | undefined
-  /** Where in the log this server's own lines begin. */
-  readonly logged: number
+  /** Offset in the log at which this server's output begins. */
+  readonly logOffset: number
 }
 
-const runs = ({ child }: Launched) => child.exitCode === null && child.signalCode === null
+const isRunning = ({ child }: Launched) => child.exitCode === null && child.signalCode === null
 
 const launch = async (place: Placement.Placement, options: Options): Promise<Launched> => {
   const log = await openLog(place, options.logFile)
-  const logged = (await log.stat()).size
-  const watchdog = Watchdog.start(path.join(Placement.cluster(place), "postmaster.pid"), options.leavings)
+  const logOffset = (await log.stat()).size
+  const watchdog = Watchdog.start(path.join(Placement.cluster(place), "postmaster.pid"), options.removeAfterwards)
   const before = await Cluster.postmaster(place)
   const child = Cluster.launch(place, options.args, log.fd)
   const refused = new Promise<string>((resolve) => child.once("error", (cause) => resolve(cause.message)))
   await log.close()
   if (child.pid === undefined) {
     watchdog.dismiss()
-    throw new NotStarted({ reason: "Postgres could not be run.", detail: await refused })
+    throw new NotStarted({ reason: "Postgres could not be started.", detail: await refused })
   }
   watchdog.guard(child.pid)
-  // A program that forgets to close its scope may still end; the watchdog then stops the server.
+  // Lets a program end that never closes its scope; the watchdog then stops the server.
   child.unref()
-  return { child, pid: child.pid, watchdog, before, logged }
+  return { child, pid: child.pid, watchdog, before, logOffset }
 }
 
-/** A server that ended by itself has given its number back, and the number may be another program's by now. */
+/** Stops the server. One that has already ended is not signalled, because its pid may belong to another program. */
 const dismiss = async (launched: Launched): Promise<void> => {
   launched.child.removeAllListeners("exit")
-  if (runs(launched)) await stop(launched.pid)
+  if (isRunning(launched)) await stop(launched.pid)
   launched.watchdog.dismiss()
 }
 
 /**
- * A file holds a start by the second, in which a killed server can already have its successor; and in a container each
- * server may well get the same number. Only together they are of one server.
+ * Whether two postmaster files are of different servers. The start time has a resolution of a second, and in a
+ * container successive servers may have the same pid; only both together identify a server.
  */
-const isAnother = (now: Cluster.Postmaster, before: Cluster.Postmaster | undefined) =>
+const isNewServer = (now: Cluster.Postmaster, before: Cluster.Postmaster | undefined) =>
   now.pid !== before?.pid || now.started !== before.started
 
 const becomesReady = async (place: Placement.Placement, launched: Launched, signal: AbortSignal): Promise<boolean> => {
   const deadline = performance.now() + START_TIMEOUT_MS
-  while (runs(launched) && !signal.aborted && performance.now() < deadline) {
+  while (isRunning(launched) && !signal.aborted && performance.now() < deadline) {
     const postmaster = await Cluster.postmaster(place)
-    if (postmaster?.pid === launched.pid && postmaster.ready && isAnother(postmaster, launched.before)) return true
+    if (postmaster?.pid === launched.pid && postmaster.ready && isNewServer(postmaster, launched.before)) return true
     await pause(READY_POLL_MS)
   }
   return false
 }
 
-/** Fails with what the server said when it does not come up. */
+/** Starts the server. Fails with its log output if it does not become ready. */
 const started = (place: Placement.Placement, options: Options) =>
   Effect.gen(function* () {
     const launched = yield* Effect.acquireRelease(
-      Effect.tryPromise({ try: () => launch(place, options), catch: notStarted("Postgres could not be run.") }),
+      Effect.tryPromise({ try: () => launch(place, options), catch: notStarted("Postgres could not be started.") }),
       (launched) => Effect.promise(() => dismiss(launched)),
     )
     yield* options.launched
     const ready = yield* Effect.promise((signal) => becomesReady(place, launched, signal)).pipe(Effect.interruptible)
     if (ready) return launched
     yield* Effect.promise(() => dismiss(launched))
-    const detail = yield* Effect.promise(() => tail(options.logFile, launched.logged))
+    const detail = yield* Effect.promise(() => tail(options.logFile, launched.logOffset))
     const error = new NotStarted({ reason: "Postgres did not start.", detail })
-    // Real time, whatever clock the caller lives by: it is another process that we wait for.
+    // Uses real time, because it waits for another process, even if the caller uses a test clock.
     if (isTransient(error)) yield* Effect.promise(() => pause(RETRY_MS))
     return yield* error
   })
@@ -197,10 +195,10 @@ export const run: (
   yield* watchLog(place, options.logFile)
   const died = yield* Deferred.make<never, ServerDied>()
   const fail = async () => {
-    const detail = await tail(options.logFile, launched.logged)
+    const detail = await tail(options.logFile, launched.logOffset)
     Deferred.doneUnsafe(died, Effect.fail(new ServerDied({ pid: launched.pid, detail })))
   }
   launched.child.once("exit", () => void fail())
-  if (!runs(launched)) yield* Effect.promise(fail)
+  if (!isRunning(launched)) yield* Effect.promise(fail)
   return { pid: launched.pid, died: Deferred.await(died) }
 })

@@ -1,17 +1,20 @@
 import { totalmem } from "node:os"
 
-/** Stands in the command line, by which a server of ours is known from any other. */
+/** Part of the command line, which identifies servers of this package. */
 export const CLUSTER_NAME = "waybill"
 
-/** What a mail service of one machine wants. Given on the command line, so an upgrade of the code is an upgrade of these. */
+/**
+ * Settings for a mail service on one machine. They are given on the command line, so that a new release changes them
+ * too.
+ */
 export const SETTINGS: Readonly<Record<string, string>> = {
   cluster_name: CLUSTER_NAME,
   max_connections: "100",
   synchronous_commit: "on",
   max_wal_size: "2GB",
-  // Queue tables live by small, frequent vacuums.
+  // Queue tables need small, frequent vacuums.
   autovacuum_naptime: "10s",
-  // Statements here are short: compiling them costs more than running them.
+  // Queries are short: JIT compilation would cost more than it saves.
   jit: "off",
   random_page_cost: "1.1",
   timezone: "UTC",
@@ -28,25 +31,28 @@ export const MOST_SHARED_BUFFERS_MB = 2048
 const SHARE_OF_MEMORY = 8
 const MB = 1024 * 1024
 
-/** What a container may use, where there is one, and else what the machine has. */
+/** Returns the memory limit of the container, or the memory of the machine. */
 const memory = (): number => {
   const allowed = process.constrainedMemory()
   return allowed > 0 ? Math.min(allowed, totalmem()) : totalmem()
 }
 
-/** An eighth, for the service lives beside it, and the system's own cache. Taken as it is filled, not before. */
+/**
+ * Returns an eighth of the memory, because the service and the system's cache share the machine. Postgres claims it
+ * only as needed.
+ */
 export const sharedBuffers = (bytes = memory()): string =>
   `${Math.min(Math.max(Math.floor(bytes / SHARE_OF_MEMORY / MB), LEAST_SHARED_BUFFERS_MB), MOST_SHARED_BUFFERS_MB)}MB`
 
-/** Not every build has it, and a server refuses to start with a value that it was not built with. */
+/** Not in every build, and a server refuses to start with a value that it was not built with. */
 export const PREFERRED_WAL_COMPRESSION = "lz4"
 
-/** For a database that lives as long as a test run: nothing in it has to outlive a crash. */
+/** Settings for a temporary database, which need not survive a crash. */
 export const SCRATCH_SETTINGS: Readonly<Record<string, string>> = {
   fsync: "off",
   full_page_writes: "off",
   shared_buffers: `${LEAST_SHARED_BUFFERS_MB}MB`,
-  // Fewer processes: a run is short and its tables are small.
+  // Fewer processes: runs are short and tables small.
   io_method: "sync",
 }
 

@@ -4,34 +4,36 @@ import * as path from "node:path"
 import { NotStarted } from "./Failure.ts"
 import * as Process from "./Process.ts"
 
-/** User ids and group ids share these ranges: a server has the same number as both. */
+/** A range of user and group ids. A server has the same number as both. */
 export interface Range {
   readonly first: number
   readonly last: number
 }
 
 /**
- * Above the ids of distributions, of systemd's containers (up to 1,879,048,191) and of directory services such as SSSD
- * and FreeIPA (up to 2,000,200,000); below those that systemd keeps for foreign images (from 2,147,352,576).
+ * Above the ids of distributions, of systemd containers (up to 1,879,048,191) and of directory services such as SSSD
+ * and FreeIPA (up to 2,000,200,000); below those that systemd reserves for foreign images (from 2,147,352,576).
  */
 export const PREFERRED: Range = { first: 2_100_000_000, last: 2_133_554_431 }
-/** For a container whose user namespace maps the low 65,536 ids only: the upper end of what `adduser` gives to people. */
+/**
+ * For a container whose user namespace maps only the low 65,536 ids: the upper end of the range that `adduser` uses.
+ */
 export const IN_SMALL_NAMESPACE: Range = { first: 40_000, last: 59_999 }
-/** The user that a root's server ran as in earlier versions, where /etc/passwd has no `nobody`. */
+/** The user of root's servers in earlier versions, if /etc/passwd has no `nobody`. */
 const NOBODY_ID = 65_534
 const NOBODY = "nobody"
-/** Random ids that are tried before the start gives up. */
+/** Maximum number of random ids that are tried. */
 const MAX_TRIES = 100
-/** Entries of one folder whose owners are looked at before a new id is chosen. */
+/** Maximum number of entries per folder whose owners are checked before a new id is chosen. */
 const MAX_ENTRIES = 10_000
 
-/** macOS writes the id of nobody as -2. */
+/** Converts an id to unsigned: macOS writes the id of nobody as -2. */
 const unsigned = (text: string | undefined) => Number(text) >>> 0
 
 const read = (file: string) => fs.readFile(file, "utf8").catch(() => "")
 const fields = (text: string) => text.split("\n").map((line) => line.split(":"))
 
-/** The part of `range` that a user namespace maps; `map` is the text of /proc/self/uid_map or gid_map. */
+/** Returns the part of `range` that a user namespace maps. `map` is the text of /proc/self/uid_map or gid_map. */
 export const mapped = (range: Range, map: string): ReadonlyArray<Range> =>
   map
     .split("\n")
@@ -42,10 +44,10 @@ export const mapped = (range: Range, map: string): ReadonlyArray<Range> =>
     })
     .filter(({ first, last }) => first <= last)
 
-/** The ids that may be given to a server here: the preferred range, or the low one where the preferred is not mapped. */
+/** Returns the ids that a server may get: the preferred range, or the low one if the preferred is not mapped. */
 export const available = (uidMap: string, gidMap: string): ReadonlyArray<Range> => {
   for (const range of [PREFERRED, IN_SMALL_NAMESPACE]) {
-    // A system without user namespaces has no maps and takes every id.
+    // A system without user namespaces has no maps and accepts every id.
     const users = uidMap === "" ? [range] : mapped(range, uidMap)
     const both = gidMap === "" ? users : users.flatMap((each) => mapped(each, gidMap))
     if (both.length > 0) return both
@@ -58,7 +60,7 @@ export const availableHere = async (): Promise<ReadonlyArray<Range>> =>
 
 const isIn = (ranges: ReadonlyArray<Range>, id: number) => ranges.some(({ first, last }) => first <= id && id <= last)
 
-/** Ids that /etc gives to a user, a group or the containers of a user. */
+/** Returns a test for ids that /etc assigns to a user, a group or a user's containers. */
 const assigned = async (): Promise<(id: number) => boolean> => {
   const [passwd, group, subuid, subgid] = await Promise.all(
     ["passwd", "group", "subuid", "subgid"].map(async (name) => fields(await read(`/etc/${name}`))),
@@ -71,7 +73,7 @@ const assigned = async (): Promise<(id: number) => boolean> => {
   return (id) => named.has(id) || isIn(delegated, id)
 }
 
-/** The owners of the entries of these folders; a folder that cannot be read has none. */
+/** Returns the owners of the entries of these folders. A folder without read access has none. */
 const ownersIn = async (folders: ReadonlyArray<string>): Promise<ReadonlySet<number>> => {
   const owners = new Set<number>()
   for (const folder of folders) {
@@ -82,22 +84,22 @@ const ownersIn = async (folders: ReadonlyArray<string>): Promise<ReadonlySet<num
   return owners
 }
 
-/** The user that every system has and many programs share. */
+/** Returns the user nobody, which every system has and many programs share. */
 export const nobody = async (): Promise<{ readonly uid: number; readonly gid: number }> => {
   const line = fields(await read("/etc/passwd")).find(([name]) => name === NOBODY)
   return line === undefined ? { uid: NOBODY_ID, gid: NOBODY_ID } : { uid: unsigned(line[2]), gid: unsigned(line[3]) }
 }
 
-/** A user with a name, other than root: initdb and single-user mode refuse to run as an id without one. */
+/** Returns a user with a name, other than root: initdb and single-user mode refuse to run as an id without one. */
 export const named = async (): Promise<number> => {
   const users = fields(await read("/etc/passwd"))
-  const found = users.find(([name]) => name === NOBODY) ?? users.find(([, , id]) => unsigned(id) > 0)
-  if (found === undefined)
-    throw new NotStarted({ reason: "/etc/passwd names no user but root; initdb needs one.", detail: "" })
-  return unsigned(found[2])
+  const user = users.find(([name]) => name === NOBODY) ?? users.find(([, , id]) => unsigned(id) > 0)
+  if (user === undefined)
+    throw new NotStarted({ reason: "/etc/passwd has no user other than root, which initdb requires.", detail: "" })
+  return unsigned(user[2])
 }
 
-/** Tells of an id whether it can only be one that a start gave to a server: in range, and nobody's by /etc. */
+/** Returns a test for ids that only a start can have given to a server: in range, and not assigned in /etc. */
 export const serverIds = async (): Promise<(id: number) => boolean> => {
   const [ranges, isAssigned] = await Promise.all([availableHere(), assigned()])
   return (id) => isIn(ranges, id) && !isAssigned(id)
@@ -105,7 +107,7 @@ export const serverIds = async (): Promise<(id: number) => boolean> => {
 
 export const isServers = async (id: number): Promise<boolean> => (await serverIds())(id)
 
-/** The first random id, of those available here, that belongs to no user, no process, no file in `folders`, and that `claim` accepts. */
+/** Returns a random id of `among`, by default of all ids available here, that no user, process or file in `folders` has and that `claim` accepts. */
 export const choose = async (
   folders: ReadonlyArray<string>,
   claim: (id: number) => Promise<boolean>,
@@ -121,7 +123,7 @@ export const choose = async (
     if (await claim(id)) return id
   }
   throw new NotStarted({
-    reason: "Root found no user id for the embedded Postgres that nothing else here uses.",
+    reason: "No unused user id was found for the embedded Postgres.",
     detail:
       "This container maps too few ids (/proc/self/uid_map). Run the service as a user other than root, or set DATABASE_URL.",
   })

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process"
 
-/** How long a fast shutdown may take after the parent is gone, in tenths of a second, and an immediate one after it. */
+/** How long a fast shutdown may take after the parent has ended, in tenths of a second, and then an immediate one. */
 const FAST_SHUTDOWN_TENTHS = 100
 const IMMEDIATE_SHUTDOWN_TENTHS = 30
 
 /**
- * It reads a pipe whose other end only the parent holds: the pipe ends when the parent does, whatever killed it. The
- * first line is the server's process, the second says that the parent has stopped it itself.
+ * Reads a pipe whose other end only the parent holds, so that the pipe ends with the parent, however it dies. The first
+ * line is the server's pid; a second line "done" means that the parent has stopped the server itself.
  */
 const SCRIPT = `
 lock=$1
@@ -34,7 +34,7 @@ export interface Watchdog {
   readonly dismiss: () => void
 }
 
-/** Started before the server, so that there is no moment in which the server runs unwatched. */
+/** Starts the watchdog. It runs before the server, so that the server is never unwatched. */
 export const start = (postmasterFile: string, removeAfterwards: ReadonlyArray<string>): Watchdog => {
   const child = spawn("/bin/sh", ["-c", SCRIPT, "waybill-watchdog", postmasterFile, ...removeAfterwards], {
     cwd: "/",
@@ -42,7 +42,7 @@ export const start = (postmasterFile: string, removeAfterwards: ReadonlyArray<st
     stdio: ["pipe", "ignore", "ignore"],
   })
   child.unref()
-  // Somebody may kill it; what it guards is then still stopped by its parent.
+  // If the watchdog is killed, the parent still stops the server.
   child.on("error", () => undefined)
   child.stdin.on("error", () => undefined)
   return {
