@@ -1,24 +1,13 @@
 import { HttpApi, OpenApi } from "effect/http-api"
-import { Account } from "./Account.ts"
-import { ApiKeys } from "./ApiKeys.ts"
-import { Audit } from "./Audit.ts"
 import { finish } from "./Document.ts"
-import { Domains } from "./Domains.ts"
-import { Emails } from "./Emails.ts"
-import { Events } from "./Events.ts"
-import { Logs } from "./Logs.ts"
-import { Members } from "./Members.ts"
-import { Sandbox } from "./Sandbox.ts"
-import { Statistics } from "./Stats.ts"
-import { Suppressions } from "./Suppressions.ts"
+import { GROUPS } from "./Groups.ts"
 import { System } from "./System.ts"
-import { Webhooks } from "./Webhooks.ts"
 
 export const PREFIX = "/v1"
 
 /** The whole public API. Everything under /v1 only grows (contract §12). */
 export class Api extends HttpApi.make("waybill")
-  .add(Emails, Logs, Domains, ApiKeys, Webhooks, Suppressions, Account, Members, Statistics, Events, Audit, Sandbox)
+  .add(...GROUPS)
   .prefix(PREFIX)
   .add(System)
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" })

@@ -36,9 +36,9 @@ const Item = Schema.Unknown.pipe(
         Effect.result(
           Effect.mapError(decode(json), ({ issue }): Malformed => ({ details: Violations.fromIssue(issue), json })),
         ),
-      encode: (judged) =>
-        Result.isSuccess(judged)
-          ? Effect.mapError(encode(judged.success), (error) => error.issue)
+      encode: (decoded) =>
+        Result.isSuccess(decoded)
+          ? Effect.mapError(encode(decoded.success), (error) => error.issue)
           : Effect.fail(new SchemaIssue.InvalidValue({ message: "is not a message" })),
     }),
   ),

@@ -1,18 +1,14 @@
-import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import type { Api } from "./Api.ts"
+import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import type { Group } from "./Groups.ts"
 
 /**
  * How an endpoint treats a key that is bound to one domain (contract §7).
- * - `own domain`: reads and changes only what belongs to that domain; lists are filtered, another domain's object is
- * 403.
+ * - `own domain`: reads and changes only what belongs to that domain; another domain's object is 403.
  * - `whole account`: cannot be limited to one domain, so a bound key is refused.
  * - `caller`: returns only facts about the caller and its limits, never about a domain.
  */
 export type Rule = "own domain" | "whole account" | "caller"
 
-type GroupsOf<A> = A extends HttpApi.HttpApi<string, infer Groups> ? Groups : never
-/** The groups under /v1. The others need no key. */
-type Group = Exclude<GroupsOf<typeof Api>, { readonly identifier: "system" }>
 type Rules = {
   readonly [G in Group as G["identifier"]]: {
     readonly [E in HttpApiEndpoint.Identifier<HttpApiGroup.Endpoints<G>>]: Rule

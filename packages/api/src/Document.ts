@@ -22,7 +22,7 @@ const HEADERS = {
   },
 }
 
-const EVERY_ANSWER = {
+const EVERY_RESPONSE = {
   "X-RateLimit-Limit": "RateLimitLimit",
   "X-RateLimit-Remaining": "RateLimitRemaining",
   "X-RateLimit-Reset": "RateLimitReset",
@@ -55,8 +55,8 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
   for (const [path, operations] of Object.entries(document["paths"] as Record<string, Record<string, Json>>))
     for (const operation of Object.values(operations)) {
       const responses = operation["responses"] as Record<string, Json>
-      sayRule(operation)
-      if (!mayBeMissing(path)) delete responses["404"]
+      describeRule(operation)
+      if (!canBeNotFound(path)) delete responses["404"]
       for (const response of Object.values(responses)) finishResponse(response)
       for (const parameter of (operation["parameters"] ?? []) as ReadonlyArray<Json>)
         finishParameter(parameter, operation)
@@ -78,7 +78,7 @@ const BOUND: { readonly [R in BoundKeys.Rule]: string } = {
 }
 
 /** Describes how the endpoint treats a bound key, from the table that the server applies. */
-const sayRule = (operation: Json): void => {
+const describeRule = (operation: Json): void => {
   const [group = "", endpoint = ""] = String(operation["operationId"]).split(".")
   // Endpoints outside /v1 need no key.
   if (!Object.hasOwn(BoundKeys.RULES, group)) return
@@ -86,12 +86,12 @@ const sayRule = (operation: Json): void => {
 }
 
 /** Only a path with an id can name a missing object, and the sandbox is missing while mail is really sent. */
-const mayBeMissing = (path: string): boolean => path.includes("{") || path.startsWith("/v1/sandbox/")
+const canBeNotFound = (path: string): boolean => path.includes("{") || path.startsWith("/v1/sandbox/")
 
 const finishResponse = (response: Json): void => {
   const own = Object.keys((response["headers"] ?? {}) as Json)
   const headers: Json = {}
-  for (const [name, component] of Object.entries(EVERY_ANSWER)) headers[name] = headerRef(component)
+  for (const [name, component] of Object.entries(EVERY_RESPONSE)) headers[name] = headerRef(component)
   if (own.includes("retry-after")) headers["Retry-After"] = headerRef("RetryAfter")
   if (own.includes("idempotent-replayed")) headers["Idempotent-Replayed"] = headerRef("IdempotentReplayed")
   response["headers"] = headers
@@ -100,10 +100,10 @@ const finishResponse = (response: Json): void => {
 const headerRef = (name: keyof typeof HEADERS): Json => ({ $ref: `#/components/headers/${name}` })
 
 const finishParameter = (parameter: Json, operation: Json): void => {
-  const whole = (schema: Json) => (parameter["schema"] = { type: "integer", ...schema })
+  const setInteger = (schema: Json) => (parameter["schema"] = { type: "integer", ...schema })
   if (parameter["name"] === "limit") {
     const feed = operation["operationId"] === "events.list"
-    whole(
+    setInteger(
       feed ? { minimum: 1, maximum: 1_000, default: 100 } : { minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
     )
   }

@@ -29,7 +29,7 @@ const mailboxes = <S extends Schema.Codec<string | ReadonlyArray<string> | null,
     Schema.decodeTo(
       Schema.Array(Schema.toType(Address.MailboxObject)),
       SchemaTransformation.transformEffect<Mailboxes, string | ReadonlyArray<string> | null>({
-        decode: (given) => parseMailboxes(wire, given, minimum, maximum),
+        decode: (value) => parseMailboxes(wire, value, minimum, maximum),
         encode: (list) => Effect.succeed(list.map(Address.format)),
       }),
     ),
@@ -37,11 +37,11 @@ const mailboxes = <S extends Schema.Codec<string | ReadonlyArray<string> | null,
 
 const parseMailboxes = (
   { ast }: Schema.Top,
-  given: string | ReadonlyArray<string> | null,
+  value: string | ReadonlyArray<string> | null,
   minimum: number,
   maximum: number,
 ): Effect.Effect<Mailboxes, SchemaIssue.Issue> => {
-  const texts = given === null ? [] : typeof given === "string" ? [given] : given
+  const texts = value === null ? [] : typeof value === "string" ? [value] : value
   const count = texts.length
   if (count < minimum || count > maximum)
     return Effect.fail(new SchemaIssue.InvalidValue({ message: Rules.counted(minimum, maximum, "addresses", count) }))
@@ -52,14 +52,14 @@ const parseMailboxes = (
     if (Result.isSuccess(mailbox)) parsed.push(mailbox.success)
     else {
       const issue = new SchemaIssue.InvalidValue({ message: mailbox.failure })
-      issues.push(typeof given === "string" ? issue : new SchemaIssue.Pointer([nth], issue))
+      issues.push(typeof value === "string" ? issue : new SchemaIssue.Pointer([nth], issue))
     }
   }
   const [first, ...rest] = issues
   return first === undefined ? Effect.succeed(parsed) : Effect.fail(new SchemaIssue.Composite(ast, [first, ...rest]))
 }
 
-const others = (maximum: number, description: string) =>
+const optionalMailboxes = (maximum: number, description: string) =>
   mailboxes(Schema.NullOr(OneOrMany), 0, maximum, description).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/u
@@ -99,7 +99,7 @@ export const Attachment = Schema.Struct({
 }).annotate({ identifier: "Attachment" })
 export type Attachment = typeof Attachment.Type
 
-const wrongTag = (tag: string): string | undefined =>
+const tagProblem = (tag: string): string | undefined =>
   tag === "" ? "must not be empty" : (Rules.sized(tag, MAX_TAG_CHARS) ?? Text.nameProblem(tag))
 
 export const ScheduledAt = Timestamp.FromIso
@@ -124,12 +124,12 @@ export const EmailMessage = Schema.Struct({
   subject: Schema.String.check(Rules.chars(MAX_SUBJECT_CHARS), Rules.oneLine).annotate({ examples: ["Your receipt"] }),
   html: optional(Schema.String, "HTML body. Without `text`, a text part is derived from it"),
   text: optional(Schema.String, "Plain text body; recommended"),
-  cc: others(MAX_COPIES, "Visible to all recipients; counts towards the recipient limit"),
-  bcc: others(MAX_COPIES, "Hidden from all recipients; counts towards the recipient limit"),
-  reply_to: others(MAX_REPLY_TO, "Addresses for replies"),
+  cc: optionalMailboxes(MAX_COPIES, "Visible to all recipients; counts towards the recipient limit"),
+  bcc: optionalMailboxes(MAX_COPIES, "Hidden from all recipients; counts towards the recipient limit"),
+  reply_to: optionalMailboxes(MAX_REPLY_TO, "Addresses for replies"),
   headers: optional(MessageHeaders, "Custom headers, except those that the service writes"),
   tags: optional(
-    Schema.Array(Schema.String).check(Rules.texts(MAX_TAGS, "tags", wrongTag)),
+    Schema.Array(Schema.String).check(Rules.texts(MAX_TAGS, "tags", tagProblem)),
     `Labels for filtering the logs; 1 to ${MAX_TAG_CHARS} characters each`,
   ),
   scheduled_at: optional(ScheduledAt, "When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`"),
@@ -150,8 +150,8 @@ export const EmailMessage = Schema.Struct({
 })
   .check(
     Schema.makeFilter(({ headers, reply_to }) => {
-      const second = reply_to.length === 0 ? undefined : Object.keys(headers ?? {}).find(isReplyTo)
-      return second === undefined || { path: ["headers", second], issue: "cannot be combined with `reply_to`" }
+      const duplicate = reply_to.length === 0 ? undefined : Object.keys(headers ?? {}).find(isReplyTo)
+      return duplicate === undefined || { path: ["headers", duplicate], issue: "cannot be combined with `reply_to`" }
     }),
   )
   .annotate({ identifier: "EmailMessage" })

@@ -29,7 +29,7 @@ const Recipient = Schema.Struct({
   smtp: Schema.NullOr(Smtp),
 }).annotate({ identifier: "EmailRecipient" })
 
-const Trouble = Schema.Struct({
+const RecipientError = Schema.Struct({
   recipient: Schema.String,
   status: EmailStatus.Status,
   category: Schema.NullOr(Schema.String),
@@ -78,7 +78,7 @@ const fields = {
   api_key_id: Schema.NullOr(Id.ApiKeyId),
   domain: Schema.String,
   size_bytes: Schema.Natural,
-  error: Schema.NullOr(Trouble).annotate({
+  error: Schema.NullOr(RecipientError).annotate({
     description: "The error of the first recipient that has one",
   }),
   version: Schema.Natural.annotate({ description: "Number of events in its stream" }),

@@ -9,7 +9,7 @@ export const about = (
   scope: Scope.Scope | "any key",
   description: string,
 ): Context.Context<RequiredScope> => {
-  const words = `${description} Scope: \`${scope}\`.`
-  const told = OpenApi.annotations({ summary, description: words }) as Context.Context<RequiredScope>
-  return scope === "any key" ? told : Context.add(told, RequiredScope, scope)
+  const text = `${description} Scope: \`${scope}\`.`
+  const annotations = OpenApi.annotations({ summary, description: text }) as Context.Context<RequiredScope>
+  return scope === "any key" ? annotations : Context.add(annotations, RequiredScope, scope)
 }

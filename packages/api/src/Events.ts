@@ -26,8 +26,8 @@ const Types = Schema.String.annotate({
     SchemaTransformation.transformEffect<ReadonlyArray<string>, string>({
       decode: (text) => {
         const words = text.split(",").map((word) => word.trim())
-        const stranger = words.find((word) => DomainEvent.tagsOf(word).length === 0)
-        return stranger === undefined
+        const unknown = words.find((word) => DomainEvent.tagsOf(word).length === 0)
+        return unknown === undefined
           ? Effect.succeed(words)
           : Effect.fail(new SchemaIssue.InvalidValue({ message: `takes one or several of ${TYPES.join(", ")}` }))
       },

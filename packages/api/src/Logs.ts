@@ -28,8 +28,8 @@ const Statuses = Schema.String.annotate({
     SchemaTransformation.transformEffect<ReadonlyArray<EmailStatus.Status>, string>({
       decode: (text) => {
         const words = text.split(",").map((word) => word.trim())
-        const stranger = words.find((word) => !isStatus(word))
-        return stranger === undefined
+        const unknown = words.find((word) => !isStatus(word))
+        return unknown === undefined
           ? Effect.succeed(words.filter(isStatus))
           : Effect.fail(
               new SchemaIssue.InvalidValue({ message: `takes one or several of ${EmailStatus.ALL.join(", ")}` }),

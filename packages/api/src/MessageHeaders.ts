@@ -30,22 +30,22 @@ const NAME = /^[!-9;-~]+$/u
 type Problem = { readonly path: ReadonlyArray<PropertyKey>; readonly issue: string }
 
 const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<Problem> => {
-  const found: Array<Problem> = []
+  const result: Array<Problem> = []
   const names = Object.keys(headers)
   if (names.length > MAX_HEADERS)
-    found.push({ path: [], issue: Rules.counted(0, MAX_HEADERS, "headers", names.length) })
+    result.push({ path: [], issue: Rules.counted(0, MAX_HEADERS, "headers", names.length) })
   const seen = new Set<string>()
   for (const name of names) {
     const lower = name.toLowerCase()
-    const wrong =
+    const issue =
       nameProblem(name, lower) ??
       valueProblem(headers[name] ?? "") ??
       (lower === SENDER ? senderProblem(headers[name] ?? "") : undefined) ??
       (SINGLE.has(lower) && seen.has(lower) ? "is set twice" : undefined)
-    if (wrong !== undefined) found.push({ path: [printable(name)], issue: wrong })
+    if (issue !== undefined) result.push({ path: [printable(name)], issue })
     seen.add(lower)
   }
-  return found
+  return result
 }
 
 const nameProblem = (name: string, lower: string): string | undefined => {
@@ -83,10 +83,10 @@ export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
   .check(
     Schema.makeFilter<{ readonly [name: string]: string }>(
       (headers) => {
-        const found = problems(headers)
-        return found.length === 0
+        const list = problems(headers)
+        return list.length === 0
           ? undefined
-          : found.map(
+          : list.map(
               ({ path, issue }) => new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message: issue })),
             )
       },

@@ -25,9 +25,9 @@ const parse = (text: string, max: number): Option.Option<number> => {
 }
 
 /** Page size. Document.ts adds its bounds to OpenAPI. */
-export const limit = (max: number = MAX_LIMIT, otherwise: number = DEFAULT_LIMIT) =>
+export const limit = (max: number = MAX_LIMIT, defaultLimit: number = DEFAULT_LIMIT) =>
   whole(max, `must be a whole number from 1 to ${max}`).pipe(
-    Schema.withDecodingDefaultKey(Effect.succeed(String(otherwise))),
+    Schema.withDecodingDefaultKey(Effect.succeed(String(defaultLimit))),
   )
 
 /**

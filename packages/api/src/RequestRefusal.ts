@@ -38,7 +38,7 @@ export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{ readonly meth
 /** Matches an API key in a path, so that the response, and a client's log of it, does not contain the key. */
 const KEY = new RegExp(`${ApiKeySecret.MARK}[0-9A-Za-z]{${ApiKeySecret.PREFIX_CHARS},}`, "gu")
 
-const WORDS = {
+const MESSAGES = {
   missing: "No API key was sent. Send one in the header: Authorization: Bearer <key>.",
   malformed: "The Authorization header does not contain a complete API key.",
   unknown: "This API key does not exist.",
@@ -47,14 +47,14 @@ const WORDS = {
   address_not_allowed: "This API key is not allowed from this address.",
 } as const
 
-export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly why: keyof typeof WORDS }> {
+export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly why: keyof typeof MESSAGES }> {
   readonly status = 401
   readonly code = "unauthorized"
   get reason() {
     return this.why === "missing" ? "api_key_missing" : "api_key_invalid"
   }
   override get message() {
-    return WORDS[this.why]
+    return MESSAGES[this.why]
   }
 }
 
@@ -80,11 +80,11 @@ export class Overloaded extends Data.TaggedError("Overloaded")<{
   readonly reason = "overloaded"
   readonly retry_after_s = OVERLOADED_RETRY_SECONDS
   override get message() {
-    return `${TOO_MUCH[this.budget]} Nothing was accepted; send the request again after ${this.retry_after_s} s.`
+    return `${EXHAUSTED[this.budget]} Nothing was accepted; send the request again after ${this.retry_after_s} s.`
   }
 }
 
-const TOO_MUCH = {
+const EXHAUSTED = {
   connections: "Too many connections are open.",
   request_bodies: "Too many large requests are arriving at once.",
   answers: "Too many large answers are waiting to be read.",

@@ -10,15 +10,15 @@ export const items = (minimum: number, maximum: number, noun: string) =>
     },
   )
 
-export const counted = (minimum: number, maximum: number, noun: string, given: number): string =>
-  `takes ${minimum === 0 ? "at most" : `${minimum} to`} ${maximum} ${noun}; ${given} ${given === 1 ? "was" : "were"} given`
+export const counted = (minimum: number, maximum: number, noun: string, actual: number): string =>
+  `takes ${minimum === 0 ? "at most" : `${minimum} to`} ${maximum} ${noun}; ${actual} ${actual === 1 ? "was" : "were"} given`
 
 /** Checks the number of texts and each text, and reports all errors at once. */
-export const texts = (maximum: number, noun: string, wrong: (text: string) => string | undefined) =>
+export const texts = (maximum: number, noun: string, problemOf: (text: string) => string | undefined) =>
   Schema.makeFilter<ReadonlyArray<string>>(
     (list) => {
       const issues = list.flatMap((text, nth) => {
-        const issue = wrong(text)
+        const issue = problemOf(text)
         return issue === undefined ? [] : [{ path: [nth], issue }]
       })
       return list.length <= maximum ? issues : [{ path: [], issue: counted(0, maximum, noun, list.length) }, ...issues]
@@ -38,13 +38,13 @@ export const sized = (text: string, maximum: number): string | undefined =>
 
 const BREAK = /[\r\n\0]/u
 // A lone surrogate has no UTF-8 form. With the `u` flag a complete pair does not match.
-const HALF = /\p{Surrogate}/u
+const LONE_SURROGATE = /\p{Surrogate}/u
 
 /** Returns the error if a text could start another header or the body, or cannot be encoded. */
 export const problem = (text: string): string | undefined =>
   BREAK.test(text)
     ? "must not contain CR, LF or NUL"
-    : HALF.test(text)
+    : LONE_SURROGATE.test(text)
       ? "must not contain an unpaired surrogate"
       : undefined
 

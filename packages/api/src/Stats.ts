@@ -57,9 +57,9 @@ const Query = Schema.Struct({
   Schema.makeFilter(({ from, group_by, to }) => {
     if (from === undefined || to === undefined) return true
     if (from >= to) return { path: ["from"], issue: "must be before `to`" }
-    const most = longest(group_by)
-    const issue = `is more than ${most / Timestamp.DAY} days before \`to\``
-    return Timestamp.between(from, to) <= most || { path: ["from"], issue }
+    const maximum = longest(group_by)
+    const issue = `is more than ${maximum / Timestamp.DAY} days before \`to\``
+    return Timestamp.between(from, to) <= maximum || { path: ["from"], issue }
   }),
 )
 export type Query = typeof Query.Type

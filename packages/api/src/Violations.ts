@@ -17,49 +17,49 @@ export const fromIssue = (issue: SchemaIssue.Issue): ReadonlyArray<Detail> => {
 const collect = (
   issue: SchemaIssue.Issue,
   path: ReadonlyArray<PropertyKey>,
-  words: string | undefined,
+  annotation: string | undefined,
   details: Array<Detail>,
 ): void => {
   if (details.length >= MAX_DETAILS) return
-  const say = (message: string) => details.push({ path: spoken(path), message: words ?? message })
+  const add = (message: string) => details.push({ path: formatPath(path), message: annotation ?? message })
   switch (issue._tag) {
     case "Pointer":
-      return collect(issue.issue, [...path, ...issue.path], words, details)
+      return collect(issue.issue, [...path, ...issue.path], annotation, details)
     case "Encoding":
-      return collect(issue.issue, path, words, details)
+      return collect(issue.issue, path, annotation, details)
     case "Filter":
-      return collect(issue.issue, path, words ?? filterWords(issue), details)
+      return collect(issue.issue, path, annotation ?? filterMessage(issue), details)
     case "Composite":
-      for (const each of issue.issues) collect(each, path, words, details)
+      for (const each of issue.issues) collect(each, path, annotation, details)
       return
     case "AnyOf":
-      if (issue.issues.length === 0) say(`must be ${expected(issue.ast)}`)
-      for (const each of issue.issues) collect(each, path, words, details)
+      if (issue.issues.length === 0) add(`must be ${expected(issue.ast)}`)
+      for (const each of issue.issues) collect(each, path, annotation, details)
       return
     case "MissingKey":
-      say("is required")
+      add("is required")
       return
     case "InvalidType":
-      say(`must be ${expected(issue.ast)}`)
+      add(`must be ${expected(issue.ast)}`)
       return
     case "InvalidValue":
     case "Forbidden":
-      say(annotated(issue.annotations) ?? "is not valid")
+      add(annotated(issue.annotations) ?? "is not valid")
       return
     case "UnexpectedKey":
     case "OneOf":
-      say("is not valid")
+      add("is not valid")
       return
   }
 }
 
-const filterWords = (issue: SchemaIssue.Filter): string | undefined => {
-  const own = annotated(issue.filter.annotations)
-  if (own !== undefined) return own
+const filterMessage = (issue: SchemaIssue.Filter): string | undefined => {
+  const ownMessage = annotated(issue.filter.annotations)
+  if (ownMessage !== undefined) return ownMessage
   const inner = issue.issue._tag === "InvalidValue" ? annotated(issue.issue.annotations) : undefined
   if (inner !== undefined || issue.issue._tag !== "InvalidValue") return inner
-  const wanted = issue.filter.annotations?.["expected"]
-  return typeof wanted === "string" ? `must be ${wanted}` : undefined
+  const expectation = issue.filter.annotations?.["expected"]
+  return typeof expectation === "string" ? `must be ${expectation}` : undefined
 }
 
 const annotated = (annotations: { readonly [key: string]: unknown } | undefined): string | undefined =>
@@ -91,12 +91,12 @@ const expected = (ast: SchemaAST.AST): string => {
 
 const oneOf = (members: ReadonlyArray<SchemaAST.AST>): string => {
   // Null is only another way to write an absent value, so errors do not suggest it.
-  const words = [...new Set(members.filter(({ _tag }) => _tag !== "Null" && _tag !== "Undefined").map(expected))]
-  if (words.length < 2) return words[0] ?? "null"
-  const list = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`
+  const alternatives = [...new Set(members.filter(({ _tag }) => _tag !== "Null" && _tag !== "Undefined").map(expected))]
+  if (alternatives.length < 2) return alternatives[0] ?? "null"
+  const list = `${alternatives.slice(0, -1).join(", ")} or ${alternatives.at(-1)}`
   return members.every(({ _tag }) => _tag === "Literal") ? `one of ${list}` : list
 }
 
 /** Formats a path such as `to[3]`, `headers.X-Id` or `emails[4].from`. */
-const spoken = (path: ReadonlyArray<PropertyKey>): string =>
+const formatPath = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((step, nth) => (typeof step === "number" ? `[${step}]` : `${nth === 0 ? "" : "."}${String(step)}`)).join("")
