@@ -43,7 +43,7 @@ export interface Command {
   readonly size_bytes: number
   readonly list_unsubscribe: boolean
   /** The tracking that the message asks for. Absent: the setting of its domain applies. */
-  readonly tracking?: Tracking.Wish | undefined
+  readonly tracking?: Tracking.Change | undefined
   readonly resend_of: Id.EmailId | null
 }
 
@@ -101,13 +101,13 @@ export interface Recipients {
  */
 export const deduplicate = (recipients: Recipients): Recipients => {
   const seen = new Set<string>()
-  const fresh = ({ address }: Address.Mailbox): boolean => {
+  const isFirst = ({ address }: Address.Mailbox): boolean => {
     const key = Address.keyOf(address)
     if (seen.has(key)) return false
     seen.add(key)
     return true
   }
-  return { to: recipients.to.filter(fresh), cc: recipients.cc.filter(fresh), bcc: recipients.bcc.filter(fresh) }
+  return { to: recipients.to.filter(isFirst), cc: recipients.cc.filter(isFirst), bcc: recipients.bcc.filter(isFirst) }
 }
 
 /**
@@ -123,13 +123,13 @@ export const accept = (
   const name = Address.domainOf(command.from.address)
   const recipients = deduplicate(command)
   const all = [...recipients.to, ...recipients.cc, ...recipients.bcc]
-  const silenced = all.filter(({ address }) => facts.suppressed.has(Address.keyOf(address)))
-  const accepted = all.length - silenced.length
+  const suppressed = all.filter(({ address }) => facts.suppressed.has(Address.keyOf(address)))
+  const accepted = all.length - suppressed.length
 
   if (quota.limit !== null && accepted > 0 && quota.used + accepted > quota.limit)
     return Result.fail(quotaExceeded(now, quota.used, quota.limit, accepted))
-  const forbidden = checkKey(key, name, facts.sender?.domain)
-  if (forbidden !== undefined) return Result.fail(forbidden)
+  const notAllowed = checkKey(key, name, facts.sender?.domain)
+  if (notAllowed !== undefined) return Result.fail(notAllowed)
   if (facts.original?.content_kept === false) return Result.fail(new ContentExpired())
   if (facts.original !== undefined && all.length === 0)
     return Result.fail(new NothingToResend({ recipients: facts.original.recipients }))
@@ -147,10 +147,10 @@ export const accept = (
   const outOfRange = command.scheduled_at === null ? undefined : checkSchedule(now, command.scheduled_at)
   if (outOfRange !== undefined) return Result.fail(outOfRange)
   // A resend keeps the tracking of its original, and is accepted even if this instance no longer tracks.
-  if (!facts.tracks && command.resend_of === null && asksFor(command.tracking))
+  if (!facts.tracks && command.resend_of === null && requestsTracking(command.tracking))
     return Result.fail(new TrackingUnavailable({ path: "tracking" }))
   if (accepted === 0)
-    return Result.fail(new AllRecipientsSuppressed({ addresses: silenced.map(({ address }) => address) }))
+    return Result.fail(new AllRecipientsSuppressed({ addresses: suppressed.map(({ address }) => address) }))
 
   const queued: EmailEvent.EmailQueued = {
     _tag: "EmailQueued",
@@ -175,7 +175,7 @@ export const accept = (
   const tracking = facts.tracks ? trackingOf(domain.tracking, command.tracking) : undefined
   return Result.succeed([
     tracking === undefined ? queued : { ...queued, tracking },
-    ...silenced.map(({ address }): EmailEvent.Event => ({
+    ...suppressed.map(({ address }): EmailEvent.Event => ({
       _tag: "EmailSuppressed",
       recipient: address,
       reason: facts.suppressed.get(Address.keyOf(address)) ?? "manual",
@@ -205,12 +205,13 @@ export const senderDomain = (headers: Command["headers"]): string | undefined =>
     : Result.match(Address.parse(value), { onSuccess: ({ address }) => Address.domainOf(address), onFailure: () => "" })
 }
 
-const asksFor = (wish: Tracking.Wish | undefined): boolean => wish?.opens === true || wish?.clicks === true
+const requestsTracking = (requested: Tracking.Change | undefined): boolean =>
+  requested?.opens === true || requested?.clicks === true
 
 const trackingOf = (
   domain: Tracking.Tracking | undefined,
-  wish: Tracking.Wish | undefined,
-): Tracking.Tracking | undefined => (wish === undefined ? domain : Tracking.wished(domain, wish))
+  requested: Tracking.Change | undefined,
+): Tracking.Tracking | undefined => (requested === undefined ? domain : Tracking.apply(domain, requested))
 
 export const checkSchedule = (
   now: Timestamp.Timestamp,
@@ -218,8 +219,8 @@ export const checkSchedule = (
 ): ScheduledAtOutOfRange | undefined => {
   const earliest = Timestamp.plus(now, -MAX_SCHEDULE_PAST_MS)
   const latest = Timestamp.plus(now, MAX_SCHEDULE_AHEAD_MS)
-  const fits = scheduled_at >= earliest && scheduled_at <= latest
-  return fits ? undefined : new ScheduledAtOutOfRange({ scheduled_at, earliest, latest })
+  const inRange = scheduled_at >= earliest && scheduled_at <= latest
+  return inRange ? undefined : new ScheduledAtOutOfRange({ scheduled_at, earliest, latest })
 }
 
 const quotaExceeded = (now: Timestamp.Timestamp, used: number, limit: number, recipients: number) => {

@@ -21,7 +21,9 @@ export class DomainAlreadyExists extends Schema.TaggedError<DomainAlreadyExists>
   }
 }
 
-export class TooManyDomains extends Schema.TaggedError<TooManyDomains>()("TooManyDomains", { most: Schema.Natural }) {
+export class TooManyDomains extends Schema.TaggedError<TooManyDomains>()("TooManyDomains", {
+  most: Schema.Natural,
+}) {
   readonly status = 422
   readonly code = "unprocessable"
   readonly reason = "too_many_domains"

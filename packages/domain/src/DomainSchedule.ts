@@ -13,7 +13,7 @@ export const DAILY_MS = Timestamp.DAY
 /** A check within this time of the last one, with the same result, is not recorded. */
 export const SAME_CHECK_MS = Timestamp.MINUTE
 
-interface Checked {
+interface CheckedDomain {
   readonly status: DomainStatus.Status
   readonly since: Timestamp.Timestamp
   readonly checks: number
@@ -25,7 +25,7 @@ interface Checked {
 }
 
 /** When a domain without a valid DNS record fails. */
-export const deadline = ({ since }: Checked): Timestamp.Timestamp => Timestamp.plus(since, GRACE_MS)
+export const deadline = ({ since }: CheckedDomain): Timestamp.Timestamp => Timestamp.plus(since, GRACE_MS)
 
 export const whilePending = (
   now: Timestamp.Timestamp,
@@ -42,7 +42,7 @@ export const whilePending = (
  * Returns the time of the next check. A failed domain is checked only on request, so that an old typo costs nothing. A
  * record that is expected but not yet visible is checked hourly for a while, on a verified domain too.
  */
-export const next = (domain: Checked, now: Timestamp.Timestamp): Timestamp.Timestamp | null => {
+export const next = (domain: CheckedDomain, now: Timestamp.Timestamp): Timestamp.Timestamp | null => {
   switch (domain.status) {
     case "failed":
       return null
@@ -55,12 +55,12 @@ export const next = (domain: Checked, now: Timestamp.Timestamp): Timestamp.Times
     case "verified":
       return Timestamp.plus(
         now,
-        waitsForRecord(domain) && domain.checks < ROTATION_CHECKS ? LONGEST_PAUSE_MS : DAILY_MS,
+        isWaitingForRecord(domain) && domain.checks < ROTATION_CHECKS ? LONGEST_PAUSE_MS : DAILY_MS,
       )
   }
 }
 
-const waitsForRecord = ({ ed25519, name, next_dkim, tracking_domain }: Checked): boolean =>
+const isWaitingForRecord = ({ ed25519, name, next_dkim, tracking_domain }: CheckedDomain): boolean =>
   next_dkim !== null ||
   Ed25519Key.waiting(ed25519) !== null ||
   // Nobody can publish a record under a reserved name.
@@ -69,5 +69,5 @@ const waitsForRecord = ({ ed25519, name, next_dkim, tracking_domain }: Checked):
 /** Number of hourly checks for a new record (three days); after them, daily. */
 export const ROTATION_CHECKS = 72
 
-export const isDue = ({ last_checked_at }: Checked, now: Timestamp.Timestamp): boolean =>
+export const isDue = ({ last_checked_at }: CheckedDomain, now: Timestamp.Timestamp): boolean =>
   last_checked_at === null || Timestamp.between(last_checked_at, now) >= SAME_CHECK_MS

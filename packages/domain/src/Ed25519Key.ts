@@ -34,11 +34,11 @@ export type Event = typeof Event.Type
 
 export const evolve = (key: Ed25519Key | undefined, event: Event): Ed25519Key | undefined => {
   if (event._tag === "Ed25519Made") {
-    const made = (key?.made ?? 0) + 1
+    const count = (key?.made ?? 0) + 1
     // A signing key stays until DNS has the new one; a key that does not sign yet is replaced at once.
     return key?.signs === true
-      ? { ...key, next_dkim: event.dkim, made }
-      : { dkim: event.dkim, next_dkim: null, signs: false, made }
+      ? { ...key, next_dkim: event.dkim, made: count }
+      : { dkim: event.dkim, next_dkim: null, signs: false, made: count }
   }
   if (key === undefined) return undefined
   switch (event._tag) {
@@ -66,7 +66,7 @@ export const waiting = (key: Ed25519Key | undefined): DkimKey | null =>
   key === undefined ? null : key.signs ? key.next_dkim : (key.next_dkim ?? key.dkim)
 
 /** Returns the events that follow from a DNS check. */
-export const looked = (
+export const applyFindings = (
   key: Ed25519Key | undefined,
   records: ReadonlyArray<DnsFinding.DnsFinding>,
   now: Timestamp.Timestamp,

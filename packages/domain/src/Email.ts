@@ -84,14 +84,14 @@ export const resendCommand = (
   const reached = new Set<string>()
   for (const { address, status } of message.recipients)
     if (status === "delivered" || status === "complained" || status === "sent") reached.add(address)
-  const missing = ({ address }: Address.Mailbox) => !reached.has(address)
+  const notReached = ({ address }: Address.Mailbox) => !reached.has(address)
   const { from, to, cc, bcc, reply_to, subject, headers, tags, content, size_bytes, list_unsubscribe, email_id } =
     message.accepted
   return {
     from,
-    to: to.filter(missing),
-    cc: cc.filter(missing),
-    bcc: bcc.filter(missing),
+    to: to.filter(notReached),
+    cc: cc.filter(notReached),
+    bcc: bcc.filter(notReached),
     reply_to,
     subject,
     headers,

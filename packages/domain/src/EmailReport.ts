@@ -50,8 +50,8 @@ const eventOf = (
 ): Recipient.Event | undefined => {
   const { address, attempts } = recipient
   if (outcome._tag === "AttemptLost") {
-    const news = Recipient.isUnfinished(recipient) && outcome.attempt > attempts
-    return news ? { _tag: "EmailAttemptLost", recipient: address, attempt: outcome.attempt, at } : undefined
+    const isNew = Recipient.isUnfinished(recipient) && outcome.attempt > attempts
+    return isNew ? { _tag: "EmailAttemptLost", recipient: address, attempt: outcome.attempt, at } : undefined
   }
   const _tag = `Email${outcome._tag}` as const
   if (!Recipient.accepts(recipient, _tag)) return undefined
@@ -117,11 +117,17 @@ export const recordComplained = (
   feedback_type: string | null,
 ): Decide<NothingNew | EmailNotFound> =>
   ofMessage((message) => {
-    const found = find(message.recipients, recipient)
-    if (found === undefined || !Recipient.accepts(found, "EmailComplained")) return Result.fail(new NothingNew())
-    const kept = clip(feedback_type, MAX_FEEDBACK_TYPE_CHARS)
+    const complainant = find(message.recipients, recipient)
+    if (complainant === undefined || !Recipient.accepts(complainant, "EmailComplained"))
+      return Result.fail(new NothingNew())
+    const feedbackType = clip(feedback_type, MAX_FEEDBACK_TYPE_CHARS)
     return Result.succeed(
-      Array.of<Event>({ _tag: "EmailComplained", recipient: found.address, feedback_type: kept, at: now }),
+      Array.of<Event>({
+        _tag: "EmailComplained",
+        recipient: complainant.address,
+        feedback_type: feedbackType,
+        at: now,
+      }),
     )
   })
 
@@ -136,7 +142,7 @@ export const recordOpened = (now: Timestamp.Timestamp, visitor: Visitor): Decide
     message.opens >= MAX_TRACKED
       ? Result.fail(new NothingNew())
       : Result.succeed(
-          Array.of<Event>({ _tag: "EmailOpened", recipient: onlyRecipient(message), ...seen(visitor), at: now }),
+          Array.of<Event>({ _tag: "EmailOpened", recipient: onlyRecipient(message), ...clipped(visitor), at: now }),
         ),
   )
 
@@ -153,7 +159,7 @@ export const recordClicked = (
             _tag: "EmailClicked",
             recipient: onlyRecipient(message),
             url: Text.clip(url, MAX_URL_CHARS),
-            ...seen(visitor),
+            ...clipped(visitor),
             at: now,
           }),
         ),
@@ -162,7 +168,7 @@ export const recordClicked = (
 const onlyRecipient = ({ recipients }: Message): Address.Address | null =>
   recipients.length === 1 ? (recipients[0]?.address ?? null) : null
 
-const seen = ({ user_agent, ip }: Visitor): Visitor => ({
+const clipped = ({ user_agent, ip }: Visitor): Visitor => ({
   user_agent: clip(user_agent, MAX_USER_AGENT_CHARS),
   ip: clip(ip, MAX_IP_CHARS),
 })

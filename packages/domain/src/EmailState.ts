@@ -26,7 +26,7 @@ export const initial: State = { _tag: "Unborn" }
 export const status = (message: Message): EmailStatus.Status => EmailStatus.ofRecipients(message.recipients)
 
 export const evolve = (state: State, event: Event): State => {
-  if (event._tag === "EmailQueued") return state._tag === "Unborn" ? born(event) : state
+  if (event._tag === "EmailQueued") return state._tag === "Unborn" ? created(event) : state
   if (state._tag === "Unborn") return state
   const updated_at = Timestamp.latest(state.updated_at, event.at)
   switch (event._tag) {
@@ -43,15 +43,19 @@ export const evolve = (state: State, event: Event): State => {
   }
 }
 
-const born = (accepted: EmailQueued): Message => {
-  const as =
+const created = (accepted: EmailQueued): Message => {
+  const makeRecipient =
     (kind: Recipient.Kind) =>
     ({ address }: Address.Mailbox) =>
       Recipient.make(address, kind, accepted.created_at)
   return {
     _tag: "Message",
     accepted,
-    recipients: [...accepted.to.map(as("to")), ...accepted.cc.map(as("cc")), ...accepted.bcc.map(as("bcc"))],
+    recipients: [
+      ...accepted.to.map(makeRecipient("to")),
+      ...accepted.cc.map(makeRecipient("cc")),
+      ...accepted.bcc.map(makeRecipient("bcc")),
+    ],
     scheduled_at: accepted.scheduled_at,
     reschedules: 0,
     updated_at: accepted.created_at,

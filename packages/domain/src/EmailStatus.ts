@@ -46,7 +46,7 @@ export const ofRecipients = (recipients: Iterable<{ readonly status: Status }>):
 export type Counts = { readonly [S in Status]?: number }
 
 export const counts = (recipients: Iterable<{ readonly status: Status }>): Counts => {
-  const found: { [S in Status]?: number } = {}
-  for (const { status } of recipients) found[status] = (found[status] ?? 0) + 1
-  return found
+  const result: { [S in Status]?: number } = {}
+  for (const { status } of recipients) result[status] = (result[status] ?? 0) + 1
+  return result
 }

@@ -32,7 +32,7 @@ export const isOwned = (name: string): boolean => {
  * a server send mail to an address of the sender's choice; headers that reveal or name recipients, such as
  * `Resent-Bcc`. An entry that ends in `-` is a prefix.
  */
-const FOREIGN = [
+const RESERVED = [
   "apparently-to",
   "arc-",
   "authentication-results",
@@ -53,13 +53,13 @@ const FOREIGN = [
   "x-received",
   "x-waybill-",
 ]
-const FOREIGN_NAMES = new Set(FOREIGN.filter((name) => !name.endsWith("-")))
-const FOREIGN_FAMILIES = FOREIGN.filter((name) => name.endsWith("-"))
+const RESERVED_NAMES = new Set(RESERVED.filter((name) => !name.endsWith("-")))
+const RESERVED_PREFIXES = RESERVED.filter((name) => name.endsWith("-"))
 
 export const isForeign = (name: string): boolean => {
   const lower = name.toLowerCase()
   if (isOwned(lower)) return false
-  return FOREIGN_NAMES.has(lower) || FOREIGN_FAMILIES.some((family) => lower.startsWith(family))
+  return RESERVED_NAMES.has(lower) || RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }
 
 /**

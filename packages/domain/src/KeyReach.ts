@@ -57,19 +57,19 @@ type Limits = Omit<ApiKey.Command, "name">
  * Returns the limits of the key that `maker` creates. Limits that the request leaves out are inherited from the maker.
  * Limits beyond the maker's are refused, not narrowed: the caller would rely on permissions that the new key lacks.
  */
-export const limitsOfMade = <L extends Limits>(maker: Reach, asked: L): Result.Result<L, MoreThanTheKey> => {
+export const limitsOfMade = <L extends Limits>(maker: Reach, requested: L): Result.Result<L, MoreThanTheKey> => {
   const refuse = (field: MoreThanTheKey["field"], problem: string) =>
     Result.fail(new MoreThanTheKey({ field, problem }))
-  const lacking = asked.scopes.find((scope) => !Scope.permits(maker.scopes, scope))
-  if (lacking !== undefined) return refuse("scopes", `it lacks the scope ${lacking}`)
-  const domain = asked.domain ?? maker.domain
+  const missing = requested.scopes.find((scope) => !Scope.permits(maker.scopes, scope))
+  if (missing !== undefined) return refuse("scopes", `it lacks the scope ${missing}`)
+  const domain = requested.domain ?? maker.domain
   if (maker.domain !== null && domain !== maker.domain) return refuse("domain", `it is bound to ${maker.domain}`)
-  const allowed_ips = asked.allowed_ips.length === 0 ? maker.allowed_ips : asked.allowed_ips
+  const allowed_ips = requested.allowed_ips.length === 0 ? maker.allowed_ips : requested.allowed_ips
   const outside = allowed_ips.find((network) => !Network.within(maker.allowed_ips, network))
   if (maker.allowed_ips.length > 0 && outside !== undefined)
     return refuse("allowed_ips", `it is not allowed from every address in ${outside}`)
-  const expires_at = asked.expires_at ?? maker.expires_at
+  const expires_at = requested.expires_at ?? maker.expires_at
   if (maker.expires_at !== null && expires_at !== null && expires_at > maker.expires_at)
     return refuse("expires_at", `it expires at ${maker.expires_at}`)
-  return Result.succeed({ ...asked, domain, allowed_ips, expires_at })
+  return Result.succeed({ ...requested, domain, allowed_ips, expires_at })
 }

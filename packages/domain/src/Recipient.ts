@@ -58,7 +58,9 @@ const UNCONFIRMED: ReadonlyArray<EmailStatus.Status> = ["queued", "deferred"]
  * The statuses from which each event moves a recipient (contract §4). Delivered, bounced and complained only move
  * upwards, so a report that arrives before the delivery result leads to the same status as one that arrives after it.
  */
-const FROM: { readonly [Tag in Exclude<Event["_tag"], "EmailAttemptLost">]: ReadonlyArray<EmailStatus.Status> } = {
+const ALLOWED_FROM: {
+  readonly [Tag in Exclude<Event["_tag"], "EmailAttemptLost">]: ReadonlyArray<EmailStatus.Status>
+} = {
   EmailSuppressed: UNCONFIRMED,
   EmailSent: UNCONFIRMED,
   EmailDeferred: UNCONFIRMED,
@@ -68,7 +70,7 @@ const FROM: { readonly [Tag in Exclude<Event["_tag"], "EmailAttemptLost">]: Read
   EmailComplained: [...OPEN, "delivered", "bounced"],
 }
 
-const BECOMES: { readonly [Tag in keyof typeof FROM]: EmailStatus.Status } = {
+const STATUS_AFTER: { readonly [Tag in keyof typeof ALLOWED_FROM]: EmailStatus.Status } = {
   EmailSuppressed: "suppressed",
   EmailSent: "sent",
   EmailDeferred: "deferred",
@@ -79,7 +81,8 @@ const BECOMES: { readonly [Tag in keyof typeof FROM]: EmailStatus.Status } = {
 }
 
 /** Whether this event changes a recipient in that status. Events that change nothing are not appended. */
-export const accepts = (recipient: Recipient, tag: keyof typeof FROM): boolean => FROM[tag].includes(recipient.status)
+export const accepts = (recipient: Recipient, tag: keyof typeof ALLOWED_FROM): boolean =>
+  ALLOWED_FROM[tag].includes(recipient.status)
 
 /** Whether canceling or rescheduling the message still affects this recipient. */
 export const isUnfinished = (recipient: Recipient): boolean => UNCONFIRMED.includes(recipient.status)
@@ -91,13 +94,13 @@ export const evolve = (recipient: Recipient, event: Event): Recipient => {
     return event.attempt > recipient.attempts
       ? { ...recipient, attempts: event.attempt, lost: recipient.lost + 1, last_event_at }
       : { ...recipient, last_event_at }
-  const moves = accepts(recipient, event._tag)
-  const status = moves ? BECOMES[event._tag] : recipient.status
+  const changesStatus = accepts(recipient, event._tag)
+  const status = changesStatus ? STATUS_AFTER[event._tag] : recipient.status
   const delivered_at =
     event._tag === "EmailDelivered" && recipient.delivered_at === null && isReached(status)
       ? event.at
       : recipient.delivered_at
-  const next_attempt_at = !moves
+  const next_attempt_at = !changesStatus
     ? recipient.next_attempt_at
     : event._tag === "EmailDeferred"
       ? event.next_attempt_at
@@ -108,7 +111,7 @@ export const evolve = (recipient: Recipient, event: Event): Recipient => {
       status,
       last_event_at,
       next_attempt_at,
-      suppression: moves ? event.reason : recipient.suppression,
+      suppression: changesStatus ? event.reason : recipient.suppression,
     }
   if (event._tag === "EmailComplained") return { ...recipient, status, last_event_at, next_attempt_at }
   return {
@@ -118,7 +121,7 @@ export const evolve = (recipient: Recipient, event: Event): Recipient => {
     delivered_at,
     next_attempt_at,
     attempts: Math.max(recipient.attempts, event.attempt),
-    smtp: moves ? words(event) : recipient.smtp,
+    smtp: changesStatus ? words(event) : recipient.smtp,
   }
 }
 

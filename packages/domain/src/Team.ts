@@ -4,16 +4,17 @@ import type * as Aggregate from "./Aggregate.ts"
 import * as Id from "./Id.ts"
 import { NothingNew } from "./Refusal.ts"
 import type * as Scope from "./Scope.ts"
+import { AlreadyMember, MAX_MEMBERS, MemberNotFound, type TeamRule, TeamRuleViolated } from "./TeamRefusal.ts"
 import * as Text from "./Text.ts"
 import * as Timestamp from "./Timestamp.ts"
+
+export { MAX_MEMBERS, MemberNotFound, TeamRuleViolated } from "./TeamRefusal.ts"
 
 export const stream = "team" as const
 
 /** One stream per account, because the rule "at least one owner" concerns all members at once. */
 export const STREAM_ID = "team"
 
-/** Maximum number of invited and active members. Removed members do not count. */
-export const MAX_MEMBERS = 200
 export const MAX_NAME_CHARS = 100
 export const Name = Text.name(MAX_NAME_CHARS)
 
@@ -86,9 +87,14 @@ export const evolve = ({ former, members, ...team }: State, event: Event): State
   const changed = { ...member, version }
   switch (event._tag) {
     case "MemberJoined":
-      return { ...team, version, members: put(members, { ...changed, status: "active", joined_at: event.at }), former }
+      return {
+        ...team,
+        version,
+        members: replace(members, { ...changed, status: "active", joined_at: event.at }),
+        former,
+      }
     case "MemberRoleChanged":
-      return { ...team, version, members: put(members, { ...changed, role: event.role }), former }
+      return { ...team, version, members: replace(members, { ...changed, role: event.role }), former }
     case "MemberLinkMade":
     case "MemberPasswordSet":
     case "MemberFactorsRemoved":
@@ -103,90 +109,15 @@ export const evolve = ({ former, members, ...team }: State, event: Event): State
   }
 }
 
-const put = (members: ReadonlyArray<Member>, changed: Member): ReadonlyArray<Member> =>
+const replace = (members: ReadonlyArray<Member>, changed: Member): ReadonlyArray<Member> =>
   members.map((member) => (member.user_id === changed.user_id ? changed : member))
 
 export const find = ({ members }: State, user_id: Id.UserId): Member | undefined =>
   members.find((member) => member.user_id === user_id)
 
-export class MemberNotFound extends Schema.TaggedError<MemberNotFound>()("MemberNotFound", {}) {
-  readonly status = 404
-  readonly code = "not_found"
-  readonly reason = "member_not_found"
-  override get message() {
-    return "No member with this id belongs to this account."
-  }
-}
-
-export class AlreadyMember extends Schema.TaggedError<AlreadyMember>()("AlreadyMember", { email: Schema.String }) {
-  readonly status = 422
-  readonly code = "unprocessable"
-  readonly reason = "already_member"
-  override get message() {
-    return `${this.email} is already a member of this account.`
-  }
-}
-
-export class TooManyMembers extends Schema.TaggedError<TooManyMembers>()("TooManyMembers", {}) {
-  readonly status = 422
-  readonly code = "unprocessable"
-  readonly reason = "too_many_members"
-  override get message() {
-    return `An account has at most ${MAX_MEMBERS} members.`
-  }
-}
-
-/** The last owner stays, because only an owner can make another one. */
-export class LastOwner extends Schema.TaggedError<LastOwner>()("LastOwner", {}) {
-  readonly status = 422
-  readonly code = "unprocessable"
-  readonly reason = "last_owner"
-  override get message() {
-    return "This is the account's last owner. Make another member an owner first."
-  }
-}
-
-/** An operator can see every account, so an account must not change an operator's role or sign-in. */
-export class MemberIsOperator extends Schema.TaggedError<MemberIsOperator>()("MemberIsOperator", {}) {
-  readonly status = 422
-  readonly code = "unprocessable"
-  readonly reason = "member_is_operator"
-  override get message() {
-    return "This member is an operator of the instance. Only an operator can change their role or create a link for them. To remove them, run `waybill users operator --off` first."
-  }
-}
-
-/** A link sets a password, so a link for an active member would take over their sign-in. */
-export class MemberHasJoined extends Schema.TaggedError<MemberHasJoined>()("MemberHasJoined", {}) {
-  readonly status = 422
-  readonly code = "unprocessable"
-  readonly reason = "member_has_joined"
-  override get message() {
-    return "Links are for members who have not signed in yet. An operator, or `waybill users password`, can replace a lost password."
-  }
-}
-
-/** A key never grants more than its own permissions, so it cannot create, change or remove owners. */
-export class OwnersNeedSession extends Schema.TaggedError<OwnersNeedSession>()("OwnersNeedSession", {}) {
-  readonly status = 422
-  readonly code = "unprocessable"
-  readonly reason = "owners_need_session"
-  override get message() {
-    return "An API key can manage members and viewers only. Sign in to the dashboard as an owner to invite, change or remove an owner."
-  }
-}
-
-/** Members are not bound by a key's expiry, domain or allowed addresses, so such a key must not manage them. */
-export class KeyIsRestricted extends Schema.TaggedError<KeyIsRestricted>()("KeyIsRestricted", {}) {
-  readonly status = 422
-  readonly code = "unprocessable"
-  readonly reason = "key_is_restricted"
-  override get message() {
-    return "An API key with a domain, allowed addresses or an expiry cannot manage members, because these limits would not apply to them."
-  }
-}
-
 type Decide<Error> = Aggregate.Decide<State, Event, Error>
+
+const ruleViolated = (reason: TeamRule) => Result.fail(new TeamRuleViolated({ reason }))
 
 /** Actor of a change. A "session" is always an owner's, because other roles cannot manage members. */
 export type By = "key" | "session" | "operator"
@@ -199,16 +130,12 @@ export interface Invitation {
 }
 
 export const invite =
-  (
-    now: Timestamp.Timestamp,
-    invitation: Invitation,
-    by: By = "session",
-  ): Decide<AlreadyMember | TooManyMembers | OwnersNeedSession> =>
+  (now: Timestamp.Timestamp, invitation: Invitation, by: By = "session"): Decide<AlreadyMember | TeamRuleViolated> =>
   ({ members }) => {
-    if (by === "key" && invitation.role === "owner") return Result.fail(new OwnersNeedSession())
+    if (by === "key" && invitation.role === "owner") return ruleViolated("owners_need_session")
     if (members.some((member) => Address.keyOf(member.email) === Address.keyOf(invitation.email)))
       return Result.fail(new AlreadyMember({ email: invitation.email }))
-    if (members.length >= MAX_MEMBERS) return Result.fail(new TooManyMembers())
+    if (members.length >= MAX_MEMBERS) return ruleViolated("too_many_members")
     return Result.succeed(Array.of<Event>({ _tag: "MemberInvited", ...invitation, at: now }))
   }
 
@@ -235,34 +162,30 @@ export const changeRole =
     user_id: Id.UserId,
     role: Role,
     by: By = "session",
-  ): Decide<MemberNotFound | LastOwner | NothingNew | OwnersNeedSession> =>
+  ): Decide<MemberNotFound | NothingNew | TeamRuleViolated> =>
   (team) => {
     const member = find(team, user_id)
     if (member === undefined) return Result.fail(new MemberNotFound())
-    if (by === "key" && (role === "owner" || member.role === "owner")) return Result.fail(new OwnersNeedSession())
+    if (by === "key" && (role === "owner" || member.role === "owner")) return ruleViolated("owners_need_session")
     if (member.role === role) return Result.fail(new NothingNew())
     return isLastOwner(team, member)
-      ? Result.fail(new LastOwner())
+      ? ruleViolated("last_owner")
       : Result.succeed(Array.of<Event>({ _tag: "MemberRoleChanged", user_id, role, at: now }))
   }
 
 export const remove =
-  (
-    now: Timestamp.Timestamp,
-    user_id: Id.UserId,
-    by: By = "session",
-  ): Decide<MemberNotFound | LastOwner | OwnersNeedSession> =>
+  (now: Timestamp.Timestamp, user_id: Id.UserId, by: By = "session"): Decide<MemberNotFound | TeamRuleViolated> =>
   (team) => {
     const member = find(team, user_id)
     if (member === undefined) return Result.fail(new MemberNotFound())
-    if (by === "key" && member.role === "owner") return Result.fail(new OwnersNeedSession())
+    if (by === "key" && member.role === "owner") return ruleViolated("owners_need_session")
     return isLastOwner(team, member)
-      ? Result.fail(new LastOwner())
+      ? ruleViolated("last_owner")
       : Result.succeed(Array.of<Event>({ _tag: "MemberRemoved", user_id, at: now }))
   }
 
 /** Records a change to a member's sign-in; the team itself stays the same. */
-const recorded =
+const recordSignInChange =
   (_tag: "MemberLinkMade" | "MemberPasswordSet" | "MemberFactorsRemoved") =>
   (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound> =>
   (team) =>
@@ -275,17 +198,13 @@ const recorded =
  * taken over.
  */
 export const makeLink =
-  (
-    now: Timestamp.Timestamp,
-    user_id: Id.UserId,
-    by: By = "session",
-  ): Decide<MemberNotFound | MemberHasJoined | OwnersNeedSession> =>
+  (now: Timestamp.Timestamp, user_id: Id.UserId, by: By = "session"): Decide<MemberNotFound | TeamRuleViolated> =>
   (team) => {
     const member = find(team, user_id)
     if (member !== undefined && by !== "operator" && member.status === "active")
-      return Result.fail(new MemberHasJoined())
-    if (member !== undefined && by === "key" && member.role === "owner") return Result.fail(new OwnersNeedSession())
-    return recorded("MemberLinkMade")(now, user_id)(team)
+      return ruleViolated("member_has_joined")
+    if (member !== undefined && by === "key" && member.role === "owner") return ruleViolated("owners_need_session")
+    return recordSignInChange("MemberLinkMade")(now, user_id)(team)
   }
-export const setPassword = recorded("MemberPasswordSet")
-export const removeFactors = recorded("MemberFactorsRemoved")
+export const setPassword = recordSignInChange("MemberPasswordSet")
+export const removeFactors = recordSignInChange("MemberFactorsRemoved")

@@ -60,7 +60,7 @@ export const parse = (text: string): Result.Result<Timestamp, string> => {
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as Parts
   const fraction = Number((match[7] ?? "").slice(0, 3).padEnd(3, "0"))
   const offset = (match[8] === "-" ? -1 : 1) * (Number(match[9] ?? 0) * HOUR + Number(match[10] ?? 0) * MINUTE)
-  const sane =
+  const isValid =
     month >= 1 &&
     month <= 12 &&
     day >= 1 &&
@@ -70,7 +70,7 @@ export const parse = (text: string): Result.Result<Timestamp, string> => {
     second <= 59 &&
     Number(match[9] ?? 0) <= 23 &&
     Number(match[10] ?? 0) <= 59
-  if (!sane) return Result.fail("is a day or time that does not exist")
+  if (!isValid) return Result.fail("is a day or time that does not exist")
   const pad = (value: number, width = 2) => String(value).padStart(width, "0")
   const local = Date.parse(
     `${pad(year, 4)}-${pad(month)}-${pad(day)}T${pad(hour)}:${pad(minute)}:${pad(second)}.${pad(fraction, 3)}Z`,

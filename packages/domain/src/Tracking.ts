@@ -5,7 +5,7 @@ export const Tracking = Schema.Struct({ opens: Schema.Boolean, clicks: Schema.Bo
 export type Tracking = typeof Tracking.Type
 
 /** A change of tracking; `null` keeps the present value. */
-export interface Wish {
+export interface Change {
   readonly opens: boolean | null
   readonly clicks: boolean | null
 }
@@ -15,8 +15,8 @@ export const NONE: Tracking = { opens: false, clicks: false }
 /**
  * Applies a change. Returns `undefined` if nothing is tracked, so that untracked mail and domains have no such field.
  */
-export const wished = (before: Tracking | undefined, wish: Wish): Tracking | undefined => {
-  const opens = wish.opens ?? before?.opens ?? false
-  const clicks = wish.clicks ?? before?.clicks ?? false
+export const apply = (before: Tracking | undefined, change: Change): Tracking | undefined => {
+  const opens = change.opens ?? before?.opens ?? false
+  const clicks = change.clicks ?? before?.clicks ?? false
   return opens || clicks ? { opens, clicks } : undefined
 }

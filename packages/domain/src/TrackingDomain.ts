@@ -25,18 +25,18 @@ export const isBelow = (name: DomainName, domain: DomainName): boolean => name.e
 export const hostOf = (name: DomainName, domain: DomainName): string => name.slice(0, -`.${domain}`.length)
 
 /** Applies the findings of a DNS check. */
-export const looked = (
+export const applyFindings = (
   tracking: TrackingDomain,
   domain: DomainName,
   records: ReadonlyArray<DnsFinding.DnsFinding>,
 ): TrackingDomain => {
   const host = hostOf(tracking.name, domain)
-  const found = records.find((record) => record.purpose === "tracking" && record.host === host)
+  const finding = records.find((record) => record.purpose === "tracking" && record.host === host)
   // A failed query is no evidence of absence.
-  if (found === undefined || found.status === "unavailable") return tracking
+  if (finding === undefined || finding.status === "unavailable") return tracking
   // Nobody owns a reserved name, so a DNS answer about it proves nothing.
   if (isReserved(domain)) return tracking
-  return { ...tracking, verified: found.status === "verified" }
+  return { ...tracking, verified: finding.status === "verified" }
 }
 
 /** Removes findings about the tracking name. They do not apply to another name, or to the same one set again later. */

@@ -2,7 +2,7 @@
  * Characters that are invisible or change how others are shown: controls, line separators, bidirectional marks,
  * embeddings and overrides, zero-width spaces, invisible operators, tags, fillers, the empty braille pattern.
  */
-const SUSPECT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu
+const HIDING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 /** Visible characters of the format category: number signs of Arabic, Syriac and Kaithi. */
 const NUMBER_SIGN = /^[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]$/u
@@ -27,7 +27,7 @@ const before = (text: string, at: number): string => {
 const after = (text: string, at: number): string => String.fromCodePoint(text.codePointAt(at + 1) ?? 0)
 
 const replaced = (text: string, write: (character: string) => string): string =>
-  text.replaceAll(SUSPECT, (character, at: number) => (isHidden(text, character, at) ? write(character) : character))
+  text.replaceAll(HIDING, (character, at: number) => (isHidden(text, character, at) ? write(character) : character))
 
 export const hasHidden = (text: string): boolean => replaced(text, () => "") !== text
 

@@ -1,12 +1,26 @@
 import { Array, Result, Schema } from "effect"
 import type * as Aggregate from "./Aggregate.ts"
-import * as Id from "./Id.ts"
+import type * as Id from "./Id.ts"
 import type * as Network from "./Network.ts"
 import * as PublicType from "./PublicType.ts"
 import { NothingNew } from "./Refusal.ts"
 import * as Text from "./Text.ts"
 import * as Timestamp from "./Timestamp.ts"
+import type { DisabledReason, Event, Settings, State, Subscription, Webhook } from "./WebhookState.ts"
 import * as WebhookUrl from "./WebhookUrl.ts"
+
+export {
+  DisabledReason,
+  Event,
+  evolve,
+  initial,
+  MAX_PREVIOUS,
+  type Previous,
+  type Settings,
+  type State,
+  Subscription,
+  type Webhook,
+} from "./WebhookState.ts"
 
 export const stream = "webhook" as const
 
@@ -16,103 +30,8 @@ export const Description = Text.name(MAX_DESCRIPTION_CHARS, 0)
 export const MAX_WEBHOOKS = 100
 /** How long the previous secret signs beside the new one. */
 export const SECRET_OVERLAP_MS = 24 * Timestamp.HOUR
-/** Maximum number of previous secrets that still sign. Each adds a signature to every call. */
-export const MAX_PREVIOUS = 4
 /** An endpoint that fails for this long without a success is disabled. */
 export const FAILING_LIMIT_MS = 5 * Timestamp.DAY
-
-export const Subscription = Schema.Union([PublicType.WebhookType, Schema.Literal("*")])
-export type Subscription = typeof Subscription.Type
-
-export const DisabledReason = Schema.Literals(["manual", "gone", "failing"])
-export type DisabledReason = typeof DisabledReason.Type
-
-const at = Timestamp.Timestamp
-const settings = {
-  url: WebhookUrl.WebhookUrl,
-  events: Schema.Array(Subscription),
-  description: Schema.NullOr(Text.Stored),
-}
-
-/** Events never hold secrets: `secret_ref` names the sealed secret. */
-export const Event = Schema.TaggedUnion({
-  WebhookCreated: { webhook_id: Id.WebhookId, ...settings, enabled: Schema.Boolean, secret_ref: Text.Stored, at },
-  WebhookUpdated: { ...settings, at },
-  WebhookSecretRotated: { secret_ref: Text.Stored, previous_ref: Text.Stored, previous_until: Timestamp.Timestamp, at },
-  WebhookEnabled: { at },
-  WebhookDisabled: { webhook_id: Id.WebhookId, url: WebhookUrl.WebhookUrl, cause: DisabledReason, at },
-  WebhookDeleted: { at },
-})
-export type Event = typeof Event.Type
-
-export interface Settings {
-  readonly url: WebhookUrl.WebhookUrl
-  readonly events: ReadonlyArray<Subscription>
-  readonly description: string | null
-}
-
-export interface Previous {
-  readonly secret_ref: string
-  readonly until: Timestamp.Timestamp
-}
-
-export interface Webhook extends Settings {
-  readonly _tag: "Webhook"
-  readonly webhook_id: Id.WebhookId
-  readonly enabled: boolean
-  readonly disabled_reason: DisabledReason | null
-  readonly secret_ref: string
-  /** Previous secrets that still sign, newest first. */
-  readonly previous: ReadonlyArray<Previous>
-  readonly created_at: Timestamp.Timestamp
-  readonly updated_at: Timestamp.Timestamp
-  /** When it was last enabled. Enabling a webhook restarts the time in `FAILING_LIMIT_MS`. */
-  readonly enabled_at: Timestamp.Timestamp
-}
-
-export type State = { readonly _tag: "Unborn" } | Webhook | { readonly _tag: "Deleted" }
-
-export const initial: State = { _tag: "Unborn" }
-
-export const evolve = (state: State, event: Event): State => {
-  if (event._tag === "WebhookCreated") return state._tag === "Unborn" ? born(event) : state
-  if (state._tag !== "Webhook") return state
-  switch (event._tag) {
-    case "WebhookUpdated": {
-      const { url, events, description } = event
-      return { ...state, url, events, description, updated_at: event.at }
-    }
-    case "WebhookSecretRotated": {
-      const others = state.previous.filter(({ until }) => until > event.at)
-      const previous = [{ secret_ref: event.previous_ref, until: event.previous_until }, ...others].slice(
-        0,
-        MAX_PREVIOUS,
-      )
-      return { ...state, secret_ref: event.secret_ref, previous, updated_at: event.at }
-    }
-    case "WebhookEnabled":
-      return { ...state, enabled: true, disabled_reason: null, enabled_at: event.at, updated_at: event.at }
-    case "WebhookDisabled":
-      return { ...state, enabled: false, disabled_reason: event.cause, updated_at: event.at }
-    case "WebhookDeleted":
-      return { _tag: "Deleted" }
-  }
-}
-
-const born = (created: typeof Event.cases.WebhookCreated.Type): Webhook => ({
-  _tag: "Webhook",
-  webhook_id: created.webhook_id,
-  url: created.url,
-  events: created.events,
-  description: created.description,
-  enabled: created.enabled,
-  disabled_reason: created.enabled ? null : "manual",
-  secret_ref: created.secret_ref,
-  previous: [],
-  created_at: created.at,
-  updated_at: created.at,
-  enabled_at: created.at,
-})
 
 /** Whether a webhook with these subscriptions receives an event of this type. */
 export const matches = (
@@ -208,14 +127,14 @@ export const update = (
     const url = change.url ?? webhook.url
     const events = change.events === undefined ? webhook.events : distinct(change.events)
     const description = change.description === undefined ? webhook.description : change.description
-    const facts: Event[] = []
+    const changes: Event[] = []
     if (url !== webhook.url || events.join() !== webhook.events.join() || description !== webhook.description)
-      facts.push({ _tag: "WebhookUpdated", url, events, description, at: now })
-    if (change.enabled === true && !webhook.enabled) facts.push({ _tag: "WebhookEnabled", at: now })
-    if (change.enabled === false && webhook.enabled) facts.push(disabled({ ...webhook, url }, "manual", now))
+      changes.push({ _tag: "WebhookUpdated", url, events, description, at: now })
+    if (change.enabled === true && !webhook.enabled) changes.push({ _tag: "WebhookEnabled", at: now })
+    if (change.enabled === false && webhook.enabled) changes.push(disabled({ ...webhook, url }, "manual", now))
     const checked = url === webhook.url ? Result.succeed(url) : WebhookUrl.check(url, allowedNetworks)
     return Result.flatMap(checked, () =>
-      Array.isReadonlyArrayNonEmpty(facts) ? Result.succeed(facts) : Result.fail(new NothingNew()),
+      Array.isReadonlyArrayNonEmpty(changes) ? Result.succeed(changes) : Result.fail(new NothingNew()),
     )
   })
 

@@ -41,13 +41,13 @@ export const FromText = Text.parsed(
 
 export class UrlNotAllowed extends Schema.TaggedError<UrlNotAllowed>()("UrlNotAllowed", {
   url: Schema.String,
-  why: Schema.String,
+  problem: Schema.String,
 }) {
   readonly status = 422
   readonly code = "unprocessable"
   readonly reason = "url_not_allowed"
   override get message() {
-    return `${this.url} is not allowed: ${this.why}. An operator can allow a network with ${ALLOW_SETTING}.`
+    return `${this.url} is not allowed: ${this.problem}. An operator can allow a network with ${ALLOW_SETTING}.`
   }
 }
 
@@ -60,23 +60,23 @@ export const check = (
   allowed: ReadonlyArray<Network.Network>,
 ): Result.Result<WebhookUrl, UrlNotAllowed> => {
   const { protocol, hostname } = new URL(url)
-  const refuse = (why: string) => Result.fail(new UrlNotAllowed({ url, why }))
-  const literal = literalOf(hostname)
-  if (literal !== undefined && SpecialNetworks.isAllowed(allowed, literal)) return Result.succeed(url)
-  if (literal !== undefined && SpecialNetworks.isSpecial(literal)) return refuse(`${literal} is not a public address`)
+  const refuse = (problem: string) => Result.fail(new UrlNotAllowed({ url, problem }))
+  const ip = ipOf(hostname)
+  if (ip !== undefined && SpecialNetworks.isAllowed(allowed, ip)) return Result.succeed(url)
+  if (ip !== undefined && SpecialNetworks.isSpecial(ip)) return refuse(`${ip} is not a public address`)
   const host = hostname.replace(/\.$/u, "")
   const local = host === "localhost" || host.endsWith(".localhost")
-  if (local && !LOOPBACK.some((ip) => Network.contains(allowed, ip))) return refuse(`${host} is this machine`)
+  if (local && !LOOPBACK.some((address) => Network.contains(allowed, address))) return refuse(`${host} is this machine`)
   if (protocol === "https:") return Result.succeed(url)
   // Over plain http, only a host name may still resolve to an allowed network.
-  return literal === undefined && allowed.length > 0
+  return ip === undefined && allowed.length > 0
     ? Result.succeed(url)
     : refuse("plain http would send the payload unencrypted")
 }
 
 const LOOPBACK = ["127.0.0.1", "::1"]
 
-const literalOf = (hostname: string): string | undefined => {
+const ipOf = (hostname: string): string | undefined => {
   const text = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname
   return Network.parseIp(text) === undefined ? undefined : text
 }

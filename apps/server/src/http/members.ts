@@ -74,7 +74,7 @@ const manager = Effect.gen(function* () {
   if (key_id === null) return "operator"
   const { allowed_ips, domain, expires_at } = yield* reachOfCaller
   const isRestricted = domain !== null || allowed_ips.length > 0 || expires_at !== null
-  return isRestricted ? yield* new Team.KeyIsRestricted() : "key"
+  return isRestricted ? yield* new Team.TeamRuleViolated({ reason: "key_is_restricted" }) : "key"
 })
 
 const foundedBy =
@@ -115,7 +115,7 @@ const newLink = Effect.fnUntraced(function* (id: Id.UserId) {
   const user = yield* signedIn
   yield* keptFrom(by, id)
   // A session that was stolen would become the user's password.
-  if (user?.user_id === id) return yield* new Team.MemberHasJoined()
+  if (user?.user_id === id) return yield* new Team.TeamRuleViolated({ reason: "member_has_joined" })
   return yield* linked(id, (at) => Team.makeLink(at, id, by))
 })
 
@@ -140,7 +140,8 @@ const keptFrom = Effect.fnUntraced(function* (by: Team.By, id: Id.UserId) {
   const member = yield* StoredMembers.find(id)
   const { account_id } = yield* CurrentKey
   if (Option.isNone(member) || member.value.account_id !== account_id) return yield* new Team.MemberNotFound()
-  if (member.value.operator && by !== "operator") return yield* new Team.MemberIsOperator()
+  if (member.value.operator && by !== "operator")
+    return yield* new Team.TeamRuleViolated({ reason: "member_is_operator" })
 })
 
 /** From when a new link is told of, those from before open nothing. */
