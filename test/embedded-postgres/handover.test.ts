@@ -11,7 +11,7 @@ import { isLinux, isRoot } from "./program.ts"
 
 const server = { uid: 2_100_000_001, gid: 2_100_000_001 }
 
-/** A file on a file system that has its own idea of owners. */
+/** A file on a file system that stores its own choice of owner. */
 const fileOf = (owner: { readonly uid: number; readonly gid: number }, chown = () => Promise.resolve()) => ({
   chown,
   stat: () => Promise.resolve(owner),
@@ -19,22 +19,25 @@ const fileOf = (owner: { readonly uid: number; readonly gid: number }, chown = (
 
 const refusal = (file: ReturnType<typeof fileOf>): Promise<string> =>
   Handover.giveOpen(file, "/share/postgres", server).then(
-    () => "given",
+    () => "changed",
     (cause: Error) => cause.message,
   )
 
-describe("a file given to a server's user", () => {
-  it("is theirs", async () => {
-    assert.strictEqual(await refusal(fileOf(server)), "given")
+describe("change of owner", () => {
+  it("a file gets the server's user as its owner", async () => {
+    assert.strictEqual(await refusal(fileOf(server)), "changed")
   })
 
-  it("is refused in plain words where the file system has no owners", async () => {
+  it("a file system without owners is refused with a readable error", async () => {
     const why = await refusal(fileOf(server, () => Promise.reject(Object.assign(new Error("no"), { code: "EPERM" }))))
-    assert.include(why, "The owner of /share/postgres cannot be changed to user 2100000001, which runs root's Postgres: EPERM.")
+    assert.include(
+      why,
+      "The owner of /share/postgres cannot be changed to user 2100000001, which runs root's Postgres: EPERM.",
+    )
     assert.include(why, "run the service as a user other than root, or set DATABASE_URL")
   })
 
-  it("is refused where the file system says yes and writes another owner", async () => {
+  it("a file system that stores another owner is refused", async () => {
     assert.include(await refusal(fileOf({ uid: 65_534, gid: 65_534 })), "the file system does not store the owner")
   })
 })

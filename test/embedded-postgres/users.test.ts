@@ -30,9 +30,9 @@ const isThere = (file: string) =>
     ),
   )
 
-/** Only root may become somebody else. */
-describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else, and off Linux)", () => {
-  it.live("the server and its data belong to a user of their own, and the folder is closed to all others", () =>
+/** Only root can run programs as other users. */
+describe.skipIf(!isRoot || !isLinux)("started by root (skipped for other users, and off Linux)", () => {
+  it.live("the server and its data belong to a user of their own, and the folder is closed to others", () =>
     Effect.gen(function* () {
       const dataDir = path.join(yield* folder, "data")
       const { answer } = yield* serve({ dataDir, settings })
@@ -46,30 +46,28 @@ describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else,
     }),
   )
 
-  it.live(
-    "a clone that only root may enter has its programs and its data where the server can go, and finds them again",
-    () =>
-      Effect.gen(function* () {
-        const parent = yield* folder
-        const checkout = yield* clone(parent, 0o700)
-        const rootHome = path.join(parent, "lib")
-        const options = { dataDir: path.join(checkout, ".waybill/postgres"), rootHome, settings }
-        const first = yield* serve(options, { checkout })
-        const uid = yield* owner(`/proc/${first.answer.pid}`)
-        assert.isTrue(yield* Effect.promise(() => Users.isServers(uid)))
-        assert.isTrue((yield* executable(first.answer.pid)).startsWith(`${rootHome}/postgres-`))
-        assert.isTrue(first.answer.logFile.startsWith(checkout))
-        yield* query(first.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
-        yield* end(first.child, "SIGTERM")
-        const again = yield* serve(options, { checkout })
-        assert.deepStrictEqual(yield* query(again.answer.url, "SELECT answer FROM kept"), [{ answer: 42 }])
-        assert.strictEqual(yield* owner(`/proc/${again.answer.pid}`), uid)
-        // The programs, the data, and the registry of users.
-        assert.lengthOf(yield* Effect.promise(() => fs.readdir(rootHome)), 3)
-      }),
+  it.live("a clone that only root can enter has its programs and data in root's home, and finds them again", () =>
+    Effect.gen(function* () {
+      const parent = yield* folder
+      const checkout = yield* clone(parent, 0o700)
+      const rootHome = path.join(parent, "lib")
+      const options = { dataDir: path.join(checkout, ".waybill/postgres"), rootHome, settings }
+      const first = yield* serve(options, { checkout })
+      const uid = yield* owner(`/proc/${first.answer.pid}`)
+      assert.isTrue(yield* Effect.promise(() => Users.isServers(uid)))
+      assert.isTrue((yield* executable(first.answer.pid)).startsWith(`${rootHome}/postgres-`))
+      assert.isTrue(first.answer.logFile.startsWith(checkout))
+      yield* query(first.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
+      yield* end(first.child, "SIGTERM")
+      const again = yield* serve(options, { checkout })
+      assert.deepStrictEqual(yield* query(again.answer.url, "SELECT answer FROM kept"), [{ answer: 42 }])
+      assert.strictEqual(yield* owner(`/proc/${again.answer.pid}`), uid)
+      // Binaries, data and the registry of users.
+      assert.lengthOf(yield* Effect.promise(() => fs.readdir(rootHome)), 3)
+    }),
   )
 
-  it.live("a home that others may write to is not trusted", () =>
+  it.live("a home that other users can write to is not trusted", () =>
     Effect.gen(function* () {
       const parent = yield* folder
       const rootHome = path.join(parent, "lib")
@@ -82,7 +80,7 @@ describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else,
     }),
   )
 
-  it.live("data that was reachable once is not replaced by an empty database when the folder is closed", () =>
+  it.live("existing data is not replaced by an empty database when the folder is closed", () =>
     Effect.gen(function* () {
       const parent = yield* folder
       const open = path.join(parent, "open")
@@ -94,7 +92,7 @@ describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else,
     }),
   )
 
-  it.live("the links and modes that npm left out are made in place", () =>
+  it.live("missing links and permissions of the npm package are created in place", () =>
     Effect.gen(function* () {
       const parent = yield* folder
       const checkout = yield* clone(parent, 0o755)
@@ -104,7 +102,7 @@ describe.skipIf(!isRoot || !isLinux)("started by root (skipped for anybody else,
   )
 })
 
-describe.skipIf(!isRoot || !isLinux)("started by somebody else (only root on Linux can try it for them)", () => {
+describe.skipIf(!isRoot || !isLinux)("started by another user (only as root on Linux)", () => {
   const ownFolder = Effect.gen(function* () {
     const parent = yield* folder
     const own = path.join(parent, "own")
@@ -113,7 +111,7 @@ describe.skipIf(!isRoot || !isLinux)("started by somebody else (only root on Lin
     return { parent, dataDir: path.join(own, "data") }
   })
 
-  it.live("the server is theirs, from a package that they may read but not mend", () =>
+  it.live("the server runs as that user, from a package that they can read but not change", () =>
     Effect.gen(function* () {
       const { dataDir, parent } = yield* ownFolder
       const checkout = yield* clone(parent, 0o755)
@@ -129,12 +127,12 @@ describe.skipIf(!isRoot || !isLinux)("started by somebody else (only root on Lin
     }),
   )
 
-  it.live("root serves their data as them afterwards, and they have it back", () =>
+  it.live("root starts their server as them afterwards, and they can start it again", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* ownFolder
-      const theirs = yield* serve({ dataDir, settings }, { uid: somebody })
-      yield* query(theirs.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
-      yield* end(theirs.child, "SIGTERM")
+      const userServer = yield* serve({ dataDir, settings }, { uid: somebody })
+      yield* query(userServer.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
+      yield* end(userServer.child, "SIGTERM")
       const roots = yield* serve({ dataDir, settings })
       assert.strictEqual(yield* owner(`/proc/${roots.answer.pid}`), somebody)
       yield* end(roots.child, "SIGTERM")
@@ -143,7 +141,7 @@ describe.skipIf(!isRoot || !isLinux)("started by somebody else (only root on Lin
     }),
   )
 
-  it.live("data that root made is refused in plain words", () =>
+  it.live("data of root's is refused with a readable error", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* ownFolder
       yield* servedByRoot(path.dirname(dataDir))

@@ -34,9 +34,9 @@ const supportsSockets = async (folder: string): Promise<boolean> => {
 }
 
 /** Whether any server listens on the folder's socket, even one in another container or machine. */
-export const answers = (place: Placement.Placement): Promise<boolean> =>
+export const answers = (placement: Placement.Placement): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = net.connect(path.join(place.home, SOCKET_FOLDER, `.s.PGSQL.${SOCKET_PORT}`))
+    const socket = net.connect(path.join(placement.home, SOCKET_FOLDER, `.s.PGSQL.${SOCKET_PORT}`))
     const finish = (isListening: boolean) => {
       socket.destroy()
       resolve(isListening)
@@ -46,9 +46,9 @@ export const answers = (place: Placement.Placement): Promise<boolean> =>
   })
 
 /** Waits for the socket to close. Processes of a killed server accept connections for a moment longer. */
-const keepsAnswering = async (place: Placement.Placement): Promise<boolean> => {
+const keepsAnswering = async (placement: Placement.Placement): Promise<boolean> => {
   const until = performance.now() + LEFTOVER_MS
-  while (await answers(place)) {
+  while (await answers(placement)) {
     if (performance.now() > until) return true
     await pause(RETRY_MS)
   }
@@ -68,24 +68,24 @@ const freePort = (): Promise<number> =>
   })
 
 export const choose = async (
-  place: Placement.Placement,
+  placement: Placement.Placement,
   temporaryFolder: string,
   loopback: boolean,
 ): Promise<Address> => {
   if (loopback) return { _tag: "Loopback", port: await freePort() }
   // The folder holds leftovers, and their lock file may name a process id that is in use again. If the socket still
   // answers, its server runs in another container or machine and has the cluster open.
-  if (await keepsAnswering(place)) {
+  if (await keepsAnswering(placement)) {
     throw new NotStarted({
-      reason: `A server in another container or machine uses ${place.folder}.`,
+      reason: `A server in another container or machine uses ${placement.folder}.`,
       detail: "Stop it, or choose another folder.",
     })
   }
-  await fs.rm(path.join(place.home, SOCKET_FOLDER), { recursive: true, force: true })
-  const inHome = await Placement.privateFolder(path.join(place.home, SOCKET_FOLDER), place.owner)
+  await fs.rm(path.join(placement.home, SOCKET_FOLDER), { recursive: true, force: true })
+  const inHome = await Placement.privateFolder(path.join(placement.home, SOCKET_FOLDER), placement.owner)
   if (await supportsSockets(inHome)) return { _tag: "Socket", folder: inHome, port: SOCKET_PORT, temporary: false }
   const inTemp = await fs.mkdtemp(path.join(temporaryFolder, "waybill-"))
-  await Placement.privateFolder(inTemp, place.owner)
+  await Placement.privateFolder(inTemp, placement.owner)
   if (await supportsSockets(inTemp)) return { _tag: "Socket", folder: inTemp, port: SOCKET_PORT, temporary: true }
   await fs.rm(inTemp, { recursive: true, force: true })
   return { _tag: "Loopback", port: await freePort() }

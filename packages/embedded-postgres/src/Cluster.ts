@@ -20,16 +20,16 @@ const STAGING = "cluster.new-"
 const STAGING_MODE = 0o710
 const OTHERS = 0o007
 
-const asOwner = (place: Placement.Placement): SpawnOptions => ({
+const asOwner = (placement: Placement.Placement): SpawnOptions => ({
   // The server's user may lack access to the current folder.
-  cwd: place.home,
+  cwd: placement.home,
   env: { TZ: "UTC", LC_ALL: "C" },
-  ...(place.owner === undefined ? {} : { uid: place.owner.uid, gid: place.owner.gid }),
+  ...(placement.owner === undefined ? {} : { uid: placement.owner.uid, gid: placement.owner.gid }),
 })
 
-const run = (place: Placement.Placement, file: string, args: ReadonlyArray<string>, input = "") =>
+const run = (placement: Placement.Placement, file: string, args: ReadonlyArray<string>, input = "") =>
   new Promise<{ readonly code: number; readonly output: string }>((resolve, reject) => {
-    const child = spawn(file, args, { ...asOwner(place), stdio: ["pipe", "pipe", "pipe"] })
+    const child = spawn(file, args, { ...asOwner(placement), stdio: ["pipe", "pipe", "pipe"] })
     let output = ""
     child.stdout?.on("data", (chunk) => (output += String(chunk)))
     child.stderr?.on("data", (chunk) => (output += String(chunk)))
@@ -49,15 +49,17 @@ const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
  * but with the server's own group: only that group can enter the parent folders, and processes of other groups cannot
  * trace these processes or read their open files.
  */
-const withName = async (place: Placement.Placement): Promise<Placement.Placement> =>
-  place.owner?.isNameless === true ? { ...place, owner: { uid: await Users.named(), gid: place.owner.gid } } : place
+const withName = async (placement: Placement.Placement): Promise<Placement.Placement> =>
+  placement.owner?.isNameless === true
+    ? { ...placement, owner: { uid: await Users.named(), gid: placement.owner.gid } }
+    : placement
 
-const initialize = async (place: Placement.Placement, folder: string, password: string, scratch: boolean) => {
+const initialize = async (placement: Placement.Placement, folder: string, password: string, scratch: boolean) => {
   const passwordFile = `${folder}.password`
   try {
     await fs.writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
-    if (place.owner !== undefined) await fs.chown(passwordFile, place.owner.uid, place.owner.gid)
-    return await run(place, Binaries.program(place.binaries, "initdb"), [
+    if (placement.owner !== undefined) await fs.chown(passwordFile, placement.owner.uid, placement.owner.gid)
+    return await run(placement, Binaries.program(placement.binaries, "initdb"), [
       `--pgdata=${folder}`,
       `--username=${ADMIN}`,
       `--pwfile=${passwordFile}`,
@@ -78,10 +80,10 @@ const initialize = async (place: Placement.Placement, folder: string, password: 
 /**
  * Runs statements in single-user mode, which needs neither a socket nor a client. A statement ends with an empty line.
  */
-const execute = (place: Placement.Placement, folder: string, statements: ReadonlyArray<string>) =>
+const execute = (placement: Placement.Placement, folder: string, statements: ReadonlyArray<string>) =>
   run(
-    place,
-    Binaries.program(place.binaries, "postgres"),
+    placement,
+    Binaries.program(placement.binaries, "postgres"),
     ["--single", "-D", folder, "-j", "-c", "exit_on_error=on", "-c", "log_checkpoints=off", ADMIN],
     statements.map((statement) => `${statement};\n\n`).join(""),
   )
@@ -94,22 +96,22 @@ const requireSuccess = (step: string, result: { readonly code: number; readonly 
  * Makes a new folder that belongs to root and that only the server's group can enter; without root, a folder of the
  * caller.
  */
-const stagingFolder = async (place: Placement.Placement): Promise<string> => {
-  for (const name of await fs.readdir(place.home)) {
-    if (name.startsWith(STAGING)) await fs.rm(path.join(place.home, name), { recursive: true, force: true })
+const stagingFolder = async (placement: Placement.Placement): Promise<string> => {
+  for (const name of await fs.readdir(placement.home)) {
+    if (name.startsWith(STAGING)) await fs.rm(path.join(placement.home, name), { recursive: true, force: true })
   }
-  const staging = path.join(place.home, `${STAGING}${process.pid}`)
+  const staging = path.join(placement.home, `${STAGING}${process.pid}`)
   await fs.mkdir(staging, { mode: 0o700 })
-  if (place.owner !== undefined) {
-    await fs.chown(staging, 0, place.owner.gid)
+  if (placement.owner !== undefined) {
+    await fs.chown(staging, 0, placement.owner.gid)
     await fs.chmod(staging, STAGING_MODE)
   }
   return staging
 }
 
-const create = async (place: Placement.Placement, password: string, scratch: boolean): Promise<void> => {
-  const staging = await stagingFolder(place)
-  const named = await withName(place)
+const create = async (placement: Placement.Placement, password: string, scratch: boolean): Promise<void> => {
+  const staging = await stagingFolder(placement)
+  const named = await withName(placement)
   const folder = await Placement.privateFolder(path.join(staging, "cluster"), named.owner)
   requireSuccess("create its data folder", await initialize(named, folder, password, scratch))
   const statements = [
@@ -118,8 +120,8 @@ const create = async (place: Placement.Placement, password: string, scratch: boo
     `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`,
   ]
   requireSuccess("create the role and the database", await execute(named, folder, statements))
-  if (place.owner !== undefined && named !== place) await Handover.give(folder, place.owner)
-  await fs.rename(folder, Placement.cluster(place))
+  if (placement.owner !== undefined && named !== placement) await Handover.give(folder, placement.owner)
+  await fs.rename(folder, Placement.cluster(placement))
   await fs.rmdir(staging)
 }
 
@@ -127,14 +129,14 @@ const create = async (place: Placement.Placement, password: string, scratch: boo
  * Runs statements in single-user mode on an existing cluster, which belongs to the named user meanwhile; see
  * `withName`.
  */
-const executeAsNamed = async (place: Placement.Placement, folder: string, statements: ReadonlyArray<string>) => {
-  const named = await withName(place)
-  if (named === place || place.owner === undefined || named.owner === undefined)
-    return await execute(place, folder, statements)
-  const { mode, uid } = await fs.stat(place.home)
+const executeAsNamed = async (placement: Placement.Placement, folder: string, statements: ReadonlyArray<string>) => {
+  const named = await withName(placement)
+  if (named === placement || placement.owner === undefined || named.owner === undefined)
+    return await execute(placement, folder, statements)
+  const { mode, uid } = await fs.stat(placement.home)
   if (uid !== 0 || (mode & OTHERS) !== 0) {
     throw new NotStarted({
-      reason: `The cluster's password cannot be changed while ${place.home} is open to other users.`,
+      reason: `The cluster's password cannot be changed while ${placement.home} is open to other users.`,
       detail: "Put the password file back, or give that folder to root and start again.",
     })
   }
@@ -142,16 +144,16 @@ const executeAsNamed = async (place: Placement.Placement, folder: string, statem
   try {
     return await execute(named, folder, statements)
   } finally {
-    await Handover.give(folder, place.owner)
+    await Handover.give(folder, placement.owner)
   }
 }
 
 /** Creates the cluster unless it exists. The final rename makes this atomic, so a killed run leaves no cluster. */
-export const ensure = async (place: Placement.Placement, password: Password.Password, scratch: boolean) => {
-  const folder = Placement.cluster(place)
+export const ensure = async (placement: Placement.Placement, password: Password.Password, scratch: boolean) => {
+  const folder = Placement.cluster(placement)
   const version = await fs.readFile(path.join(folder, "PG_VERSION"), "utf8").catch(() => undefined)
-  if (version === undefined) return await create(place, password.text, scratch)
-  const [major] = place.binaries.version.split(".")
+  if (version === undefined) return await create(placement, password.text, scratch)
+  const [major] = placement.binaries.version.split(".")
   if (version.trim() !== major) {
     throw new NotStarted({
       reason: `The data in ${folder} was written by Postgres ${version.trim()}, but the server is Postgres ${major}.`,
@@ -161,14 +163,14 @@ export const ensure = async (place: Placement.Placement, password: Password.Pass
   }
   if (password.isNew) {
     const statements = [ROLE, ADMIN].map((role) => `ALTER ROLE ${role} PASSWORD ${literal(password.text)}`)
-    requireSuccess("change the password", await executeAsNamed(place, folder, statements))
+    requireSuccess("change the password", await executeAsNamed(placement, folder, statements))
   }
 }
 
 /** Whether this build accepts a setting. Takes about 5 ms. */
-export const accepts = async (place: Placement.Placement, name: string, value: string): Promise<boolean> => {
-  const args = ["-D", Placement.cluster(place), "-c", `${name}=${value}`, "-C", name]
-  const { code } = await run(place, Binaries.program(place.binaries, "postgres"), args)
+export const accepts = async (placement: Placement.Placement, name: string, value: string): Promise<boolean> => {
+  const args = ["-D", Placement.cluster(placement), "-c", `${name}=${value}`, "-C", name]
+  const { code } = await run(placement, Binaries.program(placement.binaries, "postgres"), args)
   return code === 0
 }
 
@@ -176,9 +178,9 @@ export const accepts = async (place: Placement.Placement, name: string, value: s
  * Starts the server in its own session. Ctrl-C signals the whole group of the terminal, and the service still needs the
  * server for its shutdown.
  */
-export const launch = (place: Placement.Placement, args: ReadonlyArray<string>, log: number) =>
-  spawn(Binaries.program(place.binaries, "postgres"), ["-D", Placement.cluster(place), ...args], {
-    ...asOwner(place),
+export const launch = (placement: Placement.Placement, args: ReadonlyArray<string>, log: number) =>
+  spawn(Binaries.program(placement.binaries, "postgres"), ["-D", Placement.cluster(placement), ...args], {
+    ...asOwner(placement),
     detached: true,
     stdio: ["ignore", log, log],
   })
@@ -194,8 +196,8 @@ export interface Postmaster {
 }
 
 /** Reads postmaster.pid: the third line is the start time, the eighth the status. */
-export const postmaster = async (place: Placement.Placement): Promise<Postmaster | undefined> => {
-  const text = await fs.readFile(path.join(Placement.cluster(place), "postmaster.pid"), "utf8").catch(() => "")
+export const postmaster = async (placement: Placement.Placement): Promise<Postmaster | undefined> => {
+  const text = await fs.readFile(path.join(Placement.cluster(placement), "postmaster.pid"), "utf8").catch(() => "")
   const lines = text.split("\n")
   const pid = Number(lines[0])
   return Number.isInteger(pid) && pid > 0

@@ -64,32 +64,32 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
 )(function* (options) {
   const scratch = options.scratch ?? false
   const rootHome = options.rootHome ?? Placement.ROOT_HOME
-  const placement = yield* attempt("The data folder cannot be used.", () =>
+  const initialPlacement = yield* attempt("The data folder cannot be used.", () =>
     Placement.find(options.dataDir, rootHome, options.installed),
   )
   yield* Effect.acquireRelease(
-    attempt("The data folder cannot be locked.", () => Holder.acquire(placement)),
+    attempt("The data folder cannot be locked.", () => Holder.acquire(initialPlacement)),
     cleanUp,
   )
   // Only after this process has locked the folder.
-  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => removeAll(placement)))
-  yield* attempt("The server of an earlier run cannot be stopped.", () => Server.stopLeftover(placement))
-  const place = yield* attempt("The data folder's owner cannot be changed.", () =>
-    Ownership.settle(placement, rootHome),
+  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => removeAll(initialPlacement)))
+  yield* attempt("The server of an earlier run cannot be stopped.", () => Server.stopLeftover(initialPlacement))
+  const placement = yield* attempt("The data folder's owner cannot be changed.", () =>
+    Ownership.settle(initialPlacement, rootHome),
   )
-  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => forget(place)))
-  const password = yield* attempt("The password file cannot be used.", () => Password.find(place))
-  yield* attempt("The cluster cannot be created.", () => Cluster.ensure(place, password, scratch))
-  yield* attempt("The password file cannot be used.", () => Password.keep(place, password))
+  if (scratch) yield* Effect.addFinalizer(() => cleanUp(() => forget(placement)))
+  const password = yield* attempt("The password file cannot be used.", () => Password.find(placement))
+  yield* attempt("The cluster cannot be created.", () => Cluster.ensure(placement, password, scratch))
+  yield* attempt("The password file cannot be used.", () => Password.keep(placement, password))
   const address = yield* Effect.acquireRelease(
-    attempt("The socket cannot be created.", () => Address.choose(place, os.tmpdir(), options.loopback ?? false)),
+    attempt("The socket cannot be created.", () => Address.choose(placement, os.tmpdir(), options.loopback ?? false)),
     (address) => cleanUp(() => Address.discard(address)),
   )
   const compression = yield* attempt("The server cannot be started.", () =>
-    Cluster.accepts(place, "wal_compression", Settings.PREFERRED_WAL_COMPRESSION),
+    Cluster.accepts(placement, "wal_compression", Settings.PREFERRED_WAL_COMPRESSION),
   )
-  const logFile = path.join(place.folder, LOG_FILE)
-  const server = yield* Server.run(place, {
+  const logFile = path.join(placement.folder, LOG_FILE)
+  const server = yield* Server.run(placement, {
     logFile,
     args: Settings.asArguments({
       ...Settings.SETTINGS,
@@ -101,7 +101,9 @@ export const start: (options: Options) => Effect.Effect<Running, EmbeddedPostgre
     }),
     launched: options.launched ?? Effect.void,
     removeAfterwards: [
-      ...(scratch ? [...folders(place), ...(place.registered === undefined ? [] : [place.registered])] : []),
+      ...(scratch
+        ? [...folders(placement), ...(placement.registered === undefined ? [] : [placement.registered])]
+        : []),
       ...(address._tag === "Socket" && address.temporary ? [address.folder] : []),
     ],
   })
@@ -124,12 +126,12 @@ export class EmbeddedPostgres extends Context.Service<EmbeddedPostgres, Running>
   static readonly layer = (options: Options) => Layer.effect(EmbeddedPostgres, start(options))
 }
 
-const folders = (place: Placement.Placement) => [...new Set([place.folder, place.home])]
+const folders = (placement: Placement.Placement) => [...new Set([placement.folder, placement.home])]
 
 const forget = async ({ registered }: Placement.Placement) => {
   if (registered !== undefined) await fs.rm(registered, { force: true })
 }
 
-const removeAll = async (place: Placement.Placement) => {
-  for (const folder of folders(place)) await fs.rm(folder, { recursive: true, force: true })
+const removeAll = async (placement: Placement.Placement) => {
+  for (const folder of folders(placement)) await fs.rm(folder, { recursive: true, force: true })
 }

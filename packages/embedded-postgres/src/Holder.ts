@@ -36,13 +36,13 @@ const ownHome = async (): Promise<string> => {
   return [os.hostname(), namespace, boot.trim()].join("/").replaceAll(" ", "_")
 }
 
-const refuseIfAlive = async (place: Placement, lock: string, text: string, home: string): Promise<void> => {
+const refuseIfAlive = async (placement: Placement, lock: string, text: string, home: string): Promise<void> => {
   const record = parse(text)
   if (record === undefined) return
-  if (record.home !== undefined && record.home !== home) return await refuseIfElsewhere(place, lock, record)
+  if (record.home !== undefined && record.home !== home) return await refuseIfElsewhere(placement, lock, record)
   const alive = await Process.find(record.pid)
   if (alive !== undefined && alive.started === record.started) {
-    throw new FolderHeld({ folder: place.folder, pid: alive.pid, command: alive.command })
+    throw new FolderHeld({ folder: placement.folder, pid: alive.pid, command: alive.command })
   }
 }
 
@@ -50,7 +50,7 @@ const refuseIfAlive = async (place: Placement, lock: string, text: string, home:
  * Refuses if a process in another container or machine is alive: its server answers, or it touches its lock. Counts
  * observations instead of comparing clocks, so that a suspended process draws no conclusion.
  */
-const refuseIfElsewhere = async (place: Placement, lock: string, { home, pid }: Record): Promise<void> => {
+const refuseIfElsewhere = async (placement: Placement, lock: string, { home, pid }: Record): Promise<void> => {
   const touched = () =>
     fs.stat(lock).then(
       ({ mtimeMs }) => mtimeMs,
@@ -61,9 +61,9 @@ const refuseIfElsewhere = async (place: Placement, lock: string, { home, pid }: 
     const now = await touched()
     // The lock was released meanwhile.
     if (now === undefined) return
-    if (now !== before || (await Address.answers(place))) {
+    if (now !== before || (await Address.answers(placement))) {
       const [host = ""] = (home ?? "").split("/")
-      throw new FolderHeld({ folder: place.folder, pid, command: `in another container or machine, ${host}` })
+      throw new FolderHeld({ folder: placement.folder, pid, command: `in another container or machine, ${host}` })
     }
     await pause(CHECK_EVERY_MS)
   }
@@ -100,8 +100,8 @@ const keep = async (lock: string, draft: string): Promise<() => Promise<void>> =
  * Locks the folder for one process. The lock of a dead process is taken over. Postgres also locks its data; this lock
  * exists to name the process that a person would have to stop.
  */
-export const acquire = async (place: Placement): Promise<() => Promise<void>> => {
-  const lock = path.join(place.home, LOCK)
+export const acquire = async (placement: Placement): Promise<() => Promise<void>> => {
+  const lock = path.join(placement.home, LOCK)
   const own = await Process.find(process.pid)
   const home = await ownHome()
   const text = `${process.pid} ${own?.started ?? ""} ${home}\n`
@@ -123,7 +123,7 @@ export const acquire = async (place: Placement): Promise<() => Promise<void>> =>
         throw cause
       })
       if (current === undefined) continue
-      await refuseIfAlive(place, lock, current, home)
+      await refuseIfAlive(placement, lock, current, home)
       await clear(lock, current)
     }
   } finally {

@@ -25,32 +25,34 @@ const closeToOthers = async (home: string, gid: number): Promise<void> => {
 }
 
 /** Whether a process outside this cluster's server runs with this id. */
-const isShared = async (place: Placement.Placement, id: number): Promise<boolean> => {
-  const cluster = Placement.cluster(place)
+const isShared = async (placement: Placement.Placement, id: number): Promise<boolean> => {
+  const cluster = Placement.cluster(placement)
   const processes = await Process.ofUser(id)
   return processes.some(({ command, folder }) => folder !== cluster && !command.includes(cluster))
 }
 
 /** Returns the id of this folder, unless another program uses it now. */
 const existingId = async (
-  place: Placement.Placement,
+  placement: Placement.Placement,
   registry: string | undefined,
   clusterOwner: number | undefined,
 ): Promise<number | undefined> => {
-  const registered = await Registry.find(registry, place.folder)
+  const registered = await Registry.find(registry, placement.folder)
   const id = registered ?? clusterOwner
   if (id === undefined || !(await Users.isServers(id))) return undefined
-  if (await isShared(place, id)) {
+  if (await isShared(placement, id)) {
     if (registry !== undefined && registered !== undefined) await Registry.release(registry, id)
     return undefined
   }
   // A copied folder has the id that is registered for the original.
-  return registry === undefined || (await Registry.claim(registry, id, [place.folder, place.home])) ? id : undefined
+  return registry === undefined || (await Registry.claim(registry, id, [placement.folder, placement.home]))
+    ? id
+    : undefined
 }
 
-const newId = (place: Placement.Placement, registry: string | undefined): Promise<number> =>
-  Users.choose([os.tmpdir(), path.dirname(place.home), place.home, ...COMMON_FOLDERS], async (id) =>
-    registry === undefined ? true : await Registry.claim(registry, id, [place.folder, place.home]),
+const newId = (placement: Placement.Placement, registry: string | undefined): Promise<number> =>
+  Users.choose([os.tmpdir(), path.dirname(placement.home), placement.home, ...COMMON_FOLDERS], async (id) =>
+    registry === undefined ? true : await Registry.claim(registry, id, [placement.folder, placement.home]),
   )
 
 /**
@@ -58,16 +60,16 @@ const newId = (place: Placement.Placement, registry: string | undefined): Promis
  * cluster. Applies only if root runs the server, under the folder's lock, while no server runs. Without root the
  * placement is unchanged.
  */
-export const settle = async (place: Placement.Placement, rootHome: string): Promise<Placement.Placement> => {
-  if (process.geteuid?.() !== 0 || place.owner !== undefined) return place
-  const cluster = Placement.cluster(place)
+export const settle = async (placement: Placement.Placement, rootHome: string): Promise<Placement.Placement> => {
+  if (process.geteuid?.() !== 0 || placement.owner !== undefined) return placement
+  const cluster = Placement.cluster(placement)
   const existing = await fs.lstat(cluster).catch(() => undefined)
   const registry = await Registry.open(rootHome)
-  const id = (await existingId(place, registry, existing?.uid)) ?? (await newId(place, registry))
-  await closeToOthers(place.home, id)
+  const id = (await existingId(placement, registry, existing?.uid)) ?? (await newId(placement, registry))
+  await closeToOthers(placement.home, id)
   if (existing !== undefined && existing.uid !== id) await Handover.give(cluster, { uid: id, gid: id })
   return {
-    ...place,
+    ...placement,
     owner: { uid: id, gid: id, isNameless: true },
     registered: registry === undefined ? undefined : Registry.entryOf(registry, id),
   }

@@ -14,12 +14,12 @@ export interface Password {
   readonly isNew: boolean
 }
 
-const fileOf = (place: Placement.Placement) => path.join(place.folder, FILE)
-const draftOf = (place: Placement.Placement) => `${fileOf(place)}.new`
+const fileOf = (placement: Placement.Placement) => path.join(placement.folder, FILE)
+const draftOf = (placement: Placement.Placement) => `${fileOf(placement)}.new`
 
 /** Returns the folder's password. A new one is a draft until the cluster uses it. */
-export const find = async (place: Placement.Placement): Promise<Password> => {
-  const file = fileOf(place)
+export const find = async (placement: Placement.Placement): Promise<Password> => {
+  const file = fileOf(placement)
   const stored = await fs.readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return ""
     throw cause
@@ -29,14 +29,14 @@ export const find = async (place: Placement.Placement): Promise<Password> => {
     return { text: stored.trim(), isNew: false }
   }
   const text = randomBytes(RANDOM_BYTES).toString("base64url")
-  const draft = draftOf(place)
+  const draft = draftOf(placement)
   await fs.rm(draft, { force: true })
   await fs.writeFile(draft, `${text}\n`, { mode: FILE_MODE, flush: true })
-  await Placement.handOver(place, draft)
+  await Placement.handOver(placement, draft)
   return { text, isNew: true }
 }
 
 /** Makes a new password permanent once the cluster uses it. A start that ends earlier creates another one next time. */
-export const keep = async (place: Placement.Placement, password: Password): Promise<void> => {
-  if (password.isNew) await fs.rename(draftOf(place), fileOf(place))
+export const keep = async (placement: Placement.Placement, password: Password): Promise<void> => {
+  if (password.isNew) await fs.rename(draftOf(placement), fileOf(placement))
 }

@@ -40,7 +40,7 @@ export interface Placement {
   readonly binaries: Binaries.Binaries
 }
 
-export const cluster = (place: Placement) => path.join(place.home, "cluster")
+export const cluster = (placement: Placement) => path.join(placement.home, "cluster")
 
 const isRoot = () => process.geteuid?.() === 0
 
@@ -199,9 +199,9 @@ export const hasData = async (folder: string): Promise<boolean> => {
 }
 
 /** Gives a file that root created to the owner of the folder, who could not start the service otherwise. */
-export const handOver = async (place: Placement, file: string): Promise<void> => {
+export const handOver = async (placement: Placement, file: string): Promise<void> => {
   if (!isRoot()) return
-  const { uid, gid } = await fs.stat(place.folder)
+  const { uid, gid } = await fs.stat(placement.folder)
   // The group of a folder of root's is the server's, which must not read these files.
   if (uid !== 0) await fs.lchown(file, uid, gid)
 }

@@ -45,17 +45,17 @@ const stop = async (pid: number): Promise<void> => {
 }
 
 /** Stops a server whose parent has ended. Called under the folder's lock. */
-export const stopLeftover = async (place: Placement.Placement): Promise<void> => {
-  const postmaster = await Cluster.postmaster(place)
+export const stopLeftover = async (placement: Placement.Placement): Promise<void> => {
+  const postmaster = await Cluster.postmaster(placement)
   const alive = postmaster === undefined ? undefined : await Process.find(postmaster.pid)
   // Postgres itself handles a file whose process has ended, and also finds processes that outlived it.
   if (alive === undefined) return
-  if (!alive.command.includes(Placement.cluster(place))) {
+  if (!alive.command.includes(Placement.cluster(placement))) {
     // Another program has this pid now, and Postgres would take it for its own.
-    return await fs.rm(path.join(Placement.cluster(place), "postmaster.pid"), { force: true })
+    return await fs.rm(path.join(Placement.cluster(placement), "postmaster.pid"), { force: true })
   }
   if (!Cluster.isOurs(alive.command)) {
-    throw new FolderHeld({ folder: place.folder, pid: alive.pid, command: alive.command })
+    throw new FolderHeld({ folder: placement.folder, pid: alive.pid, command: alive.command })
   }
   await stop(alive.pid)
 }
@@ -64,27 +64,29 @@ export const stopLeftover = async (place: Placement.Placement): Promise<void> =>
  * Truncates the log in place, because the server appends to the open file. Lines written between copy and truncation
  * are lost, which is acceptable for a log.
  */
-export const boundLog = async (place: Placement.Placement, file: string): Promise<void> => {
+export const boundLog = async (placement: Placement.Placement, file: string): Promise<void> => {
   const size = await fs.stat(file).then(
     (stat) => stat.size,
     () => 0,
   )
   if (size <= LOG_MAX_BYTES) return
   await fs.copyFile(file, `${file}.1`)
-  await Placement.handOver(place, `${file}.1`)
+  await Placement.handOver(placement, `${file}.1`)
   await fs.truncate(file)
 }
 
-const openLog = async (place: Placement.Placement, file: string): Promise<fs.FileHandle> => {
-  await boundLog(place, file)
+const openLog = async (placement: Placement.Placement, file: string): Promise<fs.FileHandle> => {
+  await boundLog(placement, file)
   const log = await fs.open(file, "a", 0o600)
-  await Placement.handOver(place, file)
+  await Placement.handOver(placement, file)
   return log
 }
 
-const watchLog = (place: Placement.Placement, file: string) =>
+const watchLog = (placement: Placement.Placement, file: string) =>
   Effect.acquireRelease(
-    Effect.sync(() => setInterval(() => void boundLog(place, file).catch(() => undefined), CHECK_LOG_EVERY_MS).unref()),
+    Effect.sync(() =>
+      setInterval(() => void boundLog(placement, file).catch(() => undefined), CHECK_LOG_EVERY_MS).unref(),
+    ),
     (looking) => Effect.sync(() => clearInterval(looking)),
   )
 
@@ -117,12 +119,12 @@ interface Launched {
 
 const isRunning = ({ child }: Launched) => child.exitCode === null && child.signalCode === null
 
-const launch = async (place: Placement.Placement, options: Options): Promise<Launched> => {
-  const log = await openLog(place, options.logFile)
+const launch = async (placement: Placement.Placement, options: Options): Promise<Launched> => {
+  const log = await openLog(placement, options.logFile)
   const logOffset = (await log.stat()).size
-  const watchdog = Watchdog.start(path.join(Placement.cluster(place), "postmaster.pid"), options.removeAfterwards)
-  const before = await Cluster.postmaster(place)
-  const child = Cluster.launch(place, options.args, log.fd)
+  const watchdog = Watchdog.start(path.join(Placement.cluster(placement), "postmaster.pid"), options.removeAfterwards)
+  const before = await Cluster.postmaster(placement)
+  const child = Cluster.launch(placement, options.args, log.fd)
   const refused = new Promise<string>((resolve) => child.once("error", (cause) => resolve(cause.message)))
   await log.close()
   if (child.pid === undefined) {
@@ -149,10 +151,14 @@ const dismiss = async (launched: Launched): Promise<void> => {
 const isNewServer = (now: Cluster.Postmaster, before: Cluster.Postmaster | undefined) =>
   now.pid !== before?.pid || now.started !== before.started
 
-const becomesReady = async (place: Placement.Placement, launched: Launched, signal: AbortSignal): Promise<boolean> => {
+const becomesReady = async (
+  placement: Placement.Placement,
+  launched: Launched,
+  signal: AbortSignal,
+): Promise<boolean> => {
   const deadline = performance.now() + START_TIMEOUT_MS
   while (isRunning(launched) && !signal.aborted && performance.now() < deadline) {
-    const postmaster = await Cluster.postmaster(place)
+    const postmaster = await Cluster.postmaster(placement)
     if (postmaster?.pid === launched.pid && postmaster.ready && isNewServer(postmaster, launched.before)) return true
     await pause(READY_POLL_MS)
   }
@@ -160,14 +166,16 @@ const becomesReady = async (place: Placement.Placement, launched: Launched, sign
 }
 
 /** Starts the server. Fails with its log output if it does not become ready. */
-const started = (place: Placement.Placement, options: Options) =>
+const started = (placement: Placement.Placement, options: Options) =>
   Effect.gen(function* () {
     const launched = yield* Effect.acquireRelease(
-      Effect.tryPromise({ try: () => launch(place, options), catch: notStarted("Postgres could not be started.") }),
+      Effect.tryPromise({ try: () => launch(placement, options), catch: notStarted("Postgres could not be started.") }),
       (launched) => Effect.promise(() => dismiss(launched)),
     )
     yield* options.launched
-    const ready = yield* Effect.promise((signal) => becomesReady(place, launched, signal)).pipe(Effect.interruptible)
+    const ready = yield* Effect.promise((signal) => becomesReady(placement, launched, signal)).pipe(
+      Effect.interruptible,
+    )
     if (ready) return launched
     yield* Effect.promise(() => dismiss(launched))
     const detail = yield* Effect.promise(() => tail(options.logFile, launched.logOffset))
@@ -185,14 +193,14 @@ export interface Server {
 }
 
 export const run: (
-  place: Placement.Placement,
+  placement: Placement.Placement,
   options: Options,
-) => Effect.Effect<Server, EmbeddedPostgresError, Scope.Scope> = Effect.fnUntraced(function* (place, options) {
-  const launched = yield* Effect.retry(started(place, options), {
+) => Effect.Effect<Server, EmbeddedPostgresError, Scope.Scope> = Effect.fnUntraced(function* (placement, options) {
+  const launched = yield* Effect.retry(started(placement, options), {
     while: isTransient,
     times: LEFTOVER_RETRIES,
   })
-  yield* watchLog(place, options.logFile)
+  yield* watchLog(placement, options.logFile)
   const died = yield* Deferred.make<never, ServerDied>()
   const fail = async () => {
     const detail = await tail(options.logFile, launched.logOffset)
