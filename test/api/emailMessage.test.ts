@@ -8,7 +8,7 @@ import { assert, describe, test } from "vitest"
 const decode = Schema.decodeUnknownExit(EmailMessage, { errors: "all" })
 const ID = Id.make("EmailId", 0, new Uint8Array(10))
 
-/** What the wire would say to a message that the API took. */
+/** The error that SMTP submission would return for a message that the API accepted. */
 const refusal = (message: EmailMessage) =>
   Message.check({
     id: ID,
@@ -28,7 +28,7 @@ const refusal = (message: EmailMessage) =>
     })),
   })
 
-/** Where the two grammars could differ: every character that means something to one of them, in every place. */
+/** Characters with a meaning in one of the two grammars, tried at every position. */
 const CHARACTERS = [..."\u0000\t\n\r !\"#%&'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~\u007f\u0080\u00a0ü\u2028💌", "\ud800"]
 const TEXTS = [
   ...CHARACTERS,
@@ -70,8 +70,8 @@ const PLACES: ReadonlyArray<readonly [where: string, put: (text: string) => obje
   ["a file's content id", (text) => ({ attachments: [{ filename: "a", content: "", content_id: text }] })],
 ]
 
-describe("a message that the API takes", () => {
-  test("can always be written as mail", () => {
+describe("accepted messages", () => {
+  test("an accepted message can always be written as mail", () => {
     let taken = 0
     for (const [where, put] of PLACES)
       for (const text of TEXTS) {
@@ -83,7 +83,7 @@ describe("a message that the API takes", () => {
     assert.isAbove(taken, 500)
   })
 
-  test("is read back from what it is written as", () => {
+  test("a written message is parsed back unchanged", () => {
     const message = {
       from: "A <a@acme.test>",
       to: ["b@example.org"],
@@ -98,7 +98,7 @@ describe("a message that the API takes", () => {
   })
 })
 
-const said = (schema: Schema.Top, value: unknown) => {
+const violations = (schema: Schema.Top, value: unknown) => {
   const exit = Schema.decodeUnknownExit(schema as Schema.Codec<unknown, unknown>, { errors: "all" })(value)
   if (Exit.isSuccess(exit)) return []
   const error = Option.getOrThrow(Exit.findErrorOption(exit))
@@ -132,16 +132,17 @@ describe("violations", () => {
     [Schema.String, 1, ["must be a string"]],
   ]
   for (const [schema, value, words] of WORDS)
-    test(`of ${JSON.stringify(value)}: ${words.join("; ")}`, () => assert.deepStrictEqual(said(schema, value), words))
+    test(`violations of ${JSON.stringify(value)}: ${words.join("; ")}`, () =>
+      assert.deepStrictEqual(violations(schema, value), words))
 
-  test("are told up to a limit", () => {
+  test("violations are limited in number", () => {
     const many = Array.from({ length: 5_000 }, () => 1)
-    assert.strictEqual(said(Schema.Array(Schema.String), many).length, Violations.MAX_DETAILS)
+    assert.strictEqual(violations(Schema.Array(Schema.String), many).length, Violations.MAX_DETAILS)
   })
 
-  test("never repeat what was sent", () => {
+  test("violations never quote the request", () => {
     const secret = "wb_secret"
-    const words = said(EmailMessage, {
+    const words = violations(EmailMessage, {
       from: secret,
       to: [secret],
       subject: { secret },

@@ -11,7 +11,7 @@ import { KEY } from "./support.ts"
 
 const run = promisify(execFile)
 const CLIENT = fileURLToPath(new URL("../../packages/client/", import.meta.url))
-/** What a customer's bundle may pay for the client. */
+/** Maximum size of the client in a customer's bundle. */
 const MAX_GZIP_BYTES = 15 * 1024
 
 let project = ""
@@ -28,11 +28,11 @@ beforeAll(async () => {
 afterAll(() => rm(project, { recursive: true, force: true }))
 
 describe("the packed client", () => {
-  it("has types that are current with the contract", async () => {
+  it("the client's types are current with the contract", async () => {
     assert.strictEqual(await readFile(FILE, "utf8"), render())
   })
 
-  it("runs in an empty project", async () => {
+  it("the packed client runs in an empty project", async () => {
     const program = `
       import { Waybill, WaybillError, verifyWebhook, isWellFormedKey } from "@waybill/client"
       const waybill = new Waybill(${JSON.stringify(KEY)}, { baseUrl: "http://127.0.0.1:9", retries: 0 })
@@ -42,7 +42,7 @@ describe("the packed client", () => {
     assert.strictEqual(stdout.trim(), "true connection_failed function false")
   })
 
-  it("type-checks in an empty project", async () => {
+  it("the packed client type-checks in an empty project", async () => {
     await writeFile(
       join(project, "use.ts"),
       `import { Waybill } from "@waybill/client"
@@ -67,7 +67,7 @@ describe("the packed client", () => {
     assert.strictEqual(stdout, "")
   })
 
-  it("is small", async () => {
+  it("the packed client is small", async () => {
     const dist = join(project, "node_modules", "@waybill", "client", "dist")
     const files = ["Waybill", "WaybillError", "apiKey", "paginate", "request", "stream", "verifyWebhook"]
     const all = await Promise.all(files.map((file) => readFile(join(dist, `${file}.js`))))

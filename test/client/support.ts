@@ -2,7 +2,7 @@ import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** A key that could have been issued. */
+/** A well-formed key. */
 export const KEY = ApiKeySecret.encode(new Uint8Array(32).fill(7))
 
 export interface Seen {
@@ -16,13 +16,13 @@ interface Said {
   readonly status: number
   readonly headers?: Record<string, string>
   readonly body?: unknown
-  /** As it is, in place of a body of JSON. */
+  /** A raw body instead of JSON. */
   readonly text?: string
   readonly after_ms?: number
 }
 type Answer = Said | "drop"
 
-/** A server that answers each request with the next of these, and tells what it saw. */
+/** Starts a server that returns these responses in order and records the requests. */
 export const answering = async (answers: ReadonlyArray<Answer>) => {
   const seen: Array<Seen> = []
   const server = createServer((request, response) => {

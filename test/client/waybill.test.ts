@@ -20,20 +20,20 @@ const { paths: contractPaths } = JSON.parse(
   readFileSync(new URL("../contract/openapi.json", import.meta.url), "utf8"),
 ) as { readonly paths: Readonly<Record<string, object>> }
 
-/** What walks on until it is told to stop. */
+/** Reads an iterator until it fails. */
 const stopped = (walk: AsyncGenerator<unknown>): Promise<unknown> =>
   walk.next().then(
     () => assert.fail("it went on"),
     () => undefined,
   )
 
-describe("the client", () => {
-  it("refuses a mistyped key before it costs a request", () => {
+describe("client", () => {
+  it("a mistyped key is refused without a request", () => {
     const mistyped = `${KEY.slice(0, -1)}${KEY.endsWith("0") ? "1" : "0"}`
     for (const key of ["", "wb_short", mistyped]) assert.throws(() => new Waybill(key), WaybillError)
   })
 
-  it("sends with the key and a fresh idempotency key", async () => {
+  it("a send has the API key and a random idempotency key", async () => {
     await using server = await answering([{ status: 200, body: ACK }])
     const waybill = new Waybill(KEY, server)
     assert.deepStrictEqual(await waybill.emails.send(EMAIL), ACK)
@@ -45,7 +45,7 @@ describe("the client", () => {
     assert.notStrictEqual(first?.headers["idempotency-key"], second?.headers["idempotency-key"])
   })
 
-  it("asks again under the same idempotency key after a 500, a lost connection and a 429", async () => {
+  it("a request is retried with the same idempotency key after a 500, a lost connection and a 429", async () => {
     await using server = await answering([
       refusal(500, "internal_error"),
       "drop",
@@ -57,7 +57,7 @@ describe("the client", () => {
     assert.strictEqual(new Set(server.seen.map((each) => each.headers["idempotency-key"])).size, 1)
   })
 
-  it("does not ask again for a refusal, nor for a used-up month", async () => {
+  it("refusals and an exhausted quota are not retried", async () => {
     await using server = await answering([
       refusal(422, "domain_not_verified"),
       refusal(429, "monthly_quota", { "retry-after": "86400" }),
@@ -69,18 +69,18 @@ describe("the client", () => {
     assert.strictEqual(server.seen.length, 2)
   })
 
-  it("gives up after its retries, with the last answer", async () => {
+  it("the last response is thrown when the retries are exhausted", async () => {
     await using server = await answering([refusal(500, "internal_error", { "retry-after": "0" })])
     const error = await caught(new Waybill(KEY, { ...server, retries: 2 }).logs.get("msg_1"))
     assert.deepStrictEqual([error.status, server.seen.length], [500, 3])
   })
 
-  it("says in words when there is no service", async () => {
+  it("an unreachable service is a readable error", async () => {
     const error = await caught(new Waybill(KEY, { baseUrl: "http://127.0.0.1:9", retries: 0 }).account.get())
     assert.deepStrictEqual([error.code, error.status], ["connection_failed", 0])
   })
 
-  it("walks all pages of the logs, reading none before it is asked for", async () => {
+  it("logs.all reads all pages, each only when needed", async () => {
     const page = (ids: ReadonlyArray<string>, next: string | null) => ({
       status: 200,
       body: { object: "list", has_more: next !== null, next_cursor: next, data: ids.map((id) => ({ id })) },
@@ -100,7 +100,7 @@ describe("the client", () => {
     )
   })
 
-  it("walks from a message on towards the newest, and from a place in the history on", async () => {
+  it("iteration starts at a message towards newer ones, and at an event position", async () => {
     const page = (ids: ReadonlyArray<string>, next: object) => ({
       status: 200,
       body: { object: "list", data: ids.map((id) => ({ id })), ...next },
@@ -114,9 +114,9 @@ describe("the client", () => {
     ])
     const waybill = new Waybill(KEY, server)
     const ids = async (all: AsyncIterable<{ readonly id: string }>) => {
-      const found: Array<string> = []
-      for await (const { id } of all) found.push(id)
-      return found
+      const ids: Array<string> = []
+      for await (const { id } of all) ids.push(id)
+      return ids
     }
     assert.deepStrictEqual(await ids(waybill.logs.all({ before: "a", tag: "x" })), ["b", "c", "d"])
     assert.deepStrictEqual(await ids(waybill.events.all({ after_position: "pos_3", types: ["email.queued"] })), [
@@ -136,7 +136,7 @@ describe("the client", () => {
     )
   })
 
-  it("gives an answer that was asked to wait the time for it on top of its own", async () => {
+  it("the timeout of a request with `wait` is extended by that time", async () => {
     const late = { status: 200, after_ms: 300, body: { object: "list", data: [], has_more: false, next_cursor: null } }
     await using server = await answering([late])
     const waybill = new Waybill(KEY, { ...server, timeoutMs: 100, retries: 0 })
@@ -145,7 +145,7 @@ describe("the client", () => {
     assert.strictEqual((await caught(waybill.sandbox.list())).code, "connection_failed")
   })
 
-  it("takes a stream of events up again where it was cut, and leaves it when it has enough", async () => {
+  it("an event stream continues after a lost connection, and ends when the caller stops", async () => {
     const block = (nth: number, type?: string) => {
       const position = `pos_${nth}`
       return `id: ${position}\n${type === undefined ? "event: ping\n" : ""}data: ${JSON.stringify({ position, type })}\n\n`
@@ -167,7 +167,7 @@ describe("the client", () => {
     )
   })
 
-  it("has every endpoint of the contract", async () => {
+  it("every endpoint of the contract has a method", async () => {
     await using server = await answering([{ status: 200, body: { data: [], has_more: false } }])
     const { account, apiKeys, audit, domains, emails, ...more } = new Waybill(KEY, server)
     const { events, logs, members, sandbox, session, stats, suppressions, webhooks } = more
@@ -239,7 +239,7 @@ describe("the client", () => {
     )
   })
 
-  it("reads from where its writes lie, all that ran side by side, however their answers overtake each other", async () => {
+  it("reads send the positions of concurrent writes, in whatever order the responses arrive", async () => {
     const at = (position: string, after_ms = 0) => ({
       status: 200,
       headers: { "x-waybill-position": position },
@@ -270,10 +270,10 @@ describe("the client", () => {
     await waybill.logs.list()
     await caught(waybill.emails.send(EMAIL))
     await waybill.logs.list()
-    // Another client knows nothing of it.
+    // Another client does not know the position.
     await new Waybill(KEY, server).logs.list()
-    const told = server.seen.map(({ headers, method }) => [method, headers["x-waybill-position"]])
-    assert.deepStrictEqual(told, [
+    const positions = server.seen.map(({ headers, method }) => [method, headers["x-waybill-position"]])
+    assert.deepStrictEqual(positions, [
       ["GET", undefined],
       ["POST", undefined],
       ["GET", "pos_a"],
@@ -287,7 +287,7 @@ describe("the client", () => {
     ])
   })
 
-  it("says nothing of positions to a service that says nothing of them", async () => {
+  it("no position is sent to a service that returns none", async () => {
     await using server = await answering([{ status: 200, body: ACK }])
     const waybill = new Waybill(KEY, server)
     await waybill.emails.send(EMAIL)

@@ -2,14 +2,14 @@ export interface Json {
   readonly [key: string]: unknown
 }
 
-/** What a client of the old document would stumble over, and what is merely new. */
+/** Differences between two documents: those that break a client, and mere additions. */
 export interface Difference {
   readonly breaks: ReadonlyArray<string>
   readonly additions: ReadonlyArray<string>
 }
 
-/** Requests may be answered more generously than before, answers may say more than before; never the other way round. */
-type Direction = "request" | "answer"
+/** Requests may be accepted more widely and responses may contain more, never the reverse. */
+type Direction = "request" | "response"
 
 export const compare = (old: Json, now: Json): Difference => {
   const breaks: Array<string> = []
@@ -89,7 +89,7 @@ const compareOperation = (
       if (at(next, "headers")[header] === undefined) breaks.push(`${where} ${status}: the header ${header} is gone`)
     const content = (each: Json) => at(at(at(each, "content"), "application/json"), "schema")
     if (content(response) !== NOTHING)
-      new Comparison(documents, "answer", breaks, additions).schemas(
+      new Comparison(documents, "response", breaks, additions).schemas(
         `${where} ${status}`,
         content(response),
         content(next),
@@ -126,8 +126,8 @@ class Comparison {
     }
     for (const kind of after.keys()) {
       if (before.has(kind)) continue
-      // A client that knows three kinds of answers has no words for a fourth; a request may well be said in a new way.
-      if (this.#direction === "answer") this.#breaks.push(`${where}: ${kind} is a new possibility`)
+      // A client cannot handle a new kind of response value, but a new kind of request value is optional.
+      if (this.#direction === "response") this.#breaks.push(`${where}: ${kind} is a new possibility`)
       else this.#additions.push(`${where}: ${kind} is accepted too`)
     }
   }
@@ -168,7 +168,7 @@ class Comparison {
         this.#breaks.push(`${where}.${name} is gone`)
         continue
       }
-      if (this.#direction === "answer" && required(old).has(name) && !required(now).has(name))
+      if (this.#direction === "response" && required(old).has(name) && !required(now).has(name))
         this.#breaks.push(`${where}.${name} may be missing now`)
       if (this.#direction === "request" && !required(old).has(name) && required(now).has(name))
         this.#breaks.push(`${where}.${name} became required`)
@@ -190,33 +190,33 @@ class Comparison {
       if (typeof now[name] === "number" && now[name] > 0 && !(typeof old[name] === "number" && old[name] >= now[name]))
         this.#breaks.push(`${where}: ${name} is ${now[name]} now`)
     if (now["pattern"] !== undefined && now["pattern"] !== old["pattern"])
-      this.#breaks.push(`${where}: another pattern is asked for`)
+      this.#breaks.push(`${where}: the pattern has changed`)
   }
 }
 
-/** What a value may be, by its kind: a union's members, references followed. */
+/** Returns the possible schemas of a value by type: references resolved, unions expanded. */
 const alternatives = (document: Json, schema: Json): ReadonlyMap<string, Json> => {
-  const found = new Map<string, Json>()
+  const schemas = new Map<string, Json>()
   const visit = (each: Json): void => {
     const ref = each["$ref"]
     if (typeof ref === "string")
       return visit(at(at(at(document, "components"), "schemas"), ref.slice(ref.lastIndexOf("/") + 1)))
     const members = (each["anyOf"] ?? each["oneOf"]) as ReadonlyArray<Json> | undefined
     if (members !== undefined) return members.forEach(visit)
-    found.set(
+    schemas.set(
       typeof each["type"] === "string" ? each["type"] : "anything",
-      merged(found.get(String(each["type"])), each),
+      merged(schemas.get(String(each["type"])), each),
     )
   }
   visit(schema)
-  return found
+  return schemas
 }
 
-/** Two string alternatives, such as two enums, are one with the values of both. */
-const merged = (known: Json | undefined, schema: Json): Json => {
-  if (known?.["enum"] === undefined || schema["enum"] === undefined) return schema
+/** Merges two string alternatives, such as two enums, into one with the values of both. */
+const merged = (existing: Json | undefined, schema: Json): Json => {
+  if (existing?.["enum"] === undefined || schema["enum"] === undefined) return schema
   return {
     ...schema,
-    enum: [...(known["enum"] as ReadonlyArray<unknown>), ...(schema["enum"] as ReadonlyArray<unknown>)],
+    enum: [...(existing["enum"] as ReadonlyArray<unknown>), ...(schema["enum"] as ReadonlyArray<unknown>)],
   }
 }

@@ -8,28 +8,28 @@ import { compare, type Json } from "./compatibility.ts"
 const FILE = fileURLToPath(new URL("openapi.json", import.meta.url))
 const served = JSON.parse(JSON.stringify(OpenApi.fromApi(Api))) as Json
 
-// WAYBILL_UPDATE_CONTRACT=1 npx vitest run test/contract writes the served contract down, which is a promise to clients.
+// WAYBILL_UPDATE_CONTRACT=1 npm test -- test/contract writes the served contract, which is a promise to clients.
 if (process.env["WAYBILL_UPDATE_CONTRACT"] === "1" || !existsSync(FILE))
   writeFileSync(FILE, `${JSON.stringify(served, null, 2)}\n`)
 const committed = JSON.parse(readFileSync(FILE, "utf8")) as Json
 
-/** The served contract with one thing changed. */
+/** Returns the served contract with one change. */
 const changed = (change: (document: any) => void): Json => {
   const copy = structuredClone(served)
   change(copy)
   return copy
 }
 
-describe("the contract", () => {
-  test("keeps every promise of the committed one", () => {
+describe("contract", () => {
+  test("the served contract is compatible with the committed one", () => {
     const { additions, breaks } = compare(committed, served)
-    assert.deepStrictEqual(breaks, [], "a breaking change belongs into /v2 (contract §12)")
+    assert.deepStrictEqual(breaks, [], "a breaking change belongs in /v2 (contract §12)")
     if (additions.length > 0) console.info(`new in the contract:\n  ${additions.join("\n  ")}`)
   })
 
   const send = (document: any) => document.paths["/v1/email/send"].post
   const message = (document: any) => document.components.schemas.EmailMessage
-  const BREAKS: ReadonlyArray<readonly [what: string, change: (document: any) => void, said: string]> = [
+  const BREAKS: ReadonlyArray<readonly [what: string, change: (document: any) => void, difference: string]> = [
     ["a path is removed", (d) => delete d.paths["/v1/account"], "GET /v1/account is gone"],
     ["a method is removed", (d) => delete d.paths["/v1/domains"].post, "POST /v1/domains is gone"],
     ["a status is removed", (d) => delete send(d).responses["422"], "POST /v1/email/send: the status 422 is gone"],
@@ -39,17 +39,17 @@ describe("the contract", () => {
       "POST /v1/email/send 200: the header X-Request-Id is gone",
     ],
     [
-      "a field of an answer is removed",
+      "a field of a response is removed",
       (d) => delete d.components.schemas.Acknowledgement.properties.created_at,
       "POST /v1/email/send 200.created_at is gone",
     ],
     [
-      "a field of an answer may be missing",
+      "a field of a response may be missing",
       (d) => (d.components.schemas.Acknowledgement.required = ["id", "status"]),
       "POST /v1/email/send 200.created_at may be missing now",
     ],
     [
-      "a field of an answer may be null",
+      "a field of a response may be null",
       (d) => (d.components.schemas.Acknowledgement.properties.id = { anyOf: [{ type: "string" }, { type: "null" }] }),
       "POST /v1/email/send 200.id: null is a new possibility",
     ],
@@ -72,7 +72,7 @@ describe("the contract", () => {
       "POST /v1/email/send body.color is new and required",
     ],
     [
-      "a request takes one type less",
+      "a request accepts one type less",
       (d) => (message(d).properties.to = { type: "array", items: { type: "string" } }),
       "POST /v1/email/send body.to: string is not possible any more",
     ],
@@ -97,12 +97,12 @@ describe("the contract", () => {
       "GET /v1/account: the parameter query x is new and required",
     ],
   ]
-  for (const [what, change, said] of BREAKS)
-    test(`is broken when ${what}`, () => {
-      assert.include(compare(served, changed(change)).breaks, said)
+  for (const [what, change, difference] of BREAKS)
+    test(`compatibility is broken when ${what}`, () => {
+      assert.include(compare(served, changed(change)).breaks, difference)
     })
 
-  const ADDITIONS: ReadonlyArray<readonly [what: string, change: (document: any) => void, said: string]> = [
+  const ADDITIONS: ReadonlyArray<readonly [what: string, change: (document: any) => void, difference: string]> = [
     ["a path is new", (d) => (d.paths["/v1/weather"] = { get: { responses: {} } }), "GET /v1/weather is new"],
     [
       "an optional field of a request is new",
@@ -110,7 +110,7 @@ describe("the contract", () => {
       "POST /v1/email/send body.color is new",
     ],
     [
-      "a field of an answer is new",
+      "a field of a response is new",
       (d) => (d.components.schemas.Acknowledgement.properties.color = { type: "string" }),
       "POST /v1/email/send 200.color is new",
     ],
@@ -126,23 +126,23 @@ describe("the contract", () => {
       "GET /v1/account: the parameter query x is new",
     ],
   ]
-  for (const [what, change, said] of ADDITIONS)
-    test(`is not broken when ${what}`, () => {
+  for (const [what, change, difference] of ADDITIONS)
+    test(`compatibility is kept when ${what}`, () => {
       const { additions, breaks } = compare(served, changed(change))
       assert.deepStrictEqual(breaks, [])
-      if (said !== "") assert.include(additions, said)
+      if (difference !== "") assert.include(additions, difference)
     })
 
-  test("gives each kind of value one name, which a generator takes over", () => {
+  test("each schema has one name, for code generators", () => {
     const { schemas } = served["components"] as { readonly schemas: object }
-    // What is said of one field by annotating its schema makes a second one of it.
+    // An annotation on a field's schema creates a second schema.
     assert.deepStrictEqual(
       Object.keys(schemas).filter((name) => /_\d+$/u.test(name)),
       [],
     )
   })
 
-  test("says of every operation what it does, what it needs and every status it may answer", () => {
+  test("every operation has a summary, a description, a scope and all its statuses", () => {
     for (const [path, operations] of Object.entries(served["paths"] as Record<string, Record<string, any>>))
       for (const [method, operation] of Object.entries(operations)) {
         const where = `${method} ${path}`

@@ -13,8 +13,8 @@ const folded = (history: ReadonlyArray<Account.Event>): Account.Account => {
   return state
 }
 
-describe("an account", () => {
-  it("begins with the numbers of its plan and 30 days of content", () => {
+describe("account", () => {
+  it("an account starts with the limits of its plan and 30 days of content", () => {
     given(Account)
       .when(Account.create(NOW, id("AccountId"), "Acme", "free"))
       .appends({
@@ -33,7 +33,7 @@ describe("an account", () => {
     })
     assert.strictEqual(folded(created()).content_days, 30)
   })
-  it("is created once", () => {
+  it("an account is created once", () => {
     given(Account, ...created())
       .when(Account.create(NOW, id("AccountId"), "Acme", "free"))
       .refuses(NOTHING_NEW)
@@ -45,7 +45,7 @@ describe("an account", () => {
     ["growth", 500_000, 50],
     ["business", null, 100],
   ] as const)(
-    "on the %s plan takes %s emails a month and %s recipients a message",
+    "the %s plan allows %s emails a month and %s recipients a message",
     ([plan, monthly_emails, max_recipients]) => {
       const history = happened(Account, [], Account.create(NOW, id("AccountId"), "Acme", plan))
       const limits = Account.limitsOf(folded(history))
@@ -53,12 +53,12 @@ describe("an account", () => {
     },
   )
 
-  it("is created once, and keeps what it was created as", () => {
+  it("creating an account again changes nothing", () => {
     const [other] = happened(Account, [], Account.create(after(1), id("AccountId"), "Other", "growth"))
     assert.strictEqual(folded(other === undefined ? [] : [...created(), other]).created_at, NOW)
   })
 
-  it("keeps one thing longer without the other, and says what it forgot of somebody", () => {
+  it("retention periods change independently, and an erasure records its pseudonym", () => {
     for (const keeping of [
       { ...Account.DEFAULT_KEEPING, log_days: 30 },
       { ...Account.DEFAULT_KEEPING, delivery_days: 8 },
@@ -72,7 +72,7 @@ describe("an account", () => {
       .appends({ _tag: "AddressErased", erased_as: "erased-1", streams: 2, events: 5, at: after(1) })
   })
 
-  it("changes its plan, its granted limits and what it keeps", () => {
+  it("plan, granted limits and retention can be changed", () => {
     const granted = { ...Account.NONE_GRANTED, send: 5_000, monthly_emails: 9_000 }
     const history = happened(
       Account,
@@ -111,7 +111,7 @@ describe("an account", () => {
         at: after(5),
       })
   })
-  it("has links that lead on, till somebody stops them, and since when they do not", () => {
+  it("tracked links can be stopped and resumed, with the time of the stop", () => {
     const stopped = happened(Account, created(), Account.changeLinks(after(1), false))
     assert.strictEqual(folded(stopped).links_stopped_at, after(1))
     const again = happened(Account, stopped, Account.changeLinks(after(2), true))
@@ -126,7 +126,7 @@ describe("an account", () => {
         .refuses(NOTHING_NEW)
     given(Account).when(Account.changeLinks(NOW, false)).refuses({ status: 404, reason: "account_not_found" })
   })
-  it("keeps content from 0 to 365 days", () => {
+  it("content is kept from 0 to 365 days", () => {
     const accepts = Schema.is(Account.RetentionDays)
     assert.deepStrictEqual(
       [0, 365, -1, 366, 1.5].map((days) => accepts(days)),
@@ -135,23 +135,23 @@ describe("an account", () => {
   })
 })
 
-describe("a rate window", () => {
+describe("rate window", () => {
   const at = 1_763_715_659_999
-  it("is aligned to the minute", () => {
+  it("a window is aligned to the minute", () => {
     assert.strictEqual(RateLimit.windowStart(at), 1_763_715_600_000)
     assert.strictEqual(RateLimit.windowEnd(at), 1_763_715_660_000)
     assert.strictEqual(RateLimit.windowStart(1_763_715_660_000), 1_763_715_660_000)
   })
-  it("says what is left and when it resets", () => {
+  it("a window reports the remaining requests and its end", () => {
     assert.deepStrictEqual(RateLimit.standing(60, 59, at), { limit: 60, remaining: 1, reset_s: 1_763_715_660 })
     assert.deepStrictEqual(RateLimit.standing(60, 75, at), { limit: 60, remaining: 0, reset_s: 1_763_715_660 })
   })
-  it("tells to wait until its end, at least a second", () => {
+  it("the time to wait lasts to the window's end, at least a second", () => {
     assert.strictEqual(RateLimit.retryAfterSeconds(at), 1)
     assert.strictEqual(RateLimit.retryAfterSeconds(1_763_715_600_000), 60)
     assert.strictEqual(RateLimit.retryAfterSeconds(1_763_715_600_001), 60)
   })
-  it("that is full is refused in these words", () => {
+  it("an exhausted window is refused with its limit", () => {
     const { status, code, reason, message } = new RateLimit.RequestRateExceeded({
       bucket: "logs",
       limit: 60,

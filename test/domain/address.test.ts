@@ -5,7 +5,7 @@ import { Arbitrary, Result, Schema } from "effect"
 const read = (text: string) =>
   Result.merge(Result.map(Address.parse(text), ({ address, name }) => ({ address: String(address), name })))
 
-describe("a mailbox is read from", () => {
+describe("mailbox: accepted", () => {
   it.for<[string, string, string?]>([
     ["a@b.co", "a@b.co"],
     ["  a@b.co  ", "a@b.co"],
@@ -30,7 +30,7 @@ describe("a mailbox is read from", () => {
   ])("%s", ([text, address, name]) => assert.deepStrictEqual(read(text), { address, name }))
 })
 
-describe("no mailbox is read from", () => {
+describe("mailbox: refused", () => {
   const notThere = /the part before the @ has a character or a dot/u
   const noDomain = /the part after the @ /u
   it.for<[string, RegExp]>([
@@ -87,7 +87,7 @@ describe("no mailbox is read from", () => {
     ["x".repeat(1001), /1001 characters; at most 1000/u],
   ])("%j", ([text, because]) => assert.match(String(read(text)), because))
 
-  it("an address whose parts fit but whose whole is over 254 octets", () => {
+  it("an address over 254 octets is refused, even if its parts are within their limits", () => {
     const host = (last: number) => `${"b".repeat(62)}.${"c".repeat(62)}.${"d".repeat(last)}`
     const local = "a".repeat(64)
     assert.strictEqual(`${local}@${host(63)}`.length, 254)
@@ -97,7 +97,7 @@ describe("no mailbox is read from", () => {
 })
 
 describe("a mailbox", () => {
-  it("is written so that it reads back as itself", () => {
+  it("a mailbox is formatted so that it parses back", () => {
     for (const text of [
       "Ana <a@b.co>",
       '"Acme, Inc." <a@b.co>',
@@ -112,11 +112,11 @@ describe("a mailbox", () => {
   })
 
   it.prop(
-    "of any name is written so that it reads back as itself",
+    "a mailbox with any name is formatted so that it parses back",
     { name: Schema.String },
     ({ name }) => {
       const parsed = Address.parse(Address.format({ address: Address.Address.make("a@b.co"), name }))
-      // A name that no header may hold is refused instead, never changed into another recipient.
+      // A name that a header cannot hold is refused and never changes the recipient.
       if (Result.isSuccess(parsed)) assert.strictEqual(parsed.success.address, "a@b.co")
       else assert.match(parsed.failure, /control characters|well-formed|characters; at most/u)
     },
@@ -124,7 +124,7 @@ describe("a mailbox", () => {
   )
 
   it.prop(
-    "is read from any text without throwing, and then fits an event",
+    "any text parses without an exception, and the result fits an event",
     { text: Schema.String },
     ({ text }) => {
       for (const input of [text, `${text}@b.co`, `a@${text}`, `${text} <a@b.co>`, `a@${text}.de`]) {
@@ -135,14 +135,14 @@ describe("a mailbox", () => {
     { arbitrary: { runs: 500 } },
   )
 
-  it("has a name of up to 256 characters, and is read from up to 1000", () => {
+  it("a name has up to 256 characters, a mailbox up to 1000", () => {
     assert.deepStrictEqual(read(`${"n".repeat(256)} <a@b.co>`), { address: "a@b.co", name: "n".repeat(256) })
     assert.match(String(read(`${"n".repeat(257)} <a@b.co>`)), /name of 257 characters; at most 256/u)
     assert.deepStrictEqual(read("a@b.co".padEnd(1000)), { address: "a@b.co", name: undefined })
     assert.match(String(read("a@b.co".padEnd(1001))), /is 1001 characters; at most 1000/u)
   })
 
-  it("has in an event the shape that it was parsed to, digits and all", () => {
+  it("the schema of events accepts what the parser returns, including digits", () => {
     const shaped = Schema.is(Address.Address)
     for (const text of ["0123456789@0123456789.b.co", "!#$%&'*+/=?^_`{|}~-@b.co", "😀@b.co"]) {
       assert.isTrue(shaped(Result.getOrThrow(Address.parseAddress(text))), text)
@@ -152,14 +152,14 @@ describe("a mailbox", () => {
     }
   })
 
-  it("is text in a request and parsed inside", () => {
+  it("a mailbox is text in a request and an object in memory", () => {
     const decoded = Schema.decodeUnknownSync(Address.Mailbox)("Ana <Ana@B.co>")
     assert.deepStrictEqual(decoded, { address: Address.Address.make("Ana@b.co"), name: "Ana" })
     assert.strictEqual(Schema.encodeSync(Address.Mailbox)(decoded), "Ana <Ana@b.co>")
     assert.throws(() => Schema.decodeUnknownSync(Address.Mailbox)("nobody"), /it has no @/u)
   })
 
-  it("has one key whatever its case, and keeps the case it was written in", () => {
+  it("two spellings of an address have one key, and the address keeps its case", () => {
     const address = Result.getOrThrow(Address.parseAddress("Ana.B@Example.org"))
     assert.strictEqual(address, "Ana.B@example.org")
     assert.strictEqual(Address.keyOf(address), "ana.b@example.org")
@@ -167,9 +167,7 @@ describe("a mailbox", () => {
     assert.strictEqual(Address.localOf(address), "Ana.B")
   })
 
-  it.prop(
-    "generated for an event is one that an event can hold",
-    { mailbox: Arbitrary.schema(Address.MailboxObject) },
-    ({ mailbox }) => Schema.is(Address.MailboxObject)(JSON.parse(JSON.stringify(mailbox))),
+  it.prop("a generated address fits an event", { mailbox: Arbitrary.schema(Address.MailboxObject) }, ({ mailbox }) =>
+    Schema.is(Address.MailboxObject)(JSON.parse(JSON.stringify(mailbox))),
   )
 })

@@ -21,15 +21,15 @@ const command = (over: Partial<ApiKey.Command> = {}): ApiKey.Command => ({
 })
 const created = (over: Partial<ApiKey.Command> = {}) => happened(ApiKey, [], ApiKey.create(facts, command(over)))
 
-describe("an API key", () => {
-  it("is created with its hash, never with itself", () => {
-    const wanted = command({
+describe("API key", () => {
+  it("a created key holds its hash, never its secret", () => {
+    const request = command({
       scopes: ["admin", "email:send", "admin"],
       domain: domainName("acme.test"),
       allowed_ips: [network],
       expires_at: after(1),
     })
-    const made = given(ApiKey).when(ApiKey.create(facts, wanted))
+    const made = given(ApiKey).when(ApiKey.create(facts, request))
     made.appends({
       _tag: "KeyCreated",
       key_id: id("ApiKeyId"),
@@ -45,12 +45,12 @@ describe("an API key", () => {
     })
     made.leads((key) => assert.notInclude(JSON.stringify(key), secret))
   })
-  it("is the five hundredth and last that is active", () => {
-    const beside = (active: number) => given(ApiKey).when(ApiKey.create({ ...facts, active }, command()))
-    beside(499).leads(() => undefined)
-    beside(500).refuses({ status: 422, reason: "too_many_api_keys" })
+  it("an account has at most 500 active keys", () => {
+    const createWith = (active: number) => given(ApiKey).when(ApiKey.create({ ...facts, active }, command()))
+    createWith(499).leads(() => undefined)
+    createWith(500).refuses({ status: 422, reason: "too_many_api_keys" })
   })
-  it("does not expire before it exists", () => {
+  it("a key cannot expire before it is created", () => {
     given(ApiKey)
       .when(ApiKey.create(facts, command({ expires_at: NOW })))
       .refuses({
@@ -59,7 +59,7 @@ describe("an API key", () => {
         message: "`expires_at` must be in the future; 2026-11-21T09:00:00.000Z is before 2026-11-21T09:00:00.000Z.",
       })
   })
-  it("keeps when it was first revoked, and is none before it was created", () => {
+  it("the first revocation counts, and a missing key has none", () => {
     const revoked = (millis: number): ApiKey.Event => ({
       _tag: "KeyRevoked",
       at: after(millis),
@@ -70,19 +70,19 @@ describe("an API key", () => {
     const twice = given(ApiKey, ...created({ name: "First" }), ...created({ name: "Second" })).state
     assert.strictEqual(twice._tag === "Key" && twice.created.name, "First")
   })
-  it("has a name of 1 to 100 characters", () => {
+  it("a key's name has 1 to 100 characters", () => {
     const named = Schema.is(ApiKey.Name)
     assert.deepStrictEqual(
       ["", "x", "x".repeat(100), "x".repeat(101)].map((name) => named(name)),
       [false, true, true, false],
     )
   })
-  it("is created once", () => {
+  it("a key is created once", () => {
     given(ApiKey, ...created())
       .when(ApiKey.create(facts, command()))
       .refuses({ status: 422, reason: "nothing_new" })
   })
-  it("is revoked for good, and says when, however often it is asked", () => {
+  it("revoking again fails with the time of the first revocation", () => {
     given(ApiKey, ...created())
       .when(ApiKey.revoke(after(1)))
       .appends({ _tag: "KeyRevoked", at: after(1) })
@@ -94,24 +94,24 @@ describe("an API key", () => {
     assert.strictEqual(again.revoked_at, after(1))
     assert.strictEqual(again.message, `This API key was revoked at ${after(1)}.`)
   })
-  it("that does not exist cannot be revoked", () => {
+  it("a missing key cannot be revoked", () => {
     given(ApiKey).when(ApiKey.revoke(NOW)).refuses({ status: 404, reason: "api_key_not_found" })
   })
-  it("is active, then expired, and revoked above all", () => {
+  it("a key is active, then expired; a revoked key is always revoked", () => {
     const key = { expires_at: after(10), revoked_at: null }
     assert.strictEqual(ApiKey.status({ ...key, expires_at: null }, after(99)), "active")
     assert.strictEqual(ApiKey.status(key, after(9)), "active")
     assert.strictEqual(ApiKey.status(key, after(10)), "expired")
     assert.strictEqual(ApiKey.status({ ...key, revoked_at: after(5) }, after(1)), "revoked")
   })
-  it("works from everywhere, or from its networks alone", () => {
+  it("a key without networks works from everywhere, else from them only", () => {
     assert.isTrue(ApiKey.allowsIp([], "198.51.100.1"))
     assert.isTrue(ApiKey.allowsIp([network], "203.0.113.9"))
     assert.isTrue(ApiKey.allowsIp([network], "::ffff:203.0.113.9"))
     assert.isFalse(ApiKey.allowsIp([network], "198.51.100.1"))
     assert.isFalse(ApiKey.allowsIp([network], "unknown"))
   })
-  it("has a name of one line", () => {
+  it("a key's name is one line", () => {
     const accepts = Schema.is(ApiKey.Name)
     assert.deepStrictEqual(
       ["a", "a".repeat(100), "", "a".repeat(101), "a\nb"].map((name) => accepts(name)),
@@ -120,14 +120,14 @@ describe("an API key", () => {
   })
 })
 
-describe("a scope", () => {
-  it("permits itself and nothing else, but admin permits all", () => {
+describe("scope", () => {
+  it("a scope permits only itself, and admin permits all", () => {
     for (const granted of Scope.ALL)
       for (const needed of Scope.ALL)
         assert.strictEqual(Scope.permits([granted], needed), granted === needed || granted === "admin")
     assert.isFalse(Scope.permits([], "email:send"))
   })
-  it("that is missing is named", () => {
+  it("the refusal names the missing scope", () => {
     const { status, code, reason, message, details } = new Scope.MissingScope({ required_scope: "domains:write" })
     assert.deepStrictEqual([status, code, reason], [403, "forbidden", "missing_scope"])
     assert.strictEqual(message, "This API key does not have the scope domains:write.")
@@ -135,15 +135,15 @@ describe("a scope", () => {
   })
 })
 
-describe("the text of a key", () => {
-  it("is the number that its 32 bytes are, every one of them and no more", () => {
+describe("API key secret", () => {
+  it("the secret encodes all of its 32 bytes and nothing else", () => {
     const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     const bytes = Uint8Array.from({ length: 33 }, (_, i) => 251 - i * 7)
     let value = 0n
     for (const digit of ApiKeySecret.encode(bytes).slice(3, 46)) value = value * 62n + BigInt(digits.indexOf(digit))
     assert.strictEqual(value.toString(16), Buffer.from(bytes.subarray(0, 32)).toString("hex"))
   })
-  it("has a fixed length and a checksum that zlib agrees with", () => {
+  it("the secret has a fixed length and a CRC-32 that zlib confirms", () => {
     const body = secret.slice(3, 46)
     assert.match(secret, /^wb_[0-9A-Za-z]{49}$/u)
     let value = 0
@@ -151,7 +151,7 @@ describe("the text of a key", () => {
       value = value * 62 + "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".indexOf(digit)
     assert.strictEqual(value, crc32(body))
   })
-  it("is padded and fits at both ends of the numbers", () => {
+  it("the lowest and highest values are padded to the fixed length", () => {
     assert.strictEqual(ApiKeySecret.encode(new Uint8Array(32)).slice(0, 46), `wb_${"0".repeat(43)}`)
     assert.strictEqual(ApiKeySecret.encode(new Uint8Array(32).fill(255)).length, ApiKeySecret.KEY_CHARS)
   })
@@ -164,14 +164,14 @@ describe("the text of a key", () => {
     secret.replace("wb_", "xx_"),
     secret.toLowerCase(),
     "wb_".padEnd(52, "0"),
-  ])("is not %j", (text) => assert.isFalse(ApiKeySecret.isWellFormed(text)))
+  ])("%j is not a secret", (text) => assert.isFalse(ApiKeySecret.isWellFormed(text)))
   const bytes = Arbitrary.array(Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))), {
     minLength: 32,
     maxLength: 32,
   })
   const where = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 3, maximum: 51 })))
   it.prop(
-    "tells any single mistyped character",
+    "any single mistyped character is detected",
     { bytes, where },
     ({ bytes, where }) => {
       const key = ApiKeySecret.encode(Uint8Array.from(bytes))

@@ -10,8 +10,8 @@ const finding = (over: Partial<DnsFinding.DnsFinding> = {}): DnsFinding.DnsFindi
   ...over,
 })
 
-describe("what DNS answered", () => {
-  it("is cut to what an event keeps of strangers, in number and length", () => {
+describe("DNS finding", () => {
+  it("findings are clipped in number and length", () => {
     const long = (letter: string, chars = 3000) => letter.repeat(chars)
     const found = Array.from({ length: 11 }, () => long("f"))
     const kept = DnsFinding.tidy(
@@ -29,7 +29,7 @@ describe("what DNS answered", () => {
     assert.deepStrictEqual(DnsFinding.tidy([finding()]), [finding()])
   })
 
-  it("speaks of a key by its own record, and of one that was not looked for not at all", () => {
+  it("a key's status comes from its own record; a key that was not checked is unavailable", () => {
     const records = [
       finding({ purpose: "return_path", status: "mismatch" }),
       finding(),

@@ -43,7 +43,7 @@ const folded = (history: ReadonlyArray<Domain.Event>): Domain.Domain => {
 }
 
 describe("adding a domain", () => {
-  it("leaves it pending, with a first look into DNS after a minute", () => {
+  it("a new domain is pending and is first checked after a minute", () => {
     given(Domain)
       .when(Domain.add(addition()))
       .appends({
@@ -56,12 +56,12 @@ describe("adding a domain", () => {
       })
     assert.strictEqual(folded(pending()).status, "pending")
   })
-  it("is the thousandth and last of an account", () => {
-    const beside = (others: number) => given(Domain).when(Domain.add(addition({ others })))
-    beside(999).leads(() => undefined)
-    beside(1_000).refuses({ status: 422, reason: "too_many_domains" })
+  it("an account has at most 1000 domains", () => {
+    const addWith = (others: number) => given(Domain).when(Domain.add(addition({ others })))
+    addWith(999).leads(() => undefined)
+    addWith(1_000).refuses({ status: 422, reason: "too_many_domains" })
   })
-  it("is refused when the account has it", () => {
+  it("a domain that the account has is refused", () => {
     given(Domain)
       .when(Domain.add(addition({ taken: true })))
       .refuses({
@@ -70,16 +70,16 @@ describe("adding a domain", () => {
         message: "This account already has the domain acme.com.",
       })
   })
-  it("appends nothing a second time under the same id", () => {
+  it("adding a domain again under the same id changes nothing", () => {
     given(Domain, ...pending())
       .when(Domain.add(addition()))
       .refuses(NOTHING_NEW)
   })
-  it("verifies a reserved name at once while mail stays on this machine", () => {
+  it("a reserved name is verified at once while its mail is captured", () => {
     const added = given(Domain).when(Domain.add(addition({ name: domainName("acme.test"), captured: true })))
     added.appendsOnly("DomainAdded", "DomainVerified")
   })
-  it("leaves a reserved name pending on a real transport, and a real name on any", () => {
+  it("a reserved name with a real transport is pending, as is any other name", () => {
     given(Domain)
       .when(Domain.add(addition({ name: domainName("acme.test") })))
       .appendsOnly("DomainAdded")
@@ -89,8 +89,8 @@ describe("adding a domain", () => {
   })
 })
 
-describe("a look into DNS", () => {
-  it("verifies a domain whose key is published", () => {
+describe("DNS check", () => {
+  it("a domain with a published key is verified", () => {
     given(Domain, ...pending())
       .when(check(after(MINUTE), "verified"))
       .appends(
@@ -105,21 +105,21 @@ describe("a look into DNS", () => {
   })
 
   it.for<[string, ReadonlyArray<Domain.Event>, DnsFinding.Status, number, ReadonlyArray<Domain.Event["_tag"]>]>([
-    ["leaves a pending domain pending while its record is missing", pending(), "missing", 71 * HOUR, []],
-    ["fails a pending domain after 72 hours", pending(), "missing", 72 * HOUR, ["DomainFailed"]],
-    ["fails nobody while DNS is in trouble", pending(), "unavailable", 100 * HOUR, []],
-    ["degrades a verified domain whose record vanished", verified(), "missing", DAY, ["DomainDegraded"]],
-    ["degrades a verified domain whose record says something else", verified(), "mismatch", DAY, ["DomainDegraded"]],
-    ["never degrades for DNS in trouble", verified(), "unavailable", DAY, []],
-    ["leaves a verified domain verified", verified(), "verified", DAY, []],
-    ["never verifies a reserved name", reserved(false), "verified", DAY, []],
+    ["a pending domain stays pending while its record is missing", pending(), "missing", 71 * HOUR, []],
+    ["a pending domain fails after 72 hours", pending(), "missing", 72 * HOUR, ["DomainFailed"]],
+    ["a pending domain does not fail while DNS fails", pending(), "unavailable", 100 * HOUR, []],
+    ["a verified domain whose record is gone is degraded", verified(), "missing", DAY, ["DomainDegraded"]],
+    ["a verified domain whose record differs is degraded", verified(), "mismatch", DAY, ["DomainDegraded"]],
+    ["a verified domain is not degraded while DNS fails", verified(), "unavailable", DAY, []],
+    ["a verified domain with its record stays verified", verified(), "verified", DAY, []],
+    ["a reserved name is never verified by DNS", reserved(false), "verified", DAY, []],
   ])("%s", ([, history, status, later, consequences]) => {
     given(Domain, ...history)
       .when(check(after(later), status))
       .appendsOnly("DomainChecked", ...consequences)
   })
 
-  it("lets a degraded domain send for 72 hours, then fails it", () => {
+  it("a degraded domain sends for 72 hours, then fails", () => {
     const degraded = happened(Domain, verified(), check(after(DAY), "missing"))
     assert.strictEqual(folded(degraded).status, "degraded")
     given(Domain, ...degraded)
@@ -133,7 +133,7 @@ describe("a look into DNS", () => {
       .appendsOnly("DomainChecked")
   })
 
-  it("brings a degraded or a failed domain back, with the day it first was verified", () => {
+  it("a degraded or failed domain is verified again and keeps its first verification time", () => {
     const degraded = happened(Domain, verified(), check(after(DAY), "missing"))
     const failed = happened(Domain, degraded, check(after(5 * DAY), "missing"))
     for (const history of [degraded, failed]) {
@@ -142,29 +142,29 @@ describe("a look into DNS", () => {
     }
   })
 
-  it("is no news within a minute of one that said the same", () => {
-    const looked = happened(Domain, pending(), check(after(MINUTE), "missing"))
-    given(Domain, ...looked)
+  it("a check with the same result within a minute is not recorded", () => {
+    const checked = happened(Domain, pending(), check(after(MINUTE), "missing"))
+    given(Domain, ...checked)
       .when(check(after(2 * MINUTE - 1), "missing"))
       .refuses(NOTHING_NEW)
-    given(Domain, ...looked)
+    given(Domain, ...checked)
       .when(check(after(2 * MINUTE - 1), "mismatch"))
       .appendsOnly("DomainChecked")
-    given(Domain, ...looked)
+    given(Domain, ...checked)
       .when(check(after(2 * MINUTE), "missing"))
       .appendsOnly("DomainChecked")
   })
 
-  it("keeps what DNS answered, within bounds", () => {
+  it("DNS answers are kept within limits", () => {
     const found = Array.from({ length: 30 }, () => `v=DKIM1;\u0000${"p".repeat(2000)}`)
-    const looked = happened(Domain, pending(), Domain.recordCheck(after(MINUTE), [{ ...finding("mismatch"), found }]))
-    const [record] = folded(looked).records
+    const checked = happened(Domain, pending(), Domain.recordCheck(after(MINUTE), [{ ...finding("mismatch"), found }]))
+    const [record] = folded(checked).records
     assert.strictEqual(record?.found.length, 10)
     assert.strictEqual(record?.found[0]?.length, 1024)
     assert.match(record?.found[0] ?? "", /^v=DKIM1; ppp/u)
   })
 
-  it("of a domain that is gone is refused", () => {
+  it("a check of a removed domain is refused", () => {
     for (const history of [[], happened(Domain, pending(), Domain.remove(NOW))])
       given(Domain, ...history)
         .when(check(NOW, "verified"))
@@ -172,8 +172,8 @@ describe("a look into DNS", () => {
   })
 })
 
-describe("the next look", () => {
-  it("comes after 1, 2, 4 … minutes, then hourly, and last at the end of the 72 hours", () => {
+describe("next DNS check", () => {
+  it("a pending domain is checked after 1, 2, 4 … minutes, then hourly, and at the end of the 72 hours", () => {
     let history = pending()
     const pauses: number[] = []
     let at = NOW
@@ -187,14 +187,14 @@ describe("the next look", () => {
     assert.strictEqual(folded(history).status, "failed")
     assert.isBelow(pauses.length, 80)
   })
-  it("keeps its pace past the 72 hours while DNS gives no answer", () => {
+  it("checks continue hourly after the 72 hours while DNS fails", () => {
     const first = happened(Domain, pending(), check(after(73 * HOUR), "unavailable"))
     assert.strictEqual(folded(first).next_check_at, after(73 * HOUR + 2 * MINUTE))
     const second = happened(Domain, first, check(after(74 * HOUR), "unavailable"))
     assert.strictEqual(folded(second).next_check_at, after(74 * HOUR + 4 * MINUTE))
     assert.strictEqual(DomainSchedule.whilePending(after(72 * HOUR), NOW, 0), after(72 * HOUR + MINUTE))
   })
-  it("comes daily once verified, and at the end of its grace when degraded", () => {
+  it("a verified domain is checked daily, a degraded one also at the end of its 72 hours", () => {
     assert.strictEqual(folded(verified()).next_check_at, after(MINUTE + DAY))
     const degraded = happened(Domain, verified(), check(after(DAY), "missing"))
     assert.strictEqual(folded(degraded).next_check_at, after(2 * DAY))
@@ -205,87 +205,87 @@ describe("the next look", () => {
   })
 })
 
-describe("a reserved name", () => {
-  it("is verified on a transport that keeps mail here, and looked after daily", () => {
-    const known = happened(Domain, reserved(false), Domain.verifyReserved(after(DAY)))
-    assert.deepStrictEqual([folded(known).status, folded(known).next_check_at], ["verified", after(2 * DAY)])
-    given(Domain, ...known)
+describe("reserved name", () => {
+  it("a reserved name with captured mail is verified and checked daily", () => {
+    const history = happened(Domain, reserved(false), Domain.verifyReserved(after(DAY)))
+    assert.deepStrictEqual([folded(history).status, folded(history).next_check_at], ["verified", after(2 * DAY)])
+    given(Domain, ...history)
       .when(Domain.verifyReserved(after(DAY + 1)))
       .refuses(NOTHING_NEW)
-    given(Domain, ...known)
+    given(Domain, ...history)
       .when(Domain.verifyReserved(after(2 * DAY)))
       .appendsOnly("DomainChecked")
   })
-  it("signs with its new key from the next look on", () => {
+  it("a reserved name signs with its new key from the next check on", () => {
     const rotated = happened(Domain, reserved(true), Domain.rotateDkim(after(HOUR), dkimKey("wb2")))
-    const looked = given(Domain, ...rotated).when(Domain.verifyReserved(after(DAY)))
-    looked.appendsOnly("DomainChecked", "DkimActivated")
-    looked.leads((state) => assert.strictEqual(state._tag === "Domain" && state.dkim.selector, "wb2"))
+    const checked = given(Domain, ...rotated).when(Domain.verifyReserved(after(DAY)))
+    checked.appendsOnly("DomainChecked", "DkimActivated")
+    checked.leads((state) => assert.strictEqual(state._tag === "Domain" && state.dkim.selector, "wb2"))
   })
-  it("degrades when the transport became a real one", () => {
+  it("a reserved name is degraded when its transport becomes a real one", () => {
     const moved = given(Domain, ...reserved(true)).when(Domain.recordCheck(after(DAY), [finding("missing")]))
     moved.appendsOnly("DomainChecked", "DomainDegraded")
   })
-  it("is the only kind that is taken on trust", () => {
+  it("only reserved names are verified without DNS", () => {
     given(Domain, ...pending())
       .when(Domain.verifyReserved(NOW))
       .refuses(NOTHING_NEW)
   })
 })
 
-describe("rotating the DKIM key", () => {
+describe("DKIM rotation", () => {
   const rotated = () => happened(Domain, verified(), Domain.rotateDkim(after(HOUR), dkimKey("wb2")))
 
-  it("signs with the old key until DNS shows the new one", () => {
+  it("the old key signs until the new record is published", () => {
     const domain = folded(rotated())
     assert.deepStrictEqual([domain.dkim.selector, domain.next_dkim?.selector], ["wb1", "wb2"])
     assert.deepStrictEqual(
       Domain.publishedKeys(domain).map(({ selector }) => selector),
       ["wb1", "wb2"],
     )
-    const looked = given(Domain, ...rotated()).when(
+    const checked = given(Domain, ...rotated()).when(
       Domain.recordCheck(after(2 * HOUR), [finding("verified"), finding("verified", "wb2")]),
     )
-    looked.appendsOnly("DomainChecked", "DkimActivated")
-    looked.leads((after) => {
+    checked.appendsOnly("DomainChecked", "DkimActivated")
+    checked.leads((after) => {
       assert(after._tag === "Domain")
       assert.deepStrictEqual([after.dkim.selector, after.next_dkim], ["wb2", null])
     })
   })
-  it("does not degrade when the old record went and the new one came", () => {
+  it("a domain is not degraded when the new record replaces the old one", () => {
     given(Domain, ...rotated())
       .when(Domain.recordCheck(after(2 * HOUR), [finding("missing"), finding("verified", "wb2")]))
       .appendsOnly("DomainChecked", "DkimActivated")
   })
-  it("degrades when the key that signs vanished and the new one is not there", () => {
+  it("a domain is degraded when the signing key's record is gone and the new one is missing", () => {
     given(Domain, ...rotated())
       .when(Domain.recordCheck(after(2 * HOUR), [finding("missing"), finding("missing", "wb2")]))
       .appendsOnly("DomainChecked", "DomainDegraded")
   })
-  it("replaces the key at once where none has signed yet", () => {
+  it("a key that never signed is replaced at once", () => {
     const domain = folded(happened(Domain, pending(), Domain.rotateDkim(after(HOUR), dkimKey("wb2"))))
     assert.deepStrictEqual([domain.dkim.selector, domain.next_dkim], ["wb2", null])
   })
-  it("never uses a selector twice", () => {
+  it("a selector is never used twice", () => {
     assert.strictEqual(Domain.nextSelector(null, "rsa"), "wb1")
     assert.strictEqual(Domain.nextSelector(folded(pending()), "rsa"), "wb2")
     assert.strictEqual(Domain.nextSelector(folded(rotated()), "rsa"), "wb3")
   })
-  it("is looked for soon, then hourly for three days", () => {
+  it("a new record is checked soon, then hourly for three days", () => {
     assert.strictEqual(folded(rotated()).next_check_at, after(HOUR + MINUTE))
     assert.strictEqual(folded(rotated()).checks, 0)
-    const looked = happened(
+    const checked = happened(
       Domain,
       rotated(),
       Domain.recordCheck(after(2 * HOUR), [finding("verified"), finding("missing", "wb2")]),
     )
-    assert.strictEqual(folded(looked).next_check_at, after(3 * HOUR))
-    assert.strictEqual(DomainSchedule.next({ ...folded(looked), checks: 72 }, NOW), after(DAY))
+    assert.strictEqual(folded(checked).next_check_at, after(3 * HOUR))
+    assert.strictEqual(DomainSchedule.next({ ...folded(checked), checks: 72 }, NOW), after(DAY))
   })
 })
 
-describe("the rest of a domain's life", () => {
-  it("may choose its own transport, and says so once", () => {
+describe("transport, tracking and removal", () => {
+  it("a transport is changed once", () => {
     const chosen = happened(Domain, pending(), Domain.chooseTransport(after(1), "relay"))
     assert.strictEqual(folded(chosen).transport, "relay")
     given(Domain, ...chosen)
@@ -295,7 +295,7 @@ describe("the rest of a domain's life", () => {
       .when(Domain.chooseTransport(after(2), null))
       .appendsOnly("DomainTransportChanged")
   })
-  it("has its mail tracked when its owner says so, and bears no trace of it when they do not", () => {
+  it("tracking is turned on, and turning it off leaves no field behind", () => {
     const track = (opens: boolean | null, clicks: boolean | null) => Domain.track(after(1), { opens, clicks })
     given(Domain, ...pending())
       .when(track(false, null))
@@ -310,7 +310,7 @@ describe("the rest of a domain's life", () => {
       .appends({ _tag: "DomainTrackingChanged", opens: true, clicks: true, at: after(1) })
     assert.deepStrictEqual(folded(happened(Domain, opens, track(false, null))), folded(pending()))
   })
-  it("ends with its removal", () => {
+  it("a removed domain accepts no changes", () => {
     given(Domain, ...verified())
       .when(Domain.remove(after(1)))
       .appends({ _tag: "DomainRemoved", ...ids, at: after(1) })

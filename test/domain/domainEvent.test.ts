@@ -12,7 +12,7 @@ const codec = Schema.toCodecJson(DomainEvent.DomainEvent)
 const decode = Schema.decodeUnknownSync(codec)
 const encode = Schema.encodeSync(codec)
 
-/** `data` is what a row of that version holds; `reads_as` is what it means today, when that is something else. */
+/** `data` is the stored data of that version; `reads_as` is its present meaning, if different. */
 const Golden = Schema.Struct({
   data: Schema.Record(Schema.String, Schema.Unknown),
   reads_as: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
@@ -24,23 +24,23 @@ const versions = DomainEvent.TAGS.flatMap((tag) =>
   Array.from({ length: DomainEvent.schemaVersion(tag) }, (_, i) => [tag, i + 1] as const),
 )
 
-describe("the golden events", () => {
-  it("are one for each type and version, and no more", () => {
-    const wanted = versions.map(([tag, version]) => `${tag}.v${version}.json`)
-    assert.deepStrictEqual(readdirSync(folder).toSorted(), wanted.toSorted())
+describe("golden events", () => {
+  it("there is one golden event for each type and version", () => {
+    const expected = versions.map(([tag, version]) => `${tag}.v${version}.json`)
+    assert.deepStrictEqual(readdirSync(folder).toSorted(), expected.toSorted())
   })
 
-  it.for(versions)("%s of version %i is still read, and as the same fact", ([tag, version]) => {
+  it.for(versions)("%s of version %i decodes to the same event", ([tag, version]) => {
     const { data, reads_as } = golden(tag, version)
     const newest = DomainEvent.upcast(tag, version, data)
     const event = decode({ ...newest, _tag: tag })
     assert.deepStrictEqual<unknown>(encode(event), { ...(reads_as ?? data), _tag: tag })
-    // Nothing of what was written is lost in reading.
+    // Decoding loses nothing of what was written.
     assert.deepStrictEqual<unknown>(JSON.parse(JSON.stringify(event)), { ...(reads_as ?? data), _tag: tag })
   })
 })
 
-/** What brings a thing into being; of a thing that is not there, everything else is no news. */
+/** Events that create an object. Any other event is ignored while there is none. */
 const BIRTHS = new Set([
   "AccountCreated",
   "DomainAdded",
@@ -51,40 +51,40 @@ const BIRTHS = new Set([
   "WebhookCreated",
 ])
 
-describe("an event", () => {
+describe("every event", () => {
   const newest = (tag: string) =>
     decode({ ...DomainEvent.upcast(tag, 1, golden(tag, 1).data), _tag: tag }) as { readonly _tag: string }
-  /** The deciders are of different kinds, and each is given its own events. */
+  /** Each decider accepts its own events only. */
   const deciderOf = (tag: string) => {
-    const found = kinds.find(({ Event }) => tag in Event.cases)
-    return found as unknown as Aggregate.Aggregate<unknown, { readonly _tag: string }>
+    const decider = kinds.find(({ Event }) => tag in Event.cases)
+    return decider as unknown as Aggregate.Aggregate<unknown, { readonly _tag: string }>
   }
 
-  /** A team counts its facts, those too that say nothing. */
-  const told = (state: unknown): unknown =>
+  /** Removes the counter of a team, which counts events that change nothing too. */
+  const withoutVersion = (state: unknown): unknown =>
     JSON.parse(JSON.stringify(state, (field, value: unknown) => (field === "version" ? undefined : value)))
 
-  it.for(DomainEvent.TAGS.filter((tag) => !BIRTHS.has(tag)))("%s changes nothing where nothing is", (tag) => {
+  it.for(DomainEvent.TAGS.filter((tag) => !BIRTHS.has(tag)))("%s changes nothing in an empty state", (tag) => {
     const { evolve, initial } = deciderOf(tag)
-    assert.deepStrictEqual(told(evolve(initial, newest(tag))), told(initial))
+    assert.deepStrictEqual(withoutVersion(evolve(initial, newest(tag))), withoutVersion(initial))
   })
 
-  it.for([...BIRTHS])("%s makes one thing, and the same again changes nothing", (tag) => {
+  it.for([...BIRTHS])("%s creates an object once", (tag) => {
     const { evolve, initial } = deciderOf(tag)
     const born = evolve(initial, newest(tag))
-    assert.notDeepEqual(told(born), told(initial))
-    assert.deepStrictEqual(told(evolve(born, newest(tag))), told(born))
+    assert.notDeepEqual(withoutVersion(born), withoutVersion(initial))
+    assert.deepStrictEqual(withoutVersion(evolve(born, newest(tag))), withoutVersion(born))
   })
 })
 
-describe("the union of all events", () => {
-  it("holds each aggregate's events once", () => {
+describe("union of all events", () => {
+  it("the union holds each aggregate's events once", () => {
     const tags = kinds.flatMap(({ Event }) => Object.keys(Event.cases))
     assert.strictEqual(new Set(tags).size, tags.length)
     assert.deepStrictEqual(tags.toSorted(), [...DomainEvent.TAGS].toSorted())
   })
 
-  it("knows each stream by its own name", () => {
+  it("each stream has its own name", () => {
     for (const [name, { stream, Event }] of Object.entries(DomainEvent.aggregates)) {
       assert.strictEqual(stream, name)
       for (const tag of Object.keys(Event.cases))
@@ -94,13 +94,13 @@ describe("the union of all events", () => {
     assert.isUndefined(DomainEvent.streamOf("toString"))
   })
 
-  it("calls webhooks for every type a webhook can subscribe to, each behind exactly one event", () => {
+  it("every webhook type has exactly one event", () => {
     for (const type of PublicType.WebhookType.literals) assert.strictEqual(DomainEvent.tagsOf(type).length, 1, type)
     const called = DomainEvent.TAGS.filter(DomainEvent.isWebhookEvent).map(DomainEvent.publicType)
     assert.deepStrictEqual<ReadonlyArray<string>>(called.toSorted(), [...PublicType.WebhookType.literals].toSorted())
   })
 
-  it("gives every event a public type of its own", () => {
+  it("every event has its own public type", () => {
     const types = DomainEvent.TAGS.map(DomainEvent.publicType)
     assert.strictEqual(new Set(types).size, types.length)
     assert.strictEqual(DomainEvent.publicType("EmailDeferred"), "email.delivery_delayed")
@@ -112,7 +112,7 @@ describe("the union of all events", () => {
 
   for (const { stream, Event } of kinds)
     it.prop(
-      `survives JSON: any ${stream} event`,
+      `any ${stream} event survives JSON`,
       { event: Arbitrary.schema<Schema.Codec<DomainEvent.DomainEvent, unknown>>(Event) },
       ({ event }) => {
         const text = JSON.stringify(encode(event))
@@ -128,7 +128,7 @@ describe("the union of all events", () => {
 
   for (const aggregate of kinds)
     it.prop(
-      `folds in any order without throwing: ${aggregate.stream} events`,
+      `${aggregate.stream} events fold in any order without an exception`,
       {
         events: Arbitrary.array(Arbitrary.schema<Schema.Codec<DomainEvent.DomainEvent, unknown>>(aggregate.Event), {
           maxLength: 10,
@@ -144,7 +144,7 @@ describe("the union of all events", () => {
     )
 })
 
-describe("an event of an older release", () => {
+describe("event of an older release", () => {
   const { schemaVersion, upcast } = Upcast.make({
     ShipmentBooked: [
       (data) => ({ ...data, to: [data["to"]] }),
@@ -152,23 +152,23 @@ describe("an event of an older release", () => {
     ],
   })
 
-  it("is brought step by step to the newest shape", () => {
+  it("an old event is migrated step by step to the newest version", () => {
     assert.strictEqual(schemaVersion("ShipmentBooked"), 3)
     assert.deepStrictEqual(upcast("ShipmentBooked", 1, { to: "ana", weight: 2 }), { to: ["ana"], weight_grams: 2000 })
     assert.deepStrictEqual(upcast("ShipmentBooked", 2, { to: ["ana"] }), { to: ["ana"], weight_grams: null })
   })
-  it("of the newest version, or of a newer node's, passes as it is", () => {
+  it("an event of the newest version, or of a newer release, passes unchanged", () => {
     const data = { to: ["ana"], weight_grams: 1 }
     for (const version of [3, 4, 99]) assert.strictEqual(upcast("ShipmentBooked", version, data), data)
   })
-  it("of a type that never changed, or that nobody knows, is at version 1", () => {
+  it("an unchanged or unknown type has version 1", () => {
     const data = { a: 1 }
     for (const type of ["ShipmentLost", "toString", "__proto__", ""]) {
       assert.strictEqual(schemaVersion(type), 1)
       assert.strictEqual(upcast(type, 1, data), data)
     }
   })
-  it("has steps only for types that exist", () => {
+  it("only existing types have steps", () => {
     for (const type of Object.keys(Upcast.STEPS)) assert.isDefined(DomainEvent.streamOf(type))
   })
 })

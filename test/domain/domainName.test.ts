@@ -4,7 +4,7 @@ import { Result, Schema } from "effect"
 
 const read = (text: string) => Result.merge(DomainName.parse(text))
 
-describe("a domain name", () => {
+describe("domain name", () => {
   it.for([
     ["Example.ORG", "example.org"],
     ["mail-1.example.org", "mail-1.example.org"],
@@ -15,7 +15,7 @@ describe("a domain name", () => {
     ["xn--bcher-kva.example", "xn--bcher-kva.example"],
     ["1and1.com", "1and1.com"],
     ["3.14.example", "3.14.example"],
-  ])("%s is %s", ([text, name]) => assert.strictEqual(read(text ?? ""), name))
+  ])("%s is normalised to %s", ([text, name]) => assert.strictEqual(read(text ?? ""), name))
 
   it.for([
     "",
@@ -51,11 +51,11 @@ describe("a domain name", () => {
     "a".repeat(2000),
     "\u00ad.de",
     "xn--\u0080.de",
-    // A joiner where no script has one.
+    // A joiner between Latin letters.
     "a\u200d.de",
-  ])("is not %j", (text) => assert.match(read(text), /not a domain name|two labels|octets/u))
+  ])("%j is not a domain name", (text) => assert.match(read(text), /not a domain name|two labels|octets/u))
 
-  it("is too long by its own octets, or not even looked at", () => {
+  it("a name is limited in octets, and its text in characters", () => {
     const long = (chars: number) => "abcdefghi.".repeat(101).slice(0, chars)
     assert.match(read(long(1000)), /^is 1000 octets/u)
     assert.strictEqual(read(long(1001)), "is over 253 octets")
@@ -64,7 +64,7 @@ describe("a domain name", () => {
   })
 
   it.prop(
-    "once read stays the same when read again",
+    "a parsed name parses to itself",
     { text: Schema.String },
     ({ text }) => {
       for (const input of [text, `${text}.de`, `a${text}.org`]) {
@@ -76,7 +76,7 @@ describe("a domain name", () => {
   )
 })
 
-describe("a reserved name", () => {
+describe("reserved name", () => {
   it.for([
     "acme.test",
     "a.b.test",
@@ -87,9 +87,9 @@ describe("a reserved name", () => {
     "example.com",
     "mail.example.net",
     "example.org",
-  ])("is %s", (name) => assert.isTrue(DomainName.isReserved(name)))
+  ])("%s is reserved", (name) => assert.isTrue(DomainName.isReserved(name)))
   it.for(["acme.com", "test.com", "mytest", "notexample.com", "example.com.de", "attest.de", "example.de"])(
-    "is not %s",
+    "%s is not reserved",
     (name) => assert.isFalse(DomainName.isReserved(name)),
   )
 })

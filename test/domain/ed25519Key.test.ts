@@ -54,8 +54,8 @@ const added = () => happened(Domain, verified(), Domain.addEd25519(after(HOUR), 
 const both = () => happened(Domain, added(), look(after(2 * HOUR), { wb1: "verified", wbe1: "verified" }))
 const rotated = () => happened(Domain, both(), Domain.rotateEd25519(after(3 * HOUR), dkimKey("wbe2")))
 
-describe("an Ed25519 key", () => {
-  it("is published from the start, and looked for after a minute", () => {
+describe("Ed25519 key", () => {
+  it("a new key is published at once and checked after a minute", () => {
     given(Domain, ...verified())
       .when(Domain.addEd25519(after(HOUR), dkimKey("wbe1")))
       .appends({ _tag: "Ed25519Made", dkim: dkimKey("wbe1"), next_check_at: after(HOUR + MINUTE), at: after(HOUR) })
@@ -63,14 +63,14 @@ describe("an Ed25519 key", () => {
     assert.deepStrictEqual(signing(added()), ["wb1"])
   })
 
-  it("signs beside the other once DNS shows it", () => {
+  it("the key signs beside the RSA key once its record is published", () => {
     given(Domain, ...added())
       .when(look(after(2 * HOUR), { wb1: "verified", wbe1: "verified" }))
       .appendsOnly("DomainChecked", "Ed25519Activated")
     assert.deepStrictEqual(signing(both()), ["wb1", "wbe1"])
   })
 
-  it("is made once, and not taken away twice", () => {
+  it("a key is added once and removed once", () => {
     given(Domain, ...added())
       .when(Domain.addEd25519(after(2 * HOUR), dkimKey("wbe2")))
       .refuses(NOTHING_NEW)
@@ -84,7 +84,7 @@ describe("an Ed25519 key", () => {
       .refuses({ status: 422, reason: "no_ed25519_key" })
   })
 
-  it("never bears a selector twice, nor one of the RSA keys", () => {
+  it("a selector is never used twice, nor shared with the RSA keys", () => {
     const next = (history: ReadonlyArray<Domain.Event>) => Domain.nextSelector(folded(history), "ed25519")
     const removed = happened(Domain, rotated(), Domain.removeEd25519(after(4 * HOUR)))
     assert.deepStrictEqual([verified(), added(), rotated(), removed].map(next), ["wbe1", "wbe2", "wbe3", "wbe3"])
@@ -92,60 +92,72 @@ describe("an Ed25519 key", () => {
   })
 
   it.for<[string, () => ReadonlyArray<Domain.Event>, Found, ReadonlyArray<Domain.Event["_tag"]>, string[]]>([
-    ["signs no more once its record went", both, { wb1: "verified", wbe1: "missing" }, ["Ed25519Suspended"], ["wb1"]],
-    ["nor when it is another", both, { wb1: "verified", wbe1: "mismatch" }, ["Ed25519Suspended"], ["wb1"]],
-    ["goes on while DNS gives no answer", both, { wb1: "verified", wbe1: "unavailable" }, [], ["wb1", "wbe1"]],
     [
-      "goes on while the domain is degraded",
+      "a key stops signing when its record is gone",
+      both,
+      { wb1: "verified", wbe1: "missing" },
+      ["Ed25519Suspended"],
+      ["wb1"],
+    ],
+    [
+      "a key stops signing when its record differs",
+      both,
+      { wb1: "verified", wbe1: "mismatch" },
+      ["Ed25519Suspended"],
+      ["wb1"],
+    ],
+    ["a key goes on signing while DNS fails", both, { wb1: "verified", wbe1: "unavailable" }, [], ["wb1", "wbe1"]],
+    [
+      "a key goes on signing while the domain is degraded",
       both,
       { wb1: "missing", wbe1: "verified" },
       ["DomainDegraded"],
       ["wb1", "wbe1"],
     ],
     [
-      "begins also while the other gives no answer",
+      "a key starts signing while the RSA record cannot be read",
       added,
       { wb1: "unavailable", wbe1: "verified" },
       ["Ed25519Activated"],
       ["wb1", "wbe1"],
     ],
     [
-      "signs with the old one until DNS shows the new",
+      "the old key signs until the new record is published",
       rotated,
       { wb1: "verified", wbe1: "verified", wbe2: "missing" },
       [],
       ["wb1", "wbe1"],
     ],
     [
-      "signs with the new one once DNS shows it",
+      "the new key signs once its record is published",
       rotated,
       { wb1: "verified", wbe1: "verified", wbe2: "verified" },
       ["Ed25519Activated"],
       ["wb1", "wbe2"],
     ],
     [
-      "also where the old one went at once",
+      "the new key signs even if the old record is gone",
       rotated,
       { wb1: "verified", wbe1: "missing", wbe2: "verified" },
       ["Ed25519Activated"],
       ["wb1", "wbe2"],
     ],
     [
-      "signs with none where the old one went and no new one came",
+      "no Ed25519 key signs if the old record is gone and the new one missing",
       rotated,
       { wb1: "verified", wbe1: "missing", wbe2: "missing" },
       ["Ed25519Suspended"],
       ["wb1"],
     ],
   ])("%s", ([, history, found, consequences, keys]) => {
-    const looked = look(after(5 * HOUR), found)
+    const checked = look(after(5 * HOUR), found)
     given(Domain, ...history())
-      .when(looked)
+      .when(checked)
       .appendsOnly("DomainChecked", ...consequences)
-    assert.deepStrictEqual(signing(happened(Domain, history(), looked)), keys)
+    assert.deepStrictEqual(signing(happened(Domain, history(), checked)), keys)
   })
 
-  it("signs again when its record is back, or the one that was to follow it", () => {
+  it("a key signs again when its record is back, or its successor's is published", () => {
     const gone = happened(Domain, rotated(), look(after(4 * HOUR), { wb1: "verified", wbe1: "missing" }))
     for (const selector of ["wbe1", "wbe2"]) {
       const back = happened(Domain, gone, look(after(5 * HOUR), { wb1: "verified", [selector]: "verified" }))
@@ -153,13 +165,13 @@ describe("an Ed25519 key", () => {
     }
   })
 
-  it("is replaced at once where it does not sign", () => {
+  it("a key that does not sign is replaced at once", () => {
     const replaced = happened(Domain, added(), Domain.rotateEd25519(after(2 * HOUR), dkimKey("wbe2")))
     assert.deepStrictEqual(published(replaced), ["wb1", "wbe2"])
     assert.deepStrictEqual(published(rotated()), ["wb1", "wbe1", "wbe2"])
   })
 
-  it("rotates by itself, and lets the other do so", () => {
+  it("Ed25519 and RSA keys rotate independently", () => {
     const history = happened(
       Domain,
       rotated(),
@@ -175,7 +187,7 @@ describe("an Ed25519 key", () => {
     )
   })
 
-  it("is looked for hourly while it waits or just went, and daily once it signs", () => {
+  it("a key is checked hourly while its record is missing, and daily once it signs", () => {
     const missing = happened(Domain, added(), look(after(2 * HOUR), { wb1: "verified", wbe1: "missing" }))
     assert.strictEqual(folded(missing).next_check_at, after(3 * HOUR))
     assert.strictEqual(DomainSchedule.next({ ...folded(missing), checks: 72 }, NOW), after(DAY))
@@ -191,10 +203,10 @@ describe("an Ed25519 key", () => {
     assert.strictEqual(folded(waits).next_check_at, after(5 * HOUR))
   })
 
-  it("of a reserved name signs from the next look on", () => {
+  it("a key of a reserved name signs from the next check on", () => {
     const reserved = happened(Domain, [], add("acme.test", true), Domain.addEd25519(after(HOUR), dkimKey("wbe1")))
-    const looked = given(Domain, ...reserved).when(Domain.verifyReserved(after(2 * HOUR)))
-    looked.appendsOnly("DomainChecked", "Ed25519Activated")
+    const checked = given(Domain, ...reserved).when(Domain.verifyReserved(after(2 * HOUR)))
+    checked.appendsOnly("DomainChecked", "Ed25519Activated")
     const known = happened(Domain, reserved, Domain.verifyReserved(after(2 * HOUR)))
     given(Domain, ...known)
       .when(Domain.verifyReserved(after(2 * HOUR + DAY)))
@@ -203,7 +215,7 @@ describe("an Ed25519 key", () => {
     assert.deepStrictEqual(signing(happened(Domain, next, Domain.verifyReserved(after(4 * HOUR)))), ["wb1", "wbe2"])
   })
 
-  it("of a domain that is gone is refused, and goes with it", () => {
+  it("a removed domain has no Ed25519 key and accepts none", () => {
     const gone = happened(Domain, both(), Domain.remove(after(3 * HOUR)))
     for (const history of [[], gone]) {
       given(Domain, ...history)
@@ -218,25 +230,25 @@ describe("an Ed25519 key", () => {
     }
   })
 
-  /** What is done, or what DNS says at the next look. */
+  /** An action, or the DNS answers of the next check. */
   const Step = Schema.Union([
     Schema.Literals(["add", "rotate", "remove", "rotate the RSA key"]),
     Schema.Struct({ rsa: DnsFinding.Status, ed25519: DnsFinding.Status, next: DnsFinding.Status }),
   ])
 
   it.prop(
-    "moves neither the domain nor its RSA key, whatever becomes of it",
+    "the Ed25519 key never affects the domain's status or its RSA key",
     { steps: Arbitrary.array(Arbitrary.schema(Step), { maxLength: 20 }) },
     ({ steps }) => {
       let one = verified()
       let other = verified()
       for (const [n, step] of steps.entries()) {
         const at = after((n + 1) * DAY)
-        const fresh = Domain.nextSelector(folded(one), step === "rotate the RSA key" ? "rsa" : "ed25519")
-        const verdict = decisionOf(step, at, folded(one), fresh)(folded(one))
+        const selector = Domain.nextSelector(folded(one), step === "rotate the RSA key" ? "rsa" : "ed25519")
+        const verdict = decisionOf(step, at, folded(one), selector)(folded(one))
         if (Result.isSuccess(verdict)) one = one.concat(verdict.success)
         if (typeof step !== "string" || step === "rotate the RSA key")
-          other = happened(Domain, other, decisionOf(step, at, folded(other), fresh))
+          other = happened(Domain, other, decisionOf(step, at, folded(other), selector))
       }
       const apart = ({ checks, ed25519, next_check_at, records, ...rest }: Domain.Domain) => rest
       assert.deepStrictEqual(apart(folded(one)), apart(folded(other)))
@@ -250,17 +262,17 @@ describe("an Ed25519 key", () => {
     step: typeof Step.Type,
     at: Timestamp.Timestamp,
     domain: Domain.Domain,
-    fresh: string,
+    selector: string,
   ): Aggregate.Decide<Domain.State, Domain.Event, Refusal> => {
     switch (step) {
       case "add":
-        return Domain.addEd25519(at, dkimKey(fresh))
+        return Domain.addEd25519(at, dkimKey(selector))
       case "rotate":
-        return Domain.rotateEd25519(at, dkimKey(fresh))
+        return Domain.rotateEd25519(at, dkimKey(selector))
       case "remove":
         return Domain.removeEd25519(at)
       case "rotate the RSA key":
-        return Domain.rotateDkim(at, dkimKey(fresh))
+        return Domain.rotateDkim(at, dkimKey(selector))
       default: {
         const { dkim, ed25519 } = domain
         const statusOf = (key: DkimKey) => (key === dkim ? step.rsa : key === ed25519?.dkim ? step.ed25519 : step.next)

@@ -17,7 +17,7 @@ const messageOf = (...history: ReadonlyArray<Email.Event>) => {
 const many = (count: number, from = 0) => Array.from({ length: count }, (_, i) => mailbox(`r${from + i}@example.org`))
 
 describe("accepting an email", () => {
-  it("keeps everything but the body", () => {
+  it("the event holds everything but the body", () => {
     givenRequest({}).appends({
       _tag: "EmailQueued",
       email_id: id("EmailId"),
@@ -45,8 +45,8 @@ describe("accepting an email", () => {
   const tracked = { opens: true, clicks: false }
   const ofTracking = { id: id("DomainId"), status: "verified", tracking: tracked } as const
 
-  it("is tracked as its domain says, where it says nothing itself, and bears no trace of it where nothing is", () => {
-    const trackingOf = (over: Parameters<typeof facts>[0], wish?: Tracking.Wish) => {
+  it("the domain's tracking applies unless the message sets its own, and untracked mail has no such field", () => {
+    const trackingOf = (over: Parameters<typeof facts>[0], wish?: Tracking.Change) => {
       const { accepted } = messageOf(...happened(Email, [], Email.queue(facts(over), command({ tracking: wish }))))
       return "tracking" in accepted ? accepted.tracking : "no trace"
     }
@@ -61,7 +61,7 @@ describe("accepting an email", () => {
     assert.strictEqual(trackingOf({ domain: ofTracking, tracks: false }), "no trace")
   })
 
-  it("is refused where it asks to be tracked and nothing can be, but for a copy", () => {
+  it("tracking is refused on an instance without a public address, except in a resend", () => {
     const refusal = { status: 422, reason: "tracking_unavailable" } as const
     givenRequest({ tracks: false }, { tracking: { opens: true, clicks: null } }).refuses(refusal)
     givenRequest({ tracks: false }, { tracking: { opens: null, clicks: true } }).refuses(refusal)
@@ -76,14 +76,14 @@ describe("accepting an email", () => {
     })
   })
 
-  it("leaves the key open when a session of the dashboard sends", () => {
+  it("the key is null when a dashboard session sends", () => {
     givenRequest({ key: null }).leads((email) => {
       assert(email._tag === "Message")
       assert.isNull(email.accepted.api_key_id)
     })
   })
 
-  it("names each recipient once, in the first of to, cc and bcc that has it", () => {
+  it("each recipient is named once, in the first of to, cc and bcc", () => {
     const wanted = {
       to: [mailbox("Ana <Ana@Example.org>"), mailbox("ana@example.org")],
       cc: [mailbox("ANA@example.org"), mailbox("bob@example.org")],
@@ -102,7 +102,7 @@ describe("accepting an email", () => {
     })
   })
 
-  it("says at once which recipients are suppressed, and why", () => {
+  it("suppressed recipients are recorded with their reason", () => {
     const wanted = { cc: [mailbox("Bob@example.org")] }
     const result = givenRequest({ suppressed: new Map([["bob@example.org", "complaint"]]) }, wanted)
     result.appendsOnly("EmailQueued", "EmailSuppressed")
@@ -119,14 +119,14 @@ describe("accepting an email", () => {
     })
   })
 
-  it("counts a tag given twice once", () => {
+  it("duplicate tags are removed", () => {
     givenRequest({}, { tags: ["a", "b", "a"] }).leads((email) => {
       assert(email._tag === "Message")
       assert.deepStrictEqual(email.accepted.tags, ["a", "b"])
     })
   })
 
-  it("appends nothing a second time under the same id", () => {
+  it("accepting again under the same id changes nothing", () => {
     given(Email, queued()).when(Email.queue(facts(), command())).refuses({ status: 422, reason: "nothing_new" })
   })
 })
@@ -137,7 +137,7 @@ describe("refusing an email", () => {
 
   it.for<[string, Partial<Acceptance.Facts>, Partial<Acceptance.Command>, number, string, string]>([
     [
-      "without a domain",
+      "unknown domain",
       { domain: undefined },
       {},
       422,
@@ -145,7 +145,7 @@ describe("refusing an email", () => {
       "The domain acme.test is not a domain of this account. Add it with POST /domains and publish its DKIM record.",
     ],
     [
-      "from a pending domain",
+      "pending domain",
       { domain: { id: id("DomainId"), status: "pending" } },
       {},
       422,
@@ -153,7 +153,7 @@ describe("refusing an email", () => {
       "The domain acme.test is pending, not verified. Publish its DKIM record and verify it before sending.",
     ],
     [
-      "from a failed domain",
+      "failed domain",
       { domain: { id: id("DomainId"), status: "failed" } },
       {},
       422,
@@ -161,7 +161,7 @@ describe("refusing an email", () => {
       "The domain acme.test is failed, not verified. Publish its DKIM record and verify it before sending.",
     ],
     [
-      "from a domain its key may not use",
+      "domain that the key is not bound to",
       { key: limited },
       {},
       403,
@@ -169,7 +169,7 @@ describe("refusing an email", () => {
       "This API key can send from other.test only, not from acme.test.",
     ],
     [
-      "to more recipients than the plan takes",
+      "more recipients than the plan allows",
       { plan: { name: "Free", max_recipients: 10 } },
       { to: many(5), cc: many(3, 5), bcc: many(3, 8) },
       422,
@@ -177,7 +177,7 @@ describe("refusing an email", () => {
       "The Free plan allows 10 recipients per request across to, cc and bcc; 11 were given.",
     ],
     [
-      "scheduled over a minute ago",
+      "scheduled more than a minute ago",
       {},
       { scheduled_at: after(-60 * SECOND - 1) },
       422,
@@ -186,7 +186,7 @@ describe("refusing an email", () => {
         "it is 2026-11-21T08:58:59.999Z.",
     ],
     [
-      "scheduled over 30 days ahead",
+      "scheduled more than 30 days ahead",
       {},
       { scheduled_at: after(30 * DAY + 1) },
       422,
@@ -195,7 +195,7 @@ describe("refusing an email", () => {
         "it is 2026-12-21T09:00:00.001Z.",
     ],
     [
-      "to nobody but the suppressed",
+      "only suppressed recipients",
       { suppressed },
       {},
       422,
@@ -203,18 +203,18 @@ describe("refusing an email", () => {
       "The only recipient, ana@example.org, is suppressed.",
     ],
     [
-      "over the monthly volume",
+      "over the monthly quota",
       { quota: { used: 3000, limit: 3000 } },
       {},
       429,
       "monthly_quota",
       "3000 of 3000 emails of this month are used; 1 more would exceed the quota. It resets at 2026-12-01T00:00:00.000Z.",
     ],
-  ])("happens %s", ([, known, wanted, status, reason, message]) => {
+  ])("an email is refused: %s", ([, known, wanted, status, reason, message]) => {
     givenRequest(known, wanted).refuses({ status, reason, message } as never)
   })
 
-  it("tells when the month ends", () => {
+  it("an exhausted quota tells when it resets", () => {
     const refusal = givenRequest({ quota: { used: 3000, limit: 3000 } }).refuses({
       status: 429,
       reason: "monthly_quota",
@@ -224,7 +224,7 @@ describe("refusing an email", () => {
     assert.strictEqual(refusal.code, "rate_limited")
   })
 
-  it("follows the contract's order: 429, then 403, then 422", () => {
+  it("refusals follow the contract's order: 429, then 403, then 422", () => {
     const all = { quota: { used: 1, limit: 1 }, key: limited, domain: undefined }
     givenRequest(all).refuses({ status: 429, reason: "monthly_quota" })
     givenRequest({ ...all, quota: { used: 0, limit: null } }).refuses({ status: 403, reason: "domain_not_allowed" })
@@ -235,47 +235,47 @@ describe("refusing an email", () => {
   })
 })
 
-describe("the edges of acceptance", () => {
-  it("let a degraded domain send", () => {
+describe("limits of acceptance", () => {
+  it("a degraded domain can send", () => {
     givenRequest({ domain: { id: id("DomainId"), status: "degraded" } }).appendsOnly("EmailQueued")
   })
-  it("let a key send from the domain it is limited to", () => {
+  it("a bound key can send from its domain", () => {
     givenRequest({ key: { id: id("ApiKeyId"), domain: "acme.test" as never } }).appendsOnly("EmailQueued")
   })
-  it("take exactly the plan's number of recipients, counted after de-duplication", () => {
+  it("exactly the plan's number of recipients is accepted, after de-duplication", () => {
     const wanted = { to: [...many(10), ...many(10)] }
     givenRequest({ plan: { name: "Free", max_recipients: 10 } }, wanted).appendsOnly("EmailQueued")
   })
-  it("take a time exactly 60 seconds ago and exactly 30 days ahead", () => {
+  it("exactly 60 seconds ago and exactly 30 days ahead are accepted", () => {
     givenRequest({}, { scheduled_at: after(-60 * SECOND) }).appendsOnly("EmailQueued")
     givenRequest({}, { scheduled_at: after(30 * DAY) }).appendsOnly("EmailQueued")
   })
-  it("take the last email of the month and not one more", () => {
+  it("the last email of the quota is accepted and not one more", () => {
     givenRequest({ quota: { used: 2998, limit: 3000 } }, { to: many(2) }).appendsOnly("EmailQueued")
     givenRequest({ quota: { used: 2999, limit: 3000 } }, { to: many(2) }).refuses({
       status: 429,
       reason: "monthly_quota",
     })
   })
-  it("say of a month that is over its limit nothing to who would send nothing", () => {
+  it("an exhausted quota does not refuse a message without recipients to count", () => {
     const suppressed = new Map([["r0@example.org", "manual" as const]])
     const over = { suppressed, quota: { used: 3001, limit: 3000 } }
     givenRequest(over, { to: many(1) }).refuses({ status: 422, reason: "all_recipients_suppressed" })
   })
-  it("count only recipients that are not suppressed", () => {
+  it("suppressed recipients do not count", () => {
     const suppressed = new Map([["r0@example.org", "manual" as const]])
     givenRequest({ quota: { used: 2999, limit: 3000 }, suppressed }, { to: many(2) }).appendsOnly(
       "EmailQueued",
       "EmailSuppressed",
     )
   })
-  it("know no month on an unlimited plan", () => {
+  it("an unlimited plan has no quota", () => {
     givenRequest({ quota: { used: 10_000_000, limit: null } }).appendsOnly("EmailQueued")
   })
 })
 
 describe("canceling", () => {
-  it("stops everybody who has not had the mail", () => {
+  it("canceling stops all recipients who have not received the mail", () => {
     const history = happened(Email, [toThree()], Email.recordDelivered(after(1), ana, words()))
     const canceled = given(Email, ...history).when(Email.cancel(after(2)))
     canceled.appends({ _tag: "EmailCanceled", at: after(2) })
@@ -289,7 +289,7 @@ describe("canceling", () => {
     })
   })
 
-  it("is refused for an email that does not exist", () => {
+  it("canceling a missing email is refused", () => {
     given(Email).when(Email.cancel(NOW)).refuses({ status: 404, reason: "email_not_found" })
   })
 
@@ -301,7 +301,7 @@ describe("canceling", () => {
     ["suppressed", Email.suppress(after(1), ana, "manual")],
     ["sent", Email.recordSent(after(1), ana, words())],
     ["canceled", Email.cancel(after(1))],
-  ] as const)("is refused once it is %s", ([status, decision]) => {
+  ] as const)("canceling is refused for an email that is %s", ([status, decision]) => {
     const history = happened(Email, [queued()], decision)
     for (const late of [Email.cancel(after(3)), Email.reschedule(after(3), after(DAY))])
       given(Email, ...history)
@@ -313,7 +313,7 @@ describe("canceling", () => {
         })
   })
 
-  it("is refused while an attempt is under way", () => {
+  it("canceling is refused during a delivery attempt", () => {
     for (const late of [Email.cancel(after(1), "under way"), Email.reschedule(after(1), after(DAY), "under way")])
       given(Email, queued()).when(late).refuses({
         status: 422,
@@ -324,7 +324,7 @@ describe("canceling", () => {
 })
 
 describe("resending", () => {
-  it("is a new email to everybody the first one has not reached", () => {
+  it("a resend goes to all recipients that the first email did not reach", () => {
     const history = happened(
       Email,
       [toThree()],
@@ -338,7 +338,7 @@ describe("resending", () => {
     second.appendsOnly("EmailQueued")
   })
 
-  it("counts as reached whom a server took it for, and who complained of it", () => {
+  it("recipients whose server accepted the mail, or who complained, count as reached", () => {
     const history = happened(
       Email,
       [toThree()],
@@ -351,7 +351,7 @@ describe("resending", () => {
   })
 
   const original = { recipients: 1, content_kept: true }
-  it("is refused when all have it", () => {
+  it("a resend is refused when all recipients have the mail", () => {
     const history = happened(Email, [queued()], Email.recordDelivered(after(1), ana, words()))
     givenRequest({ original }, Email.resendCommand(messageOf(...history))).refuses({
       status: 422,
@@ -360,7 +360,7 @@ describe("resending", () => {
     })
   })
 
-  it("is refused when the content is gone, after what is refused of any message", () => {
+  it("a resend without content is refused, after the refusals of any message", () => {
     const gone = { ...original, content_kept: false }
     givenRequest({ original: gone }).refuses({ status: 422, reason: "content_expired" })
     givenRequest({ original: gone, domain: undefined }).refuses({ status: 422, reason: "content_expired" })

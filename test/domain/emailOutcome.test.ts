@@ -13,8 +13,8 @@ const statusesOf = (events: ReadonlyArray<Email.Event>) => {
   return state.recipients.map(({ status }) => status)
 }
 
-describe("an outcome", () => {
-  it("keeps the server's words", () => {
+describe("outcome", () => {
+  it("an outcome keeps the server's response", () => {
     given(Email, queued())
       .when(Email.recordDelivered(after(5), ana, words()))
       .appends({
@@ -32,7 +32,7 @@ describe("an outcome", () => {
       })
   })
 
-  it("cuts a long answer and what no event can hold", () => {
+  it("a long response is clipped, and forbidden characters are removed", () => {
     const response = `a\u0000b\r\nc ${"x".repeat(600)}`
     given(Email, queued())
       .when(Email.recordDelivered(NOW, ana, words({ response, duration_ms: 1.6 })))
@@ -45,7 +45,7 @@ describe("an outcome", () => {
       })
   })
 
-  it("keeps of a server's words what the limits of an event allow, to the letter", () => {
+  it("a response within the limits is kept unchanged", () => {
     const of = (letter: string) => letter.repeat(600)
     const long = { response: of("r"), mx: of("m"), tls: of("t"), category: of("c"), enhanced_code: of("e") }
     given(Email, queued())
@@ -64,7 +64,7 @@ describe("an outcome", () => {
       })
   })
 
-  it("says when the next attempt is, until there is none", () => {
+  it("the next attempt is known until the email is final", () => {
     const nextOf = (events: ReadonlyArray<Email.Event>) => {
       const { state } = given(Email, ...events)
       return state._tag === "Message" ? state.recipients[0]?.next_attempt_at : undefined
@@ -73,13 +73,13 @@ describe("an outcome", () => {
     assert.strictEqual(nextOf(deferred), after(60_000))
     const delivered = happened(Email, deferred, Email.recordDelivered(after(2), ana, words({ attempt: 2 })))
     assert.isNull(nextOf(delivered))
-    // Neither a deferral that comes after the end nor one of the past brings it back.
+    // A deferral after the end, or one reported late, sets no next attempt.
     assert.isNull(nextOf([...delivered, ...deferred.slice(1)]))
     const [, late] = happened(Email, [queued()], Email.recordSent(after(3), ana, words()))
     assert.isNull(nextOf(late === undefined ? [] : [...deferred, late]))
   })
 
-  it("is recorded for several recipients at once, each in its own event", () => {
+  it("outcomes of several recipients are recorded at once, each as its own event", () => {
     const outcomes: ReadonlyArray<Outcome> = [
       { _tag: "Delivered", recipient: ana, words: words() },
       { _tag: "Deferred", recipient: bob, words: busy(), next_attempt_at: after(60_000) },
@@ -93,7 +93,7 @@ describe("an outcome", () => {
     })
   })
 
-  it("is appended once, however often it is reported", () => {
+  it("a repeated outcome is recorded once", () => {
     const twice: Outcome = { _tag: "Delivered", recipient: ana, words: words() }
     given(Email, queued())
       .when(Email.record(NOW, [twice, twice]))
@@ -104,7 +104,7 @@ describe("an outcome", () => {
       .refuses(NOTHING_NEW)
   })
 
-  it("of an attempt that was deferred already is no news, the next attempt's is", () => {
+  it("a second deferral of the same attempt is ignored, one of the next attempt is recorded", () => {
     const history = happened(Email, [queued()], Email.recordDeferred(NOW, ana, busy(), after(60_000)))
     given(Email, ...history)
       .when(Email.recordDeferred(after(1), ana, busy(), after(60_000)))
@@ -114,7 +114,7 @@ describe("an outcome", () => {
       .appendsOnly("EmailDeferred")
   })
 
-  it("without an attempt, such as a pause that a site asked for, counts none", () => {
+  it("an outcome without an attempt number counts no attempt", () => {
     given(Email, queued())
       .when(Email.recordDeferred(NOW, ana, busy({ attempt: null }), after(60_000)))
       .leads((email) => {
@@ -124,7 +124,7 @@ describe("an outcome", () => {
       })
   })
 
-  it("finds its recipient whatever the case a report writes it in", () => {
+  it("an outcome finds its recipient in any case", () => {
     const history = [queued({ to: [mailbox("Ana.Long@example.org")] })]
     given(Email, ...history)
       .when(Email.recordBounced(NOW, address("ana.long@EXAMPLE.org"), noSuchUser()))
@@ -134,13 +134,13 @@ describe("an outcome", () => {
       })
   })
 
-  it("for somebody the email never went to is no news", () => {
+  it("an outcome of an unknown recipient is ignored", () => {
     given(Email, queued())
       .when(Email.recordDelivered(NOW, bob, words()))
       .refuses(NOTHING_NEW)
   })
 
-  it("for an email that does not exist is refused", () => {
+  it("an outcome of a missing email is refused", () => {
     for (const decide of [
       Email.recordDelivered(NOW, ana, words()),
       Email.recordComplained(NOW, ana, null),
@@ -151,8 +151,8 @@ describe("an outcome", () => {
   })
 })
 
-describe("which states may follow which", () => {
-  // Contract §4, row by row: what each state takes; everything else is no news.
+describe("status transitions", () => {
+  // Contract §4, row by row: the transitions of each status. All others are ignored.
   const to = {
     deferred: Email.recordDeferred(after(9), ana, busy({ attempt: 9 }), after(99)),
     sent: Email.recordSent(after(9), ana, words({ attempt: 9 })),
@@ -201,8 +201,8 @@ describe("which states may follow which", () => {
     }
 })
 
-describe("late facts", () => {
-  it("turn a delivery into a bounce, and keep when it was delivered", () => {
+describe("late reports", () => {
+  it("a late bounce turns delivered into bounced and keeps the delivery time", () => {
     const history = happened(
       Email,
       [queued()],
@@ -216,7 +216,7 @@ describe("late facts", () => {
     assert.strictEqual(recipient?.smtp?.code, 550)
   })
 
-  it("lead to the same state in whatever order they are written", () => {
+  it("delivery, bounce and complaint lead to the same status in any order", () => {
     const delivered = happened(Email, [queued()], Email.recordDelivered(after(1), ana, words()))
     const bounced = happened(Email, [queued()], Email.recordBounced(after(2), ana, noSuchUser())).slice(1)
     const complained = happened(Email, delivered, Email.recordComplained(after(3), ana, "abuse")).slice(2)
@@ -224,7 +224,7 @@ describe("late facts", () => {
     assert.deepStrictEqual(statusesOf([...delivered, ...complained, ...bounced]), ["complained"])
   })
 
-  it("tell when a message was delivered, wherever the delivery stands among them, and never without one", () => {
+  it("the delivery time is kept wherever the delivery is in the history, and never set without one", () => {
     const deliveredAt = (...events: ReadonlyArray<Email.Event>) => {
       const { state } = given(Email, queued(), ...events)
       return state._tag === "Message" ? state.recipients[0]?.delivered_at : undefined
@@ -247,7 +247,7 @@ describe("late facts", () => {
     assert.strictEqual(deliveredAt(delivered, { ...delivered, at: after(9) }), after(1))
   })
 
-  it("suppress an address for a hard bounce alone", () => {
+  it("only a hard bounce suppresses the address", () => {
     const typeOf = (category: string | null) => {
       const [event] = happened(Email, [queued()], Email.recordBounced(NOW, ana, noSuchUser({ category }))).slice(1)
       assert(event?._tag === "EmailBounced")
@@ -260,8 +260,8 @@ describe("late facts", () => {
   })
 })
 
-describe("a lost attempt", () => {
-  it("counts, and leaves the state alone", () => {
+describe("lost attempt", () => {
+  it("a lost attempt is counted and leaves the status unchanged", () => {
     const lost = given(Email, queued()).when(Email.recordAttemptLost(after(1), ana, 1))
     lost.appends({ _tag: "EmailAttemptLost", recipient: ana, attempt: 1, at: after(1) })
     lost.leads((email) => {
@@ -270,7 +270,7 @@ describe("a lost attempt", () => {
       assert.deepStrictEqual([recipient?.status, recipient?.attempts, recipient?.lost], ["queued", 1, 1])
     })
   })
-  it("is told once", () => {
+  it("a lost attempt is recorded once", () => {
     const history = happened(Email, [queued()], Email.recordAttemptLost(after(1), ana, 1))
     given(Email, ...history)
       .when(Email.recordAttemptLost(after(2), ana, 1))
@@ -279,7 +279,7 @@ describe("a lost attempt", () => {
       .when(Email.recordAttemptLost(after(2), ana, 2))
       .appendsOnly("EmailAttemptLost")
   })
-  it("does not close the door to its outcome", () => {
+  it("the outcome of a lost attempt is still recorded", () => {
     const history = happened(Email, [queued()], Email.recordAttemptLost(after(1), ana, 1))
     given(Email, ...history)
       .when(Email.recordDelivered(after(2), ana, words()))
@@ -287,8 +287,8 @@ describe("a lost attempt", () => {
   })
 })
 
-describe("giving up", () => {
-  it("fails whoever is waiting and nobody else", () => {
+describe("failing unfinished recipients", () => {
+  it("only unfinished recipients fail", () => {
     const history = happened(Email, [toThree()], Email.recordDelivered(NOW, ana, words()))
     given(Email, ...history)
       .when(Email.failUnfinished(after(1), "domain_removed"))
@@ -304,7 +304,7 @@ describe("giving up", () => {
         )
       })
   })
-  it("has nothing to do once all is final", () => {
+  it("a final email has nothing to fail", () => {
     const history = happened(Email, [queued()], Email.recordDelivered(NOW, ana, words()))
     given(Email, ...history)
       .when(Email.failUnfinished(after(1), "domain_removed"))
@@ -316,7 +316,7 @@ describe("opens and clicks", () => {
   const visitor = { user_agent: "Mozilla/5.0\u0007", ip: "203.0.113.9" }
   const click = Email.recordClicked(after(1), "https://acme.test/r?x=1", visitor)
 
-  it("are counted and never a status", () => {
+  it("opens and clicks are counted and change no status", () => {
     const history = happened(
       Email,
       [queued()],
@@ -328,7 +328,7 @@ describe("opens and clicks", () => {
     assert(state._tag === "Message")
     assert.deepStrictEqual([state.opens, state.clicks, Email.status(state)], [1, 1, "delivered"])
   })
-  it("name the recipient where there is only one", () => {
+  it("the recipient of an open is known if there is only one", () => {
     given(Email, queued())
       .when(click)
       .appends({
@@ -350,7 +350,7 @@ describe("opens and clicks", () => {
         at: after(1),
       })
   })
-  it("end where a machine would go on for ever", () => {
+  it("opens and clicks are limited in number", () => {
     const opened: Email.Event = { _tag: "EmailOpened", recipient: ana, user_agent: null, ip: null, at: NOW }
     const clicked: Email.Event = { _tag: "EmailClicked", recipient: ana, url: "", user_agent: null, ip: null, at: NOW }
     const thousand = <A>(event: A) => Array.from({ length: 1000 }, () => event)

@@ -7,7 +7,7 @@ import { after, NOW, queued } from "./examples.ts"
 const { DAY } = Timestamp
 
 describe("rescheduling", () => {
-  it("moves a queued email", () => {
+  it("a queued email is rescheduled", () => {
     const moved = given(Email, queued({ scheduled_at: after(DAY) })).when(Email.reschedule(after(1), after(2 * DAY)))
     moved.appends({ _tag: "EmailRescheduled", scheduled_at: after(2 * DAY), at: after(1) })
     moved.leads((email) => {
@@ -16,13 +16,13 @@ describe("rescheduling", () => {
       assert.strictEqual(email.accepted.scheduled_at, after(DAY))
     })
   })
-  it("to where it is changes nothing", () => {
+  it("rescheduling to the same time changes nothing", () => {
     const moved = happened(Email, [queued()], Email.reschedule(after(1), after(DAY)))
     given(Email, ...moved)
       .when(Email.reschedule(after(2), after(DAY)))
       .refuses({ status: 422, reason: "nothing_new" })
   })
-  it("comes to an end", () => {
+  it("an email can be rescheduled a limited number of times", () => {
     const moved = (scheduled_at: Timestamp.Timestamp) => ({ _tag: "EmailRescheduled" as const, scheduled_at, at: NOW })
     const before = Array.from({ length: Email.MAX_RESCHEDULES - 1 }, (_, nth) => moved(after(DAY + nth)))
     given(Email, queued(), ...before)
@@ -32,7 +32,7 @@ describe("rescheduling", () => {
       .when(Email.reschedule(NOW, after(DAY)))
       .refuses({ status: 422, reason: "rescheduled_too_often" })
   })
-  it("keeps to the range of a first schedule", () => {
+  it("a new time has the range of the first schedule", () => {
     given(Email, queued())
       .when(Email.reschedule(NOW, after(31 * DAY)))
       .refuses({ status: 422, reason: "scheduled_at_out_of_range" })

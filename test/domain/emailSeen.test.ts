@@ -7,8 +7,8 @@ const NOTHING_NEW = { status: 422, reason: "nothing_new" } as const
 const long = (letter: string) => letter.repeat(3000)
 const visitor = { user_agent: long("u"), ip: long("i") }
 
-describe("what others say of a message", () => {
-  it("is cut to what its events hold", () => {
+describe("reports about a message", () => {
+  it("reports are clipped to what events hold", () => {
     const seen = { user_agent: "u".repeat(512), ip: "i".repeat(64) }
     const url = long("l")
     assert.lengthOf(url, 3000)
@@ -24,13 +24,13 @@ describe("what others say of a message", () => {
       .appends({ _tag: "EmailComplained", recipient: ana, feedback_type: "f".repeat(64), at: after(1) })
   })
 
-  it("names a recipient only where there is no other", () => {
+  it("a report names the recipient only if there is one", () => {
     given(Email, toThree())
       .when(Email.recordOpened(NOW, { user_agent: null, ip: null }))
       .appends({ _tag: "EmailOpened", recipient: null, user_agent: null, ip: null, at: NOW })
   })
 
-  it("is written down a thousand times, and no more", () => {
+  it("at most a thousand opens and clicks are recorded", () => {
     const open = Email.recordOpened(NOW, visitor)
     const click = Email.recordClicked(NOW, "https://acme.test/", visitor)
     const [opened] = happened(Email, [queued()], open).slice(1)
@@ -51,7 +51,7 @@ describe("what others say of a message", () => {
       .refuses(NOTHING_NEW)
   })
 
-  it("is no complaint of somebody whom the message never went to", () => {
+  it("a complaint of an unknown recipient is ignored", () => {
     given(Email, queued())
       .when(Email.recordComplained(NOW, bob, "abuse"))
       .refuses(NOTHING_NEW)

@@ -9,7 +9,7 @@ import { ana, bob, cyd, toThree } from "./examples.ts"
 const of = (...statuses: ReadonlyArray<EmailStatus.Status>) =>
   EmailStatus.ofRecipients(statuses.map((status) => ({ status })))
 
-describe("the status of a message", () => {
+describe("message status", () => {
   it.for<[EmailStatus.Status, ...ReadonlyArray<EmailStatus.Status>]>([
     ["complained", "delivered", "deferred", "complained"],
     ["deferred", "queued", "deferred", "sent"],
@@ -20,27 +20,27 @@ describe("the status of a message", () => {
     ["failed", "suppressed", "failed"],
     ["suppressed", "canceled", "suppressed"],
     ["canceled", "canceled"],
-  ])("is %s", ([expected, ...recipients]) => assert.strictEqual(of(...recipients), expected))
+  ])("the status is %s", ([expected, ...recipients]) => assert.strictEqual(of(...recipients), expected))
 
   it.prop(
-    "depends on its recipients' states alone, not on their order",
+    "the status depends on the recipients' statuses, not on their order",
     { statuses: Arbitrary.array(Arbitrary.schema(EmailStatus.Status), { minLength: 1, maxLength: 6 }) },
     ({ statuses }) =>
       of(...statuses) === of(...statuses.toReversed()) && of(...statuses) === of(...statuses.toSorted()),
   )
 
   it.prop(
-    "is that of one of its recipients",
+    "the status is that of one of the recipients",
     { statuses: Arbitrary.array(Arbitrary.schema(EmailStatus.Status), { minLength: 1, maxLength: 6 }) },
     ({ statuses }) => statuses.includes(of(...statuses)),
   )
 
-  it("is final unless something of ours may still change it", () => {
+  it("a status is final unless the service may still change it", () => {
     const open = EmailStatus.ALL.filter((status) => !EmailStatus.isFinal(status))
     assert.sameMembers(open, ["queued", "deferred", "sent"])
   })
 
-  it("is shown beside how many recipients are in each state", () => {
+  it("the number of recipients is counted per status", () => {
     const counted = EmailStatus.counts([{ status: "delivered" }, { status: "bounced" }, { status: "delivered" }])
     assert.deepStrictEqual(counted, { delivered: 2, bounced: 1 })
   })
@@ -50,7 +50,7 @@ const people = [ana, bob, cyd]
 const { EmailQueued: _, ...others } = EmailEvent.Event.cases
 const AnyButQueued = Schema.Union(Object.values(others))
 
-/** Events that may or may not fit together, but speak of recipients the message has. */
+/** Events that may contradict each other, but name recipients of the message. */
 const histories = Arbitrary.map(
   Arbitrary.array(Arbitrary.all([Arbitrary.schema(AnyButQueued), Arbitrary.schema(Schema.Literals([0, 1, 2]))]), {
     maxLength: 12,
@@ -67,7 +67,7 @@ const fold = (events: ReadonlyArray<Email.Event>): Email.Message => {
   return state
 }
 
-describe("over any history", () => {
+describe("any history", () => {
   const RUNS = { arbitrary: { runs: 500 } }
 
   it.prop(

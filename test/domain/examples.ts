@@ -11,10 +11,10 @@ import { Result } from "effect"
 
 export const NOW = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
 
-/** A moment so many milliseconds after `NOW`. */
+/** Returns the time this many milliseconds after `NOW`. */
 export const after = (millis: number): Timestamp.Timestamp => Timestamp.plus(NOW, millis)
 
-/** The n-th id of its kind; the same one at every run. */
+/** Returns the n-th id of its kind, the same at every run. */
 export const id = <Name extends keyof typeof Id.PREFIXES>(name: Name, n = 1) =>
   Id.make(
     name,
@@ -62,7 +62,7 @@ export const facts = (over: Partial<Acceptance.Facts> = {}): Acceptance.Facts =>
   ...over,
 })
 
-/** The first event of a message to Ana, Bob (cc) and Cyd (bcc). */
+/** The acceptance of a message to Ana, Bob (cc) and Cyd (bcc). */
 export const toThree = (): Email.Event =>
   queued({ to: [mailbox("ana@example.org")], cc: [mailbox("bob@example.org")], bcc: [mailbox("cyd@example.net")] })
 

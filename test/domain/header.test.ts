@@ -3,9 +3,9 @@ import * as Header from "@waybill/domain/Header"
 import * as Tag from "@waybill/domain/Tag"
 import { Schema } from "effect"
 
-describe("a header", () => {
+describe("header", () => {
   it.for(["X-Order", "List-Unsubscribe", "List-Unsubscribe-Post", "Reply-To", "In-Reply-To", "Contents", "x!#$%&"])(
-    "is the sender's own when it is %s",
+    "%s is allowed",
     (name) => assert.isFalse(Header.isOwned(name)),
   )
   it.for([
@@ -24,11 +24,11 @@ describe("a header", () => {
     "content-transfer-encoding",
     "Content-",
     "MIME-Version",
-  ])("is the service's when it is %s", (name) => assert.isTrue(Header.isOwned(name)))
+  ])("%s is not allowed", (name) => assert.isTrue(Header.isOwned(name)))
 })
 
-describe("a tag", () => {
-  it("has 1 to 64 characters of a line", () => {
+describe("tag", () => {
+  it("a tag has 1 to 64 characters in one line", () => {
     assert.deepStrictEqual(
       ["a", "ä".repeat(64), "", "a".repeat(65), "a\nb", "\ud800"].map((tag) => Schema.is(Tag.Tag)(tag)),
       [true, true, false, false, false, false],

@@ -3,17 +3,17 @@ import * as KeyReach from "@waybill/domain/KeyReach"
 import type * as Network from "@waybill/domain/Network"
 import { Result } from "effect"
 
-describe("what a key makes", () => {
+describe("key made by a key", () => {
   const maker: KeyReach.Reach = { scopes: ["email:send"], domain: null, allowed_ips: [], expires_at: null }
   const asked = { scopes: ["email:send" as const], domain: null, allowed_ips: [], expires_at: null }
-  it("has no scope that it lacks", () => {
+  it("a new key has no scope that its maker lacks", () => {
     assert.isTrue(Result.isSuccess(KeyReach.limitsOfMade(maker, asked)))
     const more = KeyReach.limitsOfMade(maker, { ...asked, scopes: ["email:send", "domains:read"] })
     assert.deepInclude(Result.isFailure(more) ? more.failure : {}, { reason: "more_than_the_key", field: "scopes" })
     const all = KeyReach.limitsOfMade({ ...maker, scopes: ["admin"] }, { ...asked, scopes: ["domains:write"] })
     assert.isTrue(Result.isSuccess(all))
   })
-  it("is allowed from no network that holds more than the key's own", () => {
+  it("a new key has no network beyond its maker's", () => {
     const from = (own: string, theirs: string) =>
       Result.isSuccess(
         KeyReach.limitsOfMade(

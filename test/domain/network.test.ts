@@ -6,7 +6,7 @@ import { Result } from "effect"
 
 const networks = (...texts: ReadonlyArray<string>) => texts.map((text) => Result.getOrThrow(Network.parse(text)))
 
-describe("a network", () => {
+describe("network", () => {
   it.for<[string, ReadonlyArray<string>, ReadonlyArray<string>]>([
     ["203.0.113.7", ["203.0.113.7", "::ffff:203.0.113.7", "::ffff:cb00:7107"], ["203.0.113.8", "::1", "nonsense", ""]],
     ["10.0.0.0/8", ["10.0.0.0", "10.255.255.255"], ["11.0.0.0", "9.255.255.255"]],
@@ -18,9 +18,9 @@ describe("a network", () => {
     ["::/0", ["2001:db8::1"], ["1.2.3.4"]],
     ["203.0.113.7/32", ["203.0.113.7"], ["203.0.113.6"]],
     ["2001:db8::1/128", ["2001:db8::1"], ["2001:db8::"]],
-    // The shortest run that "::" may stand for.
+    // "::" stands for a single group.
     ["1:2:3:4:5:6:7::", ["1:2:3:4:5:6:7:0"], ["1:2:3:4:5:6:7:1"]],
-  ])("%s holds what belongs to it", ([text, inside, outside]) => {
+  ])("%s contains its addresses", ([text, inside, outside]) => {
     for (const ip of inside) assert.isTrue(Network.contains(networks(text), ip), ip)
     for (const ip of outside) assert.isFalse(Network.contains(networks(text), ip), ip)
   })
@@ -48,10 +48,10 @@ describe("a network", () => {
     "example.org",
     "::ffff:10.0.0.0/95",
     "::ffff:0.0.0.0/95",
-  ])("is not %j", (text) => assert.isTrue(Result.isFailure(Network.parse(text))))
+  ])("%j is not a network", (text) => assert.isTrue(Result.isFailure(Network.parse(text))))
 })
 
-describe("an address that leads inwards", () => {
+describe("special address", () => {
   it.for([
     "0.0.0.0",
     "10.1.2.3",
@@ -78,7 +78,7 @@ describe("an address that leads inwards", () => {
     "2001:0:1::",
     "2001:db8::1",
     "not an address",
-  ])("is %s", (ip) => assert.isTrue(SpecialNetworks.isSpecial(ip)))
+  ])("%s is special", (ip) => assert.isTrue(SpecialNetworks.isSpecial(ip)))
   it.for([
     "8.8.8.8",
     "1.1.1.1",
@@ -88,7 +88,7 @@ describe("an address that leads inwards", () => {
     "2001:4860:4860::8888",
     "2606:4700::1111",
     "::ffff:8.8.8.8",
-  ])("is not %s", (ip) => assert.isFalse(SpecialNetworks.isSpecial(ip)))
+  ])("%s is not special", (ip) => assert.isFalse(SpecialNetworks.isSpecial(ip)))
 })
 
 const verdict = (text: string, ...allowed: ReadonlyArray<string>) =>
@@ -96,12 +96,12 @@ const verdict = (text: string, ...allowed: ReadonlyArray<string>) =>
     Result.flatMap(WebhookUrl.parse(text), (url) =>
       Result.mapError(
         WebhookUrl.check(url, networks(...allowed)),
-        ({ status, reason, why }) => `${status} ${reason}: ${why}`,
+        ({ status, reason, problem }) => `${status} ${reason}: ${problem}`,
       ),
     ),
   )
 
-describe("a webhook's URL", () => {
+describe("webhook URL", () => {
   it.for<[string, ...ReadonlyArray<string>]>([
     ["https://example.org/hook?a=b"],
     ["https://8.8.8.8/"],
@@ -113,7 +113,7 @@ describe("a webhook's URL", () => {
     ["https://localhost/", "::1"],
     ["http://hooks.internal/", "10.0.0.0/8"],
     ["https://[::1]/", "::1"],
-  ])("%s is taken", ([text, ...allowed]) => assert.strictEqual(verdict(text, ...allowed), text))
+  ])("%s is allowed", ([text, ...allowed]) => assert.strictEqual(verdict(text, ...allowed), text))
 
   it.for<[string, RegExp, ...ReadonlyArray<string>]>([
     ["http://example.org/", /^422 url_not_allowed: plain http/u],
@@ -144,7 +144,7 @@ describe("a webhook's URL", () => {
     [`https://example.org/${"x".repeat(2048)}`, /2068 characters; at most 2048/u],
   ])("%s is refused", ([text, because, ...allowed]) => assert.match(verdict(text, ...allowed), because))
 
-  it("is refused in words that name the setting", () => {
+  it("the refusal names the setting", () => {
     const refused = WebhookUrl.check(Result.getOrThrow(WebhookUrl.parse("https://10.0.0.1/")), [])
     assert(Result.isFailure(refused))
     assert.match(refused.failure.message, /WEBHOOK_ALLOW_NETWORKS/u)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Refusal from "@waybill/domain/Refusal"
 
-describe("a refusal", () => {
-  it("has one code for each status", () => {
+describe("refusal", () => {
+  it("each status has one code", () => {
     assert.deepStrictEqual(Refusal.CODES, {
       400: "invalid_request",
       401: "unauthorized",
@@ -15,7 +15,7 @@ describe("a refusal", () => {
     })
   })
 
-  it("is known by its tag, its reason, and a status that agrees with its code", () => {
+  it("a refusal is recognised by its tag, its reason and a code that matches its status", () => {
     const whole = { _tag: "EmailNotFound", status: 404, reason: "email_not_found", code: "not_found", message: "" }
     assert.isTrue(Refusal.isRefusal(whole))
     assert.isTrue(Refusal.isRefusal(new Refusal.NothingNew()))

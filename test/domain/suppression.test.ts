@@ -7,8 +7,8 @@ const ana = address("Ana@Example.org")
 const add = Suppression.add(NOW, id("SuppressionId"), ana, "hard_bounce", id("EmailId"))
 const added = () => happened(Suppression, [], add)
 
-describe("a suppression", () => {
-  it("is added under the lower-cased address, with the message that caused it", () => {
+describe("suppression", () => {
+  it("an address is suppressed in lower case, with the message that caused it", () => {
     assert.strictEqual(Suppression.streamId(ana), "ana@example.org")
     given(Suppression)
       .when(add)
@@ -21,7 +21,7 @@ describe("a suppression", () => {
         at: NOW,
       })
   })
-  it("keeps its first reason", () => {
+  it("a suppression keeps its first reason", () => {
     const again = Suppression.add(after(1), id("SuppressionId", 2), ana, "complaint", null)
     const refusal = given(Suppression, ...added())
       .when(again)
@@ -32,7 +32,7 @@ describe("a suppression", () => {
       })
     assert.strictEqual(refusal.suppression_id, id("SuppressionId"))
   })
-  it("can be removed, and added again under a new id", () => {
+  it("a suppression can be removed, and added again under a new id", () => {
     given(Suppression, ...added())
       .when(Suppression.remove(after(1)))
       .appends({

@@ -14,8 +14,8 @@ const invited = happened(Team, [], Team.invite(NOW, ana))
 const founded = [...invited, ...happened(Team, invited, Team.join(NOW, ana.user_id))]
 const both = [...founded, ...happened(Team, founded, Team.invite(NOW, bob))]
 
-describe("a team", () => {
-  it("invites a member, who joins at the first sign-in and only then", () => {
+describe("team", () => {
+  it("an invited member joins at the first sign-in", () => {
     given(Team, ...founded)
       .when(Team.invite(NOW, bob))
       .appends({ _tag: "MemberInvited", ...bob, at: NOW })
@@ -30,14 +30,14 @@ describe("a team", () => {
       .refuses({ status: 404, reason: "member_not_found" })
   })
 
-  it("knows an address once, however it is written", () => {
+  it("an address is a member once, in any case", () => {
     const again = { ...bob, user_id: id("UserId", 3), email: address("BOB@Example.org") }
     given(Team, ...both)
       .when(Team.invite(after(1), again))
       .refuses({ status: 422, reason: "already_member" })
   })
 
-  it("keeps its last owner, as long as no other owner has joined", () => {
+  it("the last active owner cannot be removed or changed", () => {
     const promoted = [...both, ...happened(Team, both, Team.changeRole(NOW, bob.user_id, "owner"))]
     for (const team of [both, promoted]) {
       given(Team, ...team)
@@ -53,7 +53,7 @@ describe("a team", () => {
       .appends({ _tag: "MemberRemoved", user_id: ana.user_id, at: NOW })
   })
 
-  it("changes no role into itself, and knows nobody who was never asked in", () => {
+  it("changing to the same role and changing an unknown member are refused", () => {
     given(Team, ...both)
       .when(Team.changeRole(NOW, bob.user_id, "viewer"))
       .refuses({ status: 422, reason: "nothing_new" })
@@ -62,7 +62,7 @@ describe("a team", () => {
       .refuses({ status: 404, reason: "member_not_found" })
   })
 
-  it("forgets nobody it removed, and may invite them again", () => {
+  it("a removed member stays known and can be invited again", () => {
     const removed = [...both, ...happened(Team, both, Team.remove(NOW, bob.user_id))]
     given(Team, ...removed)
       .when(Team.changeRole(NOW, bob.user_id, "owner"))
@@ -77,7 +77,7 @@ describe("a team", () => {
       )
   })
 
-  it("has room for so many", () => {
+  it("the number of members is limited", () => {
     const many = Array.from({ length: Team.MAX_MEMBERS }, (_, n) => ({
       _tag: "MemberInvited" as const,
       user_id: id("UserId", n),
@@ -91,16 +91,16 @@ describe("a team", () => {
       .refuses({ status: 422, reason: "too_many_members" })
   })
 
-  it("remembers that an operator changed how a member signs in, and changes nothing itself", () => {
+  it("an operator's change of a sign-in is recorded and changes nothing in the team", () => {
     for (const [decide, _tag] of [
       [Team.setPassword, "MemberPasswordSet"],
       [Team.removeFactors, "MemberFactorsRemoved"],
     ] as const) {
-      const told = given(Team, ...both)
-      told.when(decide(after(1), bob.user_id)).appends({ _tag, user_id: bob.user_id, at: after(1) })
-      told
+      const decided = given(Team, ...both)
+      decided.when(decide(after(1), bob.user_id)).appends({ _tag, user_id: bob.user_id, at: after(1) })
+      decided
         .when(decide(after(1), bob.user_id))
-        .leads((team) => assert.deepStrictEqual({ ...team, version: 0 }, { ...told.state, version: 0 }))
+        .leads((team) => assert.deepStrictEqual({ ...team, version: 0 }, { ...decided.state, version: 0 }))
       given(Team, ...founded)
         .when(decide(after(1), bob.user_id))
         .refuses({ status: 404, reason: "member_not_found" })

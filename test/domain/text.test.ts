@@ -10,12 +10,12 @@ describe("text", () => {
     ["the last before the surrogates, the first after them", "\ud7ff\ue000"],
     ["the first and the last of four", "\u{10000}\u{10ffff}"],
     ["all four kinds", "aé€😀"],
-  ])("has the octets of UTF-8: %s", (_, text) => {
+  ])("octets are counted as in UTF-8: %s", (_, text) => {
     assert.strictEqual(Text.octets(text), Buffer.byteLength(text))
     for (const letter of text) assert.strictEqual(Text.octets(letter), Buffer.byteLength(letter), letter)
   })
 
-  it("has a control where it has one of C0 or C1, DEL, or a separator of lines", () => {
+  it("C0, C1, DEL and line separators are controls", () => {
     const code = (text: string) => (text.codePointAt(0) ?? 0).toString(16)
     for (const control of ["\u0000", "\u001f", "\u007f", "\u0080", "\u009f", "\u2028", "\u2029"])
       assert.isTrue(Text.hasControl(`a${control}b`), code(control))
@@ -23,7 +23,7 @@ describe("text", () => {
       assert.isFalse(Text.hasControl(other), code(other))
   })
 
-  it("says of a name what is wrong with it, controls first", () => {
+  it("the problem of a name is described, control characters first", () => {
     for (const control of ["a\u001b[31m", "a\u0085b", "a\u2028b", "a\tb"])
       assert.match(Text.nameProblem(control) ?? "", /control characters or line breaks/u)
     assert.match(Text.nameProblem("a\ud83d") ?? "", /half a surrogate pair/u)
@@ -31,7 +31,7 @@ describe("text", () => {
     assert.isUndefined(Text.nameProblem("Ana Müller"))
   })
 
-  it("is well-formed unless half of a pair stands alone in it, and is stored only so", () => {
+  it("a text with a lone surrogate is not well-formed and cannot be stored", () => {
     const stored = Schema.is(Text.Stored)
     for (const whole of ["", "a\nb", "😀"])
       assert.deepStrictEqual([Text.isWellFormed(whole), stored(whole)], [true, true])
@@ -40,7 +40,7 @@ describe("text", () => {
     assert.isFalse(stored("a\u0000b"))
   })
 
-  it("is clipped to what an event holds, without a trace of where it was cut", () => {
+  it("a clipped text fits an event, even when cut inside a character", () => {
     assert.strictEqual(Text.clip("12345", 5), "12345")
     assert.strictEqual(Text.clip("123456", 5), "12345")
     assert.strictEqual(Text.clip(" a\r\n\u0000b\u2028c ", 20), "a b c")

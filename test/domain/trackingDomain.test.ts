@@ -46,8 +46,8 @@ const folded = (history: ReadonlyArray<Domain.Event>): Domain.Domain => {
   return state
 }
 
-describe("a name of a domain that links lead over", () => {
-  it("is followed while DNS leads it here, and nothing else hangs on it", () => {
+describe("tracking domain", () => {
+  it("a tracking domain is used while its record is published, and affects nothing else", () => {
     const links = domainName("links.acme.com")
     const over = (domain: typeof links | null) => Domain.track(after(HOUR), { opens: null, clicks: null, domain })
     const look = (at: number, status: DnsFinding.Status, host?: string) =>
@@ -65,7 +65,7 @@ describe("a name of a domain that links lead over", () => {
       const { next_check_at, status, tracking_domain } = folded(history)
       return [status, tracking_domain?.verified, next_check_at]
     }
-    // Looked for soon, then hourly; silence is not absence, and another name's record is not this one's.
+    // The record is checked soon, then hourly. A failed query and another name's record change nothing.
     for (const [hours, status, host, expected] of [
       [2, "missing", "links", ["verified", false, after(3 * HOUR)]],
       [3, "verified", "other", ["verified", false, after(4 * HOUR)]],
@@ -80,7 +80,7 @@ describe("a name of a domain that links lead over", () => {
     given(Domain, ...history)
       .when(over(links))
       .refuses(NOTHING_NEW)
-    // Another name, and later the same again, begins anew.
+    // Another name, or the same name set again, starts unverified.
     for (const name of [domainName("l.acme.com"), links]) {
       history = happened(Domain, history, over(name))
       assert.deepStrictEqual(standing(), ["verified", false, after(HOUR + MINUTE)])
@@ -94,7 +94,7 @@ describe("a name of a domain that links lead over", () => {
       .when(over(null))
       .refuses(NOTHING_NEW)
   })
-  it("is one below the domain, set in one go with what is tracked", () => {
+  it("a tracking domain is below its domain, and is set together with tracking", () => {
     const over = (name: string, opens: boolean | null = null) =>
       Domain.track(after(1), { opens, clicks: null, domain: domainName(name) })
     for (const name of ["acme.com", "links.acme.net", "evilacme.com", "com.acme"])
@@ -105,7 +105,7 @@ describe("a name of a domain that links lead over", () => {
       .when(over("a.links.acme.com", true))
       .appendsOnly("DomainTrackingChanged", "TrackingDomainSet")
   })
-  it("is believed of no name that nobody can own", () => {
+  it("a tracking domain of a reserved name is never verified", () => {
     const set = { opens: null, clicks: null, domain: domainName("links.acme.test") }
     const history = happened(
       Domain,

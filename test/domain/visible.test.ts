@@ -3,7 +3,7 @@ import * as Text from "@waybill/domain/Text"
 import * as Visible from "@waybill/domain/Visible"
 import { Schema } from "effect"
 
-/** Each of them hides something, or moves what stands beside it. */
+/** Texts with a character that hides something or moves its surroundings. */
 const TRICKS: ReadonlyArray<readonly [what: string, text: string]> = [
   ["an escape sequence", "a\u001b[2Jb"],
   ["a C1 sequence", "a\u009b2Jb"],
@@ -46,8 +46,8 @@ const NAMES = [
   "a\u00a0b",
 ]
 
-describe("what is hidden in a text", () => {
-  it.each(TRICKS)("is found, escaped and refused in a name: %s", (_, text) => {
+describe("hidden characters", () => {
+  it.each(TRICKS)("a hidden character is found, escaped and refused in a name: %s", (_, text) => {
     const name = Schema.is(Text.name(100))
     assert.deepStrictEqual([Visible.hasHidden(text), name(text)], [true, false])
     const escaped = Visible.escaped(text)
@@ -56,18 +56,18 @@ describe("what is hidden in a text", () => {
     assert.match(escaped, /\\[nrtu]/u)
   })
 
-  it.each(NAMES)("is nothing in %s", (text) => {
+  it.each(NAMES)("%s has no hidden character", (text) => {
     assert.deepStrictEqual([Visible.hasHidden(text), Visible.escaped(text)], [false, text])
     assert.isTrue(Schema.is(Text.name(100))(text))
   })
 
-  it("is spelled so that people read which one it is", () => {
+  it("a hidden character is shown as a picture or by its number", () => {
     assert.strictEqual(Visible.escaped("a\n\u001b\u202e\u{e0041}"), "a\\n\\u001b\\u202e\\u{e0041}")
     assert.strictEqual(Visible.pictured("a\n\u001b\u007f\u202e"), "a␊␛␡[U+202E]")
     assert.strictEqual(Visible.escapedLines("a\nb\u001b"), "a\nb\\u001b")
   })
 
-  it("is another spelling of the same JSON", () => {
+  it("escaped JSON has the same value", () => {
     const value = { name: TRICKS.map(([, text]) => text).join(" "), list: ["\u{e0041}", "a\\n"] }
     for (const indent of [0, 2]) {
       const shown = Visible.escapedJson(JSON.stringify(value, null, indent))
@@ -76,7 +76,7 @@ describe("what is hidden in a text", () => {
     }
   })
 
-  it("is refused beyond the length of a name, and a name says so in words", () => {
+  it("the schema of names refuses hidden characters and long names with a message", () => {
     const words = (text: string, minimum?: 0 | 1) => Schema.decodeUnknownResult(Text.name(3, minimum))(text)._tag
     assert.deepStrictEqual(
       [words("abc"), words("abcd"), words(""), words("", 0)],

@@ -40,8 +40,8 @@ const disabled = (cause: Webhook.DisabledReason, at: Timestamp.Timestamp): Webho
   at,
 })
 
-describe("a webhook", () => {
-  it("is created with each type once and without its secret", () => {
+describe("webhook", () => {
+  it("a webhook is created with each type once and without its secret", () => {
     given(Webhook)
       .when(Webhook.create(creation, settings, true))
       .appends({
@@ -55,28 +55,28 @@ describe("a webhook", () => {
         at: NOW,
       })
   })
-  it("is the hundredth and last of an account", () => {
-    const beside = (others: number) => given(Webhook).when(Webhook.create({ ...creation, others }, settings, true))
-    beside(99).leads(() => undefined)
-    beside(100).refuses({ status: 422, reason: "too_many_webhooks" })
+  it("an account has at most 100 webhooks", () => {
+    const createWith = (others: number) => given(Webhook).when(Webhook.create({ ...creation, others }, settings, true))
+    createWith(99).leads(() => undefined)
+    createWith(100).refuses({ status: 422, reason: "too_many_webhooks" })
   })
-  it("is not created for an address that leads inwards", () => {
+  it("a webhook for a private address is refused", () => {
     given(Webhook)
       .when(Webhook.create(creation, { ...settings, url: inward }, true))
       .refuses({ status: 422, reason: "url_not_allowed" })
   })
-  it("is created once", () => {
+  it("a webhook is created once", () => {
     given(Webhook, ...created())
       .when(Webhook.create(creation, settings, true))
       .refuses(NOTHING_NEW)
   })
-  it("may begin disabled", () => {
+  it("a webhook can be created disabled", () => {
     assert.deepStrictEqual([folded(created(false)).enabled, folded(created(false)).disabled_reason], [false, "manual"])
   })
 })
 
 describe("changing a webhook", () => {
-  it("keeps what the request does not name", () => {
+  it("a change keeps fields that the request leaves out", () => {
     given(Webhook, ...created())
       .when(Webhook.update(after(1), { events: ["*", "email.sent"] }, []))
       .appends({
@@ -106,7 +106,7 @@ describe("changing a webhook", () => {
         at: after(1),
       })
   })
-  it("switches it off and on again", () => {
+  it("a webhook is disabled and enabled again", () => {
     given(Webhook, ...created())
       .when(Webhook.update(after(1), { enabled: false }, []))
       .appends(disabled("manual", after(1)))
@@ -115,22 +115,22 @@ describe("changing a webhook", () => {
       .when(Webhook.update(after(2), { enabled: true }, []))
       .appends({ _tag: "WebhookEnabled", at: after(2) })
   })
-  it("may do both in one request", () => {
+  it("one request can change settings and disable the webhook", () => {
     given(Webhook, ...created())
       .when(Webhook.update(after(1), { description: "x", enabled: false }, []))
       .appendsOnly("WebhookUpdated", "WebhookDisabled")
   })
-  it("that changes nothing appends nothing", () => {
+  it("a change to the same values appends nothing", () => {
     given(Webhook, ...created())
       .when(Webhook.update(after(1), { url, enabled: true }, []))
       .refuses(NOTHING_NEW)
   })
-  it("is refused for an address that leads inwards, whatever else it asks", () => {
+  it("a change to a private address is refused, whatever else it changes", () => {
     given(Webhook, ...created())
       .when(Webhook.update(after(1), { url: inward, description: "x" }, []))
       .refuses({ status: 422, reason: "url_not_allowed" })
   })
-  it("is refused once it is deleted", () => {
+  it("a deleted webhook cannot be changed", () => {
     const gone = happened(Webhook, created(), Webhook.remove(after(1)))
     for (const decide of [
       Webhook.update(after(2), {}, []),
@@ -146,9 +146,9 @@ describe("changing a webhook", () => {
   })
 })
 
-describe("a rotated secret", () => {
+describe("rotating a webhook secret", () => {
   const rotated = () => happened(Webhook, created(), Webhook.rotateSecret(after(1), "webhook/2"))
-  it("signs beside the old one for 24 hours", () => {
+  it("the old secret signs createWith the new one for 24 hours", () => {
     given(Webhook, ...created())
       .when(Webhook.rotateSecret(after(1), "webhook/2"))
       .appends({
@@ -162,14 +162,14 @@ describe("a rotated secret", () => {
     assert.deepStrictEqual(Webhook.signingSecrets(folded(rotated()), after(DAY)), ["webhook/2", "webhook/1"])
     assert.deepStrictEqual(Webhook.signingSecrets(folded(rotated()), after(DAY + 1)), ["webhook/2"])
   })
-  it("rotated again signs beside all that have not signed for 24 hours more", () => {
+  it("after a second rotation all secrets sign for their remaining time", () => {
     const twice = happened(Webhook, rotated(), Webhook.rotateSecret(after(2), "webhook/3"))
     assert.deepStrictEqual(Webhook.signingSecrets(folded(twice), after(DAY)), ["webhook/3", "webhook/2", "webhook/1"])
     assert.deepStrictEqual(Webhook.signingSecrets(folded(twice), after(DAY + 1)), ["webhook/3", "webhook/2"])
     const later = happened(Webhook, twice, Webhook.rotateSecret(after(DAY + 2), "webhook/4"))
     assert.deepStrictEqual(folded(later).previous, [{ secret_ref: "webhook/3", until: after(2 * DAY + 2) }])
   })
-  it("rotated without end signs beside the newest few", () => {
+  it("the number of previous secrets that sign is limited", () => {
     let history = created()
     for (let nth = 2; nth <= 9; nth++)
       history = happened(Webhook, history, Webhook.rotateSecret(after(nth), `webhook/${nth}`))
@@ -177,8 +177,8 @@ describe("a rotated secret", () => {
   })
 })
 
-describe("an endpoint", () => {
-  it("that is gone is disabled, once", () => {
+describe("webhook endpoint", () => {
+  it("an endpoint that answers 410 is disabled once", () => {
     given(Webhook, ...created())
       .when(Webhook.disableGone(after(1), called(0)))
       .appends(disabled("gone", after(1)))
@@ -187,7 +187,7 @@ describe("an endpoint", () => {
       .when(Webhook.disableGone(after(2), called(1)))
       .refuses(NOTHING_NEW)
   })
-  it("that is gone says nothing of the one that took its place, nor of itself before it was enabled", () => {
+  it("a 410 does not count after a change of URL, or from before the webhook was enabled", () => {
     given(Webhook, ...created())
       .when(Webhook.disableGone(after(2), called(1, "https://example.org/old")))
       .refuses(NOTHING_NEW)
@@ -204,7 +204,7 @@ describe("an endpoint", () => {
       .when(Webhook.disableGone(after(4), called(3)))
       .appendsOnly("WebhookDisabled")
   })
-  it("that failed for five days is disabled", () => {
+  it("an endpoint that fails for five days is disabled", () => {
     given(Webhook, ...created())
       .when(Webhook.disableFailing(after(DAY + 5 * DAY), after(DAY)))
       .appends(disabled("failing", after(6 * DAY)))
@@ -215,7 +215,7 @@ describe("an endpoint", () => {
       .when(Webhook.disableFailing(after(99 * DAY), null))
       .refuses(NOTHING_NEW)
   })
-  it("has five days afresh when it is enabled again", () => {
+  it("enabling a webhook restarts the five days", () => {
     const back = happened(
       Webhook,
       created(),
@@ -231,26 +231,26 @@ describe("an endpoint", () => {
   })
 })
 
-describe("a subscription", () => {
+describe("subscription", () => {
   const only = (...events: ReadonlyArray<string>) => ({ enabled: true, events })
-  it("matches its types alone, and * all that webhooks are called for", () => {
+  it("a subscription matches its types only, and * all webhook types", () => {
     assert.isTrue(Webhook.matches(only("email.sent", "email.bounced"), "email.bounced"))
     assert.isFalse(Webhook.matches(only("email.sent"), "email.bounced"))
     for (const type of PublicType.WebhookType.literals) assert.isTrue(Webhook.matches(only("*"), type))
   })
-  it("never matches what is for timelines only", () => {
+  it("a subscription never matches timeline types", () => {
     for (const type of ["email.attempt_lost", "email.rescheduled", "webhook.created"] as const) {
       assert.isFalse(Webhook.matches(only("*"), type))
       assert.isFalse(Webhook.matches(only(type), type))
     }
   })
-  it("of a disabled webhook matches nothing", () => {
+  it("a disabled webhook matches nothing", () => {
     assert.isFalse(Webhook.matches({ enabled: false, events: ["*"] }, "email.sent"))
   })
 })
 
-describe("a failed call", () => {
-  it("is tried again after the pauses of the contract, then never", () => {
+describe("failed webhook call", () => {
+  it("a call is retried after the pauses of the contract, then never", () => {
     const pauses = [1, 2, 3, 4, 5, 6, 7, 8].map((attempts) => {
       const next = WebhookRetry.nextAt(NOW, attempts, 0.5)
       return next === null ? null : Timestamp.between(NOW, next)
@@ -266,7 +266,7 @@ describe("a failed call", () => {
       null,
     ])
   })
-  it("waits a tenth less or more", () => {
+  it("a pause varies by a tenth", () => {
     assert.strictEqual(WebhookRetry.nextAt(NOW, 2, 0), after(4.5 * MINUTE))
     assert.strictEqual(WebhookRetry.nextAt(NOW, 2, 1), after(5.5 * MINUTE))
   })

@@ -5,8 +5,8 @@ import { Result } from "effect"
 const read = (text: string) => Result.merge(WebhookUrl.parse(text))
 const hook = (chars: number) => "https://acme.test/".padEnd(chars, "a")
 
-describe("the URL of a webhook", () => {
-  it("has up to 2048 characters", () => {
+describe("webhook URL", () => {
+  it("a URL has up to 2048 characters", () => {
     assert.strictEqual(read(hook(2048)), hook(2048))
     assert.strictEqual(read(hook(2049)), "is 2049 characters; at most 2048 are allowed")
   })
@@ -22,12 +22,12 @@ describe("the URL of a webhook", () => {
     ["https://user:word@acme.test/", "must not contain a user name or a password"],
     ["https://acme.test/#part", "must not contain a fragment"],
     ["https://acme.test:0/", "must not use port 0"],
-  ])("is not %j, which %s", (text, why) => assert.strictEqual(read(text), why))
+  ])("%j is refused: it %s", (text, why) => assert.strictEqual(read(text), why))
 
   it.each([
     ["http://acme.test/", "http://acme.test/"],
     ["HTTPS://Acme.TEST:443/a?b=c", "https://acme.test/a?b=c"],
     ["https://0x7f000001/", "https://127.0.0.1/"],
     ["https://acme.test:8443", "https://acme.test:8443/"],
-  ])("of %j is %s", (text, url) => assert.strictEqual(read(text), url))
+  ])("%j is read as %s", (text, url) => assert.strictEqual(read(text), url))
 })
