@@ -5,14 +5,14 @@ import type { AddressInfo } from "node:net"
 /** A well-formed key. */
 export const KEY = ApiKeySecret.encode(new Uint8Array(32).fill(7))
 
-export interface Seen {
+export interface RecordedRequest {
   readonly method: string
   readonly url: string
   readonly headers: IncomingMessage["headers"]
   readonly body: string
 }
 
-interface Said {
+interface CannedResponse {
   readonly status: number
   readonly headers?: Record<string, string>
   readonly body?: unknown
@@ -20,16 +20,16 @@ interface Said {
   readonly text?: string
   readonly after_ms?: number
 }
-type Answer = Said | "drop"
+type Answer = CannedResponse | "drop"
 
 /** Starts a server that returns these responses in order and records the requests. */
-export const answering = async (answers: ReadonlyArray<Answer>) => {
-  const seen: Array<Seen> = []
+export const serverWith = async (answers: ReadonlyArray<Answer>) => {
+  const seen: Array<RecordedRequest> = []
   const server = createServer((request, response) => {
     const chunks: Array<Buffer> = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.on("end", () => {
-      const answer = answers[Math.min(seen.length, answers.length - 1)] ?? ({ status: 500 } satisfies Said)
+      const answer = answers[Math.min(seen.length, answers.length - 1)] ?? ({ status: 500 } satisfies CannedResponse)
       seen.push({
         method: request.method ?? "",
         url: request.url ?? "",

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { Waybill, WaybillError } from "../../packages/client/src/Waybill.ts"
-import { answering, KEY } from "./support.ts"
+import { serverWith, KEY } from "./support.ts"
 
 const ACK = { id: "msg_01kakz5xq8e4vb2m0r7c3d9h1t", status: "queued", created_at: "2026-11-21T09:00:00.000Z" }
 const EMAIL = { from: "hi@acme.test", to: "ana@example.org", subject: "Hi", text: "Hello" } as const
@@ -34,7 +34,7 @@ describe("client", () => {
   })
 
   it("a send has the API key and a random idempotency key", async () => {
-    await using server = await answering([{ status: 200, body: ACK }])
+    await using server = await serverWith([{ status: 200, body: ACK }])
     const waybill = new Waybill(KEY, server)
     assert.deepStrictEqual(await waybill.emails.send(EMAIL), ACK)
     await waybill.emails.send(EMAIL)
@@ -46,7 +46,7 @@ describe("client", () => {
   })
 
   it("a request is retried with the same idempotency key after a 500, a lost connection and a 429", async () => {
-    await using server = await answering([
+    await using server = await serverWith([
       refusal(500, "internal_error"),
       "drop",
       refusal(429, "request_rate", { "retry-after": "0" }),
@@ -58,7 +58,7 @@ describe("client", () => {
   })
 
   it("refusals and an exhausted quota are not retried", async () => {
-    await using server = await answering([
+    await using server = await serverWith([
       refusal(422, "domain_not_verified"),
       refusal(429, "monthly_quota", { "retry-after": "86400" }),
     ])
@@ -70,7 +70,7 @@ describe("client", () => {
   })
 
   it("the last response is thrown when the retries are exhausted", async () => {
-    await using server = await answering([refusal(500, "internal_error", { "retry-after": "0" })])
+    await using server = await serverWith([refusal(500, "internal_error", { "retry-after": "0" })])
     const error = await caught(new Waybill(KEY, { ...server, retries: 2 }).logs.get("msg_1"))
     assert.deepStrictEqual([error.status, server.seen.length], [500, 3])
   })
@@ -85,7 +85,7 @@ describe("client", () => {
       status: 200,
       body: { object: "list", has_more: next !== null, next_cursor: next, data: ids.map((id) => ({ id })) },
     })
-    await using server = await answering([page(["c", "b"], "b"), page(["a"], null)])
+    await using server = await serverWith([page(["c", "b"], "b"), page(["a"], null)])
     const ids: Array<string> = []
     const logs = new Waybill(KEY, server).logs.all({ status: ["bounced", "failed"], tag: ["x", "y"] })
     assert.strictEqual(server.seen.length, 0)
@@ -105,7 +105,7 @@ describe("client", () => {
       status: 200,
       body: { object: "list", data: ids.map((id) => ({ id })), ...next },
     })
-    await using server = await answering([
+    await using server = await serverWith([
       page(["c", "b"], { has_more: true, next_cursor: "c" }),
       page(["d"], { has_more: false, next_cursor: null }),
       page(["evt_1", "evt_2"], { has_more: true, next_position: "pos_7" }),
@@ -138,7 +138,7 @@ describe("client", () => {
 
   it("the timeout of a request with `wait` is extended by that time", async () => {
     const late = { status: 200, after_ms: 300, body: { object: "list", data: [], has_more: false, next_cursor: null } }
-    await using server = await answering([late])
+    await using server = await serverWith([late])
     const waybill = new Waybill(KEY, { ...server, timeoutMs: 100, retries: 0 })
     assert.isUndefined(await waybill.sandbox.waitFor("ana@example.org", 1))
     assert.deepStrictEqual((await waybill.events.list({ wait: "1s" })).data, [])
@@ -151,7 +151,7 @@ describe("client", () => {
       return `id: ${position}\n${type === undefined ? "event: ping\n" : ""}data: ${JSON.stringify({ position, type })}\n\n`
     }
     const stream = (text: string) => ({ status: 200, headers: { "content-type": "text/event-stream" }, text })
-    await using server = await answering([
+    await using server = await serverWith([
       stream(block(4) + block(6, "email.queued") + block(7, "email.sent").slice(0, -5)),
       stream(block(6) + block(7, "email.sent") + block(9, "email.delivered")),
     ])
@@ -168,7 +168,7 @@ describe("client", () => {
   })
 
   it("every endpoint of the contract has a method", async () => {
-    await using server = await answering([{ status: 200, body: { data: [], has_more: false } }])
+    await using server = await serverWith([{ status: 200, body: { data: [], has_more: false } }])
     const { account, apiKeys, audit, domains, emails, ...more } = new Waybill(KEY, server)
     const { events, logs, members, sandbox, session, stats, suppressions, webhooks } = more
     const calls: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
@@ -247,7 +247,7 @@ describe("client", () => {
       after_ms,
     })
     const list = { status: 200, body: { object: "list", has_more: false, next_cursor: null, data: [] } }
-    await using server = await answering([
+    await using server = await serverWith([
       list,
       at("pos_a"),
       list,
@@ -288,7 +288,7 @@ describe("client", () => {
   })
 
   it("no position is sent to a service that returns none", async () => {
-    await using server = await answering([{ status: 200, body: ACK }])
+    await using server = await serverWith([{ status: 200, body: ACK }])
     const waybill = new Waybill(KEY, server)
     await waybill.emails.send(EMAIL)
     await waybill.logs.get("msg_1")

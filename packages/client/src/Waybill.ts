@@ -1,71 +1,16 @@
 import { paginate } from "./paginate.ts"
+import type { EventsQuery, LogsQuery, Page, PageQuery, SandboxQuery, StatsQuery, WriteOptions } from "./Queries.ts"
 import { type Call, type Options, type Sender, sender } from "./request.ts"
 import { type StreamQuery, streamEvents } from "./stream.ts"
 import type * as T from "./types.ts"
 
 export { isWellFormedKey } from "./apiKey.ts"
+export type { EventsQuery, LogsQuery, Page, SandboxQuery, StatsQuery, WriteOptions } from "./Queries.ts"
 export type { Options } from "./request.ts"
 export type { StreamQuery } from "./stream.ts"
 export type * from "./types.ts"
 export { verifyWebhook, type WebhookEvent } from "./verifyWebhook.ts"
 export { WaybillError } from "./WaybillError.ts"
-
-export interface Once {
-  /** Runs the call at most once, however often it is sent. Defaults to a random key. */
-  readonly idempotencyKey?: string
-  readonly signal?: AbortSignal
-}
-
-export interface Page<A> {
-  readonly object: "list"
-  readonly has_more: boolean
-  readonly next_cursor: string | null
-  readonly data: readonly A[]
-}
-
-export interface LogsQuery {
-  readonly limit?: number
-  readonly status?: T.EmailStatus | readonly T.EmailStatus[]
-  /** Returns messages older than this one, newest first. Cannot be combined with `before`. */
-  readonly after?: string | undefined
-  /** Returns the next newer messages after this one. */
-  readonly before?: string | undefined
-  readonly to?: string
-  readonly from?: string
-  readonly subject?: string
-  readonly tag?: string | readonly string[]
-  readonly domain?: string
-  readonly created_after?: string
-  readonly created_before?: string
-}
-
-export interface EventsQuery {
-  readonly after_position?: string | undefined
-  readonly types?: readonly string[] | undefined
-  readonly limit?: number
-  /** How long to wait for an event if there is none, up to `20s`. */
-  readonly wait?: string
-}
-
-export interface StatsQuery {
-  /** ISO 8601. Defaults to the last 24 hours. */
-  readonly from?: string
-  readonly to?: string
-  /** `hour` or `day`, `domain` or `tag`, or one of each. Without it, one row for the whole range. */
-  readonly group_by?: readonly ("hour" | "day" | "domain" | "tag")[]
-  readonly domain?: string
-  readonly tag?: string
-}
-
-export interface SandboxQuery {
-  readonly limit?: number
-  readonly after?: string | undefined
-  readonly to?: string
-  /** How long to wait for a message if there is none, up to `60s`. */
-  readonly wait?: string
-}
-
-type PageQuery = { readonly limit?: number; readonly after?: string | undefined }
 
 const LARGEST_PAGE = 100
 const LARGEST_FEED_PAGE = 1_000
@@ -82,16 +27,19 @@ export class Waybill {
   }
 
   readonly emails = {
-    send: (email: T.EmailMessage, once?: Once) => this.#post<T.Acknowledgement>("/email/send", email, once),
+    send: (email: T.EmailMessage, options?: WriteOptions) =>
+      this.#post<T.Acknowledgement>("/email/send", email, options),
     /** Sends up to 100 emails. In `permissive` mode each is accepted or refused separately. */
     sendBatch: (
       emails: readonly T.EmailMessage[],
-      options?: Once & { readonly mode?: "all_or_nothing" | "permissive" },
+      options?: WriteOptions & { readonly mode?: "all_or_nothing" | "permissive" },
     ) => this.#post<T.BatchAnswer>("/email/send/batch", { emails, mode: options?.mode ?? "all_or_nothing" }, options),
-    cancel: (id: string, once?: Once) => this.#post<T.EmailLog>(`/email/${path(id)}/cancel`, undefined, once),
+    cancel: (id: string, options?: WriteOptions) =>
+      this.#post<T.EmailLog>(`/email/${path(id)}/cancel`, undefined, options),
     reschedule: (id: string, scheduled_at: string) =>
       this.#sender.send<T.EmailLog>({ method: "PATCH", path: `/email/${path(id)}`, body: { scheduled_at } }),
-    resend: (id: string, once?: Once) => this.#post<T.Acknowledgement>(`/email/${path(id)}/resend`, undefined, once),
+    resend: (id: string, options?: WriteOptions) =>
+      this.#post<T.Acknowledgement>(`/email/${path(id)}/resend`, undefined, options),
   }
 
   readonly logs = {
@@ -114,15 +62,15 @@ export class Waybill {
   readonly domains = {
     list: () => this.#get<Page<T.Domain>>("/domains"),
     get: (domain: string) => this.#get<T.Domain>(`/domains/${path(domain)}`),
-    add: (name: string, once?: Once) => this.#post<T.Domain>("/domains", { name }, once),
+    add: (name: string, options?: WriteOptions) => this.#post<T.Domain>("/domains", { name }, options),
     verify: (domain: string) => this.#post<T.Domain>(`/domains/${path(domain)}/verify`),
-    rotateDkim: (domain: string, once?: Once) =>
-      this.#post<T.Domain>(`/domains/${path(domain)}/dkim/rotate`, undefined, once),
+    rotateDkim: (domain: string, options?: WriteOptions) =>
+      this.#post<T.Domain>(`/domains/${path(domain)}/dkim/rotate`, undefined, options),
     /** Adds a second DKIM key, which signs once its DNS record is published. A domain that has one keeps it. */
-    addEd25519: (domain: string, once?: Once) =>
-      this.#post<T.Domain>(`/domains/${path(domain)}/dkim/ed25519`, undefined, once),
-    rotateEd25519: (domain: string, once?: Once) =>
-      this.#post<T.Domain>(`/domains/${path(domain)}/dkim/ed25519/rotate`, undefined, once),
+    addEd25519: (domain: string, options?: WriteOptions) =>
+      this.#post<T.Domain>(`/domains/${path(domain)}/dkim/ed25519`, undefined, options),
+    rotateEd25519: (domain: string, options?: WriteOptions) =>
+      this.#post<T.Domain>(`/domains/${path(domain)}/dkim/ed25519/rotate`, undefined, options),
     removeEd25519: (domain: string) => this.#delete<T.Domain>(`/domains/${path(domain)}/dkim/ed25519`),
     /** Turns open and click tracking on or off, or sets the tracking domain. */
     update: (domain: string, change: T.DomainChange) =>
@@ -134,7 +82,7 @@ export class Waybill {
     list: () => this.#get<Page<T.ApiKey>>("/api-keys"),
     get: (id: string) => this.#get<T.ApiKey>(`/api-keys/${path(id)}`),
     /** The only response that contains the key itself. */
-    create: (key: T.ApiKeyCreation, once?: Once) => this.#post<T.CreatedApiKey>("/api-keys", key, once),
+    create: (key: T.ApiKeyCreation, options?: WriteOptions) => this.#post<T.CreatedApiKey>("/api-keys", key, options),
     revoke: (id: string) => this.#delete<T.ApiKeyRevoked>(`/api-keys/${path(id)}`),
   }
 
@@ -142,30 +90,32 @@ export class Waybill {
     list: () => this.#get<Page<T.Webhook>>("/webhooks"),
     get: (id: string) => this.#get<T.Webhook>(`/webhooks/${path(id)}`),
     /** The only response with the secret, besides `rotateSecret`. */
-    create: (webhook: T.WebhookCreation, once?: Once) => this.#post<T.WebhookWithSecret>("/webhooks", webhook, once),
+    create: (webhook: T.WebhookCreation, options?: WriteOptions) =>
+      this.#post<T.WebhookWithSecret>("/webhooks", webhook, options),
     update: (id: string, change: T.WebhookChange) =>
       this.#sender.send<T.Webhook>({ method: "PATCH", path: `/webhooks/${path(id)}`, body: change }),
     remove: (id: string) => this.#delete<T.WebhookDeleted>(`/webhooks/${path(id)}`),
-    test: (id: string, once?: Once) => this.#post<T.WebhookDelivery>(`/webhooks/${path(id)}/test`, undefined, once),
-    rotateSecret: (id: string, once?: Once) =>
-      this.#post<T.WebhookWithSecret>(`/webhooks/${path(id)}/rotate-secret`, undefined, once),
+    test: (id: string, options?: WriteOptions) =>
+      this.#post<T.WebhookDelivery>(`/webhooks/${path(id)}/test`, undefined, options),
+    rotateSecret: (id: string, options?: WriteOptions) =>
+      this.#post<T.WebhookWithSecret>(`/webhooks/${path(id)}/rotate-secret`, undefined, options),
     deliveries: (id: string, query: PageQuery = {}) =>
       this.#get<Page<T.WebhookDelivery>>(`/webhooks/${path(id)}/deliveries`, query),
     allDeliveries: (id: string) => paginate((after) => this.webhooks.deliveries(id, { limit: LARGEST_PAGE, after })),
     delivery: (id: string, delivery: string) =>
       this.#get<T.WebhookDeliveryDetail>(`/webhooks/${path(id)}/deliveries/${path(delivery)}`),
-    replayDelivery: (id: string, delivery: string, once?: Once) =>
-      this.#post<T.WebhookDelivery>(`/webhooks/${path(id)}/deliveries/${path(delivery)}/replay`, undefined, once),
-    replay: (id: string, range: T.WebhookReplayRange, once?: Once) =>
-      this.#post<T.WebhookReplay>(`/webhooks/${path(id)}/replay`, range, once),
+    replayDelivery: (id: string, delivery: string, options?: WriteOptions) =>
+      this.#post<T.WebhookDelivery>(`/webhooks/${path(id)}/deliveries/${path(delivery)}/replay`, undefined, options),
+    replay: (id: string, range: T.WebhookReplayRange, options?: WriteOptions) =>
+      this.#post<T.WebhookReplay>(`/webhooks/${path(id)}/replay`, range, options),
   }
 
   readonly suppressions = {
     list: (query: PageQuery = {}) => this.#get<Page<T.Suppression>>("/suppressions", query),
     all: () => paginate((after) => this.suppressions.list({ limit: LARGEST_PAGE, after })),
     get: (email: string) => this.#get<T.Suppression>(`/suppressions/${path(email)}`),
-    add: (suppression: T.SuppressionAddition, once?: Once) =>
-      this.#post<T.Suppression>("/suppressions", suppression, once),
+    add: (suppression: T.SuppressionAddition, options?: WriteOptions) =>
+      this.#post<T.Suppression>("/suppressions", suppression, options),
     remove: (email: string) => this.#delete<T.SuppressionRemoved>(`/suppressions/${path(email)}`),
   }
 
@@ -178,10 +128,12 @@ export class Waybill {
   readonly members = {
     list: () => this.#get<Page<T.ListedMember>>("/members"),
     /** The response contains the member's sign-in link. */
-    invite: (member: T.MemberInvitation, once?: Once) => this.#post<T.MemberLink>("/members", member, once),
+    invite: (member: T.MemberInvitation, options?: WriteOptions) =>
+      this.#post<T.MemberLink>("/members", member, options),
     changeRole: (id: string, role: T.MemberRole) =>
       this.#sender.send<T.Member>({ method: "PATCH", path: `/members/${path(id)}`, body: { role } }),
-    makeLink: (id: string, once?: Once) => this.#post<T.MemberLink>(`/members/${path(id)}/link`, undefined, once),
+    makeLink: (id: string, options?: WriteOptions) =>
+      this.#post<T.MemberLink>(`/members/${path(id)}/link`, undefined, options),
     remove: (id: string) => this.#delete<T.MemberRemoved>(`/members/${path(id)}`),
   }
 
@@ -234,8 +186,8 @@ export class Waybill {
     return this.#sender.send({ method: "DELETE", path })
   }
 
-  #post<A>(path: string, body?: unknown, once: Once = {}): Promise<A> {
-    const { idempotencyKey = crypto.randomUUID(), signal } = once
+  #post<A>(path: string, body?: unknown, options: WriteOptions = {}): Promise<A> {
+    const { idempotencyKey = crypto.randomUUID(), signal } = options
     return this.#sender.send({
       method: "POST",
       path,

@@ -589,9 +589,9 @@ export type SmtpAnswer = {
 
 export type Stats = {
   readonly object: "stats"
-  /** As requested, rounded down to the hour */
+  /** Start of the range, rounded down to the hour */
   readonly from: Timestamp
-  /** As requested, rounded up to the hour; exclusive */
+  /** End of the range, rounded up to the hour; exclusive */
   readonly to: Timestamp
   readonly group_by: ReadonlyArray<"hour" | "day" | "domain" | "tag">
   /** Every event of the account up to this position is counted exactly once; later events are not counted yet */

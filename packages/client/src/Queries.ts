@@ -1,0 +1,59 @@
+import type * as T from "./types.ts"
+
+/** Options of a call that changes something. */
+export interface WriteOptions {
+  /** Runs the call at most once, however often it is sent. Defaults to a random key. */
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal
+}
+
+export interface Page<A> {
+  readonly object: "list"
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+  readonly data: readonly A[]
+}
+
+export interface LogsQuery {
+  readonly limit?: number
+  readonly status?: T.EmailStatus | readonly T.EmailStatus[]
+  /** Returns messages older than this one, newest first. Cannot be combined with `before`. */
+  readonly after?: string | undefined
+  /** Returns the next newer messages after this one. */
+  readonly before?: string | undefined
+  readonly to?: string
+  readonly from?: string
+  readonly subject?: string
+  readonly tag?: string | readonly string[]
+  readonly domain?: string
+  readonly created_after?: string
+  readonly created_before?: string
+}
+
+export interface EventsQuery {
+  readonly after_position?: string | undefined
+  readonly types?: readonly string[] | undefined
+  readonly limit?: number
+  /** How long to wait for an event if there is none, up to `20s`. */
+  readonly wait?: string
+}
+
+export interface StatsQuery {
+  /** ISO 8601. Defaults to the last 24 hours. */
+  readonly from?: string
+  readonly to?: string
+  /** `hour` or `day`, `domain` or `tag`, or one of each. Without it, one row for the whole range. */
+  readonly group_by?: readonly ("hour" | "day" | "domain" | "tag")[]
+  readonly domain?: string
+  readonly tag?: string
+}
+
+export interface SandboxQuery {
+  readonly limit?: number
+  readonly after?: string | undefined
+  readonly to?: string
+  /** How long to wait for a message if there is none, up to `60s`. */
+  readonly wait?: string
+}
+
+export type PageQuery = { readonly limit?: number; readonly after?: string | undefined }
