@@ -192,7 +192,7 @@ describe("next DNS check", () => {
     assert.strictEqual(folded(first).next_check_at, after(73 * HOUR + 2 * MINUTE))
     const second = happened(Domain, first, check(after(74 * HOUR), "unavailable"))
     assert.strictEqual(folded(second).next_check_at, after(74 * HOUR + 4 * MINUTE))
-    assert.strictEqual(DomainSchedule.whilePending(after(72 * HOUR), NOW, 0), after(72 * HOUR + MINUTE))
+    assert.strictEqual(DomainSchedule.pendingCheckAt(after(72 * HOUR), NOW, 0), after(72 * HOUR + MINUTE))
   })
   it("a verified domain is checked daily, a degraded one also at the end of its 72 hours", () => {
     assert.strictEqual(folded(verified()).next_check_at, after(MINUTE + DAY))

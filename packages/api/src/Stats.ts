@@ -97,8 +97,8 @@ export type StatsRow = typeof StatsRow.Type
 
 export const Stats = Schema.Struct({
   object: Schema.Literal("stats"),
-  from: Timestamp.Timestamp.annotateKey({ description: "As requested, rounded down to the hour" }),
-  to: Timestamp.Timestamp.annotateKey({ description: "As requested, rounded up to the hour; exclusive" }),
+  from: Timestamp.Timestamp.annotateKey({ description: "Start of the range, rounded down to the hour" }),
+  to: Timestamp.Timestamp.annotateKey({ description: "End of the range, rounded up to the hour; exclusive" }),
   group_by: Schema.Array(Group),
   up_to_position: Page.Position.annotateKey({
     description:

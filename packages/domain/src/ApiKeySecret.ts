@@ -16,7 +16,6 @@ export const PREFIX_CHARS = 10
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** This file imports types only, because the client package ships it to browsers as it is. */
 export type ApiKeySecret = string & Brand.Brand<"ApiKeySecret">
 
 /** Encodes 32 random bytes, supplied by the caller, as a key. */

@@ -38,7 +38,7 @@ type Keys = Pick<Domain, "dkim" | "next_dkim" | "ed25519">
 export const publishedKeys = ({ dkim, next_dkim, ed25519 }: Keys): Array.NonEmptyReadonlyArray<DkimKey> => [
   dkim,
   ...(next_dkim === null ? [] : [next_dkim]),
-  ...Ed25519Key.published(ed25519),
+  ...Ed25519Key.publishedKeys(ed25519),
 ]
 
 /** The keys that sign mail now. The Ed25519 key never signs alone. */
@@ -78,7 +78,7 @@ export const add =
     const trusted = captured && DomainName.isReserved(name)
     const next_check_at = trusted
       ? Timestamp.plus(now, DomainSchedule.DAILY_MS)
-      : DomainSchedule.whilePending(now, now, 0)
+      : DomainSchedule.pendingCheckAt(now, now, 0)
     const added: Event = { _tag: "DomainAdded", ...ids, dkim, transport, next_check_at, at: now }
     return Result.succeed(trusted ? [added, { _tag: "DomainVerified", ...ids, method: "reserved", at: now }] : [added])
   }
@@ -86,7 +86,12 @@ export const add =
 export const rotateDkim = (now: Timestamp.Timestamp, dkim: DkimKey): Decide<DomainNotFound> =>
   ofDomain(() =>
     Result.succeed(
-      Array.of<Event>({ _tag: "DkimRotated", dkim, next_check_at: DomainSchedule.whilePending(now, now, 0), at: now }),
+      Array.of<Event>({
+        _tag: "DkimRotated",
+        dkim,
+        next_check_at: DomainSchedule.pendingCheckAt(now, now, 0),
+        at: now,
+      }),
     ),
   )
 
@@ -110,7 +115,7 @@ export const hasEd25519 = ({ ed25519 }: Pick<Domain, "ed25519">): boolean => (ed
 
 const ed25519Made = (now: Timestamp.Timestamp, dkim: DkimKey) =>
   Result.succeed(
-    Array.of<Event>({ _tag: "Ed25519Made", dkim, next_check_at: DomainSchedule.whilePending(now, now, 0), at: now }),
+    Array.of<Event>({ _tag: "Ed25519Made", dkim, next_check_at: DomainSchedule.pendingCheckAt(now, now, 0), at: now }),
   )
 
 export const chooseTransport = (
@@ -141,7 +146,7 @@ export const track = (
     if (typeof trackingName === "string" && trackingName !== tracking_domain?.name) {
       if (!TrackingDomain.isBelow(trackingName, name))
         return Result.fail(new NotBelowDomain({ name: trackingName, domain: name, path: "tracking_domain" }))
-      const next_check_at = DomainSchedule.whilePending(now, now, 0)
+      const next_check_at = DomainSchedule.pendingCheckAt(now, now, 0)
       events.push({ _tag: "TrackingDomainSet", name: trackingName, next_check_at, at: now })
     }
     return Array.isReadonlyArrayNonEmpty(events) ? Result.succeed(events) : Result.fail(new NothingNew())

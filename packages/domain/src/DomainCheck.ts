@@ -33,7 +33,7 @@ export const verifyReserved = (now: Timestamp.Timestamp): Decide<NothingNew | Do
     if (!DomainName.isReserved(name)) return Result.fail(new NothingNew())
     const events: Event[] = []
     if (next_dkim !== null) events.push({ _tag: "DkimActivated", selector: next_dkim.selector, at: now })
-    const waiting = Ed25519Key.waiting(ed25519)
+    const waiting = Ed25519Key.waitingKey(ed25519)
     if (waiting !== null) events.push({ _tag: "Ed25519Activated", selector: waiting.selector, at: now })
     if (domain.status !== "verified")
       events.push({ _tag: "DomainVerified", domain_id, name, method: "reserved", at: now })
@@ -69,7 +69,7 @@ const statusEvents = (
   const dkimStatus = rotated ? "verified" : DnsFinding.ofSelector(records, domain.dkim.selector)
   if (dkimStatus === "unavailable") return events
   if (dkimStatus === "verified") {
-    // Nobody owns a reserved name, so a DNS answer about it proves nothing.
+    // A reserved name has no owner, so a DNS answer about it proves nothing.
     if (domain.status !== "verified" && !DomainName.isReserved(domain.name))
       events.push({ _tag: "DomainVerified", ...ids, method: "dns", at: now })
     return events

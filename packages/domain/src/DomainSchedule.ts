@@ -27,7 +27,7 @@ interface CheckedDomain {
 /** When a domain without a valid DNS record fails. */
 export const deadline = ({ since }: CheckedDomain): Timestamp.Timestamp => Timestamp.plus(since, GRACE_MS)
 
-export const whilePending = (
+export const pendingCheckAt = (
   now: Timestamp.Timestamp,
   since: Timestamp.Timestamp,
   checks: number,
@@ -47,7 +47,7 @@ export const next = (domain: CheckedDomain, now: Timestamp.Timestamp): Timestamp
     case "failed":
       return null
     case "pending":
-      return whilePending(now, domain.since, domain.checks)
+      return pendingCheckAt(now, domain.since, domain.checks)
     case "degraded":
       return now < deadline(domain)
         ? Timestamp.earliest(Timestamp.plus(now, DAILY_MS), deadline(domain))
@@ -62,8 +62,8 @@ export const next = (domain: CheckedDomain, now: Timestamp.Timestamp): Timestamp
 
 const isWaitingForRecord = ({ ed25519, name, next_dkim, tracking_domain }: CheckedDomain): boolean =>
   next_dkim !== null ||
-  Ed25519Key.waiting(ed25519) !== null ||
-  // Nobody can publish a record under a reserved name.
+  Ed25519Key.waitingKey(ed25519) !== null ||
+  // A reserved name has no owner who could publish a record.
   (tracking_domain?.verified === false && !DomainName.isReserved(name))
 
 /** Number of hourly checks for a new record (three days); after them, daily. */

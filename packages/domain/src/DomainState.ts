@@ -95,7 +95,7 @@ export const evolve = (state: State, event: Event): State => {
       return { ...state, status: "failed", since: event.at }
     case "DkimRotated": {
       const next = { ...state, rotations: state.rotations + 1, checks: 0, next_check_at: event.next_check_at }
-      // Before the domain can send, no mail was signed with the old key, so the new one replaces it at once.
+      // The key of a domain that cannot send yet has signed no mail, so the new one replaces it at once.
       return DomainStatus.sends(state.status)
         ? { ...next, next_dkim: event.dkim }
         : { ...next, dkim: event.dkim, next_dkim: null }
@@ -119,12 +119,12 @@ export const evolve = (state: State, event: Event): State => {
     }
     case "TrackingDomainSet": {
       const { name, next_check_at } = event
-      const records = TrackingDomain.without(state.records)
+      const records = TrackingDomain.withoutFindings(state.records)
       return { ...state, tracking_domain: { name, verified: false }, records, checks: 0, next_check_at }
     }
     case "TrackingDomainRemoved": {
       const { tracking_domain: _, ...others } = state
-      return { ...others, records: TrackingDomain.without(state.records) }
+      return { ...others, records: TrackingDomain.withoutFindings(state.records) }
     }
     case "DomainRemoved":
       return { _tag: "Removed", name: state.name }

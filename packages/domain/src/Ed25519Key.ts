@@ -58,11 +58,11 @@ export const evolve = (key: Ed25519Key | undefined, event: Event): Ed25519Key | 
 export const nextSelector = (key: Ed25519Key | undefined): string => `wbe${(key?.made ?? 0) + 1}`
 
 /** The keys whose records the owner should publish now; the signing key comes first. */
-export const published = (key: Ed25519Key | undefined): ReadonlyArray<DkimKey> =>
+export const publishedKeys = (key: Ed25519Key | undefined): ReadonlyArray<DkimKey> =>
   [key?.dkim, key?.next_dkim].filter((each) => each !== null && each !== undefined)
 
 /** The key that would start to sign once DNS has its record. */
-export const waiting = (key: Ed25519Key | undefined): DkimKey | null =>
+export const waitingKey = (key: Ed25519Key | undefined): DkimKey | null =>
   key === undefined ? null : key.signs ? key.next_dkim : (key.next_dkim ?? key.dkim)
 
 /** Returns the events that follow from a DNS check. */

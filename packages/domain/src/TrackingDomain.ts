@@ -34,11 +34,11 @@ export const applyFindings = (
   const finding = records.find((record) => record.purpose === "tracking" && record.host === host)
   // A failed query is no evidence of absence.
   if (finding === undefined || finding.status === "unavailable") return tracking
-  // Nobody owns a reserved name, so a DNS answer about it proves nothing.
+  // A reserved name has no owner, so a DNS answer about it proves nothing.
   if (isReserved(domain)) return tracking
   return { ...tracking, verified: finding.status === "verified" }
 }
 
 /** Removes findings about the tracking name. They do not apply to another name, or to the same one set again later. */
-export const without = (records: ReadonlyArray<DnsFinding.DnsFinding>): ReadonlyArray<DnsFinding.DnsFinding> =>
+export const withoutFindings = (records: ReadonlyArray<DnsFinding.DnsFinding>): ReadonlyArray<DnsFinding.DnsFinding> =>
   records.filter(({ purpose }) => purpose !== "tracking")
