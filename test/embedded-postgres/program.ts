@@ -115,6 +115,12 @@ export const end = (child: ChildProcess, signal: NodeJS.Signals): Effect.Effect<
     await ended
   })
 
+export const exists = (file: string) =>
+  fs.stat(file).then(
+    () => true,
+    () => false,
+  )
+
 /** Waits until a condition holds. The test's timeout is the limit. */
 export const until = (holds: () => Promise<boolean>): Effect.Effect<void> =>
   Effect.promise(async (signal) => {

@@ -34,7 +34,7 @@ const supportsSockets = async (folder: string): Promise<boolean> => {
 }
 
 /** Whether any server listens on the folder's socket, even one in another container or machine. */
-export const answers = (placement: Placement.Placement): Promise<boolean> =>
+export const isListening = (placement: Placement.Placement): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = net.connect(path.join(placement.home, SOCKET_FOLDER, `.s.PGSQL.${SOCKET_PORT}`))
     const finish = (isListening: boolean) => {
@@ -46,9 +46,9 @@ export const answers = (placement: Placement.Placement): Promise<boolean> =>
   })
 
 /** Waits for the socket to close. Processes of a killed server accept connections for a moment longer. */
-const keepsAnswering = async (placement: Placement.Placement): Promise<boolean> => {
+const keepsListening = async (placement: Placement.Placement): Promise<boolean> => {
   const until = performance.now() + LEFTOVER_MS
-  while (await answers(placement)) {
+  while (await isListening(placement)) {
     if (performance.now() > until) return true
     await pause(RETRY_MS)
   }
@@ -75,7 +75,7 @@ export const choose = async (
   if (loopback) return { _tag: "Loopback", port: await freePort() }
   // The folder holds leftovers, and their lock file may name a process id that is in use again. If the socket still
   // answers, its server runs in another container or machine and has the cluster open.
-  if (await keepsAnswering(placement)) {
+  if (await keepsListening(placement)) {
     throw new NotStarted({
       reason: `A server in another container or machine uses ${placement.folder}.`,
       detail: "Stop it, or choose another folder.",

@@ -76,7 +76,7 @@ const notExecutable = async (folder: string): Promise<ReadonlyArray<string>> => 
 }
 
 /** Creates missing links and sets missing permissions. Safe to run in two processes at once: each step is atomic. */
-export const mend = async (folder: string): Promise<void> => {
+export const repair = async (folder: string): Promise<void> => {
   for (const file of await notExecutable(folder)) await fs.chmod(file, EXECUTABLE_MODE)
   for (const link of await missingLinks(folder)) {
     await fs.symlink(link.to, link.at).catch((cause: NodeJS.ErrnoException) => {
@@ -110,7 +110,7 @@ export const copyInto = async (binaries: Binaries, parent: string): Promise<Bina
       verbatimSymlinks: true,
       filter: (source) => !NOT_COPIED.test(source),
     })
-    await mend(staging)
+    await repair(staging)
     await readable(staging)
     await fs.chmod(staging, EXECUTABLE_MODE)
     // Renaming onto a non-empty folder fails: another process was first, and its copy is equivalent.

@@ -61,7 +61,7 @@ const refuseIfElsewhere = async (placement: Placement, lock: string, { home, pid
     const now = await touched()
     // The lock was released meanwhile.
     if (now === undefined) return
-    if (now !== before || (await Address.answers(placement))) {
+    if (now !== before || (await Address.isListening(placement))) {
       const [host = ""] = (home ?? "").split("/")
       throw new FolderHeld({ folder: placement.folder, pid, command: `in another container or machine, ${host}` })
     }

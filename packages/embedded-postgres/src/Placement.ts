@@ -72,7 +72,7 @@ const canReadBinaries = async (folder: string, owner: Owner): Promise<boolean> =
 
 const repairedBinaries = async (copies: string): Promise<Binaries.Binaries> => {
   const binaries = await Binaries.find()
-  return Binaries.mend(binaries.folder).then(
+  return Binaries.repair(binaries.folder).then(
     () => binaries,
     // The package belongs to another user or a read-only image.
     () => Binaries.copyInto(binaries, copies),
