@@ -1,5 +1,5 @@
-# Stands for nixpkgs where it cannot be fetched: what flake.nix asks of it, and nothing else. The text of a command is
-# kept, so that it can be run without being built. The two paths are put in by flake.ts.
+# Stand-in for nixpkgs where it cannot be fetched: only what flake.nix uses. It keeps the text of a command, so that the
+# command can run without a build. flake.ts inserts the two paths.
 {
   outputs =
     { self }:
