@@ -47,10 +47,10 @@ const CASES: ReadonlyArray<Case> = [
     reply: /^550 5\.7\.1 domain_not_allowed: /u,
   },
   {
-    name: "more recipients than the plan takes",
+    name: "more recipients than the plan allows",
     key: { plan: "free" },
     mail: (customer) => mail(customer, { to: many(11) }),
-    reply: /^554 5\.5\.3 recipient_limit_exceeded: The Free plan takes 10 /u,
+    reply: /^554 5\.5\.3 recipient_limit_exceeded: The Free plan allows 10 /u,
   },
   {
     name: "more than 50 shown in To",
