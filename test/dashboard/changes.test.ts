@@ -2,8 +2,8 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { verifyWebhook } from "../../packages/client/src/Waybill.ts"
 import * as DnsServer from "../support/dnsServer.ts"
 import * as WebhookReceiver from "../support/webhookReceiver.ts"
-import * as Browser from "./browser.ts"
-import * as House from "./house.ts"
+import * as Browser from "./Browser.ts"
+import * as House from "./Service.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000

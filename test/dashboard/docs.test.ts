@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import * as Browser from "./browser.ts"
-import * as House from "./house.ts"
+import * as Browser from "./Browser.ts"
+import * as Service from "./Service.ts"
 import { Lab } from "../server/httpLab.ts"
 
 const TIMEOUT = 180_000
@@ -91,7 +91,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })("the d
     async ({ skip }) => {
       const opened = await Browser.open()
       if (typeof opened === "string") return skip(opened)
-      const house = await House.open()
+      const house = await Service.open()
       try {
         const { context, page } = await Browser.visit(opened, house.url)
         await Browser.signIn(page, house.owner)

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import * as Browser from "./browser.ts"
-import * as House from "./house.ts"
+import * as Browser from "./Browser.ts"
+import * as House from "./Service.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url"
 import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as DnsServer from "../support/dnsServer.ts"
-import * as Browser from "./browser.ts"
-import * as House from "./house.ts"
-import { furnish } from "./furnish.ts"
+import * as Browser from "./Browser.ts"
+import * as House from "./Service.ts"
+import { furnish } from "./seedAccount.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000

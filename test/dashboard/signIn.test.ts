@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { authenticator } from "../server/signIn/house.ts"
-import * as Browser from "./browser.ts"
-import * as House from "./house.ts"
+import * as Browser from "./Browser.ts"
+import * as House from "./Service.ts"
 import * as Provider from "./provider.ts"
 
 const browser = await Browser.open()

@@ -1,7 +1,7 @@
 import { afterEach, assert, beforeEach, describe, it, vi } from "vitest"
-import { MAX_PAGES, merged, newsOf, type Row, type Rows, rowsOf } from "../../apps/dashboard/src/api/newest.ts"
-import { paced } from "../../apps/dashboard/src/api/paced.ts"
-import type { Page } from "../../apps/dashboard/src/api/records.ts"
+import { MAX_PAGES, merged, newsOf, type Row, type Rows, rowsOf } from "../../apps/dashboard/src/api/PagedList.ts"
+import { paced } from "../../apps/dashboard/src/api/throttle.ts"
+import type { Page } from "../../apps/dashboard/src/api/Records.ts"
 
 const LIMIT = 50
 const id = (nth: number) => `msg_${String(nth).padStart(6, "0")}`

@@ -3,11 +3,11 @@ import { QueryClientProvider } from "@tanstack/react-query"
 import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
-import { queryClient } from "./api/queries.ts"
-import { onSignedOut } from "./api/request.ts"
+import { queryClient } from "./api/Queries.ts"
+import { onSignedOut } from "./api/Api.ts"
 import { router } from "./routes.tsx"
 import "./theme.css"
-import { Toasts } from "./ui/Toasts.tsx"
+import { Toasts } from "./ui/feedback/Toasts.tsx"
 
 onSignedOut(() => {
   queryClient.removeQueries({ queryKey: ["session"] })

@@ -6,10 +6,10 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router"
-import * as queries from "./api/queries.ts"
-import { Refused } from "./api/request.ts"
-import { emailSearch } from "./emails/search.ts"
-import { Failed, Missing } from "./shell/Failed.tsx"
+import * as queries from "./api/Queries.ts"
+import { Refused } from "./api/Api.ts"
+import { emailSearch } from "./emails/EmailFilters.ts"
+import { Failed, Missing } from "./shell/ErrorScreen.tsx"
 import { Shell } from "./shell/Shell.tsx"
 
 const { queryClient } = queries
@@ -111,7 +111,7 @@ const inbox = createRoute({
 const compose = createRoute({
   getParentRoute: () => shell,
   path: "/compose",
-  component: lazyRouteComponent(() => import("./compose/Compose.tsx"), "Compose"),
+  component: lazyRouteComponent(() => import("./emails/Compose.tsx"), "Compose"),
 })
 
 const domains = createRoute({
@@ -168,13 +168,13 @@ const plan = createRoute({
 const audit = createRoute({
   getParentRoute: () => shell,
   path: "/settings/audit",
-  component: lazyRouteComponent(() => import("./settings/Audit.tsx"), "Audit"),
+  component: lazyRouteComponent(() => import("./settings/AuditLog.tsx"), "Audit"),
 })
 
 const ownSignIn = createRoute({
   getParentRoute: () => shell,
   path: "/settings/sign-in",
-  component: lazyRouteComponent(() => import("./settings/OwnSignIn.tsx"), "OwnSignIn"),
+  component: lazyRouteComponent(() => import("./settings/Profile.tsx"), "OwnSignIn"),
 })
 
 const operateAccounts = createRoute({

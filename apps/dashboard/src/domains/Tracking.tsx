@@ -1,13 +1,13 @@
 import { notifyManager, useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import type { Domain } from "../api/records.ts"
+import type { Domain } from "../api/Records.ts"
 import { instance } from "../api/instance.ts"
-import { patch } from "../api/request.ts"
-import { Button } from "../ui/Button.tsx"
-import { ErrorNote } from "../ui/ErrorNote.tsx"
-import { Check, TextField } from "../ui/Field.tsx"
-import { Panel } from "../ui/Surface.tsx"
-import { say } from "../ui/Toasts.tsx"
+import { patch } from "../api/Api.ts"
+import { Button } from "../ui/controls/Button.tsx"
+import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
+import { Check, TextField } from "../ui/controls/Field.tsx"
+import { Panel } from "../ui/layout/Screen.tsx"
+import { say } from "../ui/feedback/Toasts.tsx"
 
 type Change = Partial<Pick<Domain, "open_tracking" | "click_tracking">>
 

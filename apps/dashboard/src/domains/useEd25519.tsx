@@ -1,11 +1,11 @@
 import { useMutation } from "@tanstack/react-query"
 import { KeyRound, RotateCcwKey, Trash2 } from "lucide-react"
 import { type ReactNode, useState } from "react"
-import type { Domain, DomainRecord } from "../api/records.ts"
-import { post, remove } from "../api/request.ts"
-import { Confirm } from "../ui/Dialog.tsx"
-import type { MenuItem } from "../ui/Menu.tsx"
-import { say } from "../ui/Toasts.tsx"
+import type { Domain, DomainRecord } from "../api/Records.ts"
+import { post, remove } from "../api/Api.ts"
+import { Confirm } from "../ui/feedback/Dialog.tsx"
+import type { MenuItem } from "../ui/controls/Menu.tsx"
+import { say } from "../ui/feedback/Toasts.tsx"
 
 /** Which kind of key it is, a record says in its value alone. */
 export const isEd25519 = ({ purpose, value }: DomainRecord): boolean =>

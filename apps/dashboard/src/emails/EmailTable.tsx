@@ -1,12 +1,12 @@
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { useEffect, useRef } from "react"
-import type { Email } from "../api/records.ts"
+import type { Email } from "../api/Records.ts"
 import { useListKeys } from "../shell/useListKeys.ts"
-import { State } from "../ui/Badge.tsx"
-import { cx } from "../ui/cx.ts"
-import { Time } from "../ui/Time.tsx"
-import { Foreign } from "../ui/Foreign.tsx"
+import { State } from "../ui/display/Badge.tsx"
+import { cx } from "../ui/display/cx.ts"
+import { Time } from "../ui/display/Time.tsx"
+import { Foreign } from "../ui/display/UntrustedText.tsx"
 
 const ROW_PX = 48
 /** Drawn above and below what is seen, so that quick scrolling finds rows there. */

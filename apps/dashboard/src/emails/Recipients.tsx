@@ -1,6 +1,6 @@
-import type { Recipient } from "../api/records.ts"
-import { State } from "../ui/Badge.tsx"
-import { Foreign } from "../ui/Foreign.tsx"
+import type { Recipient } from "../api/Records.ts"
+import { State } from "../ui/display/Badge.tsx"
+import { Foreign } from "../ui/display/UntrustedText.tsx"
 
 const KINDS = { to: "", cc: "Cc", bcc: "Bcc" } as const
 /** More than these are folded away. */

@@ -1,7 +1,7 @@
-import type { EventRecord } from "../api/records.ts"
-import { cx } from "../ui/cx.ts"
-import { atClock, exactly } from "../ui/Time.tsx"
-import { Foreign } from "../ui/Foreign.tsx"
+import type { EventRecord } from "../api/Records.ts"
+import { cx } from "../ui/display/cx.ts"
+import { atClock, exactly } from "../ui/display/Time.tsx"
+import { Foreign } from "../ui/display/UntrustedText.tsx"
 
 const NAMES: Record<string, readonly [name: string, tone: string]> = {
   "email.queued": ["Queued", "bg-calm"],

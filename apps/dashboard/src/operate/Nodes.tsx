@@ -1,9 +1,9 @@
-import { State } from "../ui/Badge.tsx"
-import { size } from "../ui/size.ts"
-import { Panel, Screen } from "../ui/Surface.tsx"
-import { exactly, Time } from "../ui/Time.tsx"
-import { Loaded } from "./Loaded.tsx"
-import { nodes } from "./queries.ts"
+import { State } from "../ui/display/Badge.tsx"
+import { size } from "../ui/display/formatBytes.ts"
+import { Panel, Screen } from "../ui/layout/Screen.tsx"
+import { exactly, Time } from "../ui/display/Time.tsx"
+import { Loaded } from "./QueryResult.tsx"
+import { nodes } from "./OperatorQueries.ts"
 import { Table } from "./Table.tsx"
 
 export const Nodes = () => (

@@ -1,7 +1,7 @@
 import type * as Operate from "@waybill/api/Operate"
-import { Panel, Screen } from "../ui/Surface.tsx"
-import { Loaded } from "./Loaded.tsx"
-import { queues } from "./queries.ts"
+import { Panel, Screen } from "../ui/layout/Screen.tsx"
+import { Loaded } from "./QueryResult.tsx"
+import { queues } from "./OperatorQueries.ts"
 import { Table } from "./Table.tsx"
 
 const KINDS = [

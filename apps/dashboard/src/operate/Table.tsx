@@ -1,5 +1,5 @@
 import type { ReactNode } from "react"
-import { cx } from "../ui/cx.ts"
+import { cx } from "../ui/display/cx.ts"
 
 export interface Column<Row> {
   readonly name: string

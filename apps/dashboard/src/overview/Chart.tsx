@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "react"
 import uPlot from "uplot"
-import { useDark } from "../shell/theme.ts"
-import { cx } from "../ui/cx.ts"
-import type { Points, Unit } from "./series.ts"
+import { useDark } from "../shell/Theme.ts"
+import { cx } from "../ui/display/cx.ts"
+import type { Points, Unit } from "./Series.ts"
 
 const HEIGHT_PX = 256
 

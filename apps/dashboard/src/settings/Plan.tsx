@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
-import * as queries from "../api/queries.ts"
-import { ErrorNote } from "../ui/ErrorNote.tsx"
-import { Facts, Panel, Screen, SkeletonRows } from "../ui/Surface.tsx"
-import { exactly, Time } from "../ui/Time.tsx"
-import { Meter } from "./Meter.tsx"
+import * as queries from "../api/Queries.ts"
+import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
+import { Facts, Panel, Screen, SkeletonRows } from "../ui/layout/Screen.tsx"
+import { exactly, Time } from "../ui/display/Time.tsx"
+import { Meter } from "./UsageMeter.tsx"
 
 const number = new Intl.NumberFormat()
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react"
-import { isOverlaid, isTyping } from "./shortcuts.ts"
+import { isOverlaid, isTyping } from "./useShortcuts.ts"
 
 interface Actions {
   readonly open: (nth: number) => void

@@ -1,11 +1,11 @@
 import { useMutation } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import * as auth from "../api/auth.ts"
-import { Button } from "../ui/Button.tsx"
-import { ErrorNote } from "../ui/ErrorNote.tsx"
-import { TextField } from "../ui/Field.tsx"
-import { Frame } from "./Frame.tsx"
+import * as auth from "../api/Auth.ts"
+import { Button } from "../ui/controls/Button.tsx"
+import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
+import { TextField } from "../ui/controls/Field.tsx"
+import { Frame } from "./SignInLayout.tsx"
 
 const MIN_CHARS = 12
 

@@ -1,9 +1,9 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../api/request.ts"
-import { DialogForm } from "../ui/Dialog.tsx"
-import { TextField } from "../ui/Field.tsx"
-import { say } from "../ui/Toasts.tsx"
+import { post } from "../api/Api.ts"
+import { DialogForm } from "../ui/feedback/Dialog.tsx"
+import { TextField } from "../ui/controls/Field.tsx"
+import { say } from "../ui/feedback/Toasts.tsx"
 
 interface Replay {
   readonly queued: number

@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import type { Webhook, WebhookWithSecret } from "../api/records.ts"
-import { patch, post, Refused } from "../api/request.ts"
-import { DialogForm } from "../ui/Dialog.tsx"
-import { Check, TextField } from "../ui/Field.tsx"
+import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
+import { patch, post, Refused } from "../api/Api.ts"
+import { DialogForm } from "../ui/feedback/Dialog.tsx"
+import { Check, TextField } from "../ui/controls/Field.tsx"
 
 /** What can be told, by what it is about. */
 const GROUPS: ReadonlyArray<readonly [name: string, types: ReadonlyArray<string>]> = [

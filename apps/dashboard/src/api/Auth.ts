@@ -1,0 +1,102 @@
+import { OURS, Refused, refusalOf, unreachable } from "./Api.ts"
+
+const call = async <A>(method: string, path: string, body?: unknown): Promise<A> => {
+  const response = await fetch(`/auth${path}`, {
+    method,
+    headers: { ...OURS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw unreachable()
+  })
+  if (response.ok) return (await response.json()) as A
+  throw await refusalOf(response)
+}
+
+export interface User {
+  readonly id: string
+  readonly email: string
+  readonly name: string
+  readonly twoFactorEnabled: boolean | null
+}
+
+export interface Passkey {
+  readonly id: string
+  readonly name: string | null
+  readonly createdAt: string | null
+}
+
+export interface DeviceSession {
+  readonly id: string
+  readonly token: string
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly ipAddress: string | null
+  readonly userAgent: string | null
+}
+
+export const current = () =>
+  call<{ readonly user: User; readonly session: DeviceSession } | null>("GET", "/get-session")
+export const signIn = (email: string, password: string) =>
+  call<{ readonly twoFactorRedirect?: boolean }>("POST", "/sign-in/email", { email, password })
+export const verifyTotp = (code: string, trustDevice: boolean) =>
+  call<unknown>("POST", "/two-factor/verify-totp", { code, trustDevice })
+export const verifyBackupCode = (code: string) => call<unknown>("POST", "/two-factor/verify-backup-code", { code })
+export const signOut = () => call<unknown>("POST", "/sign-out", {})
+export const setPassword = (token: string, newPassword: string) =>
+  call<unknown>("POST", "/reset-password", { token, newPassword })
+export const changePassword = (currentPassword: string, newPassword: string) =>
+  call<unknown>("POST", "/change-password", { currentPassword, newPassword, revokeOtherSessions: true })
+export const rename = (name: string) => call<unknown>("POST", "/update-user", { name })
+export const enableTotp = (password: string) =>
+  call<{ readonly totpURI: string; readonly backupCodes: ReadonlyArray<string> }>("POST", "/two-factor/enable", {
+    password,
+  })
+export const disableTotp = (password: string) => call<unknown>("POST", "/two-factor/disable", { password })
+export const sessions = () => call<ReadonlyArray<DeviceSession>>("GET", "/list-sessions")
+export const endSession = (token: string) => call<unknown>("POST", "/revoke-session", { token })
+export const passkeys = () => call<ReadonlyArray<Passkey>>("GET", "/passkey/list-user-passkeys")
+export const removePasskey = (id: string) => call<unknown>("POST", "/passkey/delete-passkey", { id })
+
+/** Leaves for the provider, which sends the browser back. */
+export const withOidc = async (callbackURL: string): Promise<void> => {
+  const { url } = await call<{ readonly url: string }>("POST", "/sign-in/social", {
+    provider: "oidc",
+    callbackURL,
+    errorCallbackURL: "/sign-in",
+  })
+  window.location.assign(url)
+}
+
+export const addPasskey = async (name: string): Promise<void> => {
+  const { startRegistration } = await import("@simplewebauthn/browser")
+  const optionsJSON = await call<Parameters<typeof startRegistration>[0]["optionsJSON"]>(
+    "GET",
+    `/passkey/generate-register-options?name=${encodeURIComponent(name)}`,
+  )
+  const response = await startRegistration({ optionsJSON }).catch(given)
+  await call("POST", "/passkey/verify-registration", { response, name })
+}
+
+export const withPasskey = async (): Promise<void> => {
+  const { startAuthentication } = await import("@simplewebauthn/browser")
+  const optionsJSON = await call<Parameters<typeof startAuthentication>[0]["optionsJSON"]>(
+    "GET",
+    "/passkey/generate-authenticate-options",
+  )
+  const response = await startAuthentication({ optionsJSON }).catch(given)
+  await call("POST", "/passkey/verify-authentication", { response })
+}
+
+/** Browsers do not say why, lest a site learns which passkeys there are. */
+const given = (error: unknown): never => {
+  const name = error instanceof Error ? error.name : ""
+  throw new Refused({
+    status: 0,
+    message:
+      name === "InvalidStateError"
+        ? "This device has a passkey for you already."
+        : "The browser gave no passkey: it was cancelled, took too long, or there is none.",
+    reason: "passkey",
+    requestId: null,
+  })
+}

@@ -1,0 +1,40 @@
+import { cx } from "../ui/display/cx.ts"
+
+const number = new Intl.NumberFormat()
+const NEARLY = 0.8
+
+/** How much of a limit is used. */
+export const Meter = ({
+  limit,
+  name,
+  used,
+}: {
+  readonly name: string
+  readonly used: number
+  readonly limit: number | null
+}) => {
+  const share = limit === null ? 0 : Math.min(1, used / limit)
+  return (
+    <div>
+      <p className="flex items-baseline justify-between gap-3 text-sm">
+        <span className="font-medium first-letter:uppercase">{name}</span>
+        <span className="tabular text-ink-2">
+          {number.format(used)} {limit === null ? "sent, unlimited" : `of ${number.format(limit)}`}
+        </span>
+      </p>
+      <div
+        role="meter"
+        aria-label={name}
+        aria-valuenow={used}
+        aria-valuemin={0}
+        aria-valuemax={limit ?? Math.max(used, 1)}
+        className="mt-2 h-1.5 overflow-hidden rounded-full bg-hover"
+      >
+        <div
+          className={cx("h-full rounded-full", share >= 1 ? "bg-bad" : share >= NEARLY ? "bg-warn" : "bg-solid")}
+          style={{ width: limit === null ? "0%" : `${Math.max(share * 100, used > 0 ? 1.5 : 0)}%` }}
+        />
+      </div>
+    </div>
+  )
+}

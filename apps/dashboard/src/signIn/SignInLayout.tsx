@@ -1,0 +1,20 @@
+import type { ReactNode } from "react"
+import { Mark } from "../shell/Logo.tsx"
+
+/** What stands before the door: one card on a quiet ground. */
+export const Frame = ({
+  children,
+  hint,
+  title,
+}: {
+  readonly title: string
+  readonly hint?: ReactNode
+  readonly children: ReactNode
+}) => (
+  <main className="flex min-h-dvh flex-col items-center px-4 pt-[16vh] pb-12">
+    <Mark size={36} />
+    <h1 className="mt-5 text-xl font-semibold tracking-tight">{title}</h1>
+    {hint === undefined ? undefined : <p className="mt-1 max-w-xs text-center text-sm text-ink-2">{hint}</p>}
+    <div className="mt-7 w-full max-w-xs">{children}</div>
+  </main>
+)

@@ -1,0 +1,65 @@
+import type { ButtonHTMLAttributes, ReactNode } from "react"
+import { cx } from "../display/cx.ts"
+
+const LOOKS = {
+  solid: "bg-solid text-solid-ink hover:bg-solid-hover border-transparent",
+  outline: "bg-raised text-ink border-line-strong hover:bg-hover",
+  quiet: "bg-transparent text-ink-2 border-transparent hover:bg-hover hover:text-ink",
+  danger: "bg-bad text-white dark:text-[#2a0b09] border-transparent hover:brightness-95",
+} as const
+
+interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
+  readonly look?: keyof typeof LOOKS
+  readonly small?: boolean
+  /** While the server is asked. */
+  readonly busy?: boolean
+  readonly icon?: ReactNode
+}
+
+export const Button = ({
+  busy = false,
+  children,
+  className,
+  disabled,
+  icon,
+  look = "outline",
+  small = false,
+  type = "button",
+  ...rest
+}: Props) => (
+  <button
+    type={type}
+    disabled={disabled === true || busy}
+    aria-busy={busy || undefined}
+    className={cx(
+      "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-lg border font-medium whitespace-nowrap transition-colors duration-100 select-none disabled:opacity-50",
+      small ? "h-7 px-2.5 text-xs" : "h-8 px-3 text-sm",
+      LOOKS[look],
+      className,
+    )}
+    {...rest}
+  >
+    {icon}
+    {children}
+  </button>
+)
+
+interface IconProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  /** Said aloud, and shown by a pointer that rests on it. */
+  readonly label: string
+}
+
+export const IconButton = ({ children, className, label, type = "button", ...rest }: IconProps) => (
+  <button
+    type={type}
+    aria-label={label}
+    title={label}
+    className={cx(
+      "inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-ink-2 transition-colors duration-100 hover:bg-hover hover:text-ink disabled:opacity-40",
+      className,
+    )}
+    {...rest}
+  >
+    {children}
+  </button>
+)

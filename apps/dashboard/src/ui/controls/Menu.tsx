@@ -1,0 +1,52 @@
+import { Menu as Base } from "@base-ui/react/menu"
+import type { ReactElement, ReactNode } from "react"
+import { cx } from "../display/cx.ts"
+
+export interface MenuItem {
+  readonly name: string
+  readonly icon?: ReactNode
+  readonly onSelect: () => void
+  readonly danger?: boolean
+  readonly disabled?: boolean
+}
+
+export const Menu = ({
+  align = "end",
+  header,
+  items,
+  trigger,
+}: {
+  readonly trigger: ReactElement<Record<string, unknown>>
+  readonly items: ReadonlyArray<MenuItem | "line">
+  readonly align?: "start" | "end"
+  readonly header?: ReactNode
+}) => (
+  <Base.Root>
+    <Base.Trigger render={trigger} />
+    <Base.Portal>
+      <Base.Positioner sideOffset={6} align={align} className="z-50">
+        <Base.Popup className="float min-w-48 rounded-xl border border-line bg-raised p-1 shadow-float outline-none">
+          {header}
+          {items.map((item, nth) =>
+            item === "line" ? (
+              <Base.Separator key={nth} className="my-1 h-px bg-line" />
+            ) : (
+              <Base.Item
+                key={item.name}
+                onClick={item.onSelect}
+                disabled={item.disabled === true}
+                className={cx(
+                  "flex h-8 cursor-default items-center gap-2.5 rounded-lg px-2.5 text-sm outline-none select-none data-disabled:opacity-45 data-highlighted:bg-hover",
+                  item.danger === true ? "text-bad" : "text-ink",
+                )}
+              >
+                {item.icon}
+                {item.name}
+              </Base.Item>
+            ),
+          )}
+        </Base.Popup>
+      </Base.Positioner>
+    </Base.Portal>
+  </Base.Root>
+)

@@ -1,0 +1,31 @@
+import { cx } from "../display/cx.ts"
+
+/** One of a few, side by side. */
+export const Segments = <Name extends string>({
+  label,
+  onChange,
+  options,
+  value,
+}: {
+  readonly label: string
+  readonly value: Name
+  readonly options: ReadonlyArray<readonly [name: Name, words: string]>
+  readonly onChange: (name: Name) => void
+}) => (
+  <div role="group" aria-label={label} className="flex rounded-lg border border-line bg-sunken p-0.5">
+    {options.map(([name, words]) => (
+      <button
+        key={name}
+        type="button"
+        aria-pressed={name === value}
+        onClick={() => onChange(name)}
+        className={cx(
+          "h-7 rounded-md px-2.5 text-xs font-medium",
+          name === value ? "bg-raised text-ink shadow-sm" : "text-ink-2 hover:text-ink",
+        )}
+      >
+        {words}
+      </button>
+    ))}
+  </div>
+)

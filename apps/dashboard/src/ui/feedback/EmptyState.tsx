@@ -1,0 +1,31 @@
+import type { ReactNode } from "react"
+import { Examples, type Example } from "../display/Code.tsx"
+
+/** Nothing here yet: what would be, and how to make it so. */
+export const Empty = ({
+  action,
+  children,
+  examples,
+  icon,
+  title,
+}: {
+  readonly icon: ReactNode
+  readonly title: string
+  readonly children: ReactNode
+  readonly action?: ReactNode
+  readonly examples?: ReadonlyArray<Example>
+}) => (
+  <div className="flex flex-col items-center px-6 py-14 text-center">
+    <div className="flex size-11 items-center justify-center rounded-xl border border-line bg-sunken text-ink-2">
+      {icon}
+    </div>
+    <h2 className="mt-4 text-lg font-semibold tracking-tight">{title}</h2>
+    <div className="mt-1 max-w-md text-sm text-ink-2">{children}</div>
+    {action === undefined ? undefined : <div className="mt-5">{action}</div>}
+    {examples === undefined ? undefined : (
+      <div className="mt-8 w-full max-w-2xl text-left">
+        <Examples examples={examples} />
+      </div>
+    )}
+  </div>
+)

@@ -1,0 +1,70 @@
+import { Toast } from "@base-ui/react/toast"
+import * as Visible from "@waybill/domain/Visible"
+import { CircleAlert, CircleCheck, X } from "lucide-react"
+import type { ReactNode } from "react"
+import { Refused } from "../../api/Api.ts"
+
+const SHOWN_MS = 5_000
+/** Long enough to notice the slip. */
+const UNDO_MS = 8_000
+
+const manager = Toast.createToastManager()
+
+/** What was done, for a moment, with a way back where there is one. */
+export const say = (title: string, undo?: () => void): void => {
+  manager.add({
+    // Names stand in it, in the midst of our words.
+    title: Visible.pictured(title),
+    type: "good",
+    timeout: undo === undefined ? SHOWN_MS : UNDO_MS,
+    ...(undo === undefined ? {} : { actionProps: { children: "Undo", onClick: undo } }),
+  })
+}
+
+export const complain = (error: unknown): void => {
+  const id = error instanceof Refused ? error.requestId : null
+  manager.add({
+    title: error instanceof Error ? Visible.pictured(error.message) : "Something went wrong.",
+    ...(id === null ? {} : { description: id }),
+    type: "bad",
+    timeout: UNDO_MS,
+    priority: "high",
+  })
+}
+
+const List = () => {
+  const { toasts } = Toast.useToastManager()
+  return toasts.map((toast) => (
+    <Toast.Root
+      key={toast.id}
+      toast={toast}
+      data-toast
+      className="float mb-2 flex w-full items-start gap-2.5 rounded-xl border border-line bg-raised py-3 pr-2 pl-3.5 text-sm shadow-float"
+    >
+      {toast.type === "bad" ? (
+        <CircleAlert size={16} className="mt-0.5 shrink-0 text-bad" aria-hidden />
+      ) : (
+        <CircleCheck size={16} className="mt-0.5 shrink-0 text-good" aria-hidden />
+      )}
+      <div className="min-w-0 grow">
+        <Toast.Title className="text-sm text-ink" render={<p />} />
+        <Toast.Description className="truncate font-mono text-xs text-ink-3" />
+      </div>
+      <Toast.Action className="shrink-0 rounded-md px-1.5 text-sm font-medium text-accent hover:bg-hover empty:hidden" />
+      <Toast.Close aria-label="Dismiss" className="shrink-0 rounded-md p-1 text-ink-3 hover:bg-hover">
+        <X size={14} />
+      </Toast.Close>
+    </Toast.Root>
+  ))
+}
+
+export const Toasts = ({ children }: { readonly children: ReactNode }) => (
+  <Toast.Provider toastManager={manager} limit={3}>
+    {children}
+    <Toast.Portal>
+      <Toast.Viewport className="fixed right-4 bottom-4 z-[60] w-[calc(100vw-2rem)] max-w-sm">
+        <List />
+      </Toast.Viewport>
+    </Toast.Portal>
+  </Toast.Provider>
+)
