@@ -5,14 +5,14 @@ import { join } from "node:path"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import { defineConfig, type Plugin } from "vite"
 
-/** Smaller files do not get smaller on the wire. */
+/** Compression does not make smaller files smaller. */
 const MIN_COMPRESSED_BYTES = 512
 
-/** Once here, never again for each reader. */
-const compressed = (): Plugin => {
+/** Writes .gz and .br files at build time, so that the server does not compress each response. */
+const precompress = (): Plugin => {
   let folder = ""
   return {
-    name: "compressed",
+    name: "precompress",
     configResolved: (config) => {
       folder = join(config.root, config.build.outDir, "assets")
     },
@@ -29,10 +29,10 @@ const compressed = (): Plugin => {
 }
 
 export default defineConfig({
-  plugins: [react(), tailwindcss(), compressed()],
+  plugins: [react(), tailwindcss(), precompress()],
   build: {
     target: "es2022",
-    // A picture inside a style sheet would need a hole in the policy.
+    // Inlined images would require data: in the content security policy.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     modulePreload: { polyfill: false },

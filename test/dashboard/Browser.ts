@@ -4,47 +4,49 @@ import { fileURLToPath } from "node:url"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
 import { expect } from "vitest"
 
-/** Unpacked once a checkout, among what npm installed: nothing of it lands on the user's system. */
+/** Folder of the unpacked Chromium package, inside node_modules. */
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/waybill/chromium/", import.meta.url))
-const NAMES = ["google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome"]
-const PLACES = [
+const EXECUTABLE_NAMES = ["google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome"]
+const MAC_EXECUTABLES = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ]
 
-/** As root there is no sandbox to be had, and the pages are our own. */
+/** Chromium refuses its sandbox as root; the tests open only local pages. */
 const ARGUMENTS = ["--no-sandbox", "--no-zygote", "--disable-gpu", "--font-render-hinting=none"]
 
-const system = (): string | undefined =>
+const installedBrowser = (): string | undefined =>
   [
     process.env["CHROME_PATH"] ?? "",
-    ...(process.env["PATH"] ?? "").split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name))),
-    ...PLACES,
+    ...(process.env["PATH"] ?? "")
+      .split(delimiter)
+      .flatMap((folder) => EXECUTABLE_NAMES.map((name) => join(folder, name))),
+    ...MAC_EXECUTABLES,
   ].find((file) => file !== "" && existsSync(file))
 
-/** The Chromium of the npm package, and where the libraries lie that a bare machine lacks. */
-const packed = async (): Promise<string> => {
+/** Unpacks the Chromium of the npm package, with libraries that a minimal system lacks, and returns its path. */
+const unpackedChromium = async (): Promise<string> => {
   const binary = join(CACHE, "chromium")
   if (existsSync(binary)) return binary
   const { default: Packed, inflate } = await import("@sparticuz/chromium")
   const folder = `${CACHE.replace(/\/$/u, "")}-${process.pid}`
   mkdirSync(folder, { recursive: true })
-  // The package unpacks into the system's folder for temporary files, where half an unpacking would stay for ever.
-  const before = process.env["TMPDIR"]
+  // The package unpacks into TMPDIR. An own folder that is renamed at the end never leaves a partial result.
+  const previous = process.env["TMPDIR"]
   process.env["TMPDIR"] = folder
   try {
     await Packed.executablePath()
     await inflate(fileURLToPath(new URL("../bin/al2023.tar.br", import.meta.resolve("@sparticuz/chromium"))))
   } finally {
-    if (before === undefined) delete process.env["TMPDIR"]
-    else process.env["TMPDIR"] = before
+    if (previous === undefined) delete process.env["TMPDIR"]
+    else process.env["TMPDIR"] = previous
   }
   writeFileSync(join(folder, "fonts", "fonts.conf"), fontsOf(join(CACHE, "fonts")))
   mkdirSync(dirname(CACHE), { recursive: true })
   try {
     renameSync(folder, CACHE)
   } catch (error) {
-    // Another test file was quicker.
+    // Another test file has unpacked it meanwhile.
     if (!existsSync(binary)) throw error
   }
   return binary
@@ -66,23 +68,24 @@ const start = (executablePath: string, env: Record<string, string> = {}): Promis
 
 const attempts: ReadonlyArray<() => Promise<Browser>> = [
   async () => {
-    if (process.platform !== "linux" || process.arch !== "x64") throw new Error("the one from npm is for Linux on x64")
-    return start(await packed(), { FONTCONFIG_PATH: join(CACHE, "fonts") })
+    if (process.platform !== "linux" || process.arch !== "x64")
+      throw new Error("the npm package supports only Linux on x64")
+    return start(await unpackedChromium(), { FONTCONFIG_PATH: join(CACHE, "fonts") })
   },
-  // With libraries that are older than the system's own, so only where it has none.
+  // The bundled libraries may be older than those of the system, so they are tried second.
   () =>
     start(join(CACHE, "chromium"), {
       FONTCONFIG_PATH: join(CACHE, "fonts"),
       LD_LIBRARY_PATH: join(CACHE, "al2023", "lib"),
     }),
   async () => {
-    const found = system()
-    if (found === undefined) throw new Error("no Chrome is installed")
-    return start(found)
+    const executable = installedBrowser()
+    if (executable === undefined) throw new Error("no Chrome is installed")
+    return start(executable)
   },
 ]
 
-/** A browser, or in plain words why there is none. */
+/** Starts a browser, or returns the reason why none starts. */
 export const open = async (): Promise<Browser | string> => {
   const reasons: Array<string> = []
   for (const attempt of attempts) {
@@ -92,59 +95,60 @@ export const open = async (): Promise<Browser | string> => {
       reasons.push(String(error instanceof Error ? error.message : error).split("\n")[0] ?? "")
     }
   }
-  const said = `no browser starts on this machine: ${[...new Set(reasons)].join("; ")}`
-  process.stderr.write(`The dashboard is not tested, since ${said}\n`)
-  return said
+  const reason = `no browser starts on this machine: ${[...new Set(reasons)].join("; ")}`
+  process.stderr.write(`Dashboard tests skipped: ${reason}\n`)
+  return reason
 }
 
-export interface Watched {
+export interface BrowserTab {
   readonly context: BrowserContext
   readonly page: Page
-  /** What the console had to complain of, violations of the page's policy among it. */
-  readonly complaints: ReadonlyArray<string>
+  /** Errors and warnings of the console, including violations of the content security policy. */
+  readonly consoleErrors: ReadonlyArray<string>
 }
 
-export const DESK = { width: 1280, height: 820 }
+export const DESKTOP = { width: 1280, height: 820 }
 
-/** A busy machine is slow, and a screen that never comes should not be waited for much longer. */
-const PATIENCE_MS = 50_000
+/** Timeout of a single step. Generous, because test machines can be slow. */
+const STEP_TIMEOUT_MS = 50_000
 
-/** A window of its own, with cookies of its own. */
-export const visit = async (browser: Browser, url: string, timezoneId = "UTC"): Promise<Watched> => {
-  const context = await browser.newContext({ baseURL: url, locale: "en-GB", timezoneId, viewport: DESK })
-  context.setDefaultTimeout(PATIENCE_MS)
+/** Opens a tab in its own context, with separate cookies. */
+export const openTab = async (browser: Browser, url: string, timezoneId = "UTC"): Promise<BrowserTab> => {
+  const context = await browser.newContext({ baseURL: url, locale: "en-GB", timezoneId, viewport: DESKTOP })
+  context.setDefaultTimeout(STEP_TIMEOUT_MS)
   const page = await context.newPage()
-  const complaints: Array<string> = []
+  const consoleErrors: Array<string> = []
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning")
-      complaints.push(`${message.text()} (${message.location().url})`)
+      consoleErrors.push(`${message.text()} (${message.location().url})`)
   })
-  page.on("pageerror", (error) => complaints.push(String(error.stack ?? error)))
-  return { context, page, complaints }
+  page.on("pageerror", (error) => consoleErrors.push(String(error.stack ?? error)))
+  return { context, page, consoleErrors }
 }
 
-/** What comes about by itself, as long as a screen is waited for. */
-export const eventually = <A>(look: () => A | Promise<A>) => expect.poll(look, { timeout: PATIENCE_MS, interval: 100 })
+/** Repeats an assertion until it holds or the step times out. */
+export const eventually = <A>(read: () => A | Promise<A>) =>
+  expect.poll(read, { timeout: STEP_TIMEOUT_MS, interval: 100 })
 
-/** The name by which a reader hears what has the focus. The tests know no document, hence a text. */
+/** Script that returns the accessible name of the focused element. A string, because the tests have no DOM types. */
 const FOCUSED = `(() => {
-  const at = document.activeElement
-  if (at === null || at === document.body) return ""
-  const label = at.labels?.[0]?.textContent ?? at.textContent
-  return (at.getAttribute("aria-label") ?? label ?? "").replace(/\\s+/g, " ").trim()
+  const element = document.activeElement
+  if (element === null || element === document.body) return ""
+  const label = element.labels?.[0]?.textContent ?? element.textContent
+  return (element.getAttribute("aria-label") ?? label ?? "").replace(/\\s+/g, " ").trim()
 })()`
 const MAX_TABS = 80
 
-/** Goes on with Tab until what is named has the focus. */
+/** Presses Tab until the element with this accessible name has the focus. */
 export const tabTo = async (page: Page, name: string | RegExp): Promise<void> => {
-  const passed: Array<string> = []
-  for (let nth = 0; nth < MAX_TABS; nth++) {
+  const reached: Array<string> = []
+  for (let index = 0; index < MAX_TABS; index++) {
     const focused = String(await page.evaluate(FOCUSED))
     if (typeof name === "string" ? focused === name : name.test(focused)) return
-    passed.push(focused)
+    reached.push(focused)
     await page.keyboard.press("Tab")
   }
-  throw new Error(`Tab never came to ${String(name)}, but to: ${passed.join(" | ")}`)
+  throw new Error(`Tab never reached ${String(name)}; reached: ${reached.join(" | ")}`)
 }
 
 export const signIn = async (

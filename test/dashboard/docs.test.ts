@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import * as Browser from "./Browser.ts"
-import * as Service from "./Service.ts"
+import * as Instance from "./Instance.ts"
 import { Lab } from "../server/httpLab.ts"
 
 const TIMEOUT = 180_000
@@ -41,7 +41,7 @@ const SHUT = {
   asked: "TypeError",
 }
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })("the documentation in a browser", (it) => {
+layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })("API documentation in a browser", (it) => {
   it.effect(
     "shows the contract, is searched, copied and downloaded, and breaks no rule of its policy",
     ({ skip }) =>
@@ -50,7 +50,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })("the d
         const opened = yield* Effect.promise(() => Browser.open())
         if (typeof opened === "string") return skip(opened)
         yield* Effect.promise(async () => {
-          const { complaints, context, page } = await Browser.visit(opened, lab.url)
+          const { consoleErrors, context, page } = await Browser.openTab(opened, lab.url)
           await page.goto("/docs")
           await page.getByText("Send an email").first().waitFor()
           const download = page.waitForEvent("download")
@@ -79,7 +79,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })("the d
           const before = await dark()
           await page.locator('[aria-label="Set dark mode"], [aria-label="Set light mode"]').first().click()
           await Browser.eventually(dark).toBe(before !== true)
-          assert.deepStrictEqual(complaints, [])
+          assert.deepStrictEqual(consoleErrors, [])
         }).pipe(Effect.ensuring(Effect.promise(() => opened.close())))
       }),
     TIMEOUT,
@@ -91,19 +91,19 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })("the d
     async ({ skip }) => {
       const opened = await Browser.open()
       if (typeof opened === "string") return skip(opened)
-      const house = await Service.open()
+      const instance = await Instance.start()
       try {
-        const { context, page } = await Browser.visit(opened, house.url)
-        await Browser.signIn(page, house.owner)
-        await context.addCookies([{ name: "readable", value: "of-the-dashboard", url: house.url }])
+        const { context, page } = await Browser.openTab(opened, instance.url)
+        await Browser.signIn(page, instance.owner)
+        await context.addCookies([{ name: "readable", value: "of-the-dashboard", url: instance.url }])
         await page.evaluate(`localStorage.setItem("dashboard", "kept"); sessionStorage.setItem("dashboard", "kept")`)
 
         // Without its sandbox the page would reach all of it, once the rule on calls is away as well.
         await withPolicy(page, (policy) => policy.replace(/^sandbox [^;]*; /u, "").replace("; img-src", FREE))
         const reached = await reachOf(page)
         assert.include(reached["cookie"], "readable=of-the-dashboard")
-        assert.include(reached["asked"], house.owner.email)
-        assert.deepStrictEqual({ ...reached, cookie: "", asked: "" }, { ...OPEN, origin: house.url })
+        assert.include(reached["asked"], instance.owner.email)
+        assert.deepStrictEqual({ ...reached, cookie: "", asked: "" }, { ...OPEN, origin: instance.url })
 
         // The sandbox by itself is enough, also where the policy lets the page call.
         await withPolicy(page, (policy) => policy.replace("; img-src", FREE))
@@ -120,7 +120,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })("the d
         )
       } finally {
         await opened.close()
-        await house.close()
+        await instance.close()
       }
     },
   )

@@ -6,21 +6,21 @@ import * as DnsServer from "../support/dnsServer.ts"
 import * as SmtpServer from "../support/smtpServer.ts"
 import * as WebhookReceiver from "../support/webhookReceiver.ts"
 import * as Browser from "./Browser.ts"
-import * as House from "./Service.ts"
+import * as Instance from "./Instance.ts"
 
 const browser = await Browser.open()
 const DOMAIN = "mail.shop.dev"
 const TIMEOUT = 120_000
 
-/** Lets nobody through to the mail server until it is told to, so that a message can be seen on its way. */
-const gate = async (port: number) => {
+/** TCP proxy that forwards nothing until `open` is called, so that an email can be seen while it is queued. */
+const startGate = async (port: number) => {
   let open = () => {}
   const opened = new Promise<void>((resolve) => (open = resolve))
   const server = net.createServer(async (socket) => {
     socket.on("error", () => {})
     await opened
-    const through = net.connect(port, "127.0.0.1").on("error", () => socket.destroy())
-    socket.pipe(through).pipe(socket)
+    const upstream = net.connect(port, "127.0.0.1").on("error", () => socket.destroy())
+    socket.pipe(upstream).pipe(socket)
   })
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
@@ -28,57 +28,57 @@ const gate = async (port: number) => {
 }
 
 describe.skipIf(typeof browser === "string")(
-  `the dashboard, by keyboard alone${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
+  `dashboard used with the keyboard only${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
   () => {
     let dns: Awaited<ReturnType<typeof DnsServer.open>>
     let smtp: Awaited<ReturnType<typeof SmtpServer.open>>
-    let hook: WebhookReceiver.Receiver
-    let door: Awaited<ReturnType<typeof gate>>
-    let house: House.House
-    let seen: Browser.Watched
+    let receiver: WebhookReceiver.Receiver
+    let gate: Awaited<ReturnType<typeof startGate>>
+    let instance: Instance.Instance
+    let tab: Browser.BrowserTab
     let key = ""
 
     beforeAll(async () => {
       if (typeof browser === "string") return
       dns = await DnsServer.open()
       smtp = await SmtpServer.open()
-      door = await gate(smtp.port)
-      hook = await WebhookReceiver.open({ answer: () => ({ status: 202, body: "noted" }) })
-      house = await House.open({
+      gate = await startGate(smtp.port)
+      receiver = await WebhookReceiver.open({ answer: () => ({ status: 202, body: "noted" }) })
+      instance = await Instance.start({
         TRANSPORT: "relay",
-        SMTP_URL: `smtp://127.0.0.1:${door.port}`,
+        SMTP_URL: `smtp://127.0.0.1:${gate.port}`,
         DNS_SERVERS: dns.server,
         WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
       })
-      seen = await Browser.visit(browser, house.url)
+      tab = await Browser.openTab(browser, instance.url)
     }, TIMEOUT)
 
     afterAll(async () => {
       if (typeof browser === "string") return
       await browser.close()
-      await house.close()
-      await Promise.all([hook.close(), smtp.close(), dns.close(), door.close()])
+      await instance.close()
+      await Promise.all([receiver.close(), smtp.close(), dns.close(), gate.close()])
     }, TIMEOUT)
 
     const press = async (...keys: ReadonlyArray<string>) => {
-      for (const each of keys) await seen.page.keyboard.press(each)
+      for (const each of keys) await tab.page.keyboard.press(each)
     }
-    const heading = (name: string) => seen.page.getByRole("heading", { level: 1, name })
-    const tabTo = (name: string | RegExp) => Browser.tabTo(seen.page, name)
+    const heading = (name: string) => tab.page.getByRole("heading", { level: 1, name })
+    const tabTo = (name: string | RegExp) => Browser.tabTo(tab.page, name)
 
-    it("lets the first owner in, and teaches an empty account", { timeout: TIMEOUT }, async () => {
-      await Browser.signIn(seen.page, house.owner)
-      const { page } = seen
-      await page.getByText("Nothing was sent yet").waitFor()
-      // The address is this very server's, ready to be pasted.
-      assert.include(await page.locator("pre").textContent(), `curl ${house.url}/v1/email/send`)
+    it("signs in the first owner and shows code examples in an empty account", { timeout: TIMEOUT }, async () => {
+      await Browser.signIn(tab.page, instance.owner)
+      const { page } = tab
+      await page.getByText("No emails yet").waitFor()
+      // The example contains the address of this server.
+      assert.include(await page.locator("pre").textContent(), `curl ${instance.url}/v1/email/send`)
     })
 
-    it("adds a domain, says what DNS answers, and verifies it", { timeout: TIMEOUT }, async () => {
-      const { page } = seen
+    it("adds a domain, shows its current DNS value and verifies it", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
       await press("g", "d")
       await heading("Domains").waitFor()
-      await tabTo("Add a domain")
+      await tabTo("Add domain")
       await press("Enter")
       await tabTo("Domain")
       await page.keyboard.type(DOMAIN)
@@ -88,75 +88,75 @@ describe.skipIf(typeof browser === "string")(
       assert.match(value, /^v=DKIM1; k=rsa; p=/u)
 
       dns.set(`wb1._domainkey.${DOMAIN}`, { TXT: ["v=DKIM1; k=rsa; p=somebodyElses"] })
-      await tabTo("Verify now")
+      await tabTo("Verify DNS")
       await press("Enter")
-      await page.getByText("What DNS answered").first().waitFor()
+      await page.getByText("Current DNS value").first().waitFor()
       await page.getByText("v=DKIM1; k=rsa; p=somebodyElses").waitFor()
 
       dns.set(`wb1._domainkey.${DOMAIN}`, { TXT: [value] })
-      await tabTo("Verify now")
+      await tabTo("Verify DNS")
       await press("Enter")
-      await page.getByText(`${DOMAIN} is verified.`).waitFor()
+      await page.getByText(`${DOMAIN} verified.`).waitFor()
     })
 
-    it("makes a key and shows it this once", { timeout: TIMEOUT }, async () => {
-      const { page } = seen
+    it("creates an API key and shows it only once", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
       await press("g", "k")
-      await heading("API Keys").waitFor()
-      await tabTo("New API Key")
+      await heading("API keys").waitFor()
+      await tabTo("Create API key")
       await press("Enter")
       await tabTo("Name")
       await page.keyboard.type("Shop")
       await press("Enter")
       key = (await page.locator("[role=dialog] code[title^=wb_]").getAttribute("title")) ?? ""
       assert.match(key, /^wb_\w{40,}$/u)
-      await tabTo("I have kept it")
+      await tabTo("Done")
       await press("Enter")
-      await page.getByRole("listitem").filter({ hasText: "Shop" }).getByText("never used").waitFor()
+      await page.getByRole("listitem").filter({ hasText: "Shop" }).getByText("Never used").waitFor()
       await Browser.eventually(() => page.content()).not.toContain(key)
     })
 
-    it("shows a message that the key sends, on its way and delivered, by itself", { timeout: TIMEOUT }, async () => {
-      const { page } = seen
+    it("shows an email in the list as queued, then as delivered, without a reload", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
       await press("g", "l")
       await heading("Emails").waitFor()
-      await page.getByText("No mail yet").waitFor()
+      await page.getByText("No emails yet").waitFor()
       const message = {
         from: `Shop <hello@${DOMAIN}>`,
         to: "ana@example.org",
         subject: "Your order",
         html: "<p>Ta.</p>",
       }
-      const sent = await house.ask("POST", "/email/send", message, key)
+      const sent = await instance.request("POST", "/email/send", message, key)
       assert.strictEqual(sent.status, 200)
       const row = page.getByRole("link", { name: /Your order/u })
       await Browser.eventually(() => row.textContent()).toContain("Queued")
-      door.open()
+      gate.open()
       await Browser.eventually(() => row.textContent()).toContain("Delivered")
     })
 
-    it("tells its whole story, with the other server’s words", { timeout: TIMEOUT }, async () => {
-      const { page } = seen
+    it("shows the timeline of an email with the reply of the mail server", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
       await press("j", "Enter")
       await heading("Your order").waitFor()
-      const facts = page.locator("li[data-event]")
-      await Browser.eventually(() => facts.count()).toBe(2)
-      assert.deepEqual(await facts.evaluateAll((all) => all.map((each) => each.getAttribute("data-event"))), [
+      const events = page.locator("li[data-event]")
+      await Browser.eventually(() => events.count()).toBe(2)
+      assert.deepEqual(await events.evaluateAll((all) => all.map((each) => each.getAttribute("data-event"))), [
         "email.queued",
         "email.delivered",
       ])
-      assert.include(await facts.last().textContent(), "250")
-      assert.include(await facts.last().textContent(), "ana@example.org")
+      assert.include(await events.last().textContent(), "250")
+      assert.include(await events.last().textContent(), "ana@example.org")
       await page.frameLocator("iframe").getByText("Ta.").waitFor()
       await press("u")
       await heading("Emails").waitFor()
     })
 
-    it("finds by what stands in the search, and keeps it in the address", { timeout: TIMEOUT }, async () => {
-      const { page } = seen
+    it("searches emails and keeps the search in the URL", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
       await press("/")
       await page.keyboard.type("nothing like it")
-      await page.getByText("No message fits").waitFor()
+      await page.getByText("No emails match your filters").waitFor()
       assert.include(page.url(), "subject=nothing")
       await press("Control+a", "Delete")
       await page.getByRole("link", { name: /Your order/u }).waitFor()
@@ -166,20 +166,20 @@ describe.skipIf(typeof browser === "string")(
       await heading("Webhooks").waitFor()
     })
 
-    it("creates a webhook, tests it and replays the call", { timeout: TIMEOUT }, async () => {
-      const { page } = seen
-      await tabTo("Create a webhook")
+    it("creates a webhook, sends a test event and replays the delivery", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      await tabTo("Create webhook")
       await press("Enter")
       await tabTo("URL")
-      await page.keyboard.type(hook.url)
+      await page.keyboard.type(receiver.url)
       await press("Enter")
       await page.locator("[role=dialog] code[title^=whsec_]").waitFor()
-      await tabTo("I have kept it")
+      await tabTo("Done")
       await press("Enter")
-      await heading(hook.url).waitFor()
-      await tabTo("Send a test")
+      await heading(receiver.url).waitFor()
+      await tabTo("Send test event")
       await press("Enter")
-      await Browser.eventually(() => hook.calls.length).toBe(1)
+      await Browser.eventually(() => receiver.calls.length).toBe(1)
       await page.getByRole("button", { name: /^Delivered/u }).waitFor()
       await tabTo(/^Delivered/u)
       await press("Enter")
@@ -187,61 +187,71 @@ describe.skipIf(typeof browser === "string")(
       await page.getByText('"type": "webhook.test"').waitFor()
       await tabTo("Replay")
       await press("Enter")
-      await Browser.eventually(() => hook.calls.length).toBe(2)
-      const [first, second] = hook.calls
+      await Browser.eventually(() => receiver.calls.length).toBe(2)
+      const [first, second] = receiver.calls
       assert.strictEqual(first?.headers["webhook-id"], second?.headers["webhook-id"])
     })
 
-    it("revokes the key, which opens nothing from then on", { timeout: TIMEOUT }, async () => {
-      const { page } = seen
+    it("revokes an API key, whose requests are refused from then on", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
       await press("g", "k")
-      await heading("API Keys").waitFor()
+      await heading("API keys").waitFor()
       const message = { from: `hello@${DOMAIN}`, to: "ana@example.org", subject: randomUUID(), text: "?" }
-      assert.strictEqual((await house.ask("POST", "/email/send", message, key)).status, 200)
-      // The newest key stands first.
+      assert.strictEqual((await instance.request("POST", "/email/send", message, key)).status, 200)
+      // The newest key is the first in the list.
       await tabTo("Revoke")
       await press("Enter")
       await page.getByRole("alertdialog", { name: /Revoke “Shop”/u }).waitFor()
-      await tabTo("Revoke")
+      await tabTo("Revoke key")
       await press("Enter")
-      await page.getByText("“Shop” is revoked.").waitFor()
-      const refused = await house.ask("POST", "/email/send", message, key)
+      await page.getByText("“Shop” revoked.").waitFor()
+      const refused = await instance.request("POST", "/email/send", message, key)
       assert.strictEqual(refused.status, 401)
       assert.strictEqual(refused.json.error.code, "unauthorized")
     })
 
-    it("shows a change at once, takes it back when it is refused, and undoes it", { timeout: TIMEOUT }, async () => {
-      const { page } = seen
-      await house.ask("POST", "/suppressions", { email: "ana@example.org" })
-      await press("g", "s")
-      await heading("Suppressions").waitFor()
-      const row = page.getByRole("listitem").filter({ hasText: "ana@example.org" })
-      await row.waitFor()
-      let answer = (_: { readonly status: number; readonly json: unknown }) => {}
-      const answered = new Promise<Parameters<typeof answer>[0]>((resolve) => (answer = resolve))
-      const error = { code: "internal_error", reason: "internal_error", message: "It stumbled.", request_id: "req_1" }
-      await page.route("**/v1/suppressions/*", async (route) => route.fulfill(await answered), { times: 1 })
-      await tabTo("Lift")
-      await press("Enter")
-      await Browser.eventually(() => row.count()).toBe(0)
-      answer({ status: 500, json: { error } })
-      await row.waitFor()
-      await page.getByText("It stumbled.").first().waitFor()
-      await page.getByText("req_1").first().waitFor()
+    it(
+      "shows a removal at once, restores the row after an error, and undoes the removal",
+      { timeout: TIMEOUT },
+      async () => {
+        const { page } = tab
+        await instance.request("POST", "/suppressions", { email: "ana@example.org" })
+        await press("g", "s")
+        await heading("Suppressions").waitFor()
+        const row = page.getByRole("listitem").filter({ hasText: "ana@example.org" })
+        await row.waitFor()
+        let answer = (_: { readonly status: number; readonly json: unknown }) => {}
+        const answered = new Promise<Parameters<typeof answer>[0]>((resolve) => (answer = resolve))
+        const error = {
+          code: "internal_error",
+          reason: "internal_error",
+          message: "Internal error.",
+          request_id: "req_1",
+        }
+        await page.route("**/v1/suppressions/*", async (route) => route.fulfill(await answered), { times: 1 })
+        await tabTo("Remove")
+        await press("Enter")
+        await Browser.eventually(() => row.count()).toBe(0)
+        answer({ status: 500, json: { error } })
+        await row.waitFor()
+        await page.getByText("Internal error.").first().waitFor()
+        await page.getByText("Details").first().click()
+        await page.getByText("req_1").first().waitFor()
 
-      await tabTo("Lift")
-      await press("Enter")
-      await page.getByText("ana@example.org gets mail again.").waitFor()
-      await tabTo("Undo")
-      await press("Enter")
-      await row.waitFor()
-      const { json } = await house.ask("GET", "/suppressions")
-      assert.strictEqual(json.data[0]?.email, "ana@example.org")
-    })
+        await tabTo("Remove")
+        await press("Enter")
+        await page.getByText("Suppression of ana@example.org removed.").waitFor()
+        await tabTo("Undo")
+        await press("Enter")
+        await row.waitFor()
+        const { json } = await instance.request("GET", "/suppressions")
+        assert.strictEqual(json.data[0]?.email, "ana@example.org")
+      },
+    )
 
-    it("has made nothing in the console complain", () => {
+    it("logs no console errors", () => {
       assert.deepEqual(
-        seen.complaints.filter((each) => !each.includes("status of 500")),
+        tab.consoleErrors.filter((each) => !each.includes("status of 500")),
         [],
       )
     })

@@ -1,47 +1,47 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Browser from "./Browser.ts"
-import * as House from "./Service.ts"
+import * as Instance from "./Instance.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000
 const NEIGHBOUR = { email: "nina@neighbours.test", password: "a long password of nina" }
 
 describe.skipIf(typeof browser === "string")(
-  `an instance with two accounts${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
+  `operating an instance with two accounts${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
   () => {
-    let house: House.House
-    let operator: Browser.Watched
-    let neighbour: Browser.Watched
+    let instance: Instance.Instance
+    let operator: Browser.BrowserTab
+    let neighbour: Browser.BrowserTab
     let message = ""
 
     beforeAll(async () => {
       if (typeof browser === "string") return
-      house = await House.open()
+      instance = await Instance.start()
       const mail = { from: "hello@acme.test", to: "ana@example.org", subject: "Between us", html: "<p>Quiet.</p>" }
-      message = (await house.ask("POST", "/email/send", mail)).json.id
-      operator = await Browser.visit(browser, house.url)
-      neighbour = await Browser.visit(browser, house.url)
+      message = (await instance.request("POST", "/email/send", mail)).json.id
+      operator = await Browser.openTab(browser, instance.url)
+      neighbour = await Browser.openTab(browser, instance.url)
     }, TIMEOUT)
 
     afterAll(async () => {
       if (typeof browser === "string") return
       await browser.close()
-      await house.close()
+      await instance.close()
     }, TIMEOUT)
 
-    const asked = (page: Browser.Watched["page"], path: string) =>
+    const fetchAs = (page: Browser.BrowserTab["page"], path: string) =>
       page.context().request.get(path, { headers: { "x-waybill-dashboard": "1" } })
 
     it(
-      "lets its operator make the second one, whose owner sets a password by a link",
+      "lets the operator create an account, whose owner sets a password with the invitation link",
       { timeout: TIMEOUT },
       async () => {
         const { page } = operator
-        await Browser.signIn(page, house.owner)
+        await Browser.signIn(page, instance.owner)
         await page.keyboard.press("g")
         await page.keyboard.press("t")
         await page.getByRole("heading", { level: 1, name: "Accounts" }).waitFor()
-        await Browser.tabTo(page, "New account")
+        await Browser.tabTo(page, "Create account")
         await page.keyboard.press("Enter")
         await Browser.tabTo(page, "Name")
         await page.keyboard.type("Neighbours")
@@ -60,21 +60,21 @@ describe.skipIf(typeof browser === "string")(
         await neighbour.page.keyboard.press("Enter")
         await neighbour.page.getByRole("heading", { name: "Sign in to Waybill" }).waitFor()
         await Browser.signIn(neighbour.page, NEIGHBOUR)
-        assert.deepEqual([...operator.complaints, ...neighbour.complaints], [])
+        assert.deepEqual([...operator.consoleErrors, ...neighbour.consoleErrors], [])
       },
     )
 
-    it("shows nothing of the first to a session of the second", { timeout: TIMEOUT }, async () => {
+    it("shows nothing of one account to a session of another", { timeout: TIMEOUT }, async () => {
       const { page } = neighbour
-      for (const [path, words] of [
-        ["/overview", "Nothing was sent yet"],
-        ["/emails", "No mail yet"],
-        ["/inbox", "The inbox is empty"],
-        ["/domains", "No domain yet"],
-        ["/settings/api-keys", "No key yet"],
+      for (const [path, title] of [
+        ["/overview", "No emails yet"],
+        ["/emails", "No emails yet"],
+        ["/inbox", "No captured mail yet"],
+        ["/domains", "No domains yet"],
+        ["/settings/api-keys", "No API keys yet"],
       ] as const) {
         await page.goto(path)
-        await page.getByText(words).waitFor()
+        await page.getByText(title).waitFor()
       }
       await page.goto(`/emails/${message}`)
       await page.getByText("No email with this id exists in this account.").waitFor()
@@ -84,41 +84,45 @@ describe.skipIf(typeof browser === "string")(
         `/preview/emails/${message}/raw`,
         `/v1/sandbox/messages/${message}`,
       ])
-        assert.strictEqual((await asked(page, path)).status(), 404, path)
-      assert.strictEqual((await asked(operator.page, `/preview/emails/${message}`)).status(), 200)
-    })
-
-    it("composes a message anew as it left, but for its signature", { timeout: TIMEOUT }, async () => {
-      const { json } = await house.ask("GET", `/sandbox/messages/${message}`)
-      const sent = Buffer.from(json.raw, "base64").toString()
-      const raw = await (await asked(operator.page, `/preview/emails/${message}/raw`)).text()
-      assert.match(raw, /^Subject: Between us\r$/mu)
-      assert.strictEqual(sent.slice(-raw.length), raw)
-      assert.match(sent.slice(0, -raw.length), /^DKIM-Signature: /u)
+        assert.strictEqual((await fetchAs(page, path)).status(), 404, path)
+      assert.strictEqual((await fetchAs(operator.page, `/preview/emails/${message}`)).status(), 200)
     })
 
     it(
-      "shows the instance to its operator alone: to no other session, and to no key",
+      "composes the source of a sent email identically except for the DKIM signature",
+      { timeout: TIMEOUT },
+      async () => {
+        const { json } = await instance.request("GET", `/sandbox/messages/${message}`)
+        const sent = Buffer.from(json.raw, "base64").toString()
+        const raw = await (await fetchAs(operator.page, `/preview/emails/${message}/raw`)).text()
+        assert.match(raw, /^Subject: Between us\r$/mu)
+        assert.strictEqual(sent.slice(-raw.length), raw)
+        assert.match(sent.slice(0, -raw.length), /^DKIM-Signature: /u)
+      },
+    )
+
+    it(
+      "shows the operator screens only to sessions of operators, not to other users or API keys",
       { timeout: TIMEOUT },
       async () => {
         for (const path of ["accounts", "queues", "nodes", "projections"]) {
-          assert.strictEqual((await asked(operator.page, `/v1/operate/${path}`)).status(), 200, path)
-          assert.strictEqual((await asked(neighbour.page, `/v1/operate/${path}`)).status(), 404, path)
-          assert.strictEqual((await house.ask("GET", `/operate/${path}`)).status, 404, path)
+          assert.strictEqual((await fetchAs(operator.page, `/v1/operate/${path}`)).status(), 200, path)
+          assert.strictEqual((await fetchAs(neighbour.page, `/v1/operate/${path}`)).status(), 404, path)
+          assert.strictEqual((await instance.request("GET", `/operate/${path}`)).status, 404, path)
         }
         assert.strictEqual(await neighbour.page.getByRole("link", { name: "Projections" }).count(), 0)
       },
     )
 
     it(
-      "puts an account on another plan, and back, with the operator's hand in its log",
+      "changes the plan of an account, undoes it and records the operator in the audit log",
       { timeout: TIMEOUT },
       async () => {
         const { page } = operator
-        await page.getByLabel("The plan of Neighbours").selectOption("growth")
-        await page.getByText("Neighbours is on growth now.").waitFor()
+        await page.getByLabel("Plan of Neighbours").selectOption("growth")
+        await page.getByText("Neighbours is now on the growth plan.").waitFor()
         await page.getByRole("button", { name: "Undo" }).click()
-        await page.getByText("Neighbours is on free now.").waitFor()
+        await page.getByText("Neighbours is now on the free plan.").waitFor()
         await neighbour.page.goto("/settings/audit")
         await neighbour.page
           .getByText(/^Operator, /u)
@@ -128,25 +132,25 @@ describe.skipIf(typeof browser === "string")(
       },
     )
 
-    it("stops the links of an account, and lets them lead on", { timeout: TIMEOUT }, async () => {
+    it("disables and enables the tracked links of an account", { timeout: TIMEOUT }, async () => {
       const { page } = operator
-      const links = page.getByLabel("The tracked links of Neighbours")
-      await links.selectOption("stopped")
-      await page.getByText("The links of Neighbours lead nowhere now.").waitFor()
-      const [, account] = (await (await asked(page, "/v1/operate/accounts")).json()).data
+      const links = page.getByLabel("Tracked links of Neighbours", { exact: true })
+      await links.selectOption("disabled")
+      await page.getByText("Tracked links of Neighbours disabled.").waitFor()
+      const [, account] = (await (await fetchAs(page, "/v1/operate/accounts")).json()).data
       assert.isString(account.links_stopped_at)
-      await Browser.eventually(() => links.inputValue()).toBe("stopped")
-      const told = page.locator("[data-toast]").filter({ hasText: "The links of Neighbours lead nowhere now." })
-      await told.getByRole("button", { name: "Undo" }).click()
-      await page.getByText("The links of Neighbours lead on.").waitFor()
-      await Browser.eventually(() => links.inputValue()).toBe("followed")
-      assert.deepEqual(operator.complaints, [])
+      await Browser.eventually(() => links.inputValue()).toBe("disabled")
+      const toast = page.locator("[data-toast]").filter({ hasText: "Tracked links of Neighbours disabled." })
+      await toast.getByRole("button", { name: "Undo" }).click()
+      await page.getByText("Tracked links of Neighbours enabled.").waitFor()
+      await Browser.eventually(() => links.inputValue()).toBe("enabled")
+      assert.deepEqual(operator.consoleErrors, [])
     })
 
-    it("shows queues and nodes, and verifies and rebuilds what is read", { timeout: TIMEOUT }, async () => {
+    it("shows queues and nodes, and verifies, rebuilds and activates a projection", { timeout: TIMEOUT }, async () => {
       const { page } = operator
       await page.goto("/operate/queues")
-      await page.getByRole("row", { name: /Deliveries/u }).waitFor()
+      await page.getByRole("row", { name: /Email deliveries/u }).waitFor()
       await page.goto("/operate/nodes")
       await page.getByRole("row", { name: /prc_/u }).getByText("Active").waitFor()
       await page.goto("/operate/projections")
@@ -155,14 +159,14 @@ describe.skipIf(typeof browser === "string")(
       await log.getByText("It is what the log says, in all of its 1 rows.").waitFor()
       await log.getByRole("button", { name: "Rebuild" }).click()
       await log.getByText(/^Version 2 is ready/u).waitFor()
-      await log.getByRole("button", { name: "Swap in" }).click()
-      await page.getByRole("alertdialog").getByRole("button", { name: "Swap it in" }).click()
+      await log.getByRole("button", { name: "Activate" }).click()
+      await page.getByRole("alertdialog").getByRole("button", { name: "Activate" }).click()
       await page.getByText("The new version of email_log is live.").waitFor()
-      assert.deepEqual(operator.complaints, [])
+      assert.deepEqual(operator.consoleErrors, [])
     })
 
     it(
-      "shows how far a rebuild is that another process does, and goes on with what it left",
+      "shows the progress of a rebuild in another process and continues it after a crash",
       { timeout: TIMEOUT },
       async () => {
         const { page } = operator
@@ -172,40 +176,40 @@ describe.skipIf(typeof browser === "string")(
           subject: `Number ${nth}`,
           text: "One of many.",
         }))
-        assert.strictEqual((await house.ask("POST", "/email/send/batch", { emails })).status, 200)
+        assert.strictEqual((await instance.request("POST", "/email/send/batch", { emails })).status, 200)
         const log = page
           .locator("main li")
           .filter({ has: page.getByRole("heading", { name: "email_log", exact: true }) })
-        // One slice of a hundred events in many seconds.
-        const elsewhere = house.begin("projections", "rebuild", "email_log", "--throttle", "4")
-        const underWay = async () => (await (await asked(page, "/v1/operate/projections")).json()).under_way[0]
-        await Browser.eventually(async () => (await underWay())?.slices_done ?? 0).toBeGreaterThan(0)
+        // The throttle makes one slice of 100 events take many seconds.
+        const remoteRebuild = instance.startCommand("projections", "rebuild", "email_log", "--throttle", "4")
+        const runningJob = async () => (await (await fetchAs(page, "/v1/operate/projections")).json()).under_way[0]
+        await Browser.eventually(async () => (await runningJob())?.slices_done ?? 0).toBeGreaterThan(0)
         await page.goto("/operate/projections")
         const bar = log.getByRole("progressbar", { name: "Version 3 of email_log" })
         await bar.waitFor()
         const share = Number(await bar.getAttribute("aria-valuenow"))
         assert.isAbove(share, 0)
         assert.isBelow(share, 100)
-        await log.getByText(/folding/u).waitFor()
-        await log.getByText(/^[\d,]+ of [\d,]+ events, \d+ slices? done$/u).waitFor()
+        await log.getByText("Reading events").waitFor()
+        await log.getByText(/^[\d,]+ of [\d,]+ events · \d+ slices? done$/u).waitFor()
         assert.isTrue(await log.getByRole("button", { name: "Rebuild" }).isDisabled())
-        await elsewhere.stop("SIGKILL")
-        await log.getByText("was left unfinished", { exact: false }).waitFor()
+        await remoteRebuild.stop("SIGKILL")
+        await log.getByText("Interrupted", { exact: false }).waitFor()
         await log.getByRole("button", { name: "Rebuild" }).click()
         await log.getByText(/^Version 3 is ready/u).waitFor()
-        assert.isUndefined(await underWay())
-        assert.deepEqual(operator.complaints, [])
+        assert.isUndefined(await runningJob())
+        assert.deepEqual(operator.consoleErrors, [])
       },
     )
 
-    it("names another operator and mends a lost password at the command line", { timeout: TIMEOUT }, async () => {
-      assert.include(await house.command("users", "list"), NEIGHBOUR.email)
-      await house.command("users", "operator", NEIGHBOUR.email, "--on")
-      assert.strictEqual((await asked(neighbour.page, "/v1/operate/nodes")).status(), 200)
-      await house.command("users", "operator", NEIGHBOUR.email, "--off")
-      assert.strictEqual((await asked(neighbour.page, "/v1/operate/nodes")).status(), 404)
-      const said = await house.command("users", "password", NEIGHBOUR.email, "--json")
-      const { password } = JSON.parse(said) as { readonly password: string }
+    it("appoints an operator and resets a password from the command line", { timeout: TIMEOUT }, async () => {
+      assert.include(await instance.runCommand("users", "list"), NEIGHBOUR.email)
+      await instance.runCommand("users", "operator", NEIGHBOUR.email, "--on")
+      assert.strictEqual((await fetchAs(neighbour.page, "/v1/operate/nodes")).status(), 200)
+      await instance.runCommand("users", "operator", NEIGHBOUR.email, "--off")
+      assert.strictEqual((await fetchAs(neighbour.page, "/v1/operate/nodes")).status(), 404)
+      const output = await instance.runCommand("users", "password", NEIGHBOUR.email, "--json")
+      const { password } = JSON.parse(output) as { readonly password: string }
       await neighbour.page.goto("/emails")
       await neighbour.page.getByRole("heading", { name: "Sign in to Waybill" }).waitFor()
       await Browser.signIn(neighbour.page, { email: NEIGHBOUR.email, password })

@@ -5,24 +5,24 @@ import type { AddressInfo } from "node:net"
 export interface Person {
   readonly sub: string
   readonly email: string
-  /** Whether the provider has made sure that the address is theirs. */
+  /** Whether the provider has verified the address. */
   readonly email_verified: boolean
 }
 
 export interface Provider {
   readonly issuer: string
-  /** Who is signed in there at this moment; the provider asks nothing. */
+  /** The person who is signed in at the provider. The provider shows no form. */
   person: Person
-  /** Those before, one for each time that somebody's name is asked for. */
+  /** Answers for the next requests of user info, one each; then `person` again. */
   people: ReadonlyArray<Person>
-  /** What the service asked with: whether it proves that the code is its own to redeem. */
-  readonly asked: Array<URLSearchParams>
+  /** Query parameters of the authorization requests. */
+  readonly authorizationRequests: Array<URLSearchParams>
   readonly close: () => void
 }
 
-/** An OpenID Connect provider as far as a relying party goes through one. */
+/** Minimal OpenID Connect provider for the authorization code flow. */
 export const open = async (person: Person): Promise<Provider> => {
-  const asked: Array<URLSearchParams> = []
+  const authorizationRequests: Array<URLSearchParams> = []
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "", provider.issuer)
     const json = (body: unknown) => response.setHeader("content-type", "application/json").end(JSON.stringify(body))
@@ -38,7 +38,7 @@ export const open = async (person: Person): Promise<Provider> => {
         id_token_signing_alg_values_supported: ["RS256"],
       })
     else if (url.pathname === "/authorize") {
-      asked.push(url.searchParams)
+      authorizationRequests.push(url.searchParams)
       const back = new URL(url.searchParams.get("redirect_uri") ?? "")
       back.searchParams.set("code", "a-code")
       back.searchParams.set("state", url.searchParams.get("state") ?? "")
@@ -56,7 +56,7 @@ export const open = async (person: Person): Promise<Provider> => {
     issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     person,
     people: [],
-    asked,
+    authorizationRequests,
     close: () => {
       server.closeAllConnections()
       server.close()

@@ -1,7 +1,7 @@
 import { vi } from "vitest"
-import type { House } from "./Service.ts"
+import type { Instance } from "./Instance.ts"
 
-const MAIL: ReadonlyArray<readonly [to: string, subject: string, tag: string]> = [
+const EMAILS: ReadonlyArray<readonly [to: string, subject: string, tag: string]> = [
   ["ana@example.org", "Your order has shipped", "orders"],
   ["bo.larsen@example.net", "Reset your password", "auth"],
   ["carla@studio.example", "Welcome to Acme", "onboarding"],
@@ -19,37 +19,43 @@ const html = (subject: string): string =>
   `<div style="font-family:sans-serif;color:#222"><h1>${subject}</h1><p>Hello, thank you for being with us.</p>` +
   `<p><a href="https://acme.test/orders/1042">See it</a></p></div>`
 
-/** An account that has been at work: mail of every fate, a domain on its way, a webhook that nobody answers. */
-export const furnish = async ({ ask }: House): Promise<void> => {
-  const made = async (path: string, body: unknown) => {
-    const { json, status } = await ask("POST", path, body)
+/** Fills the account with emails of every status, a pending domain, a webhook that always fails, an API key and a member. */
+export const seedAccount = async ({ request }: Instance): Promise<void> => {
+  const create = async (path: string, body: unknown) => {
+    const { json, status } = await request("POST", path, body)
     if (status >= 300) throw new Error(`${path}: ${JSON.stringify(json)}`)
     return json
   }
-  await made("/domains", { name: "mail.shop.dev" })
-  await made("/domains/mail.shop.dev/verify", {})
-  await made("/webhooks", { url: "http://127.0.0.1:9/hook", events: ["*"], description: "Every event of the shop" })
-  await made("/api-keys", { name: "Shop, production", scopes: ["email:send"] })
-  await made("/members", { email: "bo@acme.test", name: "Bo Larsen", role: "member" })
-  const all = [...MAIL, ...MAIL.toReversed(), ...MAIL].entries()
-  for (const [nth, [to, subject, tag]] of all) {
-    // Who bounced or complained gets no second mail, so each has an address of their own.
-    const own = to.replace("@customers", `+${nth}@customers`)
-    await made("/email/send", { from: "Acme <hello@acme.test>", to: own, subject, html: html(subject), tags: [tag] })
+  await create("/domains", { name: "mail.shop.dev" })
+  await create("/domains/mail.shop.dev/verify", {})
+  await create("/webhooks", { url: "http://127.0.0.1:9/hook", events: ["*"], description: "Every event of the shop" })
+  await create("/api-keys", { name: "Shop, production", scopes: ["email:send"] })
+  await create("/members", { email: "bo@acme.test", name: "Bo Larsen", role: "member" })
+  const all = [...EMAILS, ...EMAILS.toReversed(), ...EMAILS].entries()
+  for (const [index, [to, subject, tag]] of all) {
+    // Addresses that bounce or complain are suppressed, so each email needs its own.
+    const recipient = to.replace("@customers", `+${index}@customers`)
+    await create("/email/send", {
+      from: "Acme <hello@acme.test>",
+      to: recipient,
+      subject,
+      html: html(subject),
+      tags: [tag],
+    })
   }
   const later = new Date(Date.now() + 36e5).toISOString()
-  await made("/email/send", {
+  await create("/email/send", {
     from: "hello@acme.test",
     to: "later@example.org",
     subject: "Tomorrow",
     text: "?",
     scheduled_at: later,
   })
-  // The screens are to show mail that has arrived, and its numbers.
-  const settled = async () => {
-    const waiting = (await ask("GET", "/email/logs?status=queued,sent&limit=5")).json.data.length
-    const suppressed = (await ask("GET", "/suppressions")).json.data.length
-    if (waiting > 1 || suppressed < 6) throw new Error(`${waiting} wait, ${suppressed} are suppressed`)
+  // The screens need delivered mail and its statistics.
+  const assertSettled = async () => {
+    const waiting = (await request("GET", "/email/logs?status=queued,sent&limit=5")).json.data.length
+    const suppressed = (await request("GET", "/suppressions")).json.data.length
+    if (waiting > 1 || suppressed < 6) throw new Error(`${waiting} pending, ${suppressed} suppressed`)
   }
-  await vi.waitFor(settled, { timeout: 50_000, interval: 1_000 })
+  await vi.waitFor(assertSettled, { timeout: 50_000, interval: 1_000 })
 }

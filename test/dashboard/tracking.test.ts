@@ -1,58 +1,62 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as DnsServer from "../support/dnsServer.ts"
 import * as Browser from "./Browser.ts"
-import * as House from "./Service.ts"
+import * as Instance from "./Instance.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000
 const DOMAIN = "acme.test"
-const OURS = "track.waybill.example"
-const OWN = "shop.dev"
+const SHARED_DOMAIN = "track.waybill.example"
+const OWN_DOMAIN = "shop.dev"
 
 describe.skipIf(typeof browser === "string")(
-  `the tracking of a domain${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
+  `tracking settings of a domain${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
   () => {
     let dns: Awaited<ReturnType<typeof DnsServer.open>>
-    let house: House.House
-    let seen: Browser.Watched
+    let instance: Instance.Instance
+    let tab: Browser.BrowserTab
 
     beforeAll(async () => {
       if (typeof browser === "string") return
       dns = await DnsServer.open()
-      house = await House.open({ DNS_SERVERS: dns.server, TRACKING_URL: `https://${OURS}`, TRACKING_DOMAINS: "on" })
-      seen = await Browser.visit(browser, house.url)
-      await Browser.signIn(seen.page, house.owner)
+      instance = await Instance.start({
+        DNS_SERVERS: dns.server,
+        TRACKING_URL: `https://${SHARED_DOMAIN}`,
+        TRACKING_DOMAINS: "on",
+      })
+      tab = await Browser.openTab(browser, instance.url)
+      await Browser.signIn(tab.page, instance.owner)
     }, TIMEOUT)
 
     afterAll(async () => {
       if (typeof browser === "string") return
       await browser.close()
-      await house.close()
+      await instance.close()
       await dns.close()
     }, TIMEOUT)
 
-    it("shows two quick switches as they were set, however their answers come", { timeout: TIMEOUT }, async () => {
-      const { page } = seen
+    it("shows both switches as set when the responses arrive late", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
       await page.goto(`/domains/${DOMAIN}`)
-      const [opens, clicks] = ["Opens", "Clicks"].map((name) => page.getByRole("switch", { name }))
+      const [opens, clicks] = ["Open tracking", "Click tracking"].map((name) => page.getByRole("switch", { name }))
       assert(opens !== undefined && clicks !== undefined)
       await Browser.eventually(async () => [await opens.isChecked(), await clicks.isChecked()]).toEqual([false, false])
-      const asked: Array<unknown> = []
-      let letGo = () => {}
-      const held = new Promise<void>((done) => (letGo = done))
+      const requests: Array<unknown> = []
+      let release = () => {}
+      const firstResponse = new Promise<void>((done) => (release = done))
       await page.route(`**/v1/domains/${DOMAIN}`, async (route) => {
         if (route.request().method() !== "PATCH") return route.continue()
-        const nth = asked.push(route.request().postDataJSON())
+        const count = requests.push(route.request().postDataJSON())
         const response = await route.fetch()
-        if (nth === 1) await held
+        if (count === 1) await firstResponse
         await route.fulfill({ response })
       })
       await opens.click()
       await clicks.click()
       await Browser.eventually(async () => [await opens.isChecked(), await clicks.isChecked()]).toEqual([true, true])
-      assert.deepEqual(asked, [{ open_tracking: true }])
+      assert.deepEqual(requests, [{ open_tracking: true }])
       const answered = page.waitForResponse((response) => response.request().postData()?.includes("click") === true)
-      letGo()
+      release()
       assert.deepInclude(await (await answered).json(), { open_tracking: true, click_tracking: true })
       await page.unroute(`**/v1/domains/${DOMAIN}`)
       await Browser.eventually(async () => [await opens.isChecked(), await clicks.isChecked()]).toEqual([true, true])
@@ -60,55 +64,55 @@ describe.skipIf(typeof browser === "string")(
       await Browser.eventually(async () => [await opens.isChecked(), await clicks.isChecked()]).toEqual([true, true])
     })
 
-    it("has a domain’s links lead over a name of its own", { timeout: TIMEOUT }, async () => {
-      const { page } = seen
-      const { json: added } = await house.ask("POST", "/domains", { name: OWN })
-      dns.set(`wb1._domainkey.${OWN}`, { TXT: [added.records[0].value] })
-      await page.goto(`/domains/${OWN}`)
-      const field = page.getByLabel("Name for links")
+    it("uses an own domain in tracked links after its record is verified", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const { json: added } = await instance.request("POST", "/domains", { name: OWN_DOMAIN })
+      dns.set(`wb1._domainkey.${OWN_DOMAIN}`, { TXT: [added.records[0].value] })
+      await page.goto(`/domains/${OWN_DOMAIN}`)
+      const field = page.getByLabel("Tracking domain")
       const save = page.getByRole("button", { name: "Save" })
       assert.isTrue(await save.isDisabled())
       await field.fill("links.other.dev")
       await save.click()
-      await page.getByText(`links.other.dev is not a name below ${OWN}`, { exact: false }).waitFor()
-      await field.fill(`Links.${OWN}`)
+      await page.getByText(/links\.other\.dev .* shop\.dev/u).waitFor()
+      await field.fill(`Links.${OWN_DOMAIN}`)
       await save.click()
-      await page.getByText("Publish its record, and links follow.").waitFor()
-      await Browser.eventually(() => field.inputValue()).toBe(`links.${OWN}`)
-      const record = page.locator("section").filter({ has: page.getByText(OURS, { exact: true }) })
+      await page.getByText("Tracking domain saved. Publish its DNS record to activate it.").waitFor()
+      await Browser.eventually(() => field.inputValue()).toBe(`links.${OWN_DOMAIN}`)
+      const record = page.locator("section").filter({ has: page.getByText(SHARED_DOMAIN, { exact: true }) })
       await record.getByText("Not checked").waitFor()
-      dns.set(`links.${OWN}`, { CNAME: OURS })
-      await page.getByRole("button", { name: "Verify now" }).click()
-      await record.getByText("Found").waitFor()
+      dns.set(`links.${OWN_DOMAIN}`, { CNAME: SHARED_DOMAIN })
+      await page.getByRole("button", { name: "Verify DNS" }).click()
+      await record.getByText("Verified", { exact: true }).waitFor()
 
       const tracking = { opens: true, clicks: true }
-      const message = { from: `hello@${OWN}`, to: "ana@example.org", subject: "Over ours", html: "<p>Hello.</p>" }
-      const { json: sent } = await house.ask("POST", "/email/send", { ...message, tracking })
-      await Browser.eventually(async () => (await house.ask("GET", `/email/logs/${sent.id}`)).json.status).toBe(
+      const message = { from: `hello@${OWN_DOMAIN}`, to: "ana@example.org", subject: "Tracked", html: "<p>Hello.</p>" }
+      const { json: sent } = await instance.request("POST", "/email/send", { ...message, tracking })
+      await Browser.eventually(async () => (await instance.request("GET", `/email/logs/${sent.id}`)).json.status).toBe(
         "delivered",
       )
-      const { html } = (await house.ask("GET", `/sandbox/messages/${sent.id}`)).json
-      assert.include(html, `src="https://links.${OWN}/t/o/`)
+      const { html } = (await instance.request("GET", `/sandbox/messages/${sent.id}`)).json
+      assert.include(html, `src="https://links.${OWN_DOMAIN}/t/o/`)
       const raw = await page.context().request.get(`/preview/emails/${sent.id}/raw`)
-      // Lines are folded on the wire.
-      assert.include((await raw.text()).replaceAll("=\r\n", ""), `https://links.${OWN}/t/o/`)
+      // Quoted-printable breaks long lines.
+      assert.include((await raw.text()).replaceAll("=\r\n", ""), `https://links.${OWN_DOMAIN}/t/o/`)
       await page.goto(`/emails/${sent.id}`)
       await page.getByText("opens and clicks", { exact: true }).waitFor()
 
-      // The proxy may have a certificate made for it, and serves nothing else there.
-      const ask = async () => (await fetch(`${house.url}/t/ask?domain=links.${OWN}`)).status
-      await Browser.eventually(ask).toBe(200)
-      const under = async (path: string) =>
-        (await fetch(`${house.url}${path}`, { headers: { "x-forwarded-host": `links.${OWN}` } })).status
+      // The proxy may request a certificate for the domain, which serves only tracking links.
+      const certificateStatus = async () => (await fetch(`${instance.url}/t/ask?domain=links.${OWN_DOMAIN}`)).status
+      await Browser.eventually(certificateStatus).toBe(200)
+      const statusOf = async (path: string) =>
+        (await fetch(`${instance.url}${path}`, { headers: { "x-forwarded-host": `links.${OWN_DOMAIN}` } })).status
       assert.deepEqual(
-        await Promise.all(["/", "/sign-in", "/auth/get-session", "/t/o/x"].map(under)),
+        await Promise.all(["/", "/sign-in", "/auth/get-session", "/t/o/x"].map(statusOf)),
         [404, 404, 404, 200],
       )
 
-      await page.goto(`/domains/${OWN}`)
+      await page.goto(`/domains/${OWN_DOMAIN}`)
       await field.fill("")
       await save.click()
-      await page.getByText("Links lead over this service’s name.").waitFor()
+      await page.getByText("Tracked links use the default domain.").waitFor()
       assert.strictEqual(await record.count(), 0)
     })
   },

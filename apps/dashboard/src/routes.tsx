@@ -6,32 +6,33 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router"
-import * as queries from "./api/Queries.ts"
-import { Refused } from "./api/Api.ts"
-import { emailSearch } from "./emails/EmailFilters.ts"
-import { Failed, Missing } from "./shell/ErrorScreen.tsx"
+import * as Queries from "./api/Queries.ts"
+import { ApiError } from "./api/ApiError.ts"
+import { emailFiltersOf } from "./emails/EmailFilters.ts"
+import { ErrorScreen, NotFoundScreen } from "./shell/ErrorScreen.tsx"
 import { Shell } from "./shell/Shell.tsx"
 
-const { queryClient } = queries
+const { queryClient } = Queries
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 
-/** Only a path of ours: whoever writes a link must not choose where signing in leads. */
-const path = (value: unknown): string | undefined => {
-  const found = text(value)
-  return found !== undefined && /^\/(?![/\\])/u.test(found) ? found : undefined
+/** Accepts only paths of this site, so that a link cannot redirect to another site after sign-in. */
+const localPath = (value: unknown): string | undefined => {
+  const path = text(value)
+  return path !== undefined && /^\/(?![/\\])/u.test(path) ? path : undefined
 }
 
+/** Search parameter that opens the dialog to create a record. */
 const withNew = (search: Record<string, unknown>): { readonly new?: true } =>
   search["new"] === true ? { new: true } : {}
 
-const root = createRootRoute({ component: Outlet, errorComponent: Failed, notFoundComponent: Missing })
+const root = createRootRoute({ component: Outlet, errorComponent: ErrorScreen, notFoundComponent: NotFoundScreen })
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
   validateSearch: (search): { readonly next?: string; readonly error?: string; readonly second?: true } => {
-    const [next, error] = [path(search["next"]), text(search["error"])]
+    const [next, error] = [localPath(search["next"]), text(search["error"])]
     return {
       ...(next === undefined ? {} : { next }),
       ...(error === undefined ? {} : { error }),
@@ -47,23 +48,23 @@ const welcome = createRoute({
   component: lazyRouteComponent(() => import("./signIn/Welcome.tsx"), "Welcome"),
 })
 
-/** Everything behind the door. */
+/** Parent of all screens that require a sign-in. */
 const shell = createRoute({
   getParentRoute: () => root,
   id: "shell",
   component: Shell,
   beforeLoad: async ({ location }) => {
     try {
-      await queryClient.ensureQueryData(queries.session)
+      await queryClient.ensureQueryData(Queries.session)
     } catch (error) {
-      if (error instanceof Refused && error.status === 401)
+      if (error instanceof ApiError && error.status === 401)
         throw redirect({ to: "/sign-in", search: { next: location.href } })
       throw error
     }
   },
 })
 
-const start = createRoute({
+const home = createRoute({
   getParentRoute: () => shell,
   path: "/",
   beforeLoad: () => {
@@ -84,7 +85,7 @@ const overview = createRoute({
 const emails = createRoute({
   getParentRoute: () => shell,
   path: "/emails",
-  validateSearch: emailSearch,
+  validateSearch: emailFiltersOf,
   component: lazyRouteComponent(() => import("./emails/Emails.tsx"), "Emails"),
 })
 
@@ -92,8 +93,8 @@ const email = createRoute({
   getParentRoute: () => shell,
   path: "/emails/$id",
   loader: ({ params }) => {
-    void queryClient.prefetchQuery(queries.email(params.id))
-    void queryClient.prefetchQuery(queries.emailEvents(params.id))
+    void queryClient.prefetchQuery(Queries.email(params.id))
+    void queryClient.prefetchQuery(Queries.emailEvents(params.id))
   },
   component: lazyRouteComponent(() => import("./emails/Email.tsx"), "Email"),
 })
@@ -165,16 +166,16 @@ const plan = createRoute({
   component: lazyRouteComponent(() => import("./settings/Plan.tsx"), "Plan"),
 })
 
-const audit = createRoute({
+const auditLog = createRoute({
   getParentRoute: () => shell,
   path: "/settings/audit",
-  component: lazyRouteComponent(() => import("./settings/AuditLog.tsx"), "Audit"),
+  component: lazyRouteComponent(() => import("./settings/AuditLog.tsx"), "AuditLog"),
 })
 
-const ownSignIn = createRoute({
+const profile = createRoute({
   getParentRoute: () => shell,
   path: "/settings/sign-in",
-  component: lazyRouteComponent(() => import("./settings/Profile.tsx"), "OwnSignIn"),
+  component: lazyRouteComponent(() => import("./settings/Profile.tsx"), "Profile"),
 })
 
 const operateAccounts = createRoute({
@@ -201,11 +202,11 @@ const operateNodes = createRoute({
   component: lazyRouteComponent(() => import("./operate/Nodes.tsx"), "Nodes"),
 })
 
-const tree = root.addChildren([
+const routeTree = root.addChildren([
   signIn,
   welcome,
   shell.addChildren([
-    start,
+    home,
     overview,
     emails,
     email,
@@ -219,8 +220,8 @@ const tree = root.addChildren([
     apiKeys,
     members,
     plan,
-    audit,
-    ownSignIn,
+    auditLog,
+    profile,
     operateAccounts,
     operateQueues,
     operateProjections,
@@ -229,12 +230,12 @@ const tree = root.addChildren([
 ])
 
 export const router = createRouter({
-  routeTree: tree,
+  routeTree,
   defaultPreload: "intent",
-  // The queries know what is fresh.
+  // The query cache decides what is stale.
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
-  defaultErrorComponent: Failed,
+  defaultErrorComponent: ErrorScreen,
 })
 
 declare module "@tanstack/react-router" {

@@ -1,10 +1,10 @@
-// Before anything is painted, so that no dark room is lit up by a white page.
+// Sets the theme before the first paint, so that a dark page does not flash white.
 ;(() => {
   let chosen = null
   try {
     chosen = localStorage.getItem("waybill.theme")
   } catch {
-    // Storage is switched off: the system decides.
+    // Without storage the theme of the system is used.
   }
   const dark = chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches)
   document.documentElement.classList.toggle("dark", dark)

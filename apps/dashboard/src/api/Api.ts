@@ -1,80 +1,26 @@
-/** A refusal in the API's own words. */
-export class Refused extends Error {
-  override readonly name = "Refused"
-  readonly status: number
-  readonly reason: string
-  readonly requestId: string | null
-  readonly details: ReadonlyArray<{ readonly path: string; readonly message: string }>
-  readonly retryAfterSeconds: number | null
-  constructor(fields: {
-    readonly status: number
-    readonly message: string
-    readonly reason: string
-    readonly requestId: string | null
-    readonly details?: Refused["details"]
-    readonly retryAfterSeconds?: number | null
-  }) {
-    super(fields.message)
-    this.status = fields.status
-    this.reason = fields.reason
-    this.requestId = fields.requestId
-    this.details = fields.details ?? []
-    this.retryAfterSeconds = fields.retryAfterSeconds ?? null
-  }
+import { ApiError } from "./ApiError.ts"
 
-  /** What is wrong with a field, worded to stand beneath it. */
-  of(path: string): string | undefined {
-    return this.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}[`))?.message
-  }
-}
+/** Other sites cannot make a browser send this header, so the server accepts a session cookie only together with it. */
+export const DASHBOARD_HEADERS = { "x-waybill-dashboard": "1" }
 
-/** No other site can make a browser send it, so a cookie counts only beside it. */
-export const OURS = { "x-waybill-dashboard": "1" }
+const signedOutListeners = new Set<() => void>()
 
-const WORDS: Record<string, string> = {
-  missing_scope: "Your role does not allow this. An owner of the account can change it under Settings, Members.",
-}
-
-interface ErrorBody {
-  readonly error?: {
-    readonly message: string
-    readonly reason: string
-    readonly request_id: string
-    readonly details: Refused["details"]
-  }
-}
-
-const listeners = new Set<() => void>()
-
-/** Called when the session is over, wherever that was noticed. */
+/** Calls `listener` whenever a response says that the session has ended. Returns a function that stops this. */
 export const onSignedOut = (listener: () => void): (() => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  signedOutListeners.add(listener)
+  return () => signedOutListeners.delete(listener)
 }
 
-export const refusalOf = async (response: Response): Promise<Refused> => {
-  const body = (await response.json().catch(() => ({}))) as ErrorBody
-  const retryAfter = response.headers.get("retry-after")
-  const reason = body.error?.reason ?? "unreadable"
-  return new Refused({
-    status: response.status,
-    message: WORDS[reason] ?? body.error?.message ?? `The server answered ${response.status} and gave no reason.`,
-    reason,
-    requestId: body.error?.request_id ?? response.headers.get("x-request-id"),
-    details: body.error?.details ?? [],
-    retryAfterSeconds: retryAfter === null ? null : Number(retryAfter),
-  })
-}
+type Query = Readonly<Record<string, string | number | ReadonlyArray<string> | undefined>>
 
-export interface Options {
+interface Options {
   readonly body?: unknown
-  readonly query?: Readonly<Record<string, string | number | ReadonlyArray<string> | undefined>>
+  readonly query?: Query
   readonly signal?: AbortSignal
-  /** Makes a POST safe to be sent again. */
-  readonly once?: string
+  readonly idempotencyKey?: string
 }
 
-export const pathWith = (path: string, query: Options["query"] = {}): string => {
+export const pathWith = (path: string, query: Query = {}): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === "") continue
@@ -84,41 +30,33 @@ export const pathWith = (path: string, query: Options["query"] = {}): string => 
   return text === "" ? path : `${path}?${text}`
 }
 
-export const unreachable = () =>
-  new Refused({
-    status: 0,
-    message: "The server could not be reached. Is it running, and are you online?",
-    reason: "unreachable",
-    requestId: null,
-  })
-
-/** Calls /v1 as whoever is signed in. */
-export const request = async <A>(method: string, path: string, options: Options = {}): Promise<A> => {
-  const { body, once, query, signal } = options
+/** Calls /v1 with the session of the signed-in user. */
+const request = async <A>(method: string, path: string, options: Options = {}): Promise<A> => {
+  const { body, idempotencyKey, query, signal } = options
   const response = await fetch(`/v1${pathWith(path, query)}`, {
     method,
     headers: {
-      ...OURS,
+      ...DASHBOARD_HEADERS,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...(once === undefined ? {} : { "idempotency-key": once }),
+      ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   }).catch((error: unknown) => {
-    throw error instanceof DOMException && error.name === "AbortError" ? error : unreachable()
+    throw error instanceof DOMException && error.name === "AbortError" ? error : ApiError.unreachable()
   })
   if (response.ok) return (await response.json()) as A
-  if (response.status === 401) for (const listener of listeners) listener()
-  throw await refusalOf(response)
+  if (response.status === 401) for (const listener of signedOutListeners) listener()
+  throw await ApiError.fromResponse(response)
 }
 
-export const get = <A>(path: string, query?: Options["query"], signal?: AbortSignal): Promise<A> =>
-  request<A>("GET", path, { ...(query === undefined ? {} : { query }), ...(signal === undefined ? {} : { signal }) })
-/** Not `randomUUID`, which browsers keep to themselves where a page came by plain http. */
-const unique = (): string =>
+/** `crypto.randomUUID` exists only on https and localhost; this also works on plain http. */
+const newIdempotencyKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("")
 
+export const get = <A>(path: string, query?: Query, signal?: AbortSignal): Promise<A> =>
+  request<A>("GET", path, { ...(query === undefined ? {} : { query }), ...(signal === undefined ? {} : { signal }) })
 export const post = <A>(path: string, body?: unknown): Promise<A> =>
-  request<A>("POST", path, { once: unique(), ...(body === undefined ? {} : { body }) })
+  request<A>("POST", path, { idempotencyKey: newIdempotencyKey(), ...(body === undefined ? {} : { body }) })
 export const patch = <A>(path: string, body: unknown): Promise<A> => request<A>("PATCH", path, { body })
 export const remove = <A>(path: string): Promise<A> => request<A>("DELETE", path)

@@ -1,15 +1,16 @@
-import { OURS, Refused, refusalOf, unreachable } from "./Api.ts"
+import { DASHBOARD_HEADERS } from "./Api.ts"
+import { ApiError } from "./ApiError.ts"
 
 const call = async <A>(method: string, path: string, body?: unknown): Promise<A> => {
   const response = await fetch(`/auth${path}`, {
     method,
-    headers: { ...OURS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: { ...DASHBOARD_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {
-    throw unreachable()
+    throw ApiError.unreachable()
   })
   if (response.ok) return (await response.json()) as A
-  throw await refusalOf(response)
+  throw await ApiError.fromResponse(response)
 }
 
 export interface User {
@@ -57,8 +58,8 @@ export const endSession = (token: string) => call<unknown>("POST", "/revoke-sess
 export const passkeys = () => call<ReadonlyArray<Passkey>>("GET", "/passkey/list-user-passkeys")
 export const removePasskey = (id: string) => call<unknown>("POST", "/passkey/delete-passkey", { id })
 
-/** Leaves for the provider, which sends the browser back. */
-export const withOidc = async (callbackURL: string): Promise<void> => {
+/** Redirects to the identity provider, which redirects back to `callbackURL`. */
+export const signInWithOidc = async (callbackURL: string): Promise<void> => {
   const { url } = await call<{ readonly url: string }>("POST", "/sign-in/social", {
     provider: "oidc",
     callbackURL,
@@ -73,29 +74,29 @@ export const addPasskey = async (name: string): Promise<void> => {
     "GET",
     `/passkey/generate-register-options?name=${encodeURIComponent(name)}`,
   )
-  const response = await startRegistration({ optionsJSON }).catch(given)
+  const response = await startRegistration({ optionsJSON }).catch(throwPasskeyError)
   await call("POST", "/passkey/verify-registration", { response, name })
 }
 
-export const withPasskey = async (): Promise<void> => {
+export const signInWithPasskey = async (): Promise<void> => {
   const { startAuthentication } = await import("@simplewebauthn/browser")
   const optionsJSON = await call<Parameters<typeof startAuthentication>[0]["optionsJSON"]>(
     "GET",
     "/passkey/generate-authenticate-options",
   )
-  const response = await startAuthentication({ optionsJSON }).catch(given)
+  const response = await startAuthentication({ optionsJSON }).catch(throwPasskeyError)
   await call("POST", "/passkey/verify-authentication", { response })
 }
 
-/** Browsers do not say why, lest a site learns which passkeys there are. */
-const given = (error: unknown): never => {
+/** Browsers do not report why a passkey failed, so that sites cannot learn which passkeys exist. */
+const throwPasskeyError = (error: unknown): never => {
   const name = error instanceof Error ? error.name : ""
-  throw new Refused({
+  throw new ApiError({
     status: 0,
     message:
       name === "InvalidStateError"
-        ? "This device has a passkey for you already."
-        : "The browser gave no passkey: it was cancelled, took too long, or there is none.",
+        ? "This device already has a passkey for your account."
+        : "The passkey request was canceled or timed out, or this device has no passkey for Waybill.",
     reason: "passkey",
     requestId: null,
   })

@@ -1,32 +1,32 @@
 import type { InfiniteData, QueryClient, QueryKey } from "@tanstack/react-query"
-import { complain } from "../ui/feedback/Toasts.tsx"
+import { showError } from "../ui/feedback/Toasts.tsx"
 import type { Page } from "./Records.ts"
 
-type Back = () => void
+type RollBack = () => void
 
 /**
- * Shows a change before the server has agreed, and takes it back where it does not. For what can hardly be refused and
- * is easily undone; whatever shows a secret or costs somebody something waits for its answer.
+ * Changes cached data before the server has accepted the change, and returns a function that restores it. Use it where the
+ * server rarely refuses and the change is easy to undo; wait for the response where a secret is shown or money is spent.
  */
-export const ahead = async <Data>(
+export const apply = async <Data>(
   client: QueryClient,
   queryKey: QueryKey,
   change: (data: Data) => Data,
-): Promise<Back> => {
+): Promise<RollBack> => {
   await client.cancelQueries({ queryKey, exact: true })
   const before = client.getQueryData<Data>(queryKey)
   if (before !== undefined) client.setQueryData<Data>(queryKey, change(before))
   return () => client.setQueryData(queryKey, before)
 }
 
-/** For `onError` of what was shown ahead. */
-export const takeBack = (error: unknown, _: unknown, back: Back | undefined): void => {
-  back?.()
-  complain(error)
+/** `onError` handler of a mutation whose `onMutate` returned the result of `apply`. */
+export const rollBack = (error: unknown, _: unknown, restore: RollBack | undefined): void => {
+  restore?.()
+  showError(error)
 }
 
-/** A list without one of its rows, on whatever page that stands. */
-export const without =
+/** Removes the row with this id from a paged list. */
+export const withoutRow =
   <A extends { readonly id: string }>(id: string) =>
   (data: InfiniteData<Page<A>>): InfiniteData<Page<A>> => ({
     ...data,

@@ -1,4 +1,4 @@
-// The contract's own records, as they come over the wire.
+// Types of the API's records, as JSON.
 import type * as AccountApi from "@waybill/api/Account"
 import type * as KeysApi from "@waybill/api/ApiKeys"
 import type * as AuditApi from "@waybill/api/Audit"
@@ -29,7 +29,7 @@ export type MemberLink = typeof MembersApi.Link.Encoded
 export type Role = Member["role"]
 export type Session = typeof MembersApi.Session.Encoded
 export type SandboxMessage = typeof SandboxApi.Message.Encoded
-export type WholeSandboxMessage = typeof SandboxApi.WholeMessage.Encoded
+export type SandboxMessageWithContent = typeof SandboxApi.WholeMessage.Encoded
 export type Stats = typeof StatsApi.Stats.Encoded
 export type StatsRow = typeof StatsApi.StatsRow.Encoded
 export type Suppression = typeof SuppressionsApi.SuppressionRecord.Encoded

@@ -1,16 +1,16 @@
-/** What the server wrote into the page about itself. */
+/** Settings of this installation, which the server writes into the page. */
 interface Instance {
   readonly version: string
-  /** How clients reach the API, for examples that can be pasted. */
+  /** Base URL of the API for code examples. */
   readonly url: string
   readonly transport: "capture" | "relay" | "direct"
   readonly oidc: boolean
   readonly passkeyDomain: string
-  /** Whether links may lead over names of customers. */
+  /** Whether customers may use their own domains in tracked links. */
   readonly trackingDomains: boolean
 }
 
-const written = document.querySelector('meta[name="waybill"]')?.getAttribute("content") ?? "{}"
+const settings = document.querySelector('meta[name="waybill"]')?.getAttribute("content") ?? "{}"
 
 export const instance: Instance = {
   version: "",
@@ -19,5 +19,5 @@ export const instance: Instance = {
   oidc: false,
   passkeyDomain: window.location.hostname,
   trackingDomains: false,
-  ...(JSON.parse(written) as Partial<Instance>),
+  ...(JSON.parse(settings) as Partial<Instance>),
 }

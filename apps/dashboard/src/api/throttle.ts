@@ -1,55 +1,54 @@
-export interface Pace {
-  /** Answers how many requests it took. */
-  readonly work: () => Promise<number>
-  /** What comes in so soon after another is done with it. */
-  readonly gather_ms: number
-  /** Between two requests, on average. */
-  readonly every_ms: number
-  /** How long the server wants to be left alone, where an error says so. */
-  readonly heldFor: (error: unknown) => number | undefined
-  /** It is behind, and will be until the server takes requests again. */
-  readonly onHeld: (held: boolean) => void
+export interface Options {
+  /** Does the work and returns the number of requests it made. */
+  readonly run: () => Promise<number>
+  /** Triggers within this time are handled by one run. */
+  readonly debounce_ms: number
+  /** Minimum time per request, on average. */
+  readonly interval_ms: number
+  /** Returns how long to pause if the error says that a rate limit was reached. */
+  readonly pauseAfter: (error: unknown) => number | undefined
+  readonly onRateLimited: (isRateLimited: boolean) => void
 }
 
-export interface Paced {
-  readonly ask: () => void
+export interface Throttle {
+  readonly trigger: () => void
   readonly stop: () => void
 }
 
-/** Work that is asked for more often than it may be done: one at a time, and never so often that a limit is used up. */
-export const paced = ({ every_ms, gather_ms, heldFor, onHeld, work }: Pace): Paced => {
+/** Runs work that is triggered more often than it may run: one run at a time, within the average rate, and no trigger lost. */
+export const throttle = ({ debounce_ms, interval_ms, onRateLimited, pauseAfter, run }: Options): Throttle => {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let freeAt = 0
-  let isWorking = false
-  let isAsked = false
+  let nextStart = 0
+  let isRunning = false
+  let isTriggered = false
   let isStopped = false
 
-  const run = async () => {
+  const start = async () => {
     timer = undefined
-    isWorking = true
-    isAsked = false
-    const began = performance.now()
+    isRunning = true
+    isTriggered = false
+    const startedAt = performance.now()
     try {
-      freeAt = began + every_ms * Math.max(1, await work())
-      onHeld(false)
+      nextStart = startedAt + interval_ms * Math.max(1, await run())
+      onRateLimited(false)
     } catch (error) {
-      const held_ms = heldFor(error)
-      freeAt = performance.now() + (held_ms ?? every_ms)
-      if (held_ms !== undefined && !isStopped) {
-        isAsked = true
-        onHeld(true)
+      const pause_ms = pauseAfter(error)
+      nextStart = performance.now() + (pause_ms ?? interval_ms)
+      if (pause_ms !== undefined && !isStopped) {
+        isTriggered = true
+        onRateLimited(true)
       }
     }
-    isWorking = false
-    if (isAsked) ask()
+    isRunning = false
+    if (isTriggered) trigger()
   }
-  const ask = () => {
-    isAsked = true
-    if (isWorking || isStopped || timer !== undefined) return
-    timer = setTimeout(() => void run(), Math.max(gather_ms, freeAt - performance.now()))
+  const trigger = () => {
+    isTriggered = true
+    if (isRunning || isStopped || timer !== undefined) return
+    timer = setTimeout(() => void start(), Math.max(debounce_ms, nextStart - performance.now()))
   }
   return {
-    ask,
+    trigger,
     stop: () => {
       isStopped = true
       clearTimeout(timer)

@@ -1,21 +1,21 @@
 import { useEffect, useRef, useState } from "react"
+import { DASHBOARD_HEADERS } from "./Api.ts"
 import type { EventRecord } from "./Records.ts"
-import { OURS } from "./Api.ts"
 
-/** After a stream that broke; the server ends each after some minutes, and then we are back at once. */
+/** First pause before reconnecting after an error; doubled at each further error. */
 const PAUSE_MS = 2_000
 const LONGEST_PAUSE_MS = 30_000
 
-export type Liveness = "connecting" | "live" | "off"
+export type StreamState = "connecting" | "live" | "off"
 
-interface Frame {
+interface ServerSentEvent {
   readonly event: string
   readonly id: string
   readonly data: string
 }
 
-/** Server-sent events by hand: the browser's own reader sends no headers, and ours has to. */
-async function* frames(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Frame> {
+/** Parses server-sent events. `EventSource` cannot be used: it sends no custom headers. */
+async function* serverSentEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<ServerSentEvent> {
   const reader = body.pipeThrough<string>(new TextDecoderStream()).getReader()
   let text = ""
   for (;;) {
@@ -37,64 +37,65 @@ async function* frames(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGene
   }
 }
 
-interface Follow {
+interface Options {
   readonly types: ReadonlyArray<string>
   readonly enabled: boolean
   readonly onEvent: (event: EventRecord) => void
-  /** The stream begins now: what happened between the last look and this moment is in no event. */
-  readonly onBegin: () => void
+  /** Called when the stream starts. Events between the last fetch and this moment are not in the stream, so fetch again. */
+  readonly onStart: () => void
 }
 
-/** Follows the account's history while a screen is open and its tab is seen. */
-export const useLive = ({ enabled, onBegin, onEvent, types }: Follow): Liveness => {
-  const [liveness, setLiveness] = useState<Liveness>("off")
-  const handlers = useRef({ onBegin, onEvent })
+/** Follows the event stream of the account while the component is mounted. */
+export const useEventStream = ({ enabled, onEvent, onStart, types }: Options): StreamState => {
+  const [state, setState] = useState<StreamState>("off")
+  const handlers = useRef({ onStart, onEvent })
   useEffect(() => {
-    handlers.current = { onBegin, onEvent }
+    handlers.current = { onStart, onEvent }
   })
-  const asked = types.join(",")
+  const typeList = types.join(",")
 
   useEffect(() => {
     if (!enabled) {
-      setLiveness("off")
+      setState("off")
       return undefined
     }
-    const stop = new AbortController()
-    void follow(asked, stop.signal, setLiveness, handlers)
-    return () => stop.abort()
-  }, [asked, enabled])
+    const abort = new AbortController()
+    void follow(typeList, abort.signal, setState, handlers)
+    return () => abort.abort()
+  }, [enabled, typeList])
 
-  return liveness
+  return state
 }
 
 const follow = async (
   types: string,
   signal: AbortSignal,
-  tell: (liveness: Liveness) => void,
-  handlers: { readonly current: Pick<Follow, "onBegin" | "onEvent"> },
+  setState: (state: StreamState) => void,
+  handlers: { readonly current: Pick<Options, "onStart" | "onEvent"> },
 ): Promise<void> => {
-  let last: string | undefined
+  let lastId: string | undefined
   let pause = PAUSE_MS
   while (!signal.aborted) {
-    tell("connecting")
+    setState("connecting")
     try {
       const response = await fetch(`/v1/events/stream?types=${encodeURIComponent(types)}`, {
-        headers: { ...OURS, ...(last === undefined ? {} : { "last-event-id": last }) },
+        headers: { ...DASHBOARD_HEADERS, ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
         signal,
       })
-      // No right to the stream: the screen asks now and then instead.
-      if (response.status === 401 || response.status === 403) return tell("off")
+      // Without permission for the stream the caller polls instead.
+      if (response.status === 401 || response.status === 403) return setState("off")
       if (!response.ok || response.body === null) throw new Error("no stream")
-      tell("live")
+      setState("live")
       pause = PAUSE_MS
-      if (last === undefined) handlers.current.onBegin()
-      for await (const frame of frames(response.body)) {
-        if (frame.id !== "") last = frame.id
-        if (frame.event === "message") handlers.current.onEvent(JSON.parse(frame.data) as EventRecord)
+      if (lastId === undefined) handlers.current.onStart()
+      for await (const message of serverSentEvents(response.body)) {
+        if (message.id !== "") lastId = message.id
+        if (message.event === "message") handlers.current.onEvent(JSON.parse(message.data) as EventRecord)
       }
+      // The server ends each stream after some minutes; the loop reconnects at once.
     } catch {
       if (signal.aborted) return
-      tell("connecting")
+      setState("connecting")
       await new Promise((resolve) => setTimeout(resolve, pause))
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
     }

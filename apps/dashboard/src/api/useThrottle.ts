@@ -1,25 +1,34 @@
 import { useCallback, useEffect, useRef, useState } from "react"
-import { type Pace, type Paced, paced } from "./throttle.ts"
-import { Refused } from "./Api.ts"
+import { ApiError } from "./ApiError.ts"
+import { type Options, throttle, type Throttle } from "./throttle.ts"
 
-/** Where the server refuses by its window and gives no time. */
+/** Pause after a 429 response without a Retry-After header: the length of a rate window. */
 const WINDOW_S = 60
 
-const heldFor = (error: unknown): number | undefined =>
-  error instanceof Refused && error.status === 429 ? (error.retryAfterSeconds ?? WINDOW_S) * 1_000 : undefined
+const pauseAfter = (error: unknown): number | undefined =>
+  error instanceof ApiError && error.status === 429 ? (error.retryAfterSeconds ?? WINDOW_S) * 1_000 : undefined
 
-/** Paced work of a screen, as long as that is shown. */
-export const usePaced = (work: Pace["work"], { every_ms, gather_ms }: Pick<Pace, "every_ms" | "gather_ms">) => {
-  const [isHeld, setHeld] = useState(false)
-  const newest = useRef(work)
+/** Throttles `run` as long as the component is mounted. */
+export const useThrottle = (
+  run: Options["run"],
+  { debounce_ms, interval_ms }: Pick<Options, "debounce_ms" | "interval_ms">,
+) => {
+  const [isRateLimited, setRateLimited] = useState(false)
+  const latestRun = useRef(run)
   useEffect(() => {
-    newest.current = work
+    latestRun.current = run
   })
-  const current = useRef<Paced | undefined>(undefined)
+  const current = useRef<Throttle | undefined>(undefined)
   useEffect(() => {
-    const made = paced({ work: () => newest.current(), every_ms, gather_ms, heldFor, onHeld: setHeld })
-    current.current = made
-    return made.stop
-  }, [every_ms, gather_ms])
-  return { ask: useCallback(() => current.current?.ask(), []), isHeld }
+    const created = throttle({
+      run: () => latestRun.current(),
+      interval_ms,
+      debounce_ms,
+      pauseAfter,
+      onRateLimited: setRateLimited,
+    })
+    current.current = created
+    return created.stop
+  }, [debounce_ms, interval_ms])
+  return { trigger: useCallback(() => current.current?.trigger(), []), isRateLimited }
 }

@@ -2,82 +2,83 @@ import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-q
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { ArrowLeft, MoreHorizontal, RefreshCw, RotateCcwKey, Trash2 } from "lucide-react"
 import { useState } from "react"
-import * as queries from "../api/Queries.ts"
-import type { Domain as Record, DomainRecord } from "../api/Records.ts"
-import { post, remove } from "../api/Api.ts"
-import { useMay } from "../shell/useSession.ts"
-import { Badge, State, type Tone } from "../ui/display/Badge.tsx"
+import * as Queries from "../api/Queries.ts"
+import type { Domain as DomainData, DomainRecord } from "../api/Records.ts"
+import * as Api from "../api/Api.ts"
+import { useHasScope } from "../shell/useHasScope.ts"
+import { Badge, StatusBadge, type Tone } from "../ui/display/Badge.tsx"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
-import { Confirm } from "../ui/feedback/Dialog.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
+import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
-import { Panel, Screen } from "../ui/layout/Screen.tsx"
-import { exactly, Time } from "../ui/display/Time.tsx"
-import { say } from "../ui/feedback/Toasts.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
+import { showToast } from "../ui/feedback/Toasts.tsx"
 import { Tracking } from "./Tracking.tsx"
 import { isEd25519, useEd25519 } from "./useEd25519.tsx"
 
-/** While DNS is waited for, the answer may come at any moment. */
+/** Refetch interval while the domain is pending. */
 const POLL_MS = 10_000
 
 export const Domain = () => {
   const { name } = useParams({ from: "/shell/domains/$name" })
   const client = useQueryClient()
   const navigate = useNavigate()
-  const may = useMay("domains:write")
+  const canEdit = useHasScope("domains:write")
   const { data: domain } = useSuspenseQuery({
-    ...queries.domain(name),
+    ...Queries.domain(name),
     refetchInterval: ({ state }) => (state.data?.status === "pending" ? POLL_MS : false),
   })
   const [removing, setRemoving] = useState(false)
   const [rotating, setRotating] = useState(false)
-  const keep = (next: Record) => {
-    client.setQueryData(queries.domain(name).queryKey, next)
+  const updateCache = (next: DomainData) => {
+    client.setQueryData(Queries.domain(name).queryKey, next)
     void client.invalidateQueries({ queryKey: ["domains"], exact: true })
   }
   const verify = useMutation({
-    mutationFn: () => post<Record>(`/domains/${encodeURIComponent(name)}/verify`),
+    mutationFn: () => Api.post<DomainData>(`/domains/${encodeURIComponent(name)}/verify`),
     onSuccess: (next) => {
-      keep(next)
-      if (next.status === "verified") say(`${name} is verified.`)
+      updateCache(next)
+      if (next.status === "verified") showToast(`${name} verified.`)
     },
   })
-  const ed25519 = useEd25519(domain, keep)
+  const ed25519 = useEd25519(domain, updateCache)
   return (
     <Screen
       title={
         <span className="flex items-center gap-3">
-          <Link to="/domains" aria-label="Back to the domains" className="rounded-md text-ink-3 hover:text-ink">
+          <Link to="/domains" aria-label="Back to domains" className="rounded-md text-ink-3 hover:text-ink">
             <ArrowLeft size={16} />
           </Link>
           <span className="truncate">{domain.name}</span>
-          <State state={domain.status} />
+          <StatusBadge status={domain.status} />
         </span>
       }
-      hint={<Standing domain={domain} />}
+      hint={<VerificationStatus domain={domain} />}
       actions={
-        may ? (
+        canEdit ? (
           <>
             <Button
               icon={<RefreshCw size={14} className={verify.isPending ? "animate-spin" : ""} />}
               busy={verify.isPending}
               onClick={() => verify.mutate()}
             >
-              Verify now
+              Verify DNS
             </Button>
             <Menu
               trigger={
-                <IconButton label="More for this domain" className="border border-line-strong bg-raised">
+                <IconButton label="Domain actions" className="border border-line-strong bg-raised">
                   <MoreHorizontal size={16} />
                 </IconButton>
               }
               items={[
-                { name: "Rotate the DKIM key", icon: <RotateCcwKey size={15} />, onSelect: () => setRotating(true) },
+                { name: "Rotate DKIM key", icon: <RotateCcwKey size={15} />, onSelect: () => setRotating(true) },
                 ...ed25519.items,
-                "line",
+                "separator",
                 {
-                  name: "Remove the domain",
+                  name: "Delete domain",
                   icon: <Trash2 size={15} />,
                   danger: true,
                   onSelect: () => setRemoving(true),
@@ -88,96 +89,97 @@ export const Domain = () => {
         ) : undefined
       }
     >
-      {verify.error === null ? undefined : <ErrorNote error={verify.error} />}
-      {ed25519.error === null ? undefined : <ErrorNote error={ed25519.error} />}
+      {verify.error === null ? undefined : <ErrorMessage error={verify.error} />}
+      {ed25519.error === null ? undefined : <ErrorMessage error={ed25519.error} />}
       <p className="text-sm text-ink-2">
-        Publish these records where {domain.name} is managed. Only the first is required to send; the others make
-        bounces find their way back and tell the world what to do with forgeries.
+        Publish these records at the DNS provider of {domain.name}. Only the first is required to send; the others route
+        bounces back to Waybill and tell receivers how to handle spoofed mail.
       </p>
       {domain.records.map((record) => (
-        <OneRecord key={`${record.type} ${record.name} ${record.value}`} record={record} />
+        <RecordPanel key={`${record.type} ${record.name} ${record.value}`} record={record} />
       ))}
-      <Tracking key={domain.id} domain={domain} may={may} onChanged={keep} />
-      <Confirm
+      <Tracking key={domain.id} domain={domain} canEdit={canEdit} onChanged={updateCache} />
+      <ConfirmDialog
         open={rotating}
         onOpenChange={setRotating}
-        title="Rotate the DKIM key?"
-        action="Make a new key"
+        title="Rotate DKIM key?"
+        isDestructive={false}
+        action="Rotate key"
         onConfirm={async () => {
-          keep(await post<Record>(`/domains/${encodeURIComponent(name)}/dkim/rotate`))
-          say("A new key waits for its record.")
+          updateCache(await Api.post<DomainData>(`/domains/${encodeURIComponent(name)}/dkim/rotate`))
+          showToast("New DKIM key created. Publish its record to activate it.")
         }}
       >
-        A new record appears here. The old key signs until DNS shows the new one, so nothing is interrupted.
-      </Confirm>
+        A new DNS record appears here. Mail is signed with the old key until the new record is verified.
+      </ConfirmDialog>
       {ed25519.dialogs}
-      <Confirm
+      <ConfirmDialog
         open={removing}
         onOpenChange={setRemoving}
-        title={`Remove ${domain.name}?`}
-        action="Remove"
-        typed={domain.name}
+        title={`Delete ${domain.name}?`}
+        action="Delete domain"
+        confirmationText={domain.name}
         onConfirm={async () => {
-          await remove(`/domains/${encodeURIComponent(name)}`)
+          await Api.remove(`/domains/${encodeURIComponent(name)}`)
           await client.invalidateQueries({ queryKey: ["domains"], exact: true })
-          say(`${name} is removed.`)
+          showToast(`${name} deleted.`)
           await navigate({ to: "/domains" })
         }}
       >
-        Nothing can be sent from it any more, and mail that is still queued from it fails.
-      </Confirm>
+        You can no longer send from this domain, and email that is still queued from it fails.
+      </ConfirmDialog>
     </Screen>
   )
 }
 
-const Standing = ({ domain }: { readonly domain: Record }) => {
-  if (domain.verified_at !== null && domain.status === "verified") return <>Verified {exactly(domain.verified_at)}</>
+const VerificationStatus = ({ domain }: { readonly domain: DomainData }) => {
+  if (domain.verified_at !== null && domain.status === "verified")
+    return <>Verified {formatDateTime(domain.verified_at)}</>
   return (
     <>
       {domain.last_checked_at === null ? (
         "Not checked yet"
       ) : (
         <>
-          Last checked <Time iso={domain.last_checked_at} />
+          Last checked <RelativeTime iso={domain.last_checked_at} />
         </>
       )}
       {domain.next_check_at === null ? undefined : (
         <>
-          , checked again <Time iso={domain.next_check_at} />
+          . Next check <RelativeTime iso={domain.next_check_at} />
         </>
       )}
     </>
   )
 }
 
-const PURPOSES: { readonly [P in DomainRecord["purpose"]]: readonly [name: string, why: string] } = {
-  dkim: ["DKIM", "Proves that the mail is yours and was not changed."],
-  return_path: ["Return path", "Brings bounces back here, under your own name."],
-  spf: ["SPF", "Lists who may send for the return path."],
-  dmarc: ["DMARC", "Says what receivers do with mail that only claims to be yours."],
-  tracking: ["Links", "Has the links of tracked mail lead over your own name."],
+const PURPOSES: { readonly [P in DomainRecord["purpose"]]: readonly [name: string, purpose: string] } = {
+  dkim: ["DKIM", "Signs your mail, so that receivers can verify its origin and content."],
+  return_path: ["Return path", "Routes bounces to Waybill under your own domain."],
+  spf: ["SPF", "Authorizes this server to send for the return path."],
+  dmarc: ["DMARC", "Tells receivers how to handle spoofed mail from your domain."],
+  tracking: ["Tracking", "Uses your own domain in tracked links."],
 }
 
-const TONES: { readonly [S in DomainRecord["status"]]: readonly [tone: Tone, word: string] } = {
-  not_checked: ["calm", "Not checked"],
-  verified: ["good", "Found"],
+const TONES: { readonly [S in DomainRecord["status"]]: readonly [tone: Tone, label: string] } = {
+  not_checked: ["neutral", "Not checked"],
+  verified: ["good", "Verified"],
   missing: ["warn", "Missing"],
-  mismatch: ["bad", "Different"],
-  unavailable: ["calm", "No answer"],
+  mismatch: ["bad", "Wrong value"],
+  unavailable: ["neutral", "DNS unavailable"],
 }
 
-const SECOND_SIGNATURE =
-  "A second signature beside the RSA one, made while DNS shows this record. Without it mail goes out just the same."
+const SECOND_SIGNATURE = "Optional second signature in addition to RSA, added while this record is published."
 
-/** What resolvers say in their own tongue. */
-const WORDS: { readonly [code: string]: string } = {
-  NXDOMAIN: "DNS knows no such name yet. After a change it may take a while until everybody sees it.",
-  NODATA: "The name is there, but has no record of this type yet.",
+/** Messages for the error codes of DNS. */
+const DNS_ERRORS: { readonly [code: string]: string } = {
+  NXDOMAIN: "Record not found. DNS changes can take a while to propagate.",
+  NODATA: "The name exists, but has no record of this type.",
 }
 
-const OneRecord = ({ record }: { readonly record: DomainRecord }) => {
-  const [name, why] = PURPOSES[record.purpose]
-  const [tone, word] = TONES[record.status]
+const RecordPanel = ({ record }: { readonly record: DomainRecord }) => {
+  const [name, purpose] = PURPOSES[record.purpose]
+  const [tone, label] = TONES[record.status]
   const isSecond = isEd25519(record)
   return (
     <Panel
@@ -191,24 +193,24 @@ const OneRecord = ({ record }: { readonly record: DomainRecord }) => {
       }
       actions={
         <Badge tone={tone} dot>
-          {word}
+          {label}
         </Badge>
       }
     >
       <div className="flex flex-col gap-3 p-4">
-        <p className="text-sm text-ink-2">{isSecond ? SECOND_SIGNATURE : why}</p>
+        <p className="text-sm text-ink-2">{isSecond ? SECOND_SIGNATURE : purpose}</p>
         <div className="grid gap-3 sm:grid-cols-[minmax(0,16rem)_minmax(0,1fr)]">
-          <Part label="Host" text={record.host} />
-          <Part label="Value" text={record.value} />
+          <CopyableValue label="Host" text={record.host} />
+          <CopyableValue label="Value" text={record.value} />
         </div>
         {record.error === null ? undefined : (
           <p className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn first-letter:uppercase">
-            {WORDS[record.error] ?? record.error}
+            {DNS_ERRORS[record.error] ?? record.error}
           </p>
         )}
         {record.status === "verified" || record.found.length === 0 ? undefined : (
           <div>
-            <p className="mb-1 text-xs font-medium text-ink-3">What DNS answered</p>
+            <p className="mb-1 text-xs font-medium text-ink-3">Current DNS value</p>
             <ul className="flex flex-col gap-1">
               {record.found.map((answer) => (
                 <li key={answer} className="rounded-lg bg-sunken px-2.5 py-1.5 font-mono text-xs break-all text-ink-2">
@@ -223,9 +225,9 @@ const OneRecord = ({ record }: { readonly record: DomainRecord }) => {
   )
 }
 
-const Part = ({ label, text }: { readonly label: string; readonly text: string }) => (
+const CopyableValue = ({ label, text }: { readonly label: string; readonly text: string }) => (
   <div className="min-w-0">
     <p className="mb-1 text-xs font-medium text-ink-3">{label}</p>
-    <CopyField text={text} label={`Copy the ${label.toLowerCase()}`} />
+    <CopyField text={text} label={`Copy ${label.toLowerCase()}`} />
   </div>
 )

@@ -3,43 +3,47 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { ChevronRight, Globe, Plus } from "lucide-react"
 import { useState } from "react"
 import { instance } from "../api/instance.ts"
-import * as queries from "../api/Queries.ts"
+import * as Queries from "../api/Queries.ts"
 import type { Domain } from "../api/Records.ts"
-import { post, Refused } from "../api/Api.ts"
-import { useMay } from "../shell/useSession.ts"
-import { State } from "../ui/display/Badge.tsx"
+import * as Api from "../api/Api.ts"
+import { formErrors } from "../api/ApiError.ts"
+import { useHasScope } from "../shell/useHasScope.ts"
+import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
-import { Dialog, DialogForm } from "../ui/feedback/Dialog.tsx"
-import { Empty } from "../ui/feedback/EmptyState.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
+import { Dialog } from "../ui/feedback/Dialog.tsx"
+import { DialogForm } from "../ui/feedback/DialogForm.tsx"
+import { EmptyState } from "../ui/feedback/EmptyState.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
-import { Panel, Screen, SkeletonRows } from "../ui/layout/Screen.tsx"
-import { Time } from "../ui/display/Time.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { RelativeTime } from "../ui/display/Time.tsx"
 
 export const Domains = () => {
   const search = useSearch({ from: "/shell/domains" })
   const navigate = useNavigate({ from: "/domains" })
-  const may = useMay("domains:write")
-  const query = useQuery(queries.domains)
-  const add = (open: boolean) => void navigate({ search: open ? { new: true } : {}, replace: true })
-  const button = may ? (
-    <Button look="solid" icon={<Plus size={15} />} onClick={() => add(true)}>
-      Add a domain
+  const canEdit = useHasScope("domains:write")
+  const query = useQuery(Queries.domains)
+  const setDialogOpen = (open: boolean) => void navigate({ search: open ? { new: true } : {}, replace: true })
+  const button = canEdit ? (
+    <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
+      Add domain
     </Button>
   ) : undefined
   return (
-    <Screen title="Domains" hint="What you may send from, once its DNS says so." actions={button}>
+    <Screen title="Domains" hint="Domains you can send from once DNS is verified." actions={button}>
       <Panel>
         {query.isPending ? (
           <SkeletonRows rows={4} />
         ) : query.isError ? (
           <div className="p-4">
-            <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
+            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
           </div>
         ) : query.data.data.length === 0 ? (
-          <Empty
+          <EmptyState
             icon={<Globe size={20} />}
-            title="No domain yet"
+            title="No domains yet"
             action={button}
             examples={[
               {
@@ -48,9 +52,9 @@ export const Domains = () => {
               },
             ]}
           >
-            Add the domain that your mail comes from. You get records to publish, and it is checked by itself until they
-            are there.
-          </Empty>
+            Your sending domains appear here. Add one to get its DNS records; Waybill checks them until they are
+            published.
+          </EmptyState>
         ) : (
           <ul className="divide-y divide-line">
             {query.data.data.map((domain) => (
@@ -63,14 +67,14 @@ export const Domains = () => {
                   <span className="min-w-0 grow truncate font-medium">{domain.name}</span>
                   <span className="hidden text-xs text-ink-3 sm:inline">
                     {domain.last_checked_at === null ? (
-                      "never checked"
+                      "Not checked"
                     ) : (
                       <>
-                        checked <Time iso={domain.last_checked_at} />
+                        Checked <RelativeTime iso={domain.last_checked_at} />
                       </>
                     )}
                   </span>
-                  <State state={domain.status} />
+                  <StatusBadge status={domain.status} />
                   <ChevronRight size={15} className="text-ink-3" aria-hidden />
                 </Link>
               </li>
@@ -80,31 +84,31 @@ export const Domains = () => {
       </Panel>
       <Dialog
         open={search.new === true}
-        onOpenChange={add}
-        title="Add a domain"
-        description="A subdomain of its own, such as mail.example.com, keeps its reputation apart."
+        onOpenChange={setDialogOpen}
+        title="Add domain"
+        description="Use a subdomain, such as mail.example.com, to keep its sending reputation separate."
       >
-        <Addition onCancel={() => add(false)} />
+        <AddDomain onCancel={() => setDialogOpen(false)} />
       </Dialog>
     </Screen>
   )
 }
 
-const Addition = ({ onCancel }: { readonly onCancel: () => void }) => {
+const AddDomain = ({ onCancel }: { readonly onCancel: () => void }) => {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [name, setName] = useState("")
   const add = useMutation({
-    mutationFn: () => post<Domain>("/domains", { name: name.trim() }),
+    mutationFn: () => Api.post<Domain>("/domains", { name: name.trim() }),
     onSuccess: async (domain) => {
-      client.setQueryData(queries.domain(domain.name).queryKey, domain)
+      client.setQueryData(Queries.domain(domain.name).queryKey, domain)
       await client.invalidateQueries({ queryKey: ["domains"], exact: true })
       await navigate({ to: "/domains/$name", params: { name: domain.name } })
     },
   })
-  const refused = add.error instanceof Refused ? add.error : undefined
+  const errors = formErrors(add.error, ["name"])
   return (
-    <DialogForm submit="Add" busy={add.isPending} error={add.error} onCancel={onCancel} onSubmit={() => add.mutate()}>
+    <DialogForm submit="Add" busy={add.isPending} error={errors.form} onCancel={onCancel} onSubmit={() => add.mutate()}>
       <TextField
         label="Domain"
         autoFocus
@@ -112,12 +116,10 @@ const Addition = ({ onCancel }: { readonly onCancel: () => void }) => {
         autoCapitalize="none"
         spellCheck={false}
         placeholder="mail.example.com"
-        hint={
-          instance.transport === "capture" ? "While mail is kept here, a name under .test verifies at once." : undefined
-        }
+        hint={instance.transport === "capture" ? "Sandbox: domains ending in .test are verified at once." : undefined}
         value={name}
         onChange={(event) => setName(event.target.value)}
-        problem={refused?.of("name")}
+        error={errors.field.name}
       />
     </DialogForm>
   )

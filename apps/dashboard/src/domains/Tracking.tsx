@@ -2,118 +2,121 @@ import { notifyManager, useMutation, useQueryClient } from "@tanstack/react-quer
 import { useState } from "react"
 import type { Domain } from "../api/Records.ts"
 import { instance } from "../api/instance.ts"
-import { patch } from "../api/Api.ts"
+import * as Api from "../api/Api.ts"
+import { formErrors } from "../api/ApiError.ts"
 import { Button } from "../ui/controls/Button.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
-import { Check, TextField } from "../ui/controls/Field.tsx"
-import { Panel } from "../ui/layout/Screen.tsx"
-import { say } from "../ui/feedback/Toasts.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { Checkbox, TextField } from "../ui/controls/Field.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { showToast } from "../ui/feedback/Toasts.tsx"
 
 type Change = Partial<Pick<Domain, "open_tracking" | "click_tracking">>
 
 interface Props {
   readonly domain: Domain
-  readonly may: boolean
+  readonly canEdit: boolean
   readonly onChanged: (next: Domain) => void
 }
 
-/** Whether a domain's mail tells of its readers. */
-export const Tracking = ({ domain, may, onChanged }: Props) => {
+/** Switches for open and click tracking of a domain. */
+export const Tracking = ({ canEdit, domain, onChanged }: Props) => {
   const client = useQueryClient()
-  const [wished, setWished] = useState<Change>({})
+  const [pending, setPending] = useState<Change>({})
   const mutationKey = ["domains", domain.name, "tracking"]
   const change = useMutation({
     mutationKey,
-    // One after the other: of two answers that pass each other on their way, the older would be shown.
+    // Changes are sent one at a time: responses out of order would show an old value.
     scope: { id: mutationKey.join(" ") },
-    mutationFn: (body: Change) => patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, body),
+    mutationFn: (body: Change) => Api.patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, body),
     onSuccess: onChanged,
-    // Once the last answer is on the screen.
+    // Pending changes are dropped after the last response is rendered.
     onSettled: () =>
       notifyManager.schedule(() => {
-        if (client.isMutating({ mutationKey }) === 0) setWished({})
+        if (client.isMutating({ mutationKey }) === 0) setPending({})
       }),
   })
   const set = (next: Change) => {
-    setWished((before) => ({ ...before, ...next }))
+    setPending((before) => ({ ...before, ...next }))
     change.mutate(next)
   }
-  // Shown as it will be: a switch that waits for its answer seems to be stuck.
-  const shown = { ...domain, ...wished }
+  // Changes show at once, before the server responds.
+  const current = { ...domain, ...pending }
   return (
     <Panel title="Tracking">
       <div className="flex flex-col gap-3 p-4">
         <p className="text-sm text-ink-2">
-          Tells who has read what, and when: personal data, for which you may need your readers’ consent. It is kept in
-          the log with their address on the network and the name of their mail program.
+          Records who opened or clicked, and when, with their IP address and mail client. This is personal data; you may
+          need your recipients’ consent.
         </p>
-        <Check
+        <Checkbox
           role="switch"
-          label="Opens"
-          hint="By a picture of one point. Many programs fetch it unasked, or never."
-          checked={shown.open_tracking}
-          disabled={!may}
+          label="Open tracking"
+          hint="Uses a 1×1 tracking pixel. Many mail clients prefetch or block it."
+          checked={current.open_tracking}
+          disabled={!canEdit}
           onChange={(event) => set({ open_tracking: event.target.checked })}
         />
-        <Check
+        <Checkbox
           role="switch"
-          label="Clicks"
-          hint="Links in the HTML lead over this service, and on to where you wrote."
-          checked={shown.click_tracking}
-          disabled={!may}
+          label="Click tracking"
+          hint="Links redirect through Waybill to your original URL."
+          checked={current.click_tracking}
+          disabled={!canEdit}
           onChange={(event) => set({ click_tracking: event.target.checked })}
         />
-        {change.error === null ? undefined : <ErrorNote error={change.error} />}
+        {change.error === null ? undefined : <ErrorMessage error={change.error} />}
         {instance.trackingDomains || domain.tracking_domain !== null ? (
-          <OwnName domain={domain} may={may} onChanged={onChanged} />
+          <TrackingDomain domain={domain} canEdit={canEdit} onChanged={onChanged} />
         ) : undefined}
       </div>
     </Panel>
   )
 }
 
-/** A name below the domain that links lead over; empty, it is the service's own. */
-const OwnName = ({ domain, may, onChanged }: Props) => {
+/** Form for the domain of tracked links. An empty value uses the domain of this installation. */
+const TrackingDomain = ({ canEdit, domain, onChanged }: Props) => {
   const [name, setName] = useState(domain.tracking_domain ?? "")
-  const put = useMutation({
+  const save = useMutation({
     mutationFn: (tracking_domain: string | null) =>
-      patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, { tracking_domain }),
+      Api.patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, { tracking_domain }),
     onSuccess: (next) => {
       setName(next.tracking_domain ?? "")
       onChanged(next)
-      say(
+      showToast(
         next.tracking_domain === null
-          ? "Links lead over this service’s name."
-          : "Publish its record, and links follow.",
+          ? "Tracked links use the default domain."
+          : "Tracking domain saved. Publish its DNS record to activate it.",
       )
     },
   })
-  const wished = name.trim() === "" ? null : name.trim()
+  const errors = formErrors(save.error, ["tracking_domain"])
+  const trackingDomain = name.trim() === "" ? null : name.trim()
   return (
     <form
       className="flex flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault()
-        put.mutate(wished)
+        save.mutate(trackingDomain)
       }}
     >
       <div className="flex items-end gap-2">
         <TextField
           className="min-w-0 grow sm:max-w-sm"
-          label="Name for links"
+          label="Tracking domain"
+          error={errors.field.tracking_domain}
           placeholder={`links.${domain.name}`}
-          disabled={!may}
+          disabled={!canEdit}
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        <Button type="submit" busy={put.isPending} disabled={!may || wished === domain.tracking_domain}>
+        <Button type="submit" busy={save.isPending} disabled={!canEdit || trackingDomain === domain.tracking_domain}>
           Save
         </Button>
       </div>
       <p className="text-xs text-ink-3">
-        Links lead over it while DNS shows its record. Keep the record for as long as your mail lies about.
+        Used in tracked links while its DNS record is verified. Keep the record as long as sent mail may be opened.
       </p>
-      {put.error === null ? undefined : <ErrorNote error={put.error} />}
+      {errors.form === undefined ? undefined : <ErrorMessage error={errors.form} />}
     </form>
   )
 }

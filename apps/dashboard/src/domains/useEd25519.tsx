@@ -2,46 +2,46 @@ import { useMutation } from "@tanstack/react-query"
 import { KeyRound, RotateCcwKey, Trash2 } from "lucide-react"
 import { type ReactNode, useState } from "react"
 import type { Domain, DomainRecord } from "../api/Records.ts"
-import { post, remove } from "../api/Api.ts"
-import { Confirm } from "../ui/feedback/Dialog.tsx"
+import * as Api from "../api/Api.ts"
+import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import type { MenuItem } from "../ui/controls/Menu.tsx"
-import { say } from "../ui/feedback/Toasts.tsx"
+import { showToast } from "../ui/feedback/Toasts.tsx"
 
-/** Which kind of key it is, a record says in its value alone. */
+/** Whether the record publishes an Ed25519 key. */
 export const isEd25519 = ({ purpose, value }: DomainRecord): boolean =>
   purpose === "dkim" && /\bk=ed25519\b/u.test(value)
 
-/** What can be done about a domain's second key: its part of the menu, and what that asks. */
+/** Menu items and dialogs to add, rotate and delete the Ed25519 DKIM key of a domain. */
 export const useEd25519 = (
   { name, records }: Domain,
-  keep: (next: Domain) => void,
+  updateCache: (next: Domain) => void,
 ): { readonly items: ReadonlyArray<MenuItem>; readonly dialogs: ReactNode; readonly error: unknown } => {
-  const [asked, setAsked] = useState<"rotate" | "remove">()
+  const [dialog, setDialog] = useState<"rotate" | "remove">()
   const path = `/domains/${encodeURIComponent(name)}/dkim/ed25519`
   const add = useMutation({
-    mutationFn: () => post<Domain>(path),
+    mutationFn: () => Api.post<Domain>(path),
     onSuccess: (next) => {
-      keep(next)
-      say("An Ed25519 key waits for its record.")
+      updateCache(next)
+      showToast("Ed25519 key created. Publish its record to activate it.")
     },
   })
   const items: ReadonlyArray<MenuItem> = records.some(isEd25519)
     ? [
         {
-          name: "Rotate the Ed25519 key",
+          name: "Rotate Ed25519 key",
           icon: <RotateCcwKey size={15} />,
-          onSelect: () => setAsked("rotate"),
+          onSelect: () => setDialog("rotate"),
         },
         {
-          name: "Remove the Ed25519 key",
+          name: "Delete Ed25519 key",
           icon: <Trash2 size={15} />,
           danger: true,
-          onSelect: () => setAsked("remove"),
+          onSelect: () => setDialog("remove"),
         },
       ]
     : [
         {
-          name: "Add an Ed25519 key",
+          name: "Add Ed25519 key",
           icon: <KeyRound size={15} />,
           disabled: add.isPending,
           onSelect: () => add.mutate(),
@@ -49,31 +49,32 @@ export const useEd25519 = (
       ]
   const dialogs = (
     <>
-      <Confirm
-        open={asked === "rotate"}
-        onOpenChange={() => setAsked(undefined)}
-        title="Rotate the Ed25519 key?"
-        action="Make a new key"
+      <ConfirmDialog
+        open={dialog === "rotate"}
+        onOpenChange={() => setDialog(undefined)}
+        title="Rotate Ed25519 key?"
+        isDestructive={false}
+        action="Rotate key"
         onConfirm={async () => {
-          keep(await post<Domain>(`${path}/rotate`))
-          say("A new Ed25519 key waits for its record.")
+          updateCache(await Api.post<Domain>(`${path}/rotate`))
+          showToast("New Ed25519 key created. Publish its record to activate it.")
         }}
       >
-        A new record appears here. The old key signs until DNS shows the new one.
-      </Confirm>
-      <Confirm
-        open={asked === "remove"}
-        onOpenChange={() => setAsked(undefined)}
-        title="Remove the Ed25519 key?"
-        action="Remove"
+        A new DNS record appears here. Mail is signed with the old key until the new record is verified.
+      </ConfirmDialog>
+      <ConfirmDialog
+        open={dialog === "remove"}
+        onOpenChange={() => setDialog(undefined)}
+        title="Delete Ed25519 key?"
+        action="Delete key"
         onConfirm={async () => {
-          keep(await remove<Domain>(path))
-          say("The Ed25519 key is removed.")
+          updateCache(await Api.remove<Domain>(path))
+          showToast("Ed25519 key deleted.")
         }}
       >
-        Mail is signed by the RSA key alone from now on. Leave the record in DNS for a few days, until mail that is
-        under way has arrived.
-      </Confirm>
+        Mail is then signed with the RSA key only. Keep the DNS record for a few days, until mail in transit has
+        arrived.
+      </ConfirmDialog>
     </>
   )
   return { items, dialogs, error: add.error }

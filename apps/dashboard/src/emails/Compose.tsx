@@ -3,90 +3,94 @@ import { useNavigate } from "@tanstack/react-router"
 import { Paperclip, Send, X } from "lucide-react"
 import { useState } from "react"
 import { instance } from "../api/instance.ts"
-import * as queries from "../api/Queries.ts"
-import { post, Refused } from "../api/Api.ts"
-import { size } from "../ui/display/formatBytes.ts"
+import * as Queries from "../api/Queries.ts"
+import * as Api from "../api/Api.ts"
+import { formErrors } from "../api/ApiError.ts"
+import { formatBytes } from "../ui/display/formatBytes.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { CodeBlock } from "../ui/display/Code.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { TextArea, TextField } from "../ui/controls/Field.tsx"
-import { Panel, Screen } from "../ui/layout/Screen.tsx"
-import { say } from "../ui/feedback/Toasts.tsx"
-import { Foreign } from "../ui/display/UntrustedText.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { showToast } from "../ui/feedback/Toasts.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
-interface File {
+interface AttachedFile {
   readonly filename: string
   readonly content: string
   readonly bytes: number
 }
 
-const CHUNK = 0x8000
+/** `String.fromCharCode` takes a limited number of arguments. */
+const CHUNK_BYTES = 0x8000
 
 const base64 = (bytes: Uint8Array): string => {
   let text = ""
-  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES)
+    text += String.fromCharCode(...bytes.subarray(at, at + CHUNK_BYTES))
   return btoa(text)
 }
 
-const list = (text: string): ReadonlyArray<string> =>
+const splitList = (text: string): ReadonlyArray<string> =>
   text
     .split(/[,;\n]/u)
     .map((each) => each.trim())
     .filter((each) => each !== "")
 
-const HTML = `<p>Hello Ana,</p>\n<p>thank you for your order. Your receipt is attached.</p>`
+const DEFAULT_HTML = `<p>Hello Ana,</p>\n<p>thank you for your order. Your receipt is attached.</p>`
 
-/** A message written by hand, to see how it looks and what becomes of it. */
+/** Form to write and send a single email. */
 export const Compose = () => {
   const navigate = useNavigate()
-  const domains = useQuery(queries.domains)
-  const first = domains.data?.data.find(({ status }) => status === "verified")?.name
+  const domains = useQuery(Queries.domains)
+  const verifiedDomain = domains.data?.data.find(({ status }) => status === "verified")?.name
   const [from, setFrom] = useState<string>()
   const [to, setTo] = useState("")
   const [subject, setSubject] = useState("")
-  const [html, setHtml] = useState(HTML)
+  const [html, setHtml] = useState(DEFAULT_HTML)
   const [text, setText] = useState("")
   const [tags, setTags] = useState("")
-  const [at, setAt] = useState("")
-  const [files, setFiles] = useState<ReadonlyArray<File>>([])
-  const sender = from ?? (first === undefined ? "" : `Acme <hello@${first}>`)
+  const [sendAt, setSendAt] = useState("")
+  const [files, setFiles] = useState<ReadonlyArray<AttachedFile>>([])
+  const sender = from ?? (verifiedDomain === undefined ? "" : `Acme <hello@${verifiedDomain}>`)
   const body = {
     from: sender,
-    to: list(to),
+    to: splitList(to),
     subject,
     ...(html.trim() === "" ? {} : { html }),
     ...(text.trim() === "" ? {} : { text }),
-    ...(list(tags).length === 0 ? {} : { tags: list(tags) }),
-    ...(at === "" ? {} : { scheduled_at: new Date(at).toISOString() }),
+    ...(splitList(tags).length === 0 ? {} : { tags: splitList(tags) }),
+    ...(sendAt === "" ? {} : { scheduled_at: new Date(sendAt).toISOString() }),
   }
   const send = useMutation({
     mutationFn: () =>
-      post<{ readonly id: string }>("/email/send", {
+      Api.post<{ readonly id: string }>("/email/send", {
         ...body,
         ...(files.length === 0 ? {} : { attachments: files.map(({ content, filename }) => ({ filename, content })) }),
       }),
     onSuccess: async ({ id }) => {
-      say(at === "" ? "Accepted. Here is what becomes of it." : "Accepted, and kept until its time.")
+      showToast(sendAt === "" ? "Email queued." : "Email scheduled.")
       await navigate({ to: "/emails/$id", params: { id } })
     },
   })
-  const refused = send.error instanceof Refused ? send.error : undefined
-  const attach = async (chosen: FileList | null) => {
-    const read = await Promise.all(
-      [...(chosen ?? [])].map(async (file) => {
+  const errors = formErrors(send.error, ["from", "to", "subject", "html", "text", "tags", "scheduled_at"])
+  const attach = async (selected: FileList | null) => {
+    const added = await Promise.all(
+      [...(selected ?? [])].map(async (file) => {
         const bytes = new Uint8Array(await file.arrayBuffer())
         return { filename: file.name, content: base64(bytes), bytes: bytes.length }
       }),
     )
-    setFiles([...files, ...read])
+    setFiles([...files, ...added])
   }
   return (
     <Screen
       title="Compose"
       hint={
         instance.transport === "capture"
-          ? "It is kept in the inbox here and leaves nowhere, whatever the recipient."
-          : "It really goes out, and counts in this month’s volume."
+          ? "Sandbox: mail is captured here and never delivered."
+          : "Email is delivered and counts toward this month’s limit."
       }
     >
       <form
@@ -107,24 +111,24 @@ export const Compose = () => {
               required
               value={sender}
               onChange={(event) => setFrom(event.target.value)}
-              problem={refused?.of("from")}
+              error={errors.field.from}
             />
             <TextField
               label="To"
               required
               autoFocus
               placeholder="ana@example.org"
-              hint="Several with commas between."
+              hint="Separate with commas."
               value={to}
               onChange={(event) => setTo(event.target.value)}
-              problem={refused?.of("to")}
+              error={errors.field.to}
             />
             <TextField
               label="Subject"
               required
               value={subject}
               onChange={(event) => setSubject(event.target.value)}
-              problem={refused?.of("subject")}
+              error={errors.field.subject}
             />
             <TextArea
               label="HTML"
@@ -133,25 +137,28 @@ export const Compose = () => {
               className="font-mono"
               value={html}
               onChange={(event) => setHtml(event.target.value)}
-              problem={refused?.of("html")}
+              error={errors.field.html}
             />
             <TextArea
               label="Text"
               rows={4}
-              hint="Empty: it is derived from the HTML."
+              hint="Leave empty to generate it from the HTML."
               value={text}
               onChange={(event) => setText(event.target.value)}
-              problem={refused?.of("text")}
+              error={errors.field.text}
             />
             {files.length === 0 ? undefined : (
               <ul className="flex flex-col gap-1.5">
-                {files.map((file, nth) => (
-                  <li key={nth} className="flex items-center gap-2 rounded-lg border border-line px-2.5 py-1.5 text-sm">
+                {files.map((file, index) => (
+                  <li
+                    key={index}
+                    className="flex items-center gap-2 rounded-lg border border-line px-2.5 py-1.5 text-sm"
+                  >
                     <Paperclip size={13} className="text-ink-3" aria-hidden />
                     <span className="min-w-0 grow truncate">
-                      <Foreign text={file.filename} />
+                      <UntrustedText text={file.filename} />
                     </span>
-                    <span className="text-xs text-ink-3">{size(file.bytes)}</span>
+                    <span className="text-xs text-ink-3">{formatBytes(file.bytes)}</span>
                     <button
                       type="button"
                       aria-label={`Remove ${file.filename}`}
@@ -164,44 +171,44 @@ export const Compose = () => {
                 ))}
               </ul>
             )}
-            {send.error === null ? undefined : <ErrorNote error={send.error} />}
+            {send.error === null ? undefined : <ErrorMessage error={errors.form} />}
             <footer className="flex flex-wrap items-center gap-2">
-              <Button type="submit" look="solid" icon={<Send size={14} />} busy={send.isPending}>
-                {at === "" ? "Send" : "Schedule"}
+              <Button type="submit" variant="primary" icon={<Send size={14} />} busy={send.isPending}>
+                {sendAt === "" ? "Send" : "Schedule"}
               </Button>
               <label className="inline-flex h-8 items-center gap-1.5 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium focus-within:outline-2 focus-within:outline-accent hover:bg-hover">
                 <Paperclip size={14} aria-hidden />
-                Attach
+                Attach files
                 <input type="file" multiple className="sr-only" onChange={(event) => void attach(event.target.files)} />
               </label>
             </footer>
           </div>
         </Panel>
         <div className="flex min-w-0 flex-col gap-5">
-          <Panel title="Also">
+          <Panel title="Options">
             <div className="flex flex-col gap-4 p-4">
               <TextField
                 label="Tags"
                 placeholder="receipt"
-                hint="At most five, with commas between."
+                hint="Up to five. Separate with commas."
                 value={tags}
                 onChange={(event) => setTags(event.target.value)}
-                problem={refused?.of("tags")}
+                error={errors.field.tags}
               />
               <TextField
                 label="Send at"
                 type="datetime-local"
-                hint="Empty: now."
-                value={at}
-                onChange={(event) => setAt(event.target.value)}
-                problem={refused?.of("scheduled_at")}
+                hint="Leave empty to send now."
+                value={sendAt}
+                onChange={(event) => setSendAt(event.target.value)}
+                error={errors.field.scheduled_at}
               />
             </div>
           </Panel>
-          <Panel title="The same by the API">
+          <Panel title="API request">
             <div className="p-4">
               <CodeBlock
-                label="The same message as a request"
+                label="API request for this email"
                 code={`curl ${instance.url}/v1/email/send \\\n  -H "Authorization: Bearer $WAYBILL_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`}
               />
             </div>

@@ -2,50 +2,59 @@ import { useSuspenseQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { ArrowLeft } from "lucide-react"
 import { useEffect } from "react"
-import * as queries from "../api/Queries.ts"
-import { useLive } from "../api/useEventStream.ts"
+import * as Queries from "../api/Queries.ts"
+import { useEventStream } from "../api/useEventStream.ts"
 import type { EmailWithContent } from "../api/Records.ts"
-import { isOverlaid, isTyping } from "../shell/useShortcuts.ts"
-import { useMay } from "../shell/useSession.ts"
-import { Badge, State } from "../ui/display/Badge.tsx"
+import { isDialogOpen, isTyping } from "../shell/Keyboard.ts"
+import { useHasScope } from "../shell/useHasScope.ts"
+import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { CopyButton } from "../ui/controls/CopyButton.tsx"
-import { size } from "../ui/display/formatBytes.ts"
-import { Facts, Panel } from "../ui/layout/Screen.tsx"
-import { exactly, Time, useNow } from "../ui/display/Time.tsx"
-import { Actions } from "./EmailActions.tsx"
-import { Content } from "./EmailContent.tsx"
-import { shownState } from "./EmailTable.tsx"
-import { EMAIL_TYPES } from "./LiveEmails.ts"
+import { formatBytes } from "../ui/display/formatBytes.ts"
+import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { EmailActions } from "./EmailActions.tsx"
+import { EmailContent } from "./EmailContent.tsx"
+import { displayStatus } from "./EmailTable.tsx"
+import { EMAIL_EVENT_TYPES } from "./LiveEmails.ts"
 import { Recipients } from "./Recipients.tsx"
 import { Timeline } from "./Timeline.tsx"
-import { Foreign } from "../ui/display/UntrustedText.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
-/** Where nothing is left to happen. Whoever may follow the stream is told; others ask now and then. */
-const FINAL: ReadonlySet<string> = new Set(["delivered", "bounced", "failed", "suppressed", "canceled", "complained"])
+/** Statuses that no longer change. */
+const FINAL_STATUSES: ReadonlySet<string> = new Set([
+  "delivered",
+  "bounced",
+  "failed",
+  "suppressed",
+  "canceled",
+  "complained",
+])
+/** Refetch interval for users without access to the event stream. */
 const POLL_MS = 3_000
 
 export const Email = () => {
   const { id } = useParams({ from: "/shell/emails/$id" })
   const client = useQueryClient()
-  const isAdmin = useMay("admin")
+  const canStream = useHasScope("admin")
   const { data: email } = useSuspenseQuery({
-    ...queries.email(id),
-    refetchInterval: ({ state }) => (isAdmin || FINAL.has(state.data?.status ?? "") ? false : POLL_MS),
+    ...Queries.email(id),
+    refetchInterval: ({ state }) => (canStream || FINAL_STATUSES.has(state.data?.status ?? "") ? false : POLL_MS),
   })
   const { data: events } = useSuspenseQuery({
-    ...queries.emailEvents(id),
-    refetchInterval: isAdmin || FINAL.has(email.status) ? false : POLL_MS,
+    ...Queries.emailEvents(id),
+    refetchInterval: canStream || FINAL_STATUSES.has(email.status) ? false : POLL_MS,
   })
   const refresh = () => void client.invalidateQueries({ queryKey: ["email", id] })
-  useLive({
-    types: EMAIL_TYPES,
-    enabled: isAdmin,
-    onBegin: refresh,
+  useEventStream({
+    types: EMAIL_EVENT_TYPES,
+    enabled: canStream,
+    onStart: refresh,
     onEvent: ({ stream_id }) => {
       if (stream_id === id) refresh()
     },
   })
-  useBack()
+  useBackKey()
   const now = useNow()
   return (
     <div className="mx-auto w-full max-w-[88rem] px-4 py-6 sm:px-8">
@@ -56,25 +65,25 @@ export const Email = () => {
       <header className="mt-3 flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 grow basis-96">
           <h1 className="text-xl font-semibold tracking-tight break-words">
-            {email.subject === "" ? "No subject" : <Foreign text={email.subject} />}
+            {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
           </h1>
           <p className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-ink-2">
-            <State state={shownState(email, now)} />
+            <StatusBadge status={displayStatus(email, now)} />
             <span className="truncate">
-              <Foreign text={email.from} />
+              <UntrustedText text={email.from} />
             </span>
             <span aria-hidden>→</span>
             <span className="truncate">
-              <Foreign text={[...email.to, ...email.cc, ...email.bcc].slice(0, 3).join(", ")} />
+              <UntrustedText text={[...email.to, ...email.cc, ...email.bcc].slice(0, 3).join(", ")} />
             </span>
             {email.recipients.length > 3 ? <Badge>+{email.recipients.length - 3}</Badge> : undefined}
           </p>
         </div>
-        <Actions email={email} onChanged={refresh} />
+        <EmailActions email={email} onChanged={refresh} />
       </header>
       <div className="mt-6 grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] xl:grid-cols-[minmax(0,1fr)_26rem]">
         <div className="flex min-w-0 flex-col gap-5">
-          <Content email={email} events={events.data} />
+          <EmailContent email={email} events={events.data} />
         </div>
         <div className="flex min-w-0 flex-col gap-5">
           <Panel title="Recipients">
@@ -83,31 +92,33 @@ export const Email = () => {
           <Panel title="Timeline">
             <Timeline events={events.data} />
           </Panel>
-          <Panel title="About this message">
-            <Facts
-              facts={[
-                ["Id", <Id key="id" text={email.id} />],
+          <Panel title="Details">
+            <DescriptionList
+              items={[
+                ["ID", <Id key="id" text={email.id} />],
                 ["Message-ID", <Id key="mid" text={email.message_id} />],
                 [
                   "Sent",
                   <time key="at" dateTime={email.created_at}>
-                    {exactly(email.created_at)}
+                    {formatDateTime(email.created_at)}
                   </time>,
                 ],
-                ...(email.scheduled_at === null ? [] : [["Scheduled for", exactly(email.scheduled_at)] as const]),
+                ...(email.scheduled_at === null
+                  ? []
+                  : [["Scheduled for", formatDateTime(email.scheduled_at)] as const]),
                 ...(email.next_attempt_at === null
                   ? []
-                  : [["Next attempt", <Time key="next" iso={email.next_attempt_at} />] as const]),
+                  : [["Next attempt", <RelativeTime key="next" iso={email.next_attempt_at} />] as const]),
                 ["Attempts", email.attempts],
-                ["Size", size(email.size_bytes)],
+                ["Size", formatBytes(email.size_bytes)],
                 ["Domain", email.domain],
-                ["Sent by", email.api_key_id === null ? "the dashboard" : <Id key="key" text={email.api_key_id} />],
-                ...(email.reply_to.length === 0 ? [] : [["Reply to", email.reply_to.join(", ")] as const]),
+                ["Sent with", email.api_key_id === null ? "Dashboard" : <Id key="key" text={email.api_key_id} />],
+                ...(email.reply_to.length === 0 ? [] : [["Reply-to", email.reply_to.join(", ")] as const]),
                 ...(email.tags.length === 0 ? [] : [["Tags", email.tags.join(", ")] as const]),
-                ["Tracked", tracked(email.tracking)],
+                ["Tracking", trackingOf(email.tracking)],
                 ...(email.opens + email.clicks === 0
                   ? []
-                  : [["Opens, clicks", `${email.opens}, ${email.clicks}`] as const]),
+                  : [["Opens / clicks", `${email.opens} / ${email.clicks}`] as const]),
               ]}
             />
           </Panel>
@@ -117,8 +128,8 @@ export const Email = () => {
   )
 }
 
-const tracked = ({ clicks, opens }: EmailWithContent["tracking"]): string =>
-  [...(opens ? ["opens"] : []), ...(clicks ? ["clicks"] : [])].join(" and ") || "no"
+const trackingOf = ({ clicks, opens }: EmailWithContent["tracking"]): string =>
+  [...(opens ? ["opens"] : []), ...(clicks ? ["clicks"] : [])].join(" and ") || "off"
 
 const Id = ({ text }: { readonly text: string }) => (
   <span className="flex items-center gap-1">
@@ -129,12 +140,12 @@ const Id = ({ text }: { readonly text: string }) => (
   </span>
 )
 
-/** `u` goes up, as in mail programs. */
-const useBack = () => {
+/** Returns to the list with `u`, as in Gmail. */
+const useBackKey = () => {
   const navigate = useNavigate()
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === "u" && !isTyping(event.target) && !isOverlaid() && !event.metaKey && !event.ctrlKey)
+      if (event.key === "u" && !isTyping(event.target) && !isDialogOpen() && !event.metaKey && !event.ctrlKey)
         void navigate({ to: "/emails" })
     }
     window.addEventListener("keydown", onKey)

@@ -3,31 +3,34 @@ import { useNavigate } from "@tanstack/react-router"
 import { CalendarClock, CircleX, Send } from "lucide-react"
 import { useState } from "react"
 import type { EmailWithContent } from "../api/Records.ts"
-import { patch, post } from "../api/Api.ts"
-import { useMay } from "../shell/useSession.ts"
+import * as Api from "../api/Api.ts"
+import { formErrors } from "../api/ApiError.ts"
+import { useHasScope } from "../shell/useHasScope.ts"
 import { Button } from "../ui/controls/Button.tsx"
-import { Confirm, Dialog, DialogForm } from "../ui/feedback/Dialog.tsx"
+import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
+import { Dialog } from "../ui/feedback/Dialog.tsx"
+import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
-import { say } from "../ui/feedback/Toasts.tsx"
+import { showToast } from "../ui/feedback/Toasts.tsx"
 
 interface Props {
   readonly email: EmailWithContent
   readonly onChanged: () => void
 }
 
-/** Somebody has not got it, and what they should have got is still there. */
+/** Whether a recipient was not reached and the content is still retained. */
 const canResend = ({ content, recipients, status }: EmailWithContent): boolean =>
   content !== null &&
   status !== "queued" &&
   recipients.some((each) => each.status !== "delivered" && each.status !== "complained")
 
-export const Actions = ({ email, onChanged }: Props) => {
-  const may = useMay("email:send")
+export const EmailActions = ({ email, onChanged }: Props) => {
+  const canSend = useHasScope("email:send")
   const navigate = useNavigate()
   const [canceling, setCanceling] = useState(false)
   const [scheduling, setScheduling] = useState(false)
   const [resending, setResending] = useState(false)
-  if (!may) return undefined
+  if (!canSend) return undefined
   return (
     <div className="flex flex-wrap gap-2">
       {email.status === "queued" && email.scheduled_at !== null ? (
@@ -42,36 +45,38 @@ export const Actions = ({ email, onChanged }: Props) => {
       ) : undefined}
       {canResend(email) ? (
         <Button icon={<Send size={14} />} onClick={() => setResending(true)}>
-          Send again
+          Resend
         </Button>
       ) : undefined}
-      <Confirm
+      <ConfirmDialog
         open={canceling}
         onOpenChange={setCanceling}
-        title="Cancel this message?"
-        action="Cancel the message"
+        title="Cancel this email?"
+        cancelLabel="Keep email"
+        action="Cancel email"
         onConfirm={async () => {
-          await post(`/email/${email.id}/cancel`)
+          await Api.post(`/email/${email.id}/cancel`)
           onChanged()
-          say("Canceled. It is given back to this month’s volume.")
+          showToast("Email canceled and refunded to this month’s limit.")
         }}
       >
-        Whoever has not got it yet will not get it.
-      </Confirm>
-      <Confirm
+        Recipients who have not received it yet will not receive it.
+      </ConfirmDialog>
+      <ConfirmDialog
         open={resending}
         onOpenChange={setResending}
-        title="Send it again?"
-        action="Send a copy"
+        title="Resend to recipients it didn’t reach?"
+        isDestructive={false}
+        action="Resend"
         onConfirm={async () => {
-          const copy = await post<{ readonly id: string }>(`/email/${email.id}/resend`)
-          say("A copy is on its way.")
+          const copy = await Api.post<{ readonly id: string }>(`/email/${email.id}/resend`)
+          showToast("Copy queued.")
           await navigate({ to: "/emails/$id", params: { id: copy.id } })
         }}
       >
-        A copy with an id of its own goes to every recipient that this message has not reached.
-      </Confirm>
-      <Dialog open={scheduling} onOpenChange={setScheduling} title="Reschedule">
+        A copy with a new ID is sent to every recipient this email did not reach.
+      </ConfirmDialog>
+      <Dialog open={scheduling} onOpenChange={setScheduling} title="Reschedule email">
         <Reschedule
           email={email}
           onDone={() => {
@@ -85,32 +90,34 @@ export const Actions = ({ email, onChanged }: Props) => {
 }
 
 const Reschedule = ({ email, onDone }: { readonly email: EmailWithContent; readonly onDone: () => void }) => {
-  const [at, setAt] = useState("")
+  const [sendAt, setSendAt] = useState("")
   const change = useMutation({
-    mutationFn: (scheduled_at: string) => patch(`/email/${email.id}`, { scheduled_at }),
+    mutationFn: (scheduled_at: string) => Api.patch(`/email/${email.id}`, { scheduled_at }),
     onSuccess: () => {
       onDone()
-      const before = email.scheduled_at
-      say("Rescheduled.", before === null ? undefined : () => change.mutate(before))
+      const previous = email.scheduled_at
+      showToast("Email rescheduled.", previous === null ? undefined : () => change.mutate(previous))
     },
   })
+  const errors = formErrors(change.error, ["scheduled_at"])
   return (
     <DialogForm
       submit="Reschedule"
       busy={change.isPending}
-      error={change.error}
+      error={errors.form}
       onCancel={onDone}
       onSubmit={() => {
-        if (at !== "") change.mutate(new Date(at).toISOString())
+        if (sendAt !== "") change.mutate(new Date(sendAt).toISOString())
       }}
     >
       <TextField
         label="Send at"
+        error={errors.field.scheduled_at}
         type="datetime-local"
         required
-        value={at}
-        onChange={(event) => setAt(event.target.value)}
-        hint="In your own time; at most 30 days ahead."
+        value={sendAt}
+        onChange={(event) => setSendAt(event.target.value)}
+        hint="In your time zone, at most 30 days ahead."
       />
     </DialogForm>
   )

@@ -1,7 +1,7 @@
 import type { EmailStatus } from "../api/Records.ts"
 
-/** Every filter of the log API, as it stands in the address. */
-export interface EmailSearch {
+/** Filters of the email log, as stored in the URL. */
+export interface EmailFilters {
   readonly status?: string
   readonly to?: string
   readonly from?: string
@@ -24,21 +24,22 @@ export const STATUSES: ReadonlyArray<EmailStatus> = [
   "complained",
 ]
 
-const TEXTS = ["status", "to", "from", "subject", "domain", "created_after", "created_before"] as const
+const TEXT_FILTERS = ["status", "to", "from", "subject", "domain", "created_after", "created_before"] as const
 
-export const emailSearch = (search: Record<string, unknown>): EmailSearch => {
-  const found: Record<string, string | ReadonlyArray<string>> = {}
-  for (const name of TEXTS) {
+/** Reads the filters from search parameters and ignores everything else. */
+export const emailFiltersOf = (search: Record<string, unknown>): EmailFilters => {
+  const filters: Record<string, string | ReadonlyArray<string>> = {}
+  for (const name of TEXT_FILTERS) {
     const value = search[name]
-    // A subject of digits is read as a number.
-    if ((typeof value === "string" || typeof value === "number") && value !== "") found[name] = String(value)
+    // The router parses a subject of digits as a number.
+    if ((typeof value === "string" || typeof value === "number") && value !== "") filters[name] = String(value)
   }
   const tag = search["tag"]
   const tags = (Array.isArray(tag) ? tag : [tag]).filter(
     (each): each is string => typeof each === "string" && each !== "",
   )
-  if (tags.length > 0) found["tag"] = tags
-  return found
+  if (tags.length > 0) filters["tag"] = tags
+  return filters
 }
 
-export const isFiltered = (search: EmailSearch): boolean => Object.keys(search).length > 0
+export const isFiltered = (search: EmailFilters): boolean => Object.keys(search).length > 0

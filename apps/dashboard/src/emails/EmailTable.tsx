@@ -3,36 +3,36 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual"
 import { useEffect, useRef } from "react"
 import type { Email } from "../api/Records.ts"
 import { useListKeys } from "../shell/useListKeys.ts"
-import { State } from "../ui/display/Badge.tsx"
+import { StatusBadge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
-import { Time } from "../ui/display/Time.tsx"
-import { Foreign } from "../ui/display/UntrustedText.tsx"
+import { RelativeTime } from "../ui/display/Time.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 const ROW_PX = 48
-/** Drawn above and below what is seen, so that quick scrolling finds rows there. */
+/** Rows rendered above and below the visible area, for fast scrolling. */
 const OVERSCAN = 12
-/** The next page is asked for when so many rows are left. */
-const AHEAD = 15
+/** Remaining rows at which the next page is fetched. */
+const PREFETCH_ROWS = 15
 
 interface Props {
   readonly rows: ReadonlyArray<Email>
-  readonly arrived: ReadonlySet<string>
+  readonly newIds: ReadonlySet<string>
   readonly hasMore: boolean
   readonly isLoadingMore: boolean
   readonly onMore: () => void
 }
 
-const first = ({ bcc, cc, to }: Email): string => [...to, ...cc, ...bcc][0] ?? ""
-const others = ({ recipients }: Email): number => Math.max(0, recipients.length - 1)
+const firstRecipient = ({ bcc, cc, to }: Email): string => [...to, ...cc, ...bcc][0] ?? ""
+const otherRecipients = ({ recipients }: Email): number => Math.max(0, recipients.length - 1)
 
-/** What is scheduled is queued, and says until when. */
-export const shownState = ({ scheduled_at, status }: Email, now: number): string =>
+/** The status to show: an email that is queued for later is "scheduled". */
+export const displayStatus = ({ scheduled_at, status }: Email, now: number): string =>
   status === "queued" && scheduled_at !== null && Date.parse(scheduled_at) > now ? "scheduled" : status
 
 const COLUMNS =
   "grid grid-cols-[6rem_minmax(0,1fr)_auto] items-center gap-x-3 sm:gap-x-4 sm:grid-cols-[7.25rem_minmax(0,15rem)_minmax(0,1fr)_6rem]"
 
-export const EmailTable = ({ arrived, hasMore, isLoadingMore, onMore, rows }: Props) => {
+export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Props) => {
   const navigate = useNavigate()
   const list = useRef<HTMLUListElement>(null)
   const virtual = useWindowVirtualizer({
@@ -40,19 +40,19 @@ export const EmailTable = ({ arrived, hasMore, isLoadingMore, onMore, rows }: Pr
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN,
     scrollMargin: list.current?.offsetTop ?? 0,
-    getItemKey: (nth) => rows[nth]?.id ?? nth,
+    getItemKey: (index) => rows[index]?.id ?? index,
   })
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
-    if (hasMore && !isLoadingMore && last >= rows.length - AHEAD) onMore()
+    if (hasMore && !isLoadingMore && last >= rows.length - PREFETCH_ROWS) onMore()
   }, [hasMore, isLoadingMore, last, onMore, rows.length])
-  const at = useListKeys(rows.length, {
-    open: (nth) => {
-      const id = rows[nth]?.id
+  const selected = useListKeys(rows.length, {
+    open: (index) => {
+      const id = rows[index]?.id
       if (id !== undefined) void navigate({ to: "/emails/$id", params: { id } })
     },
-    show: (nth) => virtual.scrollToIndex(nth, { align: "auto" }),
+    show: (index) => virtual.scrollToIndex(index, { align: "auto" }),
   })
   return (
     <div>
@@ -60,7 +60,7 @@ export const EmailTable = ({ arrived, hasMore, isLoadingMore, onMore, rows }: Pr
         aria-hidden
         className={cx(COLUMNS, "hidden h-9 border-b border-line px-4 text-xs font-medium text-ink-3 sm:grid")}
       >
-        <span>State</span>
+        <span>Status</span>
         <span>To</span>
         <span>Subject</span>
         <span className="text-right">Sent</span>
@@ -80,8 +80,8 @@ export const EmailTable = ({ arrived, hasMore, isLoadingMore, onMore, rows }: Pr
                 className={cx(
                   COLUMNS,
                   "h-full border-b border-line px-4 text-sm transition-colors duration-75 hover:bg-hover focus-visible:-outline-offset-2",
-                  item.index === at && "bg-hover",
-                  arrived.has(email.id) && "arrived",
+                  item.index === selected && "bg-hover",
+                  newIds.has(email.id) && "arrived",
                 )}
               >
                 <Row email={email} />
@@ -91,7 +91,7 @@ export const EmailTable = ({ arrived, hasMore, isLoadingMore, onMore, rows }: Pr
         })}
       </ul>
       {isLoadingMore ? (
-        <p className="border-t border-line px-4 py-3 text-center text-xs text-ink-3">Loading older messages</p>
+        <p className="border-t border-line px-4 py-3 text-center text-xs text-ink-3">Loading older emails</p>
       ) : undefined}
     </div>
   )
@@ -100,33 +100,33 @@ export const EmailTable = ({ arrived, hasMore, isLoadingMore, onMore, rows }: Pr
 const Row = ({ email }: { readonly email: Email }) => (
   <>
     <span>
-      <State state={shownState(email, Date.now())} />
+      <StatusBadge status={displayStatus(email, Date.now())} />
     </span>
     <span className="hidden min-w-0 items-center gap-1.5 sm:flex">
       <span className="truncate text-ink">
-        <Foreign text={first(email)} />
+        <UntrustedText text={firstRecipient(email)} />
       </span>
-      {others(email) > 0 ? (
-        <span className="shrink-0 rounded-md bg-hover px-1 text-xs text-ink-2">+{others(email)}</span>
+      {otherRecipients(email) > 0 ? (
+        <span className="shrink-0 rounded-md bg-hover px-1 text-xs text-ink-2">+{otherRecipients(email)}</span>
       ) : undefined}
     </span>
     <span className="flex min-w-0 items-center gap-2">
       <span className="min-w-0 truncate">
         <span className="block truncate text-ink sm:text-ink-2">
-          {email.subject === "" ? "No subject" : <Foreign text={email.subject} />}
+          {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
         </span>
         <span className="block truncate text-xs text-ink-3 sm:hidden">
-          <Foreign text={first(email)} />
+          <UntrustedText text={firstRecipient(email)} />
         </span>
       </span>
       {email.tags.map((tag) => (
         <span key={tag} className="hidden shrink-0 rounded-md border border-line px-1.5 text-xs text-ink-3 md:inline">
-          <Foreign text={tag} />
+          <UntrustedText text={tag} />
         </span>
       ))}
     </span>
     <span className="tabular text-right text-xs text-ink-3">
-      <Time iso={email.created_at} />
+      <RelativeTime iso={email.created_at} />
     </span>
   </>
 )

@@ -1,28 +1,28 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { get } from "../api/Api.ts"
-import * as queries from "../api/Queries.ts"
+import * as Api from "../api/Api.ts"
+import * as Queries from "../api/Queries.ts"
 import type { Delivery, EventRecord, Page } from "../api/Records.ts"
-import { State } from "../ui/display/Badge.tsx"
-import { SkeletonRows } from "../ui/layout/Screen.tsx"
-import { Time } from "../ui/display/Time.tsx"
+import { StatusBadge } from "../ui/display/Badge.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { RelativeTime } from "../ui/display/Time.tsx"
 
-/** Calls are listed a webhook at a time, so this looks through the newest of each. */
-const LOOKED_THROUGH = 100
+/** Deliveries read per webhook: the API lists deliveries by webhook, not by email. */
+const DELIVERIES_PER_WEBHOOK = 100
 
-/** The calls that this message's events have caused. */
-export const WebhooksOf = ({ events }: { readonly events: ReadonlyArray<EventRecord> }) => {
-  const webhooks = useQuery(queries.webhooks)
+/** Webhook deliveries of the events of an email. */
+export const EmailWebhooks = ({ events }: { readonly events: ReadonlyArray<EventRecord> }) => {
+  const webhooks = useQuery(Queries.webhooks)
   const ids = new Set(events.map(({ id }) => id as string))
-  const found = useQuery({
-    queryKey: ["webhooks-of", [...ids]],
+  const deliveries = useQuery({
+    queryKey: ["email-webhooks", [...ids]],
     enabled: webhooks.isSuccess,
     queryFn: async ({ signal }) => {
       const pages = await Promise.all(
         (webhooks.data?.data ?? []).map(async (webhook) => {
-          const page = await get<Page<Delivery>>(
+          const page = await Api.get<Page<Delivery>>(
             `/webhooks/${webhook.id}/deliveries`,
-            { limit: LOOKED_THROUGH },
+            { limit: DELIVERIES_PER_WEBHOOK },
             signal,
           )
           return page.data.map((delivery) => ({ delivery, url: webhook.url }))
@@ -31,28 +31,28 @@ export const WebhooksOf = ({ events }: { readonly events: ReadonlyArray<EventRec
       return pages.flat().filter(({ delivery }) => ids.has(delivery.event_id))
     },
   })
-  if (webhooks.isPending || found.isPending) return <SkeletonRows rows={3} />
-  const calls = found.data ?? []
-  if (calls.length === 0)
+  if (webhooks.isPending || deliveries.isPending) return <SkeletonRows rows={3} />
+  const rows = deliveries.data ?? []
+  if (rows.length === 0)
     return (
       <p className="p-8 text-center text-sm text-ink-3">
-        No webhook was called for this message, as far as the last {LOOKED_THROUGH} calls of each show.
+        No webhook deliveries for this email among the last {DELIVERIES_PER_WEBHOOK} deliveries of each webhook.
       </p>
     )
   return (
     <ul className="divide-y divide-line">
-      {calls.map(({ delivery, url }) => (
+      {rows.map(({ delivery, url }) => (
         <li key={delivery.id}>
           <Link
             to="/webhooks/$id"
             params={{ id: delivery.webhook_id }}
             className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover"
           >
-            <State state={delivery.status} />
+            <StatusBadge status={delivery.status} />
             <code className="shrink-0 font-mono text-xs">{delivery.event_type}</code>
             <span className="min-w-0 grow truncate text-ink-3">{url}</span>
             <span className="shrink-0 text-xs text-ink-3">
-              <Time iso={delivery.created_at} />
+              <RelativeTime iso={delivery.created_at} />
             </span>
           </Link>
         </li>

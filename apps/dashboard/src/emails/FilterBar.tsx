@@ -4,18 +4,18 @@ import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
-import { type EmailSearch, isFiltered, STATUSES } from "./EmailFilters.ts"
+import { type EmailFilters, isFiltered, STATUSES } from "./EmailFilters.ts"
 
-/** While somebody types, the log is not asked for every letter. */
-const TYPING_MS = 300
+/** Delay of the search after the last key. */
+const SEARCH_DELAY_MS = 300
 
 interface Props {
-  readonly search: EmailSearch
-  readonly onChange: (search: EmailSearch) => void
+  readonly filters: EmailFilters
+  readonly onChange: (filters: EmailFilters) => void
 }
 
-const NAMES: { readonly [K in keyof EmailSearch]-?: string } = {
-  status: "State",
+const LABELS: { readonly [K in keyof EmailFilters]-?: string } = {
+  status: "Status",
   to: "To",
   from: "From",
   subject: "Subject",
@@ -25,67 +25,62 @@ const NAMES: { readonly [K in keyof EmailSearch]-?: string } = {
   created_before: "Before",
 }
 
-const without = (search: EmailSearch, name: keyof EmailSearch): EmailSearch => {
-  const { [name]: _, ...rest } = search
+const without = (filters: EmailFilters, name: keyof EmailFilters): EmailFilters => {
+  const { [name]: _, ...rest } = filters
   return rest
 }
 
-const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
+const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
-export const Filters = ({ onChange, search }: Props) => {
-  const [more, setMore] = useState(false)
-  const statuses = search.status?.split(",") ?? []
+export const FilterBar = ({ filters, onChange }: Props) => {
+  const [isOpen, setOpen] = useState(false)
+  const statuses = filters.status?.split(",") ?? []
   const toggle = (status: string) => {
     const next = statuses.includes(status) ? statuses.filter((each) => each !== status) : [...statuses, status]
-    onChange(next.length === 0 ? without(search, "status") : { ...search, status: next.join(",") })
+    onChange(next.length === 0 ? without(filters, "status") : { ...filters, status: next.join(",") })
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <SearchBox search={search} onChange={onChange} />
+      <SearchBox filters={filters} onChange={onChange} />
       <Menu
         align="start"
         trigger={
           <Button icon={<ListFilter size={14} />}>
-            {statuses.length === 0 ? "State" : statuses.map(capital).join(", ")}
+            {statuses.length === 0 ? "Status" : statuses.map(capitalize).join(", ")}
           </Button>
         }
         items={STATUSES.map((status) => ({
-          name: capital(status),
+          name: capitalize(status),
           icon: (
             <span className="inline-block w-3 text-center text-accent">{statuses.includes(status) ? "✓" : ""}</span>
           ),
           onSelect: () => toggle(status),
         }))}
       />
-      <Button icon={<CalendarRange size={14} />} onClick={() => setMore(true)}>
+      <Button icon={<CalendarRange size={14} />} onClick={() => setOpen(true)}>
         More filters
       </Button>
-      {Object.entries(search)
+      {Object.entries(filters)
         .filter(([name]) => name !== "status" && name !== "subject" && name !== "to")
         .map(([name, value]) => (
           <Chip
             key={name}
-            name={NAMES[name as keyof EmailSearch]}
-            onRemove={() => onChange(without(search, name as keyof EmailSearch))}
+            name={LABELS[name as keyof EmailFilters]}
+            onRemove={() => onChange(without(filters, name as keyof EmailFilters))}
           >
             {Array.isArray(value) ? value.join(", ") : String(value)}
           </Chip>
         ))}
-      {isFiltered(search) ? (
-        <Button look="quiet" onClick={() => onChange({})}>
-          Clear
+      {isFiltered(filters) ? (
+        <Button variant="ghost" onClick={() => onChange({})}>
+          Clear filters
         </Button>
       ) : undefined}
-      <Dialog
-        open={more}
-        onOpenChange={setMore}
-        title="Filter the log"
-        description="All of what you fill in has to fit."
-      >
-        <MoreFilters
-          search={search}
+      <Dialog open={isOpen} onOpenChange={setOpen} title="Filter emails" description="Emails must match every filter.">
+        <FilterForm
+          filters={filters}
           onApply={(next) => {
-            setMore(false)
+            setOpen(false)
             onChange(next)
           }}
         />
@@ -94,20 +89,20 @@ export const Filters = ({ onChange, search }: Props) => {
   )
 }
 
-/** An address searches recipients, anything else subjects. */
-const SearchBox = ({ onChange, search }: Props) => {
-  const shown = search.to ?? search.subject ?? ""
-  const [text, setText] = useState(shown)
-  useEffect(() => setText(shown), [shown])
+/** Searches recipients if the text is an address, otherwise subjects. */
+const SearchBox = ({ filters, onChange }: Props) => {
+  const current = filters.to ?? filters.subject ?? ""
+  const [text, setText] = useState(current)
+  useEffect(() => setText(current), [current])
   useEffect(() => {
-    const word = text.trim()
-    if (word === shown || (word.includes("@") && !/@[^@\s]+\.[^@\s]+$/u.test(word))) return undefined
+    const query = text.trim()
+    if (query === current || (query.includes("@") && !/@[^@\s]+\.[^@\s]+$/u.test(query))) return undefined
     const timer = setTimeout(() => {
-      const rest = without(without(search, "to"), "subject")
-      onChange(word === "" ? rest : word.includes("@") ? { ...rest, to: word } : { ...rest, subject: word })
-    }, TYPING_MS)
+      const rest = without(without(filters, "to"), "subject")
+      onChange(query === "" ? rest : query.includes("@") ? { ...rest, to: query } : { ...rest, subject: query })
+    }, SEARCH_DELAY_MS)
     return () => clearTimeout(timer)
-  }, [onChange, search, shown, text])
+  }, [current, onChange, filters, text])
   return (
     <label className="relative min-w-56 grow sm:max-w-sm sm:grow-0 sm:basis-80">
       <span className="sr-only">Search by recipient or subject</span>
@@ -142,7 +137,7 @@ const Chip = ({
     <span className="max-w-48 truncate">{children}</span>
     <button
       type="button"
-      aria-label={`Remove the filter ${name}`}
+      aria-label={`Remove filter ${name}`}
       onClick={onRemove}
       className="rounded-md p-1 text-ink-3 hover:text-ink"
     >
@@ -151,25 +146,25 @@ const Chip = ({
   </span>
 )
 
-/** `datetime-local` speaks the reader's own time, the API speaks UTC. */
+/** Converts a UTC time of the API to the local time that a `datetime-local` input expects. */
 const toLocal = (iso: string | undefined): string => {
   if (iso === undefined) return ""
   const at = new Date(iso)
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-const MoreFilters = ({
+const FilterForm = ({
   onApply,
-  search,
+  filters,
 }: {
-  readonly search: EmailSearch
-  readonly onApply: (search: EmailSearch) => void
+  readonly filters: EmailFilters
+  readonly onApply: (filters: EmailFilters) => void
 }) => {
   const apply = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
     const text = (name: string) => String(form.get(name) ?? "").trim()
-    const next: Record<string, unknown> = search.status === undefined ? {} : { status: search.status }
+    const next: Record<string, unknown> = filters.status === undefined ? {} : { status: filters.status }
     for (const name of ["to", "from", "subject", "domain"]) if (text(name) !== "") next[name] = text(name)
     for (const name of ["created_after", "created_before"])
       if (text(name) !== "") next[name] = new Date(text(name)).toISOString()
@@ -182,32 +177,32 @@ const MoreFilters = ({
   }
   return (
     <form className="grid gap-4 p-5 sm:grid-cols-2" onSubmit={apply}>
-      <TextField label="To" name="to" type="email" defaultValue={search.to} placeholder="ana@example.org" />
-      <TextField label="From" name="from" type="email" defaultValue={search.from} placeholder="hello@acme.test" />
-      <TextField label="Subject contains" name="subject" defaultValue={search.subject} />
-      <TextField label="Domain" name="domain" defaultValue={search.domain} placeholder="acme.test" />
+      <TextField label="To" name="to" type="email" defaultValue={filters.to} placeholder="ana@example.org" />
+      <TextField label="From" name="from" type="email" defaultValue={filters.from} placeholder="hello@acme.test" />
+      <TextField label="Subject contains" name="subject" defaultValue={filters.subject} />
+      <TextField label="Domain" name="domain" defaultValue={filters.domain} placeholder="acme.test" />
       <TextField
         className="sm:col-span-2"
         label="Tags"
         name="tag"
-        defaultValue={search.tag?.join(", ")}
-        hint="Several with commas between; a message has to have all of them."
+        defaultValue={filters.tag?.join(", ")}
+        hint="Separate with commas. Emails must have all of them."
       />
       <TextField
         label="After"
         name="created_after"
         type="datetime-local"
-        defaultValue={toLocal(search.created_after)}
+        defaultValue={toLocal(filters.created_after)}
       />
       <TextField
         label="Before"
         name="created_before"
         type="datetime-local"
-        defaultValue={toLocal(search.created_before)}
+        defaultValue={toLocal(filters.created_before)}
       />
       <footer className="flex justify-end gap-2 sm:col-span-2">
-        <Button type="submit" look="solid">
-          Show
+        <Button type="submit" variant="primary">
+          Apply filters
         </Button>
       </footer>
     </form>

@@ -1,110 +1,115 @@
 import { infiniteQueryOptions, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useRef, useState } from "react"
-import { type Liveness, useLive } from "../api/useEventStream.ts"
+import * as Api from "../api/Api.ts"
+import { ApiError } from "../api/ApiError.ts"
+import * as PagedList from "../api/PagedList.ts"
 import type { Email, Page } from "../api/Records.ts"
-import { merged, newsOf, reachOf, type Rows, rowsOf } from "../api/PagedList.ts"
-import { get, Refused } from "../api/Api.ts"
-import { usePaced } from "../api/useThrottle.ts"
-import { useMay } from "../shell/useSession.ts"
-import { type EmailSearch, isFiltered } from "./EmailFilters.ts"
+import { type StreamState, useEventStream } from "../api/useEventStream.ts"
+import { useThrottle } from "../api/useThrottle.ts"
+import { useHasScope } from "../shell/useHasScope.ts"
+import { type EmailFilters, isFiltered } from "./EmailFilters.ts"
 
-const PAGE = 50
-/** Logs may be asked for sixty times a minute; a tail takes half of that at most, and leaves the rest to the reader. */
-const TAIL_MS = 2_000
-/** A message and its delivery come in together. */
-const GATHER_MS = 500
-/** Without the right to the stream the log is asked instead. */
+const PAGE_SIZE = 50
+/** Time per request of live updates. Keys may read logs 60 times a minute; this leaves half of that to the user. */
+const UPDATE_INTERVAL_MS = 2_000
+/** An email and its delivery usually arrive within this time and are read together. */
+const DEBOUNCE_MS = 500
+/** Refetch interval for users without access to the event stream. */
 const POLL_MS = 5_000
-/** Rows further down whose state changed, looked up one by one, so many at a time. */
-const MAX_LOOKED_UP = 5
+/** Older rows with a new status that one update reads, one request each. */
+const MAX_OLDER_ROWS = 5
 
-export const emails = (search: EmailSearch) =>
+export const emailListQuery = (filters: EmailFilters) =>
   infiniteQueryOptions({
-    queryKey: ["emails", search],
+    queryKey: ["emails", filters],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
-      get<Page<Email>>("/email/logs", { ...search, limit: PAGE, after: pageParam }, signal),
+      Api.get<Page<Email>>("/email/logs", { ...filters, limit: PAGE_SIZE, after: pageParam }, signal),
     getNextPageParam: (page) => page.next_cursor ?? undefined,
-    // All pages would be asked for again, one after another; the tail keeps the list true instead.
+    // A refetch would read all pages one after another; `useLiveEmails` updates the list instead.
     staleTime: 60_000,
     refetchOnWindowFocus: false,
   })
 
-export interface Tail {
-  /** Held while the server asks to be left alone: what the list shows is not of this moment. */
-  readonly liveness: Liveness | "held"
-  /** Which rows came in while the list was open. */
-  readonly arrived: ReadonlySet<string>
+export type LiveState = StreamState | "rate-limited"
+
+interface LiveEmails {
+  readonly state: LiveState
+  /** Ids of rows that arrived while the list was open. */
+  readonly newIds: ReadonlySet<string>
 }
 
-/** Keeps the list true while it is looked at: by the stream of events, or by asking now and then. */
-export const useTail = (search: EmailSearch, enabled: boolean): Tail => {
+/** Updates the list while it is shown: after events of the stream, or by polling for users without access to it. */
+export const useLiveEmails = (filters: EmailFilters, enabled: boolean): LiveEmails => {
   const client = useQueryClient()
-  const isAdmin = useMay("admin")
-  const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set())
-  const changed = useRef(new Set<string>())
-  const key = emails(search).queryKey
+  const canStream = useHasScope("admin")
+  const [newIds, setNewIds] = useState<ReadonlySet<string>>(new Set())
+  const changedIds = useRef(new Set<string>())
+  const key = emailListQuery(filters).queryKey
 
-  const catchUp = async () => {
-    const before = client.getQueryData<Rows<Email>>(key)
-    if (before === undefined) return 1
-    const ids = [...changed.current]
-    changed.current.clear()
+  const update = async () => {
+    const list = client.getQueryData<PagedList.PagedList<Email>>(key)
+    if (list === undefined) return 1
+    const changed = [...changedIds.current]
+    changedIds.current.clear()
     try {
-      const pages = await newsOf(before, (after) => get("/email/logs", { ...search, limit: PAGE, after }))
-      const known = new Set(rowsOf(before).map(({ id }) => id as string))
-      const further = ids.filter((id) => known.has(id) && id < reachOf(pages))
-      const asked = further.slice(0, MAX_LOOKED_UP)
-      const others = new Map(await Promise.all(asked.map((id) => lookUp(id, search))).then((all) => all.flat()))
-      client.setQueryData<Rows<Email>>(
-        key,
-        (data) => data && merged(data, { pages, others, isLeft: isFiltered(search) }),
+      const pages = await PagedList.fetchNewest(list, (after) =>
+        Api.get<Page<Email>>("/email/logs", { ...filters, limit: PAGE_SIZE, after }),
       )
-      const newest = rowsOf(before)[0]?.id ?? ""
-      const news = rowsOf({ pages }).filter(({ id }) => id > newest)
-      if (news.length > 0) setArrived((all) => new Set([...all, ...news.map(({ id }) => id)]))
-      for (const id of further.slice(MAX_LOOKED_UP)) changed.current.add(id)
-      if (changed.current.size > 0) soon()
-      return pages.length + asked.length
+      const listed = new Set(PagedList.rowsOf(list).map(({ id }) => id as string))
+      const older = changed.filter((id) => listed.has(id) && id < PagedList.lowestId(pages))
+      const toRead = older.slice(0, MAX_OLDER_ROWS)
+      const olderRows = new Map(await Promise.all(toRead.map((id) => readRow(id, filters))).then((all) => all.flat()))
+      client.setQueryData<PagedList.PagedList<Email>>(
+        key,
+        (current) => current && PagedList.merge(current, { pages, olderRows, canShrink: isFiltered(filters) }),
+      )
+      const newest = PagedList.rowsOf(list)[0]?.id ?? ""
+      const added = PagedList.rowsOf({ pages }).filter(({ id }) => id > newest)
+      if (added.length > 0) setNewIds((all) => new Set([...all, ...added.map(({ id }) => id)]))
+      for (const id of older.slice(MAX_OLDER_ROWS)) changedIds.current.add(id)
+      if (changedIds.current.size > 0) trigger()
+      return pages.length + toRead.length
     } catch (error) {
-      for (const id of ids) changed.current.add(id)
+      for (const id of changed) changedIds.current.add(id)
       throw error
     }
   }
-  const { ask: soon, isHeld } = usePaced(catchUp, { every_ms: TAIL_MS, gather_ms: GATHER_MS })
+  const { isRateLimited, trigger } = useThrottle(update, { interval_ms: UPDATE_INTERVAL_MS, debounce_ms: DEBOUNCE_MS })
 
-  const liveness = useLive({
-    types: EMAIL_TYPES,
-    enabled: enabled && isAdmin,
-    onBegin: soon,
+  const streamState = useEventStream({
+    types: EMAIL_EVENT_TYPES,
+    enabled: enabled && canStream,
+    onStart: trigger,
     onEvent: ({ stream_id }) => {
-      changed.current.add(stream_id)
-      soon()
+      changedIds.current.add(stream_id)
+      trigger()
     },
   })
   useEffect(() => {
-    if (!enabled || isAdmin) return undefined
-    const poll = window.setInterval(soon, POLL_MS)
+    if (!enabled || canStream) return undefined
+    const poll = window.setInterval(trigger, POLL_MS)
     return () => window.clearInterval(poll)
   })
-  const shown = enabled && !isAdmin ? "live" : liveness
-  return { liveness: shown === "live" && isHeld ? "held" : shown, arrived }
+  const state = enabled && !canStream ? "live" : streamState
+  return { state: state === "live" && isRateLimited ? "rate-limited" : state, newIds }
 }
 
-/** As it is now; one that does not have the status any more that was asked for is none of the list. */
-const lookUp = async (
+/** Reads one row. The row is `undefined` if its status no longer matches the filter. */
+const readRow = async (
   id: string,
-  { status }: EmailSearch,
+  { status }: EmailFilters,
 ): Promise<ReadonlyArray<readonly [string, Email | undefined]>> => {
-  const email = await get<Email>(`/email/logs/${id}`).catch((error: unknown) => {
-    if (error instanceof Refused && error.status === 404) return undefined
+  const email = await Api.get<Email>(`/email/logs/${id}`).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return undefined
     throw error
   })
   if (email === undefined) return []
   return [[id, status === undefined || email.status === status ? email : undefined]]
 }
 
-export const EMAIL_TYPES = [
+/** Events that change a row of the list. */
+export const EMAIL_EVENT_TYPES = [
   "email.queued",
   "email.sent",
   "email.delivered",

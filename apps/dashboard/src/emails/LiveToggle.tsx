@@ -1,36 +1,33 @@
-import type { Liveness } from "../api/useEventStream.ts"
+import type { LiveState } from "./LiveEmails.ts"
 import { cx } from "../ui/display/cx.ts"
 
-export const LiveSwitch = ({
-  liveness,
-  on,
+export const LiveToggle = ({
+  isOn,
   onChange,
+  state,
 }: {
-  readonly on: boolean
-  readonly liveness: Liveness | "held"
+  readonly isOn: boolean
+  readonly state: LiveState
   readonly onChange: (on: boolean) => void
 }) => (
   <button
     type="button"
     role="switch"
-    aria-checked={on}
-    onClick={() => onChange(!on)}
+    aria-checked={isOn}
+    onClick={() => onChange(!isOn)}
     title={
-      !on
-        ? "The list stands still"
-        : liveness === "held"
-          ? "Too many requests were made: the list goes on by itself within a minute"
-          : "New messages and states come in by themselves"
+      !isOn
+        ? "Live updates are paused"
+        : state === "rate-limited"
+          ? "Rate limit reached. Updates resume within a minute"
+          : "New emails and status changes appear automatically"
     }
     className="inline-flex h-8 items-center gap-2 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium hover:bg-hover"
   >
     <span
       aria-hidden
-      className={cx(
-        "size-2 rounded-full",
-        !on ? "bg-line-strong" : liveness === "live" ? "bg-good breathing" : "bg-warn",
-      )}
+      className={cx("size-2 rounded-full", !isOn ? "bg-line-strong" : state === "live" ? "bg-good pulsing" : "bg-warn")}
     />
-    {!on ? "Paused" : liveness === "live" ? "Live" : liveness === "held" ? "Waiting" : "Connecting"}
+    {!isOn ? "Paused" : state === "live" ? "Live" : state === "rate-limited" ? "Rate limited" : "Connecting"}
   </button>
 )

@@ -1,24 +1,26 @@
 import type { Recipient } from "../api/Records.ts"
-import { State } from "../ui/display/Badge.tsx"
-import { Foreign } from "../ui/display/UntrustedText.tsx"
+import { StatusBadge } from "../ui/display/Badge.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 const KINDS = { to: "", cc: "Cc", bcc: "Bcc" } as const
-/** More than these are folded away. */
-const SHOWN = 8
+/** Number of recipients shown before "more". */
+const MAX_SHOWN = 8
 
 export const Recipients = ({ recipients }: { readonly recipients: ReadonlyArray<Recipient> }) => (
   <>
     <ul className="divide-y divide-line">
-      {recipients.slice(0, SHOWN).map((recipient) => (
-        <One key={`${recipient.kind} ${recipient.address}`} recipient={recipient} />
+      {recipients.slice(0, MAX_SHOWN).map((recipient) => (
+        <RecipientRow key={`${recipient.kind} ${recipient.address}`} recipient={recipient} />
       ))}
     </ul>
-    {recipients.length > SHOWN ? (
+    {recipients.length > MAX_SHOWN ? (
       <details className="border-t border-line">
-        <summary className="cursor-pointer px-4 py-2.5 text-sm text-ink-2">{recipients.length - SHOWN} more</summary>
+        <summary className="cursor-pointer px-4 py-2.5 text-sm text-ink-2">
+          {recipients.length - MAX_SHOWN} more
+        </summary>
         <ul className="divide-y divide-line">
-          {recipients.slice(SHOWN).map((recipient) => (
-            <One key={`${recipient.kind} ${recipient.address}`} recipient={recipient} />
+          {recipients.slice(MAX_SHOWN).map((recipient) => (
+            <RecipientRow key={`${recipient.kind} ${recipient.address}`} recipient={recipient} />
           ))}
         </ul>
       </details>
@@ -26,19 +28,19 @@ export const Recipients = ({ recipients }: { readonly recipients: ReadonlyArray<
   </>
 )
 
-const One = ({ recipient }: { readonly recipient: Recipient }) => (
+const RecipientRow = ({ recipient }: { readonly recipient: Recipient }) => (
   <li className="flex items-center gap-3 px-4 py-2.5 text-sm">
     <span className="min-w-0 grow">
       <span className="block truncate" title={recipient.address}>
         {KINDS[recipient.kind] === "" ? undefined : (
           <span className="mr-1.5 text-xs text-ink-3">{KINDS[recipient.kind]}</span>
         )}
-        <Foreign text={recipient.address} />
+        <UntrustedText text={recipient.address} />
       </span>
       {recipient.suppression === null ? undefined : (
-        <span className="block text-xs text-ink-3">suppressed: {recipient.suppression.replace("_", " ")}</span>
+        <span className="block text-xs text-ink-3">Suppressed: {recipient.suppression.replace("_", " ")}</span>
       )}
     </span>
-    <State state={recipient.status} />
+    <StatusBadge status={recipient.status} />
   </li>
 )

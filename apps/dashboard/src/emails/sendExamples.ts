@@ -1,7 +1,7 @@
 import { instance } from "../api/instance.ts"
 import type { Example } from "../ui/display/Code.tsx"
 
-/** A first message, ready to be pasted: the address is this very server's. */
+/** Code examples that send an email through this server. */
 export const sendExamples = (key = "$WAYBILL_KEY", from = "Acme <hello@acme.test>"): ReadonlyArray<Example> => {
   const message = { from, to: "ana@example.org", subject: "Hello", text: "It works." }
   return [
@@ -27,7 +27,7 @@ export const sendExamples = (key = "$WAYBILL_KEY", from = "Acme <hello@acme.test
     {
       name: "SMTP",
       code: [
-        `# Any user name; the password is an API key.`,
+        `# Any user name works; the password is an API key.`,
         `swaks --server ${new URL(instance.url).hostname}:2525 --auth PLAIN \\`,
         `  --auth-user waybill --auth-password "${key}" \\`,
         `  --from hello@acme.test --to ana@example.org --header "Subject: Hello"`,

@@ -2,86 +2,97 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Inbox as Icon, Trash2 } from "lucide-react"
 import { Suspense, useEffect, useState } from "react"
-import { useLive } from "../api/useEventStream.ts"
-import { ahead, takeBack, without } from "../api/OptimisticUpdate.ts"
-import { merged, newsOf, type Rows } from "../api/PagedList.ts"
-import * as queries from "../api/Queries.ts"
+import { useEventStream } from "../api/useEventStream.ts"
+import * as OptimisticUpdate from "../api/OptimisticUpdate.ts"
+import * as PagedList from "../api/PagedList.ts"
+import * as Queries from "../api/Queries.ts"
 import type { SandboxMessage } from "../api/Records.ts"
-import { remove } from "../api/Api.ts"
-import { usePaced } from "../api/useThrottle.ts"
+import * as Api from "../api/Api.ts"
+import { useThrottle } from "../api/useThrottle.ts"
 import { sendExamples } from "../emails/sendExamples.ts"
 import { useListKeys } from "../shell/useListKeys.ts"
-import { useMay } from "../shell/useSession.ts"
+import { useHasScope } from "../shell/useHasScope.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { cx } from "../ui/display/cx.ts"
-import { Confirm } from "../ui/feedback/Dialog.tsx"
-import { Empty } from "../ui/feedback/EmptyState.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel, Screen, SkeletonRows } from "../ui/layout/Screen.tsx"
-import { Time } from "../ui/display/Time.tsx"
-import { say } from "../ui/feedback/Toasts.tsx"
-import { Mail } from "./CapturedMessage.tsx"
-import { Foreign } from "../ui/display/UntrustedText.tsx"
+import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
+import { EmptyState } from "../ui/feedback/EmptyState.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { RelativeTime } from "../ui/display/Time.tsx"
+import { showToast } from "../ui/feedback/Toasts.tsx"
+import { CapturedMessage } from "./CapturedMessage.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
-const ARRIVALS = ["email.delivered"]
-const GATHER_MS = 400
-/** A quarter of the window, which mail that is looked at and all other screens share. */
-const TAIL_MS = 2_000
+const EVENT_TYPES = ["email.delivered"]
+/** Messages that arrive within this time are read together. */
+const DEBOUNCE_MS = 400
+/** Time per request of live updates: half of what a key may read, the rest is left to the user. */
+const UPDATE_INTERVAL_MS = 2_000
+/** Refetch interval for users without access to the event stream. */
 const POLL_MS = 5_000
 
-/** Mail that was captured instead of sent, as its readers would see it. */
+/** Inbox of the sandbox: messages that were captured instead of delivered. */
 export const Inbox = () => {
   const { id } = useSearch({ from: "/shell/inbox" })
   const navigate = useNavigate({ from: "/inbox" })
   const client = useQueryClient()
-  const isAdmin = useMay("admin")
-  const mayDelete = useMay("email:send")
+  const canStream = useHasScope("admin")
+  const canDelete = useHasScope("email:send")
   const [emptying, setEmptying] = useState(false)
-  const query = useInfiniteQuery(queries.inbox)
+  const query = useInfiniteQuery(Queries.inbox)
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
   const refresh = () => client.invalidateQueries({ queryKey: ["inbox"], exact: true })
-  const catchUp = async () => {
-    const before = client.getQueryData<Rows<SandboxMessage>>(queries.inbox.queryKey)
-    if (before === undefined) return 1
-    const pages = await newsOf(before, queries.inboxPage)
-    client.setQueryData<Rows<SandboxMessage>>(
-      queries.inbox.queryKey,
-      (data) => data && merged(data, { pages, isLeft: true }),
+  const update = async () => {
+    const list = client.getQueryData<PagedList.PagedList<SandboxMessage>>(Queries.inbox.queryKey)
+    if (list === undefined) return 1
+    const pages = await PagedList.fetchNewest(list, Queries.inboxPage)
+    client.setQueryData<PagedList.PagedList<SandboxMessage>>(
+      Queries.inbox.queryKey,
+      (current) => current && PagedList.merge(current, { pages, canShrink: true }),
     )
     return pages.length
   }
-  const { ask } = usePaced(catchUp, { every_ms: TAIL_MS, gather_ms: GATHER_MS })
-  useLive({ types: ARRIVALS, enabled: isAdmin, onBegin: ask, onEvent: ask })
+  const { trigger } = useThrottle(update, { interval_ms: UPDATE_INTERVAL_MS, debounce_ms: DEBOUNCE_MS })
+  useEventStream({ types: EVENT_TYPES, enabled: canStream, onStart: trigger, onEvent: trigger })
   useEffect(() => {
-    if (isAdmin) return undefined
-    const poll = window.setInterval(ask, POLL_MS)
+    if (canStream) return undefined
+    const poll = window.setInterval(trigger, POLL_MS)
     return () => window.clearInterval(poll)
-  }, [ask, isAdmin])
-  const open = (next: SandboxMessage | undefined) =>
+  }, [canStream, trigger])
+  const select = (next: SandboxMessage | undefined) =>
     void navigate({ search: next === undefined ? {} : { id: next.id }, replace: true })
-  const at = useListKeys(rows.length, { open: (nth) => open(rows[nth]), show: (nth) => open(rows[nth]) })
+  const keyIndex = useListKeys(rows.length, {
+    open: (index) => select(rows[index]),
+    show: (index) => select(rows[index]),
+  })
   useEffect(() => {
-    if (at >= 0) document.getElementById(`mail-${rows[at]?.id ?? ""}`)?.scrollIntoView({ block: "nearest" })
-  }, [at, rows])
-  const chosen = rows.find((row) => row.id === id) ?? rows[0]
-  const drop = useMutation({
-    mutationFn: (gone: string) => remove(`/sandbox/messages/${gone}`),
-    onMutate: (gone) => {
-      open(undefined)
-      return ahead(client, queries.inbox.queryKey, without<SandboxMessage>(gone))
+    if (keyIndex >= 0) document.getElementById(`mail-${rows[keyIndex]?.id ?? ""}`)?.scrollIntoView({ block: "nearest" })
+  }, [keyIndex, rows])
+  const selected = rows.find((row) => row.id === id) ?? rows[0]
+  const deletion = useMutation({
+    mutationFn: (removedId: string) => Api.remove(`/sandbox/messages/${removedId}`),
+    onMutate: (removedId) => {
+      select(undefined)
+      return OptimisticUpdate.apply(
+        client,
+        Queries.inbox.queryKey,
+        OptimisticUpdate.withoutRow<SandboxMessage>(removedId),
+      )
     },
-    onSuccess: ask,
-    onError: takeBack,
+    onSuccess: trigger,
+    onError: OptimisticUpdate.rollBack,
   })
   return (
     <Screen
       wide
       title="Inbox"
-      hint="Captured instead of sent; kept for seven days."
+      hint="Sandbox: mail is captured here and never delivered. Deleted after seven days."
       actions={
-        rows.length === 0 || !mayDelete ? undefined : (
+        rows.length === 0 || !canDelete ? undefined : (
           <Button icon={<Trash2 size={14} />} onClick={() => setEmptying(true)}>
-            Empty the inbox
+            Delete all
           </Button>
         )
       }
@@ -91,12 +102,12 @@ export const Inbox = () => {
           <SkeletonRows />
         </Panel>
       ) : query.data === undefined ? (
-        <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
+        <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
       ) : rows.length === 0 ? (
         <Panel>
-          <Empty icon={<Icon size={20} />} title="The inbox is empty" examples={sendExamples()}>
-            Whatever you send while mail is captured lands here, whoever it is for.
-          </Empty>
+          <EmptyState icon={<Icon size={20} />} title="No captured mail yet" examples={sendExamples()}>
+            Every email you send in the sandbox appears here, whatever its recipient. Send the first one:
+          </EmptyState>
         </Panel>
       ) : (
         <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
@@ -109,64 +120,69 @@ export const Inbox = () => {
                 <li key={row.id} id={`mail-${row.id}`}>
                   <button
                     type="button"
-                    aria-current={row === chosen}
-                    onClick={() => open(row)}
+                    aria-current={row === selected}
+                    onClick={() => select(row)}
                     className={cx(
                       "block w-full px-4 py-2.5 text-left focus-visible:-outline-offset-2",
-                      row === chosen ? "bg-hover" : "hover:bg-hover",
+                      row === selected ? "bg-hover" : "hover:bg-hover",
                     )}
                   >
                     <span className="flex items-baseline gap-2">
                       <span className="min-w-0 grow truncate text-sm font-medium">
-                        <Foreign text={row.recipients.join(", ")} />
+                        <UntrustedText text={row.recipients.join(", ")} />
                       </span>
                       <span className="shrink-0 text-xs text-ink-3">
-                        <Time iso={row.created_at} />
+                        <RelativeTime iso={row.created_at} />
                       </span>
                     </span>
                     <span className="block truncate text-sm text-ink-2">
-                      {row.subject === "" ? "No subject" : <Foreign text={row.subject} />}
+                      {row.subject === "" ? "No subject" : <UntrustedText text={row.subject} />}
                     </span>
                   </button>
                 </li>
               ))}
               {query.hasNextPage ? (
                 <li className="p-2 text-center">
-                  <Button small look="quiet" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-                    Older
+                  <Button
+                    small
+                    variant="ghost"
+                    busy={query.isFetchingNextPage}
+                    onClick={() => void query.fetchNextPage()}
+                  >
+                    Load more
                   </Button>
                 </li>
               ) : undefined}
             </ul>
           </Panel>
-          {chosen === undefined ? undefined : (
+          {selected === undefined ? undefined : (
             <Suspense
-              key={chosen.id}
+              key={selected.id}
               fallback={
                 <Panel>
                   <SkeletonRows />
                 </Panel>
               }
             >
-              <Mail id={chosen.id} onRemove={mayDelete ? () => drop.mutate(chosen.id) : undefined} />
+              <CapturedMessage id={selected.id} onDelete={canDelete ? () => deletion.mutate(selected.id) : undefined} />
             </Suspense>
           )}
         </div>
       )}
-      <Confirm
+      <ConfirmDialog
         open={emptying}
         onOpenChange={setEmptying}
-        title="Empty the inbox?"
-        action="Delete all of it"
+        title="Delete all captured mail?"
+        action="Delete all"
         onConfirm={async () => {
-          await remove("/sandbox/messages")
-          open(undefined)
+          await Api.remove("/sandbox/messages")
+          select(undefined)
           await refresh()
-          say("The inbox is empty.")
+          showToast("Captured mail deleted.")
         }}
       >
-        The captured mail of this account is deleted. The log keeps what happened.
-      </Confirm>
+        All captured mail of this account is deleted. The email log is retained.
+      </ConfirmDialog>
     </Screen>
   )
 }

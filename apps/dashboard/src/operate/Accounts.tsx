@@ -3,23 +3,26 @@ import type * as Operate from "@waybill/api/Operate"
 import { Plus } from "lucide-react"
 import { useState } from "react"
 import type { MemberLink } from "../api/Records.ts"
-import { patch, post } from "../api/Api.ts"
+import * as Api from "../api/Api.ts"
+import { formErrors } from "../api/ApiError.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
-import { Dialog, DialogForm } from "../ui/feedback/Dialog.tsx"
+import { Dialog } from "../ui/feedback/Dialog.tsx"
+import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { SelectField, TextField } from "../ui/controls/Field.tsx"
-import { Panel, Screen } from "../ui/layout/Screen.tsx"
-import { exactly } from "../ui/display/Time.tsx"
-import { complain, say } from "../ui/feedback/Toasts.tsx"
-import { Loaded } from "./QueryResult.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { formatDateTime } from "../ui/display/Time.tsx"
+import { showError, showToast } from "../ui/feedback/Toasts.tsx"
+import { QueryResult } from "./QueryResult.tsx"
 import { accounts } from "./OperatorQueries.ts"
 import { Table } from "./Table.tsx"
-import { Foreign } from "../ui/display/UntrustedText.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 type Plan = Operate.OperatedAccount["plan"]
 type Account = Pick<Operate.OperatedAccount, "id" | "name" | "plan" | "links_stopped_at">
 
-const PLANS: ReadonlyArray<readonly [plan: Plan, words: string]> = [
+const PLANS: ReadonlyArray<readonly [plan: Plan, label: string]> = [
   ["free", "Free"],
   ["starter", "Starter"],
   ["growth", "Growth"],
@@ -32,37 +35,39 @@ export const Accounts = () => {
   const [creating, setCreating] = useState(false)
   const [link, setLink] = useState<MemberLink>()
   const refresh = () => client.invalidateQueries({ queryKey: accounts.queryKey })
-  const put = useMutation({
+  const changePlan = useMutation({
     mutationFn: ({ account, plan }: { readonly account: Account; readonly plan: Plan }) =>
-      patch(`/operate/accounts/${account.id}`, { plan }),
+      Api.patch(`/operate/accounts/${account.id}`, { plan }),
     onSuccess: (_, { account, plan }) => {
       void refresh()
-      say(`${account.name} is on ${plan} now.`, () => put.mutate({ account: { ...account, plan }, plan: account.plan }))
-    },
-    onError: complain,
-  })
-  const follow = useMutation({
-    mutationFn: ({ account, followed }: { readonly account: Account; readonly followed: boolean }) =>
-      patch(`/operate/accounts/${account.id}`, { links_followed: followed }),
-    onSuccess: (_, { account, followed }) => {
-      void refresh()
-      say(`The links of ${account.name} ${followed ? "lead on" : "lead nowhere now"}.`, () =>
-        follow.mutate({ account, followed: !followed }),
+      showToast(`${account.name} is now on the ${plan} plan.`, () =>
+        changePlan.mutate({ account: { ...account, plan }, plan: account.plan }),
       )
     },
-    onError: complain,
+    onError: showError,
+  })
+  const changeLinks = useMutation({
+    mutationFn: ({ account, isEnabled }: { readonly account: Account; readonly isEnabled: boolean }) =>
+      Api.patch(`/operate/accounts/${account.id}`, { links_followed: isEnabled }),
+    onSuccess: (_, { account, isEnabled }) => {
+      void refresh()
+      showToast(`Tracked links of ${account.name} ${isEnabled ? "enabled" : "disabled"}.`, () =>
+        changeLinks.mutate({ account, isEnabled: !isEnabled }),
+      )
+    },
+    onError: showError,
   })
   return (
     <Screen
       title="Accounts"
-      hint="Who sends by this instance."
+      hint="Accounts that send through this instance."
       actions={
-        <Button look="solid" icon={<Plus size={15} />} onClick={() => setCreating(true)}>
-          New account
+        <Button variant="primary" icon={<Plus size={15} />} onClick={() => setCreating(true)}>
+          Create account
         </Button>
       }
     >
-      <Loaded options={accounts}>
+      <QueryResult options={accounts}>
         {({ data }) => (
           <Panel className="overflow-x-auto">
             <Table
@@ -75,7 +80,7 @@ export const Accounts = () => {
                   cell: ({ id, name }) => (
                     <>
                       <span className="block font-medium">
-                        <Foreign text={name} />
+                        <UntrustedText text={name} />
                       </span>
                       <code className="block font-mono text-xs text-ink-3">{id}</code>
                     </>
@@ -85,14 +90,14 @@ export const Accounts = () => {
                   name: "Plan",
                   cell: (account) => (
                     <select
-                      aria-label={`The plan of ${account.name}`}
+                      aria-label={`Plan of ${account.name}`}
                       value={account.plan}
-                      onChange={(event) => put.mutate({ account, plan: event.target.value as Plan })}
+                      onChange={(event) => changePlan.mutate({ account, plan: event.target.value as Plan })}
                       className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-sm"
                     >
-                      {PLANS.map(([plan, words]) => (
+                      {PLANS.map(([plan, label]) => (
                         <option key={plan} value={plan}>
-                          {words}
+                          {label}
                         </option>
                       ))}
                     </select>
@@ -108,49 +113,49 @@ export const Accounts = () => {
                   name: "Tracked links",
                   cell: (account) => (
                     <select
-                      aria-label={`The tracked links of ${account.name}`}
-                      value={account.links_stopped_at === null ? "followed" : "stopped"}
-                      onChange={(event) => follow.mutate({ account, followed: event.target.value === "followed" })}
+                      aria-label={`Tracked links of ${account.name}`}
+                      value={account.links_stopped_at === null ? "enabled" : "disabled"}
+                      onChange={(event) => changeLinks.mutate({ account, isEnabled: event.target.value === "enabled" })}
                       className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-sm"
                     >
-                      <option value="followed">Followed</option>
-                      <option value="stopped">Stopped</option>
+                      <option value="enabled">Enabled</option>
+                      <option value="disabled">Disabled</option>
                     </select>
                   ),
                 },
                 { name: "Members", number: true, wide: true, cell: ({ members }) => members },
-                { name: "Since", wide: true, cell: ({ created_at }) => exactly(created_at) },
+                { name: "Created", wide: true, cell: ({ created_at }) => formatDateTime(created_at) },
               ]}
             />
           </Panel>
         )}
-      </Loaded>
+      </QueryResult>
       <Dialog
         open={creating}
         onOpenChange={setCreating}
         onClosed={() => setLink(undefined)}
-        sticky={link !== undefined}
-        title={link === undefined ? "New account" : `A link for ${link.member.email}`}
+        requiresClose={link !== undefined}
+        title={link === undefined ? "Create account" : `Invitation link for ${link.member.email}`}
         description={
           link === undefined
-            ? "Its first owner gets a link with which they choose a password."
-            : "It is shown this once. Whoever opens it sets the password of the account’s owner."
+            ? "You get an invitation link for the first owner."
+            : "Share it over a secure channel: anyone with the link can set the owner’s password. It is shown only once."
         }
       >
         {link === undefined ? (
           <NewAccount
             onCancel={() => setCreating(false)}
-            onCreated={(made) => {
-              setLink(made)
+            onCreated={(created) => {
+              setLink(created)
               void refresh()
             }}
           />
         ) : (
           <div className="flex flex-col gap-4 p-5">
-            <CopyField text={link.url ?? ""} label="Copy the link" />
-            <p className="text-xs text-ink-3">Good once, until {exactly(link.expires_at)}.</p>
+            <CopyField text={link.url ?? ""} label="Copy link" />
+            <p className="text-xs text-ink-3">Valid for one use, until {formatDateTime(link.expires_at)}.</p>
             <footer className="flex justify-end">
-              <Button look="solid" onClick={() => setCreating(false)}>
+              <Button variant="primary" onClick={() => setCreating(false)}>
                 Done
               </Button>
             </footer>
@@ -173,29 +178,38 @@ const NewAccount = ({
   const [plan, setPlan] = useState<Plan>("free")
   const create = useMutation({
     mutationFn: () =>
-      post<{ readonly link: MemberLink }>("/operate/accounts", { name: name.trim(), owner: owner.trim(), plan }),
+      Api.post<{ readonly link: MemberLink }>("/operate/accounts", { name: name.trim(), owner: owner.trim(), plan }),
     onSuccess: ({ link }) => onCreated(link),
   })
+  const errors = formErrors(create.error, ["name", "owner"])
   return (
     <DialogForm
-      submit="Create the account"
+      submit="Create account"
       busy={create.isPending}
-      error={create.error}
+      error={errors.form}
       onCancel={onCancel}
       onSubmit={() => create.mutate()}
     >
-      <TextField label="Name" autoFocus required value={name} onChange={(event) => setName(event.target.value)} />
       <TextField
-        label="Address of the owner"
+        label="Name"
+        error={errors.field.name}
+        autoFocus
+        required
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <TextField
+        label="Email of the owner"
+        error={errors.field.owner}
         type="email"
         required
         value={owner}
         onChange={(event) => setOwner(event.target.value)}
       />
       <SelectField label="Plan" value={plan} onChange={(event) => setPlan(event.target.value as Plan)}>
-        {PLANS.map(([each, words]) => (
+        {PLANS.map(([each, label]) => (
           <option key={each} value={each}>
-            {words}
+            {label}
           </option>
         ))}
       </SelectField>

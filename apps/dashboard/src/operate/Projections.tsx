@@ -1,44 +1,42 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type * as Operate from "@waybill/api/Operate"
 import { useState } from "react"
-import { post } from "../api/Api.ts"
-import { State } from "../ui/display/Badge.tsx"
+import * as Api from "../api/Api.ts"
+import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { cx } from "../ui/display/cx.ts"
-import { Confirm } from "../ui/feedback/Dialog.tsx"
-import { size } from "../ui/display/formatBytes.ts"
-import { Panel, Screen } from "../ui/layout/Screen.tsx"
-import { complain, say } from "../ui/feedback/Toasts.tsx"
-import { Loaded } from "./QueryResult.tsx"
+import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
+import { formatBytes } from "../ui/display/formatBytes.ts"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { showError, showToast } from "../ui/feedback/Toasts.tsx"
+import { QueryResult } from "./QueryResult.tsx"
 import { projections } from "./OperatorQueries.ts"
 
 const number = new Intl.NumberFormat()
 
 export const Projections = () => (
-  <Screen
-    title="Projections"
-    hint="What is read is folded from the log. It can be folded anew beside the live one, compared, and swapped in."
-  >
-    <Loaded options={projections}>
+  <Screen title="Projections" hint="Read models are built from the event log. Verify or rebuild them here.">
+    <QueryResult options={projections}>
       {({ jobs, under_way, versions }) => {
         const names = [...new Set(versions.map(({ name }) => name))]
         return (
           <Panel>
             <ul className="divide-y divide-line">
               {names.map((name) => (
-                <One
+                <ProjectionRow
                   key={name}
                   name={name}
                   versions={versions.filter((each) => each.name === name)}
                   job={jobs.find((each) => each.name === name)}
-                  underWay={under_way.find((each) => each.name === name)}
+                  remoteJob={under_way.find((each) => each.name === name)}
                 />
               ))}
             </ul>
           </Panel>
         )
       }}
-    </Loaded>
+    </QueryResult>
   </Screen>
 )
 
@@ -46,20 +44,20 @@ interface Props {
   readonly name: string
   readonly versions: ReadonlyArray<Operate.ProjectionVersion>
   readonly job: Operate.ProjectionJob | undefined
-  readonly underWay: Operate.ProjectionUnderWay | undefined
+  readonly remoteJob: Operate.ProjectionUnderWay | undefined
 }
 
-const One = ({ job, name, underWay, versions }: Props) => {
+const ProjectionRow = ({ job, name, remoteJob, versions }: Props) => {
   const client = useQueryClient()
   const [swapping, setSwapping] = useState(false)
   const refresh = () => client.invalidateQueries({ queryKey: projections.queryKey })
-  const begin = useMutation({
-    mutationFn: (kind: Operate.ProjectionJob["kind"]) => post(`/operate/projections/${name}/${kind}`),
+  const start = useMutation({
+    mutationFn: (kind: Operate.ProjectionJob["kind"]) => Api.post(`/operate/projections/${name}/${kind}`),
     onSettled: refresh,
-    onError: complain,
+    onError: showError,
   })
-  const isOurs = job !== undefined && job.ended === null
-  const isWorking = isOurs || underWay?.working === true
+  const startedHere = job !== undefined && job.ended === null
+  const isBusy = startedHere || remoteJob?.working === true
   const isFollowing = versions.some(({ state }) => state === "following")
   const isReady = versions.some(({ state }) => state === "ready")
   return (
@@ -71,63 +69,72 @@ const One = ({ job, name, underWay, versions }: Props) => {
             <Version key={version.version} version={version} />
           ))}
         </ul>
-        {isFollowing ? <span className="text-xs text-ink-3">counts behind the log, by itself</span> : undefined}
+        {isFollowing ? <span className="text-xs text-ink-3">Updated continuously</span> : undefined}
         <div className="flex gap-2">
           {isReady ? (
-            <Button small look="solid" disabled={isWorking} onClick={() => setSwapping(true)}>
-              Swap in
+            <Button small variant="primary" disabled={isBusy} onClick={() => setSwapping(true)}>
+              Activate
             </Button>
           ) : undefined}
-          <Button small disabled={isWorking} onClick={() => begin.mutate("verify")}>
+          <Button small disabled={isBusy} onClick={() => start.mutate("verify")}>
             Verify
           </Button>
-          <Button small disabled={isWorking} onClick={() => begin.mutate("rebuild")}>
+          <Button small disabled={isBusy} onClick={() => start.mutate("rebuild")}>
             Rebuild
           </Button>
         </div>
       </div>
-      {isOurs || underWay === undefined ? undefined : <Elsewhere underWay={underWay} />}
-      {job === undefined || (job.ended?.good === true && underWay !== undefined) ? undefined : <Job job={job} />}
-      <Confirm
+      {startedHere || remoteJob === undefined ? undefined : <RemoteJob remoteJob={remoteJob} />}
+      {job === undefined || (job.ended?.good === true && remoteJob !== undefined) ? undefined : <Job job={job} />}
+      <ConfirmDialog
         open={swapping}
         onOpenChange={setSwapping}
-        title={`Swap ${name}?`}
-        action="Swap it in"
+        title={`Activate the new version of ${name}?`}
+        isDestructive={false}
+        action="Activate"
         onConfirm={async () => {
-          await post(`/operate/projections/${name}/swap`, { back: false })
+          await Api.post(`/operate/projections/${name}/swap`, { back: false })
           await refresh()
-          say(`The new version of ${name} is live.`, () => {
-            post(`/operate/projections/${name}/swap`, { back: true }).then(refresh, complain)
+          showToast(`The new version of ${name} is live.`, () => {
+            Api.post(`/operate/projections/${name}/swap`, { back: true }).then(refresh, showError)
           })
         }}
       >
-        The version that is ready becomes the live one in one short transaction. The live one of now is kept.
-      </Confirm>
+        The new version becomes live in one short transaction. The current version is retained, so you can undo this.
+      </ConfirmDialog>
     </li>
   )
 }
 
 const Version = ({ version }: { readonly version: Operate.ProjectionVersion }) => {
-  const { behind, rows, size_bytes, state, version: nth } = version
+  const { behind, rows, size_bytes, state, version: versionNumber } = version
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
-      <State state={state} />
-      <span className="text-ink-2">version {nth}</span>
+      <StatusBadge status={state} />
+      <span className="text-ink-2">Version {versionNumber}</span>
       <span className="tabular text-xs text-ink-3">
-        {size(size_bytes)}
-        {rows === 0 ? "" : `, about ${number.format(rows)} rows`}
-        {behind === 0 ? "" : `, ${number.format(behind)} events behind`}
+        {formatBytes(size_bytes)}
+        {rows === 0 ? "" : ` · about ${number.format(rows)} rows`}
+        {behind === 0 ? "" : ` · ${number.format(behind)} events behind`}
       </span>
     </li>
   )
 }
 
-const WORDS = { rebuild: "Rebuild", verify: "Comparison" } as const
+const KINDS = { rebuild: "Rebuild", verify: "Verification" } as const
+
+/** Labels for the phases of a rebuild; the API also reports phases in words. */
+const PHASES: Record<string, string> = {
+  starting: "Starting",
+  folding: "Reading events",
+  indexing: "Building indexes",
+  comparing: "Comparing",
+}
 
 const shareOf = (phase: string, events: number, total: number): number =>
   phase !== "folding" || total === 0 ? 1 : Math.min(1, events / total)
 
-const Bar = ({ label, share }: { readonly label: string; readonly share: number }) => (
+const ProgressBar = ({ label, share }: { readonly label: string; readonly share: number }) => (
   <div
     role="progressbar"
     aria-label={label}
@@ -140,25 +147,25 @@ const Bar = ({ label, share }: { readonly label: string; readonly share: number 
   </div>
 )
 
-/** Begun on another node, or at the command line: how far it is stands in the database. */
-const Elsewhere = ({ underWay }: { readonly underWay: Operate.ProjectionUnderWay }) => {
-  const { events, name, phase, slices_done, total, version, working } = underWay
+/** Progress of a rebuild or verification that was started on another node or from the command line. */
+const RemoteJob = ({ remoteJob }: { readonly remoteJob: Operate.ProjectionUnderWay }) => {
+  const { events, name, phase, slices_done, total, version, working } = remoteJob
   return (
     <div className="px-4 pb-3">
       <p role="status" className="flex flex-wrap items-baseline gap-x-3 text-sm">
-        <span className="font-medium">{version === null ? "At work elsewhere" : `Version ${version}`}</span>
+        <span className="font-medium">{version === null ? "Running on another node" : `Version ${version}`}</span>
         <span className={working ? "text-ink-2" : "text-warn"}>
-          {working ? phase : "was left unfinished. A rebuild goes on from here"}
+          {working ? (PHASES[phase] ?? phase) : "Interrupted. Rebuild to continue from here."}
         </span>
         {version === null ? undefined : (
           <span className="tabular ml-auto text-xs text-ink-3">
-            {number.format(events)} of {number.format(total)} events, {number.format(slices_done)}{" "}
+            {number.format(events)} of {number.format(total)} events · {number.format(slices_done)}{" "}
             {slices_done === 1 ? "slice" : "slices"} done
           </span>
         )}
       </p>
       {version === null ? undefined : (
-        <Bar label={`Version ${version} of ${name}`} share={shareOf(phase, events, total)} />
+        <ProgressBar label={`Version ${version} of ${name}`} share={shareOf(phase, events, total)} />
       )}
     </div>
   )
@@ -169,21 +176,21 @@ const Job = ({ job }: { readonly job: Operate.ProjectionJob }) => {
   return (
     <div className="px-4 pb-3">
       <p role="status" className="flex flex-wrap items-baseline gap-x-3 text-sm">
-        <span className="font-medium">{WORDS[kind]}</span>
+        <span className="font-medium">{KINDS[kind]}</span>
         <span
           className={cx("min-w-0 break-words", ended === null ? "text-ink-2" : ended.good ? "text-good" : "text-bad")}
         >
-          {ended === null ? phase : ended.said}
+          {ended === null ? (PHASES[phase] ?? phase) : ended.said}
         </span>
         {ended !== null ? undefined : (
           <span className="tabular ml-auto text-xs text-ink-3">
             {number.format(events)} of {number.format(total)} events
-            {eta_seconds === null ? "" : `, ${eta_seconds} s to go`}
+            {eta_seconds === null ? "" : ` · ${eta_seconds} s left`}
           </span>
         )}
       </p>
       {ended !== null ? undefined : (
-        <Bar label={`${WORDS[kind]} of ${job.name}`} share={shareOf(phase, events, total)} />
+        <ProgressBar label={`${KINDS[kind]} of ${job.name}`} share={shareOf(phase, events, total)} />
       )}
     </div>
   )

@@ -1,10 +1,11 @@
 import { useQuery, type UseQueryOptions } from "@tanstack/react-query"
 import type { ReactNode } from "react"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel, SkeletonRows } from "../ui/layout/Screen.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 
-/** What an operator asked for, once it is here. */
-export const Loaded = <A, Key extends ReadonlyArray<unknown>>({
+/** Runs a query and renders its data, a placeholder while it loads, or its error. */
+export const QueryResult = <A, Key extends ReadonlyArray<unknown>>({
   children,
   options,
 }: {
@@ -18,6 +19,6 @@ export const Loaded = <A, Key extends ReadonlyArray<unknown>>({
         <SkeletonRows rows={4} />
       </Panel>
     )
-  if (query.isError) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
+  if (query.isError) return <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
   return children(query.data)
 }

@@ -4,9 +4,9 @@ import { cx } from "../ui/display/cx.ts"
 export interface Column<Row> {
   readonly name: string
   readonly cell: (row: Row) => ReactNode
-  /** Stands to the right, digit under digit. */
+  /** Whether the column is right-aligned with digits of equal width. */
   readonly number?: boolean
-  /** Left out on a phone. */
+  /** Whether the column is hidden on narrow screens. */
   readonly wide?: boolean
 }
 

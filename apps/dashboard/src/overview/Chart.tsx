@@ -1,47 +1,47 @@
 import { useEffect, useRef, useState } from "react"
 import uPlot from "uplot"
-import { useDark } from "../shell/Theme.ts"
+import { useIsDark } from "../shell/Theme.ts"
 import { cx } from "../ui/display/cx.ts"
 import type { Points, Unit } from "./Series.ts"
 
 const HEIGHT_PX = 256
 
-interface Line {
+interface Series {
   readonly name: string
   readonly token: string
   readonly swatch: string
 }
 
-/** What is drawn, and how its numbers are said. */
-interface Kind {
-  readonly lines: ReadonlyArray<Line>
-  readonly share: boolean
+interface ChartKind {
+  readonly series: ReadonlyArray<Series>
+  /** Whether the values are rates between 0 and 1. */
+  readonly isRate: boolean
 }
 
-const VOLUME: Kind = {
-  share: false,
-  lines: [
+const VOLUME: ChartKind = {
+  isRate: false,
+  series: [
     { name: "Delivered", token: "--good", swatch: "bg-good" },
-    { name: "Put off", token: "--warn", swatch: "bg-warn" },
+    { name: "Deferred", token: "--warn", swatch: "bg-warn" },
     { name: "Bounced or failed", token: "--bad", swatch: "bg-bad" },
   ],
 }
 
-const RATES: Kind = {
-  share: true,
-  lines: [
+const RATES: ChartKind = {
+  isRate: true,
+  series: [
     { name: "Delivered", token: "--good", swatch: "bg-good" },
     { name: "Bounced", token: "--bad", swatch: "bg-bad" },
     { name: "Complained", token: "--violet", swatch: "bg-violet" },
   ],
 }
 
-const token = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+const cssVariable = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 const number = new Intl.NumberFormat()
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
-/** Days are counted as UTC has them, hours are shown as the reader's clock does. */
-const TICKS = {
+/** Axis labels. Days are in UTC, as the statistics are; hours are in the user's time zone. */
+const TICK_FORMATS = {
   hour: new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" }),
   day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" }),
 }
@@ -61,132 +61,142 @@ const hour = new Intl.DateTimeFormat(undefined, {
 })
 const day = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" })
 
-interface Drawn {
-  readonly kind: Kind
+interface PlotOptions {
+  readonly kind: ChartKind
   readonly unit: Unit
   readonly width: number
-  readonly onCursor: (nth?: number) => void
+  readonly onCursor: (index?: number) => void
 }
 
-const optionsOf = ({ kind: { lines, share }, onCursor, unit, width }: Drawn): uPlot.Options => ({
+const optionsOf = ({ kind: { isRate, series }, onCursor, unit, width }: PlotOptions): uPlot.Options => ({
   width,
   tzDate: (seconds) => (unit === "day" ? uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") : new Date(seconds * 1000)),
   height: HEIGHT_PX,
   legend: { show: false },
-  cursor: { y: false, points: { show: share, size: 7 }, drag: { x: false, y: false } },
+  cursor: { y: false, points: { show: isRate, size: 7 }, drag: { x: false, y: false } },
   padding: [12, 16, 0, 0],
   scales: {
-    // Half a step more on each side, so that the first bar and the last are whole.
+    // Half a step of margin on each side, so that the first and last bars are not cut.
     x: { range: (_, min, max) => [min - STEP_S[unit] / 2, max + STEP_S[unit] / 2] },
-    y: { range: (_, __, max) => [0, share ? 1.02 : Math.max(4, max * 1.1)] },
+    y: { range: (_, __, max) => [0, isRate ? 1.02 : Math.max(4, max * 1.1)] },
   },
   axes: [
     {
-      stroke: token("--ink-3"),
+      stroke: cssVariable("--ink-3"),
       grid: { show: false },
       ticks: { show: false },
       font: "11px system-ui",
       space: 70,
       size: 32,
       incrs: STEPS[unit].map((steps) => steps * STEP_S[unit]),
-      values: (_, values) => values.map((value) => TICKS[unit].format(new Date(value * 1000))),
+      values: (_, values) => values.map((value) => TICK_FORMATS[unit].format(new Date(value * 1000))),
     },
     {
-      stroke: token("--ink-3"),
-      grid: { stroke: token("--line"), width: 1 },
+      stroke: cssVariable("--ink-3"),
+      grid: { stroke: cssVariable("--line"), width: 1 },
       ticks: { show: false },
       font: "11px system-ui",
       size: 48,
-      incrs: share ? SHARES : COUNTS,
-      values: (_, values) => values.map((value) => (share ? percent : number).format(value)),
+      incrs: isRate ? SHARES : COUNTS,
+      values: (_, values) => values.map((value) => (isRate ? percent : number).format(value)),
     },
   ],
   series: [
     {},
-    ...lines.map((line) => ({
+    ...series.map((line) => ({
       label: line.name,
-      stroke: token(line.token),
+      stroke: cssVariable(line.token),
       width: 1.75,
-      // A rate of a single hour between hours without mail would be no line at all.
-      points: { show: share, size: 4, fill: token(line.token) },
-      ...(share || uPlot.paths.bars === undefined
+      // A single value between gaps has no line, so each value is also a point.
+      points: { show: isRate, size: 4, fill: cssVariable(line.token) },
+      ...(isRate || uPlot.paths.bars === undefined
         ? {}
-        : { width: 0, fill: token(line.token), paths: uPlot.paths.bars({ size: [0.7, WIDEST_BAR_PX], radius: 0.15 }) }),
+        : {
+            width: 0,
+            fill: cssVariable(line.token),
+            paths: uPlot.paths.bars({ size: [0.7, WIDEST_BAR_PX], radius: 0.15 }),
+          }),
     })),
   ],
   hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx ?? undefined)] },
 })
 
-/** Bars stand on each other: each begins where the ones below it end, the highest drawn first. */
-const drawn = ({ share }: Kind, [times, ...columns]: Points): uPlot.AlignedData => {
-  const stacked = columns.map((column, nth) =>
-    column.map((value, at) => (share ? value : columns.slice(nth).reduce((all, each) => all + (each[at] ?? 0), 0))),
+/** Stacks the bars: each column becomes the sum of itself and the columns below it. */
+const plotData = ({ isRate }: ChartKind, [times, ...columns]: Points): uPlot.AlignedData => {
+  const stacked = columns.map((column, index) =>
+    column.map((value, row) =>
+      isRate ? value : columns.slice(index).reduce((sum, each) => sum + (each[row] ?? 0), 0),
+    ),
   )
   return [times, ...stacked] as unknown as uPlot.AlignedData
 }
 
 interface Props {
-  readonly of: "volume" | "rates"
+  readonly kind: "volume" | "rates"
   readonly points: Points
   readonly unit: Unit
 }
 
-export const Chart = ({ of, points, unit }: Props) => {
-  const kind = of === "rates" ? RATES : VOLUME
+export const Chart = ({ kind: kindName, points, unit }: Props) => {
+  const kind = kindName === "rates" ? RATES : VOLUME
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
-  const dark = useDark()
-  const [at, setAt] = useState<number>()
+  const isDark = useIsDark()
+  const [index, setIndex] = useState<number>()
   useEffect(() => {
     const element = box.current
     if (element === null) return undefined
-    const made = new uPlot(
-      optionsOf({ kind, unit, width: element.clientWidth, onCursor: setAt }),
-      drawn(kind, points),
+    const created = new uPlot(
+      optionsOf({ kind, unit, width: element.clientWidth, onCursor: setIndex }),
+      plotData(kind, points),
       element,
     )
-    plot.current = made
-    const resize = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT_PX }))
+    plot.current = created
+    const resize = new ResizeObserver(() => created.setSize({ width: element.clientWidth, height: HEIGHT_PX }))
     resize.observe(element)
     return () => {
       resize.disconnect()
-      made.destroy()
+      created.destroy()
       plot.current = undefined
     }
-    // Colours are read when the plot is made, so another theme is another plot; other points are not.
-  }, [dark, kind, unit])
-  useEffect(() => plot.current?.setData(drawn(kind, points)), [kind, points])
+    // A new theme needs a new plot, because colors are read when it is created. New points only update it.
+  }, [isDark, kind, unit])
+  useEffect(() => plot.current?.setData(plotData(kind, points)), [kind, points])
   const [times, ...columns] = points
-  const format = kind.share ? percent : number
-  const shown = at === undefined ? undefined : times[at]
+  const format = kind.isRate ? percent : number
+  const hoveredTime = index === undefined ? undefined : times[index]
   return (
     <div className="p-4 pt-3">
       <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-xs text-ink-2">
-        {kind.lines.map(({ name, swatch }, nth) => (
+        {kind.series.map(({ name, swatch }, column) => (
           <span key={name} className="inline-flex items-center gap-1.5">
             <span aria-hidden className={cx("h-0.5 w-3 rounded-full", swatch)} />
             {name}
-            {at === undefined ? undefined : (
-              <span className="tabular font-medium text-ink">{format.format(columns[nth]?.[at] ?? 0)}</span>
+            {index === undefined ? undefined : (
+              <span className="tabular font-medium text-ink">{format.format(columns[column]?.[index] ?? 0)}</span>
             )}
           </span>
         ))}
         <span className="ml-auto text-ink-3">
-          {shown === undefined ? `by the ${unit}` : (unit === "hour" ? hour : day).format(new Date(shown * 1000))}
+          {hoveredTime === undefined
+            ? unit === "hour"
+              ? "Hourly"
+              : "Daily"
+            : (unit === "hour" ? hour : day).format(new Date(hoveredTime * 1000))}
         </span>
       </div>
-      <div ref={box} role="img" aria-label={said(kind, points)} style={{ height: HEIGHT_PX }} />
+      <div ref={box} role="img" aria-label={summaryOf(kind, points)} style={{ height: HEIGHT_PX }} />
     </div>
   )
 }
 
-/** What the picture says, for whoever does not see it. */
-const said = ({ lines, share }: Kind, [times, ...columns]: Points): string => {
-  const words = lines.map(({ name }, nth) => {
-    const values = (columns[nth] ?? []).filter((value) => value !== null)
-    const total = values.reduce((all, each) => all + each, 0)
-    const shown = share ? percent.format(total / Math.max(1, values.length)) : number.format(total)
-    return `${name.toLowerCase()} ${shown}`
+/** Text alternative of the chart. */
+const summaryOf = ({ isRate, series }: ChartKind, [times, ...columns]: Points): string => {
+  const parts = series.map(({ name }, index) => {
+    const values = (columns[index] ?? []).filter((value) => value !== null)
+    const total = values.reduce((sum, each) => sum + each, 0)
+    const value = isRate ? percent.format(total / Math.max(1, values.length)) : number.format(total)
+    return `${name.toLowerCase()} ${value}`
   })
-  return `${share ? "On average" : "In all"} over ${times.length} steps: ${words.join(", ")}`
+  return `${isRate ? "Average" : "Total"} over ${times.length} points: ${parts.join(", ")}`
 }

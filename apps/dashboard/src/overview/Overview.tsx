@@ -2,22 +2,24 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { Activity } from "lucide-react"
 import { lazy, Suspense, useMemo, useRef, useState } from "react"
-import { useLive } from "../api/useEventStream.ts"
-import * as queries from "../api/Queries.ts"
+import { useEventStream } from "../api/useEventStream.ts"
+import * as Queries from "../api/Queries.ts"
 import type { StatsRow } from "../api/Records.ts"
-import { EMAIL_TYPES } from "../emails/LiveEmails.ts"
+import { EMAIL_EVENT_TYPES } from "../emails/LiveEmails.ts"
 import { sendExamples } from "../emails/sendExamples.ts"
-import { useMay } from "../shell/useSession.ts"
+import { useHasScope } from "../shell/useHasScope.ts"
 import { cx } from "../ui/display/cx.ts"
-import { Boundary } from "../ui/feedback/ErrorBoundary.tsx"
-import { Empty } from "../ui/feedback/EmptyState.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
-import { Segments } from "../ui/controls/SegmentedControl.tsx"
-import { Panel, Screen, Skeleton } from "../ui/layout/Screen.tsx"
+import { ErrorBoundary } from "../ui/feedback/ErrorBoundary.tsx"
+import { EmptyState } from "../ui/feedback/EmptyState.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { useNow } from "../ui/display/Time.tsx"
-import { Recent } from "./RecentEmails.tsx"
-import { NONE, rate, rates, sum, type Totals, volume } from "./Series.ts"
-import { Usage } from "./SummaryPanels.tsx"
+import { RecentEmails } from "./RecentEmails.tsx"
+import { NO_TOTALS, rate, rates, sum, type Totals, volume } from "./Series.ts"
+import { SummaryPanels } from "./SummaryPanels.tsx"
 
 const RANGES = [
   ["1d", "Today"],
@@ -32,8 +34,8 @@ const KINDS = [
 ] as const
 const DAY_MS = 24 * 60 * 60 * 1000
 const HOUR_MS = 60 * 60 * 1000
-/** What is asked for again while mail flows, and how soon. The log is asked sparingly: the reader's own looks count too. */
-const REFRESHED = [
+/** Queries to refetch after an event, with their delay. Reads of the log count toward the user's rate limit. */
+const LIVE_QUERIES = [
   ["stats", 3_000],
   ["recent", 6_000],
 ] as const
@@ -42,10 +44,7 @@ const startOf = (now: number, days: number): string =>
   new Date(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS).toISOString()
 const endOf = (now: number): string => new Date(Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS).toISOString()
 
-/**
- * The library that draws takes the browser's language for a locale as it is read, and some systems name one that is none,
- * such as en-US@posix.
- */
+/** uPlot uses `navigator.language` as a locale when it loads and fails if that is not one, such as en-US@posix. */
 const Chart = lazy(async () => {
   try {
     Intl.getCanonicalLocales(navigator.language)
@@ -65,10 +64,10 @@ export const Overview = () => {
   const from = startOf(now, days)
   const to = endOf(now)
   const unit = days <= 1 ? "hour" : "day"
-  const query = useQuery(queries.stats(from, to, unit))
-  useRefresh()
+  const query = useQuery(Queries.stats(from, to, unit))
+  useLiveRefresh()
   const rows: ReadonlyArray<StatsRow> = query.data?.data ?? []
-  const all = useMemo(() => sum(rows), [rows])
+  const totals = useMemo(() => sum(rows), [rows])
   const points = useMemo(
     () => (kind === "rates" ? rates : volume)(rows, { from, to, unit }),
     [kind, rows, from, to, unit],
@@ -78,39 +77,39 @@ export const Overview = () => {
       wide
       title="Overview"
       actions={
-        <Segments
-          label="Stretch of time"
+        <SegmentedControl
+          label="Time range"
           value={range}
           options={RANGES}
           onChange={(name) => void navigate({ search: { range: name }, replace: true })}
         />
       }
     >
-      {query.isError ? <ErrorNote error={query.error} onRetry={() => void query.refetch()} /> : undefined}
-      {query.isSuccess && all.accepted === 0 ? (
+      {query.isError ? <ErrorMessage error={query.error} onRetry={() => void query.refetch()} /> : undefined}
+      {query.isSuccess && totals.accepted === 0 ? (
         <Panel>
-          <Empty icon={<Activity size={20} />} title="Nothing was sent yet" examples={sendExamples()}>
-            Send a first message; here you will see how much goes out, how well it arrives and how fast.
-          </Empty>
+          <EmptyState icon={<Activity size={20} />} title="No emails yet" examples={sendExamples()}>
+            Volume, delivery and bounce rates appear here. Send the first email with an API key.
+          </EmptyState>
         </Panel>
       ) : (
         <>
-          <Tiles all={query.isPending ? undefined : all} />
+          <Tiles totals={query.isPending ? undefined : totals} />
           <div className="grid grid-cols-1 items-start gap-5 xl:grid-cols-[minmax(0,1fr)_22rem]">
             <div className="flex min-w-0 flex-col gap-5">
               <Panel
-                title="Over time"
-                actions={<Segments label="What is drawn" value={kind} options={KINDS} onChange={setKind} />}
+                title="Delivery"
+                actions={<SegmentedControl label="Chart" value={kind} options={KINDS} onChange={setKind} />}
               >
-                <Boundary>
+                <ErrorBoundary>
                   <Suspense fallback={EMPTY_CHART}>
-                    {query.isPending ? EMPTY_CHART : <Chart of={kind} points={points} unit={unit} />}
+                    {query.isPending ? EMPTY_CHART : <Chart kind={kind} points={points} unit={unit} />}
                   </Suspense>
-                </Boundary>
+                </ErrorBoundary>
               </Panel>
-              <Recent />
+              <RecentEmails />
             </div>
-            <Usage totals={all} />
+            <SummaryPanels totals={totals} />
           </div>
         </>
       )}
@@ -118,65 +117,69 @@ export const Overview = () => {
   )
 }
 
-/** New numbers while mail flows: by the stream where it may be followed, otherwise now and then. */
-const useRefresh = () => {
+/** Refetches the numbers after events of the stream, for users with access to it. */
+const useLiveRefresh = () => {
   const client = useQueryClient()
-  const isAdmin = useMay("admin")
-  const under = useRef(new Set<string>())
-  const soon = () => {
-    for (const [name, pause] of REFRESHED) {
-      if (under.current.has(name)) continue
-      under.current.add(name)
+  const canStream = useHasScope("admin")
+  const scheduled = useRef(new Set<string>())
+  const refreshSoon = () => {
+    for (const [name, delay] of LIVE_QUERIES) {
+      if (scheduled.current.has(name)) continue
+      scheduled.current.add(name)
       setTimeout(() => {
-        under.current.delete(name)
+        scheduled.current.delete(name)
         void client.invalidateQueries({ queryKey: [name] })
-      }, pause)
+      }, delay)
     }
   }
-  useLive({ types: EMAIL_TYPES, enabled: isAdmin, onBegin: soon, onEvent: soon })
+  useEventStream({ types: EMAIL_EVENT_TYPES, enabled: canStream, onStart: refreshSoon, onEvent: refreshSoon })
 }
 
 const number = new Intl.NumberFormat()
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
 
-/** Above these, mailbox providers begin to look askance at a sender. */
-const MUCH_BOUNCED = 0.05
-const MUCH_COMPLAINED = 0.001
+/** Rates above which mailbox providers may reject mail of a sender. */
+const HIGH_BOUNCE_RATE = 0.05
+const HIGH_COMPLAINT_RATE = 0.001
 
-const Tiles = ({ all = NONE }: { readonly all: Totals | undefined }) => {
-  const ended = all.delivered + all.bounced + all.failed
-  const bounced = rate(all.bounced, ended)
-  const complained = rate(all.complained, all.delivered)
+const Tiles = ({ totals = NO_TOTALS }: { readonly totals: Totals | undefined }) => {
+  const ended = totals.delivered + totals.bounced + totals.failed
+  const bounced = rate(totals.bounced, ended)
+  const complained = rate(totals.complained, totals.delivered)
   const tiles = [
-    { name: "Accepted", value: number.format(all.accepted), hint: "recipients", status: undefined, isBad: false },
+    { name: "Accepted", value: number.format(totals.accepted), hint: "recipients", status: undefined, isBad: false },
     {
       name: "Delivered",
-      value: percent.format(rate(all.delivered, ended)),
-      hint: `${number.format(all.delivered)} of ${number.format(ended)}`,
+      value: percent.format(rate(totals.delivered, ended)),
+      hint: `${number.format(totals.delivered)} of ${number.format(ended)}`,
       status: "delivered",
       isBad: false,
     },
     {
       name: "Bounced",
       value: percent.format(bounced),
-      hint: `${number.format(all.bounced)} bounced`,
+      hint: `${number.format(totals.bounced)} bounced`,
       status: "bounced",
-      isBad: bounced > MUCH_BOUNCED,
+      isBad: bounced > HIGH_BOUNCE_RATE,
     },
     {
       name: "Complained",
       value: percent.format(complained),
-      hint: `${number.format(all.complained)} complaints`,
+      hint: `${number.format(totals.complained)} complaints`,
       status: "complained",
-      isBad: complained > MUCH_COMPLAINED,
+      isBad: complained > HIGH_COMPLAINT_RATE,
     },
   ]
   return (
     <ul className="grid grid-cols-2 overflow-hidden rounded-xl border border-line bg-panel lg:grid-cols-4">
-      {tiles.map(({ hint, isBad, name, status, value }, nth) => (
+      {tiles.map(({ hint, isBad, name, status, value }, index) => (
         <li
           key={name}
-          className={cx("border-line", nth % 2 === 1 && "border-l", nth >= 2 && "border-t lg:border-t-0 lg:border-l")}
+          className={cx(
+            "border-line",
+            index % 2 === 1 && "border-l",
+            index >= 2 && "border-t lg:border-t-0 lg:border-l",
+          )}
         >
           <Link
             to="/emails"

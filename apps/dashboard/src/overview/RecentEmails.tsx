@@ -1,23 +1,23 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { Email, Page } from "../api/Records.ts"
-import { get } from "../api/Api.ts"
-import { State } from "../ui/display/Badge.tsx"
-import { Panel, SkeletonRows } from "../ui/layout/Screen.tsx"
-import { Time } from "../ui/display/Time.tsx"
-import { Foreign } from "../ui/display/UntrustedText.tsx"
+import * as Api from "../api/Api.ts"
+import { StatusBadge } from "../ui/display/Badge.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { RelativeTime } from "../ui/display/Time.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
-const SHOWN = 6
+const ROWS = 6
 
-/** The newest messages, as a way into the log. */
-export const Recent = () => {
+export const RecentEmails = () => {
   const { data } = useQuery({
     queryKey: ["recent"],
-    queryFn: ({ signal }) => get<Page<Email>>("/email/logs", { limit: SHOWN }, signal),
+    queryFn: ({ signal }) => Api.get<Page<Email>>("/email/logs", { limit: ROWS }, signal),
   })
   return (
     <Panel
-      title="Newest"
+      title="Recent emails"
       actions={
         <Link to="/emails" className="rounded-md text-xs font-medium text-ink-2 hover:text-ink">
           All emails
@@ -25,7 +25,7 @@ export const Recent = () => {
       }
     >
       {data === undefined ? (
-        <SkeletonRows rows={SHOWN} />
+        <SkeletonRows rows={ROWS} />
       ) : (
         <ul className="divide-y divide-line">
           {data.data.map((email) => (
@@ -36,16 +36,16 @@ export const Recent = () => {
                 className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2"
               >
                 <span className="w-26 shrink-0">
-                  <State state={email.status} />
+                  <StatusBadge status={email.status} />
                 </span>
                 <span className="hidden w-48 shrink-0 truncate sm:block">
-                  <Foreign text={email.recipients[0]?.address ?? ""} />
+                  <UntrustedText text={email.recipients[0]?.address ?? ""} />
                 </span>
                 <span className="min-w-0 grow truncate text-ink-2">
-                  {email.subject === "" ? "No subject" : <Foreign text={email.subject} />}
+                  {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
                 </span>
                 <span className="tabular shrink-0 text-xs text-ink-3">
-                  <Time iso={email.created_at} />
+                  <RelativeTime iso={email.created_at} />
                 </span>
               </Link>
             </li>

@@ -3,7 +3,7 @@ import type { StatsRow } from "../api/Records.ts"
 export const COUNTS = ["accepted", "delivered", "deferred", "bounced", "failed", "suppressed", "complained"] as const
 export type Totals = { readonly [C in (typeof COUNTS)[number]]: number }
 
-export const NONE: Totals = {
+export const NO_TOTALS: Totals = {
   accepted: 0,
   delivered: 0,
   deferred: 0,
@@ -15,8 +15,8 @@ export const NONE: Totals = {
 
 export const sum = (rows: ReadonlyArray<StatsRow>): Totals =>
   rows.reduce<Totals>(
-    (all, row) => Object.fromEntries(COUNTS.map((name) => [name, all[name] + row[name]])) as unknown as Totals,
-    NONE,
+    (totals, row) => Object.fromEntries(COUNTS.map((name) => [name, totals[name] + row[name]])) as unknown as Totals,
+    NO_TOTALS,
   )
 
 export const rate = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole)
@@ -24,13 +24,17 @@ export const rate = (part: number, whole: number): number => (whole === 0 ? 0 : 
 const STEP_MS = { hour: 60 * 60 * 1000, day: 24 * 60 * 60 * 1000 } as const
 export type Unit = keyof typeof STEP_MS
 
-/** In the shape that the chart draws: times in seconds, and a column a line. A gap is where nothing can be said. */
-export type Points = readonly [at_s: ReadonlyArray<number>, ...lines: ReadonlyArray<ReadonlyArray<number | null>>]
+/** Data in the format of uPlot: times in seconds, then one column per line. `null` is a gap. */
+export type Points = readonly [times_s: ReadonlyArray<number>, ...columns: ReadonlyArray<ReadonlyArray<number | null>>]
 
 type Value = (row: StatsRow | undefined) => number | null
 
-/** Hours and days without mail have no row, and are drawn as none. */
-const series = (rows: ReadonlyArray<StatsRow>, { from, to, unit }: Stretch, values: ReadonlyArray<Value>): Points => {
+/** Builds the points of a time range. Hours and days without email have no row in the statistics. */
+const pointsOf = (
+  rows: ReadonlyArray<StatsRow>,
+  { from, to, unit }: TimeRange,
+  values: ReadonlyArray<Value>,
+): Points => {
   const step = STEP_MS[unit]
   const byTime = new Map(rows.map((row) => [Date.parse(row.at ?? from), row]))
   const times: Array<number> = []
@@ -38,14 +42,14 @@ const series = (rows: ReadonlyArray<StatsRow>, { from, to, unit }: Stretch, valu
   return [times.map((at) => at / 1000), ...values.map((value) => times.map((at) => value(byTime.get(at))))]
 }
 
-export interface Stretch {
+export interface TimeRange {
   readonly from: string
   readonly to: string
   readonly unit: Unit
 }
 
-export const volume = (rows: ReadonlyArray<StatsRow>, stretch: Stretch): Points =>
-  series(rows, stretch, [
+export const volume = (rows: ReadonlyArray<StatsRow>, range: TimeRange): Points =>
+  pointsOf(rows, range, [
     (row) => row?.delivered ?? 0,
     (row) => row?.deferred ?? 0,
     (row) => (row?.bounced ?? 0) + (row?.failed ?? 0),
@@ -54,8 +58,8 @@ export const volume = (rows: ReadonlyArray<StatsRow>, stretch: Stretch): Points 
 const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole)
 const ended = (row: StatsRow): number => row.delivered + row.bounced + row.failed
 
-export const rates = (rows: ReadonlyArray<StatsRow>, stretch: Stretch): Points =>
-  series(rows, stretch, [
+export const rates = (rows: ReadonlyArray<StatsRow>, range: TimeRange): Points =>
+  pointsOf(rows, range, [
     (row) => (row === undefined ? null : share(row.delivered, ended(row))),
     (row) => (row === undefined ? null : share(row.bounced, ended(row))),
     (row) => (row === undefined ? null : share(row.complained, row.delivered)),

@@ -1,23 +1,24 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
-import * as queries from "../api/Queries.ts"
+import * as Queries from "../api/Queries.ts"
 import type { Email, Page } from "../api/Records.ts"
-import { get } from "../api/Api.ts"
-import { useMay } from "../shell/useSession.ts"
-import { State } from "../ui/display/Badge.tsx"
-import { Panel, Skeleton } from "../ui/layout/Screen.tsx"
-import { Time, useNow } from "../ui/display/Time.tsx"
-import { Meter } from "../settings/UsageMeter.tsx"
+import * as Api from "../api/Api.ts"
+import { useHasScope } from "../shell/useHasScope.ts"
+import { StatusBadge } from "../ui/display/Badge.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Skeleton } from "../ui/feedback/Skeleton.tsx"
+import { RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { UsageMeter } from "../settings/UsageMeter.tsx"
 import type { Totals } from "./Series.ts"
 
 const number = new Intl.NumberFormat()
 
-/** What else is worth a glance: the month's volume, the domains, what was held back. */
-export const Usage = ({ totals }: { readonly totals: Totals }) => {
-  const mayDomains = useMay("domains:read")
-  const { data: account } = useQuery(queries.account)
-  const { data: domains } = useQuery({ ...queries.domains, enabled: mayDomains })
+/** Usage of the month, domains and the queue. */
+export const SummaryPanels = ({ totals }: { readonly totals: Totals }) => {
+  const canSeeDomains = useHasScope("domains:read")
+  const { data: account } = useQuery(Queries.account)
+  const { data: domains } = useQuery({ ...Queries.domains, enabled: canSeeDomains })
   return (
     <div className="flex flex-col gap-5">
       <Panel title="This month">
@@ -25,7 +26,11 @@ export const Usage = ({ totals }: { readonly totals: Totals }) => {
           {account === undefined ? (
             <Skeleton className="h-10" />
           ) : (
-            <Meter name={`${account.plan} plan`} used={account.usage.emails} limit={account.limits.monthly_emails} />
+            <UsageMeter
+              name={`${account.plan} plan`}
+              used={account.usage.emails}
+              limit={account.limits.monthly_emails}
+            />
           )}
         </div>
       </Panel>
@@ -34,7 +39,7 @@ export const Usage = ({ totals }: { readonly totals: Totals }) => {
           title="Domains"
           actions={
             <Link to="/domains" className="rounded-md text-xs font-medium text-ink-2 hover:text-ink">
-              All
+              All domains
             </Link>
           }
         >
@@ -47,51 +52,54 @@ export const Usage = ({ totals }: { readonly totals: Totals }) => {
                   className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2"
                 >
                   <span className="min-w-0 grow truncate">{name}</span>
-                  <State state={status} />
+                  <StatusBadge status={status} />
                 </Link>
               </li>
             ))}
           </ul>
         </Panel>
       )}
-      <Panel title="Now and held back">
+      <Panel title="Queue">
         <dl className="grid grid-cols-2 gap-4 p-4 text-sm">
-          <Waiting />
-          <Fact name="Put off by servers">{number.format(totals.deferred)}</Fact>
-          <Fact name="Suppressed">{number.format(totals.suppressed)}</Fact>
+          <PendingEmails />
+          <Figure name="Deferred">{number.format(totals.deferred)}</Figure>
+          <Figure name="Suppressed">{number.format(totals.suppressed)}</Figure>
         </dl>
       </Panel>
     </div>
   )
 }
 
-const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
+const Figure = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
   <div>
     <dt className="text-xs text-ink-3">{name}</dt>
     <dd className="tabular mt-0.5 text-lg font-semibold">{children}</dd>
   </div>
 )
 
-/** More of them are not counted, only said to be there. */
-const COUNTED = 100
+/** Maximum number of pending emails that are counted. */
+const MAX_COUNTED = 100
 const POLL_MS = 10_000
 
-/** What is due and has not left, and how long the first of it waits; what is scheduled is not late. */
-const Waiting = () => {
+/** Number of emails that are due but not sent, and the age of the oldest. Scheduled emails count once they are due. */
+const PendingEmails = () => {
   const now = useNow()
   const { data } = useQuery({
-    queryKey: ["waiting"],
+    queryKey: ["pending-emails"],
     refetchInterval: POLL_MS,
-    queryFn: ({ signal }) => get<Page<Email>>("/email/logs", { status: "queued,deferred", limit: COUNTED }, signal),
+    queryFn: ({ signal }) =>
+      Api.get<Page<Email>>("/email/logs", { status: "queued,deferred", limit: MAX_COUNTED }, signal),
   })
   const due = (data?.data ?? []).filter(({ scheduled_at }) => scheduled_at === null || Date.parse(scheduled_at) <= now)
-  const since = Math.min(...due.map(({ created_at, scheduled_at }) => Date.parse(scheduled_at ?? created_at)))
+  const oldest = Math.min(...due.map(({ created_at, scheduled_at }) => Date.parse(scheduled_at ?? created_at)))
   return (
     <>
-      <Fact name="Waiting">
+      <Figure name="Pending">
         {data?.has_more === true ? `over ${number.format(due.length)}` : number.format(due.length)}
-      </Fact>
-      <Fact name="The first of it since">{due.length === 0 ? "–" : <Time iso={new Date(since).toISOString()} />}</Fact>
+      </Figure>
+      <Figure name="Oldest waiting since">
+        {due.length === 0 ? "–" : <RelativeTime iso={new Date(oldest).toISOString()} />}
+      </Figure>
     </>
   )
 }

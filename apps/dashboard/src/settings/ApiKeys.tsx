@@ -2,39 +2,41 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { KeyRound, Plus } from "lucide-react"
 import { useState } from "react"
-import * as queries from "../api/Queries.ts"
+import * as Queries from "../api/Queries.ts"
 import type { ApiKey } from "../api/Records.ts"
-import { remove } from "../api/Api.ts"
-import { State } from "../ui/display/Badge.tsx"
+import * as Api from "../api/Api.ts"
+import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
-import { Confirm } from "../ui/feedback/Dialog.tsx"
-import { Empty } from "../ui/feedback/EmptyState.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel, Screen, SkeletonRows } from "../ui/layout/Screen.tsx"
-import { Time } from "../ui/display/Time.tsx"
-import { say } from "../ui/feedback/Toasts.tsx"
-import { NewApiKey } from "./CreateApiKey.tsx"
-import { Foreign } from "../ui/display/UntrustedText.tsx"
+import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
+import { EmptyState } from "../ui/feedback/EmptyState.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { RelativeTime } from "../ui/display/Time.tsx"
+import { showToast } from "../ui/feedback/Toasts.tsx"
+import { CreateApiKey } from "./CreateApiKey.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 export const ApiKeys = () => {
   const search = useSearch({ from: "/shell/settings/api-keys" })
   const navigate = useNavigate({ from: "/settings/api-keys" })
   const client = useQueryClient()
-  const query = useQuery(queries.apiKeys)
+  const query = useQuery(Queries.apiKeys)
   const [revoking, setRevoking] = useState<ApiKey>()
-  const create = (open: boolean) => void navigate({ search: open ? { new: true } : {}, replace: true })
+  const setDialogOpen = (open: boolean) => void navigate({ search: open ? { new: true } : {}, replace: true })
   const keys = query.data?.data ?? []
-  const usable = keys.filter(({ status }) => status === "active")
-  const gone = keys.filter(({ status }) => status !== "active")
+  const active = keys.filter(({ status }) => status === "active")
+  const inactive = keys.filter(({ status }) => status !== "active")
   const button = (
-    <Button look="solid" icon={<Plus size={15} />} onClick={() => create(true)}>
-      New API Key
+    <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
+      Create API key
     </Button>
   )
   return (
     <Screen
-      title="API Keys"
-      hint="What your applications send with. A key is shown once, when it is made."
+      title="API keys"
+      hint="Keys your applications use to call the API. A key is shown only once, when you create it."
       actions={button}
     >
       <Panel>
@@ -42,44 +44,44 @@ export const ApiKeys = () => {
           <SkeletonRows />
         ) : query.isError ? (
           <div className="p-4">
-            <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
+            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
           </div>
         ) : keys.length === 0 ? (
-          <Empty icon={<KeyRound size={20} />} title="No key yet" action={button}>
-            Make one for each application, with no more rights than it needs.
-          </Empty>
+          <EmptyState icon={<KeyRound size={20} />} title="No API keys yet" action={button}>
+            Your keys appear here. Create one per application, with only the scopes it needs.
+          </EmptyState>
         ) : (
-          <KeyList keys={usable} onRevoke={setRevoking} />
+          <KeyList keys={active} onRevoke={setRevoking} />
         )}
       </Panel>
-      {gone.length === 0 ? undefined : (
+      {inactive.length === 0 ? undefined : (
         <details className="group">
           <summary className="cursor-pointer rounded-md px-1 text-sm text-ink-2 hover:text-ink">
-            {gone.length} revoked or expired
+            {inactive.length} revoked or expired
           </summary>
           <Panel className="mt-3">
-            <KeyList keys={gone} />
+            <KeyList keys={inactive} />
           </Panel>
         </details>
       )}
-      <NewApiKey open={search.new === true} onOpenChange={create} />
-      <Confirm
+      <CreateApiKey open={search.new === true} onOpenChange={setDialogOpen} />
+      <ConfirmDialog
         open={revoking !== undefined}
         onOpenChange={(open) => {
           if (!open) setRevoking(undefined)
         }}
         title={`Revoke “${revoking?.name ?? ""}”?`}
-        action="Revoke"
+        action="Revoke key"
         onConfirm={async () => {
           if (revoking === undefined) return
-          await remove(`/api-keys/${revoking.id}`)
+          await Api.remove(`/api-keys/${revoking.id}`)
           await client.invalidateQueries({ queryKey: ["api-keys"] })
-          say(`“${revoking.name}” is revoked.`)
+          showToast(`“${revoking.name}” revoked.`)
         }}
       >
-        Every later request with it is refused, at once and for good. Whatever still uses{" "}
-        <code className="font-mono text-ink">{revoking?.prefix}…</code> stops working.
-      </Confirm>
+        Applications that use <code className="font-mono text-ink">{revoking?.prefix}…</code> stop working immediately.
+        You cannot restore a revoked key.
+      </ConfirmDialog>
     </Screen>
   )
 }
@@ -97,17 +99,17 @@ const KeyList = ({
         <div className="min-w-0 grow basis-full sm:basis-56">
           <p className="flex items-center gap-2">
             <span className="truncate text-sm font-medium">
-              <Foreign text={key.name} />
+              <UntrustedText text={key.name} />
             </span>
-            {key.status === "active" ? undefined : <State state={key.status} />}
+            {key.status === "active" ? undefined : <StatusBadge status={key.status} />}
           </p>
           <p className="mt-0.5 flex flex-wrap gap-x-2 text-xs text-ink-3">
             <code className="font-mono">{key.prefix}…</code>
-            {key.domain === null ? undefined : <span>only {key.domain}</span>}
-            {key.allowed_ips.length === 0 ? undefined : <span>only from {key.allowed_ips.join(", ")}</span>}
+            {key.domain === null ? undefined : <span>Domain: {key.domain}</span>}
+            {key.allowed_ips.length === 0 ? undefined : <span>Allowed IPs: {key.allowed_ips.join(", ")}</span>}
             {key.expires_at === null || key.status !== "active" ? undefined : (
               <span>
-                expires <Time iso={key.expires_at} />
+                Expires <RelativeTime iso={key.expires_at} />
               </span>
             )}
           </p>
@@ -121,10 +123,10 @@ const KeyList = ({
         </ul>
         <p className="grow text-xs text-ink-3 sm:w-28 sm:grow-0 sm:text-right">
           {key.last_used_at === null ? (
-            "never used"
+            "Never used"
           ) : (
             <>
-              used <Time iso={key.last_used_at} />
+              Used <RelativeTime iso={key.last_used_at} />
             </>
           )}
         </p>

@@ -1,21 +1,23 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { ScrollText } from "lucide-react"
-import * as queries from "../api/Queries.ts"
+import * as Queries from "../api/Queries.ts"
 import type { AuditEntry } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { CopyButton } from "../ui/controls/CopyButton.tsx"
-import { Empty } from "../ui/feedback/EmptyState.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel, Screen, SkeletonRows } from "../ui/layout/Screen.tsx"
-import { Time } from "../ui/display/Time.tsx"
-import { Foreign } from "../ui/display/UntrustedText.tsx"
+import { EmptyState } from "../ui/feedback/EmptyState.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { RelativeTime } from "../ui/display/Time.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
-const HANDS = { api_key: "Key", user: "Member", operator: "Operator", system: "Service" } as const
+const ACTORS = { api_key: "API key", user: "Member", operator: "Operator", system: "Service" } as const
 
-export const Audit = () => {
-  const query = useInfiniteQuery(queries.audit)
-  const members = useQuery(queries.members)
-  const keys = useQuery(queries.apiKeys)
+export const AuditLog = () => {
+  const query = useInfiniteQuery(Queries.audit)
+  const members = useQuery(Queries.members)
+  const keys = useQuery(Queries.apiKeys)
   const names = new Map<string, string>([
     ...(members.data?.data ?? []).map(({ email, id, name }) => [id as string, name === "" ? email : name] as const),
     ...(keys.data?.data ?? []).map(({ id, name }) => [id as string, name] as const),
@@ -24,19 +26,19 @@ export const Audit = () => {
   return (
     <Screen
       title="Audit log"
-      hint="Who did what to keys, domains, webhooks, suppressions, members and the account. Mail is in the log of emails."
+      hint="Changes to keys, domains, webhooks, suppressions, members and the account. Emails have their own log."
     >
       <Panel>
         {query.isPending ? (
           <SkeletonRows rows={10} />
         ) : query.isError ? (
           <div className="p-4">
-            <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
+            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
           </div>
         ) : rows.length === 0 ? (
-          <Empty icon={<ScrollText size={20} />} title="Nothing was changed yet">
-            Every change by a key, a member or an operator is written down here, and stays.
-          </Empty>
+          <EmptyState icon={<ScrollText size={20} />} title="No changes yet">
+            Changes by API keys, members and operators appear here and are never deleted.
+          </EmptyState>
         ) : (
           <ul className="divide-y divide-line">
             {rows.map((entry) => (
@@ -48,7 +50,7 @@ export const Audit = () => {
       {query.hasNextPage ? (
         <div className="flex justify-center">
           <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Older
+            Load more
           </Button>
         </div>
       ) : undefined}
@@ -63,25 +65,25 @@ const Entry = ({ entry, names }: { readonly entry: AuditEntry; readonly names: R
       <code className="truncate font-mono text-xs">{type}</code>
       <span className="flex min-w-0 items-center gap-1 text-ink-2">
         <span className="truncate">
-          <Foreign text={names.get(stream_id) ?? stream_id} />
+          <UntrustedText text={names.get(stream_id) ?? stream_id} />
         </span>
       </span>
       <span className="min-w-0">
         <span className="block truncate">
-          <Foreign text={names.get(actor.id ?? "") ?? HANDS[actor.type]} />
+          <UntrustedText text={names.get(actor.id ?? "") ?? ACTORS[actor.type]} />
         </span>
         <span className="flex items-center gap-1 text-xs text-ink-3">
           <span className="truncate">
-            {HANDS[actor.type]}
+            {ACTORS[actor.type]}
             {address === null ? "" : `, ${address}`}
           </span>
           {request_id === null ? undefined : (
-            <CopyButton text={request_id} label="Copy the request id" className="size-5" />
+            <CopyButton text={request_id} label="Copy request id" className="size-5" />
           )}
         </span>
       </span>
       <span className="tabular text-xs text-ink-3 sm:text-right">
-        <Time iso={occurred_at} />
+        <RelativeTime iso={occurred_at} />
       </span>
     </li>
   )

@@ -1,31 +1,33 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import * as queries from "../api/Queries.ts"
+import * as Queries from "../api/Queries.ts"
 import type { CreatedApiKey, Scope } from "../api/Records.ts"
-import { post, Refused } from "../api/Api.ts"
+import * as Api from "../api/Api.ts"
+import { formErrors } from "../api/ApiError.ts"
 import { sendExamples } from "../emails/sendExamples.ts"
 import { Button } from "../ui/controls/Button.tsx"
-import { Examples } from "../ui/display/Code.tsx"
+import { CodeExamples } from "../ui/display/Code.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
-import { Dialog, DialogForm } from "../ui/feedback/Dialog.tsx"
-import { Check, SelectField, TextField } from "../ui/controls/Field.tsx"
+import { Dialog } from "../ui/feedback/Dialog.tsx"
+import { DialogForm } from "../ui/feedback/DialogForm.tsx"
+import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 
-const SCOPES: ReadonlyArray<readonly [scope: Scope, meaning: string]> = [
-  ["email:send", "Send mail"],
-  ["email:logs:read", "Read what became of it"],
-  ["domains:read", "See domains and their records"],
-  ["domains:write", "Add, verify and remove domains"],
-  ["webhooks:manage", "Create and delete webhooks"],
-  ["admin", "Everything, keys and members included"],
+const SCOPES: ReadonlyArray<readonly [scope: Scope, description: string]> = [
+  ["email:send", "Send email"],
+  ["email:logs:read", "Read emails and their events"],
+  ["domains:read", "View domains and their DNS records"],
+  ["domains:write", "Add, verify and delete domains"],
+  ["webhooks:manage", "Manage webhooks"],
+  ["admin", "Full access, including API keys and members"],
 ]
 
 const DAY_MS = 24 * 60 * 60 * 1000
-const EXPIRIES: ReadonlyArray<readonly [days: number, name: string]> = [
+const EXPIRIES: ReadonlyArray<readonly [days: number, label: string]> = [
   [0, "Never"],
   [7, "In 7 days"],
   [30, "In 30 days"],
   [90, "In 90 days"],
-  [365, "In a year"],
+  [365, "In 1 year"],
 ]
 
 interface Props {
@@ -33,7 +35,7 @@ interface Props {
   readonly onOpenChange: (open: boolean) => void
 }
 
-export const NewApiKey = ({ onOpenChange, open }: Props) => {
+export const CreateApiKey = ({ onOpenChange, open }: Props) => {
   const [created, setCreated] = useState<CreatedApiKey>()
   return (
     <Dialog
@@ -41,24 +43,24 @@ export const NewApiKey = ({ onOpenChange, open }: Props) => {
       onOpenChange={onOpenChange}
       onClosed={() => setCreated(undefined)}
       wide={created !== undefined}
-      sticky={created !== undefined}
-      title={created === undefined ? "New API Key" : "Your new key"}
+      requiresClose={created !== undefined}
+      title={created === undefined ? "Create API key" : "API key created"}
       description={
         created === undefined
           ? undefined
-          : "Copy it now. It is shown this once; a lost key is revoked and replaced, not recovered."
+          : "Copy the key now: it is shown only once. If you lose it, revoke it and create another."
       }
     >
       {created === undefined ? (
-        <Form onCreated={setCreated} onCancel={() => onOpenChange(false)} />
+        <KeyForm onCreated={setCreated} onCancel={() => onOpenChange(false)} />
       ) : (
-        <Shown created={created} onDone={() => onOpenChange(false)} />
+        <CreatedKey created={created} onDone={() => onOpenChange(false)} />
       )}
     </Dialog>
   )
 }
 
-const Form = ({
+const KeyForm = ({
   onCancel,
   onCreated,
 }: {
@@ -66,7 +68,7 @@ const Form = ({
   readonly onCancel: () => void
 }) => {
   const client = useQueryClient()
-  const domains = useQuery(queries.domains)
+  const domains = useQuery(Queries.domains)
   const [name, setName] = useState("")
   const [scopes, setScopes] = useState<ReadonlyArray<Scope>>(["email:send"])
   const [domain, setDomain] = useState("")
@@ -74,7 +76,7 @@ const Form = ({
   const [days, setDays] = useState(0)
   const create = useMutation({
     mutationFn: () =>
-      post<CreatedApiKey>("/api-keys", {
+      Api.post<CreatedApiKey>("/api-keys", {
         name: name.trim(),
         scopes,
         domain: domain === "" ? null : domain,
@@ -86,14 +88,14 @@ const Form = ({
       onCreated(key)
     },
   })
-  const refused = create.error instanceof Refused ? create.error : undefined
+  const errors = formErrors(create.error, ["name", "scopes", "allowed_ips"])
   const toggle = (scope: Scope) =>
     setScopes(scopes.includes(scope) ? scopes.filter((each) => each !== scope) : [...scopes, scope])
   return (
     <DialogForm
-      submit="Create the key"
+      submit="Create API key"
       busy={create.isPending}
-      error={create.error}
+      error={errors.form}
       onCancel={onCancel}
       onSubmit={() => create.mutate()}
     >
@@ -104,23 +106,23 @@ const Form = ({
         placeholder="Shop, production"
         value={name}
         onChange={(event) => setName(event.target.value)}
-        problem={refused?.of("name")}
+        error={errors.field.name}
       />
       <fieldset>
         <legend className="mb-2 text-sm font-medium">Scopes</legend>
         <div className="grid gap-2.5 sm:grid-cols-2">
-          {SCOPES.map(([scope, meaning]) => (
-            <Check
+          {SCOPES.map(([scope, description]) => (
+            <Checkbox
               key={scope}
               label={<code className="font-mono text-xs">{scope}</code>}
-              hint={meaning}
+              hint={description}
               checked={scopes.includes(scope)}
               onChange={() => toggle(scope)}
             />
           ))}
         </div>
-        {refused?.of("scopes") === undefined ? undefined : (
-          <p className="mt-1.5 text-xs text-bad">{refused.of("scopes")}</p>
+        {errors.field.scopes === undefined ? undefined : (
+          <p className="mt-1.5 text-xs text-bad">{errors.field.scopes}</p>
         )}
       </fieldset>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -133,34 +135,36 @@ const Form = ({
           ))}
         </SelectField>
         <SelectField label="Expires" value={days} onChange={(event) => setDays(Number(event.target.value))}>
-          {EXPIRIES.map(([count, words]) => (
+          {EXPIRIES.map(([count, label]) => (
             <option key={count} value={count}>
-              {words}
+              {label}
             </option>
           ))}
         </SelectField>
       </div>
       <TextField
-        label="Allowed networks"
-        placeholder="Everywhere"
-        hint="Addresses or networks such as 203.0.113.0/24, with commas between."
+        label="Allowed IP addresses"
+        placeholder="Any"
+        hint="IP addresses or networks such as 203.0.113.0/24. Separate with commas."
         value={ips}
         onChange={(event) => setIps(event.target.value)}
-        problem={refused?.of("allowed_ips")}
+        error={errors.field.allowed_ips}
       />
     </DialogForm>
   )
 }
 
-const Shown = ({ created, onDone }: { readonly created: CreatedApiKey; readonly onDone: () => void }) => (
+const CreatedKey = ({ created, onDone }: { readonly created: CreatedApiKey; readonly onDone: () => void }) => (
   <div className="flex min-w-0 flex-col gap-4 p-5">
-    <CopyField text={created.key} label="Copy the key" />
+    <CopyField text={created.key} label="Copy API key" />
     {created.scopes.includes("email:send") || created.scopes.includes("admin") ? (
-      <Examples examples={sendExamples(created.key, created.domain === null ? undefined : `hello@${created.domain}`)} />
+      <CodeExamples
+        examples={sendExamples(created.key, created.domain === null ? undefined : `hello@${created.domain}`)}
+      />
     ) : undefined}
     <footer className="flex justify-end">
-      <Button look="solid" onClick={onDone}>
-        I have kept it
+      <Button variant="primary" onClick={onDone}>
+        Done
       </Button>
     </footer>
   </div>

@@ -1,87 +1,88 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import * as auth from "../api/Auth.ts"
+import * as Auth from "../api/Auth.ts"
 import { useSession } from "../shell/useSession.ts"
 import { Badge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { CodeBlock } from "../ui/display/Code.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
-import { Dialog, DialogForm } from "../ui/feedback/Dialog.tsx"
+import { Dialog } from "../ui/feedback/Dialog.tsx"
+import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
-import { Panel } from "../ui/layout/Screen.tsx"
-import { say } from "../ui/feedback/Toasts.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { showToast } from "../ui/feedback/Toasts.tsx"
 
 interface Secrets {
   readonly totpURI: string
   readonly backupCodes: ReadonlyArray<string>
 }
 
-/** Codes of an authenticator app, asked for after the password. */
-export const SecondFactor = () => {
+/** Setup of two-factor authentication with an authenticator app. */
+export const TwoFactor = () => {
   const { user } = useSession()
-  const isOn = user.twoFactorEnabled === true
+  const isEnabled = user.twoFactorEnabled === true
   const [open, setOpen] = useState(false)
   const [secrets, setSecrets] = useState<Secrets>()
-  const change = (next: boolean) => {
+  const changeOpen = (next: boolean) => {
     setOpen(next)
     if (!next) setSecrets(undefined)
   }
   return (
-    <Panel title="Authenticator app" actions={isOn ? <Badge tone="good">On</Badge> : <Badge>Off</Badge>}>
+    <Panel title="Authenticator app" actions={isEnabled ? <Badge tone="good">On</Badge> : <Badge>Off</Badge>}>
       <div className="flex flex-wrap items-center gap-3 p-4">
         <p className="grow text-sm text-ink-2">
-          {isOn
-            ? "After your password you are asked for a code."
-            : "After your password, a code that changes every 30 seconds."}
+          {isEnabled
+            ? "Sign-in requires a code from your authenticator app after the password."
+            : "Require a code from an authenticator app after the password."}
         </p>
-        <Button onClick={() => change(true)}>{isOn ? "Turn it off" : "Set it up"}</Button>
+        <Button onClick={() => changeOpen(true)}>{isEnabled ? "Turn off" : "Set up"}</Button>
       </div>
       <Dialog
         open={open}
-        onOpenChange={change}
-        sticky={secrets !== undefined}
-        title={isOn && secrets === undefined ? "Turn the authenticator off" : "Set up an authenticator"}
+        onOpenChange={changeOpen}
+        requiresClose={secrets !== undefined}
+        title={isEnabled && secrets === undefined ? "Turn off the authenticator app" : "Set up an authenticator app"}
       >
         {secrets === undefined ? (
-          <Prove isOn={isOn} onCancel={() => change(false)} onSecrets={setSecrets} />
+          <PasswordStep isEnabled={isEnabled} onCancel={() => changeOpen(false)} onSecrets={setSecrets} />
         ) : (
-          <Enrol secrets={secrets} onDone={() => change(false)} />
+          <CodeStep secrets={secrets} onDone={() => changeOpen(false)} />
         )}
       </Dialog>
     </Panel>
   )
 }
 
-const Prove = ({
-  isOn,
+const PasswordStep = ({
+  isEnabled,
   onCancel,
   onSecrets,
 }: {
-  readonly isOn: boolean
+  readonly isEnabled: boolean
   readonly onSecrets: (secrets: Secrets) => void
   readonly onCancel: () => void
 }) => {
   const client = useQueryClient()
   const [password, setPassword] = useState("")
-  const prove = useMutation({
+  const confirm = useMutation({
     mutationFn: async () => {
-      if (!isOn) return onSecrets(await auth.enableTotp(password))
-      await auth.disableTotp(password)
+      if (!isEnabled) return onSecrets(await Auth.enableTotp(password))
+      await Auth.disableTotp(password)
       await client.invalidateQueries({ queryKey: ["session"] })
-      say("The authenticator is off.")
+      showToast("Authenticator app turned off.")
       return onCancel()
     },
   })
   return (
     <DialogForm
-      submit="Go on"
-      busy={prove.isPending}
-      error={prove.error}
+      submit="Continue"
+      busy={confirm.isPending}
+      error={confirm.error}
       onCancel={onCancel}
-      onSubmit={() => prove.mutate()}
+      onSubmit={() => confirm.mutate()}
     >
       <TextField
-        label="Your password"
+        label="Current password"
         type="password"
         autoFocus
         autoComplete="current-password"
@@ -92,21 +93,21 @@ const Prove = ({
   )
 }
 
-const Enrol = ({ onDone, secrets }: { readonly secrets: Secrets; readonly onDone: () => void }) => {
+const CodeStep = ({ onDone, secrets }: { readonly secrets: Secrets; readonly onDone: () => void }) => {
   const client = useQueryClient()
   const [code, setCode] = useState("")
   const verify = useMutation({
-    mutationFn: () => auth.verifyTotp(code, false),
+    mutationFn: () => Auth.verifyTotp(code, false),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["session"] })
-      say("From now on a code is asked for.")
+      showToast("Authenticator app turned on.")
       onDone()
     },
   })
   const secret = new URL(secrets.totpURI).searchParams.get("secret") ?? ""
   return (
     <DialogForm
-      submit="Turn it on"
+      submit="Turn on"
       busy={verify.isPending}
       error={verify.error}
       onCancel={onDone}
@@ -114,20 +115,20 @@ const Enrol = ({ onDone, secrets }: { readonly secrets: Secrets; readonly onDone
     >
       <div>
         <p className="mb-1.5 text-sm">
-          Enter this key in your authenticator, or{" "}
+          Enter this key in your authenticator app, or{" "}
           <a className="font-medium text-accent hover:underline" href={secrets.totpURI}>
-            open it there
+            open the app
           </a>
           .
         </p>
-        <CopyField text={secret} label="Copy the key" />
+        <CopyField text={secret} label="Copy setup key" />
       </div>
       <div>
-        <p className="mb-1.5 text-sm">Keep these codes. Each lets you in once, should the authenticator be lost.</p>
+        <p className="mb-1.5 text-sm">Save these backup codes. Each works once if you lose the authenticator app.</p>
         <CodeBlock label="Backup codes" code={secrets.backupCodes.join("\n")} />
       </div>
       <TextField
-        label="The code that it shows now"
+        label="Code from the app"
         inputMode="numeric"
         autoComplete="one-time-code"
         maxLength={6}

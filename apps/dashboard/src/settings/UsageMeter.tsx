@@ -1,10 +1,10 @@
 import { cx } from "../ui/display/cx.ts"
 
 const number = new Intl.NumberFormat()
-const NEARLY = 0.8
+/** Share of the limit from which the bar is a warning. */
+const WARNING_SHARE = 0.8
 
-/** How much of a limit is used. */
-export const Meter = ({
+export const UsageMeter = ({
   limit,
   name,
   used,
@@ -19,7 +19,7 @@ export const Meter = ({
       <p className="flex items-baseline justify-between gap-3 text-sm">
         <span className="font-medium first-letter:uppercase">{name}</span>
         <span className="tabular text-ink-2">
-          {number.format(used)} {limit === null ? "sent, unlimited" : `of ${number.format(limit)}`}
+          {number.format(used)} {limit === null ? "sent (unlimited)" : `of ${number.format(limit)}`}
         </span>
       </p>
       <div
@@ -31,7 +31,7 @@ export const Meter = ({
         className="mt-2 h-1.5 overflow-hidden rounded-full bg-hover"
       >
         <div
-          className={cx("h-full rounded-full", share >= 1 ? "bg-bad" : share >= NEARLY ? "bg-warn" : "bg-solid")}
+          className={cx("h-full rounded-full", share >= 1 ? "bg-bad" : share >= WARNING_SHARE ? "bg-warn" : "bg-solid")}
           style={{ width: limit === null ? "0%" : `${Math.max(share * 100, used > 0 ? 1.5 : 0)}%` }}
         />
       </div>

@@ -2,11 +2,11 @@ import { Dialog } from "@base-ui/react/dialog"
 import { useRouter } from "@tanstack/react-router"
 import { ArrowRight, Globe, KeyRound, Mail, Moon, Search, Sun, Webhook } from "lucide-react"
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState } from "react"
-import { pathWith } from "../api/Api.ts"
+import * as Api from "../api/Api.ts"
 import { cx } from "../ui/display/cx.ts"
-import { Kbd } from "../ui/layout/Screen.tsx"
-import { ALL_PLACES, isFor, permits } from "./Navigation.ts"
-import { choose, useDark } from "./Theme.ts"
+import { Kbd } from "../ui/display/Kbd.tsx"
+import { ALL_SCREENS, isVisible, permits } from "./Navigation.ts"
+import { setTheme, useIsDark } from "./Theme.ts"
 import { useSession } from "./useSession.ts"
 
 interface Command {
@@ -22,48 +22,50 @@ type Go = (to: string, search?: Readonly<Record<string, string>>) => () => void
 
 const useCommands = (text: string): ReadonlyArray<Command> => {
   const { history } = useRouter()
-  const { may } = useSession()
-  const dark = useDark()
+  const { session } = useSession()
+  const isDark = useIsDark()
   return useMemo(() => {
-    const go: Go = (to, search) => () => history.push(pathWith(to, search))
-    const places = ALL_PLACES.filter((place) => isFor(place, may)).map(({ icon: Icon, key, name, to }): Command => ({
-      name,
-      icon: <Icon size={ICON} />,
-      keys: ["g", key],
-      run: go(to),
-    }))
+    const go: Go = (to, search) => () => history.push(Api.pathWith(to, search))
+    const screens = ALL_SCREENS.filter((screen) => isVisible(screen, session)).map(
+      ({ icon: Icon, key, name, to }): Command => ({
+        name,
+        icon: <Icon size={ICON} />,
+        keys: ["g", key],
+        run: go(to),
+      }),
+    )
     const actions: ReadonlyArray<Command> = [
-      ...(permits(may.scopes, "admin")
-        ? [{ name: "New API Key", icon: <KeyRound size={ICON} />, run: go("/settings/api-keys", { new: "true" }) }]
+      ...(permits(session.scopes, "admin")
+        ? [{ name: "Create API key", icon: <KeyRound size={ICON} />, run: go("/settings/api-keys", { new: "true" }) }]
         : []),
-      ...(permits(may.scopes, "domains:write")
-        ? [{ name: "Add a domain", icon: <Globe size={ICON} />, run: go("/domains", { new: "true" }) }]
+      ...(permits(session.scopes, "domains:write")
+        ? [{ name: "Add domain", icon: <Globe size={ICON} />, run: go("/domains", { new: "true" }) }]
         : []),
-      ...(permits(may.scopes, "webhooks:manage")
-        ? [{ name: "Create a webhook", icon: <Webhook size={ICON} />, run: go("/webhooks", { new: "true" }) }]
+      ...(permits(session.scopes, "webhooks:manage")
+        ? [{ name: "Create webhook", icon: <Webhook size={ICON} />, run: go("/webhooks", { new: "true" }) }]
         : []),
-      dark
-        ? { name: "Light theme", icon: <Sun size={ICON} />, run: () => choose("light") }
-        : { name: "Dark theme", icon: <Moon size={ICON} />, run: () => choose("dark") },
+      isDark
+        ? { name: "Use light theme", icon: <Sun size={ICON} />, run: () => setTheme("light") }
+        : { name: "Use dark theme", icon: <Moon size={ICON} />, run: () => setTheme("dark") },
     ]
-    const word = text.trim()
-    const found = [...places, ...actions].filter(({ name }) => name.toLowerCase().includes(word.toLowerCase()))
-    return [...found, ...lookUps(word, go)]
-  }, [dark, history, may, text])
+    const query = text.trim()
+    const matches = [...screens, ...actions].filter(({ name }) => name.toLowerCase().includes(query.toLowerCase()))
+    return [...matches, ...searchCommands(query, go)]
+  }, [isDark, history, session, text])
 }
 
-/** What a text may stand for besides a name: an id, an address, words of a subject. */
-const lookUps = (word: string, go: Go): ReadonlyArray<Command> => {
-  if (word === "") return []
-  if (/^msg_[0-9a-z]{26}$/u.test(word))
-    return [{ name: `Open ${word}`, icon: <ArrowRight size={ICON} />, run: go(`/emails/${word}`) }]
+/** Commands that search for the text: as the id of an email, an address, or part of a subject. */
+const searchCommands = (query: string, go: Go): ReadonlyArray<Command> => {
+  if (query === "") return []
+  if (/^msg_[0-9a-z]{26}$/u.test(query))
+    return [{ name: `Open ${query}`, icon: <ArrowRight size={ICON} />, run: go(`/emails/${query}`) }]
   const mail = <Mail size={ICON} />
-  return word.includes("@")
-    ? [{ name: `Emails to ${word}`, icon: mail, run: go("/emails", { to: word }) }]
-    : [{ name: `Emails with “${word}” in the subject`, icon: mail, run: go("/emails", { subject: word }) }]
+  return query.includes("@")
+    ? [{ name: `Emails to ${query}`, icon: mail, run: go("/emails", { to: query }) }]
+    : [{ name: `Emails with “${query}” in the subject`, icon: mail, run: go("/emails", { subject: query }) }]
 }
 
-export const Palette = ({
+export const CommandPalette = ({
   onOpenChange,
   open,
 }: {
@@ -72,36 +74,36 @@ export const Palette = ({
 }) => (
   <Dialog.Root open={open} onOpenChange={onOpenChange}>
     <Dialog.Portal>
-      <Dialog.Backdrop className="veil fixed inset-0 z-40 bg-black/20 dark:bg-black/50" />
+      <Dialog.Backdrop className="backdrop fixed inset-0 z-40 bg-black/20 dark:bg-black/50" />
       <Dialog.Popup
-        aria-label="Go to, do or find"
-        className="float fixed top-[14vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-2xl border border-line bg-raised shadow-float outline-none"
+        aria-label="Search or run a command"
+        className="popup fixed top-[14vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-2xl border border-line bg-raised shadow-float outline-none"
       >
-        <Finder onDone={() => onOpenChange(false)} />
+        <CommandSearch onDone={() => onOpenChange(false)} />
       </Dialog.Popup>
     </Dialog.Portal>
   </Dialog.Root>
 )
 
-const Finder = ({ onDone }: { readonly onDone: () => void }) => {
+const CommandSearch = ({ onDone }: { readonly onDone: () => void }) => {
   const [text, setText] = useState("")
-  const [at, setAt] = useState(0)
+  const [index, setIndex] = useState(0)
   const commands = useCommands(text)
   const id = useId()
-  const current = commands[Math.min(at, commands.length - 1)]
+  const current = commands[Math.min(index, commands.length - 1)]
   const run = (command: Command | undefined) => {
     if (command === undefined) return
     onDone()
     command.run()
   }
   useEffect(() => {
-    document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: "nearest" })
-  }, [at, id])
+    document.getElementById(`${id}-${index}`)?.scrollIntoView({ block: "nearest" })
+  }, [id, index])
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()
-      setAt((at + step + commands.length) % Math.max(1, commands.length))
+      setIndex((index + step + commands.length) % Math.max(1, commands.length))
     }
     if (event.key === "Enter") {
       event.preventDefault()
@@ -118,26 +120,26 @@ const Finder = ({ onDone }: { readonly onDone: () => void }) => {
           aria-expanded
           aria-controls={`${id}-list`}
           aria-activedescendant={current === undefined ? undefined : `${id}-${commands.indexOf(current)}`}
-          aria-label="Go to, do or find"
-          placeholder="Go to, do, or find an address, a subject, an id"
+          aria-label="Search or run a command"
+          placeholder="Search screens, actions, addresses, subjects or ids"
           value={text}
           onChange={(event) => {
             setText(event.target.value)
-            setAt(0)
+            setIndex(0)
           }}
           onKeyDown={onKeyDown}
           className="h-12 w-full bg-transparent text-base outline-none placeholder:text-ink-3"
         />
         <Kbd>esc</Kbd>
       </div>
-      <ul id={`${id}-list`} role="listbox" aria-label="What there is" className="max-h-[46vh] overflow-y-auto p-1.5">
-        {commands.map((command, nth) => (
+      <ul id={`${id}-list`} role="listbox" aria-label="Results" className="max-h-[46vh] overflow-y-auto p-1.5">
+        {commands.map((command, position) => (
           <li
             key={command.name}
-            id={`${id}-${nth}`}
+            id={`${id}-${position}`}
             role="option"
             aria-selected={command === current}
-            onMouseMove={() => setAt(nth)}
+            onMouseMove={() => setIndex(position)}
             onClick={() => run(command)}
             className={cx(
               "flex h-9 cursor-default items-center gap-3 rounded-lg px-3 text-sm",
@@ -151,9 +153,7 @@ const Finder = ({ onDone }: { readonly onDone: () => void }) => {
             ))}
           </li>
         ))}
-        {commands.length === 0 ? (
-          <li className="px-3 py-6 text-center text-sm text-ink-3">Nothing by that name.</li>
-        ) : undefined}
+        {commands.length === 0 ? <li className="px-3 py-6 text-center text-sm text-ink-3">No results.</li> : undefined}
       </ul>
     </>
   )

@@ -1,31 +1,31 @@
 import { Link, useRouter } from "@tanstack/react-router"
 import { Compass } from "lucide-react"
-import { Empty } from "../ui/feedback/EmptyState.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
+import { EmptyState } from "../ui/feedback/EmptyState.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 
-export const Failed = ({ error, reset }: { readonly error: unknown; readonly reset: () => void }) => {
+export const ErrorScreen = ({ error, reset }: { readonly error: unknown; readonly reset: () => void }) => {
   const router = useRouter()
-  const again = () => {
+  const retry = () => {
     reset()
     void router.invalidate()
   }
   return (
     <div className="mx-auto max-w-xl p-8">
-      <ErrorNote error={error} onRetry={again} />
+      <ErrorMessage error={error} onRetry={retry} />
     </div>
   )
 }
 
-export const Missing = () => (
-  <Empty
+export const NotFoundScreen = () => (
+  <EmptyState
     icon={<Compass size={20} />}
-    title="There is nothing at this address"
+    title="Page not found"
     action={
       <Link to="/" className="text-sm font-medium text-accent hover:underline">
-        Back to the overview
+        Go to the overview
       </Link>
     }
   >
-    It may have been mistyped, or what stood here is gone.
-  </Empty>
+    Check the address. The page may have been removed.
+  </EmptyState>
 )

@@ -1,21 +1,21 @@
 import { Dialog } from "../ui/feedback/Dialog.tsx"
-import { Kbd } from "../ui/layout/Screen.tsx"
-import { ALL_PLACES, isFor } from "./Navigation.ts"
+import { Kbd } from "../ui/display/Kbd.tsx"
+import { ALL_SCREENS, isVisible } from "./Navigation.ts"
 import { useSession } from "./useSession.ts"
 
-const KEYS: ReadonlyArray<readonly [keys: ReadonlyArray<string>, meaning: string]> = [
-  [["⌘", "K"], "Go to, do or find"],
+const KEYS: ReadonlyArray<readonly [keys: ReadonlyArray<string>, action: string]> = [
+  [["⌘", "K"], "Open the command menu"],
   [["/"], "Search on this screen"],
-  [["j"], "Next in a list"],
-  [["k"], "The one before"],
-  [["↵"], "Open it"],
+  [["j"], "Next row"],
+  [["k"], "Previous row"],
+  [["↵"], "Open the row"],
   [["u"], "Back to the list"],
-  [["?"], "These keys"],
+  [["?"], "Show keyboard shortcuts"],
 ]
 
-const Row = ({ keys, meaning }: { readonly keys: ReadonlyArray<string>; readonly meaning: string }) => (
+const Row = ({ keys, action }: { readonly keys: ReadonlyArray<string>; readonly action: string }) => (
   <li className="flex items-center gap-2 py-1 text-sm">
-    <span className="grow text-ink-2">{meaning}</span>
+    <span className="grow text-ink-2">{action}</span>
     {keys.map((key) => (
       <Kbd key={key}>{key}</Kbd>
     ))}
@@ -27,19 +27,19 @@ interface Props {
   readonly onOpenChange: (open: boolean) => void
 }
 
-export const Help = ({ onOpenChange, open }: Props) => {
-  const { may } = useSession()
+export const KeyboardHelp = ({ onOpenChange, open }: Props) => {
+  const { session } = useSession()
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title="Keys" wide>
+    <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts" wide>
       <div className="grid gap-x-8 p-5 sm:grid-cols-2">
         <ul>
-          {KEYS.map(([keys, meaning]) => (
-            <Row key={meaning} keys={keys} meaning={meaning} />
+          {KEYS.map(([keys, action]) => (
+            <Row key={action} keys={keys} action={action} />
           ))}
         </ul>
         <ul>
-          {ALL_PLACES.filter((place) => isFor(place, may)).map(({ key, name }) => (
-            <Row key={name} keys={["g", key]} meaning={name} />
+          {ALL_SCREENS.filter((screen) => isVisible(screen, session)).map(({ key, name }) => (
+            <Row key={name} keys={["g", key]} action={`Go to ${name}`} />
           ))}
         </ul>
       </div>

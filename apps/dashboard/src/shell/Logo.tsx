@@ -1,5 +1,4 @@
-/** The letter of the service, with the stamp beneath it. */
-export const Mark = ({ size = 22 }: { readonly size?: number }) => (
+export const Logo = ({ size = 22 }: { readonly size?: number }) => (
   <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden className="shrink-0">
     <rect width="32" height="32" rx="8" className="fill-solid" />
     <path

@@ -20,28 +20,28 @@ import {
 import { instance } from "../api/instance.ts"
 import type { Scope, Session } from "../api/Records.ts"
 
-export interface Place {
+export interface NavigationItem {
   readonly name: string
   readonly to: string
   readonly icon: LucideIcon
-  /** After `g`. */
+  /** Opens the screen after `g`. */
   readonly key: string
-  /** Without it there is nothing to see there. */
+  /** Scope that the screen requires. */
   readonly scope?: Scope
-  /** For those who run the instance. */
+  /** Whether the screen is for operators of the instance only. */
   readonly operator?: true
 }
 
-const inbox: ReadonlyArray<Place> =
+const inbox: ReadonlyArray<NavigationItem> =
   instance.transport === "capture"
     ? [{ name: "Inbox", to: "/inbox", icon: Inbox, key: "i", scope: "email:logs:read" }]
     : []
 
-/** All there is to go to, in the order of the navigation. */
-export const PLACES: ReadonlyArray<{ readonly title: string; readonly places: ReadonlyArray<Place> }> = [
+/** All screens, in the order of the sidebar. */
+export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens: ReadonlyArray<NavigationItem> }> = [
   {
-    title: "Mail",
-    places: [
+    title: "Email",
+    screens: [
       { name: "Overview", to: "/overview", icon: Activity, key: "o", scope: "email:logs:read" },
       { name: "Emails", to: "/emails", icon: Mail, key: "l", scope: "email:logs:read" },
       ...inbox,
@@ -50,7 +50,7 @@ export const PLACES: ReadonlyArray<{ readonly title: string; readonly places: Re
   },
   {
     title: "Sending",
-    places: [
+    screens: [
       { name: "Domains", to: "/domains", icon: Globe, key: "d", scope: "domains:read" },
       { name: "Webhooks", to: "/webhooks", icon: Webhook, key: "w", scope: "webhooks:manage" },
       { name: "Suppressions", to: "/suppressions", icon: Ban, key: "s", scope: "email:logs:read" },
@@ -58,17 +58,17 @@ export const PLACES: ReadonlyArray<{ readonly title: string; readonly places: Re
   },
   {
     title: "Settings",
-    places: [
-      { name: "API Keys", to: "/settings/api-keys", icon: KeyRound, key: "k", scope: "admin" },
+    screens: [
+      { name: "API keys", to: "/settings/api-keys", icon: KeyRound, key: "k", scope: "admin" },
       { name: "Members", to: "/settings/members", icon: Users, key: "m", scope: "admin" },
       { name: "Plan and usage", to: "/settings/plan", icon: Gauge, key: "p" },
       { name: "Audit log", to: "/settings/audit", icon: ScrollText, key: "a", scope: "admin" },
-      { name: "Your sign-in", to: "/settings/sign-in", icon: ShieldCheck, key: "y" },
+      { name: "Profile", to: "/settings/sign-in", icon: ShieldCheck, key: "y" },
     ],
   },
   {
     title: "Instance",
-    places: [
+    screens: [
       { name: "Accounts", to: "/operate/accounts", icon: Building2, key: "t", operator: true },
       { name: "Queues", to: "/operate/queues", icon: Layers, key: "q", operator: true },
       { name: "Projections", to: "/operate/projections", icon: Blocks, key: "j", operator: true },
@@ -77,10 +77,11 @@ export const PLACES: ReadonlyArray<{ readonly title: string; readonly places: Re
   },
 ]
 
-export const ALL_PLACES: ReadonlyArray<Place> = PLACES.flatMap(({ places }) => places)
+export const ALL_SCREENS: ReadonlyArray<NavigationItem> = SECTIONS.flatMap(({ screens }) => screens)
 
-export const permits = (granted: ReadonlyArray<Scope>, needed: Scope | undefined): boolean =>
-  needed === undefined || granted.includes(needed) || granted.includes("admin")
+/** Whether the granted scopes include the required one. */
+export const permits = (granted: ReadonlyArray<Scope>, required: Scope | undefined): boolean =>
+  required === undefined || granted.includes(required) || granted.includes("admin")
 
-export const isFor = ({ operator, scope }: Place, may: Session): boolean =>
-  permits(may.scopes, scope) && (operator !== true || may.operator)
+export const isVisible = ({ operator, scope }: NavigationItem, session: Session): boolean =>
+  permits(session.scopes, scope) && (operator !== true || session.operator)

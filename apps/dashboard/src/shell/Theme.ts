@@ -7,15 +7,15 @@ const system = matchMedia("(prefers-color-scheme: dark)")
 
 const read = (): Theme => {
   try {
-    const kept = localStorage.getItem(KEY)
-    return kept === "light" || kept === "dark" ? kept : "system"
+    const stored = localStorage.getItem(KEY)
+    return stored === "light" || stored === "dark" ? stored : "system"
   } catch {
     return "system"
   }
 }
 
-let chosen = read()
-const isDark = (): boolean => chosen === "dark" || (chosen === "system" && system.matches)
+let theme = read()
+const isDark = (): boolean => theme === "dark" || (theme === "system" && system.matches)
 
 const apply = (): void => {
   document.documentElement.classList.toggle("dark", isDark())
@@ -23,13 +23,13 @@ const apply = (): void => {
 }
 system.addEventListener("change", apply)
 
-export const choose = (theme: Theme): void => {
-  chosen = theme
+export const setTheme = (next: Theme): void => {
+  theme = next
   try {
-    if (theme === "system") localStorage.removeItem(KEY)
-    else localStorage.setItem(KEY, theme)
+    if (next === "system") localStorage.removeItem(KEY)
+    else localStorage.setItem(KEY, next)
   } catch {
-    // Storage is switched off: it holds until the page is left.
+    // Without storage the choice lasts until the page is closed.
   }
   apply()
 }
@@ -39,6 +39,6 @@ const watch = (watcher: () => void) => {
   return () => watchers.delete(watcher)
 }
 
-export const useTheme = (): Theme => useSyncExternalStore(watch, () => chosen)
-/** What colours a canvas has to be painted in. */
-export const useDark = (): boolean => useSyncExternalStore(watch, isDark)
+export const useTheme = (): Theme => useSyncExternalStore(watch, () => theme)
+/** Whether dark colors are shown; for drawings on a canvas. */
+export const useIsDark = (): boolean => useSyncExternalStore(watch, isDark)

@@ -1,31 +1,31 @@
 import { useEffect, useRef, useState } from "react"
-import { isOverlaid, isTyping } from "./useShortcuts.ts"
+import { isDialogOpen, isTyping } from "./Keyboard.ts"
 
 interface Actions {
-  readonly open: (nth: number) => void
-  readonly show: (nth: number) => void
+  readonly open: (index: number) => void
+  readonly show: (index: number) => void
 }
 
-/** `j` and `k` walk through a list, Enter opens. Gives the row that is walked to, or none before the first step. */
+/** Moves through a list with `j` and `k` and opens a row with Enter. Returns the index of the selected row, or -1. */
 export const useListKeys = (count: number, { open, show }: Actions): number => {
-  const [at, setAt] = useState(-1)
-  // Keys come faster than what they change is drawn.
-  const current = useRef(at)
+  const [selected, setSelected] = useState(-1)
+  // A ref, because keys can arrive before the state is rendered.
+  const current = useRef(selected)
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event.target) || isOverlaid() || event.metaKey || event.ctrlKey || event.altKey) return
+      if (isTyping(event.target) || isDialogOpen() || event.metaKey || event.ctrlKey || event.altKey) return
       const step = { j: 1, k: -1 }[event.key]
       if (step !== undefined && count > 0) {
         const next = Math.min(count - 1, Math.max(0, current.current + step))
         current.current = next
-        setAt(next)
+        setSelected(next)
         show(next)
       }
-      // A focused link or button has its own meaning for Enter.
+      // A focused link or button handles Enter itself.
       if (event.key === "Enter" && current.current >= 0 && event.target === document.body) open(current.current)
     }
     window.addEventListener("keydown", onKey)
     return () => window.removeEventListener("keydown", onKey)
   }, [count, open, show])
-  return at
+  return selected
 }

@@ -1,9 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query"
-import * as queries from "../api/Queries.ts"
-import type { Scope } from "../api/Records.ts"
-import { permits } from "./Navigation.ts"
+import * as Queries from "../api/Queries.ts"
 
-/** Inside the shell somebody is signed in, always. */
-export const useSession = () => useSuspenseQuery(queries.session).data
-
-export const useMay = (scope: Scope): boolean => permits(useSession().may.scopes, scope)
+/** The signed-in user and their session. The shell renders only when somebody is signed in. */
+export const useSession = () => useSuspenseQuery(Queries.session).data

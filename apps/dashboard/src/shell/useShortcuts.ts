@@ -1,21 +1,15 @@
 import { useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef } from "react"
-import { ALL_PLACES, isFor } from "./Navigation.ts"
+import { ALL_SCREENS, isVisible } from "./Navigation.ts"
+import { isDialogOpen, isTyping } from "./Keyboard.ts"
 import { useSession } from "./useSession.ts"
 
-/** How long after `g` the second key is waited for. */
+/** Maximum time between `g` and the second key. */
 const CHORD_MS = 1_200
-/** A page's own clock begins at 0, and what is pressed in its first second comes after no `g`. */
+/** Event timestamps start at 0, so 0 would count as a recent `g` just after loading. */
 const NEVER = Number.NEGATIVE_INFINITY
 
-export const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName))
-
-/** A toast calls itself a dialog too, and is none; what is closing is there no more. Whoever goes on waits for neither. */
-const OVERLAID = ':is([role="dialog"], [role="alertdialog"], [role="menu"]):not([data-toast], [data-closed])'
-export const isOverlaid = (): boolean => document.querySelector(OVERLAID) !== null
-
-/** Keys that work wherever nobody is typing: `g` and a letter goes somewhere, `/` searches, `?` shows all of them. */
+/** Shortcuts that work outside text fields: `g` and a letter opens a screen, `/` searches, `?` shows all shortcuts. */
 export const useShortcuts = ({
   onHelp,
   onPalette,
@@ -24,23 +18,23 @@ export const useShortcuts = ({
   readonly onHelp: () => void
 }): void => {
   const navigate = useNavigate()
-  const { may } = useSession()
-  const since = useRef(NEVER)
+  const { session } = useSession()
+  const pressedG = useRef(NEVER)
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey)) {
         event.preventDefault()
         return onPalette()
       }
-      if (isTyping(event.target) || isOverlaid() || event.metaKey || event.ctrlKey || event.altKey) return undefined
-      if (event.timeStamp - since.current < CHORD_MS) {
-        since.current = NEVER
-        const place = ALL_PLACES.find((each) => each.key === event.key && isFor(each, may))
-        if (place === undefined) return undefined
+      if (isTyping(event.target) || isDialogOpen() || event.metaKey || event.ctrlKey || event.altKey) return undefined
+      if (event.timeStamp - pressedG.current < CHORD_MS) {
+        pressedG.current = NEVER
+        const screen = ALL_SCREENS.find((each) => each.key === event.key && isVisible(each, session))
+        if (screen === undefined) return undefined
         event.preventDefault()
-        return void navigate({ to: place.to })
+        return void navigate({ to: screen.to })
       }
-      if (event.key === "g") since.current = event.timeStamp
+      if (event.key === "g") pressedG.current = event.timeStamp
       if (event.key === "?") onHelp()
       if (event.key === "/") {
         event.preventDefault()
@@ -52,5 +46,5 @@ export const useShortcuts = ({
     }
     window.addEventListener("keydown", onKey)
     return () => window.removeEventListener("keydown", onKey)
-  }, [may, navigate, onHelp, onPalette])
+  }, [navigate, onHelp, onPalette, session])
 }

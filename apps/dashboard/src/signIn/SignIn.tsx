@@ -2,26 +2,26 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Building2, Fingerprint } from "lucide-react"
 import { useState } from "react"
-import * as auth from "../api/Auth.ts"
+import * as Auth from "../api/Auth.ts"
 import { instance } from "../api/instance.ts"
 import { Button } from "../ui/controls/Button.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
-import { Frame } from "./SignInLayout.tsx"
-import { SecondFactor } from "./TwoFactorStep.tsx"
+import { SignInLayout } from "./SignInLayout.tsx"
+import { TwoFactorStep } from "./TwoFactorStep.tsx"
 
-/** A passkey belongs to a name, and an address is none. */
+/** Browsers bind a passkey to a domain name, so passkeys do not work on a page opened by IP address. */
 const hasPasskeys = "PublicKeyCredential" in window && window.location.hostname === instance.passkeyDomain
 
-/** Why the identity provider's answer did not sign anybody in. */
-const REFUSALS: Record<string, string> = {
+/** Messages for the error codes of a sign-in with the identity provider. */
+const OIDC_ERRORS: Record<string, string> = {
   signup_disabled:
-    "Your provider recognized you, but this address has not been invited here yet, or by several accounts. Use the link of your invitation.",
-  account_not_linked: "Your provider has not verified this address. Sign in with your password.",
+    "You signed in with your provider, but your address has no invitation here, or has several. Open the link from your invitation.",
+  account_not_linked: "Your provider has not verified your email address. Sign in with your password.",
   unable_to_link_account:
-    "This user signs in with another account of your provider. If yours has changed, ask an operator to run waybill users reset-factors.",
-  state_mismatch: "The sign-in took too long or was begun in another browser. Try again.",
-  state_not_found: "The sign-in took too long or was begun in another browser. Try again.",
+    "This user is linked to another account at your provider. If your provider account changed, ask an operator to run waybill users reset-factors.",
+  state_mismatch: "The sign-in timed out or was started in another browser. Try again.",
+  state_not_found: "The sign-in timed out or was started in another browser. Try again.",
 }
 
 export const SignIn = () => {
@@ -30,23 +30,25 @@ export const SignIn = () => {
   const client = useQueryClient()
   const [email, setEmail] = useState("")
   const [password, setPassword] = useState("")
-  const [second, setSecond] = useState(search.second === true)
-  const entered = async () => {
+  const [needsCode, setNeedsCode] = useState(search.second === true)
+  const enter = async () => {
     client.clear()
     await navigate({ to: search.next ?? "/", replace: true })
   }
   const byPassword = useMutation({
-    mutationFn: () => auth.signIn(email, password),
-    onSuccess: ({ twoFactorRedirect }) => (twoFactorRedirect === true ? setSecond(true) : entered()),
+    mutationFn: () => Auth.signIn(email, password),
+    onSuccess: ({ twoFactorRedirect }) => (twoFactorRedirect === true ? setNeedsCode(true) : enter()),
   })
-  const byPasskey = useMutation({ mutationFn: auth.withPasskey, onSuccess: entered })
-  const byOidc = useMutation({ mutationFn: () => auth.withOidc(search.next ?? "/") })
-  if (second) return <SecondFactor onEntered={() => void entered()} onBack={() => setSecond(false)} />
-  const refused =
-    search.error === undefined ? undefined : new Error(REFUSALS[search.error] ?? `Your provider says: ${search.error}.`)
-  const error = byPassword.error ?? byPasskey.error ?? byOidc.error ?? refused
+  const byPasskey = useMutation({ mutationFn: Auth.signInWithPasskey, onSuccess: enter })
+  const byOidc = useMutation({ mutationFn: () => Auth.signInWithOidc(search.next ?? "/") })
+  if (needsCode) return <TwoFactorStep onVerified={() => void enter()} onBack={() => setNeedsCode(false)} />
+  const oidcError =
+    search.error === undefined
+      ? undefined
+      : new Error(OIDC_ERRORS[search.error] ?? `Your provider returned an error: ${search.error}.`)
+  const error = byPassword.error ?? byPasskey.error ?? byOidc.error ?? oidcError
   return (
-    <Frame title="Sign in to Waybill">
+    <SignInLayout title="Sign in to Waybill">
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {
@@ -73,8 +75,8 @@ export const SignIn = () => {
           value={password}
           onChange={(event) => setPassword(event.target.value)}
         />
-        {error === null || error === undefined ? undefined : <ErrorNote error={error} />}
-        <Button type="submit" look="solid" busy={byPassword.isPending} className="h-9">
+        {error === null || error === undefined ? undefined : <ErrorMessage error={error} />}
+        <Button type="submit" variant="primary" busy={byPassword.isPending} className="h-9">
           Sign in
         </Button>
       </form>
@@ -87,7 +89,7 @@ export const SignIn = () => {
               busy={byPasskey.isPending}
               onClick={() => byPasskey.mutate()}
             >
-              Use a passkey
+              Sign in with a passkey
             </Button>
           ) : undefined}
           {instance.oidc ? (
@@ -97,15 +99,15 @@ export const SignIn = () => {
               busy={byOidc.isPending}
               onClick={() => byOidc.mutate()}
             >
-              Use your organisation’s account
+              Sign in with SSO
             </Button>
           ) : undefined}
         </div>
       ) : undefined}
       <p className="mt-6 text-center text-xs text-ink-3">
-        The first owner’s password stood in the terminal at the first start. A lost one is replaced by{" "}
+        First sign-in? The password was printed when Waybill first started. Lost it? Reset it with{" "}
         <code className="font-mono">npx waybill users</code>.
       </p>
-    </Frame>
+    </SignInLayout>
   )
 }

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react"
-import { Mark } from "../shell/Logo.tsx"
+import { Logo } from "../shell/Logo.tsx"
 
-/** What stands before the door: one card on a quiet ground. */
-export const Frame = ({
+/** Layout of the screens before sign-in. */
+export const SignInLayout = ({
   children,
   hint,
   title,
@@ -12,7 +12,7 @@ export const Frame = ({
   readonly children: ReactNode
 }) => (
   <main className="flex min-h-dvh flex-col items-center px-4 pt-[16vh] pb-12">
-    <Mark size={36} />
+    <Logo size={36} />
     <h1 className="mt-5 text-xl font-semibold tracking-tight">{title}</h1>
     {hint === undefined ? undefined : <p className="mt-1 max-w-xs text-center text-sm text-ink-2">{hint}</p>}
     <div className="mt-7 w-full max-w-xs">{children}</div>

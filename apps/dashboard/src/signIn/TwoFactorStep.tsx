@@ -1,38 +1,38 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import * as auth from "../api/Auth.ts"
+import * as Auth from "../api/Auth.ts"
 import { Button } from "../ui/controls/Button.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
-import { Check, TextField } from "../ui/controls/Field.tsx"
-import { Frame } from "./SignInLayout.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { Checkbox, TextField } from "../ui/controls/Field.tsx"
+import { SignInLayout } from "./SignInLayout.tsx"
 
 const DIGITS = 6
 
-export const SecondFactor = ({
+export const TwoFactorStep = ({
   onBack,
-  onEntered,
+  onVerified,
 }: {
-  readonly onEntered: () => void
+  readonly onVerified: () => void
   readonly onBack: () => void
 }) => {
   const [code, setCode] = useState("")
   const [trust, setTrust] = useState(false)
-  const [byBackup, setByBackup] = useState(false)
+  const [isBackup, setIsBackup] = useState(false)
   const verify = useMutation({
-    mutationFn: (text: string) => (byBackup ? auth.verifyBackupCode(text.trim()) : auth.verifyTotp(text, trust)),
-    onSuccess: onEntered,
+    mutationFn: (text: string) => (isBackup ? Auth.verifyBackupCode(text.trim()) : Auth.verifyTotp(text, trust)),
+    onSuccess: onVerified,
   })
   const change = (text: string) => {
     setCode(text)
-    if (!byBackup && /^\d{6}$/u.test(text)) verify.mutate(text)
+    if (!isBackup && /^\d{6}$/u.test(text)) verify.mutate(text)
   }
   return (
-    <Frame
-      title="One more step"
+    <SignInLayout
+      title="Two-factor authentication"
       hint={
-        byBackup
-          ? "Enter one of the codes that you kept. Each works once."
-          : "Enter the code that your authenticator shows."
+        isBackup
+          ? "Enter one of your backup codes. Each code works once."
+          : "Enter the code from your authenticator app."
       }
     >
       <form
@@ -43,25 +43,25 @@ export const SecondFactor = ({
         }}
       >
         <TextField
-          key={String(byBackup)}
-          label={byBackup ? "Backup code" : "Code"}
+          key={String(isBackup)}
+          label={isBackup ? "Backup code" : "Code"}
           autoFocus
           required
           autoComplete="one-time-code"
-          {...(byBackup ? {} : { inputMode: "numeric" as const, maxLength: DIGITS })}
+          {...(isBackup ? {} : { inputMode: "numeric" as const, maxLength: DIGITS })}
           value={code}
           onChange={(event) => change(event.target.value)}
         />
-        {byBackup ? undefined : (
-          <Check
-            label="Do not ask on this device for 30 days"
+        {isBackup ? undefined : (
+          <Checkbox
+            label="Trust this device for 30 days"
             checked={trust}
             onChange={(event) => setTrust(event.target.checked)}
           />
         )}
-        {verify.error === null ? undefined : <ErrorNote error={verify.error} />}
-        <Button type="submit" look="solid" className="h-9" busy={verify.isPending}>
-          Go on
+        {verify.error === null ? undefined : <ErrorMessage error={verify.error} />}
+        <Button type="submit" variant="primary" className="h-9" busy={verify.isPending}>
+          Verify
         </Button>
         <div className="flex justify-between text-xs">
           <button type="button" className="text-ink-2 hover:text-ink" onClick={onBack}>
@@ -71,14 +71,14 @@ export const SecondFactor = ({
             type="button"
             className="text-ink-2 hover:text-ink"
             onClick={() => {
-              setByBackup(!byBackup)
+              setIsBackup(!isBackup)
               setCode("")
             }}
           >
-            {byBackup ? "Use the authenticator" : "Use a backup code"}
+            {isBackup ? "Use the authenticator app" : "Use a backup code"}
           </button>
         </div>
       </form>
-    </Frame>
+    </SignInLayout>
   )
 }

@@ -1,28 +1,29 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { ChevronDown, RotateCw, Send } from "lucide-react"
 import { useState } from "react"
-import * as queries from "../api/Queries.ts"
+import * as Queries from "../api/Queries.ts"
 import type { Delivery, DeliveryDetail } from "../api/Records.ts"
-import { post } from "../api/Api.ts"
-import { Badge, State } from "../ui/display/Badge.tsx"
+import * as Api from "../api/Api.ts"
+import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { cx } from "../ui/display/cx.ts"
-import { Empty } from "../ui/feedback/EmptyState.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel, SkeletonRows } from "../ui/layout/Screen.tsx"
-import { exactly, Time } from "../ui/display/Time.tsx"
-import { complain, say } from "../ui/feedback/Toasts.tsx"
-import { Foreign } from "../ui/display/UntrustedText.tsx"
+import { EmptyState } from "../ui/feedback/EmptyState.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
+import { showError, showToast } from "../ui/feedback/Toasts.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
-/** While a call is under way, its end is near. */
-const POLL_MS = 2_000
-const REST_MS = 15_000
+/** Refetch interval while a delivery is pending, and otherwise. */
+const PENDING_POLL_MS = 2_000
+const IDLE_POLL_MS = 15_000
 
 export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
   const query = useInfiniteQuery({
-    ...queries.deliveries(webhookId),
+    ...Queries.deliveries(webhookId),
     refetchInterval: ({ state }) =>
-      state.data?.pages[0]?.data.some(({ status }) => status === "pending") === true ? POLL_MS : REST_MS,
+      state.data?.pages[0]?.data.some(({ status }) => status === "pending") === true ? PENDING_POLL_MS : IDLE_POLL_MS,
   })
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
   return (
@@ -32,16 +33,16 @@ export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
           <SkeletonRows />
         ) : query.isError ? (
           <div className="p-4">
-            <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
+            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
           </div>
         ) : rows.length === 0 ? (
-          <Empty icon={<Send size={20} />} title="Nothing was told yet">
-            Send a test, or a message. Each call shows up here with what was sent and what came back.
-          </Empty>
+          <EmptyState icon={<Send size={20} />} title="No deliveries yet">
+            Each webhook request appears here with its response. Send a test event or an email to create one.
+          </EmptyState>
         ) : (
           <ul className="divide-y divide-line">
             {rows.map((delivery) => (
-              <One key={delivery.id} delivery={delivery} />
+              <DeliveryRow key={delivery.id} delivery={delivery} />
             ))}
           </ul>
         )}
@@ -49,7 +50,7 @@ export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
       {query.hasNextPage ? (
         <div className="flex justify-center">
           <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Older
+            Load more
           </Button>
         </div>
       ) : undefined}
@@ -57,7 +58,7 @@ export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
   )
 }
 
-const One = ({ delivery }: { readonly delivery: Delivery }) => {
+const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
   const [open, setOpen] = useState(false)
   return (
     <li>
@@ -67,34 +68,34 @@ const One = ({ delivery }: { readonly delivery: Delivery }) => {
         onClick={() => setOpen(!open)}
         className="flex w-full items-center gap-3 px-4 py-2.5 text-left text-sm hover:bg-hover focus-visible:-outline-offset-2"
       >
-        <State state={delivery.status} />
+        <StatusBadge status={delivery.status} />
         <code className="min-w-0 grow truncate font-mono text-xs">{delivery.event_type}</code>
         <span className="tabular hidden text-xs text-ink-3 sm:inline">
           {delivery.attempts === 1 ? "1 attempt" : `${delivery.attempts} attempts`}
         </span>
         <span className="tabular w-24 text-right text-xs text-ink-3">
-          <Time iso={delivery.created_at} />
+          <RelativeTime iso={delivery.created_at} />
         </span>
         <ChevronDown size={15} aria-hidden className={cx("text-ink-3 transition-transform", open && "rotate-180")} />
       </button>
-      {open ? <Detail delivery={delivery} /> : undefined}
+      {open ? <DeliveryDetails delivery={delivery} /> : undefined}
     </li>
   )
 }
 
-const Detail = ({ delivery }: { readonly delivery: Delivery }) => {
+const DeliveryDetails = ({ delivery }: { readonly delivery: Delivery }) => {
   const client = useQueryClient()
   const query = useQuery({
-    ...queries.delivery(delivery.webhook_id, delivery.id),
-    refetchInterval: delivery.status === "pending" ? POLL_MS : false,
+    ...Queries.delivery(delivery.webhook_id, delivery.id),
+    refetchInterval: delivery.status === "pending" ? PENDING_POLL_MS : false,
   })
   const replay = useMutation({
-    mutationFn: () => post<Delivery>(`/webhooks/${delivery.webhook_id}/deliveries/${delivery.id}/replay`),
+    mutationFn: () => Api.post<Delivery>(`/webhooks/${delivery.webhook_id}/deliveries/${delivery.id}/replay`),
     onSuccess: () => {
-      say("It is called once more, with the same event.")
-      void client.invalidateQueries({ queryKey: queries.deliveries(delivery.webhook_id).queryKey })
+      showToast("Delivery queued again.")
+      void client.invalidateQueries({ queryKey: Queries.deliveries(delivery.webhook_id).queryKey })
     },
-    onError: complain,
+    onError: showError,
   })
   return (
     <div className="flex flex-col gap-3 border-t border-line bg-sunken px-4 py-4">
@@ -102,7 +103,7 @@ const Detail = ({ delivery }: { readonly delivery: Delivery }) => {
         <code className="min-w-0 grow truncate font-mono">{delivery.event_id}</code>
         {delivery.next_attempt_at === null ? undefined : (
           <span>
-            next attempt <Time iso={delivery.next_attempt_at} />
+            Next attempt <RelativeTime iso={delivery.next_attempt_at} />
           </span>
         )}
         <Button small icon={<RotateCw size={13} />} busy={replay.isPending} onClick={() => replay.mutate()}>
@@ -112,13 +113,13 @@ const Detail = ({ delivery }: { readonly delivery: Delivery }) => {
       {query.isPending ? (
         <SkeletonRows rows={2} />
       ) : query.isError ? (
-        <ErrorNote error={query.error} />
+        <ErrorMessage error={query.error} />
       ) : query.data.history.length === 0 ? (
-        <p className="text-sm text-ink-3">Not called yet.</p>
+        <p className="text-sm text-ink-3">Not attempted yet.</p>
       ) : (
         <ol className="flex flex-col gap-3">
           {query.data.history.toReversed().map((attempt) => (
-            <Attempt key={attempt.at} attempt={attempt} sent={query.data.request_body} />
+            <Attempt key={attempt.at} attempt={attempt} requestBody={query.data.request_body} />
           ))}
         </ol>
       )}
@@ -128,35 +129,35 @@ const Detail = ({ delivery }: { readonly delivery: Delivery }) => {
 
 interface AttemptProps {
   readonly attempt: DeliveryDetail["history"][number]
-  readonly sent: string
+  readonly requestBody: string
 }
 
-const Attempt = ({ attempt, sent }: AttemptProps) => {
-  const good = attempt.status !== null && attempt.status >= 200 && attempt.status < 300
+const Attempt = ({ attempt, requestBody }: AttemptProps) => {
+  const isSuccess = attempt.status !== null && attempt.status >= 200 && attempt.status < 300
   return (
     <li className="rounded-lg border border-line bg-panel">
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-xs">
-        <Badge tone={good ? "good" : "bad"}>{attempt.status ?? "No answer"}</Badge>
-        <span className="text-ink-2">{exactly(attempt.at)}</span>
+        <Badge tone={isSuccess ? "good" : "bad"}>{attempt.status ?? "No response"}</Badge>
+        <span className="text-ink-2">{formatDateTime(attempt.at)}</span>
         <span className="tabular text-ink-3">{attempt.duration_ms} ms</span>
         {attempt.address === null ? undefined : <span className="text-ink-3">{attempt.address}</span>}
         {attempt.error === null ? undefined : (
           <span className="text-bad">
-            <Foreign text={attempt.error} />
+            <UntrustedText text={attempt.error} />
           </span>
         )}
       </p>
       <div className="grid gap-px border-t border-line bg-line sm:grid-cols-2">
-        <Side title="Sent" headers={attempt.request_headers} body={legible(sent)} />
-        <Side title="Came back" headers={attempt.response_headers} body={attempt.response_body} />
+        <HttpMessage title="Request" headers={attempt.request_headers} body={indented(requestBody)} />
+        <HttpMessage title="Response" headers={attempt.response_headers} body={attempt.response_body} />
       </div>
     </li>
   )
 }
 
-const legible = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
+const indented = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
 
-const Side = ({
+const HttpMessage = ({
   body,
   headers,
   title,
@@ -171,10 +172,10 @@ const Side = ({
       {Object.entries(headers).map(([name, value]) => (
         <div key={name}>
           <dt className="inline text-ink-3">
-            <Foreign text={name} />:{" "}
+            <UntrustedText text={name} />:{" "}
           </dt>
           <dd className="inline">
-            <Foreign text={value} />
+            <UntrustedText text={value} />
           </dd>
         </div>
       ))}
@@ -182,7 +183,7 @@ const Side = ({
     {body === null || body === "" ? undefined : (
       <pre
         tabIndex={0}
-        aria-label={`The body that ${title.toLowerCase()}`}
+        aria-label={`${title} body`}
         className="mt-2 max-h-48 overflow-auto rounded-md bg-sunken p-2 font-mono text-[11px] whitespace-pre-wrap text-ink"
       >
         {body}

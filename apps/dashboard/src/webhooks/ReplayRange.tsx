@@ -1,25 +1,29 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../api/Api.ts"
-import { DialogForm } from "../ui/feedback/Dialog.tsx"
+import * as Api from "../api/Api.ts"
+import { formErrors } from "../api/ApiError.ts"
+import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
-import { say } from "../ui/feedback/Toasts.tsx"
+import { showToast } from "../ui/feedback/Toasts.tsx"
 
-interface Replay {
+interface ReplayPage {
   readonly queued: number
   readonly next_position: string | null
 }
 
-/** One replay takes so many events; the next goes on where it ended. */
+/** Replays a time range. The API replays a limited number of events per request, so this repeats until the range is done. */
 const replayAll = async (webhookId: string, range: { created_after: string; created_before: string }) => {
-  let calls = 0
+  let deliveries = 0
   let after_position: string | null = null
   do {
-    const { next_position, queued }: Replay = await post(`/webhooks/${webhookId}/replay`, { ...range, after_position })
-    calls += queued
+    const { next_position, queued }: ReplayPage = await Api.post(`/webhooks/${webhookId}/replay`, {
+      ...range,
+      after_position,
+    })
+    deliveries += queued
     after_position = next_position
   } while (after_position !== null)
-  return calls
+  return deliveries
 }
 
 export const ReplayRange = ({ onDone, webhookId }: { readonly webhookId: string; readonly onDone: () => void }) => {
@@ -31,16 +35,17 @@ export const ReplayRange = ({ onDone, webhookId }: { readonly webhookId: string;
         created_after: new Date(after).toISOString(),
         created_before: new Date(before).toISOString(),
       }),
-    onSuccess: (calls) => {
-      say(`${calls} calls are queued.`)
+    onSuccess: (deliveries) => {
+      showToast(deliveries === 1 ? "1 delivery queued." : `${deliveries} deliveries queued.`)
       onDone()
     },
   })
+  const errors = formErrors(replay.error, ["created_after", "created_before"])
   return (
     <DialogForm
       submit="Replay"
       busy={replay.isPending}
-      error={replay.error}
+      error={errors.form}
       onCancel={onDone}
       onSubmit={() => {
         if (after !== "" && before !== "") replay.mutate()
@@ -48,6 +53,7 @@ export const ReplayRange = ({ onDone, webhookId }: { readonly webhookId: string;
     >
       <TextField
         label="From"
+        error={errors.field.created_after}
         type="datetime-local"
         required
         value={after}
@@ -55,6 +61,7 @@ export const ReplayRange = ({ onDone, webhookId }: { readonly webhookId: string;
       />
       <TextField
         label="To"
+        error={errors.field.created_before}
         type="datetime-local"
         required
         value={before}

@@ -1,12 +1,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
-import { patch, post, Refused } from "../api/Api.ts"
-import { DialogForm } from "../ui/feedback/Dialog.tsx"
-import { Check, TextField } from "../ui/controls/Field.tsx"
+import * as Api from "../api/Api.ts"
+import { formErrors } from "../api/ApiError.ts"
+import { DialogForm } from "../ui/feedback/DialogForm.tsx"
+import { Checkbox, TextField } from "../ui/controls/Field.tsx"
 
-/** What can be told, by what it is about. */
-const GROUPS: ReadonlyArray<readonly [name: string, types: ReadonlyArray<string>]> = [
+/** Event types, grouped by subject. */
+const EVENT_GROUPS: ReadonlyArray<readonly [name: string, types: ReadonlyArray<string>]> = [
   [
     "Emails",
     [
@@ -24,7 +25,7 @@ const GROUPS: ReadonlyArray<readonly [name: string, types: ReadonlyArray<string>
     ],
   ],
   ["Domains", ["domain.created", "domain.verified", "domain.degraded", "domain.failed", "domain.deleted"]],
-  ["Others", ["suppression.added", "suppression.removed", "api_key.created", "api_key.revoked", "webhook.disabled"]],
+  ["Other", ["suppression.added", "suppression.removed", "api_key.created", "api_key.revoked", "webhook.disabled"]],
 ]
 
 interface Props {
@@ -43,21 +44,21 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
   const save = useMutation({
     mutationFn: async () => {
       const body = { url: url.trim(), events, description: description.trim() === "" ? null : description.trim() }
-      if (webhook === undefined) onCreated?.(await post<WebhookWithSecret>("/webhooks", body))
-      else onChanged?.(await patch<Webhook>(`/webhooks/${webhook.id}`, body))
+      if (webhook === undefined) onCreated?.(await Api.post<WebhookWithSecret>("/webhooks", body))
+      else onChanged?.(await Api.patch<Webhook>(`/webhooks/${webhook.id}`, body))
     },
     onSuccess: () => client.invalidateQueries({ queryKey: ["webhooks"], exact: true }),
   })
-  const refused = save.error instanceof Refused ? save.error : undefined
+  const errors = formErrors(save.error, ["url", "description", "events"])
   const toggle = (type: string) =>
     setEvents(
       events.includes(type) ? events.filter((each) => each !== type) : [...events.filter((each) => each !== "*"), type],
     )
   return (
     <DialogForm
-      submit={webhook === undefined ? "Create" : "Save"}
+      submit={webhook === undefined ? "Create" : "Save changes"}
       busy={save.isPending}
-      error={save.error}
+      error={errors.form}
       onCancel={onCancel}
       onSubmit={() => save.mutate()}
     >
@@ -69,30 +70,30 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
         placeholder="https://example.com/hooks/mail"
         value={url}
         onChange={(event) => setUrl(event.target.value)}
-        problem={refused?.of("url")}
+        error={errors.field.url}
       />
       <TextField
         label="Description"
-        hint="For people; may stay empty."
+        hint="Optional description."
         value={description}
         onChange={(event) => setDescription(event.target.value)}
-        problem={refused?.of("description")}
+        error={errors.field.description}
       />
       <fieldset>
         <legend className="mb-2 text-sm font-medium">Events</legend>
-        <Check
-          label="Every event, those of later releases too"
+        <Checkbox
+          label="All events, including future ones"
           checked={all}
           onChange={() => setEvents(all ? ["email.delivered", "email.bounced"] : ["*"])}
         />
         {all ? undefined : (
           <div className="mt-3 flex flex-col gap-3 border-t border-line pt-3">
-            {GROUPS.map(([name, types]) => (
+            {EVENT_GROUPS.map(([name, types]) => (
               <div key={name}>
                 <p className="mb-1.5 text-xs font-medium text-ink-3">{name}</p>
                 <div className="grid gap-1.5 sm:grid-cols-2">
                   {types.map((type) => (
-                    <Check
+                    <Checkbox
                       key={type}
                       label={<code className="font-mono text-xs">{type}</code>}
                       checked={events.includes(type)}
@@ -104,8 +105,8 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
             ))}
           </div>
         )}
-        {refused?.of("events") === undefined ? undefined : (
-          <p className="mt-1.5 text-xs text-bad">{refused.of("events")}</p>
+        {errors.field.events === undefined ? undefined : (
+          <p className="mt-1.5 text-xs text-bad">{errors.field.events}</p>
         )}
       </fieldset>
     </DialogForm>

@@ -3,17 +3,19 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { ChevronRight, Plus, Webhook as Icon } from "lucide-react"
 import { useState } from "react"
 import { instance } from "../api/instance.ts"
-import * as queries from "../api/Queries.ts"
+import * as Queries from "../api/Queries.ts"
 import type { WebhookWithSecret } from "../api/Records.ts"
-import { State } from "../ui/display/Badge.tsx"
+import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
-import { Empty } from "../ui/feedback/EmptyState.tsx"
-import { ErrorNote } from "../ui/feedback/ErrorMessage.tsx"
-import { Panel, Screen, SkeletonRows } from "../ui/layout/Screen.tsx"
-import { Secret } from "./SigningSecret.tsx"
+import { EmptyState } from "../ui/feedback/EmptyState.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { SigningSecret } from "./SigningSecret.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
-import { Foreign } from "../ui/display/UntrustedText.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 const EXAMPLES = [
   {
@@ -21,9 +23,9 @@ const EXAMPLES = [
     code: [
       `import { verifyWebhook } from "@waybill/client"`,
       ``,
-      `// The body as it came, before anything parses it.`,
+      `// Verify the raw request body, before parsing it.`,
       `const event = await verifyWebhook(body, request.headers, process.env.WEBHOOK_SECRET)`,
-      `if (event.type === "email.bounced") await forget(event.data.recipient)`,
+      `if (event.type === "email.bounced") await deactivate(event.data.recipient)`,
     ].join("\n"),
   },
   {
@@ -40,18 +42,18 @@ const EXAMPLES = [
 export const Webhooks = () => {
   const search = useSearch({ from: "/shell/webhooks" })
   const navigate = useNavigate({ from: "/webhooks" })
-  const query = useQuery(queries.webhooks)
+  const query = useQuery(Queries.webhooks)
   const [created, setCreated] = useState<WebhookWithSecret>()
-  const create = (open: boolean) => void navigate({ search: open ? { new: true } : {}, replace: true })
+  const setDialogOpen = (open: boolean) => void navigate({ search: open ? { new: true } : {}, replace: true })
   const button = (
-    <Button look="solid" icon={<Plus size={15} />} onClick={() => create(true)}>
-      Create a webhook
+    <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
+      Create webhook
     </Button>
   )
   return (
     <Screen
       title="Webhooks"
-      hint="Where what happens is told to, signed, and again until it is heard."
+      hint="Signed event notifications, retried until your endpoint accepts them."
       actions={button}
     >
       <Panel>
@@ -59,12 +61,12 @@ export const Webhooks = () => {
           <SkeletonRows rows={3} />
         ) : query.isError ? (
           <div className="p-4">
-            <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
+            <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
           </div>
         ) : query.data.data.length === 0 ? (
-          <Empty icon={<Icon size={20} />} title="Nobody is told yet" action={button} examples={EXAMPLES}>
-            Create a webhook, and your application learns of deliveries, bounces and complaints as they happen.
-          </Empty>
+          <EmptyState icon={<Icon size={20} />} title="No webhooks yet" action={button} examples={EXAMPLES}>
+            Your endpoints appear here. Create a webhook to receive deliveries, bounces and complaints as they happen.
+          </EmptyState>
         ) : (
           <ul className="divide-y divide-line">
             {query.data.data.map((webhook) => (
@@ -79,16 +81,16 @@ export const Webhooks = () => {
                     <span className="block truncate text-xs text-ink-3">
                       {webhook.description === null ? (
                         webhook.events.includes("*") ? (
-                          "every event"
+                          "All events"
                         ) : (
                           webhook.events.join(", ")
                         )
                       ) : (
-                        <Foreign text={webhook.description} />
+                        <UntrustedText text={webhook.description} />
                       )}
                     </span>
                   </span>
-                  <State state={webhook.enabled ? "enabled" : "disabled"} />
+                  <StatusBadge status={webhook.enabled ? "enabled" : "disabled"} />
                   <ChevronRight size={15} className="text-ink-3" aria-hidden />
                 </Link>
               </li>
@@ -98,20 +100,18 @@ export const Webhooks = () => {
       </Panel>
       <Dialog
         open={search.new === true}
-        onOpenChange={create}
+        onOpenChange={setDialogOpen}
         onClosed={() => setCreated(undefined)}
-        sticky={created !== undefined}
-        title={created === undefined ? "Create a webhook" : "Its secret"}
+        requiresClose={created !== undefined}
+        title={created === undefined ? "Create webhook" : "Signing secret"}
         description={
-          created === undefined
-            ? undefined
-            : "Copy it now; it is shown this once. With it your application verifies that a call is ours."
+          created === undefined ? undefined : "Use it to verify webhook requests. Copy it now: it is shown only once."
         }
       >
         {created === undefined ? (
-          <WebhookForm onCancel={() => create(false)} onCreated={setCreated} />
+          <WebhookForm onCancel={() => setDialogOpen(false)} onCreated={setCreated} />
         ) : (
-          <Secret
+          <SigningSecret
             secret={created.secret}
             onDone={() => void navigate({ to: "/webhooks/$id", params: { id: created.id } })}
           />

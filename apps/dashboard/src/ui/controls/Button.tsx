@@ -1,17 +1,17 @@
 import type { ButtonHTMLAttributes, ReactNode } from "react"
 import { cx } from "../display/cx.ts"
 
-const LOOKS = {
-  solid: "bg-solid text-solid-ink hover:bg-solid-hover border-transparent",
-  outline: "bg-raised text-ink border-line-strong hover:bg-hover",
-  quiet: "bg-transparent text-ink-2 border-transparent hover:bg-hover hover:text-ink",
+const VARIANTS = {
+  primary: "bg-solid text-solid-ink hover:bg-solid-hover border-transparent",
+  secondary: "bg-raised text-ink border-line-strong hover:bg-hover",
+  ghost: "bg-transparent text-ink-2 border-transparent hover:bg-hover hover:text-ink",
   danger: "bg-bad text-white dark:text-[#2a0b09] border-transparent hover:brightness-95",
 } as const
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
-  readonly look?: keyof typeof LOOKS
+  readonly variant?: keyof typeof VARIANTS
   readonly small?: boolean
-  /** While the server is asked. */
+  /** Whether a request is in progress; the button is disabled meanwhile. */
   readonly busy?: boolean
   readonly icon?: ReactNode
 }
@@ -22,9 +22,9 @@ export const Button = ({
   className,
   disabled,
   icon,
-  look = "outline",
   small = false,
   type = "button",
+  variant = "secondary",
   ...rest
 }: Props) => (
   <button
@@ -34,7 +34,7 @@ export const Button = ({
     className={cx(
       "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-lg border font-medium whitespace-nowrap transition-colors duration-100 select-none disabled:opacity-50",
       small ? "h-7 px-2.5 text-xs" : "h-8 px-3 text-sm",
-      LOOKS[look],
+      VARIANTS[variant],
       className,
     )}
     {...rest}
@@ -45,7 +45,7 @@ export const Button = ({
 )
 
 interface IconProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  /** Said aloud, and shown by a pointer that rests on it. */
+  /** Accessible name and tooltip. */
   readonly label: string
 }
 

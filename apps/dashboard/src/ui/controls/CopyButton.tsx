@@ -2,9 +2,9 @@ import { Check, Copy } from "lucide-react"
 import { useEffect, useState } from "react"
 import { cx } from "../display/cx.ts"
 
-const SHOWN_MS = 1_400
+const COPIED_SHOWN_MS = 1_400
 
-/** Where the page is not on https or localhost, browsers lend no clipboard; an old way remains. */
+/** Copies with `execCommand` where the clipboard API is missing: browsers offer it only on https and localhost. */
 const copy = async (text: string): Promise<void> => {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const area = document.createElement("textarea")
@@ -15,14 +15,14 @@ const copy = async (text: string): Promise<void> => {
   area.remove()
 }
 
-const useCopied = (text: string) => {
+const useCopy = (text: string) => {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return undefined
-    const timer = setTimeout(() => setCopied(false), SHOWN_MS)
+    const timer = setTimeout(() => setCopied(false), COPIED_SHOWN_MS)
     return () => clearTimeout(timer)
   }, [copied])
-  return { copied, run: () => void copy(text).then(() => setCopied(true)) }
+  return { copied, copyText: () => void copy(text).then(() => setCopied(true)) }
 }
 
 interface Props {
@@ -32,11 +32,11 @@ interface Props {
 }
 
 export const CopyButton = ({ className, label = "Copy", text }: Props) => {
-  const { copied, run } = useCopied(text)
+  const { copied, copyText } = useCopy(text)
   return (
     <button
       type="button"
-      onClick={run}
+      onClick={copyText}
       aria-label={copied ? "Copied" : label}
       title={label}
       className={cx(
@@ -49,7 +49,7 @@ export const CopyButton = ({ className, label = "Copy", text }: Props) => {
   )
 }
 
-/** A text that is there to be copied, whole on one line as far as it fits. */
+/** Read-only text on one line with a copy button. */
 export const CopyField = ({ className, label, text }: Props) => (
   <div className={cx("flex items-center gap-1 rounded-lg border border-line bg-sunken pr-1 pl-2.5", className)}>
     <code className="min-w-0 grow truncate py-2 font-mono text-xs text-ink" title={text}>

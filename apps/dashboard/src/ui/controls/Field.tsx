@@ -10,15 +10,15 @@ import { cx } from "../display/cx.ts"
 const BOX =
   "w-full rounded-lg border border-line-strong bg-raised px-2.5 text-sm text-ink placeholder:text-ink-3 transition-colors focus-visible:border-accent focus-visible:outline-1 aria-invalid:border-bad disabled:opacity-60"
 
-interface Labelled {
+interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
-  /** What is wrong, worded to follow the name of the field. */
-  readonly problem?: string | undefined
+  /** Error message, shown instead of the hint. */
+  readonly error?: string | undefined
   readonly className?: string
 }
 
-interface Wiring {
+interface InputProps {
   readonly id: string
   readonly "aria-describedby": string | undefined
   readonly "aria-invalid": true | undefined
@@ -27,12 +27,12 @@ interface Wiring {
 const Field = ({
   children,
   className,
+  error,
   hint,
   label,
-  problem,
-}: Labelled & { readonly children: (wiring: Wiring) => ReactNode }) => {
+}: FieldProps & { readonly children: (input: InputProps) => ReactNode }) => {
   const id = useId()
-  const said = problem === undefined ? hint : problem
+  const message = error ?? hint
   return (
     <div className={cx("flex flex-col gap-1.5", className)}>
       <label htmlFor={id} className="text-sm font-medium text-ink">
@@ -40,12 +40,12 @@ const Field = ({
       </label>
       {children({
         id,
-        "aria-describedby": said === undefined ? undefined : `${id}-said`,
-        "aria-invalid": problem === undefined ? undefined : true,
+        "aria-describedby": message === undefined ? undefined : `${id}-message`,
+        "aria-invalid": error === undefined ? undefined : true,
       })}
-      {said === undefined ? undefined : (
-        <p id={`${id}-said`} className={cx("text-xs", problem === undefined ? "text-ink-3" : "text-bad")}>
-          {said}
+      {message === undefined ? undefined : (
+        <p id={`${id}-message`} className={cx("text-xs", error === undefined ? "text-ink-3" : "text-bad")}>
+          {message}
         </p>
       )}
     </div>
@@ -54,51 +54,51 @@ const Field = ({
 
 export const TextField = ({
   className,
+  error,
   hint,
   label,
-  problem,
   ...input
-}: Labelled & InputHTMLAttributes<HTMLInputElement>) => (
-  <Field label={label} hint={hint} problem={problem} {...(className === undefined ? {} : { className })}>
-    {(wiring) => <input {...wiring} {...input} className={cx(BOX, "h-9")} />}
+}: FieldProps & InputHTMLAttributes<HTMLInputElement>) => (
+  <Field label={label} error={error} hint={hint} {...(className === undefined ? {} : { className })}>
+    {(props) => <input {...props} {...input} className={cx(BOX, "h-9")} />}
   </Field>
 )
 
 export const TextArea = ({
   className,
+  error,
   hint,
   label,
-  problem,
   ...input
-}: Labelled & TextareaHTMLAttributes<HTMLTextAreaElement>) => (
-  <Field label={label} hint={hint} problem={problem} {...(className === undefined ? {} : { className })}>
-    {(wiring) => <textarea {...wiring} {...input} className={cx(BOX, "min-h-28 py-2 leading-relaxed")} />}
+}: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) => (
+  <Field label={label} error={error} hint={hint} {...(className === undefined ? {} : { className })}>
+    {(props) => <textarea {...props} {...input} className={cx(BOX, "min-h-28 py-2 leading-relaxed")} />}
   </Field>
 )
 
 export const SelectField = ({
   children,
   className,
+  error,
   hint,
   label,
-  problem,
   ...select
-}: Labelled & SelectHTMLAttributes<HTMLSelectElement>) => (
-  <Field label={label} hint={hint} problem={problem} {...(className === undefined ? {} : { className })}>
-    {(wiring) => (
-      <select {...wiring} {...select} className={cx(BOX, "h-9 pr-8")}>
+}: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) => (
+  <Field label={label} error={error} hint={hint} {...(className === undefined ? {} : { className })}>
+    {(props) => (
+      <select {...props} {...select} className={cx(BOX, "h-9 pr-8")}>
         {children}
       </select>
     )}
   </Field>
 )
 
-interface CheckProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "type"> {
+interface CheckboxProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "type"> {
   readonly label: ReactNode
   readonly hint?: ReactNode
 }
 
-export const Check = ({ className, hint, label, ...input }: CheckProps) => {
+export const Checkbox = ({ className, hint, label, ...input }: CheckboxProps) => {
   const id = useId()
   return (
     <div className={cx("flex items-start gap-2.5", className)}>

@@ -17,7 +17,7 @@ export const Menu = ({
   trigger,
 }: {
   readonly trigger: ReactElement<Record<string, unknown>>
-  readonly items: ReadonlyArray<MenuItem | "line">
+  readonly items: ReadonlyArray<MenuItem | "separator">
   readonly align?: "start" | "end"
   readonly header?: ReactNode
 }) => (
@@ -25,11 +25,11 @@ export const Menu = ({
     <Base.Trigger render={trigger} />
     <Base.Portal>
       <Base.Positioner sideOffset={6} align={align} className="z-50">
-        <Base.Popup className="float min-w-48 rounded-xl border border-line bg-raised p-1 shadow-float outline-none">
+        <Base.Popup className="popup min-w-48 rounded-xl border border-line bg-raised p-1 shadow-float outline-none">
           {header}
-          {items.map((item, nth) =>
-            item === "line" ? (
-              <Base.Separator key={nth} className="my-1 h-px bg-line" />
+          {items.map((item, index) =>
+            item === "separator" ? (
+              <Base.Separator key={index} className="my-1 h-px bg-line" />
             ) : (
               <Base.Item
                 key={item.name}

@@ -1,7 +1,7 @@
 import { cx } from "../display/cx.ts"
 
-/** One of a few, side by side. */
-export const Segments = <Name extends string>({
+/** Buttons side by side of which exactly one is selected. */
+export const SegmentedControl = <Name extends string>({
   label,
   onChange,
   options,
@@ -9,11 +9,11 @@ export const Segments = <Name extends string>({
 }: {
   readonly label: string
   readonly value: Name
-  readonly options: ReadonlyArray<readonly [name: Name, words: string]>
+  readonly options: ReadonlyArray<readonly [name: Name, text: string]>
   readonly onChange: (name: Name) => void
 }) => (
   <div role="group" aria-label={label} className="flex rounded-lg border border-line bg-sunken p-0.5">
-    {options.map(([name, words]) => (
+    {options.map(([name, text]) => (
       <button
         key={name}
         type="button"
@@ -24,7 +24,7 @@ export const Segments = <Name extends string>({
           name === value ? "bg-raised text-ink shadow-sm" : "text-ink-2 hover:text-ink",
         )}
       >
-        {words}
+        {text}
       </button>
     ))}
   </div>

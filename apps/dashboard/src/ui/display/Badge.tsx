@@ -5,7 +5,7 @@ const TONES = {
   good: "bg-good-soft text-good",
   warn: "bg-warn-soft text-warn",
   bad: "bg-bad-soft text-bad",
-  calm: "bg-calm-soft text-calm",
+  neutral: "bg-neutral-soft text-neutral",
   blue: "bg-accent-soft text-accent",
   violet: "bg-violet-soft text-violet",
 } as const
@@ -14,7 +14,7 @@ export type Tone = keyof typeof TONES
 export const Badge = ({
   children,
   dot = false,
-  tone = "calm",
+  tone = "neutral",
 }: {
   readonly children: ReactNode
   readonly tone?: Tone
@@ -31,40 +31,40 @@ export const Badge = ({
   </span>
 )
 
-/** The states of messages, domains, keys and deliveries: one word has one colour wherever it stands. */
-const STATES: Record<string, readonly [tone: Tone, word: string]> = {
-  queued: ["calm", "Queued"],
+/** Label and color of each status of emails, domains, keys, deliveries, members and projections. */
+const STATUSES: Record<string, readonly [tone: Tone, label: string]> = {
+  queued: ["neutral", "Queued"],
   sent: ["blue", "Sent"],
   delivered: ["good", "Delivered"],
   deferred: ["warn", "Deferred"],
   bounced: ["bad", "Bounced"],
   failed: ["bad", "Failed"],
   suppressed: ["violet", "Suppressed"],
-  canceled: ["calm", "Canceled"],
+  canceled: ["neutral", "Canceled"],
   complained: ["bad", "Complained"],
   pending: ["warn", "Pending"],
   verified: ["good", "Verified"],
   degraded: ["warn", "Degraded"],
   active: ["good", "Active"],
   invited: ["blue", "Invited"],
-  expired: ["calm", "Expired"],
+  expired: ["neutral", "Expired"],
   revoked: ["bad", "Revoked"],
   enabled: ["good", "Enabled"],
-  disabled: ["calm", "Disabled"],
+  disabled: ["neutral", "Disabled"],
   scheduled: ["blue", "Scheduled"],
-  silent: ["bad", "Silent"],
+  silent: ["bad", "Not responding"],
   live: ["good", "Live"],
-  following: ["good", "Following"],
+  following: ["good", "Live"],
   building: ["warn", "Building"],
   ready: ["blue", "Ready"],
-  kept: ["calm", "Kept"],
+  kept: ["neutral", "Previous"],
 }
 
-export const State = ({ state }: { readonly state: string }) => {
-  const [tone, word] = STATES[state] ?? (["calm", state] as const)
+export const StatusBadge = ({ status }: { readonly status: string }) => {
+  const [tone, label] = STATUSES[status] ?? (["neutral", status] as const)
   return (
     <Badge tone={tone} dot>
-      {word}
+      {label}
     </Badge>
   )
 }

@@ -16,15 +16,15 @@ export const CodeBlock = ({ code, label }: { readonly code: string; readonly lab
     >
       {code}
     </pre>
-    <CopyButton text={code} label="Copy the code" className="absolute top-2.5 right-2.5" />
+    <CopyButton text={code} label="Copy code" className="absolute top-2.5 right-2.5" />
   </div>
 )
 
-/** The same in several languages; the one that was chosen last is shown everywhere. */
-export const Examples = ({ examples }: { readonly examples: ReadonlyArray<Example> }) => {
-  const [chosen, setChosen] = useState(examples[0]?.name)
-  const shown = examples.find(({ name }) => name === chosen) ?? examples[0]
-  if (shown === undefined) return undefined
+/** One code example in several languages, with tabs. */
+export const CodeExamples = ({ examples }: { readonly examples: ReadonlyArray<Example> }) => {
+  const [selected, setSelected] = useState(examples[0]?.name)
+  const active = examples.find(({ name }) => name === selected) ?? examples[0]
+  if (active === undefined) return undefined
   return (
     <div className="overflow-hidden rounded-xl border border-line bg-sunken">
       <div role="tablist" aria-label="Language" className="flex items-center gap-1 border-b border-line px-2 py-1.5">
@@ -33,25 +33,25 @@ export const Examples = ({ examples }: { readonly examples: ReadonlyArray<Exampl
             key={name}
             type="button"
             role="tab"
-            aria-selected={name === shown.name}
-            onClick={() => setChosen(name)}
+            aria-selected={name === active.name}
+            onClick={() => setSelected(name)}
             className={cx(
               "rounded-md px-2 py-1 text-xs font-medium",
-              name === shown.name ? "bg-raised text-ink shadow-sm" : "text-ink-2 hover:text-ink",
+              name === active.name ? "bg-raised text-ink shadow-sm" : "text-ink-2 hover:text-ink",
             )}
           >
             {name}
           </button>
         ))}
         <span className="grow" />
-        <CopyButton text={shown.code} label="Copy the code" />
+        <CopyButton text={active.code} label="Copy code" />
       </div>
       <pre
         tabIndex={0}
-        aria-label={shown.name}
+        aria-label={active.name}
         className="overflow-x-auto p-4 font-mono text-xs leading-relaxed text-ink"
       >
-        {shown.code}
+        {active.code}
       </pre>
     </div>
   )

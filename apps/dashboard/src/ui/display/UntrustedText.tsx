@@ -1,7 +1,7 @@
 import * as Visible from "@waybill/domain/Visible"
 
 /**
- * Text of others: a name, a subject, a server's reply. It is isolated, so that its direction turns nothing beside it, and
- * what is hidden in it is shown.
+ * Text written by others, such as a name, a subject or the reply of a mail server. `bdi` keeps its writing direction from
+ * affecting the text beside it, and invisible characters are made visible.
  */
-export const Foreign = ({ text }: { readonly text: string }) => <bdi>{Visible.pictured(text)}</bdi>
+export const UntrustedText = ({ text }: { readonly text: string }) => <bdi>{Visible.pictured(text)}</bdi>

@@ -1,6 +1,6 @@
 const KILO = 1_024
 
-export const size = (bytes: number): string =>
+export const formatBytes = (bytes: number): string =>
   bytes < KILO
     ? `${bytes} B`
     : bytes < KILO * KILO

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react"
-import { Examples, type Example } from "../display/Code.tsx"
+import { CodeExamples, type Example } from "../display/Code.tsx"
 
-/** Nothing here yet: what would be, and how to make it so. */
-export const Empty = ({
+/** Shown for an empty list: says what appears here and how to create the first one. */
+export const EmptyState = ({
   action,
   children,
   examples,
@@ -24,7 +24,7 @@ export const Empty = ({
     {action === undefined ? undefined : <div className="mt-5">{action}</div>}
     {examples === undefined ? undefined : (
       <div className="mt-8 w-full max-w-2xl text-left">
-        <Examples examples={examples} />
+        <CodeExamples examples={examples} />
       </div>
     )}
   </div>

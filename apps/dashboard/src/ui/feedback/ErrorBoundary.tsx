@@ -1,8 +1,8 @@
 import { Component, type ReactNode } from "react"
-import { ErrorNote } from "./ErrorMessage.tsx"
+import { ErrorMessage } from "./ErrorMessage.tsx"
 
-/** What fails in here fails alone: the screen around it stays. */
-export class Boundary extends Component<{ readonly children: ReactNode }, { readonly error?: unknown }> {
+/** Shows an error of its children in their place, so that the rest of the screen keeps working. */
+export class ErrorBoundary extends Component<{ readonly children: ReactNode }, { readonly error?: unknown }> {
   override state: { readonly error?: unknown } = {}
   static getDerivedStateFromError(error: unknown) {
     return { error }
@@ -11,7 +11,7 @@ export class Boundary extends Component<{ readonly children: ReactNode }, { read
     if (!("error" in this.state)) return this.props.children
     return (
       <div className="p-4">
-        <ErrorNote error={this.state.error} />
+        <ErrorMessage error={this.state.error} />
       </div>
     )
   }

@@ -2,32 +2,31 @@ import { Toast } from "@base-ui/react/toast"
 import * as Visible from "@waybill/domain/Visible"
 import { CircleAlert, CircleCheck, X } from "lucide-react"
 import type { ReactNode } from "react"
-import { Refused } from "../../api/Api.ts"
+import { ErrorDetails } from "./ErrorDetails.tsx"
 
 const SHOWN_MS = 5_000
-/** Long enough to notice the slip. */
-const UNDO_MS = 8_000
+/** Toasts with an Undo button and errors stay longer. */
+const LONG_MS = 8_000
 
 const manager = Toast.createToastManager()
 
-/** What was done, for a moment, with a way back where there is one. */
-export const say = (title: string, undo?: () => void): void => {
+/** Shows a short confirmation, with an Undo button if `undo` is given. */
+export const showToast = (title: string, undo?: () => void): void => {
   manager.add({
-    // Names stand in it, in the midst of our words.
+    // The title may contain names written by others.
     title: Visible.pictured(title),
     type: "good",
-    timeout: undo === undefined ? SHOWN_MS : UNDO_MS,
+    timeout: undo === undefined ? SHOWN_MS : LONG_MS,
     ...(undo === undefined ? {} : { actionProps: { children: "Undo", onClick: undo } }),
   })
 }
 
-export const complain = (error: unknown): void => {
-  const id = error instanceof Refused ? error.requestId : null
+export const showError = (error: unknown): void => {
   manager.add({
-    title: error instanceof Error ? Visible.pictured(error.message) : "Something went wrong.",
-    ...(id === null ? {} : { description: id }),
+    title: error instanceof Error ? Visible.pictured(error.message) : "Something went wrong. Try again.",
+    data: error,
     type: "bad",
-    timeout: UNDO_MS,
+    timeout: LONG_MS,
     priority: "high",
   })
 }
@@ -39,7 +38,7 @@ const List = () => {
       key={toast.id}
       toast={toast}
       data-toast
-      className="float mb-2 flex w-full items-start gap-2.5 rounded-xl border border-line bg-raised py-3 pr-2 pl-3.5 text-sm shadow-float"
+      className="popup mb-2 flex w-full items-start gap-2.5 rounded-xl border border-line bg-raised py-3 pr-2 pl-3.5 text-sm shadow-float"
     >
       {toast.type === "bad" ? (
         <CircleAlert size={16} className="mt-0.5 shrink-0 text-bad" aria-hidden />
@@ -48,7 +47,7 @@ const List = () => {
       )}
       <div className="min-w-0 grow">
         <Toast.Title className="text-sm text-ink" render={<p />} />
-        <Toast.Description className="truncate font-mono text-xs text-ink-3" />
+        <ErrorDetails error={toast.data} />
       </div>
       <Toast.Action className="shrink-0 rounded-md px-1.5 text-sm font-medium text-accent hover:bg-hover empty:hidden" />
       <Toast.Close aria-label="Dismiss" className="shrink-0 rounded-md p-1 text-ink-3 hover:bg-hover">

@@ -3,34 +3,34 @@ import { randomBytes } from "node:crypto"
 import { freshDatabase } from "../support/database.ts"
 import { freePort, runToEnd, Service } from "../support/service.ts"
 
-export interface House {
+export interface Instance {
   readonly url: string
   readonly owner: { readonly email: string; readonly password: string }
-  /** The administrative key of the first account. */
+  /** Admin API key of the first account. */
   readonly key: string
-  readonly ask: (method: string, path: string, body?: unknown, key?: string) => Promise<Answer>
-  /** The command line on the same database. */
-  readonly command: (...args: ReadonlyArray<string>) => Promise<string>
-  /** One of its commands that is watched while it works. */
-  readonly begin: (...args: ReadonlyArray<string>) => Service
+  readonly request: (method: string, path: string, body?: unknown, key?: string) => Promise<JsonResponse>
+  /** Runs a command of the command line on the same database and returns its output. */
+  readonly runCommand: (...args: ReadonlyArray<string>) => Promise<string>
+  /** Starts a command without waiting for its end. */
+  readonly startCommand: (...args: ReadonlyArray<string>) => Service
   readonly close: () => Promise<void>
 }
 
-export interface Answer {
+export interface JsonResponse {
   readonly status: number
-  // The tests look into answers of every kind.
+  // Tests read responses of all kinds.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
 }
 
-const found = (pattern: RegExp, text: string): string => {
+const firstMatch = (pattern: RegExp, text: string): string => {
   const [, match] = pattern.exec(text) ?? []
   if (match === undefined) throw new Error(`${String(pattern)} is not in:\n${text}`)
   return match
 }
 
-/** The dashboard as a start would build it, and the service with its first owner on a database of its own. */
-export const open = async (settings: Readonly<Record<string, string>> = {}): Promise<House> => {
+/** Builds the dashboard if needed and starts the service with its first owner on an own database. */
+export const start = async (settings: Readonly<Record<string, string>> = {}): Promise<Instance> => {
   const { href } = new URL("../../bin/dashboard.mjs", import.meta.url)
   const { ensureDashboard } = (await import(href)) as { readonly ensureDashboard: () => Promise<void> }
   await ensureDashboard()
@@ -51,13 +51,16 @@ export const open = async (settings: Readonly<Record<string, string>> = {}): Pro
     await Effect.runPromise(Scope.close(scope, Exit.void))
   }
   try {
-    const said = await service.says("API key    wb_")
-    const key = found(/API key\s+(wb_\w+)/u, said)
+    const startupOutput = await service.says("API key    wb_")
+    const key = firstMatch(/API key\s+(wb_\w+)/u, startupOutput)
     return {
       url,
       key,
-      owner: { email: found(/Sign in\s+(\S+)/u, said), password: found(/Sign in\s+\S+ \/ (\S+)/u, said) },
-      ask: async (method, path, body, as = key) => {
+      owner: {
+        email: firstMatch(/Sign in\s+(\S+)/u, startupOutput),
+        password: firstMatch(/Sign in\s+\S+ \/ (\S+)/u, startupOutput),
+      },
+      request: async (method, path, body, as = key) => {
         const response = await fetch(`${url}/v1${path}`, {
           method,
           headers: { authorization: `Bearer ${as}`, "content-type": "application/json" },
@@ -65,12 +68,12 @@ export const open = async (settings: Readonly<Record<string, string>> = {}): Pro
         })
         return { status: response.status, json: await response.json() }
       },
-      command: async (...args) => {
+      runCommand: async (...args) => {
         const { code, output } = await runToEnd(args, env)
         if (code !== 0) throw new Error(`waybill ${args.join(" ")} ended with ${code}:\n${output}`)
         return output
       },
-      begin: (...args) => new Service(args, env),
+      startCommand: (...args) => new Service(args, env),
       close,
     }
   } catch (error) {

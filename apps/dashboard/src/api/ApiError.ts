@@ -1,0 +1,115 @@
+interface ErrorBody {
+  readonly error?: {
+    readonly message: string
+    readonly reason: string
+    readonly request_id: string
+    readonly details: ApiError["details"]
+  }
+}
+
+interface Fields {
+  readonly status: number
+  readonly message: string
+  readonly reason: string
+  readonly requestId: string | null
+  readonly details?: ApiError["details"]
+  readonly retryAfterSeconds?: number | null
+}
+
+/** Errors whose API message is written for developers, with a message for people. */
+const MESSAGES: Record<string, string> = {
+  missing_scope: "Your role does not allow this. An owner of the account can change your role in Settings, Members.",
+}
+
+/** Capitalizes the first word, unless it is an address or a name such as links.example.com, and adds a period. */
+const sentence = (text: string): string => {
+  const trimmed = text.trim()
+  const capitalized = trimmed.replace(/^[a-z]+(?=\s)/u, (word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`)
+  return `${capitalized}${/[.!?]$/u.test(trimmed) ? "" : "."}`
+}
+
+/** Replaces the path of a field at the start of an API message, such as `reply_to[0]`, with words. */
+const readable = (message: string): string =>
+  sentence(
+    message
+      .replace(/^`([^`]*)`/u, (_, path: string) => path.replaceAll(/\[\d+\]/gu, "").replaceAll(/[_.-]+/gu, " "))
+      .replace(/ \(and \d+ more, see details\)/u, ""),
+  )
+
+/** An error response of the API. Status 0 means that no response arrived. */
+export class ApiError extends Error {
+  override readonly name = "ApiError"
+  readonly status: number
+  readonly reason: string
+  readonly requestId: string | null
+  readonly details: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  readonly retryAfterSeconds: number | null
+
+  constructor(fields: Fields) {
+    super(fields.message)
+    this.status = fields.status
+    this.reason = fields.reason
+    this.requestId = fields.requestId
+    this.details = fields.details ?? []
+    this.retryAfterSeconds = fields.retryAfterSeconds ?? null
+  }
+
+  static async fromResponse(response: Response): Promise<ApiError> {
+    const body = (await response.json().catch(() => ({}))) as ErrorBody
+    const retryAfter = response.headers.get("retry-after")
+    const reason = body.error?.reason ?? "unreadable"
+    const message = body.error?.message
+    return new ApiError({
+      status: response.status,
+      message:
+        MESSAGES[reason] ??
+        (message === undefined ? `The server responded with status ${response.status}.` : readable(message)),
+      reason,
+      requestId: body.error?.request_id ?? response.headers.get("x-request-id"),
+      details: body.error?.details ?? [],
+      retryAfterSeconds: retryAfter === null ? null : Number(retryAfter),
+    })
+  }
+
+  static unreachable(): ApiError {
+    return new ApiError({
+      status: 0,
+      message: "Could not reach the server. Check your connection and that the server is running.",
+      reason: "unreachable",
+      requestId: null,
+    })
+  }
+
+  /** Returns what is wrong with the field at `path`, to show below it. */
+  fieldMessage(path: string): string | undefined {
+    const details = this.details.filter((each) => isAt(each.path, path))
+    if (details.length === 0) return undefined
+    // Only for invalid input is the message of a detail a complete explanation.
+    if (this.reason !== "validation_failed" && this.details.length === 1) return this.message
+    return details.map(({ message }) => sentence(message)).join(" ")
+  }
+}
+
+const isAt = (path: string, field: string): boolean =>
+  path === field || path.startsWith(`${field}[`) || path.startsWith(`${field}.`)
+
+interface FormErrors<Field extends string> {
+  readonly field: { readonly [F in Field]: string | undefined }
+  /** The error, unless all of it is shown beside the fields. */
+  readonly form: unknown
+}
+
+/** Splits the error of a form into messages beside its fields and an error for the whole form, so that nothing shows twice. */
+export const formErrors = <Field extends string>(error: unknown, fields: ReadonlyArray<Field>): FormErrors<Field> => {
+  const apiError = error instanceof ApiError ? error : undefined
+  const isBesideFields =
+    apiError !== undefined &&
+    apiError.details.length > 0 &&
+    apiError.details.every(({ path }) => fields.some((field) => isAt(path, field)))
+  return {
+    field: Object.fromEntries(
+      fields.map((field) => [field, apiError?.fieldMessage(field)]),
+    ) as FormErrors<Field>["field"],
+    form: isBesideFields ? undefined : (error ?? undefined),
+  }
+}

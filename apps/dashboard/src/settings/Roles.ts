@@ -1,0 +1,7 @@
+import type { Role } from "../api/Records.ts"
+
+export const ROLES: ReadonlyArray<readonly [role: Role, description: string]> = [
+  ["owner", "Full access, including members and API keys"],
+  ["member", "Send email and manage domains and webhooks"],
+  ["viewer", "View emails and domains"],
+]

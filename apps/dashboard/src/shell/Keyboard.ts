@@ -1,0 +1,6 @@
+export const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName))
+
+/** Open dialogs and menus. Toasts, which have the role of a dialog, and popups that are closing do not count. */
+const OPEN_DIALOG = ':is([role="dialog"], [role="alertdialog"], [role="menu"]):not([data-toast], [data-closed])'
+export const isDialogOpen = (): boolean => document.querySelector(OPEN_DIALOG) !== null

@@ -1,0 +1,143 @@
+import { Link, useNavigate } from "@tanstack/react-router"
+import { useQueryClient } from "@tanstack/react-query"
+import { BookOpen, ChevronsUpDown, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react"
+import * as Auth from "../api/Auth.ts"
+import { instance } from "../api/instance.ts"
+import { Menu } from "../ui/controls/Menu.tsx"
+import { Kbd } from "../ui/display/Kbd.tsx"
+import { Logo } from "./Logo.tsx"
+import { isVisible, SECTIONS } from "./Navigation.ts"
+import { setTheme, useTheme } from "./Theme.ts"
+import { useSession } from "./useSession.ts"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+
+const THEMES = [
+  ["system", "System", Monitor],
+  ["light", "Light", Sun],
+  ["dark", "Dark", Moon],
+] as const
+
+export const Sidebar = ({
+  onNavigate,
+  onPalette,
+}: {
+  readonly onNavigate?: () => void
+  readonly onPalette: () => void
+}) => {
+  const { session } = useSession()
+  return (
+    <nav aria-label="Main" className="flex h-full flex-col px-3 py-3">
+      <div className="flex h-9 shrink-0 items-center gap-2.5 px-2">
+        <Logo />
+        <span className="text-[15px] font-semibold tracking-tight">Waybill</span>
+        {instance.transport === "capture" ? (
+          <span
+            title="Sandbox: mail is captured here and never delivered. Set TRANSPORT to send it."
+            className="ml-auto rounded-md border border-line px-1.5 text-[11px] font-medium text-ink-3"
+          >
+            Sandbox
+          </span>
+        ) : undefined}
+      </div>
+      <button
+        type="button"
+        onClick={onPalette}
+        className="my-2.5 flex h-8 shrink-0 items-center gap-2 rounded-lg border border-line bg-panel px-2 text-sm text-ink-3 hover:border-line-strong"
+      >
+        <Search size={14} aria-hidden />
+        <span className="grow text-left">Search</span>
+        <Kbd>⌘K</Kbd>
+      </button>
+      <div className="-mx-3 min-h-0 grow overflow-y-auto px-3 pb-2">
+        {SECTIONS.map(({ screens, title }) => {
+          const visible = screens.filter((screen) => isVisible(screen, session))
+          return visible.length === 0 ? undefined : (
+            <div key={title} className="mb-2.5">
+              <h2 className="px-2 py-1 text-xs font-medium text-ink-3">{title}</h2>
+              <ul className="flex flex-col gap-px">
+                {visible.map(({ icon: Icon, name, to }) => (
+                  <li key={to}>
+                    <Link
+                      to={to}
+                      {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
+                      className="flex h-[1.875rem] items-center gap-2.5 rounded-lg px-2 text-sm text-ink-2 transition-colors duration-75 hover:bg-hover hover:text-ink"
+                      activeProps={{ className: "!bg-hover !text-ink font-medium" }}
+                    >
+                      <Icon size={15} strokeWidth={1.9} aria-hidden />
+                      {name}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          )
+        })}
+      </div>
+      <UserMenu />
+    </nav>
+  )
+}
+
+const UserMenu = () => {
+  const { session, user } = useSession()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const theme = useTheme()
+  const signOut = async () => {
+    await Auth.signOut()
+    client.clear()
+    await navigate({ to: "/sign-in" })
+  }
+  return (
+    <Menu
+      align="start"
+      header={
+        <div role="group" aria-label="Theme" className="mb-1 flex gap-1 border-b border-line p-1 pb-2">
+          {THEMES.map(([name, label, Icon]) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={theme === name}
+              onClick={() => setTheme(name)}
+              className="flex grow items-center justify-center gap-1.5 rounded-md px-2 py-1 text-xs text-ink-2 hover:bg-hover aria-pressed:bg-hover aria-pressed:text-ink"
+            >
+              <Icon size={13} aria-hidden />
+              {label}
+            </button>
+          ))}
+        </div>
+      }
+      items={[
+        {
+          name: "Profile",
+          icon: <UserRound size={15} />,
+          onSelect: () => void navigate({ to: "/settings/sign-in" }),
+        },
+        {
+          name: "API reference",
+          icon: <BookOpen size={15} />,
+          onSelect: () => window.open("/docs", "_blank", "noopener"),
+        },
+        "separator",
+        { name: "Sign out", icon: <LogOut size={15} />, onSelect: () => void signOut() },
+      ]}
+      trigger={
+        <button type="button" className="flex shrink-0 items-center gap-2.5 rounded-lg p-2 text-left hover:bg-hover">
+          <span
+            aria-hidden
+            className="flex size-7 shrink-0 items-center justify-center rounded-full bg-neutral-soft text-xs font-semibold text-neutral uppercase"
+          >
+            {(user.name === "" ? user.email : user.name).slice(0, 1)}
+          </span>
+          <span className="min-w-0 grow leading-tight">
+            <span className="block truncate text-sm font-medium">
+              <UntrustedText text={user.name === "" ? user.email : user.name} />
+            </span>
+            <span className="block truncate text-xs text-ink-3 capitalize">{session.role}</span>
+          </span>
+          <ChevronsUpDown size={14} className="shrink-0 text-ink-3" aria-hidden />
+        </button>
+      }
+    />
+  )
+}

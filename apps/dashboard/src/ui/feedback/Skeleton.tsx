@@ -1,0 +1,18 @@
+import { cx } from "../display/cx.ts"
+
+export const Skeleton = ({ className }: { readonly className?: string }) => (
+  <span aria-hidden className={cx("pulsing block rounded-md bg-hover", className)} />
+)
+
+/** Placeholder for rows that are loading. It appears after a short delay, because most rows load faster. */
+export const SkeletonRows = ({ rows = 6 }: { readonly rows?: number }) => (
+  <div role="status" aria-label="Loading" className="delayed divide-y divide-line">
+    {Array.from({ length: rows }, (_, index) => (
+      <div key={index} className="flex items-center gap-4 px-4 py-3.5">
+        <Skeleton className="h-3.5 w-20" />
+        <Skeleton className="h-3.5 grow" />
+        <Skeleton className="h-3.5 w-16" />
+      </div>
+    ))}
+  </div>
+)
