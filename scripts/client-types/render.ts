@@ -29,7 +29,7 @@ export const render = (): string => {
     .filter(([name]) => /^[A-Z]\w*$/.test(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, schema]) => `${comment(schema, "")}export type ${name} = ${type(schema, "")}`)
-  return `// Written by scripts/client-types.ts out of the contract; a test holds it current.\n\n${types.join("\n\n")}\n`
+  return `// Generated from the API by scripts/client-types.ts. A test checks that it is current.\n\n${types.join("\n\n")}\n`
 }
 
 /** Beside a reference stand words about the place that it is used in, which are a part of their own. */

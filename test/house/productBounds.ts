@@ -201,7 +201,7 @@ export const productBounds: ReadonlyArray<Group> = [
         DOMAIN_CHECKS,
         "the domain is `failed`",
       ),
-      customer("Members", "MAX_MEMBERS", "packages/domain/src/Team.ts", "422 `too_many_members`"),
+      customer("Members", "MAX_MEMBERS", "packages/domain/src/TeamRefusal.ts", "422 `too_many_members`"),
       customer("The name of a member", "MAX_NAME_CHARS", "packages/domain/src/Team.ts", "400"),
       operator("The name of an account", "MAX_NAME_CHARS", ACCOUNT, "refused"),
       operator("Days for which content is kept, by default", "DEFAULT_RETENTION_DAYS", ACCOUNT, "content is deleted"),
@@ -226,7 +226,12 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("The URL of a webhook", "MAX_URL_CHARS", "packages/domain/src/WebhookUrl.ts", "400"),
       customer("The description of a webhook", "MAX_DESCRIPTION_CHARS", WEBHOOK, "400"),
       customer("Time for which a rotated secret still signs", "SECRET_OVERLAP_MS", WEBHOOK, "it signs no more"),
-      customer("Rotated secrets that sign beside the newest", "MAX_PREVIOUS", WEBHOOK, "the oldest signs no more"),
+      customer(
+        "Rotated secrets that sign beside the newest",
+        "MAX_PREVIOUS",
+        "packages/domain/src/WebhookState.ts",
+        "the oldest signs no more",
+      ),
       customer("Time without one successful call", "FAILING_LIMIT_MS", WEBHOOK, "the webhook is disabled"),
       customer(
         "Events of one range replay",
