@@ -9,7 +9,7 @@ export const ALONE = ["test/attack/fuzz.test.ts", "test/dashboard/tail.test.ts"]
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/globalSetup.ts"],
+    globalSetup: ["test/support/postgres/globalSetup.ts"],
     setupFiles: ["test/support/seed.ts"],
     pool: "forks",
     // One more than a small machine has processors: a quarter of the time a file waits for what others do.

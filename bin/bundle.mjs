@@ -27,7 +27,7 @@ const MAX_OUTPUT_CHARS = 2_000
 /** Returns the file to run: the bundle, or the sources. */
 export function entry() {
   const bundle = current()
-  return isWhole(bundle) ? join(bundle, "main.mjs") : join(root, "apps", "server", "src", "main.ts")
+  return isWhole(bundle) ? join(bundle, "main.mjs") : join(root, "apps", "server", "src", "boot", "main.ts")
 }
 
 /** Builds the bundle if it is missing. A failure is only reported, because the sources run too, with a slower start. */

@@ -56,7 +56,7 @@ const { rolldown } = await bundler()
 try {
   const bundle = await rolldown({
     cwd: root,
-    input: { main: join(root, "apps", "server", "src", "main.ts") },
+    input: { main: join(root, "apps", "server", "src", "boot", "main.ts") },
     platform: "node",
     resolve: { conditionNames: ["node", "import", "default"] },
     plugins: [packages, fileUrls],

@@ -11,7 +11,7 @@ const folder = join(root, "apps", "dashboard")
 const stampFile = join(folder, "dist", ".waybill-build")
 const SOURCES = ["index.html", "package.json", "public", "src", "tsconfig.json", "vite.config.ts"]
 /** The only source file outside the dashboard's folder. */
-const VISIBLE = join(root, "packages", "domain", "src", "Visible.ts")
+const VISIBLE = join(root, "packages", "domain", "src", "values", "Visible.ts")
 const MAX_BUILD_OUTPUT_LINES = 20
 
 /**

@@ -1,11 +1,11 @@
 // npm run schema: applies all migrations to an empty database and writes db/schema.sql.
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as Migrations from "@waybill/store/Migrations"
+import * as Migrations from "@waybill/store/postgres/Migrations"
 import { Effect, Redacted } from "effect"
 import { chmod, mkdtemp, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { dumpSchema } from "../test/support/schemaDump.ts"
+import { dumpSchema } from "../test/support/postgres/schemaDump.ts"
 
 const file = join(import.meta.dirname, "..", "db", "schema.sql")
 

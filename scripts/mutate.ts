@@ -16,7 +16,7 @@ const HANGS_CPU_MS = 20_000
 const HANGS_MS = 180_000
 const ENDLESS = "endless loop"
 /** Tests of every decider's events. */
-const EVENTS = ["test/domain/domainEvent.test.ts"]
+const EVENTS = ["test/domain/webhook/domainEvent.test.ts"]
 const ROOT = join(import.meta.dirname, "..")
 
 const serve = async () => {
@@ -67,7 +67,7 @@ const main = async () => {
   const files = ["packages/domain/src/**/*.ts", "packages/mail/src/**/Reply{,Hint,Rules}.ts"]
     .flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
     .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
-  const tests = ["test/domain/*.test.ts", "test/mail/reply*.test.ts"]
+  const tests = ["test/domain/**/*.test.ts", "test/mail/reply/*.test.ts"]
     .flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
     .map((file) => ({ file, imports: importsOf(readFileSync(join(ROOT, file), "utf8")) }))
   const sources = globSync("packages/{domain,mail}/src/**/*.ts", { cwd: ROOT }).map((file) => ({

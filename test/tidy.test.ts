@@ -39,7 +39,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   "apps/dashboard": [
     "type:@waybill/api",
     // Without an import of its own: what is hidden in a text is decided in one place.
-    "@waybill/domain/Visible",
+    "@waybill/domain/values/Visible",
     "@base-ui/react",
     "@simplewebauthn/browser",
     "@tanstack",
@@ -103,7 +103,7 @@ const MAX_LINES = 400
 const longer: Record<string, string> = {}
 
 /** The edges answer the outside world, or measure it. */
-const edges = ["apps/server/src/main.ts", "apps/server/src/cli", "bin", "scripts", "test", "vitest.config.ts"]
+const edges = ["apps/server/src/boot/main.ts", "apps/server/src/cli", "bin", "scripts", "test", "vitest.config.ts"]
 /** A browser answers a person, and its clock is theirs. */
 const browser = "apps/dashboard/src"
 /** What a customer installs has no Effect under it: its clock is the machine's, and its key may come by the environment. */

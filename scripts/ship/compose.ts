@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { freePort } from "../../test/support/service.ts"
+import { freePort } from "../../test/support/process/service.ts"
 import { baseFor } from "./base.ts"
 import { exercise } from "./exercise.ts"
 import type { Run } from "./run.ts"

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { freePort } from "../../test/support/service.ts"
+import { freePort } from "../../test/support/process/service.ts"
 import { baseFor } from "./base.ts"
 import { exercise, isReady } from "./exercise.ts"
 import { postgres } from "./postgres.ts"

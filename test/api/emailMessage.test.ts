@@ -1,7 +1,7 @@
-import { EmailMessage } from "@waybill/api/EmailMessage"
-import * as Violations from "@waybill/api/Violations"
-import * as Id from "@waybill/domain/Id"
-import * as Message from "@waybill/mail/Message"
+import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import * as Violations from "@waybill/api/errors/Violations"
+import * as Id from "@waybill/domain/values/Id"
+import * as Message from "@waybill/mail/compose/Message"
 import { DateTime, Effect, Exit, Option, Schema } from "effect"
 import { assert, describe, test } from "vitest"
 

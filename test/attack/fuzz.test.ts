@@ -1,14 +1,14 @@
 import { assert, layer } from "@effect/vitest"
-import * as ReturnPath from "@waybill/mail/ReturnPath"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import { Duration, Effect } from "effect"
 import { readFileSync } from "node:fs"
 import * as net from "node:net"
 import * as v8 from "node:v8"
 import * as vm from "node:vm"
 import * as Reports from "../../apps/server/src/smtp/Reports.ts"
-import { Lab } from "../server/httpLab.ts"
+import { Lab } from "../server/http/httpLab.ts"
 import * as Smtp from "../server/smtp/support.ts"
-import * as Delivery from "../support/delivery.ts"
+import * as Delivery from "../support/mail/delivery.ts"
 
 /** Set another one to look elsewhere; a failure names its seed. */
 const SEED = Number(process.env["WAYBILL_FUZZ_SEED"] ?? 20261121)

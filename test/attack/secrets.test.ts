@@ -8,11 +8,11 @@ import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import { browser } from "../server/signIn/house.ts"
 import { Raw } from "../server/smtp/support.ts"
-import * as Database from "../support/database.ts"
-import * as Delivery from "../support/delivery.ts"
-import { freePort, runToEnd, Service } from "../support/service.ts"
-import * as SmtpServer from "../support/smtpServer.ts"
-import * as WebhookReceiver from "../support/webhookReceiver.ts"
+import * as Database from "../support/postgres/database.ts"
+import * as Delivery from "../support/mail/delivery.ts"
+import { freePort, runToEnd, Service } from "../support/process/service.ts"
+import * as SmtpServer from "../support/mail/smtpServer.ts"
+import * as WebhookReceiver from "../support/web/webhookReceiver.ts"
 
 /** What takes this long will never be. */
 const HANGS = Duration.seconds(60)

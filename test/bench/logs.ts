@@ -1,8 +1,8 @@
 // npm run bench -- logs [--rows 1000000] [--rounds 300]: pages of the log of small and of large accounts.
 import { PgClient } from "@effect/sql-pg"
-import * as Id from "@waybill/domain/Id"
-import * as Database from "@waybill/store/Database"
-import * as EmailLogQuery from "@waybill/store/EmailLogQuery"
+import * as Id from "@waybill/domain/values/Id"
+import * as Database from "@waybill/store/postgres/Database"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { Effect } from "effect"
 import { parseArgs } from "node:util"
 import { APART, type Asked, FILTERS } from "./logs/filters.ts"

@@ -1,13 +1,13 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as Settings from "@waybill/embedded-postgres/Settings"
-import * as Migrations from "@waybill/store/Migrations"
+import * as Settings from "@waybill/embedded-postgres/server/Settings"
+import * as Migrations from "@waybill/store/postgres/Migrations"
 import { Effect, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
 import pg from "pg"
-import { onDatabase } from "../support/databaseUrl.ts"
+import { onDatabase } from "../support/postgres/databaseUrl.ts"
 
 /** One of those that are compared. `run` works for about so long and answers with what it did. */
 export interface Contender {

@@ -1,8 +1,8 @@
 // npm run bench -- rebuild [--events 200000] [--rounds 2] [--lanes 3] [--json]: the email log out of the event log, three ways.
 import "effect/schema/SchemaJITCompiler/enable"
-import * as Fill from "@waybill/store/projections/Fill"
-import * as Rebuild from "@waybill/store/projections/Rebuild"
-import { Replay } from "@waybill/store/projections/Replay"
+import * as Fill from "@waybill/store/rebuild/Fill"
+import * as Rebuild from "@waybill/store/rebuild/Rebuild"
+import { Replay } from "@waybill/store/rebuild/Replay"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { parseArgs } from "node:util"
 import * as Cpu from "./accept/cpu.ts"

@@ -6,7 +6,7 @@ import { once } from "node:events"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
-import { freePort } from "../support/service.ts"
+import { freePort } from "../support/process/service.ts"
 import * as Measure from "./measure.ts"
 
 const ROUNDS = 3

@@ -2,15 +2,15 @@
 // second, and what a hanging endpoint does to others.
 import "effect/schema/SchemaJITCompiler/enable"
 import { PgClient } from "@effect/sql-pg"
-import type * as Id from "@waybill/domain/Id"
+import type * as Id from "@waybill/domain/values/Id"
 import { Effect, Exit, Layer, References, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import * as Delivery from "../support/delivery.ts"
+import * as Delivery from "../support/mail/delivery.ts"
 import { id } from "../support/history.ts"
-import * as Webhooks from "../support/webhooks.ts"
+import * as Webhooks from "../support/web/webhooks.ts"
 import * as Measure from "./measure.ts"
 
 const RECEIVER = fileURLToPath(new URL("webhooks/receiver.ts", import.meta.url))

@@ -36,7 +36,7 @@ const checkout = (): string => {
     ["package.json", JSON.stringify({ type: "module" })],
     ["package-lock.json", JSON.stringify({ packages: {} })],
     ["apps/dashboard/package.json", "{}"],
-    ["apps/server/src/main.ts", MAIN("one")],
+    ["apps/server/src/boot/main.ts", MAIN("one")],
     ["apps/server/src/word.ts", `export const word: string = "one"`],
     ["apps/server/src/later.ts", `console.log("later")`],
     ["apps/server/node_modules/left/package.json", JSON.stringify({ type: "commonjs" })],
@@ -66,7 +66,7 @@ const ensure = (folder: string) =>
   node("--eval", `import(${JSON.stringify(join(folder, "bin/bundle.mjs"))}).then((it) => it.ensureBundle())`)
 const run = (folder: string) => node(join(folder, "bin/main.mjs"), "config")
 const said = (folder: string, word: string, file: string) =>
-  `${word} ${file} ${pathToFileURL(join(folder, "apps/server/src/main.ts")).href} left config\nlater\n`
+  `${word} ${file} ${pathToFileURL(join(folder, "apps/server/src/boot/main.ts")).href} left config\nlater\n`
 
 const bundles = (folder: string): ReadonlyArray<string> =>
   readdirSync(join(folder, "node_modules/.cache/waybill-bundle")).map((name) =>

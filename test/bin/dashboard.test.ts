@@ -33,7 +33,7 @@ const checkout = (): string => {
     ["node_modules/.package-lock.json", lock],
     ["node_modules/vite/package.json", JSON.stringify({ type: "commonjs" })],
     ["node_modules/vite/bin/vite.js", VITE],
-    ["apps/server/src/main.ts", `console.log("runs")`],
+    ["apps/server/src/boot/main.ts", `console.log("runs")`],
     ["apps/dashboard/index.html", "<html>"],
     ["apps/dashboard/src/main.tsx", "one"],
   ] as const)

@@ -53,7 +53,7 @@ const checkout = (): string => {
   for (const path of ["runtime", "apps/server/src", "npm/bin"]) mkdirSync(join(folder, path), { recursive: true })
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
   writeFileSync(join(folder, "package-lock.json"), lockOf("1.0.0"))
-  writeFileSync(join(folder, "apps/server/src/main.ts"), MAIN)
+  writeFileSync(join(folder, "apps/server/src/boot/main.ts"), MAIN)
   writeFileSync(join(folder, "npm/package.json"), JSON.stringify({ type: "commonjs" }))
   writeFileSync(join(folder, "npm/bin/npm-cli.js"), NPM)
   return folder

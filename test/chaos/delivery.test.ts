@@ -8,15 +8,15 @@ import * as net from "node:net"
 import * as os from "node:os"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
-import * as Database from "../support/database.ts"
-import * as Delivery from "../support/delivery.ts"
-import * as SmtpServer from "../support/smtpServer.ts"
+import * as Database from "../support/postgres/database.ts"
+import * as Delivery from "../support/mail/delivery.ts"
+import * as SmtpServer from "../support/mail/smtpServer.ts"
 import { World } from "../support/world.ts"
 
 const MAILS = 2_000
 /** What takes this long will never be. */
 const HANGS = Duration.seconds(120)
-const PROGRAM = fileURLToPath(new URL("../support/workerProcess.ts", import.meta.url))
+const PROGRAM = fileURLToPath(new URL("../support/process/workerProcess.ts", import.meta.url))
 
 const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>) =>
   it.live(name, () => Effect.provide(Effect.scoped(body), World), 4 * Duration.toMillis(HANGS))

@@ -1,5 +1,5 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as Migrations from "@waybill/store/Migrations"
+import * as Migrations from "@waybill/store/postgres/Migrations"
 import { Duration, Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
@@ -7,10 +7,10 @@ import * as os from "node:os"
 import * as path from "node:path"
 import pg from "pg"
 import * as Service from "../server/processes/Service.ts"
-import * as Delivery from "../support/delivery.ts"
-import { faultProxy } from "../support/faultProxy.ts"
-import * as SmtpServer from "../support/smtpServer.ts"
-import * as WebhookReceiver from "../support/webhookReceiver.ts"
+import * as Delivery from "../support/mail/delivery.ts"
+import { faultProxy } from "../support/postgres/faultProxy.ts"
+import * as SmtpServer from "../support/mail/smtpServer.ts"
+import * as WebhookReceiver from "../support/web/webhookReceiver.ts"
 
 /** What may happen to an installation of two api and two worker processes, between two pieces of its work. */
 export const FAULTS = [

@@ -1,4 +1,4 @@
-import * as ApiKeySecret from "@waybill/domain/ApiKeySecret"
+import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 

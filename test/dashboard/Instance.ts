@@ -1,7 +1,7 @@
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { freshDatabase } from "../support/database.ts"
-import { freePort, runToEnd, Service } from "../support/service.ts"
+import { freshDatabase } from "../support/postgres/database.ts"
+import { freePort, runToEnd, Service } from "../support/process/service.ts"
 
 export interface Instance {
   readonly url: string

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import * as Browser from "./Browser.ts"
 import * as Instance from "./Instance.ts"
-import { Lab } from "../server/httpLab.ts"
+import { Lab } from "../server/http/httpLab.ts"
 
 const TIMEOUT = 180_000
 

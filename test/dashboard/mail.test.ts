@@ -1,4 +1,4 @@
-import * as TrackedHtml from "@waybill/mail/TrackedHtml"
+import * as TrackedHtml from "@waybill/mail/compose/TrackedHtml"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Browser from "./Browser.ts"
 import * as Instance from "./Instance.ts"

@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import * as DnsServer from "../support/dnsServer.ts"
+import * as DnsServer from "../support/mail/dnsServer.ts"
 import * as Browser from "./Browser.ts"
 import * as Instance from "./Instance.ts"
 

@@ -1,12 +1,12 @@
-import * as Acceptance from "@waybill/domain/Acceptance"
-import * as Address from "@waybill/domain/Address"
-import { Sha256 } from "@waybill/domain/Content"
-import type * as DkimKey from "@waybill/domain/DkimKey"
-import * as DomainName from "@waybill/domain/DomainName"
-import * as Email from "@waybill/domain/Email"
-import * as Id from "@waybill/domain/Id"
-import type * as Outcome from "@waybill/domain/Outcome"
-import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Acceptance from "@waybill/domain/email/Acceptance"
+import * as Address from "@waybill/domain/values/Address"
+import { Sha256 } from "@waybill/domain/email/Content"
+import type * as DkimKey from "@waybill/domain/domain/DkimKey"
+import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as Email from "@waybill/domain/email/Email"
+import * as Id from "@waybill/domain/values/Id"
+import type * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result } from "effect"
 
 export const NOW = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
@@ -69,7 +69,7 @@ export const toThree = (): Email.Event =>
 export const queued = (over: Partial<Acceptance.Command> = {}): Email.Event =>
   Result.getOrThrow(Email.queue(facts(), command(over))(Email.initial))[0]
 
-export const words = (over: Partial<Outcome.Words> = {}): Outcome.Words => ({
+export const words = (over: Partial<DeliveryOutcome.Words> = {}): DeliveryOutcome.Words => ({
   code: 250,
   enhanced_code: "2.0.0",
   response: "OK queued as 9F2",
@@ -81,10 +81,10 @@ export const words = (over: Partial<Outcome.Words> = {}): Outcome.Words => ({
   ...over,
 })
 
-export const noSuchUser = (over: Partial<Outcome.Words> = {}): Outcome.Words =>
+export const noSuchUser = (over: Partial<DeliveryOutcome.Words> = {}): DeliveryOutcome.Words =>
   words({ code: 550, enhanced_code: "5.1.1", response: "No such user", category: "invalid_recipient", ...over })
 
-export const busy = (over: Partial<Outcome.Words> = {}): Outcome.Words =>
+export const busy = (over: Partial<DeliveryOutcome.Words> = {}): DeliveryOutcome.Words =>
   words({ code: 451, enhanced_code: "4.3.0", response: "Try again later", category: "throttled", ...over })
 
 export const dkimKey = (selector = "wb1"): DkimKey.DkimKey => ({

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Waybill } from "../../packages/client/src/Waybill.ts"
-import { type Ended, freePort, runToEnd, Service } from "../support/service.ts"
+import { type Ended, freePort, runToEnd, Service } from "../support/process/service.ts"
 
 const run = promisify(execFile)
 const LAST_LINE = "curl "

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as Holder from "@waybill/embedded-postgres/Holder"
+import * as Holder from "@waybill/embedded-postgres/ownership/Holder"
 import { Effect, Fiber } from "effect"
 import * as fs from "node:fs/promises"
 import * as net from "node:net"

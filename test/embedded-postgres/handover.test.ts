@@ -1,6 +1,6 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import * as Handover from "@waybill/embedded-postgres/Handover"
-import * as Process from "@waybill/embedded-postgres/Process"
+import * as Handover from "@waybill/embedded-postgres/ownership/Handover"
+import * as Process from "@waybill/embedded-postgres/server/Process"
 import { spawn, type SpawnOptions } from "node:child_process"
 import { once } from "node:events"
 import * as fs from "node:fs"

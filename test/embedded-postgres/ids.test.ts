@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Users from "@waybill/embedded-postgres/Users"
+import * as Users from "@waybill/embedded-postgres/ownership/Users"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import * as fs from "node:fs"

@@ -1,12 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as Placement from "@waybill/embedded-postgres/Placement"
-import * as Server from "@waybill/embedded-postgres/Server"
+import * as Placement from "@waybill/embedded-postgres/ownership/Placement"
+import * as Server from "@waybill/embedded-postgres/server/Server"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import * as Production from "../support/production.ts"
+import * as Production from "../support/process/production.ts"
 import { end, exists, folder, isLinux, NATIVE, prepared, query, runs, serve, until } from "./program.ts"
 
 /** Tests need not survive a power failure. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "@effect/vitest"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as Process from "@waybill/embedded-postgres/Process"
+import * as Process from "@waybill/embedded-postgres/server/Process"
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"

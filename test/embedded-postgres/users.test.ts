@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Users from "@waybill/embedded-postgres/Users"
+import * as Users from "@waybill/embedded-postgres/ownership/Users"
 import { Effect } from "effect"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"

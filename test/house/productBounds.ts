@@ -1,28 +1,28 @@
-import * as Plan from "@waybill/domain/Plan"
-import * as RateLimit from "@waybill/domain/RateLimit"
+import * as Plan from "@waybill/domain/account/Plan"
+import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { customer, type Group, operator } from "./Bound.ts"
 
-const SETTINGS = "apps/server/src/Settings.ts"
-const STOP = "apps/server/src/Stop.ts"
-const PIPELINE = "apps/server/src/tasks/Pipeline.ts"
-const JUDGE = "apps/server/src/tasks/judge.ts"
-const DELIVER = "apps/server/src/tasks/deliver.ts"
-const TURNS = "apps/server/src/tasks/EndpointTurns.ts"
-const CALLS = "apps/server/src/tasks/drainWebhooks.ts"
-const RATES = "packages/domain/src/RateLimit.ts"
-const PLANS = "packages/domain/src/Plan.ts"
-const ACCEPTANCE = "packages/domain/src/Acceptance.ts"
-const ADDRESS = "packages/domain/src/Address.ts"
-const HEADER = "packages/domain/src/Header.ts"
-const ACCOUNT = "packages/domain/src/Account.ts"
-const WEBHOOK = "packages/domain/src/Webhook.ts"
-const DOMAIN_CHECKS = "packages/domain/src/DomainSchedule.ts"
-const VISIT = "packages/domain/src/EmailReport.ts"
-const MESSAGE = "packages/api/src/EmailMessage.ts"
-const EVENTS = "packages/api/src/Events.ts"
-const LISTS = "packages/api/src/Page.ts"
-const LOGS = "packages/api/src/Logs.ts"
-const STATS = "packages/api/src/Stats.ts"
+const SETTINGS = "apps/server/src/boot/Settings.ts"
+const STOP = "apps/server/src/boot/Stop.ts"
+const PIPELINE = "apps/server/src/worker/Pipeline.ts"
+const JUDGE = "apps/server/src/worker/delivery/judge.ts"
+const DELIVER = "apps/server/src/worker/delivery/deliver.ts"
+const TURNS = "apps/server/src/worker/webhooks/EndpointTurns.ts"
+const CALLS = "apps/server/src/worker/webhooks/drainWebhooks.ts"
+const RATES = "packages/domain/src/account/RateLimit.ts"
+const PLANS = "packages/domain/src/account/Plan.ts"
+const ACCEPTANCE = "packages/domain/src/email/Acceptance.ts"
+const ADDRESS = "packages/domain/src/values/Address.ts"
+const HEADER = "packages/domain/src/email/Header.ts"
+const ACCOUNT = "packages/domain/src/account/Account.ts"
+const WEBHOOK = "packages/domain/src/webhook/Webhook.ts"
+const DOMAIN_CHECKS = "packages/domain/src/domain/DomainSchedule.ts"
+const VISIT = "packages/domain/src/email/EmailReport.ts"
+const MESSAGE = "packages/api/src/schemas/EmailMessage.ts"
+const EVENTS = "packages/api/src/groups/Events.ts"
+const LISTS = "packages/api/src/schemas/Page.ts"
+const LOGS = "packages/api/src/groups/Logs.ts"
+const STATS = "packages/api/src/groups/Stats.ts"
 
 const ofPlans = (value: (terms: Plan.Terms) => number | null): string =>
   Plan.ALL.map((plan) => {
@@ -75,19 +75,19 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("An address with its display name", "MAX_MAILBOX_CHARS", ADDRESS, "400"),
       customer("`subject`", "MAX_SUBJECT_CHARS", HEADER, "400"),
       customer("Custom headers", "MAX_HEADERS", HEADER, "400"),
-      customer("The name of a custom header", "MAX_NAME_CHARS", "packages/api/src/MessageHeaders.ts", "400"),
+      customer("The name of a custom header", "MAX_NAME_CHARS", "packages/api/src/schemas/MessageHeaders.ts", "400"),
       customer("The value of a custom header", "MAX_HEADER_VALUE_CHARS", HEADER, "400"),
       customer("A run without a space in a header value", "MAX_UNBROKEN_OCTETS", HEADER, "400"),
-      customer("Attachments", "MAX_ATTACHMENTS", "packages/domain/src/Content.ts", "400"),
+      customer("Attachments", "MAX_ATTACHMENTS", "packages/domain/src/email/Content.ts", "400"),
       customer("The file name of an attachment", "MAX_FILENAME_CHARS", MESSAGE, "400"),
-      customer("Tags", "MAX_TAGS", "packages/domain/src/Tag.ts", "400"),
-      customer("A tag", "MAX_TAG_CHARS", "packages/domain/src/Tag.ts", "400"),
-      customer("Messages in a batch", "MAX_BATCH", "packages/api/src/Batch.ts", "400"),
-      customer("`Idempotency-Key`", "MAX_KEY_CHARS", "packages/api/src/Idempotency.ts", "400"),
+      customer("Tags", "MAX_TAGS", "packages/domain/src/email/Tag.ts", "400"),
+      customer("A tag", "MAX_TAG_CHARS", "packages/domain/src/email/Tag.ts", "400"),
+      customer("Messages in a batch", "MAX_BATCH", "packages/api/src/schemas/Batch.ts", "400"),
+      customer("`Idempotency-Key`", "MAX_KEY_CHARS", "packages/api/src/schemas/Idempotency.ts", "400"),
       customer(
         "Time for which an idempotency key is kept",
         "IDEMPOTENCY_TTL_MS",
-        "packages/store/src/Manifest.ts",
+        "packages/store/src/commit/BatchWrites.ts",
         "the key can be used for another message",
       ),
       customer("`scheduled_at` in the past", "MAX_SCHEDULE_PAST_MS", ACCEPTANCE, "422 `scheduled_at_out_of_range`"),
@@ -95,7 +95,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Changes of `scheduled_at` of one message",
         "MAX_RESCHEDULES",
-        "packages/domain/src/Email.ts",
+        "packages/domain/src/email/Email.ts",
         "422 `rescheduled_too_often`",
       ),
     ],
@@ -119,20 +119,20 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Attempts of one message that end with the death of the worker",
         "MAX_LOST",
-        "packages/store/src/Reclaim.ts",
+        "packages/store/src/outbox/Reclaim.ts",
         "the message fails as `expired`",
       ),
       operator("Deliveries in progress per process", "MAX_IN_FLIGHT", PIPELINE, "due messages wait"),
       operator(
         "Connections per process to a relay",
         "RELAY_CONNECTIONS",
-        "packages/mail/src/RelayTransport.ts",
+        "packages/mail/src/transport/RelayTransport.ts",
         "messages wait",
       ),
       operator(
         "Connections per process to a receiving site, until it has shown what it accepts",
         "DEFAULT_CONNECTIONS",
-        "packages/mail/src/SiteRules.ts",
+        "packages/mail/src/smtp/SiteRules.ts",
         "messages wait",
       ),
     ],
@@ -143,13 +143,13 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Tracked links of a message",
         "MAX_TRACKED_LINKS",
-        "packages/mail/src/TrackedHtml.ts",
+        "packages/mail/src/compose/TrackedHtml.ts",
         "further links are not tracked",
       ),
       customer(
         "The URL of a tracked link",
         "MAX_TRACKED_URL_CHARS",
-        "packages/mail/src/TrackedLink.ts",
+        "packages/mail/src/compose/TrackedLink.ts",
         "the link is not tracked",
       ),
       customer(
@@ -177,32 +177,42 @@ export const productBounds: ReadonlyArray<Group> = [
         STATS,
         "further tags are left out, and the answer says so",
       ),
-      customer("`wait` for captured mail", "MAX_WAIT_SECONDS", "packages/api/src/Sandbox.ts", "400"),
+      customer("`wait` for captured mail", "MAX_WAIT_SECONDS", "packages/api/src/groups/Sandbox.ts", "400"),
       customer("`wait` for events", "MAX_WAIT_SECONDS", EVENTS, "400"),
-      customer("Details of a refusal", "MAX_DETAILS", "packages/api/src/Violations.ts", "further details are left out"),
+      customer(
+        "Details of a refusal",
+        "MAX_DETAILS",
+        "packages/api/src/errors/Violations.ts",
+        "further details are left out",
+      ),
     ],
   },
   {
     title: "Accounts",
     bounds: [
-      customer("Active API keys", "MAX_ACTIVE_KEYS", "packages/domain/src/ApiKey.ts", "422 `too_many_api_keys`"),
+      customer(
+        "Active API keys",
+        "MAX_ACTIVE_KEYS",
+        "packages/domain/src/account/ApiKey.ts",
+        "422 `too_many_api_keys`",
+      ),
       customer(
         "Revoked and expired keys in the list of keys",
         "MAX_ENDED_KEYS",
-        "packages/store/src/ApiKeys.ts",
+        "packages/store/src/readmodels/ApiKeys.ts",
         "older ones are not listed",
       ),
-      customer("The name of an API key", "MAX_NAME_CHARS", "packages/domain/src/ApiKey.ts", "400"),
-      customer("`allowed_ips` of an API key", "MAX_ALLOWED_IPS", "packages/domain/src/ApiKey.ts", "400"),
-      customer("Domains", "MAX_DOMAINS", "packages/domain/src/Domain.ts", "422 `too_many_domains`"),
+      customer("The name of an API key", "MAX_NAME_CHARS", "packages/domain/src/account/ApiKey.ts", "400"),
+      customer("`allowed_ips` of an API key", "MAX_ALLOWED_IPS", "packages/domain/src/account/ApiKey.ts", "400"),
+      customer("Domains", "MAX_DOMAINS", "packages/domain/src/domain/Domain.ts", "422 `too_many_domains`"),
       customer(
         "Time for DNS to show the records of a domain, and time for which they may be missing",
         "GRACE_MS",
         DOMAIN_CHECKS,
         "the domain is `failed`",
       ),
-      customer("Members", "MAX_MEMBERS", "packages/domain/src/TeamRefusal.ts", "422 `too_many_members`"),
-      customer("The name of a member", "MAX_NAME_CHARS", "packages/domain/src/Team.ts", "400"),
+      customer("Members", "MAX_MEMBERS", "packages/domain/src/account/TeamRefusal.ts", "422 `too_many_members`"),
+      customer("The name of a member", "MAX_NAME_CHARS", "packages/domain/src/account/Team.ts", "400"),
       operator("The name of an account", "MAX_NAME_CHARS", ACCOUNT, "refused"),
       operator("Days for which content is kept, by default", "DEFAULT_RETENTION_DAYS", ACCOUNT, "content is deleted"),
       operator("Days for which content is kept, at most", "MAX_RETENTION_DAYS", ACCOUNT, "refused"),
@@ -222,27 +232,27 @@ export const productBounds: ReadonlyArray<Group> = [
     title: "Webhooks",
     bounds: [
       customer("Webhooks of an account", "MAX_WEBHOOKS", WEBHOOK, "422 `too_many_webhooks`"),
-      customer("Event types of a webhook", "MAX_EVENTS", "packages/api/src/Webhooks.ts", "400"),
-      customer("The URL of a webhook", "MAX_URL_CHARS", "packages/domain/src/WebhookUrl.ts", "400"),
+      customer("Event types of a webhook", "MAX_EVENTS", "packages/api/src/groups/Webhooks.ts", "400"),
+      customer("The URL of a webhook", "MAX_URL_CHARS", "packages/domain/src/webhook/WebhookUrl.ts", "400"),
       customer("The description of a webhook", "MAX_DESCRIPTION_CHARS", WEBHOOK, "400"),
       customer("Time for which a rotated secret still signs", "SECRET_OVERLAP_MS", WEBHOOK, "it signs no more"),
       customer(
         "Rotated secrets that sign beside the newest",
         "MAX_PREVIOUS",
-        "packages/domain/src/WebhookState.ts",
+        "packages/domain/src/webhook/WebhookState.ts",
         "the oldest signs no more",
       ),
       customer("Time without one successful call", "FAILING_LIMIT_MS", WEBHOOK, "the webhook is disabled"),
       customer(
         "Events of one range replay",
         "MAX_REPLAY_EVENTS",
-        "packages/store/src/WebhookReplays.ts",
+        "packages/store/src/webhooks/WebhookReplays.ts",
         "continue at `next_position`",
       ),
       customer(
         "Attempts kept of a delivery",
         "MAX_HISTORY",
-        "packages/store/src/WebhookDeliveries.ts",
+        "packages/store/src/webhooks/WebhookDeliveries.ts",
         "older ones are not shown",
       ),
       customer(
@@ -270,22 +280,27 @@ export const productBounds: ReadonlyArray<Group> = [
       operator(
         "`DATABASE_CONNECTIONS`, by default",
         "DEFAULT_CONNECTIONS",
-        "packages/store/src/Database.ts",
+        "packages/store/src/postgres/Database.ts",
         "statements wait for a connection",
       ),
-      operator("Instance keys", "MAX_KEYS", "packages/store/src/InstanceKey.ts", "the process does not start"),
-      operator("Networks in a setting", "MAX_NETWORKS", "packages/mail/src/Network.ts", "the process does not start"),
+      operator("Instance keys", "MAX_KEYS", "packages/store/src/secrets/InstanceKey.ts", "the process does not start"),
+      operator(
+        "Networks in a setting",
+        "MAX_NETWORKS",
+        "packages/mail/src/dns/Network.ts",
+        "the process does not start",
+      ),
       operator("Time of an orderly stop", "STOP_TIMEOUT", STOP, "the process ends with 1"),
       operator(
         "Time for which commits wait for a database that restarts or fails over",
         "PATIENCE_MS",
-        "packages/store/src/GroupCommit.ts",
+        "packages/store/src/commit/GroupCommit.ts",
         "500",
       ),
       operator(
         "A log file of the embedded Postgres",
         "LOG_MAX_BYTES",
-        "packages/embedded-postgres/src/Server.ts",
+        "packages/embedded-postgres/src/server/Server.ts",
         "it is rotated; one former file is kept",
       ),
     ],

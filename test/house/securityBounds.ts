@@ -1,34 +1,34 @@
 import { customer, type Group, internal, operator } from "./Bound.ts"
 
 const NODE = "apps/server/src/http/NodeServer.ts"
-const CONNECTIONS = "apps/server/src/http/Connections.ts"
-const BODIES = "apps/server/src/http/Bodies.ts"
-const ANSWERS = "apps/server/src/http/Answers.ts"
-const DOCUMENTS = "apps/server/src/http/DocumentWindows.ts"
-const PREVIEW = "apps/server/src/http/preview.ts"
-const JSON_SHAPE = "apps/server/src/http/JsonShape.ts"
+const CONNECTIONS = "apps/server/src/http/middleware/Connections.ts"
+const BODIES = "apps/server/src/http/middleware/Bodies.ts"
+const ANSWERS = "apps/server/src/http/middleware/Answers.ts"
+const DOCUMENTS = "apps/server/src/http/pages/DocumentWindows.ts"
+const PREVIEW = "apps/server/src/http/pages/preview.ts"
+const JSON_SHAPE = "apps/server/src/http/middleware/JsonShape.ts"
 const AUTH = "apps/server/src/signIn/betterAuth.ts"
 const SIGN_IN = "apps/server/src/signIn/Options.ts"
 const SUBMISSION = "apps/server/src/smtp/Submission.ts"
 const SUBMISSION_CONNECTION = "apps/server/src/smtp/Connection.ts"
 const REPORTS = "apps/server/src/smtp/Reports.ts"
-const UNREAD = "packages/store/src/UnreadReports.ts"
-const RETRY = "apps/server/src/cli/reports.ts"
+const UNREAD = "packages/store/src/content/UnreadReports.ts"
+const RETRY = "apps/server/src/cli/commands/reports.ts"
 const HANDSHAKES = "apps/server/src/smtp/Handshakes.ts"
-const SETTINGS = "apps/server/src/Settings.ts"
-const FEED = "apps/server/src/EventFeed.ts"
-const VISITS = "apps/server/src/Visits.ts"
-const UNSUBSCRIBE = "apps/server/src/unsubscribe.ts"
-const CALL = "apps/server/src/tasks/callWebhook.ts"
-const EXCHANGE = "apps/server/src/tasks/webhookExchange.ts"
+const SETTINGS = "apps/server/src/boot/Settings.ts"
+const FEED = "apps/server/src/live/EventFeed.ts"
+const VISITS = "apps/server/src/links/Visits.ts"
+const UNSUBSCRIBE = "apps/server/src/links/unsubscribe.ts"
+const CALL = "apps/server/src/worker/webhooks/callWebhook.ts"
+const EXCHANGE = "apps/server/src/worker/webhooks/webhookExchange.ts"
 const POOL = "packages/mail/src/parsing/ParserPool.ts"
 const SUBMITTED = "packages/mail/src/parsing/readSubmitted.ts"
 const MIME = "packages/mail/src/parsing/MimeReader.ts"
 const REPORT = "packages/mail/src/parsing/readReport.ts"
 const SMALL = "packages/mail/src/parsing/isSmall.ts"
-const POLICY = "packages/mail/src/MtaSts.ts"
-const POLICY_FETCH = "packages/mail/src/MtaStsFetch.ts"
-const RATES = "packages/domain/src/RateLimit.ts"
+const POLICY = "packages/mail/src/dns/MtaSts.ts"
+const POLICY_FETCH = "packages/mail/src/dns/MtaStsFetch.ts"
+const RATES = "packages/domain/src/account/RateLimit.ts"
 
 /** Bounds that stop an attacker, as docs/security.md lists them. A new bound is a line here. */
 export const securityBounds: ReadonlyArray<Group> = [
@@ -74,7 +74,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       internal(
         "Time between checks for revoked keys of streams and waiting requests",
         "LOOK_EVERY",
-        "apps/server/src/Revocations.ts",
+        "apps/server/src/live/Revocations.ts",
         "the request ends",
       ),
       customer("All headers of a request", "MAX_HEADER_BYTES", NODE, "400 `headers_too_large`"),
@@ -90,7 +90,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       ),
       customer("JSON values in a request", "MAX_VALUES", JSON_SHAPE, "400 `payload_too_large`"),
       customer("Depth of the JSON of a request", "MAX_DEPTH", JSON_SHAPE, "400 `payload_too_large`"),
-      internal("A request body at `/auth`", "MAX_AUTH_BODY_BYTES", "apps/server/src/http/auth.ts", "400"),
+      internal("A request body at `/auth`", "MAX_AUTH_BODY_BYTES", "apps/server/src/signIn/auth.ts", "400"),
       customer(
         "Requests without a valid key per address and minute",
         "ANONYMOUS_PER_MINUTE",
@@ -229,7 +229,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       internal(
         "Unread replies of an SMTP server",
         "MAX_UNREAD_BYTES",
-        "packages/mail/src/SmtpWire.ts",
+        "packages/mail/src/smtp/SmtpWire.ts",
         "the session ends",
       ),
       internal("Time of an MTA-STS request", "FETCH_TIMEOUT_MS", POLICY_FETCH, "the former policy holds"),
@@ -237,7 +237,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       internal(
         "Interim answers (1xx) to one request",
         "MAX_INTERIM_ANSWERS",
-        "packages/mail/src/AnswerBudget.ts",
+        "packages/mail/src/smtp/AnswerBudget.ts",
         "the request is given up",
       ),
       internal("An MTA-STS policy", "POLICY_BYTES", POLICY, "it is ignored"),
@@ -246,16 +246,16 @@ export const securityBounds: ReadonlyArray<Group> = [
       internal(
         "Policies in the database",
         "MAX_POLICIES",
-        "packages/store/src/MtaStsPolicies.ts",
+        "packages/store/src/outbox/MtaStsPolicies.ts",
         "the least recently used are removed",
       ),
       internal(
         "Simultaneous requests when policies are renewed",
         "MAX_FETCHES",
-        "apps/server/src/tasks/refreshPolicies.ts",
+        "apps/server/src/worker/periodic/refreshPolicies.ts",
         "they wait",
       ),
-      internal("A DNS query", "LOOKUP_TIMEOUT_MS", "packages/mail/src/Dns.ts", "unavailable, tried again later"),
+      internal("A DNS query", "LOOKUP_TIMEOUT_MS", "packages/mail/src/dns/Dns.ts", "unavailable, tried again later"),
     ],
   },
 ]

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
-import { type Aggregate, type Decide, fold } from "@waybill/domain/Aggregate"
-import type { Refusal } from "@waybill/domain/Refusal"
+import { type Aggregate, type Decide, fold } from "@waybill/domain/stream/Aggregate"
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import { type Array, Result, Schema } from "effect"
 
 interface Tagged {

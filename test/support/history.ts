@@ -1,5 +1,5 @@
-import * as Email from "@waybill/domain/Email"
-import * as Id from "@waybill/domain/Id"
+import * as Email from "@waybill/domain/email/Email"
+import * as Id from "@waybill/domain/values/Id"
 import { Schema } from "effect"
 import { randomBytes } from "node:crypto"
 

@@ -1,7 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { finish } from "./Document.ts"
 import { GROUPS } from "./Groups.ts"
-import { System } from "./System.ts"
+import { System } from "./groups/System.ts"
 
 export const PREFIX = "/v1"
 

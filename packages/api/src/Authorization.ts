@@ -1,10 +1,10 @@
-import type * as DomainName from "@waybill/domain/DomainName"
-import type * as Id from "@waybill/domain/Id"
-import type * as RateLimit from "@waybill/domain/RateLimit"
-import type * as Scope from "@waybill/domain/Scope"
+import type * as DomainName from "@waybill/domain/domain/DomainName"
+import type * as Id from "@waybill/domain/values/Id"
+import type * as RateLimit from "@waybill/domain/account/RateLimit"
+import type * as Scope from "@waybill/domain/account/Scope"
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import * as ApiError from "./ApiError.ts"
+import * as ApiError from "./errors/ApiError.ts"
 
 /** The caller and its account. */
 export class CurrentKey extends Context.Service<

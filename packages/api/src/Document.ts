@@ -1,6 +1,6 @@
 import * as BoundKeys from "./BoundKeys.ts"
-import { MAX_KEY_CHARS } from "./Idempotency.ts"
-import { DEFAULT_LIMIT, MAX_LIMIT } from "./Page.ts"
+import { MAX_KEY_CHARS } from "./schemas/Idempotency.ts"
+import { DEFAULT_LIMIT, MAX_LIMIT } from "./schemas/Page.ts"
 
 type Json = { [key: string]: unknown }
 

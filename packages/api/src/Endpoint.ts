@@ -1,4 +1,4 @@
-import type * as Scope from "@waybill/domain/Scope"
+import type * as Scope from "@waybill/domain/account/Scope"
 import { Context } from "effect"
 import { OpenApi } from "effect/http-api"
 import { RequiredScope } from "./Authorization.ts"

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import * as Placement from "./Placement.ts"
+import * as Placement from "./ownership/Placement.ts"
 
 const FILE = "password"
 const FILE_MODE = 0o600

@@ -3,8 +3,8 @@ import "effect/schema/SchemaJITCompiler/enable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Context, Effect, Layer, Logger, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
-import * as Service from "../../../apps/server/src/Service.ts"
-import * as Settings from "../../../apps/server/src/Settings.ts"
+import * as Service from "../../../apps/server/src/boot/Service.ts"
+import * as Settings from "../../../apps/server/src/boot/Settings.ts"
 
 const run = Effect.gen(function* () {
   const settings = yield* Settings.load

@@ -1,10 +1,10 @@
-import * as Account from "@waybill/domain/Account"
-import * as Scope from "@waybill/domain/Scope"
-import * as Database from "@waybill/store/Database"
-import { EventStore } from "@waybill/store/EventStore"
+import * as Account from "@waybill/domain/account/Account"
+import * as Scope from "@waybill/domain/account/Scope"
+import * as Database from "@waybill/store/postgres/Database"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Layer, type Redacted } from "effect"
-import { createApiKey } from "../../../apps/server/src/apiKeys.ts"
-import { newId, now } from "../../../apps/server/src/fresh.ts"
+import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
+import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
 
 /** An account whose limits stand in nobody's way, and so many of its keys. */
 export const tenant = (url: Redacted.Redacted, keys: number): Promise<ReadonlyArray<string>> =>

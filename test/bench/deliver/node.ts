@@ -1,12 +1,12 @@
 import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as Timestamp from "@waybill/domain/Timestamp"
-import * as Content from "@waybill/store/Content"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Content from "@waybill/store/content/Content"
 import { Effect, ManagedRuntime, Redacted, Scope } from "effect"
 import { fork, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import pg from "pg"
-import * as Delivery from "../../support/delivery.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
 import * as Cpu from "../accept/cpu.ts"
 import { HTML, recipient, SUBJECT, TEXT } from "./mail.ts"
 
@@ -56,7 +56,7 @@ export const node = async (scope: Scope.Scope, url: Redacted.Redacted, port: num
         [
           "--import",
           AS_IN_MAIN,
-          here("../../support/workerProcess.ts"),
+          here("../../support/process/workerProcess.ts"),
           Redacted.value(url),
           `${port}`,
           `${CONNECTIONS}`,

@@ -1,7 +1,7 @@
-import * as Address from "@waybill/domain/Address"
-import type * as DomainName from "@waybill/domain/DomainName"
-import * as Timestamp from "@waybill/domain/Timestamp"
-import type { Query } from "@waybill/store/EmailLogFilter"
+import * as Address from "@waybill/domain/values/Address"
+import type * as DomainName from "@waybill/domain/domain/DomainName"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { Query } from "@waybill/store/search/EmailLogFilter"
 import { Result } from "effect"
 import { BEGAN_MS, emailId, recipient, STEP_MS } from "./mail.ts"
 

@@ -1,5 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
-import * as Id from "@waybill/domain/Id"
+import * as Id from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 
 /** Messages are this far apart, so that a million of them are a year or so of an account. */

@@ -3,7 +3,7 @@ import {
   pongoSingleStreamProjection,
   rebuildPostgreSQLProjections,
 } from "@event-driven-io/emmett-postgresql"
-import { aggregateOf, eventOf } from "@waybill/store/projections/Histories"
+import { aggregateOf, eventOf } from "@waybill/store/rebuild/HistoryReader"
 import pg from "pg"
 import { life } from "./log.ts"
 

@@ -1,7 +1,7 @@
-import * as Email from "@waybill/domain/Email"
-import * as EmailLog from "@waybill/store/EmailLog"
-import { aggregateOf, eventOf } from "@waybill/store/projections/Histories"
-import type { Fact } from "@waybill/store/Recorded"
+import * as Email from "@waybill/domain/email/Email"
+import * as EmailLog from "@waybill/store/readmodels/EmailLog"
+import { aggregateOf, eventOf } from "@waybill/store/rebuild/HistoryReader"
+import type { Fact } from "@waybill/store/commit/RecordedEvents"
 import pg from "pg"
 
 const PAGE = 1_000

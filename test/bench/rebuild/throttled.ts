@@ -1,7 +1,7 @@
 // A process of its own, as an operator's command is: rebuilds with a throttle until it is ended.
 import "effect/schema/SchemaJITCompiler/enable"
-import * as Rebuild from "@waybill/store/projections/Rebuild"
-import { Replay } from "@waybill/store/projections/Replay"
+import * as Rebuild from "@waybill/store/rebuild/Rebuild"
+import { Replay } from "@waybill/store/rebuild/Replay"
 import { Effect, Redacted } from "effect"
 import { constants, setPriority } from "node:os"
 

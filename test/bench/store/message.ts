@@ -1,6 +1,6 @@
-import * as Email from "@waybill/domain/Email"
-import * as Id from "@waybill/domain/Id"
-import { encode } from "@waybill/store/Recorded"
+import * as Email from "@waybill/domain/email/Email"
+import * as Id from "@waybill/domain/values/Id"
+import { encode } from "@waybill/store/commit/RecordedEvents"
 import { randomBytes } from "node:crypto"
 import { queued } from "../../support/history.ts"
 

@@ -7,8 +7,8 @@ import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { waybill } from "../../../apps/server/src/cli/waybill.ts"
-import * as DocCommands from "../../support/docCommands.ts"
-import { freePort, runToEnd, Service } from "../../support/service.ts"
+import * as DocCommands from "../../support/process/docCommands.ts"
+import { freePort, runToEnd, Service } from "../../support/process/service.ts"
 
 /**
  * Documents whose commands are run here, one after another, beside a service with its embedded Postgres. One more is a

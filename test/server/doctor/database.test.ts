@@ -1,19 +1,19 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import * as Examination from "@waybill/store/Examination"
-import * as Migrations from "@waybill/store/Migrations"
+import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
+import * as Migrations from "@waybill/store/postgres/Migrations"
 import { Effect, Redacted } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
-import * as checks from "../../../apps/server/src/doctor/database.ts"
-import * as Database from "../../support/database.ts"
-import { onDatabase } from "../../support/databaseUrl.ts"
-import * as Delivery from "../../support/delivery.ts"
+import * as checks from "../../../apps/server/src/operate/doctor/database.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { onDatabase } from "../../support/postgres/databaseUrl.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
 import { World } from "../../support/world.ts"
 
 const MINUTE = 60_000
 const NOW = Date.UTC(2026, 10, 21)
 
-const well: Examination.Examined = {
+const well: DatabaseExamination.Examined = {
   version: 180_004,
   schema: { applied: ["0001_event_log.sql"], pending: [] },
   readOnly: false,
@@ -49,7 +49,7 @@ describe("what is said of a database", () => {
         ([, extension = ""]) => extension,
       ),
     )
-    assert.sameMembers(created, Examination.EXTENSIONS)
+    assert.sameMembers(created, DatabaseExamination.EXTENSIONS)
   })
 
   it("tells an empty database from one that is behind", () => {
@@ -84,7 +84,7 @@ describe("a real database", () => {
       const sql = yield* PgClient.PgClient
       const domain = relayed.domain_id
       yield* sql`UPDATE domains SET record = jsonb_set(record, '{transport}', '"relay"') WHERE id = ${domain}`
-      const examined = yield* Examination.examine(url)
+      const examined = yield* DatabaseExamination.examine(url)
       assert.isAtLeast(examined.version, 150_000)
       assert.deepStrictEqual([examined.schema.pending, examined.lacking], [[], []])
       assert.deepStrictEqual([examined.readOnly, examined.transports], [false, ["relay"]])
@@ -103,7 +103,7 @@ describe("a real database", () => {
         Effect.andThen(sql`DROP SCHEMA public CASCADE`, sql`CREATE SCHEMA public`),
       )
       yield* Effect.provide(administer, PgClient.layer({ url: adminUrl }))
-      const { newest_fact_ms, schema, transports } = yield* Examination.examine(adminUrl)
+      const { newest_fact_ms, schema, transports } = yield* DatabaseExamination.examine(adminUrl)
       assert.deepStrictEqual([schema.applied, newest_fact_ms, transports], [[], null, []])
       assert.deepStrictEqual((yield* Migrations.check(adminUrl)).applied, [])
     }).pipe(Effect.provide(World)),
@@ -113,10 +113,10 @@ describe("a real database", () => {
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const missing = yield* Effect.flip(
-        Examination.examine(Redacted.make(onDatabase(Redacted.value(url), "no_such_database"))),
+        DatabaseExamination.examine(Redacted.make(onDatabase(Redacted.value(url), "no_such_database"))),
       )
       const shut = yield* Effect.flip(
-        Examination.examine(Redacted.make("postgres://nobody:hidden@127.0.0.1:1/waybill")),
+        DatabaseExamination.examine(Redacted.make("postgres://nobody:hidden@127.0.0.1:1/waybill")),
       )
       for (const [failure, mend] of [
         [missing, "Create the database"],

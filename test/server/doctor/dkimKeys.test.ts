@@ -1,25 +1,25 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import * as Domain from "@waybill/domain/Domain"
-import * as Timestamp from "@waybill/domain/Timestamp"
-import { EventStore } from "@waybill/store/EventStore"
-import * as Examination from "@waybill/store/Examination"
-import * as InstanceKey from "@waybill/store/InstanceKey"
-import { Secrets } from "@waybill/store/Secrets"
+import * as Domain from "@waybill/domain/domain/Domain"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
+import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
+import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Effect, Option, Redacted } from "effect"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { dkimKeys } from "../../../apps/server/src/doctor/dkimKeys.ts"
-import * as Database from "../../support/database.ts"
-import * as Delivery from "../../support/delivery.ts"
+import { dkimKeys } from "../../../apps/server/src/operate/doctor/dkimKeys.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
 import { World } from "../../support/world.ts"
 
 const ring = (text: string) => InstanceKey.lookFor({ file: "/nowhere", text: Option.some(Redacted.make(text)) })
 
 const look = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
-  const { keys } = yield* Examination.examine(url)
+  const { keys } = yield* DatabaseExamination.examine(url)
   const finding = yield* dkimKeys(keys, yield* ring(Delivery.INSTANCE_KEY), "broken")
   return { keys, finding }
 })

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Cursors } from "@waybill/store/Cursors"
+import { Cursors } from "@waybill/store/feed/Cursors"
 import { Clock, Effect, Fiber } from "effect"
 import { Waybill } from "../../../packages/client/src/Waybill.ts"
-import * as Delivery from "../../support/delivery.ts"
-import * as Webhooks from "../../support/webhooks.ts"
-import { Lab } from "../httpLab.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as Webhooks from "../../support/web/webhooks.ts"
+import { Lab } from "../http/httpLab.ts"
 
 interface Message {
   readonly id: string

@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { EventStore } from "@waybill/store/EventStore"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Layer, Logger, Redacted } from "effect"
 import * as Logs from "../../../apps/server/src/observability/Logs.ts"
-import * as Database from "../../support/database.ts"
-import * as Delivery from "../../support/delivery.ts"
-import * as SmtpServer from "../../support/smtpServer.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as Service from "../processes/Service.ts"
 
 /** What a program says, as it would stand on standard output. */

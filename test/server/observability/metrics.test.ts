@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { EventStore } from "@waybill/store/EventStore"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
-import * as Database from "../../support/database.ts"
-import * as Delivery from "../../support/delivery.ts"
-import { freePort } from "../../support/service.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import { freePort } from "../../support/process/service.ts"
 import * as Service from "../processes/Service.ts"
 
 interface Nodes {

@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import * as Delivery from "../../support/delivery.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
 import type * as Service from "./Service.ts"
 
 /** Clients that never pause: as many as leave the machine something to start nodes with. */

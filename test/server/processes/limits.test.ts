@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { EventStore } from "@waybill/store/EventStore"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Layer } from "effect"
-import * as Database from "../../support/database.ts"
-import { freezeDatabaseClock, setDatabaseClock } from "../../store/admissionKeys.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { freezeDatabaseClock, setDatabaseClock } from "../../store/admission/admissionKeys.ts"
 import * as Service from "./Service.ts"
 
 /** Two processes whose database has a clock that stands still, so that no minute ends in the middle of a count. */

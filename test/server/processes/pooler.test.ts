@@ -1,14 +1,14 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer } from "@effect/vitest"
-import * as StoreDatabase from "@waybill/store/Database"
-import { EventStore } from "@waybill/store/EventStore"
-import * as Pooling from "@waybill/store/Pooling"
+import * as StoreDatabase from "@waybill/store/postgres/Database"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as ConnectionPooler from "@waybill/store/postgres/ConnectionPooler"
 import { Cause, Duration, Effect, Exit, Layer, Redacted } from "effect"
-import * as Database from "../../support/database.ts"
-import * as Delivery from "../../support/delivery.ts"
-import * as DocCommands from "../../support/docCommands.ts"
-import * as PgBouncer from "../../support/pgBouncer.ts"
-import { freePort } from "../../support/service.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as DocCommands from "../../support/process/docCommands.ts"
+import * as PgBouncer from "../../support/postgres/pgBouncer.ts"
+import { freePort } from "../../support/process/service.ts"
 import { load } from "./clients.ts"
 import * as Service from "./Service.ts"
 
@@ -33,7 +33,9 @@ const giveToRole = (is: "set" | "reset") =>
   }).pipe(Effect.orDie)
 
 const refusal = (url: Redacted.Redacted) =>
-  Effect.map(Effect.exit(Pooling.check(url)), (exit) => (Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : ""))
+  Effect.map(Effect.exit(ConnectionPooler.check(url)), (exit) =>
+    Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "",
+  )
 
 layer(World, { excludeTestServices: true })("Postgres itself", (it) => {
   it.effect("is no pooler", () =>

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import * as Readiness from "@waybill/store/Readiness"
+import * as Readiness from "@waybill/store/operations/Readiness"
 import { Effect, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -7,8 +7,8 @@ import { once } from "node:events"
 import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Database from "../../support/database.ts"
-import { freePort } from "../../support/service.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { freePort } from "../../support/process/service.ts"
 
 const MAIN = join(import.meta.dirname, "../../../bin/main.mjs")
 

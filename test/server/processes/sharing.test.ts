@@ -1,9 +1,9 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { EventStore } from "@waybill/store/EventStore"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Layer, Schedule } from "effect"
-import * as Database from "../../support/database.ts"
-import { faultProxy } from "../../support/faultProxy.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { enoughOfTheMonth } from "../../support/wallClock.ts"
 import * as Service from "./Service.ts"
 

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { EventStore } from "@waybill/store/EventStore"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Layer } from "effect"
-import * as Database from "../../support/database.ts"
-import { faultProxy } from "../../support/faultProxy.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import * as Service from "./Service.ts"
 
 const World = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))

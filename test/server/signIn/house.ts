@@ -1,10 +1,10 @@
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
-import * as Installation from "../../../apps/server/src/Installation.ts"
-import * as Service from "../../../apps/server/src/Service.ts"
-import * as Settings from "../../../apps/server/src/Settings.ts"
-import * as Database from "../../support/database.ts"
-import { freePort } from "../../support/service.ts"
+import * as Installation from "../../../apps/server/src/boot/Installation.ts"
+import * as Service from "../../../apps/server/src/boot/Service.ts"
+import * as Settings from "../../../apps/server/src/boot/Settings.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { freePort } from "../../support/process/service.ts"
 
 /** The service as an operator starts it, with its first owner, on a database of its own. */
 export class House extends Context.Service<

@@ -1,8 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import * as Database from "../../support/database.ts"
-import { runToEnd } from "../../support/service.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { runToEnd } from "../../support/process/service.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
 
 /** The command line, beside the service on its database. */

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import * as Delivery from "../../support/delivery.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
 import { browser, House, tokenOf } from "./house.ts"
 
 /** The contract says a second; a busy machine is given half of one more. */

@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import * as Email from "@waybill/domain/Email"
-import * as RelayTransport from "@waybill/mail/RelayTransport"
+import * as Email from "@waybill/domain/email/Email"
+import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
-import { Fresh } from "../../support/database.ts"
-import * as Delivery from "../../support/delivery.ts"
-import * as SmtpServer from "../../support/smtpServer.ts"
+import { Fresh } from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as Smtp from "./support.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../fixtures/reports/${name}.eml`, import.meta.url), "latin1")

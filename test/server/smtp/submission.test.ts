@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import * as Id from "@waybill/domain/Id"
-import * as Timestamp from "@waybill/domain/Timestamp"
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Layer } from "effect"
-import { Fresh } from "../../support/database.ts"
-import * as Delivery from "../../support/delivery.ts"
-import * as SmtpServer from "../../support/smtpServer.ts"
+import { Fresh } from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as Smtp from "./support.ts"
 
 /** Of an id: the prefix, and 48 bits of milliseconds. */

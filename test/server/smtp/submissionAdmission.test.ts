@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import type * as Timestamp from "@waybill/domain/Timestamp"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Duration, Effect } from "effect"
 import type { SendMailOptions } from "nodemailer"
 import * as Smtp from "./support.ts"

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Dns from "@waybill/mail/Dns"
-import type { Attempt } from "@waybill/store/WebhookDeliveries"
+import * as Dns from "@waybill/mail/dns/Dns"
+import type { Attempt } from "@waybill/store/webhooks/WebhookDeliveries"
 import { Duration, Effect, Logger } from "effect"
 import { readFileSync } from "node:fs"
-import * as callWebhook from "../../../apps/server/src/tasks/callWebhook.ts"
-import * as DnsServer from "../../support/dnsServer.ts"
-import * as Receiver from "../../support/webhookReceiver.ts"
+import * as callWebhook from "../../../apps/server/src/worker/webhooks/callWebhook.ts"
+import * as DnsServer from "../../support/mail/dnsServer.ts"
+import * as Receiver from "../../support/web/webhookReceiver.ts"
 import * as WallClock from "../../support/wallClock.ts"
-import { networks } from "../../support/webhooks.ts"
+import { networks } from "../../support/web/webhooks.ts"
 
 const tls = (file: string) => readFileSync(new URL(`../../fixtures/tls/${file}`, import.meta.url), "utf8")
 

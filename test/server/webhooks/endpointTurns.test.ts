@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
-import * as EndpointTurns from "../../../apps/server/src/tasks/EndpointTurns.ts"
+import * as EndpointTurns from "../../../apps/server/src/worker/webhooks/EndpointTurns.ts"
 
 const { MAX_CALLS_PER_WEBHOOK, MAX_WAITING_PER_WEBHOOK, MIN_CALLS_PER_WEBHOOK } = EndpointTurns
 

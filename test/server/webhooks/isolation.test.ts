@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
-import * as Database from "../../support/database.ts"
-import * as Delivery from "../../support/delivery.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
 import { id } from "../../support/history.ts"
-import * as Receiver from "../../support/webhookReceiver.ts"
-import * as Webhooks from "../../support/webhooks.ts"
+import * as Receiver from "../../support/web/webhookReceiver.ts"
+import * as Webhooks from "../../support/web/webhooks.ts"
 import { World } from "../../support/world.ts"
 
 const EVENTS = 120

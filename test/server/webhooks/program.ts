@@ -1,7 +1,7 @@
 // A node that calls webhooks until it is killed: tests start it as a process of its own.
 import { Effect, Layer, Redacted } from "effect"
-import * as Delivery from "../../support/delivery.ts"
-import * as Webhooks from "../../support/webhooks.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as Webhooks from "../../support/web/webhooks.ts"
 
 const [url = ""] = process.argv.slice(2)
 const database = Redacted.make(url)

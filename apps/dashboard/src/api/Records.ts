@@ -1,16 +1,16 @@
 // Types of the API's records, as JSON.
-import type * as AccountApi from "@waybill/api/Account"
-import type * as KeysApi from "@waybill/api/ApiKeys"
-import type * as AuditApi from "@waybill/api/Audit"
-import type * as DomainsApi from "@waybill/api/Domains"
-import type * as EmailApi from "@waybill/api/EmailRecord"
-import type * as EventApi from "@waybill/api/EventRecord"
-import type * as MembersApi from "@waybill/api/Members"
-import type * as SandboxApi from "@waybill/api/Sandbox"
-import type * as StatsApi from "@waybill/api/Stats"
-import type * as SuppressionsApi from "@waybill/api/Suppressions"
-import type * as DeliveryApi from "@waybill/api/WebhookDelivery"
-import type * as WebhooksApi from "@waybill/api/Webhooks"
+import type * as AccountApi from "@waybill/api/groups/Account"
+import type * as KeysApi from "@waybill/api/groups/ApiKeys"
+import type * as AuditApi from "@waybill/api/groups/Audit"
+import type * as DomainsApi from "@waybill/api/groups/Domains"
+import type * as EmailApi from "@waybill/api/schemas/EmailRecord"
+import type * as EventApi from "@waybill/api/schemas/EventRecord"
+import type * as MembersApi from "@waybill/api/groups/Members"
+import type * as SandboxApi from "@waybill/api/groups/Sandbox"
+import type * as StatsApi from "@waybill/api/groups/Stats"
+import type * as SuppressionsApi from "@waybill/api/groups/Suppressions"
+import type * as DeliveryApi from "@waybill/api/schemas/WebhookDelivery"
+import type * as WebhooksApi from "@waybill/api/groups/Webhooks"
 
 export type Account = typeof AccountApi.AccountRecord.Encoded
 export type ApiKey = typeof KeysApi.Key.Encoded

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import type * as Operate from "@waybill/api/Operate"
+import type * as Operate from "@waybill/api/groups/Operate"
 import { Plus } from "lucide-react"
 import { useState } from "react"
 import type { MemberLink } from "../api/Records.ts"

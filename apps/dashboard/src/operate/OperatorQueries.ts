@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query"
-import type * as Operate from "@waybill/api/Operate"
+import type * as Operate from "@waybill/api/groups/Operate"
 import * as Api from "../api/Api.ts"
 
 /** Refetch interval of queues and nodes. */

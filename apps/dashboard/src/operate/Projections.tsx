@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import type * as Operate from "@waybill/api/Operate"
+import type * as Operate from "@waybill/api/groups/Operate"
 import { useState } from "react"
 import * as Api from "../api/Api.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"

@@ -1,4 +1,4 @@
-import type * as Operate from "@waybill/api/Operate"
+import type * as Operate from "@waybill/api/groups/Operate"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { QueryResult } from "./QueryResult.tsx"

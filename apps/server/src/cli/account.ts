@@ -1,6 +1,6 @@
-import * as Account from "@waybill/domain/Account"
-import * as Id from "@waybill/domain/Id"
-import * as Accounts from "@waybill/store/Accounts"
+import * as Account from "@waybill/domain/account/Account"
+import * as Id from "@waybill/domain/values/Id"
+import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Effect, Option } from "effect"
 import { Argument } from "effect/cli"
 

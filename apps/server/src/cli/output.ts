@@ -1,4 +1,4 @@
-import * as Visible from "@waybill/domain/Visible"
+import * as Visible from "@waybill/domain/values/Visible"
 import { Console, Effect } from "effect"
 import { Flag } from "effect/cli"
 

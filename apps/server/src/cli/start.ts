@@ -1,12 +1,12 @@
-import * as Migrations from "@waybill/store/Migrations"
-import * as Pooling from "@waybill/store/Pooling"
+import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as ConnectionPooler from "@waybill/store/postgres/ConnectionPooler"
 import { Effect, Latch, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Logs from "../observability/Logs.ts"
-import { Postgres } from "../Postgres.ts"
-import * as Role from "../Role.ts"
-import * as Settings from "../Settings.ts"
-import { waitingFor } from "../waitingFor.ts"
+import { Postgres } from "../boot/Postgres.ts"
+import * as Role from "../boot/Role.ts"
+import * as Settings from "../boot/Settings.ts"
+import { waitingFor } from "../boot/waitingFor.ts"
 
 const roles = Flag.String("roles").pipe(
   Flag.withDescription(`Do a part of it: ${Role.ALL.join(", ")}, separated by commas; otherwise what ROLES says`),
@@ -26,13 +26,13 @@ const run = Effect.fnUntraced(function* (asked: Option.Option<Role.Roles>) {
   const { postgres, service } = yield* Effect.all(
     {
       postgres: Effect.tap(Postgres.start(settings, launched.open), ({ url }) =>
-        Effect.andThen(isOurs ? Effect.void : Pooling.check(url), Migrations.migrate(url)).pipe(
+        Effect.andThen(isOurs ? Effect.void : ConnectionPooler.check(url), Migrations.migrate(url)).pipe(
           // Another node's migration may be what takes long.
           waitingFor("the database, to bring its schema up to date"),
           Effect.provide(Logs.layer(settings.logLevel)),
         ),
       ),
-      service: launched.whenOpen(Effect.promise(() => import("../serve.ts"))),
+      service: launched.whenOpen(Effect.promise(() => import("../boot/serve.ts"))),
     },
     { concurrency: "unbounded" },
   )

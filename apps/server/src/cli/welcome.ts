@@ -1,8 +1,8 @@
 import { Redacted } from "effect"
-import { FIRST_DOMAIN, type FirstSecrets } from "../Installation.ts"
-import * as Role from "../Role.ts"
-import type { Settings } from "../Settings.ts"
-import { hostAndPort, isBaseUrlMissing, urlOf } from "../Settings.ts"
+import { FIRST_DOMAIN, type FirstSecrets } from "../boot/Installation.ts"
+import * as Role from "../boot/Role.ts"
+import type { Settings } from "../boot/Settings.ts"
+import { hostAndPort, isBaseUrlMissing, urlOf } from "../boot/Settings.ts"
 import * as output from "./output.ts"
 
 /** What a newcomer needs, and no more. The secrets stand here once and nowhere else. */

@@ -1,11 +1,11 @@
-import * as Database from "@waybill/store/Database"
-import { EventStore } from "@waybill/store/EventStore"
-import * as Migrations from "@waybill/store/Migrations"
-import { Provenance } from "@waybill/store/Provenance"
+import * as Database from "@waybill/store/postgres/Database"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Migrations from "@waybill/store/postgres/Migrations"
+import { Provenance } from "@waybill/store/commit/Provenance"
 import { Effect, Layer, type Redacted } from "effect"
 import { userInfo } from "node:os"
-import { Postgres } from "../Postgres.ts"
-import * as Settings from "../Settings.ts"
+import { Postgres } from "../boot/Postgres.ts"
+import * as Settings from "../boot/Settings.ts"
 
 /** An operator's hand is written into the log like everybody else's. */
 const operator = Effect.sync(() => ({

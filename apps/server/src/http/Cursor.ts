@@ -1,5 +1,5 @@
-import { InvalidRequest } from "@waybill/api/RequestRefusal"
-import { Cursors } from "@waybill/store/Cursors"
+import { InvalidRequest } from "@waybill/api/errors/RequestRefusal"
+import { Cursors } from "@waybill/store/feed/Cursors"
 import { Effect } from "effect"
 
 const BEGINNING = "0"

@@ -1,5 +1,5 @@
-import type { Network } from "@waybill/domain/Network"
-import type { ReturnPath } from "@waybill/mail/DomainRecords"
+import type { Network } from "@waybill/domain/values/Network"
+import type { ReturnPath } from "@waybill/mail/dns/DomainRecords"
 import { Context } from "effect"
 
 /** What the operator decided for all accounts, as far as requests are concerned. */

@@ -1,15 +1,15 @@
-import { InvalidRequest, Overloaded } from "@waybill/api/RequestRefusal"
-import * as ApiError from "@waybill/api/ApiError"
-import * as RateLimit from "@waybill/domain/RateLimit"
-import type { Refusal } from "@waybill/domain/Refusal"
+import { InvalidRequest, Overloaded } from "@waybill/api/errors/RequestRefusal"
+import * as ApiError from "@waybill/api/errors/ApiError"
+import * as RateLimit from "@waybill/domain/account/RateLimit"
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import { type Context, Effect } from "effect"
 import { type IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import { newId, now } from "../fresh.ts"
+import { newId, now } from "../operate/fresh.ts"
 import * as Requests from "../observability/Requests.ts"
-import * as Timestamp from "@waybill/domain/Timestamp"
-import * as Connections from "./Connections.ts"
-import * as Pipelining from "./Pipelining.ts"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Connections from "./middleware/Connections.ts"
+import * as Pipelining from "./middleware/Pipelining.ts"
 
 /** All headers of a request together. */
 export const MAX_HEADER_BYTES = 16_384

@@ -1,5 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
-import * as Pulse from "@waybill/store/Pulse"
+import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import { Context, Duration, Effect, Metric } from "effect"
 
 /** Numbers of the database are read at most this often, however many ask. */
@@ -43,17 +43,17 @@ const replace = (metric: Metric.Gauge<number>, expected: ReadonlyArray<Record<st
 }
 const setDepth = replace(
   depth,
-  Pulse.KINDS.flatMap((kind) => Pulse.STATES.map((state) => ({ kind, state }))),
+  InstanceStats.KINDS.flatMap((kind) => InstanceStats.STATES.map((state) => ({ kind, state }))),
 )
 const setOldest = replace(
   oldest,
-  Pulse.KINDS.map((kind) => ({ kind })),
+  InstanceStats.KINDS.map((kind) => ({ kind })),
 )
 const setLagEvents = replace(lagEvents)
 const setLagSeconds = replace(lagSeconds)
 const setConnections = replace(connections)
 
-const show = (pulse: Pulse.Pulse): void => {
+const show = (pulse: InstanceStats.Pulse): void => {
   setDepth(pulse.queue.map(({ kind, rows, state }) => ({ labels: { kind, state }, value: rows })))
   setOldest(
     pulse.queue
@@ -78,7 +78,7 @@ const show = (pulse: Pulse.Pulse): void => {
 export const make = (poolSize: number): Effect.Effect<Effect.Effect<void>, never, PgClient.PgClient> =>
   Effect.gen(function* () {
     const context = yield* Effect.context<PgClient.PgClient>()
-    const look = Pulse.read().pipe(
+    const look = InstanceStats.read().pipe(
       Effect.timeout(PATIENCE),
       Effect.matchCauseEffect({
         onSuccess: (pulse) =>

@@ -1,5 +1,5 @@
-import type * as Outcome from "@waybill/domain/Outcome"
-import * as SiteRules from "@waybill/mail/SiteRules"
+import type * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
+import * as SiteRules from "@waybill/mail/smtp/SiteRules"
 import { Context, Metric } from "effect"
 import { isIP } from "node:net"
 
@@ -39,7 +39,7 @@ export const siteOf = (mx: string | null): string => {
 const series = new Map<string, Metric.Counter<number>>()
 
 /** Outcomes that are in the log. `waited_ms` is the time since the message was to leave. */
-export const settled = (learnt: ReadonlyArray<Outcome.Outcome>, waited_ms: number): void => {
+export const settled = (learnt: ReadonlyArray<DeliveryOutcome.Outcome>, waited_ms: number): void => {
   for (const outcome of learnt) {
     const words = "words" in outcome ? outcome.words : undefined
     const attributes = {

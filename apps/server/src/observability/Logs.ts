@@ -1,4 +1,4 @@
-import * as Visible from "@waybill/domain/Visible"
+import * as Visible from "@waybill/domain/values/Visible"
 import { Cause, Layer, Logger, type LogLevel, References } from "effect"
 
 /** A cause with all its traces, or a message that quotes a server, goes no further: a line stays one that tools take. */

@@ -1,8 +1,8 @@
 import { Effect, Layer, Option, Redacted, References, Tracer } from "effect"
 import { FetchHttpClient, HttpMiddleware } from "effect/http"
 import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observability"
-import type { Settings } from "../Settings.ts"
-import { VERSION } from "../Version.ts"
+import type { Settings } from "../boot/Settings.ts"
+import { VERSION } from "../boot/Version.ts"
 import * as Traces from "./Traces.ts"
 
 /** How long the last spans may take to leave when the service stops. */

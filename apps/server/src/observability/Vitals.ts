@@ -1,6 +1,6 @@
 import { Context, Effect, Metric } from "effect"
 import { monitorEventLoopDelay, performance } from "node:perf_hooks"
-import { VERSION } from "../Version.ts"
+import { VERSION } from "../boot/Version.ts"
 
 /** How finely the delay of the event loop is looked at; each look is a timer of the engine's own. */
 const RESOLUTION_MS = 20

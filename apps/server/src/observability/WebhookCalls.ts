@@ -1,4 +1,4 @@
-import type { Attempt } from "@waybill/store/WebhookDeliveries"
+import type { Attempt } from "@waybill/store/webhooks/WebhookDeliveries"
 import { Context, Metric } from "effect"
 
 const NOWHERE = Context.empty()

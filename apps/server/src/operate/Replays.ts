@@ -1,9 +1,9 @@
-import type { ProjectionJob } from "@waybill/api/Operate"
-import type * as Timestamp from "@waybill/domain/Timestamp"
+import type { ProjectionJob } from "@waybill/api/groups/Operate"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Context, Effect, Layer } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
-import { now } from "../fresh.ts"
+import { now } from "./fresh.ts"
 
 /** The same release, from its bundle or its sources, as this process was started. */
 const MAIN = process.argv[1] ?? ""

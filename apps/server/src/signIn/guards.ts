@@ -1,4 +1,4 @@
-import type { Identity } from "@waybill/store/Users"
+import type { Identity } from "@waybill/store/users/Users"
 import { APIError, createAuthMiddleware, getSessionFromCtx } from "better-auth/api"
 import { hashPassword, symmetricDecrypt, verifyPassword } from "better-auth/crypto"
 import * as authenticator from "./authenticator.ts"

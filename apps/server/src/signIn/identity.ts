@@ -1,5 +1,5 @@
-import type * as Id from "@waybill/domain/Id"
-import type { Identity } from "@waybill/store/Users"
+import type * as Id from "@waybill/domain/values/Id"
+import type { Identity } from "@waybill/store/users/Users"
 
 /** Names that stand for a user towards the sign-in library, which otherwise looks for an address. */
 const SUFFIX = "@user.invalid"

@@ -1,4 +1,4 @@
-import * as Text from "@waybill/domain/Text"
+import * as Text from "@waybill/domain/values/Text"
 import { Effect, Option, Schema } from "effect"
 
 /** Longer than anything the library says of its own accord; what it quotes is cut. */

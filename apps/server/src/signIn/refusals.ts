@@ -1,5 +1,5 @@
-import { InternalError } from "@waybill/api/RequestRefusal"
-import { CODES, type Refusal, type Status } from "@waybill/domain/Refusal"
+import { InternalError } from "@waybill/api/errors/RequestRefusal"
+import { CODES, type Refusal, type Status } from "@waybill/domain/values/Refusal"
 import { Data, Option, Schema } from "effect"
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "./Options.ts"
 

@@ -1,5 +1,5 @@
-import * as Rules from "@waybill/api/Rules"
-import * as Team from "@waybill/domain/Team"
+import * as Rules from "@waybill/api/schemas/Rules"
+import * as Team from "@waybill/domain/account/Team"
 import { Schema } from "effect"
 import { MAX_PASSWORD_CHARS } from "./Options.ts"
 

@@ -1,4 +1,4 @@
-import * as RateWindows from "@waybill/store/RateWindows"
+import * as RateWindows from "@waybill/store/admission/RateWindows"
 
 /** A stranger who came this recently is not sent away for a newcomer of the same network: a login takes a moment. */
 export const GRACE_MS = 2_000

@@ -1,5 +1,5 @@
-import { InvalidRequest } from "@waybill/api/RequestRefusal"
-import type { Refusal } from "@waybill/domain/Refusal"
+import { InvalidRequest } from "@waybill/api/errors/RequestRefusal"
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import { Data } from "effect"
 
 /** RFC 5321 §4.5.3.1.5: a reply line has 512 octets, the code and the line break included. */

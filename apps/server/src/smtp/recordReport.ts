@@ -1,21 +1,21 @@
 import type { PgClient } from "@effect/sql-pg"
-import * as Address from "@waybill/domain/Address"
-import * as Email from "@waybill/domain/Email"
-import type { AccountId, SuppressionId } from "@waybill/domain/Id"
-import * as Outcome from "@waybill/domain/Outcome"
-import * as Recipient from "@waybill/domain/Recipient"
-import * as Suppression from "@waybill/domain/Suppression"
-import * as Timestamp from "@waybill/domain/Timestamp"
-import * as Reply from "@waybill/mail/Reply"
-import type { Fact } from "@waybill/mail/ReportFact"
-import type { Bounced } from "@waybill/mail/ReturnPath"
-import { EventStore } from "@waybill/store/EventStore"
-import * as FullMailboxes from "@waybill/store/FullMailboxes"
-import { following, Provenance } from "@waybill/store/Provenance"
-import type { Append, View } from "@waybill/store/Unit"
+import * as Address from "@waybill/domain/values/Address"
+import * as Email from "@waybill/domain/email/Email"
+import type { AccountId, SuppressionId } from "@waybill/domain/values/Id"
+import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
+import * as Recipient from "@waybill/domain/email/Recipient"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Reply from "@waybill/mail/reply/Reply"
+import type { Fact } from "@waybill/mail/incoming/ReportFact"
+import type { Bounced } from "@waybill/mail/tokens/ReturnPath"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as FullMailboxes from "@waybill/store/outbox/FullMailboxes"
+import { following, Provenance } from "@waybill/store/commit/Provenance"
+import type { Append, View } from "@waybill/store/commit/Commit"
 import { Clock, Data, Effect, Result } from "effect"
-import { newId } from "../fresh.ts"
-import { WHOLE_MESSAGE } from "../tasks/outgoing.ts"
+import { newId } from "../operate/fresh.ts"
+import { WHOLE_MESSAGE } from "../worker/delivery/outgoing.ts"
 
 export interface About extends Bounced {
   readonly account_id: AccountId
@@ -149,8 +149,8 @@ const decisionOf = (now: Timestamp.Timestamp, { fact, recipient }: Learnt) => {
   }
 }
 
-const words = (fact: Fact): Outcome.Words => ({
-  ...Outcome.SILENCE,
+const words = (fact: Fact): DeliveryOutcome.Words => ({
+  ...DeliveryOutcome.SILENCE,
   code: Number(/(?:^|\D)([245]\d\d)[ -]/u.exec(fact.diagnostic ?? "")?.[1] ?? 0) || null,
   enhanced_code: fact.status ?? null,
   response: fact.diagnostic ?? null,

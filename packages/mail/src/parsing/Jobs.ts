@@ -1,5 +1,5 @@
-import { textFromHtml } from "../HtmlText.ts"
-import * as TrackedHtml from "../TrackedHtml.ts"
+import { textFromHtml } from "../compose/HtmlText.ts"
+import * as TrackedHtml from "../compose/TrackedHtml.ts"
 import { readReport } from "./readReport.ts"
 import { readSubmitted } from "./readSubmitted.ts"
 import { showMail } from "./showMail.ts"

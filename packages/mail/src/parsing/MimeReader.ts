@@ -1,5 +1,5 @@
 import PostalMime, { addressParser, type Attachment, decodeWords } from "postal-mime"
-import { HTML_TEXT_LIMIT, textFromHtml } from "../HtmlText.ts"
+import { HTML_TEXT_LIMIT, textFromHtml } from "../compose/HtmlText.ts"
 import { PartBody } from "./PartBody.ts"
 
 /** Nesting of parts beyond this is nobody's mail. */

@@ -1,9 +1,9 @@
 import type { Attachment } from "postal-mime"
-import { textFromHtml } from "../HtmlText.ts"
-import * as ReportBounce from "../ReportBounce.ts"
-import * as ReportComplaint from "../ReportComplaint.ts"
-import { type Fact, type Parts, RECIPIENTS_LIMIT } from "../ReportFact.ts"
-import * as ReportLegacy from "../ReportLegacy.ts"
+import { textFromHtml } from "../compose/HtmlText.ts"
+import * as ReportBounce from "../incoming/ReportBounce.ts"
+import * as ReportComplaint from "../incoming/ReportComplaint.ts"
+import { type Fact, type Parts, RECIPIENTS_LIMIT } from "../incoming/ReportFact.ts"
+import * as ReportLegacy from "../incoming/ReportLegacy.ts"
 import * as MimeReader from "./MimeReader.ts"
 
 /** What is read of a report. The facts stand before the returned message, so a longer one is cut, not refused. */

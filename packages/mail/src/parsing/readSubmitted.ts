@@ -1,9 +1,9 @@
 import { addressParser, type Attachment, decodeWords } from "postal-mime"
-import * as EightBit from "../EightBit.ts"
-import * as HtmlReference from "../HtmlReference.ts"
-import * as LineEnds from "../LineEnds.ts"
-import * as MediaType from "../MediaType.ts"
-import type { Field, File, Mailbox, Submitted } from "../Submitted.ts"
+import * as EightBit from "../compose/EightBit.ts"
+import * as HtmlReference from "../compose/HtmlReference.ts"
+import * as LineEnds from "../compose/LineEnds.ts"
+import * as MediaType from "../compose/MediaType.ts"
+import type { Field, File, Mailbox, Submitted } from "../incoming/Submitted.ts"
 import * as MimeReader from "./MimeReader.ts"
 
 /** Lines that could open a part, boundaries included: each part costs memory, whatever its size. */

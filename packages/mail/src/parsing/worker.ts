@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads"
 import { type Input, jobs, type Name } from "./Jobs.ts"
-import type { Submitted } from "../Submitted.ts"
+import type { Submitted } from "../incoming/Submitted.ts"
 import type { Answer, Job } from "./ParserThread.ts"
 
 const MAX_ERROR_CHARS = 500

@@ -1,4 +1,4 @@
-import { runToEnd } from "../../../support/service.ts"
+import { runToEnd } from "../../../support/process/service.ts"
 import { ask } from "../../harness/http.ts"
 import { broken, counted, type Scenario } from "../../harness/Scenario.ts"
 

@@ -1,4 +1,4 @@
-import * as Unsubscribe from "@waybill/mail/Unsubscribe"
+import * as Unsubscribe from "@waybill/mail/tokens/Unsubscribe"
 import * as https from "node:https"
 import { once } from "node:events"
 import * as http from "node:http"

@@ -1,5 +1,5 @@
 import * as net from "node:net"
-import { freePort } from "../../../support/service.ts"
+import { freePort } from "../../../support/process/service.ts"
 import { ask } from "../../harness/http.ts"
 import { broken, type Scenario } from "../../harness/Scenario.ts"
 import { handIn, plain, Raw } from "../../harness/smtp.ts"

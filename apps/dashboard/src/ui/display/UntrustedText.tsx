@@ -1,4 +1,4 @@
-import * as Visible from "@waybill/domain/Visible"
+import * as Visible from "@waybill/domain/values/Visible"
 
 /**
  * Text written by others, such as a name, a subject or the reply of a mail server. `bdi` keeps its writing direction from

@@ -1,5 +1,5 @@
 import { Toast } from "@base-ui/react/toast"
-import * as Visible from "@waybill/domain/Visible"
+import * as Visible from "@waybill/domain/values/Visible"
 import { CircleAlert, CircleCheck, X } from "lucide-react"
 import type { ReactNode } from "react"
 import { ErrorDetails } from "./ErrorDetails.tsx"

@@ -1,0 +1,168 @@
+import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import * as Idempotency from "@waybill/api/schemas/Idempotency"
+import { InvalidRequest } from "@waybill/api/errors/RequestRefusal"
+import * as Violations from "@waybill/api/errors/Violations"
+import * as Address from "@waybill/domain/values/Address"
+import * as Header from "@waybill/domain/email/Header"
+import type { Detail } from "@waybill/domain/values/Refusal"
+import type { Field, File, Mailbox, Submitted } from "@waybill/mail/incoming/Submitted"
+import * as Visible from "@waybill/domain/values/Visible"
+import { Effect, Result, Schema } from "effect"
+import { isUtf8 } from "node:buffer"
+import { createHash } from "node:crypto"
+
+/** Whom the client named in RCPT TO, and in MAIL FROM. */
+export interface Envelope {
+  readonly from: string
+  readonly recipients: ReadonlyArray<Address.Address>
+}
+
+export interface Read {
+  readonly message: EmailMessage
+  readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined
+}
+
+/** Said to the service and not to the recipients. */
+const KEY = "x-idempotency-key"
+const TAG = "x-tag"
+const SCHEDULED_AT = "x-scheduled-at"
+const TRACK_OPENS = "x-track-opens"
+const TRACK_CLICKS = "x-track-clicks"
+const ORDERS: ReadonlySet<string> = new Set([KEY, TAG, SCHEDULED_AT, TRACK_OPENS, TRACK_CLICKS])
+
+/**
+ * The message as `POST /email/send` would have got it, under the same rules. The envelope decides who receives it: To
+ * and Cc only say who of them is shown, and whoever is shown but not in the envelope gets nothing from us.
+ */
+export const read = (submitted: Submitted, envelope: Envelope): Effect.Effect<Read, InvalidRequest> =>
+  Effect.gen(function* () {
+    const orders = ordersIn(submitted.headers)
+    const { bcc, cc, to } = shownTo(submitted, envelope.recipients)
+    const custom = customHeaders(submitted.headers)
+    const scheduled = orders.get(SCHEDULED_AT) ?? []
+    const keys = orders.get(KEY) ?? []
+    const problems = [
+      ...(submitted.from.length > 1 ? [{ path: "from", message: "takes one address" }] : []),
+      ...(submitted.subjects > 1 ? [{ path: "subject", message: "stands there twice" }] : []),
+      ...(scheduled.length > 1 ? [repeated("X-Scheduled-At")] : []),
+      ...(keys.length > 1 ? [repeated("X-Idempotency-Key")] : []),
+      ...((orders.get(TRACK_OPENS)?.length ?? 0) > 1 ? [repeated("X-Track-Opens")] : []),
+      ...((orders.get(TRACK_CLICKS)?.length ?? 0) > 1 ? [repeated("X-Track-Clicks")] : []),
+      ...custom.repeated.map(repeated),
+    ]
+    const written = {
+      from: write(submitted.from[0] ?? { address: envelope.from, name: "" }),
+      // The API wants somebody in `to`; whom it is lent comes back below.
+      to: to.length > 0 ? to : bcc.slice(0, 1),
+      cc,
+      bcc: to.length > 0 ? bcc : bcc.slice(1),
+      reply_to: submitted.replyTo.map(write),
+      subject: submitted.subject,
+      headers: custom.headers,
+      html: submitted.html,
+      text: submitted.text,
+      tags: (orders.get(TAG) ?? [])
+        .flatMap((value) => value.split(","))
+        .map((tag) => tag.trim())
+        .filter((tag) => tag !== ""),
+      scheduled_at: scheduled[0] ?? null,
+      ...trackingIn(orders),
+      attachments: submitted.files.map(attachment),
+    }
+    const decoded = Schema.decodeUnknownResult(EmailMessage, { errors: "all" })(written)
+    const details = [
+      ...problems,
+      ...(Result.isFailure(decoded) ? Violations.fromIssue(decoded.failure.issue) : []),
+      ...keyProblems(keys),
+    ]
+    if (Result.isFailure(decoded) || details.length > 0)
+      return yield* new InvalidRequest({ reason: "validation_failed", details })
+    const message = decoded.success
+    return {
+      message: to.length > 0 ? message : { ...message, to: [], bcc: [...message.to, ...message.bcc] },
+      idempotency: keys[0] === undefined ? undefined : { key: keys[0], fingerprint: fingerprint(written) },
+    }
+  })
+
+const repeated = (name: string): Detail => ({ path: `headers.${name}`, message: "stands there twice" })
+
+const isKey = Schema.is(Idempotency.headers["idempotency-key"].schema)
+
+const keyProblems = (keys: ReadonlyArray<string>): ReadonlyArray<Detail> =>
+  keys.every((key) => isKey(key))
+    ? []
+    : [{ path: "X-Idempotency-Key", message: `must be 1 to ${Idempotency.MAX_KEY_CHARS} printable characters` }]
+
+const ordersIn = (headers: ReadonlyArray<Field>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const orders = new Map(Array.from(ORDERS, (name) => [name, [] as Array<string>]))
+  for (const { name, value } of headers) orders.get(name.toLowerCase())?.push(value.trim())
+  return orders
+}
+
+/** Absent where no header speaks of it, so that a message of before is the same to its idempotency key. */
+const trackingIn = (orders: ReadonlyMap<string, ReadonlyArray<string>>) => {
+  const [opens, clicks] = [TRACK_OPENS, TRACK_CLICKS].map((name) => orders.get(name)?.[0]?.toLowerCase())
+  // Another word is refused as any other value of the field.
+  const asked = (word: string | undefined) => (word === "true" || word === "false" ? word === "true" : (word ?? null))
+  return opens === undefined && clicks === undefined ? {} : { tracking: { opens: asked(opens), clicks: asked(clicks) } }
+}
+
+const customHeaders = (fields: ReadonlyArray<Field>) => {
+  const headers: Record<string, string> = {}
+  const seen = new Set<string>()
+  const repeated: Array<string> = []
+  for (const { name, value } of fields) {
+    const lower = name.toLowerCase()
+    if (!Header.isAuthors(lower) || ORDERS.has(lower)) continue
+    if (seen.has(lower)) repeated.push(name)
+    seen.add(lower)
+    headers[name] = lower === Header.SENDER ? oneMailbox(value) : value
+  }
+  return { headers, repeated }
+}
+
+const shownTo = (submitted: Submitted, recipients: ReadonlyArray<Address.Address>) => {
+  const left = new Map(recipients.map((address) => [Address.keyOf(address), address]))
+  const shown = (mailboxes: ReadonlyArray<Mailbox>): ReadonlyArray<string> =>
+    mailboxes.flatMap(({ address, name }) => {
+      const parsed = Address.parseAddress(address)
+      const recipient = Result.isSuccess(parsed) ? left.get(Address.keyOf(parsed.success)) : undefined
+      if (recipient === undefined) return []
+      left.delete(Address.keyOf(recipient))
+      return [write({ address: recipient, name })]
+    })
+  const to = shown(submitted.to)
+  const cc = shown(submitted.cc)
+  return { to, cc, bcc: [...left.values()] }
+}
+
+/** A name that was encoded may hold what has to be quoted, now that it is decoded. */
+const oneMailbox = (value: string): string => {
+  const open = value.lastIndexOf("<")
+  const close = value.lastIndexOf(">")
+  const name = value.slice(0, Math.max(open, 0)).trim()
+  if (open < 0 || close < open || name.startsWith('"')) return value
+  return write({ address: value.slice(open + 1, close), name }) + value.slice(close + 1).trim()
+}
+
+/** Text that the API's own parser reads back: a name of whatever characters goes between quotes. */
+const write = ({ address, name }: Mailbox): string =>
+  name === "" ? address : `"${name.replaceAll(/["\\]/gu, "\\$&")}" <${address}>`
+
+const attachment = ({ bytes, contentId, contentType, filename }: File) => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const text = contentType.startsWith("text/") && isUtf8(buffer)
+  return {
+    // Mail programs leave marks of direction in it, which no customer has written and the API refuses.
+    filename: Visible.withoutHidden(filename) || "attachment",
+    content: buffer.toString("base64"),
+    content_type: text ? `${contentType}; charset=utf-8` : contentType,
+    content_id: contentId,
+  }
+}
+
+/**
+ * Of what was decoded, not of the bytes: a program that tries again writes another Date, another Message-ID and other
+ * boundaries.
+ */
+const fingerprint = (written: unknown): string => createHash("sha256").update(JSON.stringify(written)).digest("hex")

@@ -1,0 +1,87 @@
+import * as Account from "@waybill/domain/account/Account"
+import * as Address from "@waybill/domain/values/Address"
+import * as ApiKey from "@waybill/domain/account/ApiKey"
+import type { ApiKeySecret } from "@waybill/domain/account/ApiKeySecret"
+import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as Team from "@waybill/domain/account/Team"
+import * as Accounts from "@waybill/store/readmodels/Accounts"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Users from "@waybill/store/users/Users"
+import { Effect, Redacted, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { drawKey } from "../operate/apiKeys.ts"
+import * as domains from "../operate/domains.ts"
+import { newId, now } from "../operate/fresh.ts"
+import { Instance } from "../http/Instance.ts"
+
+const FIRST_ACCOUNT = "My company"
+/** Under a reserved name, so that a fresh install sends its first mail offline. */
+export const FIRST_DOMAIN = DomainName.DomainName.make("acme.test")
+const FIRST_OWNER = Address.Address.make(`owner@${FIRST_DOMAIN}`)
+const OWNER_NAME = "Owner"
+/** 18 bytes are 24 characters of base64url: beyond guessing, short enough to copy by hand. */
+const PASSWORD_BYTES = 18
+
+/** Shown once, at the first start, and never again. */
+export interface FirstSecrets {
+  readonly key: ApiKeySecret
+  readonly owner: { readonly email: Address.Address; readonly password: Redacted.Redacted }
+}
+
+/**
+ * On an empty log: the first account, its owner, a domain to try things with and an administrative key. One commit, so
+ * that whatever ends a start leaves either nothing or all of it.
+ */
+export const ensure = Effect.fn("Installation.ensure")(function* () {
+  if ((yield* Accounts.list()).length > 0) return undefined
+  const store = yield* EventStore
+  const { transport } = yield* Instance
+  const at = yield* now
+  const account_id = yield* newId("AccountId")
+  const password = Redacted.make(Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url"))
+  const user_id = yield* owner(password)
+  const key = yield* drawKey("installation")
+  const domain = transport === "capture" ? yield* domains.addition(account_id, FIRST_DOMAIN) : undefined
+  const invitation = { user_id, email: FIRST_OWNER, name: OWNER_NAME, role: "owner" as const }
+  const command = { name: "First key", scopes: ["admin" as const], domain: null, allowed_ips: [], expires_at: null }
+  yield* Effect.orDie(
+    store.transact({
+      account_id,
+      streams: [
+        { aggregate: Account, id: account_id, fresh: true },
+        { aggregate: Team, id: Team.STREAM_ID },
+        { aggregate: ApiKey, id: key.keyId, fresh: true },
+        ...(domain?.streams ?? []),
+      ],
+      ...(domain === undefined ? {} : { needs: domain.needs }),
+      decide: (view) =>
+        Result.gen(function* () {
+          const account = yield* Account.create(at, account_id, FIRST_ACCOUNT, "business")(Account.initial)
+          const invited = yield* Team.invite(at, invitation)(Team.initial)
+          const joined = yield* Team.join(at, user_id)(invited.reduce(Team.evolve, Team.initial))
+          const made = yield* ApiKey.create({ ...key, active: 0 }, command)(ApiKey.initial)
+          const added = domain === undefined ? undefined : yield* domain.decide(view)
+          return {
+            append: [
+              { aggregate: Account, id: account_id, events: account },
+              { aggregate: Team, id: Team.STREAM_ID, events: [...invited, ...joined] },
+              { aggregate: ApiKey, id: key.keyId, events: made },
+              ...(added?.append ?? []),
+            ],
+            answer: undefined,
+          }
+        }),
+    }),
+  )
+  return { key: key.secret, owner: { email: FIRST_OWNER, password } } satisfies FirstSecrets
+})
+
+/** Who installs the service runs it: the first owner is the instance's operator too. Known from a start that broke off. */
+const owner = Effect.fnUntraced(function* (password: Redacted.Redacted) {
+  const [known] = yield* Users.findByEmail(FIRST_OWNER)
+  const id = known?.id ?? (yield* newId("UserId"))
+  if (known === undefined)
+    yield* Users.create({ id, email: FIRST_OWNER, name: OWNER_NAME, operator: true, created_at: yield* now })
+  yield* Users.setPassword(id, password)
+  return id
+})

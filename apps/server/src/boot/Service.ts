@@ -1,0 +1,253 @@
+import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
+import { Dns } from "@waybill/mail/dns/Dns"
+import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
+import * as MailNetwork from "@waybill/mail/dns/Network"
+import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
+import { Admission } from "@waybill/store/admission/Admission"
+import * as Database from "@waybill/store/postgres/Database"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { KeyUses } from "@waybill/store/admission/KeyUses"
+import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
+import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
+import * as Replica from "@waybill/store/postgres/Replica"
+import * as RateWindows from "@waybill/store/admission/RateWindows"
+import * as Users from "@waybill/store/users/Users"
+import * as Sandbox from "@waybill/store/content/Sandbox"
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
+import type { HttpRouter } from "effect/http"
+import { readFile } from "node:fs/promises"
+import { hostname } from "node:os"
+import { EventFeed } from "../live/EventFeed.ts"
+import * as auth from "../signIn/auth.ts"
+import * as dashboard from "../http/pages/dashboard.ts"
+import { Instance } from "../http/Instance.ts"
+import * as operate from "../http/api/operate.ts"
+import * as preview from "../http/pages/preview.ts"
+import { HttpLive } from "../http/Server.ts"
+import { Sessions } from "../http/middleware/Session.ts"
+import * as tracking from "../http/pages/tracking.ts"
+import * as TrackingHosts from "../links/TrackingHosts.ts"
+import * as unsubscribe from "../http/pages/unsubscribe.ts"
+import { instanceKey } from "./instanceKey.ts"
+import { returnPathKey, returnPathKeys } from "./returnPathKey.ts"
+import { reveal, type Settings, SettingsWrong, urlOf } from "./Settings.ts"
+import { SignIn } from "../signIn/SignIn.ts"
+import * as Exposition from "../observability/Exposition.ts"
+import * as HostNames from "../observability/HostNames.ts"
+import * as Reports from "../smtp/Reports.ts"
+import * as Submission from "../smtp/Submission.ts"
+import * as StoppedLinks from "../links/StoppedLinks.ts"
+import { checkDomains } from "../worker/periodic/checkDomains.ts"
+import * as drainWebhooks from "../worker/webhooks/drainWebhooks.ts"
+import { followStats } from "../worker/periodic/followStats.ts"
+import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
+import { Transports } from "../worker/delivery/Transports.ts"
+import * as Worker from "../worker/Worker.ts"
+import { trackingHostOf, trackingKeys, trackingOf, trackingUrlOf } from "../links/tracking.ts"
+import { unsubscribeKeys, unsubscribeUrl } from "../links/unsubscribe.ts"
+import * as Visits from "../links/Visits.ts"
+
+/** The log, its secrets, and what requests are measured against. */
+export const store = (settings: Settings, url: Redacted.Redacted) =>
+  Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
+    Layer.provideMerge(KeyUses.layer),
+    Layer.provideMerge(EventStore.layer()),
+    Layer.provideMerge(replica(settings)),
+    Layer.provideMerge(instanceKey(settings)),
+    Layer.provideMerge(Database.layer({ url, connections: settings.databaseConnections })),
+  )
+
+/** The label below a customer's domain that leads bounces to us. */
+const RETURN_PATH_LABEL = "bounce"
+
+const replica = ({ databaseConnections: connections, databaseReplicaUrl }: Settings) =>
+  Option.match(databaseReplicaUrl, { onNone: () => Layer.empty, onSome: (url) => Replica.layer({ url, connections }) })
+
+/** What the operator decided, as far as requests and domains are concerned. */
+export const instance = (settings: Settings) =>
+  Layer.succeed(Instance, {
+    transport: settings.transport,
+    returnPath: { kind: "cname", label: RETURN_PATH_LABEL, target: settings.returnPathDomain },
+    allowedNetworks: settings.webhookAllowNetworks,
+    tracks: trackingUrlOf(settings) !== undefined,
+    trackingHost: trackingHostOf(settings),
+  })
+
+/** The API, its documentation, and the dashboard with its sign-in. */
+export const http = (
+  settings: Settings,
+  url: Redacted.Redacted,
+  metrics: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.empty,
+) =>
+  HttpLive({
+    host: settings.host,
+    port: settings.port,
+    maxBodyBytes: settings.maxBodyBytes,
+    trustedProxies: networks(settings.trustedProxies),
+    connections: { total: settings.httpMaxConnections, perAddress: settings.httpMaxConnectionsPerAddress },
+    also: {
+      routes: Layer.mergeAll(
+        dashboard.layer(),
+        auth.layer(networks(settings.trustedProxies)),
+        preview.layer(urlOf(settings), wayOf(settings)),
+        operate.layer(url),
+        unsubscribe.layer(networks(settings.trustedProxies)),
+        tracking.layer(networks(settings.trustedProxies)),
+        metrics,
+      ),
+      open: (path) => unsubscribe.isOpen(path) || tracking.isOpen(path),
+      document: dashboard.isOpen,
+      visit: tracking.isVisit,
+    },
+  }).pipe(
+    Layer.provide([dns(settings), EventFeed.layer, StoppedLinks.layer, trackingHosts(settings), Visits.layer]),
+    Layer.provide(Layer.effect(Sessions, SignIn)),
+    Layer.provide(SignIn.layer({ url: urlOf(settings), database: url, oidc: oidc(settings) })),
+  )
+
+/** Where links of tracked mail lead over. */
+const wayOf = (settings: Settings) => ({
+  base: trackingUrlOf(settings),
+  customers: trackingHostOf(settings) !== null,
+})
+
+/** Names of customers, but for those of the service itself. */
+const trackingHosts = (settings: Settings) =>
+  trackingHostOf(settings) === null
+    ? Layer.empty
+    : TrackingHosts.layer(
+        [urlOf(settings), trackingUrlOf(settings)].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname])),
+      )
+
+const oidc = ({ oidcClientId, oidcClientSecret, oidcIssuer }: Settings) =>
+  Option.isNone(oidcIssuer) || Option.isNone(oidcClientId) || Option.isNone(oidcClientSecret)
+    ? undefined
+    : {
+        issuer: oidcIssuer.value,
+        clientId: oidcClientId.value,
+        clientSecret: Redacted.value(oidcClientSecret.value),
+      }
+
+/** The settings have been checked, so a list that cannot be read is a bug. */
+const networks = (cidrs: ReadonlyArray<string>) => Result.getOrThrow(MailNetwork.parseAll(cidrs))
+
+export const dns = (settings: Settings) =>
+  Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
+
+/** Names under which this process may be asked for its numbers. */
+const hostNames = ({ baseUrl, metricsAllowHosts, metricsHost }: Settings) =>
+  HostNames.make([
+    hostname(),
+    metricsHost,
+    ...metricsAllowHosts,
+    ...Option.match(baseUrl, { onNone: () => [], onSome: (url) => [new URL(url).hostname] }),
+  ])
+
+/** `/metrics` on the API's port. */
+export const metricsRoute = (settings: Settings, exposition: Exposition.Exposition["Service"]) => {
+  const { baseUrl, metricsAllowNetworks, trustedProxies } = settings
+  return Exposition.route(exposition, {
+    hostNames: hostNames(settings),
+    networks: Option.getOrUndefined(Option.map(metricsAllowNetworks, networks)),
+    trustedProxies: networks(trustedProxies),
+    isBehindProxy: Option.isSome(baseUrl) || trustedProxies.length > 0,
+  })
+}
+
+/** The same on a port of its own, where there is one. */
+export const metrics = (settings: Settings) =>
+  Option.match(settings.metricsPort, {
+    onNone: () => Layer.empty,
+    onSome: (port) => Exposition.listen({ host: settings.metricsHost, port, hostNames: hostNames(settings) }),
+  })
+
+const ehloName = (settings: Settings): string => Option.getOrElse(settings.ehloName, hostname)
+
+const transports = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const capture = CaptureTransport.layer(yield* Sandbox.keeper)
+      const smtpUrl = reveal(settings.smtpUrl)
+      const relay = smtpUrl === undefined ? undefined : yield* Effect.fromResult(RelayTransport.parse(smtpUrl))
+      const direct = DirectTransport.layer({ name: ehloName(settings) }).pipe(
+        Layer.provide(MtaStsFetch.layer(yield* MtaStsPolicies.keeper)),
+        Layer.provide(dns(settings)),
+      )
+      return Transports.layer(settings.transport, {
+        capture,
+        direct,
+        ...(relay === undefined ? {} : { relay: RelayTransport.layer(relay, { name: ehloName(settings) }) }),
+      })
+    }),
+  )
+
+const smtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings) =>
+  Effect.gen(function* () {
+    if (Option.isNone(smtpTlsCert) || Option.isNone(smtpTlsKey)) return undefined
+    const read = (name: string, file: string) =>
+      Effect.tryPromise({
+        try: () => readFile(file, "utf8"),
+        catch: () => new SettingsWrong({ problems: [`${name} names the file ${file}, which cannot be read.`] }),
+      })
+    return {
+      cert: yield* read("SMTP_TLS_CERT", smtpTlsCert.value),
+      key: yield* read("SMTP_TLS_KEY", smtpTlsKey.value),
+    }
+  })
+
+/** Submission, and where it is asked for the listener for what comes back. */
+export const smtp = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const tls = yield* smtpTls(settings)
+      const common = { host: settings.host, name: ehloName(settings), ...(tls === undefined ? {} : { tls }) }
+      const submission = Submission.layer({
+        ...common,
+        port: settings.smtpPort,
+        maxMessageBytes: settings.maxBodyBytes,
+        tracks: trackingUrlOf(settings) !== undefined,
+      })
+      if (Option.isNone(settings.reportsPort)) return submission
+      const returnPath = { domain: settings.returnPathDomain, secretKeys: yield* returnPathKeys }
+      return Layer.merge(submission, Reports.layer({ ...common, port: settings.reportsPort.value, returnPath }))
+    }),
+  )
+
+/** Everything that works in the background. */
+export const worker = (settings: Settings, url: Redacted.Redacted) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const allowedNetworks = networks(settings.webhookAllowNetworks)
+      const [unsubscribeKey = new Uint8Array()] = yield* unsubscribeKeys
+      const [secretKey = new Uint8Array()] = yield* trackingKeys
+      return Worker.layer({
+        url,
+        delivery: {
+          returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain },
+          unsubscribeUrl: unsubscribeUrl(urlOf(settings), unsubscribeKey),
+          track: trackingOf({ ...wayOf(settings), secretKey, stopped: yield* StoppedLinks.StoppedLinks }),
+        },
+        also: Effect.gen(function* () {
+          const webhooks = yield* drainWebhooks.make({ allowedNetworks })
+          const domains = yield* checkDomains()
+          yield* followStats()
+          const months = EmailStatsMonths.keep(settings.statsMonths)
+          yield* Effect.forkScoped(
+            Effect.catchCause(months, (cause) =>
+              Effect.logWarning("the tables of the statistics are as they were", cause),
+            ),
+          )
+          return {
+            drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
+            check_domains: { run: domains.kick, cron: "* * * * *" },
+            sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
+            refresh_policies: { run: refreshPolicies(yield* MtaStsFetch.make()), cron: "*/10 * * * *" },
+            keep_statistics: { run: months, cron: "57 2 * * *" },
+            sweep_sign_ins: { run: Users.sweep(), cron: "17 * * * *" },
+          }
+        }),
+      })
+    }),
+  ).pipe(Layer.provide([transports(settings), dns(settings), instance(settings), StoppedLinks.layer]))

@@ -1,0 +1,35 @@
+import "effect/schema/SchemaJITCompiler/enable"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Cause, Console, Effect, Exit, Runtime } from "effect"
+import { Command } from "effect/cli"
+import * as output from "../cli/output.ts"
+import { waybill } from "../cli/waybill.ts"
+import { VERSION } from "./Version.ts"
+
+const program = waybill.pipe(
+  Command.run({ version: VERSION }),
+  // What is the operator's to mend is said in words; only a bug shows its trace.
+  Effect.tapCause((cause) => {
+    const error = Cause.findErrorOption(cause)
+    if (error._tag === "None")
+      return Cause.hasInterruptsOnly(cause) ? Effect.void : output.complain(Cause.pretty(cause))
+    return "_tag" in error.value && error.value._tag === "ShowHelp"
+      ? Effect.void
+      : output.complain(`waybill: ${error.value.message === "" ? Cause.pretty(cause) : error.value.message}`)
+  }),
+  Effect.provide(NodeServices.layer),
+  (running) =>
+    Effect.flatMap(Console.Console, (console) =>
+      Effect.provideService(running, Console.Console, output.guarded(console)),
+    ),
+)
+
+NodeRuntime.runMain(program, {
+  disableErrorReporting: true,
+  // A signal is how a service is asked to stop, so having stopped is success.
+  teardown: (exit, done) =>
+    Runtime.defaultTeardown(exit, (code) =>
+      done(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? 0 : code),
+    ),
+})

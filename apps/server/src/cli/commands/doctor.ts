@@ -1,0 +1,67 @@
+import * as Text from "@waybill/domain/values/Text"
+import { Data, Effect, Result, Runtime, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import type { Finding } from "../../operate/doctor/Finding.ts"
+import * as Settings from "../../boot/Settings.ts"
+import { EXIT_DIFFERENCE } from "../exitCodes.ts"
+import * as output from "../output.ts"
+
+class Broken extends Data.TaggedError("Broken")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+}
+
+const SMTP_PORT = 25
+const MAX_TARGETS = 10
+
+const parseTarget = (text: string) => {
+  const url = URL.parse(`smtp://${text}`)
+  if (url === null || url.hostname === "" || url.host.length < text.length - ":25".length) {
+    return Result.fail("is not a server such as mx.example.org or 192.0.2.1:25")
+  }
+  const host = url.hostname.replace(/^\[|\]$/gu, "")
+  return Result.succeed({ host, port: url.port === "" ? SMTP_PORT : Number(url.port) })
+}
+
+const Target = Text.parsed(
+  Schema.Struct({ host: Schema.String, port: Schema.Int }),
+  { description: "A mail server, with its port where that is not 25", examples: ["mx.example.org"] },
+  parseTarget,
+  ({ host, port }) => `${host}:${port}`,
+)
+
+export const doctor = Command.make(
+  "doctor",
+  {
+    direct: Flag.Boolean("direct").pipe(
+      Flag.withDescription("Look at what direct delivery needs, whatever TRANSPORT is"),
+      Flag.withDefault(false),
+    ),
+    target: Flag.String("target").pipe(
+      Flag.withDescription("Try port 25 with this server; repeat for several"),
+      Flag.withSchema(Target),
+      Flag.between(0, MAX_TARGETS),
+    ),
+    json: output.json,
+  },
+  Effect.fn(function* ({ direct, json, target }) {
+    const settings = yield* Settings.load
+    // Read when it is asked for: the other commands have no use for it.
+    const { examine } = yield* Effect.promise(() => import("../../operate/doctor/examine.ts"))
+    const findings = yield* examine(settings, { direct, targets: target })
+    const broken = findings.filter(({ status }) => status === "broken")
+    yield* json
+      ? output.printJson({ healthy: broken.length === 0, findings }, 2)
+      : output.say(...findings.flatMap(words))
+    if (broken.length > 0) {
+      return yield* new Broken({ message: `broken: ${broken.map(({ check }) => check).join(", ")}` })
+    }
+  }),
+).pipe(Command.withDescription("Examine what the service stands on, and say how to mend it"))
+
+const STATUS_WIDTH = 8
+const CHECK_WIDTH = 12
+
+const words = ({ check, found, mend, status }: Finding): ReadonlyArray<string> => {
+  const line = `${status.padEnd(STATUS_WIDTH)} ${check.padEnd(CHECK_WIDTH)} ${found}`
+  return mend === null ? [line] : [line, `${" ".repeat(STATUS_WIDTH + CHECK_WIDTH + 2)}${mend}`]
+}

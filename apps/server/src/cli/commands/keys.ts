@@ -1,0 +1,90 @@
+import * as ApiKey from "@waybill/domain/account/ApiKey"
+import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as Id from "@waybill/domain/values/Id"
+import * as Network from "@waybill/domain/values/Network"
+import * as Scope from "@waybill/domain/account/Scope"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as ApiKeys from "@waybill/store/readmodels/ApiKeys"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { userInfo } from "node:os"
+import { createApiKey } from "../../operate/apiKeys.ts"
+import { now } from "../../operate/fresh.ts"
+import { account, find } from "../account.ts"
+import * as output from "../output.ts"
+import { withStore } from "../withStore.ts"
+
+const create = Command.make(
+  "create",
+  {
+    account,
+    name: Argument.String("name").pipe(Argument.withSchema(ApiKey.Name)),
+    scope: Flag.Literals("scope", Scope.ALL).pipe(
+      Flag.withDescription("What the key may do; repeat for several"),
+      Flag.between(1, Scope.ALL.length),
+    ),
+    domain: Flag.String("domain").pipe(
+      Flag.withDescription("Bind the key to this domain, in everything it does"),
+      Flag.withSchema(DomainName.FromText),
+      Flag.optional,
+    ),
+    allowedIp: Flag.String("allowed-ip").pipe(
+      Flag.withDescription("Use from this address or network only; repeat for several"),
+      Flag.withSchema(Network.FromText),
+      Flag.between(0, ApiKey.MAX_ALLOWED_IPS),
+    ),
+    expiresAt: Flag.String("expires-at").pipe(
+      Flag.withDescription("Such as 2027-01-31T00:00:00Z"),
+      Flag.withSchema(Timestamp.FromIso),
+      Flag.optional,
+    ),
+    json: output.json,
+  },
+  Effect.fn(function* ({ account, allowedIp, domain, expiresAt, json, name, scope }) {
+    yield* find(account)
+    const { keyId, secret } = yield* createApiKey(account, `cli:${userInfo().username}`, {
+      name,
+      scopes: scope,
+      domain: Option.getOrNull(domain),
+      allowed_ips: allowedIp,
+      expires_at: Option.getOrNull(expiresAt),
+    })
+    yield* output.printOne({ id: keyId, key: secret }, { json })
+  }),
+).pipe(Command.withDescription("Make a key; it is shown this once"))
+
+const list = Command.make(
+  "list",
+  { account, json: output.json },
+  Effect.fn(function* ({ account, json }) {
+    yield* find(account)
+    const keys = yield* ApiKeys.list(yield* now, account)
+    const columns = ["id", "name", "prefix", "scopes", "status", "last_used_at"]
+    yield* output.print(
+      keys.map((key) => ({ ...key })),
+      { json, columns },
+    )
+  }),
+).pipe(Command.withDescription("List an account's keys"))
+
+const revoke = Command.make(
+  "revoke",
+  { account, id: Argument.String("key").pipe(Argument.withSchema(Id.ApiKeyId)), json: output.json },
+  Effect.fn(function* ({ account, id, json }) {
+    yield* find(account)
+    const store = yield* EventStore
+    const at = yield* now
+    const revoked_at = yield* store.commit(ApiKey, { account_id: account, stream_id: id }, ApiKey.revoke(at)).pipe(
+      Effect.as(at),
+      Effect.catchTag("AlreadyRevoked", (already) => Effect.succeed(already.revoked_at)),
+    )
+    yield* output.printOne({ id, revoked: true, revoked_at }, { json })
+  }),
+).pipe(Command.withDescription("Revoke a key, at once and for good"))
+
+export const keys = Command.make("keys").pipe(
+  Command.withDescription("API keys"),
+  Command.withSubcommands([create, list, revoke]),
+  Command.provide(withStore),
+)

@@ -1,0 +1,36 @@
+import * as Migrations from "@waybill/store/postgres/Migrations"
+import { Data, Effect, Layer, Runtime } from "effect"
+import { Command, Flag } from "effect/cli"
+import { Postgres } from "../../boot/Postgres.ts"
+import * as Settings from "../../boot/Settings.ts"
+import { EXIT_DIFFERENCE } from "../exitCodes.ts"
+import * as output from "../output.ts"
+
+class MigrationsPending extends Data.TaggedError("MigrationsPending")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+}
+
+export const migrate = Command.make(
+  "migrate",
+  {
+    check: Flag.Boolean("check").pipe(
+      Flag.withDescription("Change nothing; fail when migrations are pending"),
+      Flag.withDefault(false),
+    ),
+    json: output.json,
+  },
+  Effect.fn(function* ({ check, json }) {
+    const { url } = yield* Postgres
+    const { applied, pending } = yield* check ? Migrations.check(url) : Migrations.migrate(url)
+    yield* output.printOne({ applied, pending }, { json })
+    if (pending.length > 0) {
+      return yield* new MigrationsPending({ message: `${pending.length} pending: ${pending.join(", ")}` })
+    }
+  }),
+).pipe(
+  Command.withDescription("Bring the database's schema up to date"),
+  // What only looks makes nothing to look at.
+  Command.provide(({ check }) =>
+    Layer.unwrap(Effect.map(Settings.load, check ? Postgres.layer : Postgres.layerOrMake)),
+  ),
+)

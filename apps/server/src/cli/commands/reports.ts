@@ -1,0 +1,136 @@
+import * as Parser from "@waybill/mail/parsing/Parser"
+import { DEADLINE_MS_PER_MB, ParserPool } from "@waybill/mail/parsing/ParserPool"
+import * as Report from "@waybill/mail/incoming/Report"
+import * as UnreadReports from "@waybill/store/content/UnreadReports"
+import { Data, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { recordReport } from "../../smtp/recordReport.ts"
+import * as output from "../output.ts"
+import { withStore } from "../withStore.ts"
+
+/** Processor time that `reports retry` gives a report: 30 times the deadline of a report that arrives. */
+export const RETRY_DEADLINE_MS = 30_000
+/** Heap of the thread that `reports retry` parses a report on. */
+export const RETRY_MEMORY_MB = 1024
+
+class NoSuchReport extends Data.TaggedError("NoSuchReport")<{ readonly message: string }> {}
+class IsTerminal extends Data.TaggedError("IsTerminal")<{ readonly message: string }> {}
+class StillUnread extends Data.TaggedError("StillUnread")<{ readonly message: string }> {}
+
+const id = Argument.String("id").pipe(Argument.withDescription("Id of the unread report, rep_…"))
+
+const find = Effect.fnUntraced(function* (id: string) {
+  const found = yield* UnreadReports.find(id)
+  if (Option.isNone(found)) return yield* new NoSuchReport({ message: `there is no unread report ${id}` })
+  return found.value
+})
+
+const list = Command.make(
+  "list",
+  {
+    account: Argument.String("account").pipe(
+      Argument.withDescription("Id of the account, acc_…; all accounts if left out"),
+      Argument.optional,
+    ),
+    json: output.json,
+  },
+  Effect.fn(function* ({ account, json }) {
+    const columns = ["id", "account_id", "email_id", "received_at", "address", "size_bytes", "reason"]
+    yield* output.print(
+      (yield* UnreadReports.list(Option.getOrUndefined(account))).map((each) => ({ ...each })),
+      { json, columns },
+    )
+  }),
+).pipe(Command.withDescription("List the reports that are kept because their parsing was ended"))
+
+const show = Command.make(
+  "show",
+  {
+    id,
+    raw: Flag.Boolean("raw").pipe(
+      Flag.withDescription("Write the bytes as they arrived; only into a file or a pipe"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn(function* ({ id, raw }) {
+    if (raw && process.stdout.isTTY)
+      return yield* new IsTerminal({ message: "--raw does not write to a terminal: redirect it into a file" })
+    const { bytes } = yield* find(id)
+    if (raw) return yield* output.write(bytes)
+    yield* output.sayLines(new TextDecoder().decode(bytes).replaceAll("\r\n", "\n"))
+  }),
+).pipe(Command.withDescription("Show an unread report with its control characters escaped"))
+
+/** A pool of one thread that may work longer on a report than the service may. */
+const patientPool = Effect.acquireRelease(
+  Effect.sync(
+    () =>
+      new ParserPool({
+        deadline_ms: RETRY_DEADLINE_MS,
+        deadline_ms_per_mb: DEADLINE_MS_PER_MB,
+        memory_mb: RETRY_MEMORY_MB,
+        threads: 1,
+      }),
+  ),
+  (pool) => Effect.promise(() => pool.end()),
+)
+
+const retry = Command.make(
+  "retry",
+  { id, json: output.json },
+  Effect.fn(function* ({ id: wanted, json }) {
+    const { account_id, address, bytes, email_id, id, recipient_index, scope } = yield* find(wanted)
+    const parsed = yield* Report.parse(bytes, account_id).pipe(
+      Effect.provideService(Parser.Pool, yield* patientPool),
+      Effect.catchTag("NotAReport", ({ reason }) => Effect.succeed(reason)),
+      Effect.mapError(
+        (error) =>
+          new StillUnread({
+            message: `${id} could not be parsed (${error._tag === "Busy" ? "busy" : error.why}) and is still kept`,
+          }),
+      ),
+    )
+    const about = {
+      account_id,
+      address,
+      emailId: email_id,
+      recipientIndex: recipient_index,
+      ...(scope === null ? {} : { scope }),
+    }
+    const events =
+      typeof parsed === "string"
+        ? 0
+        : yield* Effect.mapError(
+            recordReport(about, parsed),
+            () => new StillUnread({ message: `${email_id} is being delivered; try again later. ${id} is still kept` }),
+          )
+    // Only now: a retry that is stopped in between records nothing twice, because a known fact adds no event.
+    yield* UnreadReports.remove(account_id, id)
+    const reason = typeof parsed === "string" ? parsed : null
+    yield* json
+      ? output.printJson({ id, email_id, events, not_a_report: reason })
+      : output.say(
+          reason === null
+            ? `${events} events were recorded for ${email_id}; ${id} is removed.`
+            : `${id} is not a report (${reason}) and is removed.`,
+        )
+  }, Effect.scoped),
+).pipe(
+  Command.withDescription("Parse an unread report again with a longer deadline, record what it says and remove it"),
+)
+
+const remove = Command.make(
+  "remove",
+  { id },
+  Effect.fn(function* ({ id: wanted }) {
+    const { account_id, id } = yield* find(wanted)
+    yield* UnreadReports.remove(account_id, id)
+    yield* output.say(`${id} is removed.`)
+  }),
+).pipe(Command.withDescription("Remove an unread report without reading it"))
+
+export const reports = Command.make("reports").pipe(
+  Command.withDescription("Unread reports: bounces and complaints whose parsing was ended"),
+  Command.withSubcommands([list, show, retry, remove]),
+  Command.provide(withStore),
+)

@@ -1,0 +1,36 @@
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import { Data, Effect, Layer, Runtime } from "effect"
+import { Command } from "effect/cli"
+import { instanceKey } from "../../boot/instanceKey.ts"
+import * as Settings from "../../boot/Settings.ts"
+import { EXIT_DIFFERENCE } from "../exitCodes.ts"
+import * as output from "../output.ts"
+import { withStore } from "../withStore.ts"
+
+class Unreadable extends Data.TaggedError("Unreadable")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
+}
+
+const rotate = Command.make(
+  "rotate",
+  { json: output.json },
+  Effect.fn(function* ({ json }) {
+    const secrets = yield* Secrets
+    const done = yield* secrets.rotate
+    yield* output.printOne({ ...done }, { json })
+    if (done.unreadable > 0) {
+      return yield* new Unreadable({ message: `${done.unreadable} secrets are sealed under a key that is not here` })
+    }
+  }),
+).pipe(Command.withDescription("Seal everything anew under the first instance key"))
+
+const sealed = Secrets.layer.pipe(
+  Layer.provide(Layer.unwrap(Effect.map(Settings.load, instanceKey))),
+  Layer.provide(withStore),
+)
+
+export const secrets = Command.make("secrets").pipe(
+  Command.withDescription("What is sealed in the database"),
+  Command.withSubcommands([rotate]),
+  Command.provide(sealed),
+)

@@ -1,0 +1,124 @@
+import * as Visible from "@waybill/domain/values/Visible"
+import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
+import { Clock, DateTime, Duration, Effect, Option, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { VERSION } from "../../boot/Version.ts"
+import * as output from "../output.ts"
+import { withStore } from "../withStore.ts"
+
+/** What a rate is taken over: long enough to be steady, short enough to follow. */
+export const RATES_OVER = Duration.seconds(10)
+export const DEFAULT_INTERVAL_S = 2
+
+const MB = 1_000_000
+const OTHER_SCREEN = "\u001b[?1049h\u001b[?25l"
+const OWN_SCREEN = "\u001b[?25h\u001b[?1049l"
+const FROM_THE_TOP = "\u001b[H\u001b[J"
+
+interface Snapshot extends InstanceStats.Pulse {
+  readonly at: string
+  /** Facts a second, by type. */
+  readonly per_second: Readonly<Record<string, number>>
+}
+
+const look = Effect.gen(function* () {
+  const at = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+  const [pulse, lately] = yield* Effect.all([InstanceStats.read(), InstanceStats.lately(RATES_OVER)])
+  const per_second = Object.fromEntries(
+    lately.map(({ events, type }) => [type, events / Duration.toSeconds(RATES_OVER)]),
+  )
+  return { at, ...pulse, per_second } satisfies Snapshot
+})
+
+/** Look after look on a screen of its own, until it is stopped; then the terminal is as it was. */
+export const watch = (interval_s: number, write: (text: string) => Effect.Effect<void>) =>
+  Effect.acquireUseRelease(
+    write(OTHER_SCREEN),
+    () =>
+      look.pipe(
+        Effect.flatMap((snapshot) => write(`${FROM_THE_TOP}${screen(snapshot).map(Visible.escaped).join("\n")}\n`)),
+        Effect.andThen(Effect.sleep(Duration.seconds(interval_s))),
+        Effect.forever,
+      ),
+    () => write(OWN_SCREEN),
+  )
+
+export const top = Command.make(
+  "top",
+  {
+    json: output.json,
+    interval: Flag.Int("interval").pipe(
+      Flag.withDescription("Seconds between two looks"),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_600 }))),
+      Flag.withDefault(DEFAULT_INTERVAL_S),
+    ),
+  },
+  Effect.fn(function* ({ interval, json }) {
+    if (json) return yield* output.printOne({ ...(yield* look) }, { json })
+    // Into a pipe goes one look; a screen is there to be watched.
+    if (!process.stdout.isTTY) return yield* output.say(...screen(yield* look))
+    yield* watch(interval, (text) => Effect.sync(() => void process.stdout.write(text)))
+  }),
+).pipe(
+  Command.withDescription("Watch what goes on: rates, the queue, projections, connections"),
+  Command.provide(withStore),
+)
+
+const WATCHED = [
+  ["accepted", "EmailQueued"],
+  ["delivered", "EmailDelivered"],
+  ["sent", "EmailSent"],
+  ["deferred", "EmailDeferred"],
+  ["bounced", "EmailBounced"],
+  ["failed", "EmailFailed"],
+] as const
+
+const screen = ({
+  at,
+  connections,
+  followers,
+  per_second,
+  position,
+  queue,
+  size_bytes,
+  workers,
+}: Snapshot): ReadonlyArray<string> => {
+  const rates = WATCHED.map(([word, type]) => `${word} ${(per_second[type] ?? 0).toFixed(1)}`)
+  const rowOf = (kind: string) => {
+    const of = (state: InstanceStats.Waiting["state"]) => queue.find((row) => row.kind === kind && row.state === state)
+    const first = Option.fromUndefinedOr(of("ready")?.oldest_s)
+    return [
+      kind,
+      ...InstanceStats.STATES.map((state) => whole(of(state)?.rows ?? 0)),
+      Option.match(first, { onNone: () => "-", onSome: (seconds) => `${Math.max(0, seconds).toFixed(1)} s` }),
+    ]
+  }
+  return [
+    `Waybill ${VERSION}   ${at}   ${workers} ${workers === 1 ? "worker" : "workers"}   log at ${whole(position)}   ${whole(size_bytes / MB)} MB`,
+    `a second: ${rates.join("   ")}`,
+    "",
+    ...table([["queue", "ready", "under way", "later", "oldest"], ...InstanceStats.KINDS.map(rowOf)]),
+    "",
+    ...table([
+      ["projection", "behind", "by"],
+      ...followers.map(({ behind_events, behind_s, name }) => [name, whole(behind_events), `${behind_s.toFixed(1)} s`]),
+    ]),
+    "",
+    ...table([
+      ["connections", "state", ""],
+      ...connections.map(({ application, connections, state }) => [application, state, whole(connections)]),
+    ]),
+  ]
+}
+
+const whole = (count: number): string => Math.round(count).toLocaleString("en")
+
+/** Words to the left, numbers to the right. */
+const table = (given: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  // Before widths are measured: whoever connects to the database names their own connection.
+  const rows = given.map((row) => row.map(Visible.escaped))
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  return rows.map((row) =>
+    row.map((text, i) => (i === 0 ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0))).join("  "),
+  )
+}

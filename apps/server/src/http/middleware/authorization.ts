@@ -1,0 +1,57 @@
+import { Authorization, CurrentKey, RequiredScope } from "@waybill/api/Authorization"
+import * as ApiError from "@waybill/api/errors/ApiError"
+import * as BoundKeys from "@waybill/api/BoundKeys"
+import { Unauthorized } from "@waybill/api/errors/RequestRefusal"
+import * as KeyReach from "@waybill/domain/account/KeyReach"
+import * as Scope from "@waybill/domain/account/Scope"
+import * as Team from "@waybill/domain/account/Team"
+import { type Actor, Provenance } from "@waybill/store/commit/Provenance"
+import { Context, Effect, Layer, Option } from "effect"
+import * as Revocations from "../../live/Revocations.ts"
+import { Admitted } from "./Admitted.ts"
+
+/** Whose doing it is that a request asks for. */
+export const provenanceOf = (actor: Actor, request_id: string, address: string): Provenance => ({
+  actor,
+  request_id,
+  correlation_id: request_id,
+  causation_id: null,
+  address,
+})
+
+/**
+ * The edge has let the caller in. Here the endpoint's scope and its rule for bound keys are asked, and the caller's name
+ * is put where every event takes it from.
+ */
+export const AuthorizationLive = Layer.succeed(
+  Authorization,
+  Authorization.of({
+    api_key: Effect.fnUntraced(function* (handler, { endpoint, group }) {
+      const admitted = yield* Admitted
+      if (admitted === undefined) return yield* new Unauthorized({ why: "missing" })
+      const { actor, current } = callerOf(admitted)
+      const required = Context.getOption(endpoint.annotations, RequiredScope)
+      if (Option.isSome(required) && !Scope.permits(current.scopes, required.value))
+        return yield* new Scope.MissingScope({ required_scope: required.value })
+      if (current.domain !== null && BoundKeys.ruleOf(group.identifier, endpoint.identifier) === "whole account")
+        return yield* new KeyReach.OutsideOfDomain({ bound: current.domain, subject: "endpoint" })
+      const request_id = yield* ApiError.RequestId
+      return yield* handler.pipe(
+        Effect.provideService(CurrentKey, current),
+        Effect.provideService(Revocations.CurrentGround, { admitted, scope: Option.getOrUndefined(required) }),
+        Effect.provideService(Provenance, provenanceOf(actor, request_id, admitted.address)),
+      )
+    }),
+  }),
+)
+
+/** A user may do what the scopes of the role in their account allow, as if they held a key with them. */
+const callerOf = (admitted: Admitted): { readonly actor: Actor; readonly current: CurrentKey["Service"] } => {
+  if ("user" in admitted) {
+    const { account_id, role, user_id } = admitted.user
+    const current = { account_id, key_id: null, scopes: Team.SCOPES[role], domain: null }
+    return { actor: { type: "user", id: user_id }, current }
+  }
+  const { account_id, domain, id, scopes } = admitted.key
+  return { actor: { type: "api_key", id }, current: { account_id, key_id: id, scopes, domain } }
+}

@@ -1,0 +1,46 @@
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as Email from "@waybill/domain/email/Email"
+import type * as DomainName from "@waybill/domain/domain/DomainName"
+import { EmailNotFound } from "@waybill/domain/email/EmailRefusal"
+import type * as Id from "@waybill/domain/values/Id"
+import * as KeyReach from "@waybill/domain/account/KeyReach"
+import * as ApiKeys from "@waybill/store/readmodels/ApiKeys"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Effect } from "effect"
+import { now } from "../../operate/fresh.ts"
+
+/** Fails where the caller's key is bound to another domain than that of the thing. */
+export const checkDomain = Effect.fnUntraced(function* (domain: string | null) {
+  const { domain: bound } = yield* CurrentKey
+  if (bound !== null && domain !== bound) return yield* new KeyReach.OutsideOfDomain({ bound, subject: "thing" })
+})
+
+/**
+ * Fails where the message belongs to another domain than the one that the caller's key is bound to. Asked before an
+ * idempotency key is, so that no kept answer is shown to a key that could not have caused it.
+ */
+export const checkEmail = Effect.fnUntraced(function* (id: Id.EmailId) {
+  const { account_id, domain } = yield* CurrentKey
+  if (domain === null) return
+  const store = yield* EventStore
+  const state = yield* store.state(Email, { account_id, stream_id: id })
+  if (state._tag === "Unborn") return yield* new EmailNotFound()
+  yield* checkDomain(state.accepted.domain)
+})
+
+/** The filter by domain that holds for the caller: the one that was asked for, and for a bound key its own. */
+export const domainFilter = Effect.fnUntraced(function* (asked: DomainName.DomainName | undefined) {
+  const { domain } = yield* CurrentKey
+  if (asked !== undefined) yield* checkDomain(asked)
+  return asked ?? domain ?? undefined
+})
+
+/** What the caller may do at most, and so what it may make: everything that its role allows, for a session. */
+export const reachOfCaller = Effect.gen(function* () {
+  const { account_id, domain, key_id, scopes } = yield* CurrentKey
+  if (key_id === null) return { scopes, domain, allowed_ips: [], expires_at: null } as KeyReach.Reach
+  const { allowed_ips, expires_at } = yield* Effect.orDie(
+    Effect.fromOption(yield* ApiKeys.find(yield* now, account_id, key_id)),
+  )
+  return { scopes, domain, allowed_ips, expires_at } as KeyReach.Reach
+})

@@ -1,0 +1,119 @@
+import { InvalidRequest, NoSuchRoute } from "@waybill/api/errors/RequestRefusal"
+import { RequiredScope } from "@waybill/api/Authorization"
+import type { Scope } from "@waybill/domain/account/Scope"
+import type { Detail } from "@waybill/domain/values/Refusal"
+import { Validation } from "@waybill/api/errors/Validation"
+import * as Violations from "@waybill/api/errors/Violations"
+import { ByteSize, Context, Effect, Layer, Option, Result, Schema, type SchemaIssue } from "effect"
+import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
+import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
+import { isUtf8 } from "node:buffer"
+import * as Bodies from "./Bodies.ts"
+import * as JsonShape from "./JsonShape.ts"
+
+/** Bodies are read and checked before any schema sees them; what schemas then find is said in plain words. */
+export const layer = (maxBodyBytes: number) =>
+  Layer.succeed(Validation, (handler, { endpoint }) => {
+    const checked =
+      endpoint.payload.size === 0
+        ? handler
+        : Effect.andThen(
+            readBody(Option.getOrUndefined(Context.getOption(endpoint.annotations, RequiredScope))),
+            handler,
+          ).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)))
+    return explained(checked, endpoint)
+  })
+
+type Refused = NoSuchRoute | InvalidRequest
+
+const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEndpoint.Top) =>
+  Effect.catch(handler, (error): Effect.Effect<never, E | Refused, HttpServerRequest.HttpServerRequest> =>
+    HttpApiError.HttpApiSchemaError.is(error) ? explain(error, endpoint) : Effect.fail(error),
+  )
+
+const refuse = (reason: InvalidRequest["reason"], message: string) =>
+  new InvalidRequest({ reason, details: [{ path: "", message }] })
+
+/** Reads a body of JSON, which is bounded in its values and its depth before anything parses it. */
+export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const type = (request.headers["content-type"] ?? "application/json").split(";", 1)[0]?.trim() ?? ""
+  if (type.toLowerCase() !== "application/json")
+    return yield* refuse("unsupported_media_type", "must be sent as application/json")
+  const encoding = request.headers["content-encoding"] ?? "identity"
+  if (encoding !== "identity") return yield* refuse("unsupported_media_type", "must be sent without Content-Encoding")
+  // Read once: what follows finds it in the request's own cache.
+  const read = Bodies.reading(({ arrayBuffer }) => Effect.catch(arrayBuffer, (error) => unreadable(error)), scope)
+  const bytes = Buffer.from(yield* read)
+  const problem = problemOf(bytes)
+  if (problem !== undefined) return yield* problem
+})
+
+/** What makes a body not worth parsing. */
+export const problemOf = (bytes: Buffer): InvalidRequest | undefined => {
+  if (!isUtf8(bytes)) return refuse("malformed_json", "is not UTF-8")
+  const tooMuch = JsonShape.problem(bytes)
+  return tooMuch === undefined ? undefined : refuse("payload_too_large", tooMuch)
+}
+
+const unreadable = (error: HttpServerError.HttpServerError) =>
+  error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
+    ? refuse("payload_too_large", "is larger than this service takes")
+    : refuse("malformed_request", "ended before it was complete")
+
+const explain = (
+  error: HttpApiError.HttpApiSchemaError,
+  endpoint: HttpApiEndpoint.Top,
+): Effect.Effect<never, Refused, HttpServerRequest.HttpServerRequest> => {
+  switch (error.kind) {
+    case "Params":
+      // An id that can be none leads nowhere, like any other path.
+      return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) =>
+        Effect.fail(new NoSuchRoute({ method, path: url.split("?", 1)[0] ?? url })),
+      )
+    case "Body":
+    case "ResponseHeaders":
+      return Effect.die(error)
+    case "Headers":
+      return Effect.flatMap(bodyTrouble(endpoint), (body) =>
+        Effect.fail(together(invalid("Headers", error.cause.issue), body)),
+      )
+    default:
+      return Effect.fail(
+        // Only JSON.parse speaks about the whole body without saying what it should have been.
+        error.kind === "Payload" && error.cause.issue._tag === "InvalidValue"
+          ? notJson()
+          : invalid(error.kind, error.cause.issue),
+      )
+  }
+}
+
+/** The router stops at the first part of a request that is wrong; the body comes after the headers. */
+const bodyTrouble = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+  const [payload] = endpoint.payload.values()
+  if (payload === undefined) return undefined
+  const text = yield* Effect.orDie(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => request.text))
+  const schema: Schema.Top = payload.schemas[0]
+  const decode = Schema.decodeUnknownEffect(schema as Schema.Codec<unknown, unknown>, { errors: "all" })
+  try {
+    const decoded = yield* Effect.result(decode(text === "" ? undefined : JSON.parse(text)))
+    return Result.isSuccess(decoded) ? undefined : invalid("Payload", decoded.failure.issue)
+  } catch {
+    return notJson()
+  }
+})
+
+/** All that is wrong with a request is said at once (contract §2). */
+export const together = (headers: InvalidRequest, body: InvalidRequest | undefined): InvalidRequest =>
+  body === undefined
+    ? headers
+    : new InvalidRequest({ reason: body.reason, details: [...headers.details, ...body.details] })
+
+export const notJson = (): InvalidRequest => refuse("malformed_json", "is not valid JSON")
+
+export const invalid = (kind: HttpApiError.HttpApiSchemaError["kind"], issue: SchemaIssue.Issue): InvalidRequest => {
+  const details = Violations.fromIssue(issue)
+  return new InvalidRequest({ reason: "validation_failed", details: kind === "Headers" ? details.map(spell) : details })
+}
+
+const spell = ({ message, path }: Detail) => ({ path: path === "idempotency-key" ? "Idempotency-Key" : path, message })

@@ -1,0 +1,43 @@
+import * as ApiKey from "@waybill/domain/account/ApiKey"
+import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import type * as Content from "@waybill/domain/email/Content"
+import type { AccountId } from "@waybill/domain/values/Id"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Effect, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { hash } from "node:crypto"
+import { newId, now } from "./fresh.ts"
+
+/** What is kept of a key. */
+export const hashOf = (secret: string): Content.Sha256 => hash("sha256", secret, "hex") as Content.Sha256
+
+/** A new key's id and what is known of it. The only moment at which its secret exists outside its owner's hands. */
+export const drawKey = Effect.fnUntraced(function* (createdBy: string | null) {
+  const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
+  const keyId = yield* newId("ApiKeyId")
+  return { now: yield* now, keyId, secret, hash: hashOf(secret), createdBy }
+})
+
+export const createApiKey = Effect.fn("createApiKey")(function* (
+  account_id: AccountId,
+  createdBy: string | null,
+  command: ApiKey.Command,
+) {
+  const store = yield* EventStore
+  const facts = yield* drawKey(createdBy)
+  const { keyId, secret } = facts
+  yield* store.transact({
+    account_id,
+    streams: [{ aggregate: ApiKey, id: keyId, fresh: true }],
+    needs: { tally: "api_key" },
+    decide: ({ facts: { tally } }) =>
+      Result.map(
+        ApiKey.create({ ...facts, active: tally(account_id, "api_key") }, command)(ApiKey.initial),
+        (events) => ({
+          append: [{ aggregate: ApiKey, id: keyId, events }],
+          answer: undefined,
+        }),
+      ),
+  })
+  return { keyId, secret }
+})

@@ -1,0 +1,25 @@
+import type { DkimKey } from "@waybill/domain/domain/DkimKey"
+import type { AccountId, DomainId } from "@waybill/domain/values/Id"
+import { type Algorithm, generateEd25519, generateRsa } from "@waybill/mail/dkim/DkimKey"
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import { Effect, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+
+const NAME_BYTES = 8
+
+const generate = { rsa: generateRsa, ed25519: generateEd25519 }
+
+/** A fresh key whose private half is sealed before the log learns of the public one. */
+export const newDkimKey = Effect.fn("newDkimKey")(function* (
+  account_id: AccountId,
+  domain_id: DomainId,
+  algorithm: Algorithm,
+  selector: string,
+): Effect.fn.Return<DkimKey, never, Secrets> {
+  const secrets = yield* Secrets
+  const { privateKey, record } = yield* generate[algorithm]
+  // A name of its own: of two rotations at once one is decided anew, and must not have replaced the other's key.
+  const key_ref = `dkim:${selector}:${Buffer.from(SecureRandom.randomBytesUnsafe(NAME_BYTES)).toString("hex")}`
+  yield* secrets.seal({ account_id, id: domain_id, purpose: key_ref }, Redacted.value(privateKey))
+  return { selector, algorithm, public_key: record.slice(record.indexOf("p=") + 2), key_ref }
+})

@@ -1,0 +1,103 @@
+import * as Domain from "@waybill/domain/domain/Domain"
+import * as DomainName from "@waybill/domain/domain/DomainName"
+import type { AccountId, DomainId } from "@waybill/domain/values/Id"
+import * as TrackingDomain from "@waybill/domain/domain/TrackingDomain"
+import * as DomainCheck from "@waybill/mail/dns/DomainCheck"
+import * as DomainRecords from "@waybill/mail/dns/DomainRecords"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import type { Unit } from "@waybill/store/commit/Commit"
+import { Effect, Result } from "effect"
+import { newDkimKey } from "./domainKeys.ts"
+import { newId, now } from "./fresh.ts"
+import { Instance } from "../http/Instance.ts"
+
+type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain">
+
+/** What the operator decided of the records that domains are to have. */
+export type Ways = Pick<Instance["Service"], "returnPath" | "trackingHost">
+
+/** The records that the owner of a domain is asked to publish. */
+export const expectedRecords = (domain: Published, { returnPath, trackingHost }: Ways) =>
+  DomainRecords.expectedRecords(
+    domain.name,
+    // Until DNS shows a new key the old one signs, and mail is as good without a second signature.
+    Domain.publishedKeys(domain).map((key) => ({ ...key, required: key.selector === domain.dkim.selector })),
+    { return_path: returnPath, tracking: trackingRecord(domain, trackingHost) },
+  )
+
+const trackingRecord = ({ name, tracking_domain }: Published, target: string | null) =>
+  tracking_domain === undefined || target === null
+    ? undefined
+    : { host: TrackingDomain.hostOf(tracking_domain.name, name), target }
+
+/** The unit that adds a domain, its key made and sealed. */
+export const addition = Effect.fn("domains.addition")(function* (account_id: AccountId, name: DomainName.DomainName) {
+  const { transport } = yield* Instance
+  const domainId = yield* newId("DomainId")
+  const dkim = yield* newDkimKey(account_id, domainId, "rsa", Domain.nextSelector(null, "rsa"))
+  const at = yield* now
+  return {
+    account_id,
+    streams: [{ aggregate: Domain, id: domainId, fresh: true }],
+    needs: { domains: [name], tally: "domain" },
+    decide: (view) => {
+      const taken = view.facts.domain(account_id, name) !== undefined
+      const decide = Domain.add({
+        now: at,
+        domainId,
+        name,
+        dkim,
+        transport: null,
+        taken,
+        others: view.facts.tally(account_id, "domain"),
+        captured: transport === "capture",
+      })
+      return Result.map(decide(Domain.initial), (events) => ({
+        append: [{ aggregate: Domain, id: domainId, events }],
+        answer: events.reduce(Domain.evolve, Domain.initial),
+      }))
+    },
+  } satisfies Unit<Domain.State, unknown>
+})
+
+interface Lease {
+  readonly id: string
+  readonly token: string
+}
+
+/**
+ * Asks DNS what a domain's owner has published, and writes down what that means, settling the lease under which it was
+ * asked. Answers with the domain as it is then, or `undefined` where there was nothing to write down.
+ */
+export const check = Effect.fn("domains.check")(function* (account_id: AccountId, id: DomainId, lease?: Lease) {
+  const store = yield* EventStore
+  const state = yield* store.state(Domain, { account_id, stream_id: id })
+  if (state._tag !== "Domain") return undefined
+  const decide = yield* look(state)
+  return yield* store
+    .transact({
+      account_id,
+      streams: [{ aggregate: Domain, id }],
+      ...(lease === undefined ? {} : { leases: [lease] }),
+      decide: (view) => {
+        const before = view.state<Domain.State>(Domain, id)
+        return Result.map(decide(before), (events) => ({
+          append: [{ aggregate: Domain, id, events }],
+          answer: events.reduce(Domain.evolve, before),
+        }))
+      },
+    })
+    .pipe(
+      Effect.map((done) => (done._tag === "Committed" ? done.answer : undefined)),
+      // Known already; removed while DNS was being asked; somebody else's to settle.
+      Effect.catch(() => Effect.succeed(undefined)),
+    )
+})
+
+const look = Effect.fnUntraced(function* (domain: Domain.Domain) {
+  const { transport, ...ways } = yield* Instance
+  const captured = (domain.transport ?? transport) === "capture"
+  if (captured && DomainName.isReserved(domain.name)) return Domain.verifyReserved(yield* now)
+  const { records } = yield* DomainCheck.check(domain.name, expectedRecords(domain, ways))
+  return Domain.recordCheck(yield* now, records)
+})

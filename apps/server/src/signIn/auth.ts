@@ -1,0 +1,77 @@
+import type { Networks } from "@waybill/mail/dns/Network"
+import * as ApiError from "@waybill/api/errors/ApiError"
+import * as RateWindows from "@waybill/store/admission/RateWindows"
+import * as SignInTries from "@waybill/store/users/SignInTries"
+import { ByteSize, Effect, Option } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as answers from "./answers.ts"
+import { ADDRESS_HEADER, PATH, TRIES_PER_MINUTE } from "./Options.ts"
+import { read } from "./reading.ts"
+import * as refusals from "./refusals.ts"
+import { SignIn } from "./SignIn.ts"
+import * as ClientAddress from "../http/middleware/ClientAddress.ts"
+import { respond } from "../http/middleware/Edge.ts"
+import * as Session from "../http/middleware/Session.ts"
+
+/** A passkey's attestation is the largest thing anybody sends here. */
+export const MAX_AUTH_BODY_BYTES = 64 * 1024
+/** What a browser calls itself is kept with its session. */
+const MAX_AGENT_CHARS = 500
+
+/** What of a request's headers reaches the library; what says something about the client is ours to say. */
+const PASSED = ["cookie", "origin", "referer", "host", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest"]
+
+/** The sign-in library under our roof: a decoded Web request in, a Web answer out. */
+export const layer = (trustedProxies: Networks) =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const signIn = yield* SignIn
+      const handler = answered(signIn, trustedProxies).pipe(
+        Effect.catch((refusal) => Effect.map(ApiError.RequestId, (id) => respond(refusal, id))),
+        Effect.map((answer) => HttpServerResponse.setHeader(answer, "cache-control", "no-store")),
+        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_AUTH_BODY_BYTES)),
+      )
+      yield* router.add("*", `${PATH}/*`, handler)
+    }),
+  )
+
+const answered = Effect.fnUntraced(function* (signIn: SignIn["Service"], trustedProxies: Networks) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const { headers, method } = request
+  if (method !== "GET" && !isOurs(headers, signIn.place)) return yield* refusals.invalidOrigin(signIn.place.origins)
+  const { body, path, tries, url } = yield* read(request, signIn.oidc)
+  // Whoever brings no cookie has no session, and their first page need not wait until the library is read.
+  if (path === "/get-session" && !Session.hasCookie(request)) return HttpServerResponse.jsonUnsafe(null)
+  const address = ClientAddress.of(
+    Option.getOrUndefined(request.remoteAddress),
+    headers["x-forwarded-for"],
+    trustedProxies,
+  )
+  if (tries !== undefined) {
+    const { retry_after_s, total } = yield* SignInTries.count([`${tries}/${RateWindows.clientAddress(address).bucket}`])
+    if (total > TRIES_PER_MINUTE) return yield* refusals.tooManyTries(retry_after_s)
+  }
+  const sent = new Headers(PASSED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])))
+  sent.set("user-agent", (headers["user-agent"] ?? "").slice(0, MAX_AGENT_CHARS))
+  if (body !== null) sent.set("content-type", "application/json")
+  sent.set(ADDRESS_HEADER, address)
+  const answer = yield* signIn.handle(new Request(urlOf(headers, url, signIn.place), { method, headers: sent, body }))
+  return HttpServerResponse.fromWeb(yield* answers.leaving(path, answer))
+})
+
+/** The library looks as well; what changes who is signed in is worth two looks. No browser leaves `Origin` out here. */
+const isOurs = (headers: HttpServerRequest.HttpServerRequest["headers"], place: SignIn["Service"]["place"]): boolean =>
+  headers["origin"] === undefined
+    ? (headers["sec-fetch-site"] ?? "same-origin") === "same-origin"
+    : place.origins.includes(headers["origin"])
+
+/** Under the host it was asked for; whether that is one of ours is the library's to check. */
+const urlOf = (
+  headers: HttpServerRequest.HttpServerRequest["headers"],
+  url: string,
+  place: SignIn["Service"]["place"],
+): string => {
+  const host = headers["host"] ?? ""
+  const scheme = new URL(place.url).protocol
+  return /^[\w.:[\]-]+$/u.test(host) ? `${scheme}//${host}${url}` : `${place.url}${url}`
+}

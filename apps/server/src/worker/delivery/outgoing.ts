@@ -1,0 +1,128 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Address from "@waybill/domain/values/Address"
+import type * as Email from "@waybill/domain/email/Email"
+import * as Compose from "@waybill/mail/compose/Compose"
+import * as Dkim from "@waybill/mail/dkim/Dkim"
+import type { Message } from "@waybill/mail/compose/Message"
+import * as Parser from "@waybill/mail/parsing/Parser"
+import type { Addresses, Places } from "@waybill/mail/compose/TrackedHtml"
+import type { OutgoingMessage } from "@waybill/mail/transport/Transport"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
+import * as Content from "@waybill/store/content/Content"
+import type { Pending } from "@waybill/store/outbox/PendingDeliveries"
+import { Data, DateTime, Effect, Option, Result } from "effect"
+import type { Track } from "../../links/tracking.ts"
+
+/** The index of the return path where one transaction carries recipients of several domains, as to a relay. */
+export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1
+
+export interface Sender {
+  readonly returnPath: { readonly secretKey: Uint8Array; readonly domain: string }
+  /** The https address of one-click unsubscription, where the message can have one. */
+  readonly unsubscribeUrl?: (message: Email.Message) => string | undefined
+  readonly track?: Track
+}
+
+/** It will never be possible to send this. */
+export class Unsendable extends Data.TaggedError("Unsendable")<{
+  readonly category: "content_expired" | "not_composable"
+  readonly message: string
+}> {}
+
+/**
+ * The same bytes whenever it is asked for: all that they are made of lies in the log and in the content. But for where
+ * tracked links lead over, which is as things stand when they are written.
+ */
+export const composed = Effect.fnUntraced(function* (
+  account_id: string,
+  { content: known, domain, message }: Pick<Pending, "content" | "domain" | "message">,
+  { track, unsubscribeUrl }: Pick<Sender, "track" | "unsubscribeUrl">,
+  parsing: Parser.Options = {},
+): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Parser.Busy, PgClient.PgClient> {
+  const { accepted } = message
+  const content = known === undefined ? yield* Content.whole(account_id, accepted.content) : Option.some(known)
+  if (Option.isNone(content)) {
+    return yield* new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" })
+  }
+  const { attachments, html, text } = content.value
+  const mail: Message = {
+    id: accepted.email_id,
+    createdAt: DateTime.makeUnsafe(accepted.created_at),
+    from: accepted.from,
+    to: accepted.to,
+    cc: accepted.cc,
+    bcc: accepted.bcc,
+    replyTo: accepted.reply_to,
+    subject: accepted.subject,
+    html: html ?? undefined,
+    text: text ?? undefined,
+    headers: accepted.headers,
+    attachments: attachments.map(({ bytes, content_id, content_type, filename }) => ({
+      filename,
+      content: bytes,
+      contentType: content_type,
+      contentId: content_id ?? undefined,
+    })),
+    unsubscribeUrl: accepted.list_unsubscribe ? unsubscribeUrl?.(message) : undefined,
+    tracking: track?.(account_id, message, domain),
+  }
+  const made = Compose.compose(mail, yield* derived(account_id, mail, parsing))
+  return Result.isFailure(made)
+    ? yield* new Unsendable({ category: "not_composable", message: made.failure.message })
+    : made.success
+})
+
+const UNTRACKED: Places = { edits: [], picture: undefined }
+
+/**
+ * What is made of the HTML by reading it, with bounded work. Where that comes to nothing, the message goes out all the
+ * same: with its HTML alone, as a customer may ask for by an empty text, and with its links as they are.
+ */
+const derived = Effect.fnUntraced(function* (
+  account_id: string,
+  mail: Message,
+  parsing: Parser.Options,
+): Effect.fn.Return<Compose.Derived, Parser.Busy> {
+  const { html, text, tracking } = mail
+  if (html === undefined) return {}
+  const derivedText = Parser.run("text", html, account_id, parsing).pipe(
+    Effect.catchTag("Killed", () => Effect.succeed("")),
+  )
+  const places = (tracking: Addresses) =>
+    Parser.run("links", Compose.linksIn(mail, html, tracking), account_id, parsing).pipe(
+      Effect.catchTag("Killed", () => Effect.succeed(UNTRACKED)),
+    )
+  return {
+    text: text ?? (yield* derivedText),
+    places: tracking === undefined ? undefined : yield* places(tracking),
+  }
+})
+
+/** The message as it goes onto the wire, but for its attempt and its return path: composed and signed once, for all. */
+export const outgoing = Effect.fnUntraced(function* (
+  account_id: string,
+  pending: Pick<Pending, "content" | "domain" | "message">,
+  sender: Sender,
+  keys: ReadonlyArray<Dkim.Key>,
+): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Dkim.SigningFailed, PgClient.PgClient> {
+  // As many messages as are delivered at once wait at most, so none is ever told to come back.
+  const { bytes, smtpUtf8 } = yield* composed(account_id, pending, sender, { patient: true }).pipe(
+    Effect.catchTag("Busy", Effect.die),
+  )
+  return { bytes: keys.length === 0 ? bytes : yield* Dkim.sign(bytes, keys), smtpUtf8 }
+})
+
+/**
+ * Where reports about these recipients come back to. Each of them is shown it, and so is each of their servers: it says
+ * no more than whom they may speak of.
+ */
+export const mailFrom = ({ returnPath }: Sender, message: Email.Message, recipients: ReadonlyArray<string>): string => {
+  const place = message.recipients.findIndex(({ address }) => address === recipients[0])
+  const domains = new Set(recipients.map((recipient) => Address.domainOf(recipient as Address.Address)))
+  const isNamed = domains.size === 1 && place >= 0 && place < WHOLE_MESSAGE
+  return ReturnPath.make(returnPath.secretKey, returnPath.domain, {
+    emailId: message.accepted.email_id,
+    recipientIndex: isNamed ? place : WHOLE_MESSAGE,
+    ...(isNamed && recipients.length > 1 ? { scope: "domain" } : {}),
+  })
+}

@@ -1,0 +1,65 @@
+import { type Dispatch, TEST_TYPE } from "@waybill/store/webhooks/WebhookDeliveries"
+
+/** The version of the payload's shape; it grows, and never changes what is there. */
+export const API_VERSION = "v1"
+
+type Json = Readonly<Record<string, unknown>>
+
+/**
+ * What an endpoint is told: the same words as the API's. Made at dispatch from the log, so that a replay of last month's
+ * event tells last month's facts.
+ */
+export const webhookPayload = (dispatch: Dispatch): string =>
+  JSON.stringify({
+    id: dispatch.event_id,
+    type: dispatch.event_type,
+    api_version: API_VERSION,
+    created_at: dispatch.event?.recorded_at ?? dispatch.created_at,
+    // Orders the events of one object. The position in the log would tell how much other accounts send.
+    sequence: dispatch.event === null ? null : dispatch.event.version,
+    data: data(dispatch),
+  })
+
+const data = ({ email, event, event_type, webhook_id }: Dispatch): Json => {
+  if (event === null) return event_type === TEST_TYPE ? { webhook_id, test: true } : {}
+  switch (event.stream) {
+    case "email":
+      return { ...aboutEmail(event.stream_id, email), ...outcome(event_type, event.data), actor: event.meta.actor }
+    case "api_key":
+      // The hash of a key is nobody's business but the log's.
+      return { key_id: event.stream_id, ...without(event.data, ["hash"]), actor: event.meta.actor }
+    case "domain":
+      return { domain_id: event.stream_id, ...without(event.data, ["dkim"]), actor: event.meta.actor }
+    default:
+      return { ...event.data, actor: event.meta.actor }
+  }
+}
+
+const aboutEmail = (email_id: string, email: Json | null): Json =>
+  email === null
+    ? { email_id }
+    : {
+        email_id,
+        message_id: email["message_id"],
+        from: email["from"],
+        to: email["to"],
+        subject: email["subject"],
+        tags: email["tags"],
+      }
+
+const BOUNCED: ReadonlyArray<string> = ["email.bounced", "email.failed", "email.delivery_delayed"]
+
+const outcome = (type: string, facts: Json): Json => {
+  // The acceptance says nothing that the message itself does not say.
+  if (type === "email.queued") return { scheduled_at: facts["scheduled_at"] }
+  if (!BOUNCED.includes(type)) return without(facts, ["at"])
+  const { bounce_type, category, code, enhanced_code, recipient, response, ...rest } = facts
+  return {
+    recipient,
+    bounce: { type: bounce_type ?? "transient", code, enhanced_code, category, message: response },
+    ...without(rest, ["at"]),
+  }
+}
+
+const without = (facts: Json, names: ReadonlyArray<string>): Json =>
+  Object.fromEntries(Object.entries(facts).filter(([name]) => !names.includes(name)))

@@ -1,0 +1,113 @@
+import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import type { Detail } from "@waybill/domain/values/Refusal"
+import { Data } from "effect"
+
+/** Refusals of a request before any domain rule applies. Their reasons belong to the HTTP layer. */
+export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
+  readonly reason:
+    | "validation_failed"
+    | "malformed_json"
+    | "malformed_request"
+    | "payload_too_large"
+    | "headers_too_large"
+    | "unsupported_media_type"
+    | "request_timeout"
+  readonly details: ReadonlyArray<Detail>
+  /** The message if no field is at fault. */
+  readonly said?: string
+}> {
+  readonly status = 400
+  readonly code = "invalid_request"
+  override get message() {
+    const [first, ...more] = this.details
+    if (first === undefined) return this.said ?? "The request is not valid."
+    const words = first.path === "" ? `The body ${first.message}` : `\`${first.path}\` ${first.message}`
+    return more.length === 0 ? `${words}.` : `${words} (and ${more.length} more, see details).`
+  }
+}
+
+export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{ readonly method: string; readonly path: string }> {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "route_not_found"
+  override get message() {
+    return `There is no route ${this.method} ${this.path.replaceAll(KEY, "wb_…")}.`
+  }
+}
+
+/** Matches an API key in a path, so that the response, and a client's log of it, does not contain the key. */
+const KEY = new RegExp(`${ApiKeySecret.MARK}[0-9A-Za-z]{${ApiKeySecret.PREFIX_CHARS},}`, "gu")
+
+const MESSAGES = {
+  missing: "No API key was sent. Send one in the header: Authorization: Bearer <key>.",
+  malformed: "The Authorization header does not contain a complete API key.",
+  unknown: "This API key does not exist.",
+  expired: "This API key has expired.",
+  revoked: "This API key has been revoked.",
+  address_not_allowed: "This API key is not allowed from this address.",
+} as const
+
+export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly why: keyof typeof MESSAGES }> {
+  readonly status = 401
+  readonly code = "unauthorized"
+  get reason() {
+    return this.why === "missing" ? "api_key_missing" : "api_key_invalid"
+  }
+  override get message() {
+    return MESSAGES[this.why]
+  }
+}
+
+/** The cause of a 500 is logged under the request id and never shown. */
+export class InternalError extends Data.TaggedError("InternalError")<{}> {
+  readonly status = 500
+  readonly code = "internal_error"
+  readonly reason = "internal_error"
+  override get message() {
+    return "Internal error. The cause is logged under this request's id."
+  }
+}
+
+/** Seconds that a client should wait after a refusal for lack of capacity. */
+const OVERLOADED_RETRY_SECONDS = 5
+
+/** A memory or connection budget is exhausted. Nothing was accepted, so the same request can be sent again. */
+export class Overloaded extends Data.TaggedError("Overloaded")<{
+  readonly budget: "connections" | "request_bodies" | "answers" | "parsing"
+}> {
+  readonly status = 503
+  readonly code = "internal_error"
+  readonly reason = "overloaded"
+  readonly retry_after_s = OVERLOADED_RETRY_SECONDS
+  override get message() {
+    return `${EXHAUSTED[this.budget]} Nothing was accepted; send the request again after ${this.retry_after_s} s.`
+  }
+}
+
+const EXHAUSTED = {
+  connections: "Too many connections are open.",
+  request_bodies: "Too many large requests are arriving at once.",
+  answers: "Too many large answers are waiting to be read.",
+  parsing: "Too many messages are being parsed.",
+} as const
+
+/** The message exists, but parsing it exceeds the time or memory limit per message. */
+export class MessageUnreadable extends Data.TaggedError("MessageUnreadable")<{}> {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "message_unreadable"
+  override get message() {
+    return "This message is too complex to display. Download it in the dashboard instead."
+  }
+}
+
+/** A different request body under an idempotency key that is in use. */
+export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused")<{}> {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "idempotency_key_reused"
+  readonly details = [{ path: "Idempotency-Key", message: "was used for another request in the last 24 hours" }]
+  override get message() {
+    return "This Idempotency-Key was used for another request in the last 24 hours. A new request needs a new key."
+  }
+}

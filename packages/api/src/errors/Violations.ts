@@ -1,0 +1,102 @@
+import type { Detail } from "@waybill/domain/values/Refusal"
+import { type SchemaAST, type SchemaIssue } from "effect"
+
+/** Maximum number of violations in one response. */
+export const MAX_DETAILS = 1_000
+
+/**
+ * Returns all violations of a request in plain English, worded to continue after the field's name. Schema issues name
+ * types and filters; clients know fields.
+ */
+export const fromIssue = (issue: SchemaIssue.Issue): ReadonlyArray<Detail> => {
+  const details: Array<Detail> = []
+  collect(issue, [], undefined, details)
+  return details
+}
+
+const collect = (
+  issue: SchemaIssue.Issue,
+  path: ReadonlyArray<PropertyKey>,
+  annotation: string | undefined,
+  details: Array<Detail>,
+): void => {
+  if (details.length >= MAX_DETAILS) return
+  const add = (message: string) => details.push({ path: formatPath(path), message: annotation ?? message })
+  switch (issue._tag) {
+    case "Pointer":
+      return collect(issue.issue, [...path, ...issue.path], annotation, details)
+    case "Encoding":
+      return collect(issue.issue, path, annotation, details)
+    case "Filter":
+      return collect(issue.issue, path, annotation ?? filterMessage(issue), details)
+    case "Composite":
+      for (const each of issue.issues) collect(each, path, annotation, details)
+      return
+    case "AnyOf":
+      if (issue.issues.length === 0) add(`must be ${expected(issue.ast)}`)
+      for (const each of issue.issues) collect(each, path, annotation, details)
+      return
+    case "MissingKey":
+      add("is required")
+      return
+    case "InvalidType":
+      add(`must be ${expected(issue.ast)}`)
+      return
+    case "InvalidValue":
+    case "Forbidden":
+      add(annotated(issue.annotations) ?? "is not valid")
+      return
+    case "UnexpectedKey":
+    case "OneOf":
+      add("is not valid")
+      return
+  }
+}
+
+const filterMessage = (issue: SchemaIssue.Filter): string | undefined => {
+  const ownMessage = annotated(issue.filter.annotations)
+  if (ownMessage !== undefined) return ownMessage
+  const inner = issue.issue._tag === "InvalidValue" ? annotated(issue.issue.annotations) : undefined
+  if (inner !== undefined || issue.issue._tag !== "InvalidValue") return inner
+  const expectation = issue.filter.annotations?.["expected"]
+  return typeof expectation === "string" ? `must be ${expectation}` : undefined
+}
+
+const annotated = (annotations: { readonly [key: string]: unknown } | undefined): string | undefined =>
+  typeof annotations?.["message"] === "string" ? annotations["message"] : undefined
+
+const expected = (ast: SchemaAST.AST): string => {
+  switch (ast._tag) {
+    case "String":
+    case "TemplateLiteral":
+      return "a string"
+    case "Number":
+      return "a number"
+    case "Boolean":
+      return "true or false"
+    case "Arrays":
+      return "an array"
+    case "Objects":
+      return "an object"
+    case "Literal":
+      return String(ast.literal)
+    case "Null":
+      return "null"
+    case "Union":
+      return oneOf(ast.types)
+    default:
+      return "of another type"
+  }
+}
+
+const oneOf = (members: ReadonlyArray<SchemaAST.AST>): string => {
+  // Null is only another way to write an absent value, so errors do not suggest it.
+  const alternatives = [...new Set(members.filter(({ _tag }) => _tag !== "Null" && _tag !== "Undefined").map(expected))]
+  if (alternatives.length < 2) return alternatives[0] ?? "null"
+  const list = `${alternatives.slice(0, -1).join(", ")} or ${alternatives.at(-1)}`
+  return members.every(({ _tag }) => _tag === "Literal") ? `one of ${list}` : list
+}
+
+/** Formats a path such as `to[3]`, `headers.X-Id` or `emails[4].from`. */
+const formatPath = (path: ReadonlyArray<PropertyKey>): string =>
+  path.map((step, nth) => (typeof step === "number" ? `[${step}]` : `${nth === 0 ? "" : "."}${String(step)}`)).join("")

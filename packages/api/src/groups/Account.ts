@@ -1,0 +1,42 @@
+import * as Id from "@waybill/domain/values/Id"
+import * as Plan from "@waybill/domain/account/Plan"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authorization } from "../Authorization.ts"
+import { about } from "../Endpoint.ts"
+import { Validation } from "../errors/Validation.ts"
+
+const at = Timestamp.Timestamp
+
+export const AccountRecord = Schema.Struct({
+  object: Schema.Literal("account"),
+  id: Id.AccountId,
+  name: Schema.String,
+  plan: Plan.Plan,
+  created_at: at,
+  content_days: Schema.Natural.annotate({ description: "Days that message content is kept" }),
+  usage: Schema.Struct({
+    month: Schema.String.annotate({ description: "UTC month", examples: ["2026-11"] }),
+    emails: Schema.Natural.annotate({ description: "Recipients accepted in this month; canceled ones are refunded" }),
+    resets_at: at,
+  }),
+  limits: Schema.Struct({
+    monthly_emails: Schema.NullOr(Schema.Natural).annotate({ description: "`null` is unlimited" }),
+    max_recipients: Schema.Natural.annotate({ description: "Per message, across to, cc and bcc" }),
+    send_per_minute: Schema.Natural,
+    logs_per_minute: Schema.Natural,
+    other_per_minute: Schema.Natural,
+  }),
+}).annotate({ identifier: "Account" })
+export type AccountRecord = typeof AccountRecord.Type
+
+export class Account extends HttpApiGroup.make("account")
+  .add(
+    HttpApiEndpoint.get("get", "/account", { success: AccountRecord }).annotateMerge(
+      about("Get the account", "any key", "Plan, limits and usage of the current month."),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(OpenApi.annotations({ title: "Account", description: "Plan, usage and limits." })) {}

@@ -1,0 +1,96 @@
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import * as ApiError from "../errors/ApiError.ts"
+import { Authorization, Bucket } from "../Authorization.ts"
+import { Batch, BatchAnswer } from "../schemas/Batch.ts"
+import { EmailMessage, ScheduledAt } from "../schemas/EmailMessage.ts"
+import { EmailRecord } from "../schemas/EmailRecord.ts"
+import { about } from "../Endpoint.ts"
+import * as Idempotency from "../schemas/Idempotency.ts"
+import { Validation } from "../errors/Validation.ts"
+
+/** The response to a send: exactly these three fields, for scheduled mail and replays too. */
+export const Acknowledgement = Schema.Struct({
+  id: Id.EmailId,
+  status: Schema.Literal("queued"),
+  created_at: Timestamp.Timestamp,
+}).annotate({ identifier: "Acknowledgement" })
+export type Acknowledgement = typeof Acknowledgement.Type
+
+const params = { id: Id.EmailId }
+const headers = Idempotency.headers
+
+export class Emails extends HttpApiGroup.make("emails")
+  .add(
+    HttpApiEndpoint.post("send", "/email/send", {
+      headers,
+      payload: EmailMessage,
+      success: Idempotency.replayable(Acknowledgement),
+      error: ApiError.Unprocessable,
+    })
+      .annotateMerge(
+        about(
+          "Send an email",
+          "email:send",
+          "Accepts and queues a message. The response is sent once the message is stored durably; logs and webhooks report its delivery.",
+        ),
+      )
+      .annotate(Bucket, "send"),
+    HttpApiEndpoint.post("sendBatch", "/email/send/batch", {
+      headers,
+      payload: Batch,
+      success: Idempotency.replayable(BatchAnswer),
+      error: ApiError.Unprocessable,
+    })
+      .annotateMerge(
+        about(
+          "Send up to 100 emails",
+          "email:send",
+          "Counts as one request and as many emails. Accepts all messages or none, unless `mode` is `permissive`: then each index gets an acknowledgement or an error.",
+        ),
+      )
+      .annotate(Bucket, "send"),
+    HttpApiEndpoint.post("cancel", "/email/:id/cancel", {
+      params,
+      headers,
+      success: Idempotency.replayable(EmailRecord),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Cancel an email",
+        "email:send",
+        "Possible while the email is queued; else, and during a delivery attempt, 422 `not_cancelable`. Canceled mail is refunded to the monthly quota. For a key without `email:logs:read`, the fields for content and recipients are empty.",
+      ),
+    ),
+    HttpApiEndpoint.patch("reschedule", "/email/:id", {
+      params,
+      payload: Schema.Struct({ scheduled_at: ScheduledAt }),
+      success: EmailRecord,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Reschedule an email",
+        "email:send",
+        "Possible while the email is queued; else, and during a delivery attempt, 422 `not_cancelable`. For a key without `email:logs:read`, the fields for content and recipients are empty.",
+      ),
+    ),
+    HttpApiEndpoint.post("resend", "/email/:id/resend", {
+      params,
+      headers,
+      success: Idempotency.replayable(Acknowledgement),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Resend an email",
+        "email:send",
+        "Queues a copy with its own id for every recipient that the message did not reach. Possible while the content is kept.",
+      ),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Emails", description: "Send, cancel, reschedule and resend emails." }),
+  ) {}

@@ -1,0 +1,113 @@
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import * as ApiError from "../errors/ApiError.ts"
+import { Authorization } from "../Authorization.ts"
+import { about } from "../Endpoint.ts"
+import { EventRecord } from "../schemas/EventRecord.ts"
+import * as Page from "../schemas/Page.ts"
+import { Validation } from "../errors/Validation.ts"
+
+export const MAX_EVENTS = 1_000
+export const DEFAULT_EVENTS = 100
+
+/** Longest wait of a request, shorter than the usual timeout of proxies. */
+export const MAX_WAIT_SECONDS = 20
+
+const TYPES = DomainEvent.TAGS.map(DomainEvent.publicType)
+
+/** One or several types, separated by commas. */
+const Types = Schema.String.annotate({
+  description: "One or several types, separated by commas",
+  examples: ["email.delivered,email.bounced"],
+}).pipe(
+  Schema.decodeTo(
+    Schema.Array(Schema.String),
+    SchemaTransformation.transformEffect<ReadonlyArray<string>, string>({
+      decode: (text) => {
+        const words = text.split(",").map((word) => word.trim())
+        const unknown = words.find((word) => DomainEvent.tagsOf(word).length === 0)
+        return unknown === undefined
+          ? Effect.succeed(words)
+          : Effect.fail(new SchemaIssue.InvalidValue({ message: `takes one or several of ${TYPES.join(", ")}` }))
+      },
+      encode: (types) => Effect.succeed(types.join(",")),
+    }),
+  ),
+)
+
+/** `20s` or a bare number of seconds. */
+const Wait = Schema.String.annotate({
+  description: `How long to wait for an event if there is none, at most ${MAX_WAIT_SECONDS}s`,
+  examples: ["20s"],
+}).pipe(
+  Schema.decodeTo(
+    Schema.Int,
+    SchemaTransformation.transformEffect<number, string>({
+      decode: (text) => {
+        const seconds = /^[0-9]{1,2}s?$/u.test(text) ? Number.parseInt(text, 10) : Number.NaN
+        return seconds <= MAX_WAIT_SECONDS
+          ? Effect.succeed(seconds)
+          : Effect.fail(new SchemaIssue.InvalidValue({ message: `takes 0s to ${MAX_WAIT_SECONDS}s` }))
+      },
+      encode: (seconds) => Effect.succeed(`${seconds}s`),
+    }),
+  ),
+)
+
+/** A range of the log. `next_position` also advances past events that the filter left out. */
+export const Feed = Schema.Struct({
+  object: Schema.Literal("list"),
+  has_more: Schema.Boolean,
+  next_position: Page.Position.annotateKey({
+    description: "The `after_position` of the next request; store it together with your results",
+  }),
+  data: Schema.Array(EventRecord),
+}).annotate({ identifier: "EventFeed" })
+
+/** Position of the stream while there are no events. Also keeps proxies from closing an idle connection. */
+export const Ping = Schema.Struct({ position: Page.Position }).annotate({ identifier: "EventStreamPing" })
+export type Ping = typeof Ping.Type
+
+const Streamed = HttpApiSchema.StreamSse({
+  events: Schema.Struct({
+    id: Schema.String,
+    event: Schema.Literals(["message", "ping"]),
+    data: Schema.fromJsonString(Schema.Union([EventRecord, Ping])),
+  }),
+})
+
+export class Events extends HttpApiGroup.make("events")
+  .add(
+    HttpApiEndpoint.get("list", "/events", {
+      query: {
+        after_position: Schema.optionalKey(Page.From),
+        types: Schema.optionalKey(Types),
+        limit: Page.limit(MAX_EVENTS, DEFAULT_EVENTS),
+        wait: Schema.optionalKey(Wait),
+      },
+      success: Feed,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "List events",
+        "admin",
+        "All events of the account in order, oldest first. Never skips an event, even during concurrent writes. With `wait`, an empty response waits for the next event.",
+      ),
+    ),
+    HttpApiEndpoint.get("stream", "/events/stream", {
+      query: { after_position: Schema.optionalKey(Page.From), types: Schema.optionalKey(Types) },
+      headers: { "last-event-id": Schema.optionalKey(Page.From) },
+      success: Streamed,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Stream events",
+        "admin",
+        "Server-sent events from `after_position` or `Last-Event-ID`, else from now on. The id of each is its position. A stream ends after a few minutes; reconnect with the last id.",
+      ),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(OpenApi.annotations({ title: "Events", description: "The event log of the account." })) {}

@@ -1,0 +1,113 @@
+import * as Account from "@waybill/domain/account/Account"
+import * as Address from "@waybill/domain/values/Address"
+import type * as Id from "@waybill/domain/values/Id"
+import * as Plan from "@waybill/domain/account/Plan"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Schema } from "effect"
+
+/** Prefix of the endpoints for the dashboard's operator screens. They are not part of the public contract. */
+export const PREFIX = "/v1/operate"
+
+export const NewAccount = Schema.Struct({
+  name: Account.Name,
+  plan: Plan.Plan,
+  /** Address of the first owner, who is invited. */
+  owner: Address.FromText,
+})
+
+export const AccountChange = Schema.Struct({
+  plan: Schema.optionalKey(Plan.Plan),
+  /** Whether tracked links of this account redirect. */
+  links_followed: Schema.optionalKey(Schema.Boolean),
+})
+
+export const Swap = Schema.Struct({ back: Schema.Boolean })
+
+export interface OperatedAccount {
+  readonly id: Id.AccountId
+  readonly name: string
+  readonly plan: Plan.Plan
+  readonly created_at: Timestamp.Timestamp
+  readonly members: number
+  /** Recipients accepted this month, and the limit; `null` is unlimited. */
+  readonly emails: number
+  readonly monthly_emails: number | null
+  /** When an operator stopped this account's tracked links; `null` while they redirect. */
+  readonly links_stopped_at: Timestamp.Timestamp | null
+}
+
+export interface Node {
+  readonly id: string
+  readonly started_at: string
+  readonly beat_at: string
+  /** Whether its heartbeat is recent. Other processes take over the work of a process that is not alive. */
+  readonly alive: boolean
+  /** Number of rows that it has leased. */
+  readonly leases: number
+}
+
+export interface Nodes {
+  readonly nodes: ReadonlyArray<Node>
+  readonly connections: ReadonlyArray<{
+    readonly application: string
+    readonly state: string
+    readonly connections: number
+  }>
+  readonly size_bytes: number
+  readonly release: string
+}
+
+export interface Queues {
+  readonly queue: ReadonlyArray<{
+    readonly kind: string
+    readonly state: "ready" | "leased" | "scheduled"
+    readonly rows: number
+    readonly oldest_s: number
+  }>
+  /** Events per second over the last 10 seconds, by type. */
+  readonly per_second: Readonly<Record<string, number>>
+  readonly workers: number
+  readonly position: number
+}
+
+export interface ProjectionVersion {
+  readonly name: string
+  readonly version: number
+  readonly state: string
+  readonly behind: number
+  readonly rows: number
+  readonly size_bytes: number
+  readonly events: number
+}
+
+/** A rebuild or verification that was started on the responding node. */
+export interface ProjectionJob {
+  readonly name: string
+  readonly kind: "rebuild" | "verify"
+  readonly started_at: string
+  readonly phase: string
+  readonly events: number
+  readonly total: number
+  readonly eta_seconds: number | null
+  /** `null` while it runs. */
+  readonly ended: null | { readonly good: boolean; readonly said: string }
+}
+
+/** A build on any node or the command line, running or abandoned. */
+export interface ProjectionUnderWay {
+  readonly name: string
+  /** `null` during a verification or swap, which builds nothing. */
+  readonly version: number | null
+  readonly working: boolean
+  readonly phase: "folding" | "indexing" | "comparing"
+  readonly events: number
+  readonly total: number
+  readonly slices: number
+  readonly slices_done: number
+}
+
+export interface Projections {
+  readonly versions: ReadonlyArray<ProjectionVersion>
+  readonly under_way: ReadonlyArray<ProjectionUnderWay>
+  readonly jobs: ReadonlyArray<ProjectionJob>
+}

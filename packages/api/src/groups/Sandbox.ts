@@ -1,0 +1,122 @@
+import * as ApiError from "../errors/ApiError.ts"
+import * as Address from "@waybill/domain/values/Address"
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authorization } from "../Authorization.ts"
+import { about } from "../Endpoint.ts"
+import * as Page from "../schemas/Page.ts"
+import { Validation } from "../errors/Validation.ts"
+
+/** Longest wait of a request: enough for a test suite. */
+export const MAX_WAIT_SECONDS = 60
+
+/** A number of seconds such as `10s`. */
+const Wait = Schema.String.annotate({
+  description: `How long to wait for a message if there is none, at most ${MAX_WAIT_SECONDS}s`,
+  examples: ["10s"],
+}).pipe(
+  Schema.decodeTo(
+    Schema.Int,
+    SchemaTransformation.transformEffect<number, string>({
+      decode: (text) => {
+        const seconds = /^(\d{1,3})s$/u.exec(text)?.[1]
+        return seconds !== undefined && Number(seconds) <= MAX_WAIT_SECONDS
+          ? Effect.succeed(Number(seconds))
+          : Effect.fail(
+              new SchemaIssue.InvalidValue({
+                message: `must be a number of seconds up to ${MAX_WAIT_SECONDS}, such as 10s`,
+              }),
+            )
+      },
+      encode: (seconds) => Effect.succeed(`${seconds}s`),
+    }),
+  ),
+)
+
+const fields = {
+  object: Schema.Literal("sandbox_message"),
+  id: Id.EmailId.annotateKey({ description: "Id of the email" }),
+  recipients: Schema.Array(Schema.String).annotate({ description: "The envelope recipients" }),
+  subject: Schema.String,
+  mail_from: Schema.String.annotate({ description: "The return path" }),
+  size_bytes: Schema.Natural,
+  created_at: Timestamp.Timestamp,
+  expires_at: Timestamp.Timestamp,
+}
+
+export const Message = Schema.Struct(fields).annotate({ identifier: "SandboxMessage" })
+export type Message = typeof Message.Type
+
+const Part = Schema.Struct({
+  filename: Schema.NullOr(Schema.String),
+  content_type: Schema.String,
+  content_id: Schema.NullOr(Schema.String),
+  size_bytes: Schema.Natural,
+  content: Schema.String.annotate({ description: "The bytes, in base64" }),
+}).annotate({ identifier: "SandboxAttachment" })
+
+export const WholeMessage = Schema.Struct({
+  ...fields,
+  headers: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String })),
+  html: Schema.NullOr(Schema.String),
+  text: Schema.NullOr(Schema.String),
+  attachments: Schema.Array(Part),
+  raw: Schema.String.annotate({
+    description: "The complete message as it would have been sent, including signatures, in base64",
+  }),
+}).annotate({ identifier: "SandboxMessageWhole" })
+
+export const Emptied = Schema.Struct({
+  object: Schema.Literal("sandbox"),
+  deleted: Schema.Natural.annotate({ description: "Number of deleted messages" }),
+}).annotate({ identifier: "SandboxEmptied" })
+
+const params = { id: Id.EmailId }
+const scope = "email:logs:read"
+/** Scope for deleting captured mail. Read-only callers such as viewers cannot delete. */
+const deletion = "email:send"
+
+export class Sandbox extends HttpApiGroup.make("sandbox")
+  .add(
+    HttpApiEndpoint.get("list", "/sandbox/messages", {
+      query: {
+        limit: Page.limit(),
+        after: Schema.optionalKey(Id.EmailId),
+        to: Schema.optionalKey(Address.FromText),
+        wait: Schema.optionalKey(Wait),
+      },
+      success: Page.of(Message),
+    }).annotateMerge(
+      about(
+        "List captured mail",
+        scope,
+        "Newest first. With `wait` and `to`, a test suite can wait for a message to an address.",
+      ),
+    ),
+    HttpApiEndpoint.get("get", "/sandbox/messages/:id", {
+      params,
+      success: WholeMessage,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(about("Get captured mail", scope, "The parsed message and its raw bytes.")),
+    HttpApiEndpoint.delete("remove", "/sandbox/messages/:id", { params, success: Emptied }).annotateMerge(
+      about("Delete captured mail", deletion, "Deletes the message from the inbox only; its events stay in the log."),
+    ),
+    HttpApiEndpoint.delete("clear", "/sandbox/messages", { success: Emptied }).annotateMerge(
+      about(
+        "Delete all captured mail",
+        deletion,
+        "Deletes all captured mail of the account; for a key bound to a domain, of that domain.",
+      ),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Sandbox",
+      description:
+        "Mail that was captured instead of delivered. Available while the instance's transport is `capture`, else 404.",
+    }),
+  ) {}

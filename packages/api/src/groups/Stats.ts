@@ -1,0 +1,126 @@
+import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Authorization } from "../Authorization.ts"
+import { about } from "../Endpoint.ts"
+import * as Page from "../schemas/Page.ts"
+import * as Rules from "../schemas/Rules.ts"
+import { Validation } from "../errors/Validation.ts"
+
+/** Longest range of one response: a year in days, a month in hours. */
+export const MAX_STATS_DAYS = 366
+export const MAX_HOURLY_STATS_DAYS = 31
+/** The store computes at most this many tags. */
+export const MAX_SHOWN_TAGS = 1_000
+
+const Group = Schema.Literals(["hour", "day", "domain", "tag"])
+export type Group = typeof Group.Type
+const isGroup = Schema.is(Group)
+
+const GROUPS = "must be hour or day, domain or tag, or one of each separated by a comma"
+
+/** A unit of time, another dimension, or one of each: `day`, `domain`, `day,tag`. */
+const Groups = Schema.String.annotate({
+  description:
+    "hour or day, domain or tag, or one of each separated by a comma; without it, one row for the whole range",
+  examples: ["day", "hour,domain"],
+}).pipe(
+  Schema.decodeTo(
+    Schema.Array(Group),
+    SchemaTransformation.transformEffect<ReadonlyArray<Group>, string>({
+      decode: (text) => {
+        const words = text.split(",").map((word) => word.trim())
+        const groups = words.filter(isGroup)
+        const times = groups.filter((group) => group === "hour" || group === "day")
+        const isOneOfEach = times.length <= 1 && groups.length - times.length <= 1
+        return groups.length === words.length && isOneOfEach
+          ? Effect.succeed(groups)
+          : Effect.fail(new SchemaIssue.InvalidValue({ message: GROUPS }))
+      },
+      encode: (groups) => Effect.succeed(groups.join(",")),
+    }),
+  ),
+)
+
+/** Returns the longest range in milliseconds. */
+export const longest = (groups: ReadonlyArray<Group> = []): number =>
+  (groups.includes("hour") ? MAX_HOURLY_STATS_DAYS : MAX_STATS_DAYS) * Timestamp.DAY
+
+const Query = Schema.Struct({
+  from: Schema.optionalKey(Timestamp.FromIso),
+  to: Schema.optionalKey(Timestamp.FromIso),
+  group_by: Schema.optionalKey(Groups),
+  domain: Schema.optionalKey(DomainName.FromText),
+  tag: Schema.optionalKey(Schema.String.check(Rules.oneLine)),
+}).check(
+  Schema.makeFilter(({ from, group_by, to }) => {
+    if (from === undefined || to === undefined) return true
+    if (from >= to) return { path: ["from"], issue: "must be before `to`" }
+    const maximum = longest(group_by)
+    const issue = `is more than ${maximum / Timestamp.DAY} days before \`to\``
+    return Timestamp.between(from, to) <= maximum || { path: ["from"], issue }
+  }),
+)
+export type Query = typeof Query.Type
+
+const count = Schema.Natural
+
+const Latency = Schema.Struct({
+  p50: Schema.Natural,
+  p90: Schema.Natural,
+  p95: Schema.Natural,
+  p99: Schema.Natural,
+}).annotate({ identifier: "StatsLatency" })
+
+export const StatsRow = Schema.Struct({
+  at: Schema.NullOr(Timestamp.Timestamp).annotate({
+    description: "Start of the hour or day; `null` unless grouped by one",
+  }),
+  domain: Schema.NullOr(Schema.String).annotate({ description: "`null` unless grouped by it" }),
+  tag: Schema.NullOr(Schema.String).annotate({ description: "`null` unless grouped by it" }),
+  accepted: count.annotate({ description: "Recipients of accepted messages" }),
+  delivered: count,
+  deferred: count.annotate({ description: "Deferred attempts; a recipient may have several" }),
+  bounced: count,
+  failed: count,
+  suppressed: count,
+  complained: count,
+  opened: count.annotate({ description: "Opens of tracked mail; a message may have several" }),
+  clicked: count.annotate({ description: "Clicks in tracked mail; a message may have several" }),
+  latency_ms: Schema.NullOr(Latency).annotate({
+    description:
+      "From acceptance, or the scheduled time, to delivery; accurate to 5 %. `null` if nothing was delivered",
+  }),
+}).annotate({ identifier: "StatsRow" })
+export type StatsRow = typeof StatsRow.Type
+
+export const Stats = Schema.Struct({
+  object: Schema.Literal("stats"),
+  from: Timestamp.Timestamp.annotateKey({ description: "Start of the range, rounded down to the hour" }),
+  to: Timestamp.Timestamp.annotateKey({ description: "End of the range, rounded up to the hour; exclusive" }),
+  group_by: Schema.Array(Group),
+  up_to_position: Page.Position.annotateKey({
+    description:
+      "Every event of the account up to this position is counted exactly once; later events are not counted yet",
+  }),
+  more_tags: Schema.Boolean.annotate({
+    description: `Whether the account has more tags. Grouped by tag, a response has the first ${MAX_SHOWN_TAGS} by name; query others with \`tag\``,
+  }),
+  data: Schema.Array(StatsRow).annotate({ description: "Oldest first; groups without events have no row" }),
+}).annotate({ identifier: "Stats" })
+export type Stats = typeof Stats.Type
+
+export class Statistics extends HttpApiGroup.make("stats")
+  .add(
+    HttpApiEndpoint.get("get", "/stats", { query: Query, success: Stats }).annotateMerge(
+      about(
+        "Get statistics",
+        "email:logs:read",
+        `Counts events by the hour in which they happened, by default for the last 24 hours. Counting is asynchronous; each event is counted exactly once. A range has at most ${MAX_STATS_DAYS} days, grouped by hour ${MAX_HOURLY_STATS_DAYS}. A message with several tags counts under each of them. A response by tag has ${MAX_SHOWN_TAGS} tags; \`more_tags\` tells whether there are more.`,
+      ),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(OpenApi.annotations({ title: "Statistics", description: "Volume, outcomes and latency." })) {}

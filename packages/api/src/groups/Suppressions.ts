@@ -1,0 +1,71 @@
+import * as Address from "@waybill/domain/values/Address"
+import * as Id from "@waybill/domain/values/Id"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import * as ApiError from "../errors/ApiError.ts"
+import { Authorization } from "../Authorization.ts"
+import { about } from "../Endpoint.ts"
+import * as Idempotency from "../schemas/Idempotency.ts"
+import { optional } from "../schemas/Optional.ts"
+import * as Page from "../schemas/Page.ts"
+import { Validation } from "../errors/Validation.ts"
+
+export const SuppressionRecord = Schema.Struct({
+  object: Schema.Literal("suppression"),
+  id: Id.SuppressionId,
+  email: Schema.String,
+  reason: Suppression.Reason,
+  email_id: Schema.NullOr(Id.EmailId).annotate({ description: "The message that caused it" }),
+  created_at: Timestamp.Timestamp,
+}).annotate({ identifier: "Suppression" })
+export type SuppressionRecord = typeof SuppressionRecord.Type
+
+export const Removed = Schema.Struct({
+  object: Schema.Literal("suppression"),
+  id: Id.SuppressionId,
+  email: Schema.String,
+  deleted: Schema.Literal(true),
+}).annotate({ identifier: "SuppressionRemoved" })
+
+const params = { email: Address.FromText }
+
+export class Suppressions extends HttpApiGroup.make("suppressions")
+  .add(
+    HttpApiEndpoint.get("list", "/suppressions", {
+      query: { limit: Page.limit(), after: Schema.optionalKey(Id.SuppressionId) },
+      success: Page.of(SuppressionRecord),
+    }).annotateMerge(
+      about("List suppressions", "email:logs:read", "Addresses that no longer receive mail, newest first."),
+    ),
+    HttpApiEndpoint.get("get", "/suppressions/:email", { params, success: SuppressionRecord }).annotateMerge(
+      about("Get a suppression", "email:logs:read", "Whether an address is suppressed, and why."),
+    ),
+    HttpApiEndpoint.post("add", "/suppressions", {
+      headers: Idempotency.headers,
+      payload: Schema.Struct({
+        email: Address.FromText,
+        reason: optional(Suppression.Reason, "`manual` by default"),
+      }).annotate({ identifier: "SuppressionAddition" }),
+      success: Idempotency.replayable(SuppressionRecord.pipe(HttpApiSchema.status(201))),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Suppress an address",
+        "admin",
+        "Later mail to this address gets the status `suppressed` instead of being sent.",
+      ),
+    ),
+    HttpApiEndpoint.delete("remove", "/suppressions/:email", { params, success: Removed }).annotateMerge(
+      about("Remove a suppression", "admin", "The address can receive mail again."),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Suppressions",
+      description: "Addresses that bounced, complained or unsubscribed.",
+    }),
+  ) {}

@@ -1,0 +1,181 @@
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import * as ApiError from "../errors/ApiError.ts"
+import { Authorization } from "../Authorization.ts"
+import { about } from "../Endpoint.ts"
+import * as Idempotency from "../schemas/Idempotency.ts"
+import { optional } from "../schemas/Optional.ts"
+import * as Page from "../schemas/Page.ts"
+import * as Rules from "../schemas/Rules.ts"
+import { Validation } from "../errors/Validation.ts"
+import { Delivery, DeliveryDetail, Replay } from "../schemas/WebhookDelivery.ts"
+
+/** Above the number of types that exist. */
+export const MAX_EVENTS = 50
+
+const at = Timestamp.Timestamp
+
+const fields = {
+  object: Schema.Literal("webhook"),
+  id: Id.WebhookId,
+  url: Schema.String,
+  events: Schema.Array(Schema.String),
+  description: Schema.NullOr(Schema.String),
+  enabled: Schema.Boolean,
+  disabled_reason: Schema.NullOr(Webhook.DisabledReason),
+  created_at: at,
+  updated_at: at,
+}
+
+export const WebhookRecord = Schema.Struct(fields).annotate({ identifier: "Webhook" })
+export type WebhookRecord = typeof WebhookRecord.Type
+
+export const WithSecret = Schema.Struct({
+  ...fields,
+  secret: Schema.String.annotate({
+    description: "Verifies signatures (Standard Webhooks). Shown at creation and rotation only.",
+    examples: ["whsec_…"],
+  }),
+}).annotate({ identifier: "WebhookWithSecret" })
+
+export const Deleted = Schema.Struct({
+  object: Schema.Literal("webhook"),
+  id: Id.WebhookId,
+  deleted: Schema.Literal(true),
+}).annotate({ identifier: "WebhookDeleted" })
+
+const events = Schema.Array(Webhook.Subscription).check(Rules.items(1, MAX_EVENTS, "types"))
+const Description = Webhook.Description
+
+const Creation = Schema.Struct({
+  url: WebhookUrl.FromText,
+  events: events.annotate({ description: "Event types to receive, or `*` for all, including future ones" }),
+  description: optional(Description, "Optional description"),
+  enabled: optional(Schema.Boolean, "`true` by default"),
+}).annotate({ identifier: "WebhookCreation" })
+
+const Change = Schema.Struct({
+  url: Schema.optionalKey(WebhookUrl.FromText),
+  events: Schema.optionalKey(events),
+  description: Schema.optionalKey(Schema.NullOr(Description)),
+  enabled: Schema.optionalKey(Schema.Boolean),
+}).annotate({ identifier: "WebhookChange", description: "Fields that are left out stay as they are" })
+
+const Range = Schema.Struct({
+  created_after: Timestamp.FromIso,
+  created_before: Timestamp.FromIso,
+  after_position: optional(Page.From, "Continues a range: the `next_position` of the previous replay"),
+  events: optional(events, "Only these types; by default all that the webhook subscribes to"),
+})
+  .check(
+    Schema.makeFilter(
+      ({ created_after, created_before }) =>
+        created_after < created_before || { path: ["created_before"], issue: "must be after `created_after`" },
+    ),
+  )
+  .annotate({ identifier: "WebhookReplayRange" })
+
+const params = { id: Id.WebhookId }
+const deliveryParams = { id: Id.WebhookId, delivery_id: Id.WebhookDeliveryId }
+const headers = Idempotency.headers
+const scope = "webhooks:manage"
+const accepted = HttpApiSchema.status(202)
+
+export class Webhooks extends HttpApiGroup.make("webhooks")
+  .add(
+    HttpApiEndpoint.get("list", "/webhooks", { success: Page.of(WebhookRecord) }).annotateMerge(
+      about("List webhooks", scope, "All webhooks of the account, newest first."),
+    ),
+    HttpApiEndpoint.get("get", "/webhooks/:id", { params, success: WebhookRecord }).annotateMerge(
+      about("Get a webhook", scope, "The record of the webhook, without the secret."),
+    ),
+    HttpApiEndpoint.post("create", "/webhooks", {
+      headers,
+      payload: Creation,
+      success: Idempotency.replayable(WithSecret.pipe(HttpApiSchema.status(201))),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Create a webhook",
+        scope,
+        `The URL is called for every event of the subscribed types, signed with the secret in this response. An account has at most ${Webhook.MAX_WEBHOOKS} webhooks, else 422 \`too_many_webhooks\`.`,
+      ),
+    ),
+    HttpApiEndpoint.patch("update", "/webhooks/:id", {
+      params,
+      payload: Change,
+      success: WebhookRecord,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about("Update a webhook", scope, "Changes URL, event types, description, and whether the webhook is enabled."),
+    ),
+    HttpApiEndpoint.delete("remove", "/webhooks/:id", { params, success: Deleted }).annotateMerge(
+      about("Delete a webhook", scope, "The URL is no longer called."),
+    ),
+    HttpApiEndpoint.post("test", "/webhooks/:id/test", {
+      params,
+      headers,
+      success: Idempotency.replayable(Delivery.pipe(accepted)),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Test a webhook",
+        scope,
+        "Queues a call with a test event. The response is its delivery, whose status can be queried.",
+      ),
+    ),
+    HttpApiEndpoint.post("rotateSecret", "/webhooks/:id/rotate-secret", {
+      params,
+      headers,
+      success: Idempotency.replayable(WithSecret),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about("Rotate a webhook's secret", scope, "For 24 hours, calls are signed with the old and the new secret."),
+    ),
+    HttpApiEndpoint.get("deliveries", "/webhooks/:id/deliveries", {
+      params,
+      query: { limit: Page.limit(), after: Schema.optionalKey(Id.WebhookDeliveryId) },
+      success: Page.of(Delivery),
+    }).annotateMerge(about("List a webhook's deliveries", scope, "Newest first.")),
+    HttpApiEndpoint.get("delivery", "/webhooks/:id/deliveries/:delivery_id", {
+      params: deliveryParams,
+      success: DeliveryDetail,
+    }).annotateMerge(about("Get a webhook delivery", scope, "The delivery with the request body and every attempt.")),
+    HttpApiEndpoint.post("replayDelivery", "/webhooks/:id/deliveries/:delivery_id/replay", {
+      params: deliveryParams,
+      headers,
+      success: Idempotency.replayable(Delivery.pipe(accepted)),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Replay a webhook delivery",
+        scope,
+        "Queues the delivery again, with the same event and the same `webhook-id`.",
+      ),
+    ),
+    HttpApiEndpoint.post("replay", "/webhooks/:id/replay", {
+      params,
+      headers,
+      payload: Range,
+      success: Idempotency.replayable(Replay.pipe(accepted)),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      about(
+        "Replay a range of events",
+        scope,
+        "The events may be older than the webhook. If one replay does not cover the whole range, continue with `next_position`.",
+      ),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Webhooks",
+      description: "Signed event notifications, retried until your endpoint accepts them.",
+    }),
+  ) {}

@@ -1,0 +1,158 @@
+import { MAX_TO } from "@waybill/domain/email/Acceptance"
+import * as Address from "@waybill/domain/values/Address"
+import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
+import { MAX_SUBJECT_CHARS } from "@waybill/domain/email/Header"
+import { MAX_TAG_CHARS, MAX_TAGS } from "@waybill/domain/email/Tag"
+import * as Text from "@waybill/domain/values/Text"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { MessageHeaders } from "./MessageHeaders.ts"
+import { optional } from "./Optional.ts"
+import * as Rules from "./Rules.ts"
+
+/** Above the recipient limit of every plan. A plan's own limit is checked later, as a 422. */
+export const MAX_COPIES = 1_000
+export const MAX_REPLY_TO = 50
+export const MAX_FILENAME_CHARS = 255
+
+const OneOrMany = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+type Mailboxes = ReadonlyArray<Address.Mailbox>
+
+/** One address or several on the wire, always a list in memory. All invalid ones are reported. */
+const mailboxes = <S extends Schema.Codec<string | ReadonlyArray<string> | null, unknown>>(
+  wire: S,
+  minimum: 0 | 1,
+  maximum: number,
+  description: string,
+) =>
+  wire.annotate({ description, examples: [["ana@example.org", "Bo <bo@example.org>"]] }).pipe(
+    Schema.decodeTo(
+      Schema.Array(Schema.toType(Address.MailboxObject)),
+      SchemaTransformation.transformEffect<Mailboxes, string | ReadonlyArray<string> | null>({
+        decode: (value) => parseMailboxes(wire, value, minimum, maximum),
+        encode: (list) => Effect.succeed(list.map(Address.format)),
+      }),
+    ),
+  )
+
+const parseMailboxes = (
+  { ast }: Schema.Top,
+  value: string | ReadonlyArray<string> | null,
+  minimum: number,
+  maximum: number,
+): Effect.Effect<Mailboxes, SchemaIssue.Issue> => {
+  const texts = value === null ? [] : typeof value === "string" ? [value] : value
+  const count = texts.length
+  if (count < minimum || count > maximum)
+    return Effect.fail(new SchemaIssue.InvalidValue({ message: Rules.counted(minimum, maximum, "addresses", count) }))
+  const parsed: Array<Address.Mailbox> = []
+  const issues: Array<SchemaIssue.Issue> = []
+  for (const [nth, text] of texts.entries()) {
+    const mailbox = Address.parse(text)
+    if (Result.isSuccess(mailbox)) parsed.push(mailbox.success)
+    else {
+      const issue = new SchemaIssue.InvalidValue({ message: mailbox.failure })
+      issues.push(typeof value === "string" ? issue : new SchemaIssue.Pointer([nth], issue))
+    }
+  }
+  const [first, ...rest] = issues
+  return first === undefined ? Effect.succeed(parsed) : Effect.fail(new SchemaIssue.Composite(ast, [first, ...rest]))
+}
+
+const optionalMailboxes = (maximum: number, description: string) =>
+  mailboxes(Schema.NullOr(OneOrMany), 0, maximum, description).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/u
+const isBase64 = (text: string): boolean => text.length % 4 === 0 && BASE64.test(text)
+
+/** RFC 6838 §4.2 names and simple parameters. Nothing in a match can end a line or a quoted string. */
+const MEDIA_TYPE =
+  /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?: ?; ?[A-Za-z0-9-]{1,40}=(?:[\w!#$&^.+-]{1,80}|"[ !#-[\]-~]{0,80}"))*$/u
+const MAX_MEDIA_TYPE_CHARS = 300
+const CONTENT_ID = /^(?:[!-;=?-~]{1,200}|<[!-;=?-~]{1,200}>)$/u
+
+export const Attachment = Schema.Struct({
+  filename: Text.name(MAX_FILENAME_CHARS).annotate({
+    examples: ["receipt.pdf"],
+  }),
+  content: Schema.String.check(
+    Schema.makeFilter((text: string) => isBase64(text) || "must be base64, padded"),
+  ).annotate({ description: "The bytes, in base64", contentEncoding: "base64", examples: ["JVBERi0xLjQK"] }),
+  content_type: optional(
+    Schema.String.check(
+      Schema.makeFilter(
+        (text: string) =>
+          (text.length <= MAX_MEDIA_TYPE_CHARS && MEDIA_TYPE.test(text)) ||
+          "must be a media type, such as application/pdf",
+      ),
+    ),
+    "Derived from the file name if absent",
+  ),
+  content_id: optional(
+    Schema.String.check(
+      Schema.isPattern(CONTENT_ID, {
+        message: "must be 1 to 200 printable ASCII characters without spaces and angle brackets",
+      }),
+    ),
+    "Embeds the file in the HTML, which refers to it as `cid:…`",
+  ),
+}).annotate({ identifier: "Attachment" })
+export type Attachment = typeof Attachment.Type
+
+const tagProblem = (tag: string): string | undefined =>
+  tag === "" ? "must not be empty" : (Rules.sized(tag, MAX_TAG_CHARS) ?? Text.nameProblem(tag))
+
+export const ScheduledAt = Timestamp.FromIso
+
+const Tracking = Schema.Struct({
+  opens: optional(Schema.Boolean, "Adds a 1×1 pixel at the end of the HTML"),
+  clicks: optional(Schema.Boolean, "Replaces links in the HTML by redirects through this service"),
+}).annotate({ identifier: "EmailTracking" })
+
+/** `Reply-To` may occur once in a message (RFC 5322 §3.6), and the `reply_to` field writes it too. */
+const isReplyTo = (name: string): boolean => name.toLowerCase() === "reply-to"
+
+/** A message to send (contract §3). Checks only what the request alone decides. */
+export const EmailMessage = Schema.Struct({
+  from: Address.Mailbox.annotate({ description: "The domain must be a verified domain of the account" }),
+  to: mailboxes(
+    OneOrMany,
+    1,
+    MAX_TO,
+    `1 to ${MAX_TO} addresses, \`a@b.c\` or \`Name <a@b.c>\`; a single one needs no array`,
+  ),
+  subject: Schema.String.check(Rules.chars(MAX_SUBJECT_CHARS), Rules.oneLine).annotate({ examples: ["Your receipt"] }),
+  html: optional(Schema.String, "HTML body. Without `text`, a text part is derived from it"),
+  text: optional(Schema.String, "Plain text body; recommended"),
+  cc: optionalMailboxes(MAX_COPIES, "Visible to all recipients; counts towards the recipient limit"),
+  bcc: optionalMailboxes(MAX_COPIES, "Hidden from all recipients; counts towards the recipient limit"),
+  reply_to: optionalMailboxes(MAX_REPLY_TO, "Addresses for replies"),
+  headers: optional(MessageHeaders, "Custom headers, except those that the service writes"),
+  tags: optional(
+    Schema.Array(Schema.String).check(Rules.texts(MAX_TAGS, "tags", tagProblem)),
+    `Labels for filtering the logs; 1 to ${MAX_TAG_CHARS} characters each`,
+  ),
+  scheduled_at: optional(ScheduledAt, "When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`"),
+  attachments: optional(
+    Schema.Array(Attachment).check(Rules.items(0, MAX_ATTACHMENTS, "attachments")),
+    "Files, at most 20",
+  ),
+  list_unsubscribe: optional(
+    Schema.Boolean,
+    "Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by https",
+  ),
+  // Absent unless set, so that requests from before this field keep their idempotency fingerprint.
+  tracking: Schema.optionalKey(
+    Schema.NullOr(Tracking).annotate({
+      description: "Whether opens and clicks are tracked; the domain's setting applies to what is left out",
+    }),
+  ),
+})
+  .check(
+    Schema.makeFilter(({ headers, reply_to }) => {
+      const duplicate = reply_to.length === 0 ? undefined : Object.keys(headers ?? {}).find(isReplyTo)
+      return duplicate === undefined || { path: ["headers", duplicate], issue: "cannot be combined with `reply_to`" }
+    }),
+  )
+  .annotate({ identifier: "EmailMessage" })
+export type EmailMessage = typeof EmailMessage.Type

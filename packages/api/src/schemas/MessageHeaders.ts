@@ -1,0 +1,99 @@
+import * as Address from "@waybill/domain/values/Address"
+import {
+  DESCRIBED,
+  isForeign,
+  isOwned,
+  MAX_HEADER_VALUE_CHARS,
+  MAX_HEADERS,
+  MAX_UNBROKEN_OCTETS,
+  SENDER,
+} from "@waybill/domain/email/Header"
+import * as Text from "@waybill/domain/values/Text"
+import { Result, Schema, SchemaIssue } from "effect"
+import * as Rules from "./Rules.ts"
+
+/** Leaves space for the colon and the first bytes of the value in a line of 76 characters. */
+export const MAX_NAME_CHARS = 76
+
+/** Headers that may occur once (RFC 5322 §3.6). A second one in different case is refused. */
+const SINGLE: ReadonlySet<string> = new Set([
+  "sender",
+  "reply-to",
+  "in-reply-to",
+  "references",
+  "list-unsubscribe",
+  "list-unsubscribe-post",
+  "list-id",
+])
+const NAME = /^[!-9;-~]+$/u
+
+type Problem = { readonly path: ReadonlyArray<PropertyKey>; readonly issue: string }
+
+const problems = (headers: { readonly [name: string]: string }): ReadonlyArray<Problem> => {
+  const result: Array<Problem> = []
+  const names = Object.keys(headers)
+  if (names.length > MAX_HEADERS)
+    result.push({ path: [], issue: Rules.counted(0, MAX_HEADERS, "headers", names.length) })
+  const seen = new Set<string>()
+  for (const name of names) {
+    const lower = name.toLowerCase()
+    const issue =
+      nameProblem(name, lower) ??
+      valueProblem(headers[name] ?? "") ??
+      (lower === SENDER ? senderProblem(headers[name] ?? "") : undefined) ??
+      (SINGLE.has(lower) && seen.has(lower) ? "is set twice" : undefined)
+    if (issue !== undefined) result.push({ path: [printable(name)], issue })
+    seen.add(lower)
+  }
+  return result
+}
+
+const nameProblem = (name: string, lower: string): string | undefined => {
+  if (name.length > MAX_NAME_CHARS)
+    return `is a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`
+  const broken = Rules.problem(name)
+  if (broken !== undefined) return `is a name that ${broken}`
+  if (!NAME.test(name)) return "is not a header name: printable ASCII without spaces and colons"
+  if (isOwned(lower)) return "is set by the service and cannot be overridden"
+  return isForeign(lower) ? "is reserved for mail servers and cannot be set" : undefined
+}
+
+/** Checks that the value is an address like From, because its domain must be verified. */
+const senderProblem = (value: string): string | undefined => {
+  const parsed = Address.parse(value)
+  return Result.isFailure(parsed) ? parsed.failure : undefined
+}
+
+const valueProblem = (value: string): string | undefined => {
+  if (value.length > MAX_HEADER_VALUE_CHARS)
+    return `is ${value.length} characters; at most ${MAX_HEADER_VALUE_CHARS} are allowed`
+  const broken = Rules.problem(value)
+  if (broken !== undefined) return broken
+  // Folding breaks a line before white space and moves all of it to the next line.
+  for (const [, run = ""] of value.trim().matchAll(/[ \t]?([ \t]*[^ \t]+)/gu))
+    if (run.length > MAX_UNBROKEN_OCTETS / 4 && Text.octets(run) > MAX_UNBROKEN_OCTETS)
+      return `has ${Text.octets(run)} octets without a space; at most ${MAX_UNBROKEN_OCTETS} are allowed`
+  return undefined
+}
+
+/** Replaces characters that could break a line in the error response. */
+const printable = (name: string): string => name.slice(0, MAX_NAME_CHARS).replaceAll(/[^!-9;-~]/gu, "?")
+
+export const MessageHeaders = Schema.Record(Schema.String, Schema.String)
+  .check(
+    Schema.makeFilter<{ readonly [name: string]: string }>(
+      (headers) => {
+        const list = problems(headers)
+        return list.length === 0
+          ? undefined
+          : list.map(
+              ({ path, issue }) => new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message: issue })),
+            )
+      },
+      { toJsonSchema: () => ({ maxProperties: MAX_HEADERS }) },
+    ),
+  )
+  .annotate({
+    description: `Custom headers. Headers that this service or other mail servers write are refused: ${DESCRIBED}. \`Sender\` must be one address of a verified domain.`,
+    examples: [{ "X-Order": "7041", "List-Id": "receipts.acme.test" }],
+  })

@@ -1,0 +1,55 @@
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Schema } from "effect"
+import * as Page from "./Page.ts"
+
+const at = Timestamp.Timestamp
+const headers = Schema.Record(Schema.String, Schema.String)
+
+/** One call of a webhook: request and response. */
+const Attempt = Schema.Struct({
+  at,
+  url: Schema.String,
+  address: Schema.NullOr(Schema.String).annotate({ description: "The IP address that the host name resolved to" }),
+  request_headers: headers,
+  status: Schema.NullOr(Schema.Int),
+  response_headers: headers,
+  response_body: Schema.NullOr(Schema.String).annotate({ description: "The first 4 KB" }),
+  duration_ms: Schema.Natural,
+  error: Schema.NullOr(Schema.String).annotate({ description: "Why there was no complete response" }),
+}).annotate({ identifier: "WebhookAttempt" })
+
+const fields = {
+  object: Schema.Literal("webhook_delivery"),
+  id: Id.WebhookDeliveryId,
+  webhook_id: Id.WebhookId,
+  event_id: Id.EventId,
+  event_type: Schema.String.annotate({ examples: ["email.delivered"] }),
+  status: Schema.Literals(["pending", "delivered", "failed"]),
+  attempts: Schema.Natural,
+  created_at: at,
+  next_attempt_at: Schema.NullOr(at),
+  delivered_at: Schema.NullOr(at),
+}
+
+export const Delivery = Schema.Struct(fields).annotate({ identifier: "WebhookDelivery" })
+export type Delivery = typeof Delivery.Type
+
+export const DeliveryDetail = Schema.Struct({
+  ...fields,
+  request_body: Schema.String.annotate({ description: "The body of every attempt: the event as JSON" }),
+  history: Schema.Array(Attempt).annotate({ description: "Every attempt, oldest first" }),
+}).annotate({ identifier: "WebhookDeliveryDetail" })
+export type DeliveryDetail = typeof DeliveryDetail.Type
+
+export const Replay = Schema.Struct({
+  object: Schema.Literal("webhook_replay"),
+  webhook_id: Id.WebhookId,
+  queued: Schema.Natural.annotate({ description: "Number of queued calls" }),
+  has_more: Schema.Boolean.annotate({
+    description: "Whether the range has more events than one replay takes; continue with `next_position`",
+  }),
+  next_position: Schema.NullOr(Page.Position).annotate({
+    description: "The `after_position` of the next replay of this range; `null` if all of it is queued",
+  }),
+}).annotate({ identifier: "WebhookReplay" })

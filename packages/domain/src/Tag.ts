@@ -1,9 +1,0 @@
-import * as Text from "./Text.ts"
-
-export const MAX_TAGS = 5
-export const MAX_TAG_CHARS = 64
-
-export const Tag = Text.name(MAX_TAG_CHARS)
-
-/** Removes duplicate tags. */
-export const distinct = (tags: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(tags)]

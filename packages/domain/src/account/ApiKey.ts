@@ -1,0 +1,180 @@
+import { Array, Result, Schema } from "effect"
+import type * as Aggregate from "../stream/Aggregate.ts"
+import * as ApiKeySecret from "./ApiKeySecret.ts"
+import { Sha256 } from "../email/Content.ts"
+import * as DomainName from "../domain/DomainName.ts"
+import * as Id from "../values/Id.ts"
+import * as Network from "../values/Network.ts"
+import * as Scope from "./Scope.ts"
+import { NothingNew } from "../values/Refusal.ts"
+import * as Text from "../values/Text.ts"
+import * as Timestamp from "../values/Timestamp.ts"
+
+export const stream = "api_key" as const
+
+export const MAX_NAME_CHARS = 100
+export const MAX_ALLOWED_IPS = 50
+/** Maximum number of active keys per account: enough for one key per service, few enough to list in one response. */
+export const MAX_ACTIVE_KEYS = 500
+
+export const Name = Text.name(MAX_NAME_CHARS)
+
+const at = Timestamp.Timestamp
+
+/**
+ * `KeyCreated` holds the hash, so that the read model which authenticates requests is built from events alone. The hash
+ * reveals nothing: its input is 32 random bytes.
+ */
+export const Event = Schema.TaggedUnion({
+  KeyCreated: {
+    key_id: Id.ApiKeyId,
+    name: Text.Stored,
+    prefix: Schema.String.check(Schema.isPattern(/^wb_[0-9A-Za-z]{7}$/u)),
+    hash: Sha256,
+    scopes: Schema.Array(Scope.Scope),
+    domain: Schema.NullOr(DomainName.DomainName),
+    allowed_ips: Schema.Array(Network.Network),
+    expires_at: Schema.NullOr(Timestamp.Timestamp),
+    /** Creator of the key: a user, a key or the command line. */
+    created_by: Schema.NullOr(Text.Stored),
+    at,
+  },
+  KeyRevoked: { at },
+})
+export type Event = typeof Event.Type
+export type KeyCreated = typeof Event.cases.KeyCreated.Type
+
+export type State = { readonly _tag: "Unborn" } | Key
+
+export interface Key {
+  readonly _tag: "Key"
+  readonly created: KeyCreated
+  readonly revoked_at: Timestamp.Timestamp | null
+}
+
+export const initial: State = { _tag: "Unborn" }
+
+export const evolve = (state: State, event: Event): State => {
+  switch (event._tag) {
+    case "KeyCreated":
+      return state._tag === "Unborn" ? { _tag: "Key", created: event, revoked_at: null } : state
+    case "KeyRevoked":
+      return state._tag === "Key" && state.revoked_at === null ? { ...state, revoked_at: event.at } : state
+  }
+}
+
+export const Status = Schema.Literals(["active", "expired", "revoked"]).annotate({ identifier: "ApiKeyStatus" })
+export type Status = typeof Status.Type
+
+/** A key expires at `expires_at` itself. A revoked key stays "revoked" after it has expired. */
+export const status = (
+  key: { readonly expires_at: Timestamp.Timestamp | null; readonly revoked_at: Timestamp.Timestamp | null },
+  now: Timestamp.Timestamp,
+): Status => {
+  if (key.revoked_at !== null) return "revoked"
+  return key.expires_at !== null && key.expires_at <= now ? "expired" : "active"
+}
+
+/** An empty list allows every address. */
+export const allowsIp = (allowed: ReadonlyArray<Network.Network>, ip: string): boolean =>
+  allowed.length === 0 || Network.contains(allowed, ip)
+
+export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "api_key_not_found"
+  override get message() {
+    return "No API key with this id exists in this account."
+  }
+}
+
+/** Never shown to a client: revoking a key again returns the time of the first revocation. */
+export class AlreadyRevoked extends Schema.TaggedError<AlreadyRevoked>()("AlreadyRevoked", {
+  revoked_at: Timestamp.Timestamp,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "already_revoked"
+  override get message() {
+    return `This API key was revoked at ${this.revoked_at}.`
+  }
+}
+
+export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("ExpiryInThePast", {
+  expires_at: Timestamp.Timestamp,
+  now: Timestamp.Timestamp,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "expires_at_out_of_range"
+  override get message() {
+    return `\`expires_at\` must be in the future; ${this.expires_at} is before ${this.now}.`
+  }
+}
+
+export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "too_many_api_keys"
+  override get message() {
+    return `An account has at most ${MAX_ACTIVE_KEYS} active API keys. Revoke one first.`
+  }
+}
+
+/** A parsed request to create a key. */
+export interface Command {
+  readonly name: string
+  readonly scopes: ReadonlyArray<Scope.Scope>
+  readonly domain: DomainName.DomainName | null
+  readonly allowed_ips: ReadonlyArray<Network.Network>
+  readonly expires_at: Timestamp.Timestamp | null
+}
+
+export interface Facts {
+  readonly now: Timestamp.Timestamp
+  readonly keyId: Id.ApiKeyId
+  readonly secret: ApiKeySecret.ApiKeySecret
+  /** SHA-256 of the secret. The caller computes it, because this package has no crypto library. */
+  readonly hash: Sha256
+  readonly createdBy: string | null
+  /** Number of active keys of the account. */
+  readonly active: number
+}
+
+type Decide<Error> = Aggregate.Decide<State, Event, Error>
+
+export const create =
+  (
+    { active, now, keyId, secret, hash, createdBy }: Facts,
+    command: Command,
+  ): Decide<ExpiryInThePast | NothingNew | TooManyKeys> =>
+  (state) => {
+    if (state._tag === "Key") return Result.fail(new NothingNew())
+    if (active >= MAX_ACTIVE_KEYS) return Result.fail(new TooManyKeys())
+    if (command.expires_at !== null && command.expires_at <= now)
+      return Result.fail(new ExpiryInThePast({ expires_at: command.expires_at, now }))
+    return Result.succeed(
+      Array.of<Event>({
+        _tag: "KeyCreated",
+        key_id: keyId,
+        name: command.name,
+        prefix: ApiKeySecret.prefixOf(secret),
+        hash,
+        scopes: Scope.ALL.filter((scope) => command.scopes.includes(scope)),
+        domain: command.domain,
+        allowed_ips: command.allowed_ips,
+        expires_at: command.expires_at,
+        created_by: createdBy,
+        at: now,
+      }),
+    )
+  }
+
+export const revoke =
+  (now: Timestamp.Timestamp): Decide<KeyNotFound | AlreadyRevoked> =>
+  (state) => {
+    if (state._tag === "Unborn") return Result.fail(new KeyNotFound())
+    return state.revoked_at === null
+      ? Result.succeed(Array.of<Event>({ _tag: "KeyRevoked", at: now }))
+      : Result.fail(new AlreadyRevoked({ revoked_at: state.revoked_at }))
+  }

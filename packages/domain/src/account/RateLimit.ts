@@ -1,0 +1,58 @@
+import { Schema } from "effect"
+import * as Timestamp from "../values/Timestamp.ts"
+
+/** Request buckets: sending and log reads have their own limits, all other requests share one. */
+export const Bucket = Schema.Literals(["send", "logs", "other"])
+export type Bucket = typeof Bucket.Type
+
+/** Requests per key and window (specification, Limits). */
+export const PER_MINUTE: { readonly [B in Bucket]: number } = { send: 1_000, logs: 60, other: 120 }
+
+/** Limit per client address for requests without a valid key; without it, guessing keys would be unlimited. */
+export const ANONYMOUS_PER_MINUTE = 120
+
+export const WINDOW_MS = Timestamp.MINUTE
+
+/** Limits that an operator granted an account; `null` keeps the default. */
+export type Granted = { readonly [B in Bucket]: number | null }
+
+export const NONE_GRANTED: Granted = { send: null, logs: null, other: null }
+
+export const limitOf = (bucket: Bucket, granted: Granted): number => granted[bucket] ?? PER_MINUTE[bucket]
+
+/** Returns the start of the window. Windows are aligned to clock minutes, so all processes use the same one. */
+export const windowStart = (epochMillis: number): number =>
+  epochMillis - (((epochMillis % WINDOW_MS) + WINDOW_MS) % WINDOW_MS)
+
+export const windowEnd = (epochMillis: number): number => windowStart(epochMillis) + WINDOW_MS
+
+/** State of a window, as reported in the rate limit headers. */
+export interface Standing {
+  readonly limit: number
+  readonly remaining: number
+  /** End of the window in Unix seconds. */
+  readonly reset_s: number
+}
+
+export const standing = (limit: number, used: number, epochMillis: number): Standing => ({
+  limit,
+  remaining: Math.max(0, limit - used),
+  reset_s: windowEnd(epochMillis) / Timestamp.SECOND,
+})
+
+/** Returns the seconds until the window ends, at least 1, so that a client which waits that long meets a new window. */
+export const retryAfterSeconds = (epochMillis: number): number =>
+  Math.max(1, Math.ceil((windowEnd(epochMillis) - epochMillis) / Timestamp.SECOND))
+
+export class RequestRateExceeded extends Schema.TaggedError<RequestRateExceeded>()("RequestRateExceeded", {
+  bucket: Bucket,
+  limit: Schema.Int,
+  retry_after_s: Schema.Int,
+}) {
+  readonly status = 429
+  readonly code = "rate_limited"
+  readonly reason = "request_rate"
+  override get message() {
+    return `The limit is ${this.limit} requests per minute; retry in ${this.retry_after_s} s.`
+  }
+}

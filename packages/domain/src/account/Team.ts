@@ -1,0 +1,210 @@
+import { Array, HashMap, Result, Schema } from "effect"
+import * as Address from "../values/Address.ts"
+import type * as Aggregate from "../stream/Aggregate.ts"
+import * as Id from "../values/Id.ts"
+import { NothingNew } from "../values/Refusal.ts"
+import type * as Scope from "./Scope.ts"
+import { AlreadyMember, MAX_MEMBERS, MemberNotFound, type TeamRule, TeamRuleViolated } from "./TeamRefusal.ts"
+import * as Text from "../values/Text.ts"
+import * as Timestamp from "../values/Timestamp.ts"
+
+export { MAX_MEMBERS, MemberNotFound, TeamRuleViolated } from "./TeamRefusal.ts"
+
+export const stream = "team" as const
+
+/** One stream per account, because the rule "at least one owner" concerns all members at once. */
+export const STREAM_ID = "team"
+
+export const MAX_NAME_CHARS = 100
+export const Name = Text.name(MAX_NAME_CHARS)
+
+export const Role = Schema.Literals(["owner", "member", "viewer"]).annotate({ identifier: "MemberRole" })
+export type Role = typeof Role.Type
+
+/** Scopes of a session by role, in terms of API key scopes. */
+export const SCOPES: { readonly [R in Role]: ReadonlyArray<Scope.Scope> } = {
+  owner: ["admin"],
+  member: ["email:send", "email:logs:read", "domains:read", "domains:write", "webhooks:manage"],
+  viewer: ["email:logs:read", "domains:read"],
+}
+
+const at = Timestamp.Timestamp
+const user_id = Id.UserId
+
+export const Event = Schema.TaggedUnion({
+  MemberInvited: { user_id, email: Address.Address, name: Text.Stored, role: Role, at },
+  MemberJoined: { user_id, at },
+  MemberRoleChanged: { user_id, role: Role, at },
+  /**
+   * A link was made that sets the member's password. The log records it, because the link gives access to the account.
+   */
+  MemberLinkMade: { user_id, at },
+  /** An operator set a new password. The event does not hold it. */
+  MemberPasswordSet: { user_id, at },
+  /** An operator removed the authenticator, the recovery codes and the passkeys. */
+  MemberFactorsRemoved: { user_id, at },
+  MemberRemoved: { user_id, at },
+})
+export type Event = typeof Event.Type
+
+export const Status = Schema.Literals(["invited", "active", "removed"])
+export type Status = typeof Status.Type
+
+export interface Member {
+  readonly user_id: Id.UserId
+  readonly email: Address.Address
+  readonly name: string
+  readonly role: Role
+  readonly status: Status
+  readonly invited_at: Timestamp.Timestamp
+  readonly joined_at: Timestamp.Timestamp | null
+  /** Number of the last event that changed this member. */
+  readonly version: number
+}
+
+export interface State {
+  readonly _tag: "Team"
+  /** Number of events in the stream. */
+  readonly version: number
+  readonly members: ReadonlyArray<Member>
+  /** Removed members. Their rows in the read model stay, marked as removed. The number of them is unlimited. */
+  readonly former: HashMap.HashMap<Id.UserId, Member>
+}
+
+export const initial: State = { _tag: "Team", version: 0, members: [], former: HashMap.empty() }
+
+export const evolve = ({ former, members, ...team }: State, event: Event): State => {
+  const { user_id } = event
+  const version = team.version + 1
+  const others = members.filter((member) => member.user_id !== user_id)
+  if (event._tag === "MemberInvited") {
+    const { at, email, name, role } = event
+    const invited: Member = { user_id, email, name, role, status: "invited", invited_at: at, joined_at: null, version }
+    return { ...team, version, members: [...others, invited], former: HashMap.remove(former, user_id) }
+  }
+  const member = members.find((each) => each.user_id === user_id)
+  if (member === undefined) return { ...team, version, members, former }
+  const changed = { ...member, version }
+  switch (event._tag) {
+    case "MemberJoined":
+      return {
+        ...team,
+        version,
+        members: replace(members, { ...changed, status: "active", joined_at: event.at }),
+        former,
+      }
+    case "MemberRoleChanged":
+      return { ...team, version, members: replace(members, { ...changed, role: event.role }), former }
+    case "MemberLinkMade":
+    case "MemberPasswordSet":
+    case "MemberFactorsRemoved":
+      return { ...team, version, members, former }
+    case "MemberRemoved":
+      return {
+        ...team,
+        version,
+        members: others,
+        former: HashMap.set(former, user_id, { ...changed, status: "removed" }),
+      }
+  }
+}
+
+const replace = (members: ReadonlyArray<Member>, changed: Member): ReadonlyArray<Member> =>
+  members.map((member) => (member.user_id === changed.user_id ? changed : member))
+
+export const find = ({ members }: State, user_id: Id.UserId): Member | undefined =>
+  members.find((member) => member.user_id === user_id)
+
+type Decide<Error> = Aggregate.Decide<State, Event, Error>
+
+const ruleViolated = (reason: TeamRule) => Result.fail(new TeamRuleViolated({ reason }))
+
+/** Actor of a change. A "session" is always an owner's, because other roles cannot manage members. */
+export type By = "key" | "session" | "operator"
+
+export interface Invitation {
+  readonly user_id: Id.UserId
+  readonly email: Address.Address
+  readonly name: string
+  readonly role: Role
+}
+
+export const invite =
+  (now: Timestamp.Timestamp, invitation: Invitation, by: By = "session"): Decide<AlreadyMember | TeamRuleViolated> =>
+  ({ members }) => {
+    if (by === "key" && invitation.role === "owner") return ruleViolated("owners_need_session")
+    if (members.some((member) => Address.keyOf(member.email) === Address.keyOf(invitation.email)))
+      return Result.fail(new AlreadyMember({ email: invitation.email }))
+    if (members.length >= MAX_MEMBERS) return ruleViolated("too_many_members")
+    return Result.succeed(Array.of<Event>({ _tag: "MemberInvited", ...invitation, at: now }))
+  }
+
+/** Records the first sign-in. */
+export const join =
+  (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound | NothingNew> =>
+  (team) => {
+    const member = find(team, user_id)
+    if (member === undefined) return Result.fail(new MemberNotFound())
+    return member.status === "active"
+      ? Result.fail(new NothingNew())
+      : Result.succeed(Array.of<Event>({ _tag: "MemberJoined", user_id, at: now }))
+  }
+
+/** Invited owners do not count, because they cannot sign in yet. */
+const isLastOwner = ({ members }: State, member: Member): boolean =>
+  member.role === "owner" &&
+  member.status === "active" &&
+  members.filter((each) => each.role === "owner" && each.status === "active").length === 1
+
+export const changeRole =
+  (
+    now: Timestamp.Timestamp,
+    user_id: Id.UserId,
+    role: Role,
+    by: By = "session",
+  ): Decide<MemberNotFound | NothingNew | TeamRuleViolated> =>
+  (team) => {
+    const member = find(team, user_id)
+    if (member === undefined) return Result.fail(new MemberNotFound())
+    if (by === "key" && (role === "owner" || member.role === "owner")) return ruleViolated("owners_need_session")
+    if (member.role === role) return Result.fail(new NothingNew())
+    return isLastOwner(team, member)
+      ? ruleViolated("last_owner")
+      : Result.succeed(Array.of<Event>({ _tag: "MemberRoleChanged", user_id, role, at: now }))
+  }
+
+export const remove =
+  (now: Timestamp.Timestamp, user_id: Id.UserId, by: By = "session"): Decide<MemberNotFound | TeamRuleViolated> =>
+  (team) => {
+    const member = find(team, user_id)
+    if (member === undefined) return Result.fail(new MemberNotFound())
+    if (by === "key" && member.role === "owner") return ruleViolated("owners_need_session")
+    return isLastOwner(team, member)
+      ? ruleViolated("last_owner")
+      : Result.succeed(Array.of<Event>({ _tag: "MemberRemoved", user_id, at: now }))
+  }
+
+/** Records a change to a member's sign-in; the team itself stays the same. */
+const recordSignInChange =
+  (_tag: "MemberLinkMade" | "MemberPasswordSet" | "MemberFactorsRemoved") =>
+  (now: Timestamp.Timestamp, user_id: Id.UserId): Decide<MemberNotFound> =>
+  (team) =>
+    find(team, user_id) === undefined
+      ? Result.fail(new MemberNotFound())
+      : Result.succeed(Array.of<Event>({ _tag, user_id, at: now }))
+
+/**
+ * Makes a link that sets a password. Decided from the history, so that a member who joined in the meantime cannot be
+ * taken over.
+ */
+export const makeLink =
+  (now: Timestamp.Timestamp, user_id: Id.UserId, by: By = "session"): Decide<MemberNotFound | TeamRuleViolated> =>
+  (team) => {
+    const member = find(team, user_id)
+    if (member !== undefined && by !== "operator" && member.status === "active")
+      return ruleViolated("member_has_joined")
+    if (member !== undefined && by === "key" && member.role === "owner") return ruleViolated("owners_need_session")
+    return recordSignInChange("MemberLinkMade")(now, user_id)(team)
+  }
+export const setPassword = recordSignInChange("MemberPasswordSet")
+export const removeFactors = recordSignInChange("MemberFactorsRemoved")

@@ -1,0 +1,36 @@
+import type * as EmailEvent from "../email/EmailEvent.ts"
+import type { Message } from "../email/EmailState.ts"
+
+/** Events that change an account's use of its monthly quota. */
+export const TAGS = ["EmailQueued", "EmailSuppressed", "EmailCanceled"] as const satisfies ReadonlyArray<
+  EmailEvent.Event["_tag"]
+>
+type Counted = Extract<EmailEvent.Event, { readonly _tag: (typeof TAGS)[number] }>
+
+const isCounted = (event: EmailEvent.Event): event is Counted => TAGS.some((tag) => tag === event._tag)
+
+export interface Change {
+  /** UTC month, such as `2026-11`. */
+  readonly month: string
+  readonly delta: number
+}
+
+/**
+ * Returns the change of the monthly count: one per accepted recipient in the month of acceptance. Recipients suppressed
+ * at acceptance do not count; canceled ones are given back. `message` is the state after the event.
+ */
+export const of = (event: EmailEvent.Event, message: Message): ReadonlyArray<Change> =>
+  isCounted(event)
+    ? [{ month: message.accepted.created_at.slice(0, "2026-11".length), delta: delta(event, message) }]
+    : []
+
+const delta = (event: Counted, { accepted, recipients }: Message): number => {
+  switch (event._tag) {
+    case "EmailQueued":
+      return recipients.length
+    case "EmailSuppressed":
+      return event.at === accepted.created_at ? -1 : 0
+    case "EmailCanceled":
+      return -recipients.filter(({ status }) => status === "canceled").length
+  }
+}

@@ -1,0 +1,235 @@
+import { type Array, Result } from "effect"
+import * as Address from "../values/Address.ts"
+import type * as Content from "./Content.ts"
+import type * as DomainName from "../domain/DomainName.ts"
+import * as DomainStatus from "../domain/DomainStatus.ts"
+import type * as EmailEvent from "./EmailEvent.ts"
+import {
+  AllRecipientsSuppressed,
+  ContentExpired,
+  DomainNotAllowed,
+  DomainNotVerified,
+  MonthlyQuotaExceeded,
+  NothingToResend,
+  RecipientLimitExceeded,
+  ScheduledAtOutOfRange,
+  TrackingUnavailable,
+} from "./EmailRefusal.ts"
+import * as Header from "./Header.ts"
+import type * as Id from "../values/Id.ts"
+import type * as Suppression from "../suppression/Suppression.ts"
+import * as Tag from "./Tag.ts"
+import * as Timestamp from "../values/Timestamp.ts"
+import * as Tracking from "./Tracking.ts"
+
+/** Maximum number of addresses in `to`. A limit of the request itself, the same on every plan. */
+export const MAX_TO = 50
+/** How far `scheduled_at` may lie in the past. Client clocks are off by seconds; such mail is due at once. */
+export const MAX_SCHEDULE_PAST_MS = 60 * Timestamp.SECOND
+export const MAX_SCHEDULE_AHEAD_MS = 30 * Timestamp.DAY
+
+/** A parsed send request: everything that the request alone decides. */
+export interface Command {
+  readonly from: Address.Mailbox
+  readonly to: ReadonlyArray<Address.Mailbox>
+  readonly cc: ReadonlyArray<Address.Mailbox>
+  readonly bcc: ReadonlyArray<Address.Mailbox>
+  readonly reply_to: ReadonlyArray<Address.Mailbox>
+  readonly subject: string
+  readonly headers: { readonly [name: string]: string }
+  readonly tags: ReadonlyArray<string>
+  readonly scheduled_at: Timestamp.Timestamp | null
+  readonly content: Content.Content
+  readonly size_bytes: number
+  readonly list_unsubscribe: boolean
+  /** The tracking that the message asks for. Absent: the setting of its domain applies. */
+  readonly tracking?: Tracking.Change | undefined
+  readonly resend_of: Id.EmailId | null
+}
+
+/** Server state that a decision needs. It is read in the transaction that appends the events. */
+export interface Facts {
+  readonly now: Timestamp.Timestamp
+  readonly emailId: Id.EmailId
+  readonly messageId: string
+  /** The account's domain with the name of the sender's domain, if there is one. */
+  readonly domain:
+    | {
+        readonly id: Id.DomainId
+        readonly status: DomainStatus.Status
+        readonly tracking?: Tracking.Tracking | undefined
+      }
+    | undefined
+  /** The domain of the `Sender` header, if the message has one. It must be verified, like the domain of `from`. */
+  readonly sender?: { readonly domain: string; readonly status: DomainStatus.Status | undefined } | undefined
+  /** Whether this instance has a public address for tracked links and pixels. */
+  readonly tracks: boolean
+  /** `null` when a dashboard session sends. */
+  readonly key: { readonly id: Id.ApiKeyId; readonly domain: DomainName.DomainName | null } | null
+  readonly plan: { readonly name: string; readonly max_recipients: number }
+  /** Suppressed recipients of this message, by `Address.keyOf`. */
+  readonly suppressed: ReadonlyMap<string, Suppression.Reason>
+  /** Recipients accepted in this UTC month. `limit` is `null` on a plan without one. */
+  readonly quota: { readonly used: number; readonly limit: number | null }
+  /** For a resend: the message that is copied. */
+  readonly original?: { readonly recipients: number; readonly content_kept: boolean } | undefined
+}
+
+export type Refusal =
+  | MonthlyQuotaExceeded
+  | ContentExpired
+  | NothingToResend
+  | DomainNotAllowed
+  | DomainNotVerified
+  | RecipientLimitExceeded
+  | ScheduledAtOutOfRange
+  | TrackingUnavailable
+  | AllRecipientsSuppressed
+
+/** Returns the Message-ID. It is unique because the id is, and a bug report that quotes it names the email. */
+export const messageIdOf = (emailId: Id.EmailId, domain: DomainName.DomainName): string => `<${emailId}@${domain}>`
+
+export interface Recipients {
+  readonly to: ReadonlyArray<Address.Mailbox>
+  readonly cc: ReadonlyArray<Address.Mailbox>
+  readonly bcc: ReadonlyArray<Address.Mailbox>
+}
+
+/**
+ * Keeps each address once across to, cc and bcc. The first mention wins, so `to` goes before `cc`, and `cc` before
+ * `bcc`.
+ */
+export const deduplicate = (recipients: Recipients): Recipients => {
+  const seen = new Set<string>()
+  const isFirst = ({ address }: Address.Mailbox): boolean => {
+    const key = Address.keyOf(address)
+    if (seen.has(key)) return false
+    seen.add(key)
+    return true
+  }
+  return { to: recipients.to.filter(isFirst), cc: recipients.cc.filter(isFirst), bcc: recipients.bcc.filter(isFirst) }
+}
+
+/**
+ * Accepts or refuses a message and returns the first events of its history. The contract (§1) fixes the order of
+ * refusals: 429, 403, then 422. Recipients are counted after de-duplication; suppressed ones do not count towards the
+ * monthly quota.
+ */
+export const accept = (
+  facts: Facts,
+  command: Command,
+): Result.Result<Array.NonEmptyReadonlyArray<EmailEvent.Event>, Refusal> => {
+  const { now, emailId, messageId, domain, key, plan, quota } = facts
+  const name = Address.domainOf(command.from.address)
+  const recipients = deduplicate(command)
+  const all = [...recipients.to, ...recipients.cc, ...recipients.bcc]
+  const suppressed = all.filter(({ address }) => facts.suppressed.has(Address.keyOf(address)))
+  const accepted = all.length - suppressed.length
+
+  if (quota.limit !== null && accepted > 0 && quota.used + accepted > quota.limit)
+    return Result.fail(quotaExceeded(now, quota.used, quota.limit, accepted))
+  const notAllowed = checkKey(key, name, facts.sender?.domain)
+  if (notAllowed !== undefined) return Result.fail(notAllowed)
+  if (facts.original?.content_kept === false) return Result.fail(new ContentExpired())
+  if (facts.original !== undefined && all.length === 0)
+    return Result.fail(new NothingToResend({ recipients: facts.original.recipients }))
+  if (domain === undefined || !DomainStatus.sends(domain.status))
+    return Result.fail(new DomainNotVerified({ field: "from", domain: name, domain_status: domain?.status ?? null }))
+  const { sender } = facts
+  if (sender !== undefined && (sender.status === undefined || !DomainStatus.sends(sender.status)))
+    return Result.fail(
+      new DomainNotVerified({ field: "headers.Sender", domain: sender.domain, domain_status: sender.status ?? null }),
+    )
+  if (all.length > plan.max_recipients)
+    return Result.fail(
+      new RecipientLimitExceeded({ recipients: all.length, limit: plan.max_recipients, plan: plan.name }),
+    )
+  const outOfRange = command.scheduled_at === null ? undefined : checkSchedule(now, command.scheduled_at)
+  if (outOfRange !== undefined) return Result.fail(outOfRange)
+  // A resend keeps the tracking of its original, and is accepted even if this instance no longer tracks.
+  if (!facts.tracks && command.resend_of === null && requestsTracking(command.tracking))
+    return Result.fail(new TrackingUnavailable({ path: "tracking" }))
+  if (accepted === 0)
+    return Result.fail(new AllRecipientsSuppressed({ addresses: suppressed.map(({ address }) => address) }))
+
+  const queued: EmailEvent.EmailQueued = {
+    _tag: "EmailQueued",
+    email_id: emailId,
+    message_id: messageId,
+    from: command.from,
+    ...recipients,
+    reply_to: command.reply_to,
+    subject: command.subject,
+    headers: command.headers,
+    tags: Tag.distinct(command.tags),
+    scheduled_at: command.scheduled_at,
+    domain: name,
+    domain_id: domain.id,
+    api_key_id: key?.id ?? null,
+    content: command.content,
+    size_bytes: command.size_bytes,
+    resend_of: command.resend_of,
+    list_unsubscribe: command.list_unsubscribe,
+    created_at: now,
+  }
+  const tracking = facts.tracks ? trackingOf(domain.tracking, command.tracking) : undefined
+  return Result.succeed([
+    tracking === undefined ? queued : { ...queued, tracking },
+    ...suppressed.map(({ address }): EmailEvent.Event => ({
+      _tag: "EmailSuppressed",
+      recipient: address,
+      reason: facts.suppressed.get(Address.keyOf(address)) ?? "manual",
+      at: now,
+    })),
+  ])
+}
+
+/** A key bound to a domain sends from that domain only, in `from` and in `Sender`. */
+const checkKey = (key: Facts["key"], from: string, sender: string | undefined): DomainNotAllowed | undefined => {
+  if (key === null || key.domain === null) return undefined
+  const allowed = key.domain
+  if (from !== allowed) return new DomainNotAllowed({ field: "from", domain: from, allowed })
+  return sender === undefined || sender === allowed
+    ? undefined
+    : new DomainNotAllowed({ field: "headers.Sender", domain: sender, allowed })
+}
+
+/**
+ * Returns the domain of the `Sender` header. A value that is not an address, possible in old mail, returns "", which no
+ * domain matches.
+ */
+export const senderDomain = (headers: Command["headers"]): string | undefined => {
+  const value = Header.senderIn(headers)
+  return value === undefined
+    ? undefined
+    : Result.match(Address.parse(value), { onSuccess: ({ address }) => Address.domainOf(address), onFailure: () => "" })
+}
+
+const requestsTracking = (requested: Tracking.Change | undefined): boolean =>
+  requested?.opens === true || requested?.clicks === true
+
+const trackingOf = (
+  domain: Tracking.Tracking | undefined,
+  requested: Tracking.Change | undefined,
+): Tracking.Tracking | undefined => (requested === undefined ? domain : Tracking.apply(domain, requested))
+
+export const checkSchedule = (
+  now: Timestamp.Timestamp,
+  scheduled_at: Timestamp.Timestamp,
+): ScheduledAtOutOfRange | undefined => {
+  const earliest = Timestamp.plus(now, -MAX_SCHEDULE_PAST_MS)
+  const latest = Timestamp.plus(now, MAX_SCHEDULE_AHEAD_MS)
+  const inRange = scheduled_at >= earliest && scheduled_at <= latest
+  return inRange ? undefined : new ScheduledAtOutOfRange({ scheduled_at, earliest, latest })
+}
+
+const quotaExceeded = (now: Timestamp.Timestamp, used: number, limit: number, recipients: number) => {
+  const resets_at = Timestamp.nextMonth(now)
+  return new MonthlyQuotaExceeded({
+    used,
+    limit,
+    recipients,
+    resets_at,
+    retry_after_s: Timestamp.secondsUntil(now, resets_at),
+  })
+}

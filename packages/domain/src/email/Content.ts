@@ -1,0 +1,30 @@
+import { Schema } from "effect"
+import * as Text from "../values/Text.ts"
+
+export const MAX_ATTACHMENTS = 20
+
+export const Sha256 = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "must be a SHA-256 of 64 hexadecimal digits" }),
+).pipe(Schema.brand("Sha256"))
+export type Sha256 = typeof Sha256.Type
+
+/** The metadata of an attachment that events hold. The bytes are in the content table. */
+export const Attachment = Schema.Struct({
+  filename: Text.Stored,
+  content_type: Text.Stored,
+  size_bytes: Schema.Natural,
+  content_id: Schema.NullOr(Text.Stored),
+  sha256: Sha256,
+})
+export type Attachment = typeof Attachment.Type
+
+/**
+ * Refers to the message body, which the content table holds under this hash for as long as the account keeps content.
+ */
+export const Content = Schema.Struct({
+  sha256: Sha256,
+  has_html: Schema.Boolean,
+  has_text: Schema.Boolean,
+  attachments: Schema.Array(Attachment),
+})
+export type Content = typeof Content.Type

@@ -1,0 +1,106 @@
+import { Array, Result } from "effect"
+import * as Acceptance from "./Acceptance.ts"
+import type * as Address from "../values/Address.ts"
+import * as EmailEvent from "./EmailEvent.ts"
+import { type EmailNotFound, NotCancelable, RescheduledTooOften, type ScheduledAtOutOfRange } from "./EmailRefusal.ts"
+import { type Decide, type Message, ofMessage, status } from "./EmailState.ts"
+import { NothingNew } from "../values/Refusal.ts"
+import type * as Timestamp from "../values/Timestamp.ts"
+import * as Tracking from "./Tracking.ts"
+
+export const stream = "email" as const
+
+export const Event = EmailEvent.Event
+export type Event = EmailEvent.Event
+
+export { evolve, initial, type Message, type State, status } from "./EmailState.ts"
+// Outcomes of recipients after acceptance.
+export {
+  failUnfinished,
+  record,
+  recordAttemptLost,
+  recordBounced,
+  recordClicked,
+  recordComplained,
+  recordDeferred,
+  recordDelivered,
+  recordFailed,
+  recordOpened,
+  recordSent,
+  suppress,
+} from "./EmailReport.ts"
+
+/** Accepts a message: a single send, one of a batch, or a resend. */
+export const queue =
+  (facts: Acceptance.Facts, command: Acceptance.Command): Decide<Acceptance.Refusal | NothingNew> =>
+  (state) =>
+    state._tag === "Unborn" ? Acceptance.accept(facts, command) : Result.fail(new NothingNew())
+
+export const cancel = (now: Timestamp.Timestamp, attempt: Attempt = "none"): Decide<NotCancelable | EmailNotFound> =>
+  ofMessage((message) =>
+    Result.map(whileWaiting(message, attempt), () => Array.of<Event>({ _tag: "EmailCanceled", at: now })),
+  )
+
+/** Maximum number of reschedules, so that a message's history stays short enough to read at once. */
+export const MAX_RESCHEDULES = 1_000
+
+export const reschedule = (
+  now: Timestamp.Timestamp,
+  scheduled_at: Timestamp.Timestamp,
+  attempt: Attempt = "none",
+): Decide<NotCancelable | ScheduledAtOutOfRange | RescheduledTooOften | NothingNew | EmailNotFound> =>
+  ofMessage((message) => {
+    const refusal = Acceptance.checkSchedule(now, scheduled_at) ?? checkChange(message, scheduled_at)
+    return Result.flatMap(whileWaiting(message, attempt), () =>
+      refusal === undefined
+        ? Result.succeed(Array.of<Event>({ _tag: "EmailRescheduled", scheduled_at, at: now }))
+        : Result.fail(refusal),
+    )
+  })
+
+const checkChange = (message: Message, scheduled_at: Timestamp.Timestamp) => {
+  if (message.scheduled_at === scheduled_at) return new NothingNew()
+  return message.reschedules < MAX_RESCHEDULES ? undefined : new RescheduledTooOften({ most: MAX_RESCHEDULES })
+}
+
+/** "under way": a delivery attempt is claimed and may already have succeeded, although the log does not show it yet. */
+export type Attempt = "none" | "under way"
+
+const whileWaiting = (message: Message, attempt: Attempt): Result.Result<Message, NotCancelable> => {
+  const email_status = status(message)
+  return email_status === "queued" && attempt === "none"
+    ? Result.succeed(message)
+    : Result.fail(new NotCancelable({ email_status }))
+}
+
+/**
+ * Builds the command that sends a copy to every recipient that this message did not reach. The list may be empty or
+ * hold suppressed recipients; `queue` handles both, as for any send.
+ */
+export const resendCommand = (
+  message: Message,
+  scheduled_at: Timestamp.Timestamp | null = null,
+): Acceptance.Command => {
+  const reached = new Set<string>()
+  for (const { address, status } of message.recipients)
+    if (status === "delivered" || status === "complained" || status === "sent") reached.add(address)
+  const notReached = ({ address }: Address.Mailbox) => !reached.has(address)
+  const { from, to, cc, bcc, reply_to, subject, headers, tags, content, size_bytes, list_unsubscribe, email_id } =
+    message.accepted
+  return {
+    from,
+    to: to.filter(notReached),
+    cc: cc.filter(notReached),
+    bcc: bcc.filter(notReached),
+    reply_to,
+    subject,
+    headers,
+    tags,
+    scheduled_at,
+    content,
+    size_bytes,
+    list_unsubscribe,
+    tracking: message.accepted.tracking ?? Tracking.NONE,
+    resend_of: email_id,
+  }
+}

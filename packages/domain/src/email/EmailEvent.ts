@@ -1,0 +1,71 @@
+import { Schema } from "effect"
+import * as Address from "../values/Address.ts"
+import * as Content from "./Content.ts"
+import * as DomainName from "../domain/DomainName.ts"
+import * as Id from "../values/Id.ts"
+import * as DeliveryOutcome from "./DeliveryOutcome.ts"
+import * as Suppression from "../suppression/Suppression.ts"
+import * as Text from "../values/Text.ts"
+import * as Timestamp from "../values/Timestamp.ts"
+import { Tracking } from "./Tracking.ts"
+
+const at = Timestamp.Timestamp
+const recipient = Address.Address
+const mailboxes = Schema.Array(Address.MailboxObject)
+
+/**
+ * Acceptance is one event per message, an outcome one event per recipient. Bodies are stored outside events, which hold
+ * only their hash.
+ */
+export const Event = Schema.TaggedUnion({
+  EmailQueued: {
+    email_id: Id.EmailId,
+    message_id: Text.Stored,
+    from: Address.MailboxObject,
+    /** De-duplicated across to, cc and bcc. Empty only in a resend whose missing recipients were all cc or bcc. */
+    to: mailboxes,
+    cc: mailboxes,
+    bcc: mailboxes,
+    reply_to: mailboxes,
+    subject: Text.Stored,
+    headers: Schema.Record(Text.Stored, Text.Stored),
+    tags: Schema.Array(Text.Stored),
+    scheduled_at: Schema.NullOr(Timestamp.Timestamp),
+    domain: DomainName.DomainName,
+    domain_id: Id.DomainId,
+    api_key_id: Schema.NullOr(Id.ApiKeyId),
+    content: Content.Content,
+    size_bytes: Schema.Natural,
+    resend_of: Schema.NullOr(Id.EmailId),
+    list_unsubscribe: Schema.Boolean,
+    /** Absent if nothing is tracked. */
+    tracking: Schema.optionalKey(Tracking),
+    created_at: Timestamp.Timestamp,
+  },
+  EmailSuppressed: { recipient, reason: Suppression.Reason, at },
+  EmailSent: { recipient, ...DeliveryOutcome.fields, at },
+  EmailDelivered: { recipient, ...DeliveryOutcome.fields, at },
+  EmailDeferred: { recipient, ...DeliveryOutcome.fields, next_attempt_at: Timestamp.Timestamp, at },
+  EmailBounced: { recipient, bounce_type: DeliveryOutcome.BounceType, ...DeliveryOutcome.fields, at },
+  EmailFailed: { recipient, ...DeliveryOutcome.fields, at },
+  EmailAttemptLost: { recipient, attempt: Schema.Natural, at },
+  EmailComplained: { recipient, feedback_type: Schema.NullOr(Text.Stored), at },
+  /** `recipient` is known only for a message with a single recipient, because all recipients get the same body. */
+  EmailOpened: {
+    recipient: Schema.NullOr(recipient),
+    user_agent: Schema.NullOr(Text.Stored),
+    ip: Schema.NullOr(Text.Stored),
+    at,
+  },
+  EmailClicked: {
+    recipient: Schema.NullOr(recipient),
+    url: Text.Stored,
+    user_agent: Schema.NullOr(Text.Stored),
+    ip: Schema.NullOr(Text.Stored),
+    at,
+  },
+  EmailCanceled: { at },
+  EmailRescheduled: { scheduled_at: Timestamp.Timestamp, at },
+})
+export type Event = typeof Event.Type
+export type EmailQueued = typeof Event.cases.EmailQueued.Type

@@ -1,0 +1,174 @@
+import { Schema } from "effect"
+import * as EmailStatus from "./EmailStatus.ts"
+import * as Timestamp from "../values/Timestamp.ts"
+import type { Detail } from "../values/Refusal.ts"
+
+export class EmailNotFound extends Schema.TaggedError<EmailNotFound>()("EmailNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "email_not_found"
+  override get message() {
+    return "No email with this id exists in this account."
+  }
+}
+
+/** The field of a message that names the sender's domain. */
+const Field = Schema.Literals(["from", "headers.Sender"])
+
+export class DomainNotVerified extends Schema.TaggedError<DomainNotVerified>()("DomainNotVerified", {
+  field: Field,
+  domain: Schema.String,
+  /** `null` if the account has no such domain. */
+  domain_status: Schema.NullOr(Schema.String),
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "domain_not_verified"
+  override get message() {
+    return this.domain_status === null
+      ? `The domain ${this.domain} is not a domain of this account. Add it with POST /domains and publish its DKIM record.`
+      : `The domain ${this.domain} is ${this.domain_status}, not verified. Publish its DKIM record and verify it before sending.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: this.field, message: `${this.domain} must be a verified domain of this account` }]
+  }
+}
+
+export class DomainNotAllowed extends Schema.TaggedError<DomainNotAllowed>()("DomainNotAllowed", {
+  field: Field,
+  domain: Schema.String,
+  allowed: Schema.String,
+}) {
+  readonly status = 403
+  readonly code = "forbidden"
+  readonly reason = "domain_not_allowed"
+  override get message() {
+    return `This API key can send from ${this.allowed} only, not from ${this.domain}.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: this.field, message: `the key is limited to ${this.allowed}` }]
+  }
+}
+
+export class RecipientLimitExceeded extends Schema.TaggedError<RecipientLimitExceeded>()("RecipientLimitExceeded", {
+  recipients: Schema.Int,
+  limit: Schema.Int,
+  plan: Schema.String,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "recipient_limit_exceeded"
+  override get message() {
+    return `The ${this.plan} plan allows ${this.limit} recipients per request across to, cc and bcc; ${this.recipients} were given.`
+  }
+}
+
+export class ScheduledAtOutOfRange extends Schema.TaggedError<ScheduledAtOutOfRange>()("ScheduledAtOutOfRange", {
+  scheduled_at: Timestamp.Timestamp,
+  earliest: Timestamp.Timestamp,
+  latest: Timestamp.Timestamp,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "scheduled_at_out_of_range"
+  override get message() {
+    return `\`scheduled_at\` must be between ${this.earliest} and ${this.latest}; it is ${this.scheduled_at}.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: "scheduled_at", message: "must be at most 60 seconds in the past and 30 days ahead" }]
+  }
+}
+
+export class TrackingUnavailable extends Schema.TaggedError<TrackingUnavailable>()("TrackingUnavailable", {
+  /** The request field that asks for tracking. */
+  path: Schema.String,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "tracking_unavailable"
+  override get message() {
+    return "Opens and clicks cannot be tracked, because this service has no public address for tracked links. Its operator can set TRACKING_URL or BASE_URL."
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: this.path, message: "requires TRACKING_URL or BASE_URL" }]
+  }
+}
+
+export class AllRecipientsSuppressed extends Schema.TaggedError<AllRecipientsSuppressed>()("AllRecipientsSuppressed", {
+  addresses: Schema.Array(Schema.String),
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "all_recipients_suppressed"
+  override get message() {
+    const count = this.addresses.length
+    return count === 1
+      ? `The only recipient, ${this.addresses[0]}, is suppressed.`
+      : `All ${count} recipients are suppressed.`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return this.addresses.map((address) => ({ path: "to", message: `${address} is suppressed` }))
+  }
+}
+
+export class MonthlyQuotaExceeded extends Schema.TaggedError<MonthlyQuotaExceeded>()("MonthlyQuotaExceeded", {
+  used: Schema.Int,
+  limit: Schema.Int,
+  recipients: Schema.Int,
+  resets_at: Timestamp.Timestamp,
+  retry_after_s: Schema.Int,
+}) {
+  readonly status = 429
+  readonly code = "rate_limited"
+  readonly reason = "monthly_quota"
+  override get message() {
+    return (
+      `${this.used} of ${this.limit} emails of this month are used; ${this.recipients} more would exceed the quota. ` +
+      `It resets at ${this.resets_at}.`
+    )
+  }
+}
+
+export class NotCancelable extends Schema.TaggedError<NotCancelable>()("NotCancelable", {
+  email_status: EmailStatus.Status,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "not_cancelable"
+  override get message() {
+    return this.email_status === "queued"
+      ? "This email is being delivered, so it can no longer be canceled or rescheduled."
+      : `Only a queued email can be canceled or rescheduled; this one is ${this.email_status}.`
+  }
+}
+
+export class RescheduledTooOften extends Schema.TaggedError<RescheduledTooOften>()("RescheduledTooOften", {
+  most: Schema.Int,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "rescheduled_too_often"
+  override get message() {
+    return `An email can be rescheduled at most ${this.most} times. Cancel it and send a new one.`
+  }
+}
+
+export class NothingToResend extends Schema.TaggedError<NothingToResend>()("NothingToResend", {
+  recipients: Schema.Int,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "nothing_to_resend"
+  override get message() {
+    return `There is nothing to resend: ${this.recipients} of ${this.recipients} recipients have received this email.`
+  }
+}
+
+export class ContentExpired extends Schema.TaggedError<ContentExpired>()("ContentExpired", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "content_expired"
+  override get message() {
+    return "The content of this email is no longer kept, so it cannot be sent again."
+  }
+}

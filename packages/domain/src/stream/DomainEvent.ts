@@ -1,0 +1,116 @@
+import { Schema } from "effect"
+import * as Account from "../account/Account.ts"
+import * as ApiKey from "../account/ApiKey.ts"
+import * as Domain from "../domain/Domain.ts"
+import * as Email from "../email/Email.ts"
+import * as PublicType from "./PublicType.ts"
+import * as Suppression from "../suppression/Suppression.ts"
+import * as Team from "../account/Team.ts"
+import type * as Timestamp from "../values/Timestamp.ts"
+import * as Upcast from "./Upcast.ts"
+import * as Webhook from "../webhook/Webhook.ts"
+
+/** All deciders, by kind of stream. */
+export const aggregates = {
+  account: Account,
+  api_key: ApiKey,
+  domain: Domain,
+  email: Email,
+  suppression: Suppression,
+  team: Team,
+  webhook: Webhook,
+} as const
+export type StreamKind = keyof typeof aggregates
+
+export const DomainEvent = Schema.Union([
+  Account.Event,
+  ApiKey.Event,
+  Domain.Event,
+  Email.Event,
+  Suppression.Event,
+  Team.Event,
+  Webhook.Event,
+])
+export type DomainEvent = typeof DomainEvent.Type
+export type Tag = DomainEvent["_tag"]
+
+/** Public type of each event, used in webhooks, timelines and feeds. Neither column is ever renamed. */
+const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
+  EmailQueued: "email.queued",
+  EmailSent: "email.sent",
+  EmailDelivered: "email.delivered",
+  EmailDeferred: "email.delivery_delayed",
+  EmailBounced: "email.bounced",
+  EmailComplained: "email.complained",
+  EmailFailed: "email.failed",
+  EmailSuppressed: "email.suppressed",
+  EmailCanceled: "email.canceled",
+  EmailOpened: "email.opened",
+  EmailClicked: "email.clicked",
+  EmailAttemptLost: "email.attempt_lost",
+  EmailRescheduled: "email.rescheduled",
+  DomainAdded: "domain.created",
+  DomainChecked: "domain.checked",
+  DomainVerified: "domain.verified",
+  DomainDegraded: "domain.degraded",
+  DomainFailed: "domain.failed",
+  DkimRotated: "domain.dkim_rotated",
+  DkimActivated: "domain.dkim_activated",
+  Ed25519Made: "domain.ed25519_made",
+  Ed25519Activated: "domain.ed25519_activated",
+  Ed25519Suspended: "domain.ed25519_suspended",
+  Ed25519Removed: "domain.ed25519_removed",
+  DomainTransportChanged: "domain.transport_changed",
+  DomainTrackingChanged: "domain.tracking_changed",
+  TrackingDomainSet: "domain.tracking_domain_set",
+  TrackingDomainRemoved: "domain.tracking_domain_removed",
+  DomainRemoved: "domain.deleted",
+  KeyCreated: "api_key.created",
+  KeyRevoked: "api_key.revoked",
+  SuppressionAdded: "suppression.added",
+  SuppressionRemoved: "suppression.removed",
+  WebhookCreated: "webhook.created",
+  WebhookUpdated: "webhook.updated",
+  WebhookSecretRotated: "webhook.secret_rotated",
+  WebhookEnabled: "webhook.enabled",
+  WebhookDisabled: "webhook.disabled",
+  WebhookDeleted: "webhook.deleted",
+  AccountCreated: "account.created",
+  PlanChanged: "account.plan_changed",
+  LimitsChanged: "account.limits_changed",
+  RetentionChanged: "account.retention_changed",
+  KeepingChanged: "account.keeping_changed",
+  LinksChanged: "account.links_changed",
+  AddressErased: "account.address_erased",
+  MemberInvited: "member.invited",
+  MemberJoined: "member.joined",
+  MemberRoleChanged: "member.role_changed",
+  MemberLinkMade: "member.link_made",
+  MemberPasswordSet: "member.password_set",
+  MemberFactorsRemoved: "member.factors_removed",
+  MemberRemoved: "member.removed",
+}
+
+export const TAGS = Object.keys(PUBLIC_TYPES) as ReadonlyArray<Tag>
+
+const KINDS: ReadonlyMap<string, StreamKind> = new Map(
+  Object.values(aggregates).flatMap(({ stream, Event }) =>
+    Object.keys(Event.cases).map((tag) => [tag, stream] as const),
+  ),
+)
+
+export const publicType = (tag: Tag): PublicType.PublicType => PUBLIC_TYPES[tag]
+
+/** Whether webhooks receive this event. Only such events enter the outbox. */
+export const isWebhookEvent = (tag: Tag): boolean => PublicType.isWebhookType(PUBLIC_TYPES[tag])
+
+/** Returns the tags of a public type, for `?types=` of a feed. */
+export const tagsOf = (type: string): ReadonlyArray<Tag> => TAGS.filter((tag) => PUBLIC_TYPES[tag] === type)
+
+/** Returns the kind of stream that an event type belongs to, or `undefined` for a type of a newer release. */
+export const streamOf = (type: string): StreamKind | undefined => KINDS.get(type)
+
+export const occurredAt = (event: DomainEvent): Timestamp.Timestamp =>
+  event._tag === "EmailQueued" ? event.created_at : event.at
+
+export const { schemaVersion, upcast } = Upcast.make(Upcast.STEPS)

@@ -1,0 +1,202 @@
+import { Array, Result, Schema } from "effect"
+import type * as Aggregate from "../stream/Aggregate.ts"
+import type * as Id from "../values/Id.ts"
+import type * as Network from "../values/Network.ts"
+import * as PublicType from "../stream/PublicType.ts"
+import { NothingNew } from "../values/Refusal.ts"
+import * as Text from "../values/Text.ts"
+import * as Timestamp from "../values/Timestamp.ts"
+import type { DisabledReason, Event, Settings, State, Subscription, Webhook } from "./WebhookState.ts"
+import * as WebhookUrl from "./WebhookUrl.ts"
+
+export {
+  DisabledReason,
+  Event,
+  evolve,
+  initial,
+  MAX_PREVIOUS,
+  type Previous,
+  type Settings,
+  type State,
+  Subscription,
+  type Webhook,
+} from "./WebhookState.ts"
+
+export const stream = "webhook" as const
+
+export const MAX_DESCRIPTION_CHARS = 500
+export const Description = Text.name(MAX_DESCRIPTION_CHARS, 0)
+/** Maximum number of webhooks per account. Every event of the account is matched against all of them. */
+export const MAX_WEBHOOKS = 100
+/** How long the previous secret signs beside the new one. */
+export const SECRET_OVERLAP_MS = 24 * Timestamp.HOUR
+/** An endpoint that fails for this long without a success is disabled. */
+export const FAILING_LIMIT_MS = 5 * Timestamp.DAY
+
+/** Whether a webhook with these subscriptions receives an event of this type. */
+export const matches = (
+  webhook: { readonly enabled: boolean; readonly events: ReadonlyArray<string> },
+  type: PublicType.PublicType,
+): boolean =>
+  webhook.enabled && PublicType.isWebhookType(type) && (webhook.events.includes("*") || webhook.events.includes(type))
+
+/** Returns references to the secrets that sign a call now, newest first. */
+export const signingSecrets = (
+  { previous, secret_ref }: Pick<Webhook, "secret_ref" | "previous">,
+  now: Timestamp.Timestamp,
+): ReadonlyArray<string> => [
+  secret_ref,
+  ...previous.filter(({ until }) => now < until).map((former) => former.secret_ref),
+]
+
+export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("WebhookNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "webhook_not_found"
+  override get message() {
+    return "No webhook with this id exists in this account."
+  }
+}
+
+export class TooManyWebhooks extends Schema.TaggedError<TooManyWebhooks>()("TooManyWebhooks", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "too_many_webhooks"
+  override get message() {
+    return `An account has at most ${MAX_WEBHOOKS} webhooks. Delete one first.`
+  }
+}
+
+/** Server state that the creation of a webhook needs. */
+export interface Creation {
+  readonly now: Timestamp.Timestamp
+  readonly webhookId: Id.WebhookId
+  readonly secretRef: string
+  readonly allowedNetworks: ReadonlyArray<Network.Network>
+  /** Number of webhooks in the account. */
+  readonly others: number
+}
+
+/** A change of settings; absent fields stay as they are. */
+export interface Change {
+  readonly url?: WebhookUrl.WebhookUrl
+  readonly events?: ReadonlyArray<Subscription>
+  readonly description?: string | null
+  readonly enabled?: boolean
+}
+
+type Decide<Error> = Aggregate.Decide<State, Event, Error>
+
+const ofWebhook =
+  <Error>(
+    decide: (webhook: Webhook) => Result.Result<Array.NonEmptyReadonlyArray<Event>, Error>,
+  ): Decide<Error | WebhookNotFound> =>
+  (state) =>
+    state._tag === "Webhook" ? decide(state) : Result.fail(new WebhookNotFound())
+
+export const create =
+  (
+    { now, webhookId, secretRef, allowedNetworks, others }: Creation,
+    { url, events, description }: Settings,
+    enabled: boolean,
+  ): Decide<WebhookUrl.UrlNotAllowed | NothingNew | TooManyWebhooks> =>
+  (state) => {
+    if (state._tag !== "Unborn") return Result.fail(new NothingNew())
+    if (others >= MAX_WEBHOOKS) return Result.fail(new TooManyWebhooks())
+    return Result.map(WebhookUrl.check(url, allowedNetworks), () =>
+      Array.of<Event>({
+        _tag: "WebhookCreated",
+        webhook_id: webhookId,
+        url,
+        events: distinct(events),
+        description,
+        enabled,
+        secret_ref: secretRef,
+        at: now,
+      }),
+    )
+  }
+
+/** Changes settings and enables or disables the webhook. Each is an event of its own. */
+export const update = (
+  now: Timestamp.Timestamp,
+  change: Change,
+  allowedNetworks: ReadonlyArray<Network.Network>,
+): Decide<WebhookUrl.UrlNotAllowed | NothingNew | WebhookNotFound> =>
+  ofWebhook((webhook) => {
+    const url = change.url ?? webhook.url
+    const events = change.events === undefined ? webhook.events : distinct(change.events)
+    const description = change.description === undefined ? webhook.description : change.description
+    const changes: Event[] = []
+    if (url !== webhook.url || events.join() !== webhook.events.join() || description !== webhook.description)
+      changes.push({ _tag: "WebhookUpdated", url, events, description, at: now })
+    if (change.enabled === true && !webhook.enabled) changes.push({ _tag: "WebhookEnabled", at: now })
+    if (change.enabled === false && webhook.enabled) changes.push(disabled({ ...webhook, url }, "manual", now))
+    const checked = url === webhook.url ? Result.succeed(url) : WebhookUrl.check(url, allowedNetworks)
+    return Result.flatMap(checked, () =>
+      Array.isReadonlyArrayNonEmpty(changes) ? Result.succeed(changes) : Result.fail(new NothingNew()),
+    )
+  })
+
+export const rotateSecret = (now: Timestamp.Timestamp, secretRef: string): Decide<WebhookNotFound> =>
+  ofWebhook((webhook) =>
+    Result.succeed(
+      Array.of<Event>({
+        _tag: "WebhookSecretRotated",
+        secret_ref: secretRef,
+        previous_ref: webhook.secret_ref,
+        previous_until: Timestamp.plus(now, SECRET_OVERLAP_MS),
+        at: now,
+      }),
+    ),
+  )
+
+/** The URL and time of a call. */
+export interface Called {
+  readonly url: string
+  readonly at: Timestamp.Timestamp
+}
+
+/**
+ * Disables a webhook whose endpoint answered 410. The answer does not count after the URL was changed or the webhook
+ * enabled again.
+ */
+export const disableGone = (now: Timestamp.Timestamp, called: Called): Decide<NothingNew | WebhookNotFound> =>
+  ofWebhook((webhook) =>
+    called.url === webhook.url && called.at >= webhook.enabled_at
+      ? whileEnabled(webhook, "gone", now)
+      : Result.fail(new NothingNew()),
+  )
+
+/**
+ * Disables a webhook that has failed for too long. `failingSince` is the first failure after the last success, or
+ * `null`. The first failure after days without events therefore does not disable it.
+ */
+export const disableFailing = (
+  now: Timestamp.Timestamp,
+  failingSince: Timestamp.Timestamp | null,
+): Decide<NothingNew | WebhookNotFound> =>
+  ofWebhook((webhook) => {
+    if (failingSince === null) return Result.fail(new NothingNew())
+    const since = Timestamp.latest(failingSince, webhook.enabled_at)
+    return Timestamp.between(since, now) >= FAILING_LIMIT_MS
+      ? whileEnabled(webhook, "failing", now)
+      : Result.fail(new NothingNew())
+  })
+
+const whileEnabled = (webhook: Webhook, cause: DisabledReason, now: Timestamp.Timestamp) =>
+  webhook.enabled ? Result.succeed(Array.of(disabled(webhook, cause, now))) : Result.fail(new NothingNew())
+
+const disabled = ({ webhook_id, url }: Webhook, cause: DisabledReason, now: Timestamp.Timestamp): Event => ({
+  _tag: "WebhookDisabled",
+  webhook_id,
+  url,
+  cause,
+  at: now,
+})
+
+export const remove = (now: Timestamp.Timestamp): Decide<WebhookNotFound> =>
+  ofWebhook(() => Result.succeed(Array.of<Event>({ _tag: "WebhookDeleted", at: now })))
+
+const distinct = (events: ReadonlyArray<Subscription>): ReadonlyArray<Subscription> =>
+  events.includes("*") ? ["*"] : [...new Set(events)]

@@ -1,0 +1,102 @@
+import { Schema } from "effect"
+import * as Id from "../values/Id.ts"
+import * as PublicType from "../stream/PublicType.ts"
+import * as Text from "../values/Text.ts"
+import * as Timestamp from "../values/Timestamp.ts"
+import * as WebhookUrl from "./WebhookUrl.ts"
+
+/** Maximum number of previous secrets that still sign. Each adds a signature to every call. */
+export const MAX_PREVIOUS = 4
+
+export const Subscription = Schema.Union([PublicType.WebhookType, Schema.Literal("*")])
+export type Subscription = typeof Subscription.Type
+
+export const DisabledReason = Schema.Literals(["manual", "gone", "failing"])
+export type DisabledReason = typeof DisabledReason.Type
+
+const at = Timestamp.Timestamp
+const settings = {
+  url: WebhookUrl.WebhookUrl,
+  events: Schema.Array(Subscription),
+  description: Schema.NullOr(Text.Stored),
+}
+
+/** Events never hold secrets: `secret_ref` names the sealed secret. */
+export const Event = Schema.TaggedUnion({
+  WebhookCreated: { webhook_id: Id.WebhookId, ...settings, enabled: Schema.Boolean, secret_ref: Text.Stored, at },
+  WebhookUpdated: { ...settings, at },
+  WebhookSecretRotated: { secret_ref: Text.Stored, previous_ref: Text.Stored, previous_until: Timestamp.Timestamp, at },
+  WebhookEnabled: { at },
+  WebhookDisabled: { webhook_id: Id.WebhookId, url: WebhookUrl.WebhookUrl, cause: DisabledReason, at },
+  WebhookDeleted: { at },
+})
+export type Event = typeof Event.Type
+
+export interface Settings {
+  readonly url: WebhookUrl.WebhookUrl
+  readonly events: ReadonlyArray<Subscription>
+  readonly description: string | null
+}
+
+export interface Previous {
+  readonly secret_ref: string
+  readonly until: Timestamp.Timestamp
+}
+
+export interface Webhook extends Settings {
+  readonly _tag: "Webhook"
+  readonly webhook_id: Id.WebhookId
+  readonly enabled: boolean
+  readonly disabled_reason: DisabledReason | null
+  readonly secret_ref: string
+  /** Previous secrets that still sign, newest first. */
+  readonly previous: ReadonlyArray<Previous>
+  readonly created_at: Timestamp.Timestamp
+  readonly updated_at: Timestamp.Timestamp
+  /** When it was last enabled. Enabling a webhook restarts the time in `FAILING_LIMIT_MS`. */
+  readonly enabled_at: Timestamp.Timestamp
+}
+
+export type State = { readonly _tag: "Unborn" } | Webhook | { readonly _tag: "Deleted" }
+
+export const initial: State = { _tag: "Unborn" }
+
+export const evolve = (state: State, event: Event): State => {
+  if (event._tag === "WebhookCreated") return state._tag === "Unborn" ? created(event) : state
+  if (state._tag !== "Webhook") return state
+  switch (event._tag) {
+    case "WebhookUpdated": {
+      const { url, events, description } = event
+      return { ...state, url, events, description, updated_at: event.at }
+    }
+    case "WebhookSecretRotated": {
+      const others = state.previous.filter(({ until }) => until > event.at)
+      const previous = [{ secret_ref: event.previous_ref, until: event.previous_until }, ...others].slice(
+        0,
+        MAX_PREVIOUS,
+      )
+      return { ...state, secret_ref: event.secret_ref, previous, updated_at: event.at }
+    }
+    case "WebhookEnabled":
+      return { ...state, enabled: true, disabled_reason: null, enabled_at: event.at, updated_at: event.at }
+    case "WebhookDisabled":
+      return { ...state, enabled: false, disabled_reason: event.cause, updated_at: event.at }
+    case "WebhookDeleted":
+      return { _tag: "Deleted" }
+  }
+}
+
+const created = (event: typeof Event.cases.WebhookCreated.Type): Webhook => ({
+  _tag: "Webhook",
+  webhook_id: event.webhook_id,
+  url: event.url,
+  events: event.events,
+  description: event.description,
+  enabled: event.enabled,
+  disabled_reason: event.enabled ? null : "manual",
+  secret_ref: event.secret_ref,
+  previous: [],
+  created_at: event.at,
+  updated_at: event.at,
+  enabled_at: event.at,
+})

@@ -1,0 +1,82 @@
+import { Result, Schema } from "effect"
+import * as Network from "../values/Network.ts"
+import * as SpecialNetworks from "../values/SpecialNetworks.ts"
+import * as Text from "../values/Text.ts"
+
+export const MAX_URL_CHARS = 2048
+
+/** The setting that allows private networks for webhooks, also over plain http. Refusals name it. */
+export const ALLOW_SETTING = "WEBHOOK_ALLOW_NETWORKS"
+
+/** An absolute http or https URL without credentials or fragment, in the canonical form of the URL standard. */
+export const WebhookUrl = Schema.String.check(Schema.isPattern(/^https?:\/\/[!-~]+$/u))
+  .pipe(Schema.brand("WebhookUrl"))
+  .annotate({ identifier: "WebhookUrl" })
+export type WebhookUrl = typeof WebhookUrl.Type
+
+/** Checks what the text alone decides. `1.2.3` and `0x7f000001` become the IP addresses that they stand for. */
+export const parse: Text.Parse<WebhookUrl> = (text) => {
+  if (text.length > MAX_URL_CHARS)
+    return Result.fail(`is ${text.length} characters; at most ${MAX_URL_CHARS} are allowed`)
+  if (Text.hasControl(text)) return Result.fail("must not contain control characters")
+  const url = URL.parse(text)
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:"))
+    return Result.fail("must be an https or http URL")
+  if (url.username !== "" || url.password !== "") return Result.fail("must not contain a user name or a password")
+  if (url.hash !== "") return Result.fail("must not contain a fragment")
+  if (url.port === "0") return Result.fail("must not use port 0")
+  return Result.succeed(url.href as WebhookUrl)
+}
+
+export const FromText = Text.parsed(
+  WebhookUrl,
+  {
+    description: `An https URL, or an http URL in a network that the operator allows (${ALLOW_SETTING})`,
+    format: "uri",
+    examples: ["https://example.org/hooks/waybill"],
+  },
+  parse,
+  (url) => url,
+)
+
+export class UrlNotAllowed extends Schema.TaggedError<UrlNotAllowed>()("UrlNotAllowed", {
+  url: Schema.String,
+  problem: Schema.String,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "url_not_allowed"
+  override get message() {
+    return `${this.url} is not allowed: ${this.problem}. An operator can allow a network with ${ALLOW_SETTING}.`
+  }
+}
+
+/**
+ * Checks the URL against the operator's settings when a webhook is created or changed. A host name is not resolved
+ * here: every dispatch checks and pins its address, because DNS may change.
+ */
+export const check = (
+  url: WebhookUrl,
+  allowed: ReadonlyArray<Network.Network>,
+): Result.Result<WebhookUrl, UrlNotAllowed> => {
+  const { protocol, hostname } = new URL(url)
+  const refuse = (problem: string) => Result.fail(new UrlNotAllowed({ url, problem }))
+  const ip = ipOf(hostname)
+  if (ip !== undefined && SpecialNetworks.isAllowed(allowed, ip)) return Result.succeed(url)
+  if (ip !== undefined && SpecialNetworks.isSpecial(ip)) return refuse(`${ip} is not a public address`)
+  const host = hostname.replace(/\.$/u, "")
+  const local = host === "localhost" || host.endsWith(".localhost")
+  if (local && !LOOPBACK.some((address) => Network.contains(allowed, address))) return refuse(`${host} is this machine`)
+  if (protocol === "https:") return Result.succeed(url)
+  // Over plain http, only a host name may still resolve to an allowed network.
+  return ip === undefined && allowed.length > 0
+    ? Result.succeed(url)
+    : refuse("plain http would send the payload unencrypted")
+}
+
+const LOOPBACK = ["127.0.0.1", "::1"]
+
+const ipOf = (hostname: string): string | undefined => {
+  const text = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname
+  return Network.parseIp(text) === undefined ? undefined : text
+}

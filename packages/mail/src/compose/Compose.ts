@@ -1,0 +1,213 @@
+import * as Address from "@waybill/domain/values/Address"
+import * as Header from "@waybill/domain/email/Header"
+import type { EmailId } from "@waybill/domain/values/Id"
+import { DateTime, Result } from "effect"
+import { textFromHtml } from "./HtmlText.ts"
+import * as MediaType from "./MediaType.ts"
+import * as Message from "./Message.ts"
+import * as MimeBody from "./MimeBody.ts"
+import * as MimeHeader from "./MimeHeader.ts"
+import * as TrackedHtml from "./TrackedHtml.ts"
+
+export interface Composed {
+  readonly bytes: Uint8Array
+  readonly messageId: string
+  /** Everyone, once each. */
+  readonly envelope: { readonly from: Address.Address; readonly to: ReadonlyArray<Address.Address> }
+  /** An address in a header is not ASCII: the next server must offer SMTPUTF8 (RFC 6531), or the mail cannot go there. */
+  readonly smtpUtf8: boolean
+}
+
+/** `<id@domain of the sender>`, without the angle brackets. */
+export const messageId = (id: EmailId, from: Address.Address): string => `${id}${from.slice(from.lastIndexOf("@"))}`
+
+/** What is made of a message's HTML before it is composed, where that should not happen here. */
+export interface Derived {
+  /** The text part of a message that has none of its own; empty for a message of HTML alone. */
+  readonly text?: string | undefined
+  readonly places?: TrackedHtml.Places | undefined
+}
+
+/** Pure and total: the same message gives the same bytes, so a retry is the same mail. */
+export const compose = (
+  message: Message.Message,
+  derived: Derived = {},
+): Result.Result<Composed, Message.NotComposable> => {
+  const problem = Message.check(message)
+  if (problem !== undefined) return Result.fail(problem)
+  const { bcc = [], cc = [], from, replyTo = [], to } = message
+  const recipients = [...new Set([...to, ...cc, ...bcc].map((mailbox) => mailbox.address))]
+  const custom = Message.customHeaders(message)
+  const id = messageId(message.id, message.from.address)
+
+  const head = [
+    `Date: ${date(message.createdAt)}`,
+    MimeHeader.mailboxes("From", [from]),
+    ...(replyTo.length > 0 ? [MimeHeader.mailboxes("Reply-To", replyTo)] : []),
+    ...(to.length > 0 ? [MimeHeader.mailboxes("To", to)] : []),
+    ...(cc.length > 0 ? [MimeHeader.mailboxes("Cc", cc)] : []),
+    MimeHeader.text("Subject", message.subject),
+    `Message-ID: <${id}>`,
+    ...unsubscribe(message, custom),
+    ...custom.map(([name, value]) => customHeader(name, value)),
+    "MIME-Version: 1.0",
+  ].join("\r\n")
+  const chunks: Array<string | Buffer> = [head, "\r\n"]
+  write(body(message, derived), chunks)
+  if (!endsInBreak(chunks.at(-1) ?? "")) chunks.push("\r\n")
+  const headers = [from, ...to, ...cc, ...replyTo, ...custom.flatMap(([name, value]) => senderOf(name, value))]
+  return Result.succeed({
+    bytes: concat(chunks),
+    messageId: id,
+    envelope: { from: from.address, to: recipients },
+    smtpUtf8: headers.some((mailbox) => isUtf8(mailbox.address)),
+  })
+}
+
+/** Sender is a mailbox, of which only the name may be encoded; where it is none, the mail is of long ago. */
+const senderOf = (name: string, value: string): ReadonlyArray<Address.Mailbox> => {
+  const parsed = name.toLowerCase() === Header.SENDER ? Address.parse(value) : undefined
+  return parsed !== undefined && Result.isSuccess(parsed) ? [parsed.success] : []
+}
+
+const customHeader = (name: string, value: string): string => {
+  const sender = senderOf(name, value)
+  return sender.length > 0 ? MimeHeader.mailboxes(name, sender) : MimeHeader.custom(name, value)
+}
+
+type Part =
+  | { readonly _tag: "Leaf"; readonly headers: string; readonly body: MimeBody.EncodedBody }
+  | {
+      readonly _tag: "Multipart"
+      readonly type: string
+      readonly boundary: string
+      readonly parts: ReadonlyArray<Part>
+    }
+
+const body = (message: Message.Message, derived: Derived): Part => {
+  const stem = `=_${message.id}`
+  const attachments = message.attachments ?? []
+  // A content id is only of use to HTML; without any, the file is still the reader's to open.
+  const inline = message.html === undefined ? [] : attachments.filter((file) => file.contentId !== undefined)
+  const attached = attachments.filter((file) => !inline.includes(file))
+  const text = message.text ?? derived.text ?? (message.html === undefined ? "" : textFromHtml(message.html))
+
+  const texts: Array<Part> = []
+  // An empty text beside HTML is a customer's way to ask for no text part.
+  if (text !== "" || message.html === undefined) texts.push(textPart("plain", text, stem))
+  if (message.html !== undefined) {
+    texts.push(
+      multipart(`related; type="text/html"`, `${stem}_rel`, [
+        textPart("html", tracked(message, message.html, derived.places), stem),
+        ...inline.map((file) => filePart(file, "inline", stem)),
+      ]),
+    )
+  }
+  return multipart("mixed", `${stem}_mix`, [
+    multipart("alternative", `${stem}_alt`, texts),
+    ...attached.map((file) => filePart(file, "attachment", stem)),
+  ])
+}
+
+/** The text part is derived from what the customer wrote, and leads where they wrote. */
+const tracked = (message: Message.Message, html: string, places?: TrackedHtml.Places): string => {
+  const { tracking } = message
+  return tracking === undefined
+    ? html
+    : TrackedHtml.write(html, places ?? TrackedHtml.find(linksIn(message, html, tracking)), tracking)
+}
+
+/** Where in the HTML of a message links are looked for, and which are left alone. */
+export const linksIn = (
+  { headers = {}, unsubscribeUrl }: Message.Message,
+  html: string,
+  { click }: TrackedHtml.Addresses,
+): Parameters<typeof TrackedHtml.find>[0] => {
+  const own = Object.entries(headers).flatMap(([name, value]) =>
+    name.toLowerCase() === "list-unsubscribe" ? Array.from(value.matchAll(/<([^<>]+)>/gu), ([, url = ""]) => url) : [],
+  )
+  return {
+    html,
+    own: new Set(unsubscribeUrl === undefined ? own : [...own, unsubscribeUrl]),
+    links: click !== undefined,
+  }
+}
+
+/** A multipart of one is its part. */
+const multipart = (type: string, boundary: string, parts: ReadonlyArray<Part>): Part => {
+  const [only, ...others] = parts
+  return only !== undefined && others.length === 0 ? only : { _tag: "Multipart", type, boundary, parts }
+}
+
+const textPart = (subtype: "plain" | "html", text: string, stem: string): Part => ({
+  _tag: "Leaf",
+  headers: `Content-Type: text/${subtype}; charset=utf-8`,
+  body: MimeBody.encodeText(text, stem),
+})
+
+const filePart = (file: Message.Attachment, disposition: "inline" | "attachment", stem: string): Part => {
+  const declared = MediaType.withoutName(file.contentType ?? MediaType.fromFilename(file.filename))
+  const message = /^message\//i.test(declared) ? MimeBody.sevenBitMessage(file.content, stem) : undefined
+  // What may not be encoded and needs to be is sent as plain bytes under its name.
+  const type = /^(?:multipart|message)\//i.test(declared) && message === undefined ? MediaType.UNKNOWN : declared
+  const contentId = file.contentId === undefined ? "" : `\r\nContent-ID: <${Message.bareContentId(file.contentId)}>`
+  return {
+    _tag: "Leaf",
+    headers:
+      `Content-Type: ${type}${MimeHeader.legacyName(file.filename)}\r\n` +
+      `Content-Disposition: ${disposition}${MimeHeader.parameter("filename", file.filename)}${contentId}`,
+    body:
+      message === undefined
+        ? { encoding: "base64", content: MimeBody.base64Lines(file.content) }
+        : { encoding: "7bit", content: message },
+  }
+}
+
+const write = (part: Part, chunks: Array<string | Buffer>): void => {
+  if (part._tag === "Leaf") {
+    chunks.push(part.headers, `\r\nContent-Transfer-Encoding: ${part.body.encoding}\r\n\r\n`, part.body.content)
+    return
+  }
+  chunks.push(`Content-Type: multipart/${part.type};\r\n boundary="${part.boundary}"\r\n`)
+  for (const child of part.parts) {
+    chunks.push(`\r\n--${part.boundary}\r\n`)
+    write(child, chunks)
+  }
+  chunks.push(`\r\n--${part.boundary}--`)
+}
+
+/** Domains are A-labels by now, so only a local part can be. */
+const isUtf8 = (address: Address.Address): boolean => !/^\p{ASCII}*$/u.test(address)
+
+const endsInBreak = (chunk: string | Buffer): boolean =>
+  typeof chunk === "string" ? chunk.endsWith("\r\n") : chunk.at(-1) === 10 && chunk.at(-2) === 13
+
+/** Only addresses may hold more than ASCII, and a message without attachments is one string. */
+const concat = (chunks: ReadonlyArray<string | Buffer>): Uint8Array =>
+  chunks.every((chunk) => typeof chunk === "string")
+    ? Buffer.from(chunks.join(""))
+    : Buffer.concat(chunks.map((chunk) => (typeof chunk === "string" ? Buffer.from(chunk) : chunk)))
+
+const unsubscribe = (
+  { unsubscribeUrl }: Message.Message,
+  custom: ReadonlyArray<readonly [string, string]>,
+): Array<string> =>
+  // The customer's own header is a decision already taken.
+  unsubscribeUrl === undefined || custom.some(([name]) => name.toLowerCase() === "list-unsubscribe")
+    ? []
+    : [
+        MimeHeader.fold("List-Unsubscribe", `<${unsubscribeUrl}>`),
+        ...(custom.some(([name]) => name.toLowerCase() === "list-unsubscribe-post")
+          ? []
+          : ["List-Unsubscribe-Post: List-Unsubscribe=One-Click"]),
+      ]
+
+const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+const two = (value: number): string => String(value).padStart(2, "0")
+
+/** RFC 5322 §3.3, in UTC. */
+const date = (at: DateTime.Utc): string => {
+  const { day, hour, minute, month, second, weekDay, year } = DateTime.toPartsUtc(at)
+  return `${DAYS[weekDay]}, ${two(day)} ${MONTHS[month - 1]} ${year} ${two(hour)}:${two(minute)}:${two(second)} +0000`
+}

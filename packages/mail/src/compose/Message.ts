@@ -1,0 +1,137 @@
+import * as Address from "@waybill/domain/values/Address"
+import * as Header from "@waybill/domain/email/Header"
+import type { EmailId } from "@waybill/domain/values/Id"
+import { type DateTime, Result, Schema } from "effect"
+import * as MediaType from "./MediaType.ts"
+import * as MimeHeader from "./MimeHeader.ts"
+import type * as TrackedHtml from "./TrackedHtml.ts"
+
+export interface Attachment {
+  readonly filename: string
+  readonly content: Uint8Array
+  readonly contentType?: string | undefined
+  /** Without its angle brackets; the HTML refers to it as `cid:…`. */
+  readonly contentId?: string | undefined
+}
+
+export interface Message {
+  /** The email's id: Message-ID and boundaries are made of it, so composing again gives the same bytes. */
+  readonly id: EmailId
+  readonly createdAt: DateTime.Utc
+  readonly from: Address.Mailbox
+  readonly to: ReadonlyArray<Address.Mailbox>
+  readonly cc?: ReadonlyArray<Address.Mailbox> | undefined
+  /** Reaches the envelope and never the bytes. */
+  readonly bcc?: ReadonlyArray<Address.Mailbox> | undefined
+  readonly replyTo?: ReadonlyArray<Address.Mailbox> | undefined
+  readonly subject: string
+  readonly html?: string | undefined
+  readonly text?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly attachments?: ReadonlyArray<Attachment> | undefined
+  /** The https address that takes a one-click POST (RFC 8058). */
+  readonly unsubscribeUrl?: string | undefined
+  readonly tracking?: TrackedHtml.Addresses | undefined
+}
+
+export class NotComposable extends Schema.TaggedError<NotComposable>()("NotComposable", {
+  /** The field at fault, as it is named in a request. */
+  field: Schema.String,
+  reason: Schema.Literals([
+    "line_break",
+    "bad_address",
+    "bad_header_name",
+    "header_owned",
+    "header_repeated",
+    "unbroken_run",
+    "bad_content_type",
+    "bad_content_id",
+    "bad_unsubscribe_url",
+    "no_recipient",
+  ]),
+}) {
+  override get message() {
+    return `The message cannot be written: ${this.field}: ${this.reason}`
+  }
+}
+
+type Refusal = NotComposable | undefined
+const refuse = (field: string, reason: NotComposable["reason"]): NotComposable => new NotComposable({ field, reason })
+
+/** Everything that could break a line, forge a header or exceed one is refused here, so writing is total. */
+export const check = (message: Message): Refusal =>
+  checkMailboxes(message) ??
+  (MimeHeader.breaksLine(message.subject) ? refuse("subject", "line_break") : undefined) ??
+  checkHeaders(message) ??
+  checkUnsubscribe(message.unsubscribeUrl) ??
+  first(message.attachments ?? [], checkAttachment)
+
+const first = <A>(items: Iterable<A>, f: (item: A) => Refusal): Refusal => {
+  for (const item of items) {
+    const refusal = f(item)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+const checkMailboxes = (message: Message): Refusal => {
+  const { bcc = [], cc = [], replyTo = [], to } = message
+  if (to.length + cc.length + bcc.length === 0) return refuse("to", "no_recipient")
+  const fields = [
+    ["from", [message.from]],
+    ["to", to],
+    ["cc", cc],
+    ["bcc", bcc],
+    ["reply_to", replyTo],
+  ] as const
+  return first(fields, ([field, list]) =>
+    first<Address.Mailbox>(list, ({ address, name = "" }) => {
+      if (MimeHeader.breaksLine(address) || MimeHeader.breaksLine(name)) return refuse(field, "line_break")
+      // Events are decoded by the brand's looser pattern; the wire asks the grammar itself.
+      return Result.getOrUndefined(Address.parseAddress(address)) === address ? undefined : refuse(field, "bad_address")
+    }),
+  )
+}
+
+const checkHeaders = (message: Message): Refusal => {
+  const seen = new Set(message.replyTo === undefined || message.replyTo.length === 0 ? [] : ["reply-to"])
+  return first(customHeaders(message), ([name, value]) => {
+    const field = `headers.${name.replace(/[^!-9;-~]/g, "?").slice(0, MimeHeader.HEADER_NAME_LIMIT)}`
+    if (MimeHeader.breaksLine(name) || MimeHeader.breaksLine(value)) return refuse(field, "line_break")
+    if (!MimeHeader.isName(name)) return refuse(field, "bad_header_name")
+    if (Header.isOwned(name)) return refuse(field, "header_owned")
+    if (MimeHeader.longestRun(value.trim()) > MimeHeader.UNBROKEN_RUN_LIMIT) return refuse(field, "unbroken_run")
+    const lower = name.toLowerCase()
+    if (MimeHeader.SINGLE.has(lower) && seen.has(lower)) return refuse(field, "header_repeated")
+    seen.add(lower)
+    return undefined
+  })
+}
+
+/** What is written of the message's own headers: mail of before the table of foreign ones may still have some. */
+export const customHeaders = ({ headers = {} }: Message): ReadonlyArray<[name: string, value: string]> =>
+  Object.entries(headers).filter(([name]) => !Header.isForeign(name))
+
+const checkUnsubscribe = (url: string | undefined): Refusal => {
+  if (url === undefined) return undefined
+  // RFC 8058 §3.1: an https URI; white space and angle brackets would end it.
+  if (!/^https:\/\/[!-;=?-~]+$/.test(url)) return refuse("unsubscribe_url", "bad_unsubscribe_url")
+  return url.length > MimeHeader.UNBROKEN_RUN_LIMIT ? refuse("unsubscribe_url", "unbroken_run") : undefined
+}
+
+const checkAttachment = ({ contentId, contentType, filename }: Attachment): Refusal => {
+  if (MimeHeader.breaksLine(filename)) return refuse("attachments.filename", "line_break")
+  if (contentType !== undefined && !MediaType.isMediaType(contentType)) {
+    return refuse("attachments.content_type", "bad_content_type")
+  }
+  return contentId !== undefined && !CONTENT_ID.test(bareContentId(contentId))
+    ? refuse("attachments.content_id", "bad_content_id")
+    : undefined
+}
+
+/** Printable ASCII without white space and angle brackets; strict readers want an @, real ones do not. */
+const CONTENT_ID = /^[!-;=?-~]{1,200}$/
+
+/** Customers paste it with its brackets as often as without. */
+export const bareContentId = (contentId: string): string =>
+  contentId.startsWith("<") && contentId.endsWith(">") ? contentId.slice(1, -1) : contentId

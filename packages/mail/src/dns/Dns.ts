@@ -1,0 +1,281 @@
+import { Context, Effect, Layer } from "effect"
+import * as dns from "node:dns"
+import * as Network from "./Network.ts"
+
+/** One question to one server. A resolver on the local network answers in milliseconds, a cold one in a second. */
+export const QUERY_TIMEOUT_MS = 3_000
+/** c-ares doubles the time-out with each try and goes round all servers. */
+export const QUERY_TRIES = 2
+/** A bound on one look-up however many servers are configured. */
+export const LOOKUP_TIMEOUT_MS = 15_000
+/** Of a domain's own name servers we ask these many, in the order in which they were listed. */
+export const AUTHORITATIVE_SERVERS = 4
+
+/**
+ * What DNS said. Only `NotFound` is a statement about the domain; `Unavailable` is a statement about the path to it,
+ * so nothing may be concluded from it.
+ */
+export type Answer<A> = Found<A> | NotFound | Unavailable
+export interface Found<A> {
+  readonly _tag: "Found"
+  readonly records: ReadonlyArray<A>
+  /** The resolver answered where the zone's own servers did not: an alias may lead into the operator's own network. */
+  readonly isIndirect?: true
+}
+export interface NotFound {
+  readonly _tag: "NotFound"
+  readonly reason: "NXDOMAIN" | "NODATA"
+}
+export interface Unavailable {
+  readonly _tag: "Unavailable"
+  readonly reason: "SERVFAIL" | "TIMEOUT" | "REFUSED" | "UNREACHABLE" | "BADRESP"
+}
+export interface Mx {
+  readonly preference: number
+  /** The empty string is the null MX of RFC 7505. */
+  readonly exchange: string
+}
+
+export const found = <A>(records: ReadonlyArray<A>): Answer<A> => ({ _tag: "Found", records })
+export const notFound = (reason: NotFound["reason"]): NotFound => ({ _tag: "NotFound", reason })
+export const unavailable = (reason: Unavailable["reason"]): Unavailable => ({ _tag: "Unavailable", reason })
+
+/** Names are taken and given without the trailing dot, in lower case where they are answers. */
+export interface Queries {
+  /** The pieces of each record joined, as every reader of TXT does. */
+  readonly txt: (name: string) => Effect.Effect<Answer<string>>
+  readonly mx: (name: string) => Effect.Effect<Answer<Mx>>
+  readonly a: (name: string) => Effect.Effect<Answer<string>>
+  readonly aaaa: (name: string) => Effect.Effect<Answer<string>>
+  readonly cname: (name: string) => Effect.Effect<Answer<string>>
+  readonly ns: (name: string) => Effect.Effect<Answer<string>>
+  readonly ptr: (address: string) => Effect.Effect<Answer<string>>
+}
+
+/** The queries of one domain, by way of its own name servers where they can be reached. */
+export interface ZoneQueries extends Queries {
+  /**
+   * Whether the zone has name servers on the internet, so that what is found in it is public. The resolver may also
+   * know zones of the operator's own network, of which customers are told nothing.
+   */
+  readonly isPublic: boolean
+}
+
+export interface Config {
+  /** As `address` or `address:port`; without it, those of the system. */
+  readonly servers?: ReadonlyArray<string>
+  readonly query_timeout_ms?: number
+  readonly query_tries?: number
+  /** Tests run their name servers on a port of their own. */
+  readonly authoritative_port?: number
+  /** Name servers are named by whoever owns the domain: one in a private network is only asked when allowed here. */
+  readonly allowed?: Network.Networks
+}
+
+export class Dns extends Context.Service<
+  Dns,
+  Queries & {
+    /** Asks the domain's own name servers, past every cache, and the resolver where they do not answer. */
+    readonly authoritative: (domain: string) => Effect.Effect<ZoneQueries>
+  }
+>()("@waybill/mail/dns/Dns") {
+  static readonly layer = (config: Config = {}): Layer.Layer<Dns> =>
+    Layer.effect(
+      Dns,
+      Effect.gen(function* () {
+        const resolver = yield* Effect.acquireRelease(
+          Effect.sync(() => open(config, config.servers)),
+          (resolver) => Effect.sync(() => resolver.cancel()),
+        )
+        const queries = fromResolver(resolver)
+        return Dns.of({ ...queries, authoritative: authoritative(config, queries) })
+      }),
+    )
+
+  /** Names as data; an entry that is a word is what the server would answer instead. */
+  static readonly layerTest = (zones: Readonly<Record<string, Zone>>): Layer.Layer<Dns> => {
+    const queries = fromZones(zones)
+    return Layer.succeed(Dns, { ...queries, authoritative: () => Effect.succeed({ ...queries, isPublic: true }) })
+  }
+}
+
+/** A and AAAA as one answer: found when either is, unavailable when nothing was found and one of them could not be asked. */
+export const addresses = (queries: Queries, name: string): Effect.Effect<Answer<string>> =>
+  Effect.map(Effect.all([queries.a(name), queries.aaaa(name)], { concurrency: 2 }), ([four, six]) => {
+    const records = [four, six].flatMap((answer) => (answer._tag === "Found" ? answer.records : []))
+    if (records.length > 0) return found(records)
+    if (four._tag === "Unavailable") return four
+    return six._tag === "Unavailable" ? six : four
+  })
+
+const open = (config: Config, servers: ReadonlyArray<string> | undefined): dns.promises.Resolver => {
+  const resolver = new dns.promises.Resolver({
+    timeout: config.query_timeout_ms ?? QUERY_TIMEOUT_MS,
+    tries: config.query_tries ?? QUERY_TRIES,
+  })
+  if (servers !== undefined) resolver.setServers(servers)
+  return resolver
+}
+
+const fromResolver = (resolver: dns.promises.Resolver): Queries => {
+  const names = (records: ReadonlyArray<string>) => records.map(normal)
+  return {
+    txt: ask((name) => resolver.resolveTxt(name).then((records) => records.map((pieces) => pieces.join("")))),
+    mx: ask((name) =>
+      resolver
+        .resolveMx(name)
+        .then((records) =>
+          records
+            .map((record): Mx => ({ preference: record.priority, exchange: normal(record.exchange) }))
+            .toSorted((one, other) => one.preference - other.preference),
+        ),
+    ),
+    a: ask((name) => resolver.resolve4(name)),
+    aaaa: ask((name) => resolver.resolve6(name)),
+    cname: ask((name) => resolver.resolveCname(name).then(names)),
+    ns: ask((name) => resolver.resolveNs(name).then(names)),
+    // `reverse` of the same resolver would answer from this machine's hosts file.
+    ptr: ask((address) => resolver.resolvePtr(Network.reverseName(address)).then(names)),
+  }
+}
+
+const ask =
+  <A>(query: (name: string) => Promise<ReadonlyArray<A>>) =>
+  (name: string): Effect.Effect<Answer<A>> =>
+    Effect.tryPromise({ try: () => query(name), catch: (cause) => cause }).pipe(
+      Effect.match({
+        onSuccess: (records) => (records.length === 0 ? notFound("NODATA") : found(records)),
+        onFailure: (cause) => refusal(cause),
+      }),
+      Effect.timeoutOrElse({
+        duration: LOOKUP_TIMEOUT_MS,
+        orElse: () => Effect.succeed<Answer<A>>(unavailable("TIMEOUT")),
+      }),
+    )
+
+/** Codes of node:dns. A name that DNS cannot even carry is a name that does not exist. */
+const refusal = (cause: unknown): NotFound | Unavailable => {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined
+  switch (code) {
+    case "ENOTFOUND":
+    case "EBADNAME":
+    case "ERR_INVALID_ARG_VALUE":
+    case "EINVAL":
+      return notFound("NXDOMAIN")
+    case "ENODATA":
+      return notFound("NODATA")
+    case "ETIMEOUT":
+    case "ECANCELLED":
+      return unavailable("TIMEOUT")
+    case "EREFUSED":
+      return unavailable("REFUSED")
+    case "ECONNREFUSED":
+      return unavailable("UNREACHABLE")
+    case "EBADRESP":
+    case "EFORMERR":
+    case "ENOTIMP":
+      return unavailable("BADRESP")
+    default:
+      return unavailable("SERVFAIL")
+  }
+}
+
+const authoritative = (config: Config, resolver: Queries) =>
+  Effect.fn("Dns.authoritative")(function* (domain: string) {
+    const servers = yield* nameServers(config, resolver, domain)
+    if (servers.length === 0) return { ...resolver, isPublic: false } satisfies ZoneQueries
+    const own = fromResolver(open(config, servers))
+    // A name server answers a CNAME that leaves its zone with the CNAME alone: only the resolver can follow it.
+    const leaves = (name: string) => Effect.map(own.cname(name), (answer) => answer._tag === "Found")
+    const orResolver =
+      <A>(mine: (name: string) => Effect.Effect<Answer<A>>, theirs: typeof mine) =>
+      (name: string) =>
+        Effect.flatMap(mine(name), (answer) => {
+          if (answer._tag === "Unavailable") return Effect.map(theirs(name), indirect)
+          if (answer._tag === "Found") return Effect.succeed(answer)
+          return Effect.flatMap(leaves(name), (away) =>
+            away ? Effect.map(theirs(name), followed) : Effect.succeed(answer),
+          )
+        })
+    return {
+      txt: orResolver(own.txt, resolver.txt),
+      mx: orResolver(own.mx, resolver.mx),
+      a: orResolver(own.a, resolver.a),
+      aaaa: orResolver(own.aaaa, resolver.aaaa),
+      cname: (name: string) =>
+        Effect.flatMap(own.cname(name), (answer) =>
+          answer._tag === "Unavailable" ? resolver.cname(name) : Effect.succeed(answer),
+        ),
+      ns: orResolver(own.ns, resolver.ns),
+      ptr: resolver.ptr,
+      isPublic: true,
+    } satisfies ZoneQueries
+  })
+
+const indirect = <A>(answer: Answer<A>): Answer<A> =>
+  answer._tag === "Found" ? { ...answer, isIndirect: true } : answer
+
+/** The name has a CNAME, so it exists. Whether its target does may be a matter of the operator's own network. */
+const followed = <A>(answer: Answer<A>): Answer<A> =>
+  answer._tag === "NotFound" ? notFound("NODATA") : indirect(answer)
+
+/** The addresses of the servers of the zone the name lies in: the closest ancestor with NS records, above no TLD. */
+const nameServers = Effect.fnUntraced(function* (config: Config, resolver: Queries, domain: string) {
+  const labels = domain.split(".")
+  for (let from = 0; from <= labels.length - 2; from++) {
+    const zone = yield* resolver.ns(labels.slice(from).join("."))
+    if (zone._tag === "Unavailable") return []
+    if (zone._tag === "NotFound") continue
+    const hosts = yield* Effect.forEach(
+      zone.records.slice(0, AUTHORITATIVE_SERVERS),
+      (host) => addresses(resolver, host),
+      { concurrency: "unbounded" },
+    )
+    const port = config.authoritative_port ?? 53
+    return hosts
+      .flatMap((answer) => (answer._tag === "Found" ? answer.records : []))
+      .filter((address) => Network.isReachable(address, config.allowed))
+      .map((address) => (address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`))
+  }
+  return []
+})
+
+/** Records of one name, as tests write them. */
+export interface Records {
+  readonly TXT?: ReadonlyArray<string>
+  readonly MX?: ReadonlyArray<Mx>
+  readonly A?: ReadonlyArray<string>
+  readonly AAAA?: ReadonlyArray<string>
+  readonly CNAME?: string
+  readonly NS?: ReadonlyArray<string>
+  readonly PTR?: ReadonlyArray<string>
+}
+export type Zone = Records | Unavailable["reason"]
+
+const fromZones = (zones: Readonly<Record<string, Zone>>): Queries => {
+  const ask = <A>(pick: (records: Records) => ReadonlyArray<A> | undefined, follow = true) => {
+    const look = (name: string): Answer<A> => {
+      const zone = zones[name.toLowerCase()]
+      if (zone === undefined) {
+        const below = Object.keys(zones).some((other) => other.endsWith(`.${name.toLowerCase()}`))
+        return notFound(below ? "NODATA" : "NXDOMAIN")
+      }
+      if (typeof zone === "string") return unavailable(zone)
+      if (follow && zone.CNAME !== undefined) return look(zone.CNAME)
+      const records = pick(zone)
+      return records === undefined || records.length === 0 ? notFound("NODATA") : found(records)
+    }
+    return (name: string) => Effect.sync(() => look(name))
+  }
+  return {
+    txt: ask((records) => records.TXT),
+    mx: ask((records) => records.MX?.toSorted((one, other) => one.preference - other.preference)),
+    a: ask((records) => records.A),
+    aaaa: ask((records) => records.AAAA),
+    cname: ask((records) => (records.CNAME === undefined ? undefined : [normal(records.CNAME)]), false),
+    ns: ask((records) => records.NS),
+    ptr: ask((records) => records.PTR),
+  }
+}
+
+const normal = (name: string): string => (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase()

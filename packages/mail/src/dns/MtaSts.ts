@@ -1,0 +1,176 @@
+import { Cache, Cause, Clock, Context, Duration, Effect, Layer, Schema } from "effect"
+import * as Dns from "./Dns.ts"
+import * as TagList from "../compose/TagList.ts"
+
+/** A domain's word on how its mail must be delivered (RFC 8461). */
+export interface Policy {
+  readonly mode: "enforce" | "testing" | "none"
+  /** Names of its servers; `*.example.org` stands for one label. */
+  readonly mx: ReadonlyArray<string>
+  readonly max_age_ms: number
+}
+
+export const POLICY_BYTES = 64 * 1024
+/** RFC 8461 §3.2: about a year. */
+export const MAX_AGE_SECONDS = 31_557_600
+export const MX_PATTERNS = 100
+/** Of one server's name: 253 octets (RFC 1035) behind `*.`. */
+export const MX_PATTERN_CHARS = 255
+/** Of all names of a policy together: thousands of policies are kept in memory, and many more in the database. */
+export const MX_CHARS = 8 * 1024
+/** How often a domain is asked anew, whether it has a policy or not, and how long a failing host is left alone (§3.3). */
+export const CHECK_MS = 300_000
+/** Domains a process remembers; the oldest is forgotten first. */
+export const DOMAINS = 10_000
+
+export class FetchFailed extends Schema.TaggedError<FetchFailed>()("FetchFailed", { reason: Schema.String }) {
+  override get message() {
+    return `the MTA-STS policy could not be fetched: ${this.reason}`
+  }
+}
+
+/** A policy as it was fetched. */
+export interface Held {
+  /** Under which the domain's record announced it. */
+  readonly id: string
+  readonly policy: Policy
+  readonly expires_at: number
+}
+
+/** Where policies outlive a process, and all processes have the same. */
+export interface Keep {
+  readonly find: (domain: string) => Effect.Effect<Held | undefined>
+  readonly put: (domain: string, held: Held) => Effect.Effect<void>
+}
+
+/** The text at `https://mta-sts.<domain>/.well-known/mta-sts.txt`, its certificate checked, no redirect followed. */
+export type Fetch = (domain: string) => Effect.Effect<string, FetchFailed>
+
+export class MtaSts extends Context.Service<
+  MtaSts,
+  {
+    /** The policy to hold to, if it is one to enforce. */
+    readonly enforced: (domain: string) => Effect.Effect<Policy | undefined>
+  }
+>()("@waybill/mail/dns/MtaSts") {
+  static readonly layer = (fetch: Fetch, keep: Keep): Layer.Layer<MtaSts, never, Dns.Dns> =>
+    Layer.effect(
+      MtaSts,
+      Effect.gen(function* () {
+        const dns = yield* Dns.Dns
+        const held = new Map<string, Held>()
+        // Through a cache, so that of a thousand mails to one domain one asks and all wait for what it learns.
+        const checks = yield* Cache.make({
+          capacity: DOMAINS,
+          timeToLive: Duration.millis(CHECK_MS),
+          lookup: Effect.fnUntraced(function* (domain: string) {
+            const next = yield* check(dns, fetch, keep, domain, held.get(domain))
+            held.delete(domain)
+            const [oldest] = held.keys()
+            if (held.size >= DOMAINS && oldest !== undefined) held.delete(oldest)
+            if (next !== undefined) held.set(domain, next)
+            return next
+          }),
+        })
+        const enforced = Effect.fn("MtaSts.enforced")(function* (domain: string) {
+          const entry = yield* Cache.get(checks, domain)
+          const now = yield* Clock.currentTimeMillis
+          return entry !== undefined && entry.policy.mode === "enforce" && now < entry.expires_at
+            ? entry.policy
+            : undefined
+        })
+        return MtaSts.of({ enforced })
+      }),
+    )
+
+  static readonly layerTest = (policies: Readonly<Record<string, Policy>> = {}): Layer.Layer<MtaSts> =>
+    Layer.succeed(MtaSts, { enforced: (domain) => Effect.succeed(policies[domain]) })
+}
+
+/**
+ * A policy once fetched holds till it expires, whatever DNS and the policy host do meanwhile: else whoever can suppress
+ * an answer could switch it off (§5.1). What is kept may have been renewed by another process.
+ */
+const check = Effect.fnUntraced(function* (
+  dns: Dns.Queries,
+  fetch: Fetch,
+  keep: Keep,
+  domain: string,
+  known: Held | undefined,
+) {
+  const [kept, id] = yield* Effect.all([orUndefined(keep.find(domain)), announced(dns, domain)], { concurrency: 2 })
+  const now = yield* Clock.currentTimeMillis
+  const before = [kept, known].find((one) => one !== undefined && now < one.expires_at)
+  if (id === undefined || id === before?.id) return before
+  const fresh = yield* Effect.orElseSucceed(fetched(fetch, domain, id), () => undefined)
+  if (fresh === undefined) return before
+  yield* orUndefined(keep.put(domain, fresh))
+  return fresh
+})
+
+/** Mail goes on where policies cannot be kept: DNS and the policy host say what they say. */
+const orUndefined = <A>(effect: Effect.Effect<A>): Effect.Effect<A | undefined> =>
+  Effect.catchDefect(effect, (defect) =>
+    Effect.as(Effect.logWarning("the MTA-STS policies that are kept cannot be reached", Cause.die(defect)), undefined),
+  )
+
+/** What the domain says now. */
+export const ask = Effect.fnUntraced(function* (dns: Dns.Queries, fetch: Fetch, domain: string) {
+  const id = yield* announced(dns, domain)
+  if (id === undefined) return yield* new FetchFailed({ reason: "DNS shows no record of it" })
+  return yield* fetched(fetch, domain, id)
+})
+
+const announced = (dns: Dns.Queries, domain: string) =>
+  Effect.map(dns.txt(`_mta-sts.${domain}`), (answer) => (answer._tag === "Found" ? idOf(answer.records) : undefined))
+
+const fetched = Effect.fnUntraced(function* (fetch: Fetch, domain: string, id: string) {
+  const policy = parse(yield* fetch(domain))
+  if (policy === undefined) return yield* new FetchFailed({ reason: "the text is no policy" })
+  return { id, policy, expires_at: (yield* Clock.currentTimeMillis) + policy.max_age_ms } satisfies Held
+})
+
+/** More than one record is none (§3.1). */
+const idOf = (records: ReadonlyArray<string>): string | undefined => {
+  const [only, ...others] = records.filter((record) => /^v=STSv1\s*;/u.test(record))
+  if (only === undefined || others.length > 0) return undefined
+  const id = TagList.parse(only)?.get("id")
+  return id !== undefined && /^[A-Za-z0-9]{1,32}$/u.test(id) ? apart(id) : undefined
+}
+
+/** Undefined for what is no policy. Of a field given twice the first counts (§3.2). */
+export const parse = (text: string): Policy | undefined => {
+  if (text.length > POLICY_BYTES) return undefined
+  const fields = new Map<string, string>()
+  const mx: Array<string> = []
+  for (const line of text.split(/\r?\n/u)) {
+    if (line.trim() === "") continue
+    // What stands around the value is taken off afterwards: a pattern that does it tries each of many spaces with all others.
+    const [, name, written] = /^\s*([A-Za-z0-9][\w.-]{0,31})\s*:(.*)$/u.exec(line) ?? []
+    if (name === undefined || written === undefined) return undefined
+    const value = written.trim()
+    if (name === "mx") mx.push(value.toLowerCase().replace(/\.$/u, ""))
+    else if (!fields.has(name)) fields.set(name, value)
+  }
+  const mode = fields.get("mode")
+  const age = fields.get("max_age") ?? ""
+  if (fields.get("version") !== "STSv1" || !/^\d{1,10}$/u.test(age)) return undefined
+  if (mode !== "enforce" && mode !== "testing" && mode !== "none") return undefined
+  if (mode !== "none" && (mx.length === 0 || mx.length > MX_PATTERNS || !mx.every(isPattern))) return undefined
+  if (mx.reduce((chars, name) => chars + name.length, 0) > MX_CHARS && mode !== "none") return undefined
+  // Where there is none, what it would have named is anybody's text.
+  return { mode, mx: mode === "none" ? [] : mx.map(apart), max_age_ms: Math.min(Number(age), MAX_AGE_SECONDS) * 1000 }
+}
+
+/** A copy: a piece cut out of a text or a record keeps the whole of it in memory for as long as the policy is kept. */
+const apart = (name: string): string => Buffer.from(name, "latin1").toString("latin1")
+
+const isPattern = (pattern: string): boolean =>
+  pattern.length <= MX_PATTERN_CHARS && /^(?:\*\.)?(?:[a-z0-9_-]{1,63}\.)*[a-z0-9-]{1,63}$/u.test(pattern)
+
+export const matches = (policy: Policy, host: string): boolean =>
+  policy.mx.some((pattern) =>
+    pattern.startsWith("*.")
+      ? host.slice(host.indexOf(".") + 1) === pattern.slice(2) && host.includes(".")
+      : host === pattern,
+  )

@@ -1,0 +1,34 @@
+import { Effect, Schema } from "effect"
+import * as Parser from "../parsing/Parser.ts"
+import type { Fact } from "./ReportFact.ts"
+
+export class NotAReport extends Schema.TaggedError<NotAReport>()("NotAReport", {
+  reason: Schema.Literals([
+    "unreadable",
+    "too_many_parts",
+    "auto_reply",
+    "read_receipt",
+    "not_a_complaint",
+    "unrecognized",
+  ]),
+}) {
+  override get message() {
+    return `The message is no report: ${this.reason}`
+  }
+}
+
+/** The report was not read to its end: it takes longer, or more memory, than a report may. */
+export class Unread extends Schema.TaggedError<Unread>()("Unread", {
+  why: Schema.Literals(["deadline", "memory", "crash"]),
+}) {}
+
+/** The facts of a bounce, delay, receipt or complaint. Its work is bounded in time and memory, whatever it holds. */
+export const parse = Effect.fnUntraced(function* (
+  bytes: Uint8Array,
+  account: string,
+): Effect.fn.Return<ReadonlyArray<Fact>, NotAReport | Unread | Parser.Busy> {
+  const read = yield* Effect.mapError(Parser.run("report", bytes, account), (error) =>
+    error._tag === "Busy" ? error : new Unread({ why: error.why }),
+  )
+  return typeof read === "string" ? yield* new NotAReport({ reason: read }) : read
+})

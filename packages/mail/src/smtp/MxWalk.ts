@@ -1,0 +1,124 @@
+import { Effect } from "effect"
+import * as Dns from "../dns/Dns.ts"
+import * as MtaSts from "../dns/MtaSts.ts"
+import * as Network from "../dns/Network.ts"
+import * as SmtpConnection from "./SmtpConnection.ts"
+import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+
+/** Addresses of one server that are tried, and of all servers in one attempt. */
+export const ADDRESSES_PER_HOST = 2
+export const ADDRESSES_PER_ATTEMPT = 5
+/** A server whose TLS failed is spoken to in the clear for this long, unless a policy forbids it. */
+export const BROKEN_TLS_MS = 60 * 60_000
+/** An address that never answered is passed over for this long, so a dead server does not hold up a queue. */
+export const SILENT_MS = 60_000
+/** Servers a process remembers something about. */
+export const REMEMBERED = 10_000
+
+interface Options {
+  readonly name: string
+  readonly port: number
+  readonly timeouts?: Partial<SmtpConnection.Timeouts>
+  readonly allowed?: Network.Networks
+  readonly ca?: string | Buffer
+}
+
+type Failed = SmtpConnection.ConnectFailed
+
+/** Opens a session with the first of a domain's servers that is there; fails as the best of them has failed. */
+export const make = (dns: Dns.Queries, options: Options) => {
+  const brokenTls = new Memory()
+  const silent = new Memory()
+
+  const open = Effect.fnUntraced(function* (host: string, address: string, policy: MtaSts.Policy | undefined) {
+    const now = yield* SteadyClock.millis
+    const target = { host, address, port: options.port, name: options.name, timeouts: options.timeouts }
+    const mode = policy !== undefined ? "required" : brokenTls.has(host, now) ? "none" : "opportunistic"
+    const ca = options.ca === undefined ? {} : { ca: options.ca }
+    return yield* SmtpConnection.open({ ...target, tls: { mode, verify: policy !== undefined, ...ca } }).pipe(
+      Effect.catch((failure) => {
+        if (failure.trouble === "timeout" && (failure.stage === "connect" || failure.stage === "greeting"))
+          silent.add(address, now + SILENT_MS, now)
+        if (mode !== "opportunistic" || failure.stage !== "starttls") return Effect.fail(failure)
+        // RFC 7435: TLS that does not work is no reason to keep mail that would have gone in the clear.
+        brokenTls.add(host, now + BROKEN_TLS_MS, now)
+        return SmtpConnection.open({ ...target, tls: { mode: "none", verify: false } })
+      }),
+    )
+  })
+
+  const walk = Effect.fn("MxWalk.open")(function* (
+    hosts: ReadonlyArray<string>,
+    policy: MtaSts.Policy | undefined,
+    avoid: ReadonlySet<string>,
+  ): Effect.fn.Return<SmtpConnection.SmtpConnection, Failed> {
+    const failures: Array<Failed> = []
+    let tried = 0
+    for (const host of hosts) {
+      if (policy !== undefined && !MtaSts.matches(policy, host)) {
+        failures.push(failure(host, "tls", "the domain's MTA-STS policy does not list this server"))
+        continue
+      }
+      const addresses = yield* Effect.result(reachable(dns, host, options.allowed))
+      if (addresses._tag === "Failure") {
+        failures.push(addresses.failure)
+        continue
+      }
+      for (const address of addresses.success.slice(0, ADDRESSES_PER_HOST)) {
+        if (avoid.has(address)) continue
+        if (silent.has(address, yield* SteadyClock.millis)) {
+          failures.push(failure(host, "timeout", `${address} did not answer a moment ago`))
+          continue
+        }
+        if (tried++ >= ADDRESSES_PER_ATTEMPT) break
+        const opened = yield* Effect.result(open(host, address, policy))
+        if (opened._tag === "Success") return opened.success
+        failures.push(opened.failure)
+      }
+    }
+    return yield* mostTelling(failures) ?? failure(hosts[0] ?? "", "unreachable", "no other server is left to try")
+  })
+  return walk
+}
+
+/** The addresses of a server that mail may be delivered to. */
+const reachable = Effect.fnUntraced(function* (dns: Dns.Queries, host: string, allowed: Network.Networks | undefined) {
+  const answer = yield* Dns.addresses(dns, host)
+  if (answer._tag === "Unavailable") return yield* failure(host, "dns", `addresses: ${answer.reason}`)
+  const records = answer._tag === "Found" ? answer.records : []
+  const addresses = records.filter((address) => Network.isReachable(address, allowed))
+  if (addresses.length > 0) return alternating(addresses)
+  // Whoever sends mail learns the same of a name that DNS does not know and of one in the operator's own network.
+  yield* Effect.logInfo("mail server not connected to", { host, addresses: records })
+  return yield* failure(host, "nowhere", "no public address")
+})
+
+/** One of each family first: a host without IPv6, or without IPv4, must come to the one that works. */
+const alternating = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const six = addresses.filter((address) => address.includes(":"))
+  const four = addresses.filter((address) => !address.includes(":"))
+  return addresses.flatMap((_, i) => [...four.slice(i, i + 1), ...six.slice(i, i + 1)])
+}
+
+const failure = (host: string, trouble: Failed["trouble"], detail: string): Failed =>
+  new SmtpConnection.ConnectFailed({ host, stage: "connect", trouble, reply: null, detail })
+
+/** What a server said tells more than silence; that a server has no public address counts only when none has. */
+const mostTelling = (failures: ReadonlyArray<Failed>): Failed | undefined =>
+  failures.find((one) => one.reply !== null) ?? failures.find((one) => one.trouble !== "nowhere") ?? failures[0]
+
+/** What was learnt about a server, for a while. */
+class Memory {
+  #until = new Map<string, number>()
+
+  has(key: string, now: number): boolean {
+    return (this.#until.get(key) ?? 0) > now
+  }
+
+  add(key: string, until: number, now: number): void {
+    if (this.#until.size >= REMEMBERED) {
+      for (const [other, end] of this.#until) if (end <= now) this.#until.delete(other)
+    }
+    if (this.#until.size < REMEMBERED) this.#until.set(key, until)
+  }
+}

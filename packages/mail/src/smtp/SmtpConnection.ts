@@ -1,0 +1,236 @@
+import { Effect, Redacted, Schema } from "effect"
+import type * as tls from "node:tls"
+import * as AnswerBudget from "./AnswerBudget.ts"
+import * as Reply from "../reply/Reply.ts"
+import { send, type Session, type Transaction, type Answer } from "./SmtpTransaction.ts"
+import { SmtpWire, WireError, type WireReply } from "./SmtpWire.ts"
+
+/**
+ * RFC 5321 §4.5.3.2 asks for minutes, in a time of modems. A worker that waits holds a lease and a place in the pool, so
+ * these are shorter where waiting longer only finds what a later attempt finds too; the final dot keeps the longest,
+ * because giving up there is what makes duplicates.
+ */
+export const TIMEOUTS = {
+  connect_ms: 15_000,
+  greeting_ms: 30_000,
+  ehlo_ms: 30_000,
+  tls_ms: 20_000,
+  auth_ms: 30_000,
+  mail_ms: 60_000,
+  rcpt_ms: 60_000,
+  data_ms: 60_000,
+  block_ms: 60_000,
+  end_of_data_ms: 300_000,
+  quit_ms: 2_000,
+} as const
+export type Timeouts = { readonly [Name in keyof typeof TIMEOUTS]: number }
+
+/** TLS 1.0 and 1.1 are gone since RFC 8996; to fall back to them is worse than to say that TLS failed. */
+export const TLS_MINIMUM = "TLSv1.2"
+
+/**
+ * `implicit` from the first octet on (port 465), `required` by STARTTLS, `opportunistic` by STARTTLS where it is
+ * offered and without looking at the certificate (RFC 7435), `none` in the clear.
+ */
+export interface TlsRule {
+  readonly mode: "implicit" | "required" | "opportunistic" | "none"
+  readonly verify: boolean
+  /** Certificates to trust beside those of the system. */
+  readonly ca?: string | Buffer
+}
+
+export interface Target {
+  /** The name of the server, for its certificate and for the records. */
+  readonly host: string
+  /** Where to connect: an address that was checked and pinned, or a name for the system to resolve. */
+  readonly address: string
+  readonly port: number
+}
+
+export interface Options extends Target {
+  /** How this side calls itself in EHLO. */
+  readonly name: string
+  readonly tls: TlsRule
+  readonly login?: { readonly user: string; readonly password: Redacted.Redacted } | undefined
+  readonly timeouts?: Partial<Timeouts> | undefined
+}
+
+/** No session came to be, so no message was touched and another server may be tried. */
+export class ConnectFailed extends Schema.TaggedError<ConnectFailed>()("ConnectFailed", {
+  host: Schema.String,
+  stage: Schema.Literals(["connect", "greeting", "ehlo", "starttls", "auth"]),
+  trouble: Schema.Literals([
+    "refused",
+    "unreachable",
+    "timeout",
+    "closed",
+    "tls",
+    "protocol",
+    "reply",
+    "dns",
+    "nowhere",
+  ]),
+  reply: Schema.NullOr(Schema.String),
+  detail: Schema.String,
+}) {
+  override get message() {
+    return `${this.host} at ${this.stage}: ${this.reply ?? this.detail}`
+  }
+}
+
+export interface SmtpConnection {
+  readonly target: Target
+  readonly tls: string | null
+  readonly offers: (extension: string) => boolean
+  /** Never fails: each recipient gets an answer, be it that the connection was lost. */
+  readonly send: (transaction: Transaction) => Effect.Effect<ReadonlyArray<Answer>>
+  /** Whether another message may be sent over it. */
+  readonly isUsable: () => boolean
+  readonly quit: Effect.Effect<void>
+  readonly destroy: () => void
+}
+
+/** Interruption closes the socket. Whoever opens a connection quits or destroys it. */
+export const open = (options: Options): Effect.Effect<SmtpConnection, ConnectFailed> =>
+  Effect.tryPromise({
+    try: (signal) => handshake(options, { ...TIMEOUTS, ...options.timeouts }, signal),
+    catch: (cause) => cause,
+  }).pipe(
+    Effect.catch((cause) => (cause instanceof ConnectFailed ? Effect.fail(cause) : Effect.die(cause))),
+    Effect.map((session) => fromSession(options, session)),
+  )
+
+const fromSession = (options: Options, session: Session): SmtpConnection => ({
+  target: { host: options.host, address: options.address, port: options.port },
+  tls: session.wire.protocol,
+  offers: (extension) => session.extensions.has(extension),
+  send: (transaction) => Effect.promise((signal) => send(session, transaction, signal)),
+  isUsable: () => !session.spent && session.wire.isQuiet,
+  quit: Effect.promise(async (signal) => {
+    session.spent = true
+    signal.addEventListener("abort", () => session.wire.destroy(), { once: true })
+    if (session.wire.isQuiet) {
+      session.wire.write("QUIT\r\n")
+      await session.wire.read(session.timeouts.quit_ms).catch(() => undefined)
+    }
+    session.wire.destroy()
+  }),
+  destroy: () => {
+    session.spent = true
+    session.wire.destroy()
+  },
+})
+
+type Stage = ConnectFailed["stage"]
+
+const handshake = async (options: Options, timeouts: Timeouts, signal: AbortSignal): Promise<Session> => {
+  let stage: Stage = "connect"
+  const failed = (trouble: ConnectFailed["trouble"], detail: string, reply: WireReply | null = null) =>
+    new ConnectFailed({
+      host: options.host,
+      stage,
+      trouble,
+      detail,
+      reply: reply === null ? null : reply.lines.join("\n"),
+    })
+  let wire: SmtpWire | undefined
+  const abort = () => wire?.destroy()
+  try {
+    wire = await SmtpWire.connect({ host: options.address, port: options.port }, timeouts.connect_ms, signal)
+    // It stays: an interruption between the end of this promise and its being noticed must close the socket too.
+    signal.addEventListener("abort", abort, { once: true })
+    if (options.tls.mode === "implicit") {
+      stage = "starttls"
+      await wire.upgrade(tlsOptions(options), timeouts.tls_ms)
+    }
+    stage = "greeting"
+    const greeting = await wire.read(timeouts.greeting_ms)
+    if (greeting.code !== 220) throw failed("reply", "refused at the greeting", greeting)
+    stage = "ehlo"
+    let extensions = await hello(wire, options.name, timeouts, failed)
+    const encrypts = options.tls.mode === "required" || options.tls.mode === "opportunistic"
+    if (encrypts && extensions.has("STARTTLS")) {
+      stage = "starttls"
+      const answer = await command(wire, "STARTTLS", timeouts.tls_ms)
+      if (answer.code === 220) {
+        await wire.upgrade(tlsOptions(options), timeouts.tls_ms)
+        stage = "ehlo"
+        // What was offered in the clear may have been altered on the way (RFC 3207 §4.2).
+        extensions = await hello(wire, options.name, timeouts, failed)
+      } else throw failed("tls", "STARTTLS was offered and then refused", answer)
+    } else if (options.tls.mode === "required") {
+      stage = "starttls"
+      throw failed("tls", "STARTTLS is required and not offered")
+    }
+    if (options.login !== undefined) {
+      stage = "auth"
+      await login(wire, options.login, extensions.get("AUTH") ?? "", timeouts, failed)
+    }
+    return { wire, extensions, timeouts, spent: false, dirty: false }
+  } catch (error) {
+    wire?.destroy()
+    throw error instanceof WireError ? failed(error.trouble, error.message) : error
+  }
+}
+
+type Failed = (trouble: ConnectFailed["trouble"], detail: string, reply?: WireReply) => ConnectFailed
+
+const command = (wire: SmtpWire, line: string, timeout_ms: number): Promise<WireReply> => {
+  wire.write(`${line}\r\n`)
+  return wire.read(timeout_ms)
+}
+
+const hello = async (wire: SmtpWire, name: string, timeouts: Timeouts, failed: Failed) => {
+  const answer = await command(wire, `EHLO ${name}`, timeouts.ehlo_ms)
+  if (answer.code === 250) return extensionsOf(answer)
+  // RFC 5321 §3.2: a server that knows no EHLO gets the greeting of RFC 821, and has no extensions.
+  if (answer.code < 500) throw failed("reply", "refused at EHLO", answer)
+  const older = await command(wire, `HELO ${name}`, timeouts.ehlo_ms)
+  if (older.code !== 250) throw failed("reply", "refused at HELO", older)
+  return new Map<string, string>()
+}
+
+const extensionsOf = (answer: WireReply): ReadonlyMap<string, string> => {
+  const extensions = new Map<string, string>()
+  for (const line of answer.lines.slice(1)) {
+    const [keyword = "", ...parameters] = line.slice(4).trim().split(/[ =]/u)
+    extensions.set(keyword.toUpperCase(), parameters.join(" "))
+  }
+  return extensions
+}
+
+const login = async (
+  wire: SmtpWire,
+  { password, user }: NonNullable<Options["login"]>,
+  offered: string,
+  timeouts: Timeouts,
+  failed: Failed,
+): Promise<void> => {
+  const mechanisms = offered.toUpperCase().split(" ")
+  const base64 = (text: string) => Buffer.from(text).toString("base64")
+  const say = (line: string) => command(wire, line, timeouts.auth_ms)
+  if (mechanisms.includes("PLAIN")) {
+    const answer = await say(`AUTH PLAIN ${base64(`\0${user}\0${Redacted.value(password)}`)}`)
+    if (answer.code !== 235) throw failed("reply", "the login was refused", answer)
+    return
+  }
+  if (!mechanisms.includes("LOGIN")) throw failed("protocol", "neither AUTH PLAIN nor AUTH LOGIN is offered")
+  let answer = await say("AUTH LOGIN")
+  if (answer.code === 334) answer = await say(base64(user))
+  if (answer.code === 334) answer = await say(base64(Redacted.value(password)))
+  if (answer.code !== 235) throw failed("reply", "the login was refused", answer)
+}
+
+const tlsOptions = (options: Options): tls.ConnectionOptions => ({
+  minVersion: TLS_MINIMUM,
+  ...AnswerBudget.TLS_OPTIONS,
+  rejectUnauthorized: options.tls.verify,
+  host: options.host,
+  // SNI carries names only (RFC 6066 §3).
+  ...(/^[\d.]+$|:/u.test(options.host) ? {} : { servername: options.host }),
+  ...(options.tls.ca === undefined ? {} : { ca: options.tls.ca }),
+})
+
+/** A refusal of the session, read as Reply reads it. */
+export const replyOf = (failure: ConnectFailed): Reply.Reply | undefined =>
+  failure.reply === null ? undefined : Reply.parse(failure.reply, failure.stage)

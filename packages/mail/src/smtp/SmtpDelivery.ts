@@ -1,0 +1,178 @@
+import { Effect, Result } from "effect"
+import * as Reply from "../reply/Reply.ts"
+import type { Held, Site, SitePool } from "./SitePool.ts"
+import * as SmtpBody from "./SmtpBody.ts"
+import { type ConnectFailed, replyOf, type SmtpConnection } from "./SmtpConnection.ts"
+import { type Answer, isUtf8 } from "./SmtpTransaction.ts"
+import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import type { OutgoingMessage, Outcome } from "../transport/Transport.ts"
+import * as Transport from "../transport/Transport.ts"
+
+/** What every server must take in one transaction (RFC 5321 §4.5.3.1.8). */
+export const RECIPIENTS_PER_TRANSACTION = 100
+/** Transactions that one delivery to one site may take: the first, a stale connection, another host, split recipients. */
+export const ROUNDS = 4
+
+export interface Way {
+  readonly site: Site
+  /** A new session, at none of the given addresses; undefined when there is nowhere else to go. */
+  readonly connect: (avoid: ReadonlySet<string>) => Effect.Effect<SmtpConnection, ConnectFailed> | undefined
+  /** Ask for a report of success. */
+  readonly confirms: boolean
+}
+
+/** Delivers to recipients that share a way. */
+export const deliver = Effect.fn("SmtpDelivery.deliver")(function* (
+  pool: SitePool,
+  way: Way,
+  message: OutgoingMessage,
+  recipients: ReadonlyArray<string>,
+): Effect.fn.Return<ReadonlyArray<Outcome>> {
+  const body = SmtpBody.make(message.bytes)
+  if (Result.isFailure(body)) {
+    return recipients.map((recipient) => Transport.failed(recipient, "protocol", body.failure.message))
+  }
+  const outcomes = new Map<string, Outcome>()
+  for (const group of [recipients.filter((each) => !isUtf8(each)), recipients.filter(isUtf8)]) {
+    // A server without SMTPUTF8 cannot be given these; the others shall not pay for it.
+    for (let at = 0; at < group.length; at += RECIPIENTS_PER_TRANSACTION) {
+      const part = group.slice(at, at + RECIPIENTS_PER_TRANSACTION)
+      yield* deliverPart(pool, way, message, body.success, part, outcomes)
+    }
+  }
+  return recipients.map(
+    (recipient) =>
+      outcomes.get(recipient) ?? Transport.deferred(recipient, Transport.NOWHERE, "connection", "not tried"),
+  )
+})
+
+interface Round {
+  readonly hop: Transport.Hop
+  readonly address: string
+  readonly reused: boolean
+  readonly answers: ReadonlyArray<Answer>
+}
+
+const deliverPart = Effect.fnUntraced(function* (
+  pool: SitePool,
+  way: Way,
+  message: OutgoingMessage,
+  body: SmtpBody.SmtpBody,
+  recipients: ReadonlyArray<string>,
+  outcomes: Map<string, Outcome>,
+) {
+  const begin = yield* Transport.Begin
+  const tell = yield* Transport.Heard
+  const avoid = new Set<string>()
+  let left = recipients
+  for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
+    const connect = way.connect(avoid)
+    if (connect === undefined) return
+    const began = yield* SteadyClock.millis
+    const transaction = {
+      from: message.mailFrom(left),
+      to: left,
+      body,
+      utf8: message.smtpUtf8 || left.some(isUtf8),
+      dsn: way.confirms ? message.emailId : undefined,
+    }
+    const result = yield* Effect.result(
+      pool.use(way.site, connect, (connection, reused) =>
+        Effect.gen(function* () {
+          if (!begin()) return undefined
+          const answers = yield* connection.send(transaction)
+          const duration_ms = (yield* SteadyClock.millis) - began
+          const hop = { mx: connection.target.host, tls: connection.tls, duration_ms }
+          return { hop, reused, answers, address: connection.target.address } satisfies Round
+        }),
+      ),
+    )
+    if (Result.isFailure(result)) {
+      const duration_ms = (yield* SteadyClock.millis) - began
+      return yield* unsent(pool, way, left, result.failure, duration_ms, outcomes)
+    }
+    if (result.success === undefined) {
+      for (const recipient of left) if (!outcomes.has(recipient)) outcomes.set(recipient, Transport.notBegun(recipient))
+      return
+    }
+    const { address, answers, hop, reused } = result.success
+    const pause = yield* heard(pool, way, answers)
+    const again: Array<string> = []
+    for (const [i, recipient] of left.entries()) {
+      const answer = answers[i]
+      if (answer === undefined) continue
+      const outcome = paced(Transport.answered(recipient, hop, answer, left.length > 1), answer, pause)
+      outcomes.set(recipient, outcome)
+      if (round < ROUNDS && worthAnother(answer, answers)) again.push(recipient)
+      else tell(outcome)
+    }
+    // A session that had lain idle may have been closed long since: that says nothing about the server.
+    if (!reused && answers.some((answer) => answer._tag === "Lost")) avoid.add(address)
+    if (pause !== undefined) return
+    left = again
+  }
+})
+
+/** No transaction took place. What an earlier round has said of a recipient is not replaced by less. */
+const unsent = Effect.fnUntraced(function* (
+  pool: SitePool,
+  way: Way,
+  recipients: ReadonlyArray<string>,
+  failure: ConnectFailed | Held,
+  duration_ms: number,
+  outcomes: Map<string, Outcome>,
+) {
+  const reply = failure._tag === "ConnectFailed" ? replyOf(failure) : undefined
+  const pause = reply !== undefined && slowsDown(reply) ? yield* pool.throttled(way.site) : undefined
+  for (const recipient of recipients) {
+    if (outcomes.has(recipient)) continue
+    if (failure._tag === "Held") {
+      outcomes.set(recipient, Transport.held(recipient, null, failure.retry_after_ms, failure.message))
+    } else {
+      const outcome = Transport.unconnected(recipient, { mx: failure.host, tls: null, duration_ms }, failure)
+      outcomes.set(recipient, pause === undefined ? outcome : held(outcome, pause))
+    }
+  }
+})
+
+/** Tells the pool how the site bears it; gives the pause when it asked for one. */
+const heard = Effect.fnUntraced(function* (pool: SitePool, way: Way, answers: ReadonlyArray<Answer>) {
+  if (answers.some((answer) => answer._tag === "Refused" && slowsDown(answer.reply))) {
+    return yield* pool.throttled(way.site)
+  }
+  if (answers.some((answer) => answer._tag === "Accepted")) yield* pool.accepted(way.site)
+  return undefined
+})
+
+/**
+ * 421 is "the service is closing" to everybody. What is said to a recipient or a message is nobody else's business, unless
+ * it speaks plainly of how fast we send: one mailbox with a policy of its own must not hold up all the others.
+ */
+const slowsDown = (reply: Reply.Reply): boolean => {
+  if (reply.code === 421) return true
+  const verdict = Reply.classify(reply)
+  if (verdict.class !== "throttled" || verdict.rule === "recipient-rate") return false
+  return verdict.rule === "rate" || !OF_ONE_MESSAGE.has(reply.stage)
+}
+
+const OF_ONE_MESSAGE: ReadonlySet<Reply.Stage> = new Set(["rcpt", "data", "body", "end_of_data"])
+
+const paced = (outcome: Outcome, answer: Answer, pause: number | undefined): Outcome =>
+  pause !== undefined && answer._tag === "Refused" && slowsDown(answer.reply) ? held(outcome, pause) : outcome
+
+/** A site that asks for a pause has not looked at the message, so the attempt does not count. */
+const held = (outcome: Outcome, pause: number): Outcome => ({
+  ...outcome,
+  no_attempt: true,
+  retry_after_ms: Math.max(pause, outcome.retry_after_ms ?? 0),
+})
+
+/** Lost before anything could be kept; or beyond what the server takes at once, while it took others (§4.5.3.1.10). */
+const worthAnother = (answer: Answer, all: ReadonlyArray<Answer>): boolean =>
+  answer._tag === "Lost"
+    ? !answer.ambiguous
+    : answer._tag === "Refused" && isTooMany(answer.reply) && all.some((other) => other._tag === "Accepted")
+
+const isTooMany = (reply: Reply.Reply): boolean =>
+  (reply.code === 452 && (reply.enhancedCode ?? "4.5.3") === "4.5.3" && /recipient/iu.test(reply.text)) ||
+  (reply.stage === "rcpt" && Reply.classify(reply).rule.startsWith("too-many-recipients"))

@@ -1,0 +1,236 @@
+import * as Reply from "../reply/Reply.ts"
+import type { SmtpBody } from "./SmtpBody.ts"
+import type { Timeouts } from "./SmtpConnection.ts"
+import { type SmtpWire, WireError, type WireReply } from "./SmtpWire.ts"
+
+/** Octets handed to the socket at once, so that a drop in a large body is seen before its end is written. */
+export const BLOCK_BYTES = 64 * 1024
+
+export interface Session {
+  readonly wire: SmtpWire
+  readonly extensions: ReadonlyMap<string, string>
+  readonly timeouts: Timeouts
+  /** Nothing more may be sent here. */
+  spent: boolean
+  /** A transaction was left half-way: RSET before the next. */
+  dirty: boolean
+}
+
+export interface Transaction {
+  readonly from: string
+  /** One after the other, as they stand in the envelope. */
+  readonly to: ReadonlyArray<string>
+  readonly body: SmtpBody
+  /** An address or a header of it needs RFC 6531. */
+  readonly utf8: boolean
+  /** Ask for a report of success under this id, where the server offers to (RFC 3461). */
+  readonly dsn?: string | undefined
+}
+
+/**
+ * `Lost` with `ambiguous` is the one window in which nobody knows: the end of the data was written, and no answer came.
+ * Everything else that is lost was certainly not taken.
+ */
+export type Answer =
+  | { readonly _tag: "Accepted"; readonly reply: Reply.Reply; readonly confirms: boolean }
+  | { readonly _tag: "Refused"; readonly reply: Reply.Reply }
+  | { readonly _tag: "Lost"; readonly stage: Reply.Stage; readonly detail: string; readonly ambiguous: boolean }
+
+/** One MAIL transaction. Every recipient gets an answer; no trouble on the wire escapes. */
+export const send = async (
+  session: Session,
+  transaction: Transaction,
+  signal: AbortSignal,
+): Promise<ReadonlyArray<Answer>> => {
+  const impossible = unsupported(session, transaction)
+  if (impossible !== undefined) return transaction.to.map(() => ({ _tag: "Refused", reply: impossible }))
+  const run: Run = { session, transaction, answers: new Map(), stage: "mail", ended: false }
+  const abort = () => session.wire.destroy()
+  signal.addEventListener("abort", abort, { once: true })
+  try {
+    await dialogue(run)
+    if (!session.spent) session.wire.rest()
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error
+    session.spent = true
+    session.wire.destroy()
+    answerRest(run, { _tag: "Lost", stage: run.stage, detail: error.message, ambiguous: run.ended })
+  } finally {
+    signal.removeEventListener("abort", abort)
+  }
+  return transaction.to.map(
+    (_, i) => run.answers.get(i) ?? { _tag: "Lost", stage: run.stage, detail: "no answer", ambiguous: run.ended },
+  )
+}
+
+interface Run {
+  readonly session: Session
+  readonly transaction: Transaction
+  readonly answers: Map<number, Answer>
+  stage: Reply.Stage
+  /** The line that ends the data was handed to the socket. */
+  ended: boolean
+}
+
+const dialogue = async (run: Run): Promise<void> => {
+  const { session, transaction } = run
+  const { timeouts, wire } = session
+  if (session.dirty) {
+    wire.write("RSET\r\n")
+    const reset = await wire.read(timeouts.mail_ms)
+    if (reset.code === 421) return refuseAll(run, reset)
+    // What a server says to RSET is about the session and the mail before: this one is taken elsewhere.
+    if (!isPositive(reset)) throw new WireError("protocol", `${reset.code} in answer to RSET`)
+    session.dirty = false
+  }
+  const mail = mailLine(session, transaction)
+  const rcpts = transaction.to.map((address) => rcptLine(session, transaction, address))
+  const pipelines = session.extensions.has("PIPELINING")
+  session.dirty = true
+  // All in one group (RFC 2920 §3.1), so a message costs two round trips instead of four.
+  wire.write(pipelines ? [mail, ...rcpts, DATA].join("") : mail)
+  const sender = await wire.read(timeouts.mail_ms)
+  if (!isPositive(sender)) {
+    refuseAll(run, sender)
+    if (pipelines) await skip(run, rcpts.length)
+    return
+  }
+  run.stage = "rcpt"
+  let accepted = 0
+  for (const [i, line] of rcpts.entries()) {
+    if (!pipelines) wire.write(line)
+    const reply = await wire.read(timeouts.rcpt_ms)
+    if (isPositive(reply)) accepted++
+    else if (reply.code === 421) return refuseAll(run, reply)
+    else run.answers.set(i, refused(run, reply))
+  }
+  if (accepted === 0) {
+    if (pipelines) await skip(run, 0)
+    return
+  }
+  run.stage = "data"
+  if (!pipelines) wire.write(DATA)
+  const go = await wire.read(timeouts.data_ms)
+  if (go.code !== 354) {
+    if (go.code < 400) throw new WireError("protocol", `${go.code} in answer to DATA`)
+    return refuseAll(run, go)
+  }
+  const verdict = await body(run)
+  if (isPositive(verdict)) {
+    session.dirty = false
+    const confirms = transaction.dsn !== undefined && session.extensions.has("DSN")
+    answerRest(run, { _tag: "Accepted", reply: toReply(verdict, run.stage), confirms })
+  } else refuseAll(run, verdict)
+}
+
+const DATA = "DATA\r\n"
+
+/**
+ * Reads what the rest of a refused group is answered. A server that wants the data of a message for nobody would have
+ * to be given an empty one, and might deliver it: the session is dropped instead.
+ */
+const skip = async (run: Run, rcpts: number): Promise<void> => {
+  const { session } = run
+  for (let i = 0; i <= rcpts && !session.spent; i++) {
+    const reply = await session.wire.read(session.timeouts.rcpt_ms)
+    if (reply.code === 421 || reply.code === 354) session.spent = true
+  }
+  if (session.spent) session.wire.destroy()
+}
+
+/** The answer to the body: as a rule after its end, but a server may make up its mind in the middle. */
+const body = async (run: Run): Promise<WireReply> => {
+  const { timeouts, wire } = run.session
+  const { bytes } = run.transaction.body
+  run.stage = "body"
+  // What was said before a word of the message is no answer to it.
+  if (!wire.isQuiet) return early(run)
+  let at = 0
+  for (; bytes.length - at > BLOCK_BYTES; at += BLOCK_BYTES) {
+    wire.write(bytes.subarray(at, at + BLOCK_BYTES))
+    await wire.flushed(timeouts.block_ms)
+    if (wire.hasReply) return early(run)
+  }
+  wire.write(Buffer.concat([bytes.subarray(at), END]))
+  run.stage = "end_of_data"
+  run.ended = true
+  return wire.read(timeouts.end_of_data_ms)
+}
+
+const END = Buffer.from(".\r\n")
+
+/** The two sides no longer agree where the message ends, so the session is over; a yes to half a message is no yes. */
+const early = async (run: Run): Promise<WireReply> => {
+  run.session.spent = true
+  const reply = await run.session.wire.read(0)
+  run.session.wire.destroy()
+  if (isPositive(reply)) throw new WireError("protocol", `${reply.code} before the end of the message`)
+  return reply
+}
+
+const mailLine = (session: Session, transaction: Transaction): string => {
+  const { extensions } = session
+  const { body, dsn, from, utf8 } = transaction
+  const parameters = [
+    ...(extensions.has("SIZE") ? [`SIZE=${body.size}`] : []),
+    ...(extensions.has("8BITMIME") && body.eightBit ? ["BODY=8BITMIME"] : []),
+    ...(utf8 ? ["SMTPUTF8"] : []),
+    ...(dsn !== undefined && extensions.has("DSN") ? ["RET=HDRS", `ENVID=${xtext(dsn)}`] : []),
+  ]
+  return `${[`MAIL FROM:<${from}>`, ...parameters].join(" ")}\r\n`
+}
+
+const rcptLine = (session: Session, transaction: Transaction, address: string): string =>
+  transaction.dsn !== undefined && session.extensions.has("DSN")
+    ? `RCPT TO:<${address}> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;${xtext(address)}\r\n`
+    : `RCPT TO:<${address}>\r\n`
+
+/** RFC 3461 §4. */
+const xtext = (text: string): string =>
+  Buffer.from(text)
+    .toString("latin1")
+    .replace(/[^!-*,-<>-~]/gu, (character) => `+${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)
+
+/** Domains are A-labels by now, so only a local part can need RFC 6531. */
+export const isUtf8 = (address: string): boolean => !/^\p{ASCII}*$/u.test(address.slice(0, address.lastIndexOf("@")))
+
+/** What can be known before a word is said. */
+const unsupported = ({ extensions }: Session, { body, from, to, utf8 }: Transaction): Reply.Reply | undefined => {
+  if ([from, ...to].some((address) => /[\r\n\0]/u.test(address))) {
+    return { code: 501, enhancedCode: "5.5.4", text: "an address of the envelope holds a line break", stage: "mail" }
+  }
+  if (utf8 && !extensions.has("SMTPUTF8")) {
+    const text = "the server does not offer SMTPUTF8, which this message needs"
+    return { code: 550, enhancedCode: "5.6.7", text, stage: "ehlo" }
+  }
+  const limit = Number(extensions.get("SIZE") ?? 0)
+  if (Number.isSafeInteger(limit) && limit > 0 && body.size > limit) {
+    const text = `the message has ${body.size} octets, the server takes at most ${limit}: message too large`
+    return { code: 552, enhancedCode: "5.3.4", text, stage: "ehlo" }
+  }
+  return undefined
+}
+
+const isPositive = (reply: WireReply): boolean => reply.code >= 200 && reply.code < 300
+
+const refused = (run: Run, reply: WireReply): Answer =>
+  // A code that has no meaning at this point means that the two sides are out of step.
+  reply.code >= 400
+    ? { _tag: "Refused", reply: toReply(reply, run.stage) }
+    : { _tag: "Lost", stage: run.stage, detail: `an answer of ${reply.code}`, ambiguous: run.ended }
+
+const refuseAll = (run: Run, reply: WireReply): void => {
+  // RFC 5321 §3.8: a server that says 421 is closing.
+  if (reply.code === 421 || reply.code < 400) {
+    run.session.spent = true
+    run.session.wire.destroy()
+  }
+  answerRest(run, refused(run, reply))
+}
+
+const answerRest = (run: Run, answer: Answer): void => {
+  for (const i of run.transaction.to.keys()) if (!run.answers.has(i)) run.answers.set(i, answer)
+}
+
+const toReply = (reply: WireReply, stage: Reply.Stage): Reply.Reply =>
+  Reply.parse(reply.lines.join("\n"), stage) ?? { code: reply.code, enhancedCode: undefined, text: "", stage }

@@ -1,0 +1,70 @@
+import { Effect, Layer } from "effect"
+import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import type { OutgoingMessage, Outcome } from "./Transport.ts"
+import * as Transport from "./Transport.ts"
+
+/** What the inbox of the dashboard shows. */
+export interface Captured {
+  readonly message: Omit<OutgoingMessage, "mailFrom"> & { readonly mailFrom: string }
+  readonly recipients: ReadonlyArray<string>
+}
+
+/** How long `slow@` takes. */
+export const SLOW_MS = 2_000
+/** `deferred@` is delivered by the attempt after this one. */
+export const DEFERRED_ATTEMPTS = 2
+
+/**
+ * Opens no socket. Every mail is delivered and kept, save for the simulator's addresses on domains under `.test`, whose
+ * outcomes take the same way through the service as those of a real server.
+ */
+export const layer = (keep: (captured: Captured) => Effect.Effect<void>): Layer.Layer<Transport.Transport> =>
+  Layer.succeed(Transport.Transport, {
+    kind: "capture",
+    deliver: Effect.fn("CaptureTransport.deliver")(function* (
+      message: OutgoingMessage,
+      recipients: ReadonlyArray<string>,
+    ) {
+      const begin = yield* Transport.Begin
+      if (!begin()) return recipients.map(Transport.notBegun)
+      const outcomes = yield* Effect.forEach(recipients, (recipient) => simulate(message, recipient), {
+        concurrency: "unbounded",
+      })
+      const taken = outcomes.filter((outcome) => outcome.status === "delivered").map((outcome) => outcome.recipient)
+      const mailFrom = message.mailFrom(recipients)
+      if (taken.length > 0) yield* keep({ message: { ...message, mailFrom }, recipients: taken })
+      return outcomes
+    }),
+  })
+
+const simulate = Effect.fnUntraced(function* (message: OutgoingMessage, recipient: string): Effect.fn.Return<Outcome> {
+  const began = yield* SteadyClock.millis
+  const role = simulated(recipient)
+  if (role === "slow") yield* Effect.sleep(SLOW_MS)
+  const hop = { ...HOP, duration_ms: (yield* SteadyClock.millis) - began }
+  const delivered = Transport.accepted(recipient, hop, { ...OK, text: `kept as ${message.emailId}` })
+  switch (role) {
+    case "bounced":
+      return Transport.refused(recipient, hop, NO_USER)
+    case "deferred":
+      return message.attempt <= DEFERRED_ATTEMPTS ? Transport.refused(recipient, hop, TRY_LATER) : delivered
+    case "complained":
+      return { ...delivered, then: "complained" }
+    default:
+      return delivered
+  }
+})
+
+/** A tag behind a plus keeps addresses apart (`bounced+1@acme.test`), for a bounced one is suppressed afterwards. */
+const simulated = (recipient: string): string | undefined =>
+  /^(delivered|bounced|deferred|complained|slow)(?:\+[^@]*)?@(?:[^@]+\.)?test$/iu.exec(recipient)?.[1]?.toLowerCase()
+
+const HOP = { mx: "capture", tls: null }
+const OK = { code: 250, enhancedCode: "2.0.0", stage: "end_of_data" } as const
+const NO_USER = { code: 550, enhancedCode: "5.1.1", text: "no such user here (simulated)", stage: "rcpt" } as const
+const TRY_LATER = {
+  code: 451,
+  enhancedCode: "4.3.0",
+  text: "temporarily out of order (simulated)",
+  stage: "rcpt",
+} as const

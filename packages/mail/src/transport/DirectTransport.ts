@@ -1,0 +1,120 @@
+import { Cache, Duration, Effect, Exit, Layer } from "effect"
+import { domainToASCII } from "node:url"
+import * as Dns from "../dns/Dns.ts"
+import * as MtaSts from "../dns/MtaSts.ts"
+import * as MxRoute from "../smtp/MxRoute.ts"
+import * as MxWalk from "../smtp/MxWalk.ts"
+import type * as Network from "../dns/Network.ts"
+import * as SitePool from "../smtp/SitePool.ts"
+import * as SiteRules from "../smtp/SiteRules.ts"
+import type * as SmtpConnection from "../smtp/SmtpConnection.ts"
+import * as SmtpDelivery from "../smtp/SmtpDelivery.ts"
+import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import type { OutgoingMessage, Outcome } from "./Transport.ts"
+import * as Transport from "./Transport.ts"
+
+/** How long a domain's servers are taken as known. Answers carry no lifetime here, so this is a short one. */
+export const ROUTE_TTL_MS = 60_000
+export const ROUTES = 10_000
+/** Domains of one message that are delivered to at once. */
+export const DOMAINS_AT_ONCE = 8
+export const SMTP_PORT = 25
+
+export interface Options {
+  /** How this side calls itself in EHLO; its address must lead back to it. */
+  readonly name: string
+  readonly timeouts?: Partial<SmtpConnection.Timeouts>
+  /** Private networks that mail may be delivered into. */
+  readonly allowed?: Network.Networks
+  /** Tests run their servers on a port of their own, with certificates of their own. */
+  readonly port?: number
+  readonly ca?: string | Buffer
+}
+
+/** Delivers to the servers of each recipient's domain. */
+export const layer = (options: Options): Layer.Layer<Transport.Transport, never, Dns.Dns | MtaSts.MtaSts> =>
+  Layer.effect(
+    Transport.Transport,
+    Effect.gen(function* () {
+      const dns = yield* Dns.Dns
+      const mtaSts = yield* MtaSts.MtaSts
+      const pool = yield* SitePool.make()
+      const walk = MxWalk.make(dns, { ...options, port: options.port ?? SMTP_PORT })
+      const routes = yield* Cache.makeWith((domain: string) => MxRoute.find(dns, domain, options.allowed), {
+        capacity: ROUTES,
+        timeToLive: (exit) =>
+          Exit.isSuccess(exit) && exit.value._tag !== "Unknown" ? Duration.millis(ROUTE_TTL_MS) : Duration.zero,
+      })
+
+      const toDomain = Effect.fnUntraced(function* (
+        message: OutgoingMessage,
+        domain: string,
+        recipients: ReadonlyArray<string>,
+      ): Effect.fn.Return<ReadonlyArray<Outcome>> {
+        const began = yield* SteadyClock.millis
+        const route = yield* Cache.get(routes, domain)
+        if (route._tag !== "Hosts") {
+          const hop = { ...Transport.NOWHERE, duration_ms: (yield* SteadyClock.millis) - began }
+          return recipients.map((recipient) => unrouted(recipient, hop, route))
+        }
+        const policy = yield* mtaSts.enforced(domain)
+        const site = SiteRules.siteOf(route.hosts)
+        const way: SmtpDelivery.Way = {
+          // A session opened without the policy's checks must not carry mail of a domain that has one.
+          site: policy === undefined ? site : { ...site, route: `${site.route} mta-sts ${domain}` },
+          connect: (avoid) => walk(route.hosts, policy, avoid),
+          confirms: false,
+        }
+        return yield* SmtpDelivery.deliver(pool, way, message, recipients)
+      })
+
+      const deliver = Effect.fn("DirectTransport.deliver")(function* (
+        message: OutgoingMessage,
+        recipients: ReadonlyArray<string>,
+      ) {
+        const tell = yield* Transport.Heard
+        // One domain a transaction, even where two share their servers: some of those refuse a mixture.
+        const groups = Map.groupBy(recipients, domainOf)
+        const outcomes = new Map<string, Outcome>()
+        yield* Effect.forEach(
+          groups,
+          ([domain, group]) =>
+            Effect.map(
+              domain === undefined ? Effect.succeed(group.map(undeliverable)) : toDomain(message, domain, group),
+              (results) => {
+                for (const outcome of results) {
+                  outcomes.set(outcome.recipient, outcome)
+                  tell(outcome)
+                }
+              },
+            ),
+          { concurrency: DOMAINS_AT_ONCE, discard: true },
+        )
+        return recipients.map((recipient) => outcomes.get(recipient) ?? undeliverable(recipient))
+      })
+      return Transport.Transport.of({ kind: "direct", deliver })
+    }),
+  )
+
+/** The domain as DNS knows it; undefined for an address literal and what no name can be. */
+const domainOf = (recipient: string): string | undefined => {
+  const domain = domainToASCII(recipient.slice(recipient.lastIndexOf("@") + 1).toLowerCase())
+  return domain === "" || /^\[|^[\d.]+$/u.test(domain) ? undefined : domain.replace(/\.$/u, "")
+}
+
+const undeliverable = (recipient: string): Outcome =>
+  Transport.failed(recipient, "bad_domain", "the address has no domain that mail could be delivered to")
+
+const unrouted = (
+  recipient: string,
+  hop: Transport.Hop,
+  route: Exclude<MxRoute.MxRoute, { readonly _tag: "Hosts" }>,
+): Outcome =>
+  route._tag === "Unknown"
+    ? Transport.deferred(recipient, hop, "dns", route.reason)
+    : {
+        ...Transport.deferred(recipient, hop, "bad_domain", route.reason),
+        status: "bounced",
+        enhanced_code: route.enhanced_code,
+        suppress: "now",
+      }

@@ -1,0 +1,117 @@
+import { Config, ConfigProvider, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import * as Network from "../dns/Network.ts"
+import * as SitePool from "../smtp/SitePool.ts"
+import * as SmtpConnection from "../smtp/SmtpConnection.ts"
+import * as SmtpDelivery from "../smtp/SmtpDelivery.ts"
+import * as Transport from "./Transport.ts"
+
+/** A relay is the operator's own, or paid for: it bears more than a stranger's server. */
+export const RELAY_CONNECTIONS = 10
+export const RELAY_MESSAGES = 100
+const SUBMISSION_PORT = 587
+const SMTPS_PORT = 465
+
+export class BadRelayUrl extends Schema.TaggedError<BadRelayUrl>()("BadRelayUrl", { reason: Schema.String }) {
+  override get message() {
+    return `SMTP_URL ${this.reason}; write it as smtp://user:password@relay.example:587 or smtps://…`
+  }
+}
+
+export interface Relay {
+  readonly host: string
+  readonly port: number
+  readonly tls: SmtpConnection.TlsRule
+  readonly login: { readonly user: string; readonly password: Redacted.Redacted } | undefined
+  /** `dsn` asks the relay to report success later, so its 250 is `sent` and not `delivered`. */
+  readonly confirm: "none" | "dsn"
+  readonly connections: number
+}
+
+/**
+ * `smtps://` speaks TLS from the first octet, `smtp://` demands STARTTLS; the certificate must hold in both. Only a
+ * relay on loopback may be spoken to in the clear. `?connections=20` and `?confirm=dsn` may follow.
+ */
+export const parse = (text: string): Result.Result<Relay, BadRelayUrl> => {
+  const fail = (reason: string) => Result.fail(new BadRelayUrl({ reason }))
+  if (!URL.canParse(text)) return fail("is not a URL")
+  const url = new URL(text)
+  if (url.protocol !== "smtp:" && url.protocol !== "smtps:") return fail(`begins with ${url.protocol}//`)
+  if (url.hostname === "") return fail("names no host")
+  if (url.pathname !== "" && url.pathname !== "/") return fail("has a path")
+  for (const name of url.searchParams.keys()) {
+    if (name !== "connections" && name !== "confirm") return fail(`has an unknown parameter ${name}`)
+  }
+  const confirm = url.searchParams.get("confirm") ?? "none"
+  if (confirm !== "none" && confirm !== "dsn") return fail("takes confirm=none or confirm=dsn")
+  const connections = Number(url.searchParams.get("connections") ?? RELAY_CONNECTIONS)
+  if (!Number.isInteger(connections) || connections < 1 || connections > 100) return fail("takes connections=1 to 100")
+  const host = url.hostname.replace(/^\[|\]$/gu, "")
+  const user = decoded(url.username)
+  const password = decoded(url.password)
+  if (user === undefined || password === undefined) return fail("has a login that is not percent-encoded")
+  if ((user === "") !== (password === "")) return fail("needs both a user and a password, or neither")
+  const secure = url.protocol === "smtps:"
+  return Result.succeed({
+    host,
+    port: url.port === "" ? (secure ? SMTPS_PORT : SUBMISSION_PORT) : Number(url.port),
+    tls: secure
+      ? { mode: "implicit", verify: true }
+      : isLoopback(host)
+        ? { mode: "opportunistic", verify: false }
+        : { mode: "required", verify: true },
+    login: user === "" ? undefined : { user, password: Redacted.make(password) },
+    confirm,
+    connections,
+  })
+}
+
+/** From `SMTP_URL`, which holds a password. */
+export const config: Config.Config<Relay> = Config.Redacted("SMTP_URL").pipe(
+  Config.mapEffect((url) =>
+    Effect.fromResult(parse(Redacted.value(url))).pipe(
+      Effect.mapError((bad) => new Config.ConfigError(new ConfigProvider.SourceError({ message: bad.message }))),
+    ),
+  ),
+)
+
+export interface Options {
+  /** How this side calls itself in EHLO. */
+  readonly name: string
+  readonly timeouts?: Partial<SmtpConnection.Timeouts>
+  readonly ca?: string | Buffer
+}
+
+export const layer = (relay: Relay, options: Options): Layer.Layer<Transport.Transport> =>
+  Layer.effect(
+    Transport.Transport,
+    Effect.gen(function* () {
+      const pool = yield* SitePool.make()
+      const key = `relay ${relay.host}:${relay.port}`
+      const connect = SmtpConnection.open({
+        host: relay.host,
+        address: relay.host,
+        port: relay.port,
+        name: options.name,
+        tls: options.ca === undefined ? relay.tls : { ...relay.tls, ca: options.ca },
+        login: relay.login,
+        timeouts: options.timeouts,
+      })
+      const way: SmtpDelivery.Way = {
+        site: { key, route: key, connections: relay.connections, messages: RELAY_MESSAGES },
+        connect: (avoid) => (avoid.size > 0 ? undefined : connect),
+        confirms: relay.confirm === "dsn",
+      }
+      return Transport.Transport.of({
+        kind: "relay",
+        deliver: (message, recipients) => SmtpDelivery.deliver(pool, way, message, recipients),
+      })
+    }),
+  )
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || Network.refusedRange(Network.literal(host) ?? "") === "loopback"
+
+const decoded = (text: string): string | undefined => {
+  const result = Result.try(() => decodeURIComponent(text))
+  return Option.getOrUndefined(Result.getSuccess(result))
+}

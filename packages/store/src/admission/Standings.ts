@@ -1,0 +1,52 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Team from "@waybill/domain/account/Team"
+import type * as Scope from "@waybill/domain/account/Scope"
+import { Effect } from "effect"
+
+/** A key or a session of the dashboard that a request under way was admitted by. */
+export type Bearer =
+  | { readonly kind: "key"; readonly account_id: string; readonly id: string }
+  | { readonly kind: "session"; readonly account_id: string; readonly id: string }
+
+/** What a bearer may do at this moment; one that may do nothing any more has none. */
+export interface Standing {
+  readonly scopes: ReadonlyArray<Scope.Scope>
+  readonly operator: boolean
+}
+
+export const nameOf = ({ account_id, id, kind }: Bearer): string => `${kind}/${account_id}/${id}`
+
+interface Row {
+  readonly kind: Bearer["kind"]
+  readonly account_id: string
+  readonly id: string
+  readonly scopes: ReadonlyArray<Scope.Scope> | null
+  readonly role: Team.Role | null
+  readonly operator: boolean
+}
+
+/**
+ * Looks up the standing of many bearers in one statement. Nothing is counted: this is for requests that were admitted
+ * before and are still under way.
+ */
+export const look = Effect.fn("Standings.look")(function* (bearers: ReadonlyArray<Bearer>) {
+  const sql = yield* PgClient.PgClient
+  const keys = bearers.filter(({ kind }) => kind === "key")
+  const sessions = bearers.filter(({ kind }) => kind === "session")
+  const rows = yield* Effect.orDie(sql<Row>`
+    SELECT 'key' AS kind, k.account_id, k.id, k.scopes, NULL AS role, false AS operator
+    FROM unnest(${keys.map(({ account_id }) => account_id)}::text[], ${keys.map(({ id }) => id)}::text[]) AS asked(account_id, id)
+    JOIN api_keys k ON k.account_id = asked.account_id AND k.id = asked.id
+    WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())
+    UNION ALL
+    SELECT 'session', m.account_id, s.id, NULL, m.role, u.operator
+    FROM user_sessions s JOIN users u ON u.id = s.user_id JOIN members m ON m.user_id = s.user_id
+    WHERE s.id = ANY(${sessions.map(({ id }) => id)}::text[]) AND s.expires_at > statement_timestamp()
+      AND m.status <> 'removed'`)
+  return new Map(
+    rows.map(({ operator, role, scopes, ...bearer }): readonly [string, Standing] => [
+      nameOf(bearer),
+      { scopes: scopes ?? (role === null ? [] : Team.SCOPES[role]), operator },
+    ]),
+  )
+})

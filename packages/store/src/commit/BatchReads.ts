@@ -1,0 +1,150 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import type { AccountFact, DomainFact, Facts, LeaseFact, Needs, StreamRef, SubscriptionFact } from "./LogStorage.ts"
+import * as Outbox from "../outbox/Outbox.ts"
+import { counted, type Tallied } from "./AccountCounts.ts"
+
+type AccountNeeds = Needs & { readonly account_id: StreamRef["account_id"] }
+
+type Found =
+  | { readonly kind: "subscription"; readonly fact: SubscriptionFact }
+  | { readonly kind: "domain"; readonly fact: DomainFact & Own }
+  | { readonly kind: "suppression"; readonly fact: Own & { readonly address: string; readonly reason: string } }
+  | { readonly kind: "lease"; readonly fact: LeaseFact }
+  | { readonly kind: "account"; readonly fact: AccountFact & Own }
+  | { readonly kind: "tally"; readonly fact: Own & { readonly what: Tallied; readonly count: number } }
+  | { readonly kind: "usage"; readonly fact: Own & { readonly month: string; readonly accepted: number } }
+interface Own {
+  readonly account_id: string
+}
+
+/** All that the decisions of a flight want to know, in one statement: a flight waits for few answers, not for many. */
+export const load = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  needs: ReadonlyArray<AccountNeeds>,
+  now: string,
+) {
+  const accountIds = [...new Set(needs.map((need) => need.account_id))]
+  const domains = pairs(needs, (need) => need.domains ?? [])
+  const addresses = pairs(needs, (need) => need.addresses ?? [])
+  const months = pairs(needs, (need) => (need.month === undefined ? [] : [need.month]))
+  const leases = [...new Set(needs.flatMap((need) => need.outbox ?? []))]
+  const part = (kind: Found["kind"], query: Fragment) =>
+    sql`SELECT ${sql.literal(`'${kind}'`)} AS kind, to_jsonb(f) AS fact FROM (${query}) AS f`
+  const parts = [
+    part(
+      "subscription",
+      sql`
+        SELECT account_id, id, events FROM webhooks
+        WHERE account_id = ANY(${accountIds}::text[]) AND enabled AND NOT removed ORDER BY id`,
+    ),
+  ]
+  if (domains.names.length > 0) parts.push(part("domain", domainsOf(sql, domains)))
+  if (addresses.names.length > 0) parts.push(part("suppression", suppressionsOf(sql, addresses)))
+  for (const { account_id, tally } of needs) {
+    if (tally === undefined) continue
+    const count = counted(sql, account_id, tally, now)
+    parts.push(
+      part("tally", sql`SELECT ${account_id}::text AS account_id, ${tally}::text AS what, count FROM (${count}) AS c`),
+    )
+  }
+  if (leases.length > 0) parts.push(part("lease", Outbox.hold(sql, leases)))
+  if (months.names.length > 0) {
+    parts.push(
+      part("account", sql`SELECT account_id, plan, record FROM accounts WHERE account_id = ANY(${accountIds}::text[])`),
+      part("usage", sql`SELECT * FROM used`),
+    )
+  }
+  const found = yield* sql<Found>`${months.names.length === 0 ? sql.literal("") : usageOf(sql, months)}
+    ${parts.reduce((all, next) => sql`${all} UNION ALL ${next}`)}`
+  return factsOf(found)
+})
+
+interface Pairs {
+  readonly accounts: ReadonlyArray<string>
+  readonly names: ReadonlyArray<string>
+}
+
+const pairs = (needs: ReadonlyArray<AccountNeeds>, of: (need: AccountNeeds) => ReadonlyArray<string>): Pairs => {
+  const accounts: Array<string> = []
+  const names: Array<string> = []
+  const seen = new Set<string>()
+  for (const need of needs) {
+    for (const name of of(need)) {
+      const key = `${need.account_id} ${name}`
+      if (seen.has(key)) continue
+      seen.add(key)
+      accounts.push(need.account_id)
+      names.push(name)
+    }
+  }
+  return { accounts, names }
+}
+
+const domainsOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
+  SELECT d.account_id, d.id, d.name, d.status, d.record -> 'tracking' AS tracking
+  FROM unnest(${accounts}::text[], ${names}::text[]) AS wanted(account_id, name)
+  JOIN domains d USING (account_id, name) WHERE NOT d.removed`
+
+const suppressionsOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
+  SELECT s.account_id, s.address, s.reason
+  FROM unnest(${accounts}::text[], ${names}::text[]) AS wanted(account_id, address)
+  JOIN suppressions s USING (account_id, address) WHERE s.active`
+
+/**
+ * The count is exact because nobody else adds to it until this flight has landed. In the order of the key, so that two
+ * flights never wait for each other in a ring.
+ */
+const usageOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
+  WITH used AS (
+    INSERT INTO monthly_usage AS u (account_id, month, accepted)
+    SELECT account_id, month, 0 FROM unnest(${accounts}::text[], ${names}::text[]) AS wanted(account_id, month)
+    ORDER BY account_id, month
+    ON CONFLICT (account_id, month) DO UPDATE SET accepted = u.accepted
+    RETURNING account_id, month, accepted
+  )`
+
+const factsOf = (found: ReadonlyArray<Found>): Facts => {
+  const accounts = new Map<string, AccountFact>()
+  const domains = new Map<string, DomainFact>()
+  const reasons = new Map<string, string>()
+  const leases = new Map<string, LeaseFact>()
+  const used = new Map<string, number>()
+  const tallies = new Map<string, number>()
+  const subscriptions: Array<SubscriptionFact> = []
+  for (const { fact, kind } of found) {
+    switch (kind) {
+      case "subscription":
+        subscriptions.push(fact)
+        break
+      case "domain":
+        domains.set(`${fact.account_id} ${fact.name}`, fact)
+        break
+      case "suppression":
+        reasons.set(`${fact.account_id} ${fact.address}`, fact.reason)
+        break
+      case "lease":
+        leases.set(fact.id, fact)
+        break
+      case "account":
+        accounts.set(fact.account_id, fact)
+        break
+      case "tally":
+        tallies.set(`${fact.account_id} ${fact.what}`, fact.count)
+        break
+      case "usage":
+        used.set(`${fact.account_id} ${fact.month}`, fact.accepted)
+        break
+    }
+  }
+  return {
+    account: (account) => accounts.get(account),
+    domain: (account, name) => domains.get(`${account} ${name}`),
+    suppression: (account, address) => reasons.get(`${account} ${address}`),
+    used: (account, month) => used.get(`${account} ${month}`) ?? 0,
+    outbox: (id) => leases.get(id),
+    tally: (account, what) => tallies.get(`${account} ${what}`) ?? 0,
+    subscriptions: (account) => subscriptions.filter((row) => row.account_id === account),
+  }
+}

@@ -1,0 +1,130 @@
+import * as Domain from "@waybill/domain/domain/Domain"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Email from "@waybill/domain/email/Email"
+import type { WebhookDeliveryId } from "@waybill/domain/values/Id"
+import * as Recipient from "@waybill/domain/email/Recipient"
+import * as Volume from "@waybill/domain/account/Volume"
+import * as Webhook from "@waybill/domain/webhook/Webhook"
+import type { Facts, OutboxRow, Touched, WebhookDelivery } from "./LogStorage.ts"
+import type { AnyEvent, Recorded } from "./RecordedEvents.ts"
+
+export interface Work {
+  /** Rows to arm, new or with a new time. */
+  readonly arm: ReadonlyArray<OutboxRow>
+  /** Ids of rows that have nothing left to do. */
+  readonly disarm: ReadonlyArray<string>
+  /** One record for each event and each webhook that subscribes to it. */
+  readonly deliveries: ReadonlyArray<WebhookDelivery>
+}
+
+/** What follows from events inside their own commit, beyond the read models. Pure, like the events. */
+export interface Consequences {
+  readonly work: (
+    touched: ReadonlyArray<Touched>,
+    facts: Facts,
+    now: string,
+    nextDeliveryId: () => WebhookDeliveryId,
+  ) => Work
+  /** What an event adds to, or gives back of, a month's volume. `state` is the stream's state after it. */
+  readonly usage: (event: AnyEvent, state: unknown) => ReadonlyArray<Volume.Change>
+}
+
+export const live: Consequences = {
+  work: (touched, facts, now, nextDeliveryId) => {
+    const arm: Array<OutboxRow> = []
+    const disarm: Array<string> = []
+    const deliveries: Array<WebhookDelivery> = []
+    for (const stream of touched) {
+      const row = pending(stream)
+      if (row === "none") disarm.push(stream.stream_id)
+      else if (row !== undefined) arm.push(row)
+      for (const subscription of facts.subscriptions(stream.account_id)) {
+        for (const recorded of stream.added) {
+          if (!isSubscribed(subscription.events, recorded)) continue
+          const delivery = webhookDelivery(nextDeliveryId(), subscription.id, recorded, now)
+          deliveries.push(delivery)
+          arm.push(webhookCall(delivery, now))
+        }
+      }
+    }
+    return { arm, disarm, deliveries }
+  },
+  usage: (event, state) => {
+    const message = state as Email.State
+    return isEmailEvent(event) && message._tag === "Message" ? Volume.of(event, message) : []
+  },
+}
+
+/** The outbox row of a stream is, like its read models, a fold of it: what is due next, or that nothing is. */
+export const pending = (stream: Touched): OutboxRow | "none" | undefined => {
+  switch (stream.aggregate.stream) {
+    case Email.stream:
+      return delivery(stream, stream.state as Email.State)
+    case Domain.stream:
+      return domainCheck(stream, stream.state as Domain.State)
+    default:
+      return undefined
+  }
+}
+
+/** Due when the first unfinished recipient is. */
+const delivery = (stream: Touched, message: Email.State): OutboxRow | "none" => {
+  if (message._tag === "Unborn") return "none"
+  const unfinished = message.recipients.filter(Recipient.isUnfinished)
+  if (unfinished.length === 0) return "none"
+  const first = message.scheduled_at ?? message.accepted.created_at
+  const due = unfinished.map(({ next_attempt_at }) => next_attempt_at ?? first)
+  return {
+    id: stream.stream_id,
+    account_id: stream.account_id,
+    kind: "delivery",
+    stream_id: stream.stream_id,
+    available_at: due.reduce((a, b) => (a < b ? a : b)),
+    attempt: unfinished.reduce((most, { attempts }) => Math.max(most, attempts), 0),
+    payload: {},
+  }
+}
+
+const domainCheck = (stream: Touched, domain: Domain.State): OutboxRow | "none" =>
+  domain._tag !== "Domain" || domain.next_check_at === null
+    ? "none"
+    : {
+        id: stream.stream_id,
+        account_id: stream.account_id,
+        kind: "domain_check",
+        stream_id: stream.stream_id,
+        available_at: domain.next_check_at,
+        attempt: domain.checks,
+        payload: {},
+      }
+
+const isSubscribed = (events: ReadonlyArray<string>, { event }: Recorded): boolean =>
+  Webhook.matches({ enabled: true, events }, DomainEvent.publicType((event as DomainEvent.DomainEvent)._tag))
+
+const webhookDelivery = (
+  id: WebhookDeliveryId,
+  webhook_id: string,
+  recorded: Recorded,
+  created_at: string,
+): WebhookDelivery => ({
+  account_id: recorded.account_id,
+  id,
+  webhook_id,
+  event_id: recorded.event_id,
+  event_type: DomainEvent.publicType((recorded.event as DomainEvent.DomainEvent)._tag),
+  stream_id: recorded.stream_id,
+  stream_version: recorded.version,
+  created_at,
+})
+
+export const webhookCall = ({ account_id, id, webhook_id }: WebhookDelivery, available_at: string): OutboxRow => ({
+  id,
+  account_id,
+  kind: "webhook",
+  stream_id: webhook_id,
+  available_at,
+  attempt: 0,
+  payload: {},
+})
+
+const isEmailEvent = (event: AnyEvent): event is Email.Event => event._tag.startsWith("Email")

@@ -1,0 +1,114 @@
+import { PgClient } from "@effect/sql-pg"
+import type * as Domain from "@waybill/domain/email/Content"
+import { Effect, Option, Schema } from "effect"
+import { hash } from "node:crypto"
+
+/** Rows that one statement of the expiry removes, so that it never holds locks for long. */
+export const EXPIRY_BATCH = 1_000
+/** A message being accepted as its day ends may count on content that is already there. */
+export const EXPIRY_GRACE = "1 hour"
+
+export interface Blob {
+  readonly sha256: Domain.Sha256
+  readonly bytes: Uint8Array
+}
+
+/** What a message says, apart from its attachments: one blob, whose hash stands in the event. */
+export const Body = Schema.Struct({ html: Schema.NullOr(Schema.String), text: Schema.NullOr(Schema.String) })
+export type Body = typeof Body.Type
+
+export const blob = (bytes: Uint8Array): Blob => ({
+  sha256: hash("sha256", bytes, "hex") as Domain.Sha256,
+  bytes,
+})
+
+/** Always the same bytes for the same body, so that equal bodies are kept once. */
+export const encodeBody = ({ html, text }: Body): Blob => blob(Buffer.from(JSON.stringify({ html, text })))
+
+const decodeBody = Schema.decodeUnknownSync(Schema.fromJsonString(Body))
+
+export interface AttachmentContent extends Domain.Attachment {
+  readonly bytes: Uint8Array
+}
+export interface Whole extends Body {
+  readonly attachments: ReadonlyArray<AttachmentContent>
+}
+
+/** Bytes by hash; what has expired is simply not there. */
+export const findAll = Effect.fn("Content.findAll")(function* (account_id: string, hashes: ReadonlyArray<string>) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly sha256: string; readonly bytes: Uint8Array }>`
+    SELECT sha256, bytes FROM content
+    WHERE account_id = ${account_id} AND sha256 = ANY(${[...new Set(hashes)]}::text[])`)
+  return new Map(rows.map((row) => [row.sha256, row.bytes]))
+})
+
+/** The bodies alone, for an answer that shows a message. */
+export const body = Effect.fn("Content.body")(function* (account_id: string, content: Domain.Content) {
+  const found = yield* findAll(account_id, [content.sha256])
+  return Option.map(Option.fromUndefinedOr(found.get(content.sha256)), asBody)
+})
+
+/** Everything a message is composed of, or none if any part of it is gone: half a message is never sent. */
+export const whole = Effect.fn("Content.whole")(function* (account_id: string, content: Domain.Content) {
+  const found = yield* findAll(account_id, [content.sha256, ...content.attachments.map(({ sha256 }) => sha256)])
+  const text = found.get(content.sha256)
+  const attachments: Array<AttachmentContent> = []
+  for (const attachment of content.attachments) {
+    const bytes = found.get(attachment.sha256)
+    if (bytes === undefined) return Option.none<Whole>()
+    attachments.push({ ...attachment, bytes })
+  }
+  return text === undefined ? Option.none<Whole>() : Option.some<Whole>({ ...asBody(text), attachments })
+})
+
+export const asBody = (bytes: Uint8Array): Body => decodeBody(Buffer.from(bytes).toString("utf8"))
+
+/**
+ * For cron: removes what has expired, but never what a message still to be delivered is made of: an account may keep
+ * content for no day at all, and mail may be scheduled further ahead than its account keeps content.
+ */
+export const expire = Effect.fn("Content.expire")(function* () {
+  const sql = yield* PgClient.PgClient
+  let removed = 0
+  let last: Candidate | undefined = FIRST
+  while (last !== undefined) {
+    const candidates: ReadonlyArray<Candidate> = yield* Effect.orDie(expireAfter(sql, last))
+    removed += candidates.filter(({ is_removed }) => is_removed).length
+    last = candidates.length < EXPIRY_BATCH ? undefined : candidates.at(-1)
+  }
+  return removed
+})
+
+interface Candidate {
+  readonly expires_on: string
+  readonly account_id: string
+  readonly sha256: string
+  readonly is_removed: boolean
+}
+const FIRST: Candidate = { expires_on: "-infinity", account_id: "", sha256: "", is_removed: false }
+
+const expireAfter = (sql: PgClient.PgClient, last: Candidate) => sql<Candidate>`
+  WITH old AS MATERIALIZED (
+    SELECT expires_on, account_id, sha256 FROM content
+    WHERE expires_on < ((now() - ${EXPIRY_GRACE}::interval) AT TIME ZONE 'UTC')::date
+      AND (expires_on, account_id, sha256) > (${last.expires_on}::date, ${last.account_id}, ${last.sha256})
+    ORDER BY expires_on, account_id, sha256 LIMIT ${EXPIRY_BATCH}::int FOR UPDATE
+  ), waiting AS MATERIALIZED (
+    SELECT e.account_id, e.data -> 'content' AS content
+    FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
+    WHERE o.kind = 'delivery' AND o.account_id IN (SELECT account_id FROM old)
+  ), needed AS MATERIALIZED (
+    SELECT account_id, content ->> 'sha256' AS sha256 FROM waiting
+    UNION
+    SELECT account_id, attachment ->> 'sha256'
+    FROM waiting, jsonb_array_elements(content -> 'attachments') AS attachment
+  ), gone AS (
+    DELETE FROM content c USING old
+    WHERE c.account_id = old.account_id AND c.sha256 = old.sha256
+      AND NOT EXISTS (SELECT 1 FROM needed n WHERE n.account_id = old.account_id AND n.sha256 = old.sha256)
+    RETURNING c.account_id, c.sha256
+  )
+  SELECT old.expires_on::text, old.account_id, old.sha256, gone.sha256 IS NOT NULL AS is_removed
+  FROM old LEFT JOIN gone USING (account_id, sha256)
+  ORDER BY old.expires_on, old.account_id, old.sha256`

@@ -1,0 +1,139 @@
+import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Duration, Effect, Option } from "effect"
+import { iso } from "../postgres/Iso.ts"
+
+/** How long captured mail is kept. */
+export const KEPT = Duration.days(7)
+/** A test suite that waits looks this often. */
+export const LOOK_EVERY = Duration.millis(100)
+export const MAX_WAIT = Duration.seconds(60)
+/** Rows that one statement of the expiry removes. */
+export const EXPIRY_BATCH = 1_000
+
+/** Whose mail is being delivered: a transport knows envelopes and bytes alone. */
+export const Mail = Context.Reference<{ readonly account_id: string; readonly subject: string } | undefined>(
+  "@waybill/store/Sandbox/Mail",
+  { defaultValue: () => undefined },
+)
+
+interface Captured {
+  readonly message: { readonly emailId: string; readonly mailFrom: string; readonly bytes: Uint8Array }
+  readonly recipients: ReadonlyArray<string>
+}
+
+/** For the capture transport. Another attempt at the same message adds its recipients to the mail that is there. */
+export const keeper = Effect.map(PgClient.PgClient, (sql) =>
+  Effect.fn("Sandbox.keep")(function* ({ message, recipients }: Captured) {
+    const mail = yield* Mail
+    if (mail === undefined) return yield* Effect.die(new Error("captured mail of nobody's"))
+    yield* Effect.orDie(sql`
+        INSERT INTO sandbox_messages AS m (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
+        VALUES (${mail.account_id}, ${message.emailId}, ${recipients}::text[], ${mail.subject}, ${message.mailFrom},
+          ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(secs => ${Duration.toSeconds(KEPT)}::float8))
+        ON CONFLICT (account_id, id) DO UPDATE SET recipients = m.recipients ||
+          ARRAY(SELECT r FROM unnest(excluded.recipients) AS r WHERE r <> ALL(m.recipients))`)
+  }),
+)
+
+export interface SandboxRecord {
+  readonly object: "sandbox_message"
+  /** That of the email. */
+  readonly id: string
+  readonly recipients: ReadonlyArray<string>
+  readonly subject: string
+  readonly mail_from: string
+  readonly size_bytes: number
+  readonly created_at: string
+  readonly expires_at: string
+}
+
+export interface Query {
+  readonly account_id: string
+  /** Mail from this domain alone; `null` is all of the account's. */
+  readonly domain?: string | null
+  readonly limit: number
+  /** The id of the last one seen; ids sort by time, newest first. */
+  readonly after?: string
+  /** Mail to this address alone. */
+  readonly to?: string
+}
+
+export const list = Effect.fn("Sandbox.list")(function* (query: Query) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<SandboxRecord>`
+    SELECT ${columns(sql)} FROM sandbox_messages
+    WHERE account_id = ${query.account_id} ${ofDomain(sql, query.domain)}
+      ${query.after === undefined ? sql.literal("") : sql`AND id < ${query.after}`}
+      ${
+        query.to === undefined
+          ? sql.literal("")
+          : sql`AND EXISTS (SELECT FROM unnest(recipients) AS r WHERE lower(r) = ${query.to.toLowerCase()})`
+      }
+    ORDER BY id DESC LIMIT ${query.limit}::int`)
+})
+
+export interface Whole extends SandboxRecord {
+  readonly bytes: Uint8Array
+}
+
+/** Bytes of a mail that one statement reads: the driver decodes them at once, some 20 ms for so many. */
+export const SLICE_BYTES = 4 * 1024 * 1024
+
+export const find = Effect.fn("Sandbox.find")(function* (account_id: string, id: string, domain?: string | null) {
+  const sql = yield* PgClient.PgClient
+  const slice = (from: number) => sql`substring(bytes FROM ${from + 1}::int FOR ${SLICE_BYTES}::int) AS bytes`
+  const ofMail = sql`FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id} ${ofDomain(sql, domain)}`
+  const [first] = yield* Effect.orDie(sql<Whole>`SELECT ${columns(sql)}, ${slice(0)} ${ofMail}`)
+  if (first === undefined) return Option.none()
+  const slices = [first.bytes]
+  for (let from = SLICE_BYTES; from < first.size_bytes; from += SLICE_BYTES) {
+    const [next] = yield* Effect.orDie(sql<Pick<Whole, "bytes">>`SELECT ${slice(from)} ${ofMail}`)
+    if (next === undefined) return Option.none()
+    slices.push(next.bytes)
+  }
+  return Option.some<Whole>(slices.length === 1 ? first : { ...first, bytes: Buffer.concat(slices) })
+})
+
+/** One, or all of them. Answers how many there were. */
+export const remove = Effect.fn("Sandbox.remove")(function* (account_id: string, id?: string, domain?: string | null) {
+  const sql = yield* PgClient.PgClient
+  const gone = yield* Effect.orDie(sql`
+    DELETE FROM sandbox_messages WHERE account_id = ${account_id} ${ofDomain(sql, domain)}
+      ${id === undefined ? sql.literal("") : sql`AND id = ${id}`} RETURNING id`)
+  return gone.length
+})
+
+/** The same list, as soon as it is not empty; or empty, when nothing has come in all that time. */
+export const wait = Effect.fn("Sandbox.wait")(function* (query: Query, within: Duration.Duration) {
+  const until = (yield* SteadyClock.millis) + Duration.toMillis(Duration.min(within, MAX_WAIT))
+  while (true) {
+    const found = yield* list(query)
+    if (found.length > 0 || (yield* SteadyClock.millis) >= until) return found
+    yield* Effect.sleep(LOOK_EVERY)
+  }
+})
+
+/** For cron. */
+export const expire = Effect.fn("Sandbox.expire")(function* () {
+  const sql = yield* PgClient.PgClient
+  let removed = 0
+  for (let done = -1; done !== 0; removed += done) {
+    done = (yield* Effect.orDie(sql`
+      DELETE FROM sandbox_messages WHERE (account_id, id) IN (
+        SELECT account_id, id FROM sandbox_messages WHERE expires_at < now() LIMIT ${EXPIRY_BATCH}::int) RETURNING id`))
+      .length
+  }
+  return removed
+})
+
+/** The sender's domain stands in the log of the message that was captured. */
+const ofDomain = (sql: PgClient.PgClient, domain: string | null | undefined) =>
+  domain === undefined || domain === null
+    ? sql.literal("")
+    : sql`AND EXISTS (SELECT FROM email_log AS l
+        WHERE l.account_id = sandbox_messages.account_id AND l.id = sandbox_messages.id AND l.domain = ${domain})`
+
+const columns = (sql: PgClient.PgClient) => sql`
+  'sandbox_message' AS object, id, recipients, subject, mail_from, size_bytes,
+  ${iso(sql, "created_at")} AS created_at, ${iso(sql, "expires_at")} AS expires_at`

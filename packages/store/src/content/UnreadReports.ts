@@ -1,0 +1,125 @@
+import { PgClient } from "@effect/sql-pg"
+import type { AccountId, EmailId, UnreadReportId } from "@waybill/domain/values/Id"
+import { Data, Effect, Option } from "effect"
+import type { SqlError } from "effect/sql"
+import { iso } from "../postgres/Iso.ts"
+import * as Measures from "../statistics/Measures.ts"
+import { ACCOUNT_LOCKS } from "../commit/PostgresLogStorage.ts"
+
+/** Unread reports that are kept of one account. */
+export const MAX_UNREAD_PER_ACCOUNT = 20
+/** Bytes of all unread reports of the instance, as they arrived. */
+export const MAX_UNREAD_BYTES = 256 * 1024 * 1024
+/** Age at which the hourly task removes an unread report. */
+export const KEPT_DAYS = 30
+
+/** Advisory lock that makes reports be kept one after another, so that the bounds hold for all nodes together. */
+const UNREAD_LOCK = 0x5742_5552
+
+/** What a return path says of the report that was sent to it, and the client that delivered the report. */
+export interface Addressed {
+  readonly account_id: AccountId
+  readonly email_id: EmailId
+  readonly recipient_index: number
+  readonly scope: "domain" | null
+  readonly address: string
+}
+
+/** Why parsing was ended. */
+export type Reason = "deadline" | "memory" | "crash"
+
+export interface UnreadReport extends Addressed {
+  readonly id: UnreadReportId
+  readonly reason: Reason
+  readonly size_bytes: number
+  readonly received_at: string
+}
+
+/** A bound is reached, so nothing is kept. */
+export class Full extends Data.TaggedError("Full")<{}> {}
+
+interface Arrived {
+  readonly bytes: Uint8Array
+  readonly reason: Reason
+  readonly addressed: ReadonlyArray<Addressed & Pick<UnreadReport, "id">>
+}
+
+/**
+ * Keeps a report for every return path that it was sent to, or for none of them if one of the bounds is reached. A return
+ * path whose message retention has removed meanwhile is left out. Returns the ids of what is kept.
+ */
+export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: Arrived) {
+  const sql = yield* PgClient.PgClient
+  const kept = yield* sql.withTransaction(insert(sql, arrived)).pipe(
+    Effect.catchTag("SqlError", Effect.die),
+    Effect.tapError(() => Effect.sync(() => Measures.reportUnread("refused"))),
+  )
+  if (kept.length > 0) Measures.reportUnread("kept")
+  return kept
+})
+
+const insert = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  { addressed, bytes, reason }: Arrived,
+): Effect.fn.Return<ReadonlyArray<UnreadReportId>, SqlError.SqlError | Full> {
+  // Retention holds these locks exclusively: it sees the report and removes it, or the message is already gone here.
+  for (const account_id of new Set(addressed.map((each) => each.account_id)))
+    yield* sql`
+      SELECT 1 AS taken FROM (
+        SELECT pg_advisory_xact_lock_shared(${ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
+  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${UNREAD_LOCK}::int, 0)::text) AS t`
+  const kept: Array<UnreadReportId> = []
+  for (const { account_id, address, email_id, id, recipient_index, scope } of addressed) {
+    const [found] = yield* sql<{ readonly has_capacity: boolean }>`
+      SELECT (SELECT count(*) FROM unread_reports WHERE account_id = ${account_id}) < ${MAX_UNREAD_PER_ACCOUNT}::int
+        AND (SELECT coalesce(sum(size_bytes), 0) FROM unread_reports) + ${bytes.length}::int <= ${MAX_UNREAD_BYTES}::int
+        AS has_capacity
+      FROM email_log WHERE account_id = ${account_id} AND id = ${email_id}`
+    if (found === undefined) continue
+    if (!found.has_capacity) return yield* new Full()
+    yield* sql`
+      INSERT INTO unread_reports
+        (account_id, id, email_id, recipient_index, scope, address, reason, size_bytes, bytes)
+      VALUES (${account_id}, ${id}, ${email_id}, ${recipient_index}::int, ${scope}, ${address}, ${reason},
+        ${bytes.length}::int, ${bytes})`
+    kept.push(id)
+  }
+  return kept
+})
+
+/** Unread reports of one account, or of all accounts, oldest first. For operators. */
+export const list = Effect.fn("UnreadReports.list")(function* (account_id?: string) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<UnreadReport>`
+    SELECT ${columns(sql)} FROM unread_reports
+    ${account_id === undefined ? sql.literal("") : sql`WHERE account_id = ${account_id}`}
+    ORDER BY received_at, id`)
+})
+
+/** One unread report with its bytes, of whichever account. For operators. */
+export const find = Effect.fn("UnreadReports.find")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<UnreadReport & { readonly bytes: Uint8Array }>`
+    SELECT ${columns(sql)}, bytes FROM unread_reports WHERE id = ${id}`)
+  return Option.fromUndefinedOr(rows[0])
+})
+
+export const remove = Effect.fn("UnreadReports.remove")(function* (account_id: AccountId, id: UnreadReportId) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND id = ${id}`)
+})
+
+/** Removes the unread reports of messages that are removed or erased. */
+export const removeOf = (sql: PgClient.PgClient, account_id: string, messages: ReadonlyArray<string>) =>
+  sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND email_id = ANY(${messages}::text[])`
+
+/** For cron: removes unread reports that are older than `KEPT_DAYS`. Returns how many there were. */
+export const expire = Effect.fn("UnreadReports.expire")(function* () {
+  const sql = yield* PgClient.PgClient
+  const removed = yield* Effect.orDie(sql`
+    DELETE FROM unread_reports WHERE received_at < now() - make_interval(days => ${KEPT_DAYS}::int) RETURNING id`)
+  return removed.length
+})
+
+const columns = (sql: PgClient.PgClient) => sql`
+  id, account_id, email_id, recipient_index, scope, address, reason, size_bytes, ${iso(sql, "received_at")} AS received_at`

@@ -1,0 +1,236 @@
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/account/Account"
+import * as Address from "@waybill/domain/values/Address"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Email from "@waybill/domain/email/Email"
+import type { AccountId } from "@waybill/domain/values/Id"
+import * as Recipient from "@waybill/domain/email/Recipient"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Team from "@waybill/domain/account/Team"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Exit, Result } from "effect"
+import type { SqlError } from "effect/sql"
+import { live } from "../commit/Consequences.ts"
+import { SESSION } from "../postgres/Database.ts"
+import * as Epoch from "../postgres/Epoch.ts"
+import * as EraseContent from "./EraseContent.ts"
+import * as EraseLook from "./EraseLook.ts"
+import * as EraseStats from "./EraseStats.ts"
+import { rules } from "../commit/EventStore.ts"
+import * as CommitBatch from "../commit/CommitBatch.ts"
+import { iso } from "../postgres/Iso.ts"
+import type { Page } from "../commit/LogStorage.ts"
+import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
+import * as Mask from "./Mask.ts"
+import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import { aggregateOf, rowsOf } from "../rebuild/HistoryReader.ts"
+import { Provenance } from "../commit/Provenance.ts"
+import { readModels } from "../readmodels/ReadModels.ts"
+import { decode, fold, type Stored } from "../commit/RecordedEvents.ts"
+import * as StreamRows from "../streams/StreamRows.ts"
+
+/** Streams that tell of people. What else names an address (a webhook's URL, a description) is its owner's to change. */
+const KINDS: ReadonlyArray<string> = [Email.stream, Suppression.stream, Team.stream]
+
+export interface Left extends EraseLook.Place {
+  readonly why: string
+}
+export interface Erased {
+  /** By account: of how many streams, and of how many of their events. */
+  readonly accounts: ReadonlyMap<AccountId, { readonly streams: number; readonly events: number }>
+  /** Where the address still stands, and what for. */
+  readonly left: ReadonlyArray<Left>
+}
+
+/** Histories of an account that are masked in one transaction, with the fact of it: the account waits so long and no longer. */
+export const BATCH_STREAMS = 50
+/** A deadlock passes; who meets so many in a row is told. */
+const TRIES = 5
+const SETTINGS = { plan_cache_mode: SESSION.plan_cache_mode } as const
+
+/** Takes an address out of the log, the read models and the contents, some histories a transaction: it may be stopped anywhere. */
+export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, standIn: Address.Address) {
+  const sql = yield* PgClient.PgClient
+  const mask = Mask.make(address, standIn)
+  const ledger = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter), readModels)
+  const accounts = new Map<AccountId, { streams: number; events: number }>()
+  const left: Array<Left> = []
+  yield* Effect.catchTag(StreamRows.unread(sql, KINDS), "SqlError", Effect.die)
+  const found = yield* Effect.orDie(EraseLook.look(sql, address, mask))
+  // First, because afterwards nothing would lead to what was sent to them any more, should this be stopped in between.
+  for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, found)))
+    left.push({ account_id, stream: "content", stream_id: sha256, why: "what mail is made of that is under way" })
+  for (const { isTo: _, ...place } of found)
+    if (!KINDS.includes(place.stream)) left.push({ ...place, why: "its owner's to change" })
+  const own = found.filter(({ stream }) => KINDS.includes(stream))
+  for (const [account_id, places] of Map.groupBy(own, (place) => place.account_id)) {
+    for (let nth = 0; nth < places.length; nth += BATCH_STREAMS) {
+      const batch = yield* ledger
+        .transaction({ accounts: [account_id], alone: true }, (page) =>
+          // What is typed below is what a ledger may tell; a rebuild under way is no trouble of the database.
+          eraseStreams(sql, page, account_id, places.slice(nth, nth + BATCH_STREAMS), mask, standIn).pipe(
+            Effect.catchTag("RebuildUnderWay", (underWay) => Effect.succeed(underWay)),
+            Effect.orDie,
+          ),
+        )
+        .pipe(Effect.retry({ while: ({ _tag }) => _tag === "TryAgain", times: TRIES }), Effect.orDie)
+      if (batch instanceof StreamRows.RebuildUnderWay) return yield* batch
+      left.push(...batch.left)
+      if (batch.streams === 0) continue
+      const { events, streams } = accounts.get(account_id) ?? { streams: 0, events: 0 }
+      accounts.set(account_id, { streams: streams + batch.streams, events: events + batch.events })
+    }
+  }
+  yield* sql.withTransaction(EraseStats.erase(sql, address, mask)).pipe(
+    // With a swap, or a version that is dropped: both have the table before its version.
+    Effect.retry({ while: ({ reason }) => reason._tag === "DeadlockError", times: TRIES }),
+    Effect.orDie,
+  )
+  yield* Effect.orDie(signIn(sql, address))
+  return { accounts, left } satisfies Erased
+}, Effect.scoped)
+
+/** What is masked and the fact that it was are one transaction: stopped in between, nothing would ever tell of it. */
+const eraseStreams = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  page: Page,
+  account_id: AccountId,
+  places: ReadonlyArray<EraseLook.Place>,
+  mask: Mask.Mask,
+  standIn: Address.Address,
+) {
+  const tables = yield* StreamRows.alone(sql, account_id, KINDS)
+  const left: Array<Left> = []
+  let streams = 0
+  let events = 0
+  for (const { stream, stream_id } of places) {
+    const place = { account_id, stream, stream_id }
+    const done = yield* eraseStream(sql, place, mask, tables)
+    if (done.left !== undefined) left.push({ ...place, why: done.left })
+    if (done.events > 0) streams++
+    events += done.events
+  }
+  if (streams > 0) yield* record(page, account_id, standIn, { streams, events })
+  return { left, streams, events }
+})
+
+const record = Effect.fnUntraced(function* (
+  page: Page,
+  account_id: AccountId,
+  erased_as: string,
+  counts: { readonly streams: number; readonly events: number },
+) {
+  const entry: CommitBatch.Entry = {
+    unit: {
+      account_id,
+      streams: [{ aggregate: Account, id: account_id }],
+      decide: (view) =>
+        Result.map(
+          Account.recordErased(view.now as Timestamp.Timestamp, erased_as, counts)(view.state(Account, account_id)),
+          (events) => ({ append: [{ aggregate: Account, id: account_id, events }], answer: null }),
+        ),
+    },
+    provenance: yield* Provenance,
+    since: 0,
+    done: () => {},
+    // There is no other flight to come again in.
+    aside: CommitBatch.MAX_TIMES_ASIDE,
+  }
+  const { verdicts } = yield* CommitBatch.attempt(rules(live), page, [entry])
+  yield* Effect.orDie(verdicts.get(entry) ?? Exit.die(new Error("a flight without a verdict")))
+})
+
+const UNSURE = "where it may be a part of another address: see for yourself"
+
+interface Done {
+  /** Of it that were masked. */
+  readonly events: number
+  /** Why it still stands in this stream, in words. */
+  readonly left: string | undefined
+}
+
+const eraseStream = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  { account_id, stream, stream_id }: EraseLook.Place,
+  mask: Mask.Mask,
+  tables: Effect.Effect<StreamRows.TablesOf, SqlError.SqlError>,
+): Effect.fn.Return<Done, SqlError.SqlError> {
+  const before = yield* sql<Stored>`
+    SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
+      ${iso(sql, "recorded_at")} AS recorded_at
+    FROM events WHERE account_id = ${account_id} AND stream_id = ${stream_id} ORDER BY version`
+  const unsure = before.some(({ data }) => mask.mayStand(data)) ? UNSURE : undefined
+  if (!before.some(({ data }) => mask.stands(data))) return { events: 0, left: unsure }
+  const reason = unfinished(stream, before, mask)
+  if (reason !== undefined) return { events: 0, left: reason }
+  const tablesOf = yield* tables
+  const isTheirs = stream === Email.stream && forThemAlone(before, mask)
+  const after = before.map((event) => ({
+    ...event,
+    stream_id: stream === Suppression.stream ? mask.apply(stream_id) : stream_id,
+    data: isTheirs ? mask.applyToTrace(event.data) : mask.apply(event.data),
+    // Nobody but the person unsubscribes without a key or a session.
+    meta:
+      stream === Suppression.stream && event.meta.actor.type === "system"
+        ? { ...event.meta, address: null }
+        : event.meta,
+  }))
+  const aggregate = aggregateOf(stream)
+  const [old, masked] = [before, after].map((events) => events.map((each) => decode(aggregate, DomainEvent, each)))
+  // All of them, also those that do not name it: by that a node sees that what it has folded is not so any more.
+  yield* sql`
+    UPDATE events e SET data = m.data, meta = m.meta, stream_id = m.stream_id
+    FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ data, meta, position, stream_id }) => ({ position: String(position), stream_id, data, meta })))})
+      AS m(position bigint, stream_id text, data jsonb, meta jsonb)
+    WHERE e.position = m.position`
+  for (const model of readModels.filter((each) => each.stream === stream)) {
+    const rows = rowsOf(model, aggregate, masked ?? [])
+    for (const table of tablesOf(model)) {
+      yield* StreamRows.remove(sql, model, table, rowsOf(model, aggregate, old ?? []))
+      if (rows.length > 0) yield* model.write(sql, rows, table)
+    }
+  }
+  // What endpoints answered to calls about it may repeat it.
+  yield* sql`
+    UPDATE webhook_deliveries d SET history = '[]', stream_id = m.stream_id
+    FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ event_id, stream_id }) => ({ event_id, stream_id })))})
+      AS m(event_id text, stream_id text), webhooks w
+    WHERE w.account_id = ${account_id} AND d.account_id = ${account_id} AND d.webhook_id = w.id AND d.event_id = m.event_id`
+  return { events: before.filter(({ data }) => mask.stands(data)).length, left: unsure }
+})
+
+const stateOf = (stream: string, events: ReadonlyArray<Stored>): unknown => {
+  const aggregate = aggregateOf(stream)
+  return fold(
+    aggregate,
+    events.map((each) => decode(aggregate, DomainEvent, each)),
+  )
+}
+
+/** Mail that is still under way has to know where to; a member has to be told apart from others. */
+const unfinished = (stream: string, events: ReadonlyArray<Stored>, mask: Mask.Mask): string | undefined => {
+  if (stream === Email.stream) {
+    const state = stateOf(stream, events) as Email.State
+    const waits = state._tag === "Message" && state.recipients.some(Recipient.isUnfinished)
+    return waits ? "mail that is under way: cancel it, or come again when it is over" : undefined
+  }
+  if (stream !== Team.stream) return undefined
+  const { members } = stateOf(stream, events) as Team.State
+  const isMember = members.some(({ email }) => mask.stands(email))
+  return isMember ? "a member of the account: remove the member first" : undefined
+}
+
+const forThemAlone = (events: ReadonlyArray<Stored>, mask: Mask.Mask): boolean => {
+  const state = stateOf(Email.stream, events) as Email.State
+  return state._tag === "Message" && state.recipients.every(({ address }) => mask.stands(address))
+}
+
+/** Who once signed in and is no member any more. Not every database knows the capitals of all letters. */
+const signIn = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address) {
+  const users = yield* sql<{ readonly id: string; readonly email: Address.Address }>`
+    SELECT id, email FROM users WHERE lower(email COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
+  const theirs = users.flatMap(({ email, id }) => (Address.keyOf(email) === Address.keyOf(address) ? [id] : []))
+  yield* sql`
+    DELETE FROM users u WHERE u.id = ANY(${theirs}::text[])
+      AND NOT EXISTS (SELECT 1 FROM members m WHERE m.user_id = u.id AND m.status <> 'removed')`
+})

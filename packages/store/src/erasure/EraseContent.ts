@@ -1,0 +1,220 @@
+import type { PgClient } from "@effect/sql-pg"
+import type * as Address from "@waybill/domain/values/Address"
+import type { AccountId } from "@waybill/domain/values/Id"
+import * as Email from "@waybill/domain/email/Email"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
+import type { Found } from "./EraseLook.ts"
+import * as Mask from "./Mask.ts"
+import { ACCOUNT_LOCKS } from "../commit/PostgresLogStorage.ts"
+import * as UnreadReports from "../content/UnreadReports.ts"
+
+/** Rows that one statement of the search looks through, and about how many bytes. */
+export const SCAN_ROWS = 1_000
+export const SCAN_BYTES = 16 * 1024 * 1024
+
+/** Content that names the address and cannot go yet. */
+interface Left {
+  readonly account_id: AccountId
+  readonly sha256: string
+}
+
+/**
+ * Bodies are written to people: those of the messages to the address go, and their attachments, unless others were sent
+ * the same. And whatever names it goes, or in doubt may name it, in whomever's mail: content is known by its hash, so it
+ * cannot be masked. What a message under way is made of stays. Unread reports are removed if their message names the
+ * address or if they contain it.
+ */
+export const erase = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  address: Address.Address,
+  mask: Mask.Mask,
+  places: ReadonlyArray<Found>,
+): Effect.fn.Return<ReadonlyArray<Left>, SqlError.SqlError> {
+  const to = places.filter(({ isTo }) => isTo)
+  for (const [account_id, own] of Map.groupBy(to, (place) => place.account_id)) {
+    const messages = own.map(({ stream_id }) => stream_id)
+    yield* remove(sql, account_id, yield* sentToNobodyElse(sql, account_id, messages))
+  }
+  const mail = places.filter(({ stream }) => stream === Email.stream)
+  for (const [account_id, own] of Map.groupBy(mail, (place) => place.account_id)) {
+    const messages = own.map(({ stream_id }) => stream_id)
+    yield* UnreadReports.removeOf(sql, account_id, messages)
+  }
+  const looksLike = (column: string) =>
+    sql`lower(encode(${sql.literal(column)}, 'escape') COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
+  const names = (value: unknown) => mask.stands(value) || mask.mayStand(value)
+
+  const left: Array<Left> = []
+  yield* scan(sql, CONTENT, looksLike("t.bytes"), ({ account_id, bytes, sha256 }: ContentRow) =>
+    Effect.gen(function* () {
+      if (!names(read(bytes))) return
+      if ((yield* remove(sql, account_id, [sha256])) === 0) left.push({ account_id, sha256 })
+    }),
+  )
+  // Mail is packed in ways that SQL does not see through, and captured mail is little.
+  yield* scan(sql, CAPTURED, sql`true`, ({ account_id, bytes, id, mail_from, recipients, subject }: CapturedRow) =>
+    names([recipients, subject, mail_from, ...unpacked(bytes)])
+      ? sql`DELETE FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`
+      : Effect.void,
+  )
+  yield* scan(sql, UNREAD_REPORTS, sql`true`, ({ account_id, bytes, id }: UnreadReportRow) =>
+    names(unpacked(bytes))
+      ? sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND id = ${id}`
+      : Effect.void,
+  )
+  // The key goes on protecting whoever comes with it again. An answer that shows a secret is sealed, and names nobody.
+  yield* scan(sql, ANSWERS, looksLike("t.answer"), ({ account_id, bytes, key, route }: AnswerRow) => {
+    const answer = read(bytes)
+    return mask.stands(answer)
+      ? sql`
+          UPDATE idempotency_keys SET answer = ${Buffer.from(JSON.stringify(mask.apply(answer)))}
+          WHERE account_id = ${account_id} AND route = ${route} AND key = ${key}`
+      : Effect.void
+  })
+  return left
+})
+
+/** Hashes that only these messages of the account have. It goes through all of them, which may take longer than a request may. */
+const sentToNobodyElse = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  account_id: string,
+  messages: ReadonlyArray<string>,
+) {
+  const used = sql<{ readonly sha256: string }>`
+    SELECT part.sha256
+    FROM events e CROSS JOIN LATERAL (
+      SELECT e.data -> 'content' ->> 'sha256' AS sha256
+      UNION SELECT a ->> 'sha256' FROM jsonb_array_elements(e.data -> 'content' -> 'attachments') AS a
+    ) AS part
+    WHERE e.account_id = ${account_id} AND e.type = 'EmailQueued'
+    GROUP BY part.sha256 HAVING bool_and(e.stream_id = ANY(${messages}::text[]))`
+  const rows = yield* sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, used))
+  return rows.map(({ sha256 }) => sha256)
+})
+
+/** Answers how many were removed. Nobody accepts mail for the account meanwhile, which might count on what is there. */
+const remove = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  account_id: string,
+  hashes: ReadonlyArray<string>,
+): Effect.fn.Return<number, SqlError.SqlError> {
+  if (hashes.length === 0) return 0
+  const alone = sql`
+    SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
+  const removal = sql`
+    WITH waiting AS MATERIALIZED (
+      SELECT e.data -> 'content' AS content
+      FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
+      WHERE o.kind = 'delivery' AND o.account_id = ${account_id}
+    ), needed AS MATERIALIZED (
+      SELECT content ->> 'sha256' AS sha256 FROM waiting
+      UNION SELECT a ->> 'sha256' FROM waiting, jsonb_array_elements(content -> 'attachments') AS a
+    )
+    DELETE FROM content c WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${hashes}::text[])
+      AND NOT EXISTS (SELECT 1 FROM needed n WHERE n.sha256 = c.sha256)
+    RETURNING c.sha256`
+  return (yield* sql.withTransaction(Effect.andThen(alone, removal))).length
+})
+
+interface Table {
+  readonly name: string
+  readonly key: ReadonlyArray<string>
+  /** What is looked into, as `bytes`. */
+  readonly bytes: string
+  readonly also: ReadonlyArray<string>
+}
+interface Row {
+  readonly account_id: AccountId
+  readonly bytes: Uint8Array
+}
+interface ContentRow extends Row {
+  readonly sha256: string
+}
+interface CapturedRow extends Row {
+  readonly id: string
+  readonly recipients: ReadonlyArray<string>
+  readonly subject: string
+  readonly mail_from: string
+}
+interface UnreadReportRow extends Row {
+  readonly id: string
+}
+interface AnswerRow extends Row {
+  readonly route: string
+  readonly key: string
+}
+const CONTENT: Table = { name: "content", key: ["account_id", "sha256"], bytes: "bytes", also: [] }
+const CAPTURED: Table = {
+  name: "sandbox_messages",
+  key: ["account_id", "id"],
+  bytes: "bytes",
+  also: ["recipients", "subject", "mail_from"],
+}
+const UNREAD_REPORTS: Table = { name: "unread_reports", key: ["account_id", "id"], bytes: "bytes", also: [] }
+const ANSWERS: Table = { name: "idempotency_keys", key: ["account_id", "route", "key"], bytes: "answer", also: [] }
+
+/** Gives every row of a table that looks like it, in the order of its key, a stretch at a time. */
+const scan = Effect.fnUntraced(function* <R extends Row>(
+  sql: PgClient.PgClient,
+  { also, bytes, key, name }: Table,
+  looksLike: Fragment,
+  take: (row: R) => Effect.Effect<unknown, SqlError.SqlError>,
+) {
+  const keys = sql.literal(key.join(", "))
+  const columns = sql.literal([...key, ...also].map((column) => `t.${column}`).join(", "))
+  let last: ReadonlyArray<string> = key.map(() => "")
+  while (true) {
+    const rows = yield* sql<R>`
+      WITH page AS MATERIALIZED (
+        SELECT ${keys}, size, sum(size) OVER (ORDER BY ${keys}) AS total FROM (
+          SELECT ${keys}, octet_length(${sql.literal(bytes)}) AS size FROM ${sql(name)}
+          WHERE (${keys}) > (${sql.csv(last.map((value) => sql`${value}`))}) ORDER BY ${keys} LIMIT ${SCAN_ROWS}::int
+        ) AS next
+      )
+      SELECT ${columns}, CASE WHEN ${looksLike} THEN t.${sql.literal(bytes)} END AS bytes
+      FROM page JOIN ${sql(name)} t USING (${keys}) WHERE total - size < ${SCAN_BYTES}::int ORDER BY ${keys}`
+    for (const row of rows) if (row.bytes !== null) yield* take(row)
+    const end = rows.at(-1)
+    if (end === undefined) return
+    last = key.map((column) => String(end[column as keyof R]))
+  }
+})
+
+/** What text says, or what JSON does: a body, or an answer. */
+const read = (bytes: Uint8Array): unknown => {
+  const text = Buffer.from(bytes).toString("utf8")
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const SOFT_BREAK = /=\r?\n/gu
+const OCTET = /=([0-9a-f]{2})/giu
+const BASE64 = /^[a-z0-9+/]{4,76}={0,2}$/iu
+
+/** A mail as it stands, and as each of the two encodings of RFC 2045 would have it: which part has which is not asked. */
+const unpacked = (mail: Uint8Array): ReadonlyArray<string> => {
+  const plain = Buffer.from(mail).toString("latin1")
+  const quoted = plain
+    .replaceAll(SOFT_BREAK, "")
+    .replaceAll(OCTET, (_, octet: string) => String.fromCharCode(Number.parseInt(octet, 16)))
+  return [
+    Buffer.from(mail).toString("utf8"),
+    Buffer.from(quoted, "latin1").toString("utf8"),
+    ...runs(plain).map((run) => Buffer.from(run, "base64").toString("utf8")),
+  ]
+}
+
+/** Lines that may be base64, those that follow one another together. One pattern for all of them is too much for a large mail. */
+const runs = (mail: string): ReadonlyArray<string> => {
+  const found: Array<Array<string>> = [[]]
+  for (const line of mail.split(/\r?\n/u)) {
+    if (BASE64.test(line)) found.at(-1)?.push(line)
+    else if (found.at(-1)?.length !== 0) found.push([])
+  }
+  return found.map((lines) => lines.join(""))
+}

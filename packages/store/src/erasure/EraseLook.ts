@@ -1,0 +1,54 @@
+import type { PgClient } from "@effect/sql-pg"
+import type * as Address from "@waybill/domain/values/Address"
+import type { AccountId } from "@waybill/domain/values/Id"
+import { Effect } from "effect"
+import * as Mask from "./Mask.ts"
+import type { Stored } from "../commit/RecordedEvents.ts"
+
+/** Events that one look for the address goes over. */
+export const LOOK_EVENTS = 20_000
+
+export interface Place {
+  readonly account_id: AccountId
+  readonly stream: string
+  readonly stream_id: string
+}
+export interface Found extends Place {
+  /** A message that was sent to it. */
+  readonly isTo: boolean
+}
+
+const recipientsOf = (data: Stored["data"]): ReadonlyArray<unknown> =>
+  ["to", "cc", "bcc"].flatMap((kind) => (data[kind] as ReadonlyArray<Address.Mailbox>).map(({ address }) => address))
+
+/** Every stream in whose events it stands, wherever in them. A look at the whole log, a stretch at a time. */
+export const look = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address, mask: Mask.Mask) {
+  const patterns = Mask.patterns(address)
+  const found = new Map<string, Found>()
+  let after = 0n
+  for (let upTo = yield* stretch(sql, after); upTo !== null; upTo = yield* stretch(sql, after)) {
+    const events = yield* sql<Place & Pick<Stored, "type" | "data">>`
+      SELECT account_id, stream, stream_id, type, data
+      FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
+        AND lower(data::text COLLATE "C") LIKE ANY(${patterns}::text[])`
+    for (const { account_id, data, stream, stream_id, type } of events) {
+      // Another address may hold this one as a part of it.
+      if (!mask.stands(data) && !mask.mayStand(data)) continue
+      const key = `${account_id} ${stream_id}`
+      const isTo = found.get(key)?.isTo === true || (type === "EmailQueued" && mask.stands(recipientsOf(data)))
+      found.set(key, { account_id, stream, stream_id, isTo })
+    }
+    after = upTo
+  }
+  return [...found.values()]
+})
+
+/** Where the next so many events end. Counted, since between two epochs there are more positions than anybody could go through. */
+const stretch = (sql: PgClient.PgClient, after: bigint) =>
+  Effect.map(
+    sql<{ readonly position: bigint | null }>`
+      SELECT max(position) AS position FROM (
+        SELECT position FROM events WHERE position > ${after}::bigint ORDER BY position LIMIT ${LOOK_EVENTS}::int
+      ) AS next`,
+    ([row]) => row?.position ?? null,
+  )

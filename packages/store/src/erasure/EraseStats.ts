@@ -1,0 +1,35 @@
+import type { PgClient } from "@effect/sql-pg"
+import type * as Address from "@waybill/domain/values/Address"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import { FOLLOWER } from "../statistics/EmailStats.ts"
+import * as Mask from "./Mask.ts"
+import * as Versions from "../rebuild/Versions.ts"
+
+/** Counts stay, under the tag that the events have by now. */
+export const erase = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  address: Address.Address,
+  mask: Mask.Mask,
+): Effect.fn.Return<void, SqlError.SqlError> {
+  // All tags are gone through, which may take longer than a request may.
+  yield* sql`SET LOCAL statement_timeout = 0`
+  // Nobody counts meanwhile, neither here nor into a version beside it, and whoever does afterwards finds masked events.
+  yield* sql`SELECT 1 AS held FROM followers WHERE name = ${FOLLOWER} FOR UPDATE`
+  yield* sql`SELECT 1 AS held FROM projection_versions WHERE name = ${FOLLOWER} ORDER BY version FOR UPDATE`
+  const versions = yield* Versions.list(sql, FOLLOWER)
+  const beside = versions.filter(({ state }) => state !== "live").map(Versions.tableOf)
+  for (const table of [FOLLOWER, ...beside]) {
+    const tags = yield* sql<{ readonly account_id: string; readonly tag: string }>`
+      SELECT DISTINCT account_id, tag FROM ${sql(table)}
+      WHERE tag > '' AND lower(tag COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
+    for (const { account_id, tag } of tags) {
+      if (!mask.stands(tag)) continue
+      yield* sql`
+        WITH gone AS (DELETE FROM ${sql(table)} WHERE account_id = ${account_id} AND tag = ${tag} RETURNING *)
+        INSERT INTO ${sql(table)} AS s (account_id, tag, hour, domain, measure, bucket, count)
+        SELECT account_id, ${mask.apply(tag)}, hour, domain, measure, bucket, count FROM gone
+        ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = s.count + excluded.count`
+    }
+  }
+})

@@ -1,0 +1,145 @@
+import { PgClient } from "@effect/sql-pg"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Email from "@waybill/domain/email/Email"
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Clock, Effect } from "effect"
+import * as Accounts from "../readmodels/Accounts.ts"
+import { iso } from "../postgres/Iso.ts"
+import * as Measures from "../statistics/Measures.ts"
+import { rowsOf } from "../rebuild/HistoryReader.ts"
+import { readModels } from "../readmodels/ReadModels.ts"
+import { decode, type Stored } from "../commit/RecordedEvents.ts"
+import * as StreamRows from "../streams/StreamRows.ts"
+import * as UnreadReports from "../content/UnreadReports.ts"
+import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
+
+/** Messages that one transaction removes with all that is theirs: the account waits so long and no longer. */
+export const BATCH_MESSAGES = 200
+/** Webhook deliveries that one statement removes. */
+export const BATCH_DELIVERIES = 1_000
+
+export interface Removed {
+  readonly messages: number
+  readonly events: number
+  readonly deliveries: number
+}
+
+/**
+ * For cron: what each account keeps no longer. The history of a message goes as a whole, with its rows in every read model,
+ * once the message is over and nothing has happened to it for so long; what is left still folds to what is shown.
+ */
+export const expire = Effect.fn("Retention.expire")(function* () {
+  const now = yield* Clock.currentTimeMillis
+  const removed = { messages: 0, events: 0, deliveries: 0 }
+  let waits: StreamRows.RebuildUnderWay | undefined
+  for (const { id, keeping } of yield* Accounts.list()) {
+    if (keeping.log_days !== null && waits === undefined)
+      waits = yield* messages(id, now - keeping.log_days * Timestamp.DAY, removed)
+    removed.deliveries += yield* deliveries(id, now - keeping.delivery_days * Timestamp.DAY)
+  }
+  yield* WebhookDeliveries.forgetFailures()
+  if (waits !== undefined) {
+    Measures.retentionWaited()
+    yield* Effect.logWarning(`histories that are over stay for the next run: ${waits.message}`)
+  }
+  return removed satisfies Removed
+})
+
+/** See `StreamRows.DROP_WAIT`. The other accounts' deliveries have nothing to do with it. */
+const GOES_ON = new StreamRows.RebuildUnderWay({
+  message: "what a rebuild that was killed had asked of the server goes on: wait for it",
+})
+
+/** Adds what it removes; gives what holds up the rest. */
+const messages = Effect.fnUntraced(function* (
+  account_id: string,
+  before: number,
+  removed: { messages: number; events: number },
+) {
+  const sql = yield* PgClient.PgClient
+  let after: string | undefined = ""
+  while (after !== undefined) {
+    const batch: Batch | StreamRows.RebuildUnderWay = yield* sql
+      .withTransaction(removeMessages(sql, account_id, before, after))
+      .pipe(
+        Effect.catchTag("SqlError", (error) =>
+          error.reason._tag === "LockTimeoutError" ? Effect.fail(GOES_ON) : Effect.die(error),
+        ),
+        Effect.catchTag("RebuildUnderWay", (underWay) => Effect.succeed(underWay)),
+      )
+    if (batch instanceof StreamRows.RebuildUnderWay) return batch
+    removed.messages += batch.messages
+    removed.events += batch.events
+    after = batch.last
+  }
+  return undefined
+})
+
+interface Batch {
+  /** The last one looked at, where there may be more. */
+  readonly last: string | undefined
+  readonly messages: number
+  readonly events: number
+}
+
+const removeMessages = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  account_id: string,
+  before: number,
+  after: string,
+) {
+  const tables = yield* StreamRows.alone(sql, account_id, [Email.stream])
+  const candidates = yield* sql<{ readonly id: string; readonly over: boolean }>`
+    SELECT l.id, l.record ->> 'updated_at' < ${Timestamp.fromMillis(before)}
+        AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.account_id = l.account_id AND o.stream_id = l.id)
+        AND NOT EXISTS (
+          SELECT 1 FROM events e CROSS JOIN webhooks w JOIN webhook_deliveries d
+            ON d.account_id = e.account_id AND d.webhook_id = w.id AND d.event_id = e.event_id AND d.status = 'pending'
+          WHERE e.account_id = l.account_id AND e.stream_id = l.id AND w.account_id = l.account_id)
+        -- Who counts along behind the log has to have seen them.
+        AND NOT EXISTS (
+          SELECT 1 FROM events e WHERE e.account_id = l.account_id AND e.stream_id = l.id
+            AND e.position > (SELECT min(position) FROM followers)) AS over
+    FROM email_log l
+    WHERE l.account_id = ${account_id} AND l.id > ${after} AND l.id < ${Id.lowest("EmailId", before)}
+    ORDER BY l.id LIMIT ${BATCH_MESSAGES}::int`
+  const over = candidates.flatMap(({ id, over }) => (over ? [id] : []))
+  const last = candidates.length < BATCH_MESSAGES ? undefined : candidates.at(-1)?.id
+  if (over.length === 0) return { last, messages: 0, events: 0 }
+  const tablesOf = yield* tables
+  yield* sql`
+    DELETE FROM webhook_deliveries d USING webhooks w, events e
+    WHERE e.account_id = ${account_id} AND e.stream_id = ANY(${over}::text[]) AND w.account_id = ${account_id}
+      AND d.account_id = ${account_id} AND d.webhook_id = w.id AND d.event_id = e.event_id`
+  const events = yield* sql<Stored>`
+    DELETE FROM events WHERE account_id = ${account_id} AND stream_id = ANY(${over}::text[])
+    RETURNING position, event_id, account_id, stream_id, stream, version, type, data, meta,
+      ${iso(sql, "recorded_at")} AS recorded_at`
+  const histories = [
+    ...Map.groupBy(
+      events.toSorted((a, b) => a.version - b.version),
+      ({ stream_id }) => stream_id,
+    ).values(),
+  ].map((stream) => stream.map((stored) => decode(Email, DomainEvent, stored)))
+  for (const model of readModels.filter(({ stream }) => stream === Email.stream)) {
+    const rows = histories.flatMap((history) => rowsOf(model, Email, history))
+    for (const table of tablesOf(model)) yield* StreamRows.remove(sql, model, table, rows)
+  }
+  yield* UnreadReports.removeOf(sql, account_id, over)
+  return { last, messages: over.length, events: events.length }
+})
+
+const deliveries = Effect.fnUntraced(function* (account_id: string, before: number) {
+  const sql = yield* PgClient.PgClient
+  let removed = 0
+  for (let done = BATCH_DELIVERIES; done === BATCH_DELIVERIES; removed += done) {
+    done = (yield* Effect.orDie(sql`
+      DELETE FROM webhook_deliveries WHERE account_id = ${account_id} AND id = ANY(ARRAY(
+        SELECT id FROM webhook_deliveries
+        WHERE account_id = ${account_id} AND id < ${Id.lowest("WebhookDeliveryId", before)} AND status <> 'pending'
+        ORDER BY id LIMIT ${BATCH_DELIVERIES}::int))
+      RETURNING id`)).length
+  }
+  return removed
+})

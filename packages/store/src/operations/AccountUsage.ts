@@ -1,0 +1,45 @@
+import { PgClient } from "@effect/sql-pg"
+import { Duration, Effect } from "effect"
+import type { AccountRecord } from "../readmodels/Accounts.ts"
+import { iso } from "../postgres/Iso.ts"
+import { SILENT_AFTER } from "../outbox/Processes.ts"
+
+export interface Account {
+  readonly record: AccountRecord
+  readonly members: number
+  readonly emails: number
+}
+
+/** All accounts, with what is used of a UTC month: for those who run the instance, and nobody else. */
+export const accounts = Effect.fn("Operating.accounts")(
+  function* (month: string) {
+    const sql = yield* PgClient.PgClient
+    return yield* sql<Account>`
+      SELECT a.record, coalesce(u.accepted, 0)::float8 AS emails,
+        (SELECT count(*)::int FROM members m WHERE m.account_id = a.account_id AND m.status <> 'removed') AS members
+      FROM accounts a LEFT JOIN monthly_usage u ON u.account_id = a.account_id AND u.month = ${month}
+      ORDER BY a.account_id`
+  },
+  (read) => Effect.orDie(read),
+)
+
+export interface Node {
+  readonly id: string
+  readonly started_at: string
+  readonly beat_at: string
+  readonly alive: boolean
+  readonly leases: number
+}
+
+/** The processes with a worker, as they show themselves to each other, and what each has under way. */
+export const nodes = Effect.fn("Operating.nodes")(
+  function* () {
+    const sql = yield* PgClient.PgClient
+    return yield* sql<Node>`
+      SELECT p.id, ${iso(sql, "p.started_at")} AS started_at, ${iso(sql, "p.beat_at")} AS beat_at,
+        p.beat_at > now() - make_interval(secs => ${Duration.toSeconds(SILENT_AFTER)}::float8) AS alive,
+        (SELECT count(*)::int FROM outbox o WHERE o.lease_token IS NOT NULL AND o.lease_owner = p.id) AS leases
+      FROM processes p ORDER BY p.started_at`
+  },
+  (read) => Effect.orDie(read),
+)

@@ -1,0 +1,30 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { iso } from "../postgres/Iso.ts"
+import type { Stored } from "../commit/RecordedEvents.ts"
+
+export interface Query {
+  readonly account_id: string
+  readonly limit: number
+  /** A position: only what was done before it. */
+  readonly before?: bigint
+}
+
+export type Entry = Omit<Stored, "data" | "account_id" | "version">
+
+/**
+ * What hands did, newest first: keys, users and operators, to everything but mail. What the service does by itself is no
+ * part of it, and sending is in the logs.
+ */
+export const list = Effect.fn("Audit.list")(function* (query: Query) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(statement(sql, query))
+})
+
+/** The condition is the one of the index `events_audit`, to the letter. */
+export const statement = (sql: PgClient.PgClient, { account_id, before, limit }: Query) => sql<Entry>`
+  SELECT position, event_id, stream, stream_id, type, meta, ${iso(sql, "recorded_at")} AS recorded_at
+  FROM events
+  WHERE account_id = ${account_id} AND stream <> 'email' AND meta -> 'actor' ->> 'type' <> 'system'
+    ${before === undefined ? sql.literal("") : sql`AND position < ${before}::bigint`}
+  ORDER BY position DESC LIMIT ${limit}::int`

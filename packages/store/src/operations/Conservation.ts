@@ -1,0 +1,195 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/account/Account"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Webhook from "@waybill/domain/webhook/Webhook"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { OutboxRow } from "../commit/LogStorage.ts"
+import type { Stored } from "../commit/RecordedEvents.ts"
+import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
+
+/** Strays that are named; one is enough to be wrong. */
+const MAX_NAMED = 100
+
+/** What the log says a webhook was to be told, and what was written down to be told. */
+export interface WebhookBalance {
+  readonly account_id: string
+  readonly webhook_id: string
+  readonly events: number
+  readonly deliveries: number
+  /** Events of which the webhook was to be told, and no delivery says so. */
+  readonly missing: ReadonlyArray<string>
+  /** Deliveries of an event that the log does not have or tells otherwise, or that wait without a row in the outbox. */
+  readonly stray: ReadonlyArray<string>
+}
+
+interface Stretch {
+  readonly from: bigint
+  readonly to: bigint | null
+  readonly tags: ReadonlyArray<string>
+}
+
+/** For every webhook: each matching event of its enabled time has exactly one delivery. */
+export const webhooks = Effect.fn("Conservation.webhooks")(function* (upcast = DomainEvent.upcast) {
+  const sql = yield* PgClient.PgClient
+  return yield* unhurried(sql, balances(sql, upcast))
+})
+
+/** All of the log is looked at, which may take longer than a request may. */
+const unhurried = <A>(sql: PgClient.PgClient, look: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+  Effect.orDie(sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, look)))
+
+const balances = Effect.fnUntraced(function* (sql: PgClient.PgClient, upcast: typeof DomainEvent.upcast) {
+  const histories = yield* Effect.orDie(sql<Stored>`
+    SELECT account_id, stream_id, position, type, data, meta FROM events WHERE stream = ${Webhook.stream} ORDER BY position`)
+  const newest = histories.map((event) => ({
+    ...event,
+    data: upcast(event.type, event.meta.schema_version, event.data),
+  }))
+  const byWebhook = Map.groupBy(newest, (event) => `${event.account_id} ${event.stream_id}`)
+  return yield* Effect.forEach(byWebhook.values(), (history) => balanceOf(sql, history))
+})
+
+const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: ReadonlyArray<Stored>) {
+  const [first] = history
+  const account_id = first?.account_id ?? ""
+  const webhook_id = first?.stream_id ?? ""
+  const stretches = subscribed(history)
+  const rows = yield* Effect.orDie(sql<{ readonly event_id: string; readonly told: bigint }>`
+    SELECT e.event_id, count(d.id) AS told
+    FROM jsonb_to_recordset(${sql.json(stretches.map(inText))})
+      AS s("from" bigint, "to" bigint, tags text[])
+    JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
+      AND e.type = ANY(s.tags)
+      -- Older deliveries may have been removed, as the account wants it.
+      AND e.recorded_at >= now() - make_interval(days => coalesce(
+        (SELECT (record -> 'keeping' ->> 'delivery_days')::int FROM accounts WHERE account_id = ${account_id}),
+        ${Account.DEFAULT_DELIVERY_DAYS}::int))
+    LEFT JOIN webhook_deliveries d
+      ON d.account_id = e.account_id AND d.webhook_id = ${webhook_id} AND d.event_id = e.event_id
+    GROUP BY e.event_id`)
+  const stray = yield* Effect.orDie(strays(sql, account_id, webhook_id))
+  return {
+    account_id,
+    webhook_id,
+    events: rows.length,
+    deliveries: rows.reduce((sum, { told }) => sum + Number(told), 0),
+    missing: rows.flatMap(({ event_id, told }) => (told === 0n ? [event_id] : [])),
+    stray: stray.map(({ id }) => id),
+  } satisfies WebhookBalance
+})
+
+const inText = ({ from, tags, to }: Stretch) => ({ from: `${from}`, to: to === null ? null : `${to}`, tags })
+
+/** A replay may tell of events that lie outside the webhook's time, but never of others than the log's. */
+const strays = (sql: PgClient.PgClient, account_id: string, webhook_id: string) => sql<{ readonly id: string }>`
+  SELECT d.id FROM webhook_deliveries d
+  LEFT JOIN events e ON e.account_id = d.account_id AND e.stream_id = d.stream_id AND e.version = d.stream_version
+    AND e.event_id = d.event_id
+  LEFT JOIN unnest(${DomainEvent.TAGS}::text[], ${DomainEvent.TAGS.map(DomainEvent.publicType)}::text[]) AS t(tag, type)
+    ON t.tag = e.type
+  LEFT JOIN outbox o ON o.id = d.id
+  WHERE d.account_id = ${account_id} AND d.webhook_id = ${webhook_id}
+    AND ((t.type IS DISTINCT FROM d.event_type AND d.event_type <> ${WebhookDeliveries.TEST_TYPE})
+      OR (d.status = 'pending') <> (o.id IS NOT NULL))
+  ORDER BY d.id LIMIT ${MAX_NAMED}::int`
+
+/** The stretches of the log in which a webhook listened, and to what. */
+const subscribed = (history: ReadonlyArray<Stored>): ReadonlyArray<Stretch> => {
+  const stretches: Array<Stretch> = []
+  let state: Webhook.State = Webhook.initial
+  let open: { readonly from: bigint; readonly tags: ReadonlyArray<string> } | undefined
+  for (const { data, position, type } of history) {
+    state = Webhook.evolve(state, { _tag: type, ...data } as Webhook.Event)
+    if (open !== undefined) stretches.push({ ...open, to: position })
+    const webhook = state
+    open =
+      webhook._tag === "Webhook" && webhook.enabled
+        ? {
+            from: position,
+            tags: DomainEvent.TAGS.filter((tag) => Webhook.matches(webhook, DomainEvent.publicType(tag))),
+          }
+        : undefined
+  }
+  if (open !== undefined) stretches.push({ ...open, to: null })
+  return stretches
+}
+
+/** Of an account's day: what was accepted, and where it is. */
+export interface EmailBalance {
+  readonly account_id: string
+  readonly day: string
+  readonly accepted: number
+  readonly final: number
+  readonly in_flight: number
+  /** Messages that wait for a delivery without a row in the outbox, or the other way round. */
+  readonly astray: number
+}
+
+/** Accepted recipients, counted from the log, are those that the log records show as final or in flight. */
+export const emails = Effect.fn("Conservation.emails")(function* () {
+  const sql = yield* PgClient.PgClient
+  const balances = sql<{ readonly [K in keyof EmailBalance]: EmailBalance[K] | bigint }>`
+    WITH accepted AS (
+      SELECT account_id, left(data ->> 'created_at', 10) AS day, stream_id,
+        jsonb_array_length(data -> 'to') + jsonb_array_length(data -> 'cc') + jsonb_array_length(data -> 'bcc') AS n
+      FROM events WHERE type = 'EmailQueued'
+    ), shown AS (
+      SELECT l.account_id, l.id,
+        count(*) FILTER (WHERE r ->> 'status' IN ('queued', 'deferred', 'sent')) AS in_flight,
+        count(*) FILTER (WHERE r ->> 'status' IN ('queued', 'deferred')) AS waiting,
+        count(*) AS n
+      FROM email_log l, json_array_elements(l.record -> 'recipients') AS r GROUP BY 1, 2
+    )
+    SELECT a.account_id, a.day, sum(a.n) AS accepted, coalesce(sum(s.n - s.in_flight), 0) AS final,
+      coalesce(sum(s.in_flight), 0) AS in_flight,
+      count(*) FILTER (WHERE (coalesce(s.waiting, 0) > 0) <> (o.id IS NOT NULL)) AS astray
+    FROM accepted a
+    LEFT JOIN shown s ON s.account_id = a.account_id AND s.id = a.stream_id
+    LEFT JOIN outbox o ON o.id = a.stream_id AND o.kind = 'delivery'
+    GROUP BY 1, 2 ORDER BY 1, 2`
+  // Of tables that were just restored Postgres knows no sizes, and goes through one for each row of the other.
+  const rows = yield* unhurried(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
+  return rows.map((row) => ({
+    account_id: String(row.account_id),
+    day: String(row.day),
+    accepted: Number(row.accepted),
+    final: Number(row.final),
+    in_flight: Number(row.in_flight),
+    astray: Number(row.astray),
+  }))
+})
+
+/** Of a kind of work: what waits, and what is to be done. */
+export interface WorkBalance {
+  readonly kind: OutboxRow["kind"]
+  readonly waiting: number
+  /** Ids of what waits, and nothing in the outbox says so. */
+  readonly missing: ReadonlyArray<string>
+  /** Ids of rows of what does not wait, or is not there. */
+  readonly stray: ReadonlyArray<string>
+}
+
+/** What waits, by the read models, has its row in the outbox, and nothing else has one. When it is due is not looked at. */
+export const work = Effect.fn("Conservation.work")(function* () {
+  const sql = yield* PgClient.PgClient
+  const named = (condition: string) =>
+    sql.literal(`to_jsonb(coalesce((array_agg(id ORDER BY id) FILTER (WHERE ${condition}))[1:${MAX_NAMED}], '{}'))`)
+  const balances = sql<{ readonly [K in keyof WorkBalance]: WorkBalance[K] }>`
+    WITH waiting AS (
+      SELECT 'delivery' AS kind, account_id, id FROM email_log
+      WHERE EXISTS (SELECT FROM json_array_elements(record -> 'recipients') AS r
+        WHERE r ->> 'status' IN ('queued', 'deferred'))
+      UNION ALL SELECT 'webhook', account_id, id FROM webhook_deliveries WHERE status = 'pending'
+      UNION ALL SELECT 'domain_check', account_id, id FROM domains
+        WHERE NOT removed AND record ->> 'next_check_at' IS NOT NULL
+    ), sides AS (
+      SELECT kind, id, waits IS NOT NULL AS waits, armed IS NOT NULL AS armed
+      FROM (SELECT *, true AS waits FROM waiting) AS w
+      FULL JOIN (SELECT kind, account_id, id, true AS armed FROM outbox) AS o USING (kind, account_id, id)
+    )
+    SELECT kind, (count(*) FILTER (WHERE waits))::float8 AS waiting,
+      ${named("NOT armed")} AS missing, ${named("NOT waits")} AS stray
+    FROM sides GROUP BY kind ORDER BY kind`
+  return yield* unhurried(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
+})

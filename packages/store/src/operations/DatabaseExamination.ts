@@ -1,0 +1,144 @@
+import type { TransportChoice } from "@waybill/domain/domain/Domain"
+import { Clock, Data, Effect, Redacted } from "effect"
+import pg from "pg"
+import { CONNECT_TIMEOUT_MS } from "../postgres/Database.ts"
+import * as ExaminedKeys from "./ExaminedKeys.ts"
+import * as Migrations from "../postgres/Migrations.ts"
+
+/** One question to it. */
+export const QUERY_TIMEOUT_MS = 5_000
+/** The quickest of these answers tells the time best: half of its journey is what the comparison may be wrong by. */
+export const TIME_SAMPLES = 5
+
+/** What migrations create; Postgres brings them along, some systems in a package of their own. */
+export const EXTENSIONS = ["btree_gin", "pg_trgm"]
+
+/** What an operator is told about the database; nothing in it is changed by asking. */
+export interface Examined {
+  /** As `server_version_num` counts: 180004 is 18.4. */
+  readonly version: number
+  readonly schema: Migrations.Status
+  /** A standby, or a server told to take no writes. */
+  readonly readOnly: boolean
+  /** Settings that may lose what was said to be stored. */
+  readonly forgetful: ReadonlyArray<string>
+  /** Of `EXTENSIONS`, those that the server has no files of. */
+  readonly lacking: ReadonlyArray<string>
+  /** How far the database's clock is ahead of this machine's; it may be wrong by `skew_within_ms`. */
+  readonly skew_ms: number
+  readonly skew_within_ms: number
+  /** When the newest fact was written, by the database's clock. */
+  readonly newest_fact_ms: number | null
+  /** What domains have chosen instead of the instance's transport. */
+  readonly transports: ReadonlyArray<Exclude<TransportChoice, null>>
+  /** How many domains have their mail tracked. */
+  readonly tracked: number
+  /** How many want links to lead over a name of their own. */
+  readonly tracking_domains: number
+  /** The keys that sign their mail. */
+  readonly keys: ReadonlyArray<ExaminedKeys.ExaminedKey>
+}
+
+/** `code` is Postgres' own (28P01) or the system's (ECONNREFUSED). */
+export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly message: string; readonly code: string }> {}
+
+export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreachable | Migrations.MigrationFailed> =>
+  Effect.gen(function* () {
+    const client = yield* connect(url)
+    const ask: ExaminedKeys.Ask<Unreachable> = <Row extends object>(
+      text: string,
+      values: ReadonlyArray<unknown> = [],
+    ) =>
+      Effect.tryPromise({ try: () => client.query<Row>(text, [...values]), catch: unreachable }).pipe(
+        Effect.map(({ rows }) => rows),
+      )
+    const [server] = yield* ask<{ version: number; read_only: boolean; settings: Record<string, string> }>(`
+      SELECT current_setting('server_version_num')::int AS version,
+        pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,
+        json_object_agg(name, setting) FILTER (WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes')) AS settings
+      FROM pg_settings`)
+    const installable = yield* ask<{ name: string }>("SELECT name FROM pg_available_extensions")
+    const time = yield* compareClocks(ask)
+    const schema = yield* Migrations.check(url)
+    const [log] = yield* ask<{ events: boolean; domains: boolean }>(
+      "SELECT to_regclass('events') IS NOT NULL AS events, to_regclass('domains') IS NOT NULL AS domains",
+    )
+    const [newest] = log?.events
+      ? yield* ask<{ at: number }>(
+          "SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS at FROM events ORDER BY position DESC LIMIT 1",
+        )
+      : []
+    const chosen = log?.domains
+      ? yield* ask<{ transport: Exclude<TransportChoice, null> }>(
+          "SELECT DISTINCT record->>'transport' AS transport FROM domains WHERE NOT removed AND record->>'transport' IS NOT NULL",
+        )
+      : []
+    const [tracked] = log?.domains
+      ? yield* ask<{ n: number; names: number }>(
+          "SELECT count(*) FILTER (WHERE record ? 'tracking')::int AS n, count(*) FILTER (WHERE record ? 'tracking_domain')::int AS names FROM domains WHERE NOT removed",
+        )
+      : []
+    const keys = log?.domains ? yield* ExaminedKeys.read(ask) : []
+    return {
+      version: server?.version ?? 0,
+      schema,
+      readOnly: server?.read_only ?? false,
+      forgetful: Object.entries(server?.settings ?? {}).flatMap(([name, value]) => (value === "off" ? [name] : [])),
+      lacking: EXTENSIONS.filter((each) => !installable.some(({ name }) => name === each)),
+      ...time,
+      newest_fact_ms: newest?.at ?? null,
+      transports: chosen.map(({ transport }) => transport),
+      tracked: tracked?.n ?? 0,
+      tracking_domains: tracked?.names ?? 0,
+      keys,
+    }
+  }).pipe(Effect.scoped)
+
+const connect = (url: Redacted.Redacted) =>
+  Effect.acquireRelease(
+    Effect.tryPromise({
+      try: async () => {
+        const client = new pg.Client({
+          connectionString: Redacted.value(url),
+          application_name: "waybill doctor",
+          connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+          query_timeout: QUERY_TIMEOUT_MS,
+        })
+        client.on("error", () => {})
+        await client.connect()
+        return client
+      },
+      catch: unreachable,
+    }),
+    (client) => Effect.ignoreCause(Effect.promise(() => client.end())),
+  )
+
+const compareClocks = (ask: (text: string) => Effect.Effect<ReadonlyArray<{ now: number }>, Unreachable>) =>
+  Effect.gen(function* () {
+    let best = { skew_ms: 0, skew_within_ms: Infinity }
+    for (let sample = 0; sample < TIME_SAMPLES; sample++) {
+      const before = yield* Clock.currentTimeMillis
+      const [answer] = yield* ask("SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now")
+      const after = yield* Clock.currentTimeMillis
+      const within = (after - before) / 2
+      // A clock of whole milliseconds says no more than that.
+      const found = {
+        skew_ms: Math.round((answer?.now ?? 0) - (before + within)),
+        skew_within_ms: Math.ceil(within) + 1,
+      }
+      if (found.skew_within_ms < best.skew_within_ms) best = found
+    }
+    return best
+  })
+
+const unreachable = (cause: unknown): Unreachable =>
+  new Unreachable({
+    // Where several addresses were tried, node gives no words of its own.
+    message: messageOf(cause),
+    code: cause instanceof Error && "code" in cause ? String(cause.code) : "",
+  })
+
+const messageOf = (cause: unknown): string => {
+  if (cause instanceof AggregateError) return cause.errors.map(messageOf).join("; ")
+  return cause instanceof Error ? cause.message : String(cause)
+}

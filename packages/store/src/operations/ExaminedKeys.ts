@@ -1,0 +1,51 @@
+import type { DkimKey } from "@waybill/domain/domain/DkimKey"
+import * as Domain from "@waybill/domain/domain/Domain"
+import { Effect } from "effect"
+import type { DomainRecord } from "../readmodels/Domains.ts"
+import type { Sealed } from "../secrets/InstanceKey.ts"
+import type { Place } from "../secrets/Secrets.ts"
+
+/** Domains whose keys are looked at: opening and trying one takes a millisecond or two. */
+export const MAX_DOMAINS_EXAMINED = 1_000
+
+/** A key that signs mail now, as far as the database knows. */
+export interface ExaminedKey {
+  readonly place: Place
+  readonly domain: string
+  readonly dkim: DkimKey
+  /** Beside another that signs, and mail goes without it. */
+  readonly is_second: boolean
+  /** Its private half; null where there is none. */
+  readonly sealed: Sealed | null
+}
+
+export type Ask<E> = <Row extends object>(
+  text: string,
+  values?: ReadonlyArray<unknown>,
+) => Effect.Effect<ReadonlyArray<Row>, E>
+
+/** Read without the services of a node, which make an instance key where there is none. */
+export const read = <E>(ask: Ask<E>): Effect.Effect<ReadonlyArray<ExaminedKey>, E> =>
+  Effect.gen(function* () {
+    const domains = yield* ask<{ readonly account_id: string; readonly record: DomainRecord }>(
+      "SELECT account_id, record FROM domains WHERE NOT removed ORDER BY account_id, id LIMIT $1::int",
+      [MAX_DOMAINS_EXAMINED],
+    )
+    const keys = domains.flatMap(({ account_id, record }) =>
+      Domain.signingKeys(record).map((dkim, nth) => ({
+        place: { account_id, id: record.domain_id, purpose: dkim.key_ref },
+        domain: record.name,
+        dkim,
+        is_second: nth > 0,
+      })),
+    )
+    const secrets = yield* ask<Place & Sealed>(
+      `SELECT account_id, id, purpose, key_id, nonce, ciphertext FROM secrets
+        JOIN unnest($1::text[], $2::text[], $3::text[]) AS wanted(account_id, id, purpose) USING (account_id, id, purpose)`,
+      (["account_id", "id", "purpose"] as const).map((part) => keys.map(({ place }) => place[part])),
+    )
+    const sealed = new Map(secrets.map((each) => [nameOf(each), each]))
+    return keys.map((key) => ({ ...key, sealed: sealed.get(nameOf(key.place)) ?? null }))
+  })
+
+const nameOf = ({ account_id, id, purpose }: Place) => `${account_id} ${id} ${purpose}`

@@ -1,0 +1,60 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/account/Account"
+import * as Email from "@waybill/domain/email/Email"
+import { Effect } from "effect"
+import * as Feed from "../feed/Feed.ts"
+import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
+import { MAX_FEED_PAGE } from "../commit/LogStorage.ts"
+import * as LogFile from "./LogFile.ts"
+
+/**
+ * Whether a file that ends with this event is one of this log: the event is there, or its history was removed as its account
+ * wants it. Not so in another install, nor in a database that was set back to an earlier day.
+ */
+export const belongs = Effect.fn("LogExport.belongs")(
+  function* (sql: PgClient.PgClient, last: LogFile.Entry) {
+    const [found] = yield* sql<{ readonly event_id: string }>`
+      SELECT event_id FROM events WHERE position = ${last.position}::bigint`
+    if (found !== undefined) return found.event_id === last.event_id
+    const horizons = yield* RetentionCutoff.all(sql)
+    const before = horizons.find(({ account_id }) => account_id === last.account_id)?.before ?? ""
+    return last.stream === Email.stream && last.recorded_at < before
+  },
+  (look) => Effect.orDie(look),
+)
+
+/** Whether an address was taken out of the log since: events of the file are written anew, one stream under another name. */
+export const isErasedSince = Effect.fn("LogExport.isErasedSince")(
+  function* (sql: PgClient.PgClient, last: LogFile.Entry) {
+    const found = yield* sql`
+      SELECT 1 AS found FROM events
+      WHERE position > ${last.position}::bigint AND stream = ${Account.stream} AND type = ${ERASED} LIMIT 1`
+    return found.length > 0
+  },
+  (look) => Effect.orDie(look),
+)
+
+const ERASED: Account.Event["_tag"] = "AddressErased"
+
+/**
+ * Up to where an export that begins now goes. To be asked before anything else: what is erased later stands behind it, so
+ * that whoever goes on with the file is told.
+ */
+export const end = Effect.fn("LogExport.end")((sql: PgClient.PgClient) => Effect.orDie(Feed.settled(sql)))
+
+/** Goes on where the chain is, up to there, and ends it: text for a file, page by page. */
+export const write = Effect.fn("LogExport.write")(function* (
+  sql: PgClient.PgClient,
+  chain: LogFile.Chain,
+  end: bigint,
+  append: (text: string) => Effect.Effect<void>,
+) {
+  let after = BigInt(chain.position)
+  while (after < end) {
+    const { events, upTo } = yield* Effect.orDie(Feed.read(sql, { after, limit: MAX_FEED_PAGE }))
+    const lines = events.filter(({ position }) => position <= end).map((event) => chain.line(LogFile.entryOf(event)))
+    if (lines.length > 0) yield* append(lines.join(""))
+    after = upTo
+  }
+  yield* append(chain.end())
+})

@@ -1,0 +1,111 @@
+import { Data } from "effect"
+import { createHash } from "node:crypto"
+import type { Stored } from "../commit/RecordedEvents.ts"
+
+/** Why a file is not taken for a log, with the line that says so. */
+export class LogFileRefused extends Data.TaggedError("LogFileRefused")<{ readonly message: string }> {}
+
+/** An event as a line of a file holds it. Positions are exact far beyond the mail of a lifetime: JSON's integers end at 2^53. */
+export type Entry = Omit<Stored, "position"> & { readonly position: number }
+
+export const entryOf = ({ data, meta, position, recorded_at, ...place }: Stored): Entry => ({
+  position: Number(position),
+  event_id: place.event_id,
+  account_id: place.account_id,
+  stream: place.stream,
+  stream_id: place.stream_id,
+  version: place.version,
+  type: place.type,
+  data,
+  meta,
+  recorded_at,
+})
+
+const FORMAT = 1
+export const HEADER = JSON.stringify({ waybill_events: FORMAT })
+
+interface End {
+  readonly events: number
+  readonly position: number
+}
+type Line = { readonly event: Entry; readonly hash: string } | { readonly end: End; readonly hash: string }
+
+const sha256 = (...parts: ReadonlyArray<string>): string => {
+  const digest = createHash("sha256")
+  for (const part of parts) digest.update(part)
+  return digest.digest("hex")
+}
+
+/**
+ * A log as lines of JSON: a header, a line an event in the order of their positions, and an end that counts them. Each
+ * line's hash is taken over the hash before it and what the line says, so a line that was changed, lost, doubled or moved
+ * breaks the chain there; the end tells a whole file from one that was cut off between two lines.
+ */
+export class Chain {
+  events = 0
+  position = 0
+  isEnded = false
+  #hash = sha256(HEADER)
+  #lines = 0
+
+  /** The next line of a file that is written. */
+  line(event: Entry): string {
+    return this.#sealed("event", event, () => this.#count(event))
+  }
+
+  end(): string {
+    return this.#sealed("end", { events: this.events, position: this.position }, () => (this.isEnded = true))
+  }
+
+  #sealed(kind: "event" | "end", content: unknown, then: () => void): string {
+    const text = JSON.stringify(content)
+    this.#hash = sha256(this.#hash, text)
+    then()
+    return `{"${kind}":${text},"hash":"${this.#hash}"}\n`
+  }
+
+  #count(event: Entry): void {
+    this.events++
+    this.position = event.position
+  }
+
+  /** The next line of a file that is read: an event, or nothing where there is none. */
+  take(text: string): Entry | undefined {
+    const nth = ++this.#lines
+    if (nth === 1) {
+      if (text !== HEADER) throw new LogFileRefused({ message: "line 1: this is not a log that was exported" })
+      return undefined
+    }
+    if (this.isEnded) throw new LogFileRefused({ message: `line ${nth}: something follows the end` })
+    const line = parse(text, nth)
+    const content = "event" in line ? line.event : line.end
+    const hash = sha256(this.#hash, JSON.stringify(content))
+    if (hash !== line.hash)
+      throw new LogFileRefused({ message: `line ${nth}: the hash does not follow from the line before` })
+    this.#hash = hash
+    if ("event" in line) {
+      if (!Number.isSafeInteger(line.event.position) || line.event.position <= this.position)
+        throw new LogFileRefused({
+          message: `line ${nth}: position ${line.event.position} comes after ${this.position}; positions grow and never repeat`,
+        })
+      this.#count(line.event)
+      return line.event
+    }
+    if (line.end.events !== this.events || line.end.position !== this.position)
+      throw new LogFileRefused({
+        message: `line ${nth}: the end counts ${line.end.events} events, and there are ${this.events}`,
+      })
+    this.isEnded = true
+    return undefined
+  }
+}
+
+const parse = (text: string, nth: number): Line => {
+  try {
+    const line = JSON.parse(text) as Line
+    if (typeof line === "object" && line !== null && ("event" in line || "end" in line)) return line
+  } catch {
+    // Said below, like every other line that is none.
+  }
+  throw new LogFileRefused({ message: `line ${nth}: this is not a line of a log` })
+}

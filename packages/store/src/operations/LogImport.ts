@@ -1,0 +1,158 @@
+import { type PgClient, PgTypes } from "@effect/sql-pg"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import { Effect, Result } from "effect"
+import { SqlError } from "effect/sql"
+import { iso } from "../postgres/Iso.ts"
+import * as LogFile from "./LogFile.ts"
+import { aggregateOf } from "../rebuild/HistoryReader.ts"
+import { coderOf, type Stored } from "../commit/RecordedEvents.ts"
+
+/** Events of one transaction of an import, and of one look at what is there already. */
+export const PAGE_EVENTS = 1_000
+
+export interface Imported {
+  readonly events: number
+  /** Of these, how many an earlier run had brought already. */
+  readonly already_there: number
+  readonly position: number
+}
+
+const refuse = (message: string) => new LogFile.LogFileRefused({ message })
+
+/**
+ * Brings the lines of a file into a log that is empty, or that holds the beginning of the very same one: an import that
+ * was stopped goes on. Every line is checked before its page is written; a page is written whole or not at all.
+ */
+export const load = Effect.fn("LogImport.load")(function* (
+  sql: PgClient.PgClient,
+  lines: AsyncIterable<string>,
+  report: (events: number) => Effect.Effect<void> = () => Effect.void,
+) {
+  const before = Number(yield* last(sql))
+  const chain = new LogFile.Chain()
+  const reader = lines[Symbol.asyncIterator]()
+  let already_there = 0
+  while (!chain.isEnded) {
+    const after = chain.position
+    const page: Array<LogFile.Entry> = []
+    while (page.length < PAGE_EVENTS && !chain.isEnded) {
+      const { done, value } = yield* Effect.promise(() => reader.next())
+      if (done === true)
+        return yield* refuse(`the file ends after ${chain.events} events without its end: it was cut off`)
+      const entry = yield* checked(chain, value)
+      if (entry !== undefined) page.push(entry)
+    }
+    const known = page.filter(({ position }) => position <= before)
+    yield* same(sql, known, after, Math.min(before, chain.position))
+    already_there += known.length
+    const fresh = page.slice(known.length)
+    if (fresh.length > 0) yield* write(sql, fresh, Math.max(before, after))
+    yield* report(chain.events)
+  }
+  if ((yield* Effect.promise(() => reader.next())).done !== true) return yield* refuse("something follows the end")
+  yield* counted(sql, chain)
+  return { events: chain.events, already_there, position: chain.position } satisfies Imported
+})
+
+const last = (sql: PgClient.PgClient) =>
+  Effect.orDie(
+    Effect.map(
+      sql<{ readonly position: bigint }>`SELECT coalesce(max(position), 0) AS position FROM events`,
+      (rows) => rows[0]?.position ?? 0n,
+    ),
+  )
+
+/** A line that chains may still say what this release cannot read. */
+const checked = (chain: LogFile.Chain, line: string) =>
+  Effect.try({
+    try: () => {
+      const entry = chain.take(line)
+      if (entry === undefined) return undefined
+      const { data, meta, position, stream, type } = entry
+      if (DomainEvent.streamOf(type) !== stream)
+        throw refuse(`position ${position}: ${type} is of a newer release than this one`)
+      const newest = DomainEvent.upcast(type, meta.schema_version, data)
+      try {
+        coderOf(aggregateOf(stream)).decode({ _tag: type, ...newest })
+      } catch (cause) {
+        throw refuse(`position ${position}: this is no ${type}: ${cause instanceof Error ? cause.message : ""}`)
+      }
+      return entry
+    },
+    catch: (error) => (error instanceof LogFile.LogFileRefused ? error : refuse(String(error))),
+  })
+
+/** What is there already has to be what the file says, event by event and without any between. */
+const same = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  known: ReadonlyArray<LogFile.Entry>,
+  after: number,
+  upTo: number,
+) {
+  if (upTo <= after) return
+  const rows = yield* Effect.orDie(sql<Stored>`
+    SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
+      ${iso(sql, "recorded_at")} AS recorded_at
+    FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
+    ORDER BY position LIMIT ${PAGE_EVENTS + 1}::int`)
+  const differs = rows.findIndex((row, nth) => JSON.stringify(LogFile.entryOf(row)) !== JSON.stringify(known[nth]))
+  if (differs >= 0 || rows.length < known.length) {
+    const position = rows[differs]?.position ?? known[rows.length]?.position
+    return yield* refuse(
+      `position ${position}: this database has a log of its own; a log is imported into an empty one`,
+    )
+  }
+})
+
+const write = (sql: PgClient.PgClient, entries: ReadonlyArray<LogFile.Entry>, expected: number) =>
+  sql
+    .withTransaction(
+      Effect.gen(function* () {
+        // Nobody else appends meanwhile: positions are given by the file.
+        yield* sql`LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE`
+        if (Number(yield* last(sql)) !== expected)
+          return yield* refuse("somebody else writes to this log: stop the service while a log is imported")
+        yield* insert(sql, entries)
+        yield* sql`SELECT setval('event_position', ${entries.at(-1)?.position ?? 1}::bigint)`
+      }),
+    )
+    .pipe(
+      Effect.catchIf(
+        (error) => error instanceof SqlError.SqlError,
+        (error) =>
+          error.reason._tag === "UniqueViolation"
+            ? Effect.fail(
+                refuse(`the events up to position ${entries.at(-1)?.position} hold one version of a stream twice`),
+              )
+            : Effect.die(error),
+      ),
+    )
+
+const insert = (sql: PgClient.PgClient, rows: ReadonlyArray<LogFile.Entry>) => {
+  const jsonb = (values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.jsonb))
+  return sql`
+    INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    SELECT * FROM unnest(${rows.map((row) => String(row.position))}::bigint[], ${rows.map((row) => row.account_id)}::text[],
+      ${rows.map((row) => row.stream_id)}::text[], ${rows.map((row) => row.version)}::int[],
+      ${rows.map((row) => row.stream)}::text[], ${rows.map((row) => row.type)}::text[],
+      ${rows.map((row) => row.event_id)}::text[], ${jsonb(rows.map((row) => row.data))},
+      ${jsonb(rows.map((row) => row.meta))}, ${rows.map((row) => row.recorded_at)}::timestamptz[])`
+}
+
+/** What is there is what the end of the file counts, and no stream has a hole. */
+const counted = Effect.fnUntraced(function* (sql: PgClient.PgClient, { events, position }: LogFile.Chain) {
+  const [found] = yield* Effect.orDie(sql<{
+    readonly events: bigint
+    readonly after: bigint
+    readonly hole: string | null
+  }>`
+    SELECT count(*) FILTER (WHERE position <= ${position}::bigint) AS events,
+      count(*) FILTER (WHERE position > ${position}::bigint) AS after,
+      (SELECT stream_id FROM events GROUP BY account_id, stream_id HAVING max(version) <> count(*) LIMIT 1) AS hole
+    FROM events`)
+  if (found === undefined || found.after > 0n)
+    return yield* refuse(`this database has gone on since: ${found?.after} events follow the last of the file`)
+  if (found.events !== BigInt(events))
+    return yield* refuse(`the file has ${events} events and the database ${found.events}`)
+  if (found.hole !== null) return yield* refuse(`the history of ${found.hole} has a hole`)
+})

@@ -1,0 +1,265 @@
+import { PgClient } from "@effect/sql-pg"
+import { Duration, Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Statement } from "effect/sql"
+import { iso } from "../postgres/Iso.ts"
+import type { OutboxRow } from "../commit/LogStorage.ts"
+import * as Outbox from "./Outbox.ts"
+
+/** Rows that one claim takes at most, and accounts among which it shares them. */
+export const MAX_CLAIM = 100
+/** How long work on a row may go unrenewed before somebody else takes it. */
+export const LEASE = Duration.seconds(60)
+/** Two renewals may fail before the lease is gone. */
+export const RENEW_EVERY = Duration.seconds(20)
+/** Rows whose time has come, that one look makes ready. */
+export const MAX_RISEN = 1_000
+
+const LEASE_SECONDS = Duration.toSeconds(LEASE)
+
+type Kind = OutboxRow["kind"]
+
+export interface Leased extends OutboxRow {
+  readonly token: string
+}
+
+export interface ClaimQuery {
+  readonly kind: Kind
+  /** The process that claims. */
+  readonly owner: string
+  /** Of this claim alone: whoever settles a row must show it. */
+  readonly token: string
+  readonly limit: number
+  /** Accounts that have enough under way. */
+  readonly without: ReadonlySet<string>
+  /** The last account of the claim before, when that left others out. */
+  readonly after: string
+}
+
+export interface Claimed {
+  readonly rows: ReadonlyArray<Leased>
+  /** Where the next claim goes on, so that more accounts than fit take turns. */
+  readonly after: string
+  /** Whether there may be more: for the next claim, or only once a busy account has less under way. */
+  readonly more: "now" | "later" | "no"
+}
+
+/**
+ * Takes rows that are ready, an equal share for each account that has some. The database's clock alone decides about
+ * leases, so that clocks of nodes may differ.
+ */
+export const claim = Effect.fn("Leases.claim")(function* (
+  query: ClaimQuery,
+): Effect.fn.Return<Claimed, never, PgClient.PgClient> {
+  const sql = yield* PgClient.PgClient
+  const most = MAX_CLAIM + query.without.size
+  const first = yield* Effect.orDie(accountsReady(sql, query.kind, query.after, most))
+  const rest =
+    query.after === "" || first.length >= most ? [] : yield* Effect.orDie(accountsReady(sql, query.kind, "", most))
+  const found = [...new Set([...first, ...rest].map(({ account_id }) => account_id))]
+  const welcome = found.filter((account) => !query.without.has(account))
+  const otherwise = welcome.length < found.length ? "later" : "no"
+  const limit = Math.min(MAX_CLAIM, query.limit)
+  const accounts = welcome.slice(0, limit)
+  if (accounts.length === 0) return { rows: [], after: "", more: otherwise }
+  const share = Math.max(1, Math.floor(limit / accounts.length))
+  const rows = yield* Effect.orDie(take(sql, query, accounts, share))
+  const taken = new Map<string, number>()
+  for (const row of rows) taken.set(row.account_id, (taken.get(row.account_id) ?? 0) + 1)
+  const allSeen = found.length < most && accounts.length === welcome.length
+  return {
+    rows: rows
+      .toSorted((a, b) => (a.available_at < b.available_at ? -1 : 1))
+      .map((row) => ({ ...row, token: query.token })),
+    after: allSeen ? "" : (accounts.at(-1) ?? ""),
+    more: !allSeen || accounts.some((account) => taken.get(account) === share) ? "now" : otherwise,
+  }
+})
+
+/** One hop of the index an account, however long its backlog is. */
+export const accountsReady = (sql: PgClient.PgClient, kind: Kind, after: string, limit: number) =>
+  sql<{ readonly account_id: string }>`
+    WITH RECURSIVE hop(account_id, number) AS (
+      (SELECT o.account_id, 1 FROM outbox o
+        WHERE o.kind = ${kind} AND o.ready AND o.lease_token IS NULL AND o.account_id > ${after}
+        ORDER BY o.account_id LIMIT 1)
+      UNION ALL
+      SELECT next.account_id, hop.number + 1 FROM hop CROSS JOIN LATERAL (
+        SELECT o.account_id FROM outbox o
+        WHERE o.kind = ${kind} AND o.ready AND o.lease_token IS NULL AND o.account_id > hop.account_id
+        ORDER BY o.account_id LIMIT 1) AS next
+      WHERE hop.number < ${limit}::int
+    )
+    SELECT account_id FROM hop`
+
+/** The rows are found first and leased by their primary key. */
+export const take = (
+  sql: PgClient.PgClient,
+  { kind, owner, token }: Pick<ClaimQuery, "kind" | "owner" | "token">,
+  accounts: ReadonlyArray<string>,
+  share: number,
+) => sql<OutboxRow>`
+  UPDATE outbox
+  SET lease_token = ${token}, lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8),
+    held_until = NULL
+  WHERE id = ANY(ARRAY(
+    SELECT picked.id FROM unnest(${accounts}::text[]) AS turn(account_id) CROSS JOIN LATERAL (
+      SELECT o.id FROM outbox o
+      WHERE o.kind = ${kind} AND o.account_id = turn.account_id AND o.ready AND o.lease_token IS NULL
+      ORDER BY o.available_at LIMIT ${share}::int FOR UPDATE SKIP LOCKED) AS picked))
+  RETURNING id, account_id, kind, stream_id, attempt, payload, ${iso(sql, "available_at")} AS available_at`
+
+export interface Held {
+  readonly id: string
+  readonly token: string
+}
+
+/** Those whose lease still holds, for another while. Whoever is missing in the answer has lost it. */
+export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<Held>) {
+  const sql = yield* PgClient.PgClient
+  const kept = yield* sql<{ readonly id: string }>`
+    UPDATE outbox SET lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
+    WHERE id = ANY(ARRAY(${mine(sql, rows)})) RETURNING id`
+  return new Set(kept.map(({ id }) => id))
+})
+
+/** Not tried after all: somebody else may take them, as soon as he looks. */
+export const free = Effect.fn("Leases.free")(function* (rows: ReadonlyArray<Held>) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL
+    WHERE id = ANY(ARRAY(${mine(sql, rows)}))`)
+})
+
+/** The same, and somebody is told to look. */
+export const giveBack = Effect.fn("Leases.giveBack")(function* (rows: ReadonlyArray<Held & { readonly kind: Kind }>) {
+  if (rows.length === 0) return
+  const sql = yield* PgClient.PgClient
+  const kinds = [...new Set(rows.map((row) => row.kind))]
+  yield* Effect.orDie(sql.withTransaction(Effect.andThen(free(rows), Outbox.wakeAll(sql, kinds))))
+})
+
+/** Nothing was tried, and nothing is to be tried before `until`: only the time moves, and the log stays as it is. */
+export const postpone = Effect.fn("Leases.postpone")(function* (row: Held, until: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    UPDATE outbox
+    SET lease_token = NULL, lease_until = NULL, lease_owner = NULL, ready = false,
+      held_until = ${until}::timestamptz, available_at = ${until}::timestamptz
+    WHERE id = ${row.id} AND lease_token = ${row.token}`)
+})
+
+/** The same pause, for a row that a commit is about to settle: the lease stays, and the commit keeps to the pause. */
+export const hold = Effect.fn("Leases.hold")(function* (row: Held, until: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    UPDATE outbox SET held_until = ${until}::timestamptz WHERE id = ${row.id} AND lease_token = ${row.token}`)
+})
+
+/** The log says that nobody waits for it any more. */
+export const drop = Effect.fn("Leases.drop")(function* (row: Held) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM outbox WHERE id = ${row.id} AND lease_token = ${row.token}`)
+})
+
+export interface Risen {
+  readonly rows: number
+  /** How long until the next one is due; undefined when none is waiting. */
+  readonly next_ms: number | undefined
+}
+
+/** Makes ready what is due, and wakes who works on it. */
+export const rise = Effect.fn("Leases.rise")(function* (): Effect.fn.Return<Risen, never, PgClient.PgClient> {
+  const sql = yield* PgClient.PgClient
+  const risen = yield* Effect.orDie(sql<{ readonly rows: bigint }>`
+    WITH risen AS (${due(sql)}),
+    counted AS (SELECT kind, count(*) AS rows FROM risen GROUP BY kind)
+    SELECT counted.rows, job.id FROM counted
+    JOIN unnest(${Object.keys(Outbox.TASKS)}::text[], ${Object.values(Outbox.TASKS)}::text[]) AS task(kind, name) USING (kind)
+    CROSS JOIN LATERAL graphile_worker.add_job(task.name) AS job`)
+  const [next] = yield* Effect.orDie(sql<{ readonly ms: number }>`
+    SELECT (extract(epoch FROM available_at - now()) * 1000)::float8 AS ms FROM outbox
+    WHERE NOT ready AND lease_token IS NULL ORDER BY available_at LIMIT 1`)
+  return { rows: risen.reduce((sum, { rows }) => sum + Number(rows), 0), next_ms: next?.ms }
+})
+
+export const due = (sql: PgClient.PgClient) => sql`
+  UPDATE outbox SET ready = true WHERE id = ANY(ARRAY(
+    SELECT o.id FROM outbox o WHERE NOT o.ready AND o.lease_token IS NULL AND o.available_at <= now()
+    ORDER BY o.available_at LIMIT ${MAX_RISEN}::int FOR UPDATE SKIP LOCKED))
+  RETURNING kind`
+
+/** What a process holds that is no more. */
+export const ofOwner = Effect.fn("Leases.ofOwner")(function* (owner: string) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Leased>`
+    SELECT ${leased(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${owner} ORDER BY id`)
+})
+
+/** What nobody has renewed. */
+export const expired = Effect.fn("Leases.expired")(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Leased>`
+    SELECT ${leased(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_until < now()
+    ORDER BY lease_until LIMIT ${MAX_RISEN}::int`)
+})
+
+/** A process as others saw it last: it comes back under another number. */
+export interface Generation {
+  readonly id: string
+  readonly number: number
+}
+
+/**
+ * What a process holds that is no more, under a token of its heir's, so that nothing in it is begun by anybody else. In the
+ * statement that takes it the process is still dead: one that has come back has what it held, and its heir has nothing.
+ * What an earlier heir left undone is among it.
+ */
+export const inherit = Effect.fn("Leases.inherit")(function* ({ id, number }: Generation) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(
+    takeOver(
+      sql,
+      sql`SELECT o.id FROM grave JOIN outbox o ON o.lease_owner = grave.id WHERE o.lease_token IS NOT NULL
+        ORDER BY o.id FOR UPDATE OF o`,
+      sql`WITH grave AS MATERIALIZED (
+        SELECT id FROM processes WHERE id = ${id} AND number = ${number}::int FOR UPDATE)`,
+    ),
+  )
+})
+
+/** Of what nobody had renewed, that which nobody has renewed by now. */
+export const seize = Effect.fn("Leases.seize")(function* (rows: ReadonlyArray<Held>) {
+  if (rows.length === 0) return []
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(
+    takeOver(
+      sql,
+      sql`SELECT o.id FROM unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.token)}::text[]) AS held(id, token)
+        JOIN outbox o ON o.id = held.id AND o.lease_token = held.token WHERE o.lease_until < now()
+        ORDER BY o.id FOR UPDATE OF o`,
+    ),
+  )
+})
+
+const HEIRS = "heir_"
+const TOKEN_BYTES = 16
+
+export const newToken = (): string => Buffer.from(SecureRandom.randomBytesUnsafe(TOKEN_BYTES)).toString("hex")
+
+/** Taken over from its holder, who may live and find it under its name. */
+export const isInherited = ({ token }: Held): boolean => token.startsWith(HEIRS)
+
+/** The holder's name stays: whoever takes over may die of it, and the next one looks for that name. */
+const takeOver = (sql: PgClient.PgClient, ids: Statement.Fragment, first: Statement.Fragment = sql``) => sql<Leased>`
+  ${first} UPDATE outbox
+  SET lease_token = ${HEIRS + newToken()}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
+  WHERE id = ANY(ARRAY(${ids})) RETURNING ${leased(sql)}`
+
+const leased = (sql: PgClient.PgClient) =>
+  sql`id, account_id, kind, stream_id, attempt, payload, lease_token AS token, ${iso(sql, "available_at")} AS available_at`
+
+/** In the order in which commits lock them, so that two never wait for each other in a ring. */
+const mine = (sql: PgClient.PgClient, rows: ReadonlyArray<Held>) => sql`
+  SELECT o.id FROM unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.token)}::text[]) AS held(id, token)
+  JOIN outbox o ON o.id = held.id AND o.lease_token = held.token ORDER BY o.id FOR UPDATE OF o`

@@ -1,0 +1,60 @@
+import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Result } from "effect"
+import { iso } from "../postgres/Iso.ts"
+import type { LeaseFact, OutboxRow } from "../commit/LogStorage.ts"
+
+/** The graphile task that drains each kind. */
+export const TASKS = {
+  delivery: "drain_deliveries",
+  webhook: "drain_webhooks",
+  domain_check: "check_domains",
+} as const satisfies Record<OutboxRow["kind"], string>
+
+/** Looks at rows and holds them until the commit, in the order of their ids. */
+export const hold = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql<LeaseFact>`
+  SELECT id, lease_token, attempt,
+    ${iso(sql, "lease_until")} AS lease_until
+  FROM outbox WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`
+
+export const release = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql`
+  UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL WHERE id = ANY(${ids}::text[])`
+
+export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql`
+  DELETE FROM outbox WHERE id = ANY(${ids}::text[])`
+
+/**
+ * New rows, or a new time for old ones; a lease under way is left alone, and so is a pause that a site asked for. The
+ * wake-up is at most one job a kind and a commit: a notifying commit waits for all others, so there must be few of them.
+ */
+export const arm = Effect.fnUntraced(function* (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) {
+  yield* rows(sql, armed, now)
+  yield* wakeAll(sql, due(armed, now))
+})
+
+export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) => sql`
+  INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload, ready)
+  SELECT *, available_at <= ${now}::timestamptz FROM unnest(${armed.map((row) => row.id)}::text[],
+    ${armed.map((row) => row.account_id)}::text[], ${armed.map((row) => row.kind)}::text[],
+    ${armed.map((row) => row.stream_id)}::text[], ${armed.map((row) => row.available_at)}::timestamptz[],
+    ${armed.map((row) => row.attempt)}::int[],
+    ${Result.getOrThrow(
+      PgTypes.array(
+        armed.map((row) => row.payload),
+        PgTypes.OID.jsonb,
+      ),
+    )})
+    AS new(id, account_id, kind, stream_id, available_at, attempt, payload)
+  ON CONFLICT (id) DO UPDATE
+    SET available_at = greatest(excluded.available_at, o.held_until), attempt = excluded.attempt,
+      payload = excluded.payload, ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz`
+
+/** The kinds of work that can begin at once. */
+export const due = (armed: ReadonlyArray<OutboxRow>, now: string): ReadonlyArray<OutboxRow["kind"]> => [
+  ...new Set(armed.filter((row) => row.available_at <= now).map((row) => row.kind)),
+]
+
+export const wake = (sql: PgClient.PgClient, kind: OutboxRow["kind"]) => wakeAll(sql, [kind])
+
+export const wakeAll = (sql: PgClient.PgClient, kinds: ReadonlyArray<OutboxRow["kind"]>) => sql`
+  SELECT job.id FROM unnest(${kinds.map((kind) => TASKS[kind])}::text[]) AS task(name)
+  CROSS JOIN LATERAL graphile_worker.add_job(task.name) AS job`

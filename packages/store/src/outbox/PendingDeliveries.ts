@@ -1,0 +1,170 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Address from "@waybill/domain/values/Address"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Email from "@waybill/domain/email/Email"
+import type { AccountId } from "@waybill/domain/values/Id"
+import * as Recipient from "@waybill/domain/email/Recipient"
+import type * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect } from "effect"
+import * as Content from "../content/Content.ts"
+import type { DomainRecord } from "../readmodels/Domains.ts"
+import { refKey } from "../commit/LogStorage.ts"
+import type { Leased } from "./Leases.ts"
+import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import * as Provenance from "../commit/Provenance.ts"
+import { decode, fold } from "../commit/RecordedEvents.ts"
+
+/** Recipients of one message whose times lie this close together are tried together. */
+export const TOGETHER_MS = 10_000
+
+/** A body up to this size is read together with the others of its claim; a larger one when its turn comes. */
+export const BODY_WITH_CLAIM_BYTES = 64 * 1024
+
+/** Everything that a pending delivery is decided by, as it is now and not as it was when the message was accepted. */
+export interface Pending {
+  readonly message: Email.Message
+  /** Null once the domain was removed. */
+  readonly domain: DomainRecord | null
+  /** By `Address.keyOf`. */
+  readonly suppressed: ReadonlyMap<string, Suppression.Reason>
+  /** The whole content where it is small and has been read already; it may be gone, so this may be absent for it too. */
+  readonly content: Content.Whole | undefined
+  /** Whose request it began with, for the log and for traces. */
+  readonly origin: Provenance.Provenance
+}
+
+/** Whom this attempt is for: everybody who still waits and whose time has come. */
+export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyArray<Recipient.Recipient> => {
+  const first = message.scheduled_at ?? message.accepted.created_at
+  const until = Timestamp.plus(now, TOGETHER_MS)
+  return message.recipients.filter(
+    (recipient) => Recipient.isUnfinished(recipient) && (recipient.next_attempt_at ?? first) <= until,
+  )
+}
+
+/** All that a claim has taken, in four queries; by the id of the row. */
+export const load = Effect.fn("Pending.load")(function* (rows: ReadonlyArray<Leased>) {
+  const sql = yield* PgClient.PgClient
+  const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
+  const streams = yield* Effect.orDie(PostgresLogStorage.streams(sql, refs))
+  const messages = new Map<string, Email.Message>()
+  const origins = new Map<string, Provenance.Provenance>()
+  for (const row of rows) {
+    const history = (streams.get(refKey(row as { account_id: AccountId; stream_id: string })) ?? []).map((stored) =>
+      decode(Email, DomainEvent, stored),
+    )
+    const state = fold(Email, history) as Email.State
+    if (state._tag === "Message") messages.set(row.id, state)
+    origins.set(row.id, Provenance.following(history[0]))
+  }
+  const domains = yield* loadDomains(sql, rows, messages)
+  const suppressed = yield* loadSuppressed(sql, rows, messages)
+  const bodies = yield* loadBodies(sql, rows, messages)
+  return new Map(
+    rows.flatMap((row) => {
+      const message = messages.get(row.id)
+      if (message === undefined) return []
+      const domain = domains.get(`${row.account_id} ${message.accepted.domain_id}`) ?? null
+      const content = bodies.get(`${row.account_id} ${message.accepted.content.sha256}`)
+      const origin = origins.get(row.id) ?? Provenance.system
+      const pending: Pending = {
+        message,
+        domain,
+        suppressed: suppressed.get(row.account_id) ?? NOBODY,
+        content,
+        origin,
+      }
+      return [[row.id, pending] as const]
+    }),
+  )
+})
+
+const NOBODY: ReadonlyMap<string, Suppression.Reason> = new Map()
+
+const isSmall = ({ accepted }: Email.Message): boolean =>
+  accepted.content.attachments.length === 0 && accepted.size_bytes <= BODY_WITH_CLAIM_BYTES
+
+/** Messages of one mailing share a body, which is then read and decoded once. */
+const loadBodies = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  rows: ReadonlyArray<Leased>,
+  messages: ReadonlyMap<string, Email.Message>,
+) {
+  const wanted = new Map(
+    rows.flatMap(({ account_id, id }) => {
+      const message = messages.get(id)
+      if (message === undefined || !isSmall(message)) return []
+      const { sha256 } = message.accepted.content
+      return [[`${account_id} ${sha256}`, { account_id, sha256 }] as const]
+    }),
+  )
+  if (wanted.size === 0) return new Map<string, Content.Whole>()
+  const pairs = [...wanted.values()]
+  const found = yield* Effect.orDie(sql<{
+    readonly account_id: string
+    readonly sha256: string
+    readonly bytes: Uint8Array
+  }>`
+    SELECT c.account_id, c.sha256, c.bytes
+    FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.sha256)}::text[])
+      AS wanted(account_id, sha256)
+    JOIN content c USING (account_id, sha256)`)
+  return new Map(
+    found.map(({ account_id, bytes, sha256 }): readonly [string, Content.Whole] => [
+      `${account_id} ${sha256}`,
+      { ...Content.asBody(bytes), attachments: [] },
+    ]),
+  )
+})
+
+const loadDomains = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  rows: ReadonlyArray<Leased>,
+  messages: ReadonlyMap<string, Email.Message>,
+) {
+  const wanted = new Map(
+    rows.flatMap(({ account_id, id }) => {
+      const domain_id = messages.get(id)?.accepted.domain_id
+      return domain_id === undefined ? [] : [[`${account_id} ${domain_id}`, { account_id, domain_id }] as const]
+    }),
+  )
+  const pairs = [...wanted.values()]
+  const found = yield* Effect.orDie(sql<{
+    readonly account_id: string
+    readonly id: string
+    readonly record: DomainRecord
+  }>`
+    SELECT d.account_id, d.id, d.record
+    FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.domain_id)}::text[])
+      AS wanted(account_id, id)
+    JOIN domains d USING (account_id, id) WHERE NOT d.removed`)
+  return new Map(found.map(({ account_id, id, record }) => [`${account_id} ${id}`, record]))
+})
+
+const loadSuppressed = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  rows: ReadonlyArray<Leased>,
+  messages: ReadonlyMap<string, Email.Message>,
+) {
+  const pairs = rows.flatMap(({ account_id, id }) =>
+    (messages.get(id)?.recipients ?? [])
+      .filter(Recipient.isUnfinished)
+      .map(({ address }) => ({ account_id, address: Address.keyOf(address) })),
+  )
+  const found = yield* Effect.orDie(sql<{
+    readonly account_id: string
+    readonly address: string
+    readonly reason: Suppression.Reason
+  }>`
+    SELECT s.account_id, s.address, s.reason
+    FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.address)}::text[])
+      AS wanted(account_id, address)
+    JOIN suppressions s USING (account_id, address) WHERE s.active`)
+  const byAccount = new Map<string, Map<string, Suppression.Reason>>()
+  for (const { account_id, address, reason } of found) {
+    const known = byAccount.get(account_id) ?? new Map<string, Suppression.Reason>()
+    byAccount.set(account_id, known.set(address, reason))
+  }
+  return byAccount
+})

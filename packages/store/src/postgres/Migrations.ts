@@ -1,0 +1,149 @@
+import { Data, Effect, Redacted } from "effect"
+import { runMigrations } from "graphile-worker"
+import { readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import pg from "pg"
+import { CONNECT_TIMEOUT_MS } from "./Database.ts"
+
+export const FOLDER = fileURLToPath(new URL("../../../../db/migrations/", import.meta.url))
+/** Any number, as long as it is ours: nodes that start together take turns. */
+const ADVISORY_LOCK = 0x5742_0001
+/** A migration that cannot have its table at once gives up, rather than hold up everybody who queues behind it. */
+const LOCK_TIMEOUT = "10s"
+const STATEMENT_TIMEOUT = "10min"
+/** PostgreSQL 15 is the oldest that is tried. */
+const OLDEST_SERVER = 150_000
+
+export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
+  readonly message: string
+  readonly cause?: unknown
+}> {}
+
+/** What works on the schema as this release knows it is not let at another. */
+export class SchemaBehind extends Data.TaggedError("SchemaBehind")<{ readonly message: string }> {}
+
+export interface Status {
+  readonly applied: ReadonlyArray<string>
+  readonly pending: ReadonlyArray<string>
+}
+
+/** Brings the schema up to date. Safe when several nodes start at once, and when one of them is older. */
+export const migrate = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<Status, MigrationFailed> =>
+  withClient(url, async (client) => {
+    await client.query("SELECT pg_advisory_lock($1)", [ADVISORY_LOCK])
+    await refuseOldServer(client)
+    await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'; SET statement_timeout = '${STATEMENT_TIMEOUT}'`)
+    await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
+      name text COLLATE "C" PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)
+    const { pending } = await compare(client, folder)
+    for (const name of pending) {
+      const text = await readFile(join(folder, name), "utf8")
+      try {
+        // Sent as one simple query, so that a file may hold any statements; it is applied whole or not at all.
+        await client.query(`BEGIN;\n${text}\n;INSERT INTO schema_migrations (name) VALUES ('${name}');COMMIT`)
+      } catch (cause) {
+        await client.query("ROLLBACK").catch(() => {})
+        throw new MigrationFailed({ message: `the migration ${name} failed: ${messageOf(cause)}`, cause })
+      }
+    }
+    await migrateGraphile(url)
+    return compare(client, folder)
+  })
+
+/** What is applied and what is not, changing nothing. */
+export const check = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<Status, MigrationFailed> =>
+  withClient(url, (client) => compare(client, folder))
+
+/** For what looks, or changes a little: an operator who wants to see something has not asked for an upgrade. */
+export const requireCurrent = (url: Redacted.Redacted, folder = FOLDER) =>
+  Effect.flatMap(check(url, folder), ({ applied, pending }) => {
+    if (pending.length === 0) return Effect.void
+    const message =
+      applied.length === 0
+        ? "the database is empty: `waybill start` makes the schema, or `waybill migrate` and nothing else"
+        : `the database's schema is older than this Waybill (pending: ${pending.join(", ")}): run \`waybill migrate\`, or start this release once`
+    return Effect.fail(new SchemaBehind({ message }))
+  })
+
+/** For what may come first: nobody works on an empty database yet. */
+export const requireCurrentOrMake = (url: Redacted.Redacted, folder = FOLDER) =>
+  Effect.flatMap(check(url, folder), ({ applied }) =>
+    applied.length === 0 ? migrate(url, folder) : requireCurrent(url, folder),
+  )
+
+const compare = async (client: pg.Client, folder: string): Promise<Status> => {
+  const known = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()
+  const present = await client.query<{ readonly there: boolean }>(
+    "SELECT to_regclass('schema_migrations') IS NOT NULL AS there",
+  )
+  const rows =
+    present.rows[0]?.there === true
+      ? (await client.query<{ readonly name: string }>("SELECT name FROM schema_migrations ORDER BY name")).rows
+      : []
+  const applied = rows.map((row) => row.name)
+  // Also one that stands among those that are known: releases that are made side by side leave gaps to each other.
+  const unknown = applied.filter((name) => !known.includes(name))
+  if (unknown.length > 0) {
+    throw new MigrationFailed({
+      message: `the database's schema is newer than this Waybill knows (${unknown.join(", ")}): upgrade this node first`,
+    })
+  }
+  return { applied, pending: known.filter((name) => !applied.includes(name)) }
+}
+
+const refuseOldServer = async (client: pg.Client): Promise<void> => {
+  const { rows } = await client.query<{ readonly server_version_num: string }>("SHOW server_version_num")
+  const version = Number(rows[0]?.server_version_num)
+  if (version < OLDEST_SERVER) {
+    throw new MigrationFailed({
+      message: `DATABASE_URL names a PostgreSQL ${Math.floor(version / 10_000)}; Waybill needs 15 to 18`,
+    })
+  }
+}
+
+const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
+  const pool = new pg.Pool({
+    connectionString: Redacted.value(url),
+    max: 1,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
+  // graphile-worker insists on both handlers.
+  pool.on("error", () => {})
+  pool.on("connect", (client) => void client.on("error", () => {}))
+  try {
+    await runMigrations({ pgPool: pool })
+  } finally {
+    await pool.end()
+  }
+}
+
+const withClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => Promise<A>) =>
+  Effect.tryPromise({
+    try: async () => {
+      const client = new pg.Client({
+        connectionString: Redacted.value(url),
+        application_name: "waybill migrate",
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      })
+      client.on("error", () => {})
+      await client.connect()
+      try {
+        return await use(client)
+      } finally {
+        await client.end()
+      }
+    },
+    catch: (cause) =>
+      cause instanceof MigrationFailed
+        ? cause
+        : new MigrationFailed({ message: `the database could not be migrated: ${messageOf(cause)}`, cause }),
+  })
+
+/** The driver's words for a connection that came to nothing in time. */
+const TOO_LATE = /^(?:timeout expired|timeout exceeded when trying to connect|.*due to connection timeout)$/iu
+
+const messageOf = (cause: unknown): string => {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return TOO_LATE.test(message) ? `it did not answer within ${CONNECT_TIMEOUT_MS / 1_000} seconds` : message
+}

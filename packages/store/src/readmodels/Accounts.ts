@@ -1,0 +1,76 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/account/Account"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Option } from "effect"
+import * as ReadModel from "./ReadModel.ts"
+
+export interface AccountRecord {
+  readonly object: "account"
+  readonly id: string
+  readonly name: string
+  readonly plan: Account.Account["plan"]
+  readonly granted: Account.Limits
+  readonly limits: ReturnType<typeof Account.limitsOf>
+  readonly content_days: number
+  readonly keeping: Account.Keeping
+  readonly links_stopped_at?: Timestamp.Timestamp
+  readonly created_at: string
+}
+
+export const readModel = ReadModel.make({
+  name: "accounts",
+  stream: Account.stream,
+  key: ["account_id"],
+  changes: ["version", "plan", "record"],
+  rows: ({ version }, state: Account.State) => {
+    if (state._tag === "Unborn") return []
+    const { account_id, content_days, created_at, granted, keeping, links_stopped_at, name, plan } = state
+    const limits = Account.limitsOf(state)
+    const record: AccountRecord = {
+      object: "account",
+      id: account_id,
+      name,
+      plan,
+      granted,
+      limits,
+      content_days,
+      keeping,
+      ...(links_stopped_at === undefined ? {} : { links_stopped_at }),
+      created_at,
+    }
+    return [{ account_id, version, plan, record }]
+  },
+})
+
+export const list = Effect.fn("Accounts.list")(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: AccountRecord }>`
+    SELECT record FROM accounts ORDER BY account_id`)
+  return rows.map((row) => row.record)
+})
+
+export const find = Effect.fn("Accounts.find")(function* (account_id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: AccountRecord }>`
+    SELECT record FROM accounts WHERE account_id = ${account_id}`)
+  return Option.fromUndefinedOr(rows[0]?.record)
+})
+
+/** Whose links lead nowhere: few, by an index that holds them alone. */
+export const withLinksStopped = Effect.fn("Accounts.withLinksStopped")(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(linksStopped(sql))
+  return rows.map((row) => row.account_id)
+})
+
+/** The condition is the one of the index `accounts_links_stopped`, to the letter. */
+const linksStopped = (sql: PgClient.PgClient) => sql<{ readonly account_id: string }>`
+  SELECT account_id FROM accounts WHERE record ? 'links_stopped_at'`
+
+/** Recipients accepted in a UTC month, canceled ones given back. */
+export const used = Effect.fn("Accounts.used")(function* (account_id: string, month: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly accepted: bigint }>`
+    SELECT accepted FROM monthly_usage WHERE account_id = ${account_id} AND month = ${month}`)
+  return Number(rows[0]?.accepted ?? 0n)
+})

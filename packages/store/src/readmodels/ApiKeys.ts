@@ -1,0 +1,107 @@
+import { PgClient } from "@effect/sql-pg"
+import * as ApiKey from "@waybill/domain/account/ApiKey"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Option } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import { iso } from "../postgres/Iso.ts"
+import * as ReadModel from "./ReadModel.ts"
+
+/** Keys that are revoked or expired stay for ever; so many of them are listed. */
+export const MAX_ENDED_KEYS = 1_000
+
+export const readModel = ReadModel.make({
+  name: "api_keys",
+  stream: ApiKey.stream,
+  key: ["account_id", "id"],
+  changes: ["version", "revoked_at", "record"],
+  rows: ({ account_id, version }, state: ApiKey.State) => {
+    if (state._tag === "Unborn") return []
+    const { created, revoked_at } = state
+    const { allowed_ips, at, created_by, domain, expires_at, hash, key_id, name, prefix, scopes } = created
+    return [
+      {
+        account_id,
+        id: key_id,
+        version,
+        hash,
+        scopes,
+        domain,
+        allowed_ips,
+        expires_at,
+        revoked_at,
+        record: {
+          object: "api_key",
+          id: key_id,
+          name,
+          prefix,
+          scopes,
+          domain,
+          allowed_ips,
+          created_at: at,
+          created_by,
+          expires_at,
+          revoked_at,
+        } satisfies Kept,
+      },
+    ]
+  },
+})
+
+/** What a row can say of itself; the rest depends on the hour and on who has called. */
+interface Kept {
+  readonly object: "api_key"
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  readonly scopes: ReadonlyArray<string>
+  readonly domain: string | null
+  readonly allowed_ips: ReadonlyArray<string>
+  readonly created_at: Timestamp.Timestamp
+  readonly created_by: string | null
+  readonly expires_at: Timestamp.Timestamp | null
+  readonly revoked_at: Timestamp.Timestamp | null
+}
+
+export interface ApiKeyRecord extends Kept {
+  readonly status: ApiKey.Status
+  readonly last_used_at: string | null
+}
+
+const select = Effect.fnUntraced(function* (
+  now: Timestamp.Timestamp,
+  account_id: string,
+  which: (sql: PgClient.PgClient) => Fragment,
+) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: Kept; readonly last_used_at: string | null }>`
+    SELECT k.record, ${iso(sql, "u.last_used_at")} AS last_used_at
+    FROM api_keys k LEFT JOIN api_key_uses u ON u.account_id = k.account_id AND u.key_id = k.id
+    WHERE k.account_id = ${account_id} AND ${which(sql)}
+    ORDER BY k.id DESC`)
+  return rows.map(({ last_used_at, record }): ApiKeyRecord => ({
+    ...record,
+    status: ApiKey.status(record, now),
+    last_used_at,
+  }))
+})
+
+/** The keys of an account, newest first: all that are active, and of the revoked and expired ones the last. */
+export const list = Effect.fn("ApiKeys.list")(function* (now: Timestamp.Timestamp, account_id: string) {
+  return yield* select(
+    now,
+    account_id,
+    (sql) => sql`k.id NOT IN (
+      SELECT id FROM api_keys
+      WHERE account_id = ${account_id} AND (revoked_at IS NOT NULL OR expires_at <= ${now}::timestamptz)
+      ORDER BY id DESC OFFSET ${MAX_ENDED_KEYS}::int)`,
+  )
+})
+
+export const find = (now: Timestamp.Timestamp, account_id: string, id: string) =>
+  Effect.withSpan(
+    Effect.map(
+      select(now, account_id, (sql) => sql`k.id = ${id}`),
+      (rows) => Option.fromUndefinedOr(rows[0]),
+    ),
+    "ApiKeys.find",
+  )

@@ -1,0 +1,99 @@
+import { PgClient } from "@effect/sql-pg"
+import type * as Id from "@waybill/domain/values/Id"
+import * as RateLimit from "@waybill/domain/account/RateLimit"
+import * as Team from "@waybill/domain/account/Team"
+import { Effect, HashMap, Option } from "effect"
+import { iso } from "../postgres/Iso.ts"
+import * as ReadModel from "./ReadModel.ts"
+
+export const readModel = ReadModel.make({
+  name: "members",
+  stream: Team.stream,
+  key: ["account_id", "user_id"],
+  changes: ["version", "email", "role", "status", "record"],
+  rows: ({ account_id }, { former, members }: Team.State) =>
+    [...members, ...HashMap.values(former)].map(
+      ({ email, invited_at, joined_at, name, role, status, user_id, version }) => ({
+        account_id,
+        user_id,
+        // Of whom there is nothing new, the row stays as it is: there may be very many of them.
+        version,
+        email,
+        role,
+        status,
+        record: { object: "member", id: user_id, email, name, role, status, invited_at, joined_at },
+      }),
+    ),
+})
+
+export interface Listed {
+  readonly record: object
+  readonly name: string
+  readonly two_factor: boolean
+  readonly last_seen_at: string | null
+}
+
+/** With what only signing in knows: the name they gave themselves, a second factor, when they were last here. */
+export const list = Effect.fn("Members.list")(function* (account_id: string) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Listed>`
+    SELECT m.record, u.name,
+      u.two_factor_enabled OR EXISTS (SELECT FROM user_passkeys p WHERE p.user_id = u.id) AS two_factor,
+      (SELECT ${iso(sql, "max(s.updated_at)")} FROM user_sessions s WHERE s.user_id = u.id) AS last_seen_at
+    FROM members m JOIN users u ON u.id = m.user_id
+    WHERE m.account_id = ${account_id} AND m.status <> 'removed'
+    ORDER BY m.user_id`)
+})
+
+/** A user of the dashboard, as requests meet them. */
+export interface Standing {
+  readonly user_id: Id.UserId
+  readonly account_id: Id.AccountId
+  readonly role: Team.Role
+  readonly status: Exclude<Team.Status, "removed">
+  readonly operator: boolean
+}
+
+/** To which account a user belongs at this moment, and as what. */
+export const find = Effect.fn("Members.find")(function* (user_id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<Standing>`
+    SELECT m.user_id, m.account_id, m.role, m.status, u.operator
+    FROM members m JOIN users u ON u.id = m.user_id
+    WHERE m.user_id = ${user_id} AND m.status <> 'removed'`)
+  return Option.fromUndefinedOr(rows[0])
+})
+
+interface Counted extends Standing {
+  readonly limit: number
+  /** How many requests the window holds with this one. */
+  readonly total: number
+  readonly now_ms: number
+}
+
+/** Lets a user in for one request: the membership, and a place in a window of the same size as a key's. */
+export const admit = Effect.fn("Members.admit")(function* (user_id: string, bucket: RateLimit.Bucket) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<Counted>`
+    WITH standing AS MATERIALIZED (
+      SELECT m.user_id, m.account_id, m.role, m.status, u.operator,
+        coalesce((a.record -> 'granted' ->> ${bucket}::text)::int, ${RateLimit.PER_MINUTE[bucket]}::int) AS "limit"
+      FROM members m JOIN users u ON u.id = m.user_id JOIN accounts a ON a.account_id = m.account_id
+      WHERE m.user_id = ${user_id} AND m.status <> 'removed'
+    ), counted AS (
+      INSERT INTO rate_windows AS w (bucket, window_start, count)
+      SELECT user_id || '/' || ${bucket}::text, date_trunc('minute', statement_timestamp()), 1 FROM standing
+      ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + 1
+      RETURNING w.count
+    )
+    SELECT s.*, c.count AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
+    FROM standing s CROSS JOIN counted c`)
+  return Option.map(Option.fromUndefinedOr(rows[0]), ({ limit, now_ms, total, ...user }) => ({
+    user: user satisfies Standing,
+    standing: RateLimit.standing(limit, total, now_ms),
+    refusal:
+      total <= limit
+        ? undefined
+        : new RateLimit.RequestRateExceeded({ bucket, limit, retry_after_s: RateLimit.retryAfterSeconds(now_ms) }),
+  }))
+})

@@ -1,0 +1,22 @@
+import * as Accounts from "./Accounts.ts"
+import * as ApiKeys from "./ApiKeys.ts"
+import * as Domains from "./Domains.ts"
+import * as EmailLog from "./EmailLog.ts"
+import * as EmailSubjects from "../search/EmailSubjects.ts"
+import * as Members from "./Members.ts"
+import type { ReadModel } from "./ReadModel.ts"
+import * as Suppressions from "./Suppressions.ts"
+import * as Webhooks from "./Webhooks.ts"
+
+/** Every read model that a commit writes, in the order in which their tables are locked. */
+export const readModels: ReadonlyArray<ReadModel> = [
+  Accounts.readModel,
+  Members.readModel,
+  ApiKeys.readModel,
+  Domains.readModel,
+  Webhooks.readModel,
+  Suppressions.readModel,
+  EmailLog.readModel,
+  EmailLog.terms,
+  EmailSubjects.readModel,
+]

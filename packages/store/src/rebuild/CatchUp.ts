@@ -1,0 +1,90 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import * as Feed from "../feed/Feed.ts"
+import type { Projection } from "../readmodels/Projections.ts"
+import type { ReadModel } from "../readmodels/ReadModel.ts"
+import type { Fact, Stored } from "../commit/RecordedEvents.ts"
+import { aggregateOf, eventOf, rowsOf } from "./HistoryReader.ts"
+import * as CountedProjections from "./CountedProjections.ts"
+import * as Versions from "./Versions.ts"
+
+/** Positions that one step goes over: the streams that changed in them are folded anew, whole. */
+export const PAGE_POSITIONS = 2_000n
+/** A table that is this close to the end of the log is caught up; a swap does the rest while it holds its lock. */
+export const NEAR_POSITIONS = 500n
+
+type Read = Pick<Stored, "account_id" | "stream_id" | "version" | "type" | "data"> & {
+  readonly schema_version: number
+}
+
+/** Folds again what has happened after a position up to another, or to the end. */
+export const apply = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  model: Projection,
+  table: string,
+  after: bigint,
+  upTo?: bigint,
+): Effect.fn.Return<number, SqlError.SqlError> {
+  if ("count" in model) return yield* CountedProjections.apply(sql, model, table, after)
+  const events = yield* sql<Read>`
+    SELECT account_id, stream_id, e.version, e.type, (e.meta ->> 'schema_version')::int AS schema_version, e.data
+    FROM (
+      SELECT DISTINCT account_id, stream_id FROM events
+      WHERE position > ${after}::bigint ${upTo === undefined ? sql.literal("") : sql`AND position <= ${upTo}::bigint`}
+        AND stream = ${model.stream}
+    ) AS changed JOIN events e USING (account_id, stream_id)
+    ORDER BY account_id, stream_id, e.version`
+  const aggregate = aggregateOf(model.stream)
+  const facts = events.map(({ data, schema_version, type, ...place }): Fact => ({
+    ...place,
+    event: eventOf(aggregate, type, schema_version, data),
+  }))
+  const streams = Map.groupBy(facts, ({ account_id, stream_id }) => `${account_id} ${stream_id}`)
+  const rows = [...streams.values()].flatMap((history) => rowsOf(model, aggregate, history))
+  const own = model.isShared === true ? unique(model, rows) : rows
+  if (own.length > 0) yield* model.write(sql, own, table)
+  return events.length
+})
+
+const unique = (model: ReadModel, rows: ReadonlyArray<object>): ReadonlyArray<object> => [
+  ...new Map(
+    rows.map((row) => {
+      const fields = row as Readonly<Record<string, unknown>>
+      return [model.key.map((column) => String(fields[column])).join(" "), row] as const
+    }),
+  ).values(),
+]
+
+/** Where the next event stands: between two epochs there are more positions without one than anybody could go through. */
+const nextAfter = (sql: PgClient.PgClient, position: bigint, end: bigint): Effect.Effect<bigint> =>
+  Effect.orDie(
+    Effect.map(
+      sql<{ readonly position: bigint }>`
+        SELECT position FROM events WHERE position > ${position}::bigint ORDER BY position LIMIT 1`,
+      ([next]) => (next === undefined || next.position > end ? end : next.position),
+    ),
+  )
+
+/** Step by step until the table is near the end of the log; gives its new place. */
+export const catchUp = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  model: Projection,
+  version: Versions.Version,
+  near: bigint = NEAR_POSITIONS,
+): Effect.fn.Return<bigint> {
+  if ("count" in model) return yield* CountedProjections.catchUp(sql, model, version)
+  let position = version.position
+  while (true) {
+    const end = yield* Effect.orDie(Feed.settled(sql))
+    if (end - position <= near) return position
+    const after = (yield* nextAfter(sql, position, end)) - 1n
+    const upTo = end < after + PAGE_POSITIONS ? end : after + PAGE_POSITIONS
+    yield* Effect.orDie(
+      sql.withTransaction(
+        Effect.andThen(apply(sql, model, Versions.tableOf(version), after, upTo), Versions.moveTo(sql, version, upTo)),
+      ),
+    )
+    position = upTo
+  }
+})

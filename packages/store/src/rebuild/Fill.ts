@@ -1,0 +1,228 @@
+import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import { Effect, Semaphore } from "effect"
+import pg from "pg"
+import type { ReadModel } from "../readmodels/ReadModel.ts"
+import * as Copy from "../postgres/Copy.ts"
+import { CopyBinary } from "../postgres/CopyBinary.ts"
+import { CopyText } from "../postgres/CopyText.ts"
+import { aggregateOf, COLUMNS, Histories, rowsOf } from "./HistoryReader.ts"
+import { Replay } from "./Replay.ts"
+import * as Tables from "./Tables.ts"
+import { Turns } from "./OrderedWrites.ts"
+import * as Versions from "./Versions.ts"
+
+/** Events of a slice: what a lane holds in memory, and what a kill makes it do again. */
+export const SLICE_EVENTS = 20_000
+/** Lanes that read and fold side by side. The folds share one core; what Postgres does for them has the others. */
+export const DEFAULT_LANES = 3
+export const MAX_LANES = 16
+/** A throttled fill goes in small steps, so that nobody else waits long behind one. */
+const STEPS_A_SECOND = 20
+const SMALLEST_SLICE_EVENTS = 100
+
+export interface Pace {
+  readonly lanes: number
+  /** Events a second at most; without it as fast as it goes. */
+  readonly throttle?: number
+}
+
+export interface Filled {
+  /** Events folded by this run. */
+  readonly events: number
+}
+
+type Bound = readonly [account: string, stream: string]
+interface Slice {
+  readonly nth: number
+  readonly after: Bound
+  /** Included; without it to the end of the log. */
+  readonly upto: Bound | null
+}
+
+type Rows = CopyBinary | CopyText
+
+/** Fills a new table from the log, slice by slice in the order of its key, going on where an earlier run was stopped. */
+export const fill = Effect.fnUntraced(function* (
+  model: ReadModel,
+  version: Versions.Version,
+  pace: Pace,
+  report: (events: number) => Effect.Effect<void>,
+) {
+  const { session, sql } = yield* Replay
+  const table = Versions.tableOf(version)
+  const columns = yield* Effect.orDie(Tables.columns(sql, table))
+  const size = sliceSize(pace)
+  const lanes = pace.throttle === undefined ? pace.lanes : 1
+  const began = yield* SteadyClock.millis
+  const giving = Semaphore.makeUnsafe(1)
+  const turns = new Turns()
+  const left = yield* Effect.orDie(unfinished(sql, version))
+  let events = 0
+  const writer = yield* session
+  yield* Effect.promise(() => prepare(writer))
+
+  const lane = Effect.gen(function* () {
+    const client = yield* session
+    yield* Effect.promise(() => prepare(client))
+    const rows = CopyBinary.takes(columns) ? new CopyBinary(columns) : new CopyText(columns)
+    while (true) {
+      const given = yield* giving.withPermit(
+        Effect.gen(function* () {
+          const slice = left.shift() ?? (yield* next(client, version, size))
+          return slice === undefined ? undefined : ([slice, turns.take()] as const)
+        }),
+      )
+      if (given === undefined) return
+      const [slice, turn] = given
+      const folded = yield* Effect.promise(async () => {
+        const folded = await foldSlice(client, model, slice, rows)
+        await turn.came
+        await writeSlice(writer, model, version, table, slice, rows, folded)
+        return folded
+      }).pipe(Effect.ensuring(Effect.sync(turn.end)))
+      events += folded
+      yield* report(folded)
+      if (pace.throttle === undefined) continue
+      const due = began + (events * 1000) / pace.throttle
+      yield* Effect.sleep(`${Math.max(0, due - (yield* SteadyClock.millis))} millis`)
+    }
+  })
+  yield* Effect.all(
+    Array.from({ length: lanes }, () => Effect.scoped(lane)),
+    { concurrency: "unbounded", discard: true },
+  )
+  return { events } satisfies Filled
+})
+
+export const sliceSize = ({ throttle }: Pick<Pace, "throttle">): number =>
+  throttle === undefined
+    ? SLICE_EVENTS
+    : Math.min(SLICE_EVENTS, Math.max(SMALLEST_SLICE_EVENTS, Math.round(throttle / STEPS_A_SECOND)))
+
+/** Losing the last slices to a crash of the server only means doing them again, so nobody waits for the disk. */
+const prepare = (client: pg.Client): Promise<unknown> => client.query("SET synchronous_commit = off; SET jit = off")
+
+interface Row {
+  readonly nth: number
+  readonly after_account: string
+  readonly after_stream: string
+  readonly upto_account: string | null
+  readonly upto_stream: string | null
+}
+
+const sliceOf = (row: Row): Slice => ({
+  nth: row.nth,
+  after: [row.after_account, row.after_stream],
+  upto: row.upto_account === null || row.upto_stream === null ? null : [row.upto_account, row.upto_stream],
+})
+
+const unfinished = (sql: Replay["Service"]["sql"], { name, version }: Versions.Version) =>
+  Effect.map(
+    sql<Row>`
+      SELECT nth, after_account, after_stream, upto_account, upto_stream FROM projection_slices
+      WHERE name = ${name} AND version = ${version}::int AND NOT done ORDER BY nth`,
+    (rows) => rows.map(sliceOf),
+  )
+
+/** Gives out the next stretch of the log; nothing once the last one, which is open, has been given out. */
+const next = (client: pg.Client, { name, version }: Versions.Version, size: number) =>
+  Effect.promise(async () => {
+    const { rows } = await client.query<Row>({
+      name: "next slice",
+      text: `
+        WITH last AS (
+          SELECT nth, upto_account, upto_stream FROM projection_slices
+          WHERE name = $1 AND version = $2 ORDER BY nth DESC LIMIT 1
+        ), begin AS (
+          SELECT coalesce(max(nth), 0) + 1 AS nth, coalesce(max(upto_account), '') AS account,
+            coalesce(max(upto_stream), '') AS stream, count(*) = 0 OR count(upto_account) = 1 AS more
+          FROM last
+        )
+        INSERT INTO projection_slices (name, version, nth, after_account, after_stream, upto_account, upto_stream)
+        SELECT $1, $2, b.nth, b.account, b.stream, e.account_id, e.stream_id
+        FROM begin b LEFT JOIN LATERAL (
+          SELECT account_id, stream_id FROM events
+          WHERE (account_id, stream_id) > (b.account, b.stream)
+          ORDER BY account_id, stream_id, version OFFSET $3 LIMIT 1
+        ) AS e ON true
+        WHERE b.more
+        RETURNING nth, after_account, after_stream, upto_account, upto_stream`,
+      values: [name, version, size - 1],
+    })
+    return rows[0] === undefined ? undefined : sliceOf(rows[0])
+  })
+
+/** Reads and folds one slice. */
+const foldSlice = async (client: pg.Client, model: ReadModel, slice: Slice, rows: Rows): Promise<number> => {
+  const aggregate = aggregateOf(model.stream)
+  rows.begin()
+  const add = adder(model, rows)
+  const histories = new Histories(aggregate, (history) => {
+    for (const row of rowsOf(model, aggregate, history)) add(row)
+  })
+  await Copy.out(client, reading(model, slice), (row) => histories.row(row))
+  histories.end()
+  rows.end()
+  return histories.events
+}
+
+/** Writes the rows of one slice, and that it is done, in one transaction. */
+const writeSlice = async (
+  writer: pg.Client,
+  model: ReadModel,
+  { name, version }: Versions.Version,
+  table: string,
+  slice: Slice,
+  rows: Rows,
+  events: number,
+): Promise<void> => {
+  await writer.query("BEGIN")
+  try {
+    if (model.isShared === true) await intoShared(writer, model, table, rows)
+    else await Copy.into(writer, `COPY "${table}" FROM STDIN ${rows.options}`, rows.chunks)
+    await writer.query({ name: "slice is done", text: DONE, values: [name, version, slice.nth, events] })
+    await writer.query("COMMIT")
+  } catch (cause) {
+    await writer.query("ROLLBACK").catch(() => {})
+    throw cause
+  }
+}
+
+const DONE = `
+  WITH done AS (UPDATE projection_slices SET done = true WHERE name = $1 AND version = $2 AND nth = $3)
+  UPDATE projection_versions SET events = events + $4 WHERE name = $1 AND version = $2`
+
+const reading = ({ stream }: ReadModel, { after, upto }: Slice): string => {
+  const bound = (place: Bound) => `(${place.map((part) => pg.escapeLiteral(part)).join(", ")})`
+  const end = upto === null ? "" : `AND (account_id, stream_id) <= ${bound(upto)}`
+  return `COPY (SELECT ${COLUMNS} FROM events
+    WHERE (account_id, stream_id) > ${bound(after)} ${end} AND stream = ${pg.escapeLiteral(stream)}
+    ORDER BY account_id, stream_id, version) TO STDOUT (FORMAT binary)`
+}
+
+/** Of rows that several streams share, one is enough. */
+const adder = (model: ReadModel, copy: Rows): ((row: object) => void) => {
+  if (model.isShared !== true) return (row) => copy.add(row)
+  const seen = new Set<string>()
+  return (row) => {
+    const fields = row as Readonly<Record<string, unknown>>
+    const key = model.key.map((column) => String(fields[column])).join(" ")
+    if (seen.has(key)) return
+    seen.add(key)
+    copy.add(row)
+  }
+}
+
+/** Other slices have some of these rows too. */
+const intoShared = async (
+  client: pg.Client,
+  model: ReadModel,
+  table: string,
+  { chunks, options }: Rows,
+): Promise<void> => {
+  await client.query(`CREATE TEMP TABLE slice (LIKE "${table}") ON COMMIT DROP`)
+  await Copy.into(client, `COPY slice FROM STDIN ${options}`, chunks)
+  await client.query(
+    `INSERT INTO "${table}" SELECT * FROM slice ORDER BY ${model.key.join(", ")} ON CONFLICT DO NOTHING`,
+  )
+}

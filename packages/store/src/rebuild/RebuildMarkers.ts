@@ -1,0 +1,67 @@
+import { Effect } from "effect"
+import { projections } from "../readmodels/Projections.ts"
+import { estimate } from "./Rebuild.ts"
+import { Replay, workedOn } from "./Replay.ts"
+
+/** A version that is being built, or was left unfinished; without one, somebody compares or swaps what is there. */
+export interface UnderWay {
+  readonly name: string
+  readonly version: number | null
+  /** Whether somebody is at work on it at this moment, in whatever process. */
+  readonly working: boolean
+  readonly phase: "folding" | "indexing" | "comparing"
+  readonly events: number
+  /** What the log is estimated to hold for it. */
+  readonly total: number
+  readonly slices: number
+  readonly slices_done: number
+}
+
+interface Building {
+  readonly name: string
+  readonly version: number
+  readonly events: number
+  readonly slices: number
+  readonly slices_done: number
+  /** The last slice is open to the end of the log. */
+  readonly is_given_out: boolean
+}
+
+/**
+ * How far every rebuild is, told from what each slice writes down with its rows, so the same on every node. Empty, and
+ * cheap, while nobody is at work.
+ */
+export const underWay = Effect.fn("Projections.underWay")(function* () {
+  const { sql } = yield* Replay
+  const working = yield* Effect.orDie(
+    workedOn(
+      sql,
+      projections.map(({ name }) => name),
+    ),
+  )
+  const building = yield* Effect.orDie(sql<Building>`
+    SELECT v.name, v.version, v.events::float8 AS events, count(s.nth)::int AS slices,
+      (count(s.nth) FILTER (WHERE s.done))::int AS slices_done,
+      coalesce(bool_or(s.nth IS NOT NULL AND s.upto_account IS NULL), false) AS is_given_out
+    FROM projection_versions v LEFT JOIN projection_slices s USING (name, version)
+    WHERE v.state = 'building' GROUP BY v.name, v.version`)
+  const fills = yield* Effect.forEach(projections, (model) =>
+    Effect.gen(function* () {
+      const { name } = model
+      const fill = building.find((each) => each.name === name)
+      const isWorkedOn = working.has(name)
+      if (fill === undefined)
+        return isWorkedOn
+          ? [{ name, version: null, working: true, phase: "comparing", ...NOTHING } satisfies UnderWay]
+          : []
+      const { events, is_given_out, slices, slices_done, version } = fill
+      const isFolded = is_given_out && slices === slices_done
+      const total = Math.max(events, isFolded ? 0 : yield* Effect.orDie(estimate(model)))
+      const phase = isFolded ? "indexing" : "folding"
+      return [{ name, version, working: isWorkedOn, phase, events, total, slices, slices_done } satisfies UnderWay]
+    }),
+  )
+  return fills.flat()
+})
+
+const NOTHING = { events: 0, total: 0, slices: 0, slices_done: 0 }

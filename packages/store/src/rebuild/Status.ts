@@ -1,0 +1,79 @@
+import { Effect } from "effect"
+import * as EmailStats from "../statistics/EmailStats.ts"
+import * as Epoch from "../postgres/Epoch.ts"
+import * as Feed from "../feed/Feed.ts"
+import * as Follower from "../feed/Follower.ts"
+import { projections } from "../readmodels/Projections.ts"
+import { Replay } from "./Replay.ts"
+import * as Versions from "./Versions.ts"
+
+export interface VersionStatus {
+  readonly name: string
+  readonly version: number
+  readonly state: Versions.State | "following"
+  /** Up to where in the log its rows are complete; null for a table that commits write themselves. */
+  readonly position: number | null
+  /** Positions of the log that it does not have yet. */
+  readonly behind: number
+  readonly rows: number
+  readonly size_bytes: number
+  readonly events: number
+}
+
+/** Every version of every read model, and those who follow the log, with how far each has come. */
+export const status = Effect.fn("Projections.status")(function* () {
+  const { sql } = yield* Replay
+  const end = yield* Effect.orDie(Feed.settled(sql))
+  const gaps = yield* Effect.orDie(Epoch.gaps(sql))
+  const known = yield* Effect.forEach(projections, ({ name }) =>
+    Effect.map(Versions.list(sql, name), (versions) =>
+      versions.some(({ state }) => state === "live") ? versions : [born(name), ...versions],
+    ),
+  )
+  const followed = yield* Follower.lag(sql, EmailStats.FOLLOWER)
+  const versions = known.flat()
+  const sizes = yield* Effect.orDie(sql<{ readonly name: string; readonly rows: number; readonly bytes: bigint }>`
+    SELECT wanted.name, sum(greatest(0, c.reltuples))::float8 AS rows,
+      sum(pg_total_relation_size(c.oid))::bigint AS bytes
+    FROM unnest(${versions.map(Versions.tableOf)}::text[]) AS wanted(name)
+    CROSS JOIN LATERAL (
+      SELECT to_regclass(wanted.name) AS oid
+      -- A table in parts holds nothing itself.
+      UNION SELECT relid FROM pg_partition_tree(to_regclass(wanted.name))) AS part
+    JOIN pg_class c ON c.oid = part.oid AND c.relkind = 'r'
+    GROUP BY wanted.name`)
+  const sizeOf = (table: string) => {
+    const found = sizes.find(({ name }) => name === table)
+    return { rows: Math.round(found?.rows ?? 0), size_bytes: Number(found?.bytes ?? 0n) }
+  }
+  return versions.map((each): VersionStatus => {
+    const isLive = each.state === "live"
+    const place = {
+      name: each.name,
+      version: each.version,
+      ...sizeOf(Versions.tableOf(each)),
+      events: Number(each.events),
+    }
+    if (isLive && each.name === EmailStats.FOLLOWER)
+      return { ...place, state: "following", position: Number(followed.position), behind: Number(followed.behind) }
+    return {
+      ...place,
+      state: each.state,
+      position: isLive ? null : Number(each.position),
+      behind: isLive ? 0 : Number(Epoch.distance(gaps, each.position, end)),
+    }
+  })
+})
+
+/** A read model that was never rebuilt. */
+const born = (name: string): Versions.Version => ({
+  name,
+  version: 1,
+  state: "live",
+  position: 0n,
+  events: 0n,
+  worked_ms: 0n,
+  release: "",
+  created_at: "",
+  finished_at: null,
+})

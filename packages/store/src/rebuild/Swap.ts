@@ -1,0 +1,83 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Schedule } from "effect"
+import { SqlError } from "effect/sql"
+import * as Feed from "../feed/Feed.ts"
+import * as CatchUp from "./CatchUp.ts"
+import * as CountedProjections from "./CountedProjections.ts"
+import { alone, find, Replay, ReplayRefused } from "./Replay.ts"
+import * as Tables from "./Tables.ts"
+import * as Versions from "./Versions.ts"
+
+/** A swap that cannot have its lock within this gives way to those that queue behind it, and comes again. */
+export const LOCK_WAIT = "500ms"
+export const LOCK_PAUSE = "300 millis"
+export const LOCK_TRIES = 40
+
+export interface Swapped {
+  readonly name: string
+  readonly live: number
+  readonly kept: number
+}
+
+/**
+ * Puts a finished version in the place of the live one, or with `back` the one that was live before. Commits hold a
+ * lock on the live table from before they take their positions until they are over, so while this holds the table alone
+ * there is no event that it cannot see: what is missing is folded, and the names change hands.
+ */
+export const swap = Effect.fn("Projections.swap")(function* (name: string, back: boolean) {
+  const { sql } = yield* Replay
+  const model = yield* find(name)
+  yield* alone(name)
+  const versions = yield* Versions.list(sql, name)
+  const live = Versions.newest(versions, "live")
+  const candidate = Versions.newest(versions, back ? "kept" : "ready")
+  if (live === undefined || candidate === undefined) {
+    const message = back
+      ? `no earlier version of ${name} is kept`
+      : `no version of ${name} is ready; \`projections rebuild ${name}\` makes one`
+    return yield* new ReplayRefused({ message })
+  }
+  const table = Versions.tableOf(candidate)
+  if (!(yield* Effect.orDie(Tables.isAlike(sql, name, table))))
+    return yield* new ReplayRefused({ message: `${table} has other columns than ${name} by now: drop it, and rebuild` })
+
+  const exchange = Effect.gen(function* () {
+    const position = yield* CatchUp.catchUp(sql, model, { ...candidate, position: yield* placeOf(sql, candidate) })
+    // Before the lock: nothing that this does not see will ever be written at or below it.
+    const settled = yield* Feed.settled(sql)
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${LOCK_WAIT}'`)}`
+        yield* sql`LOCK TABLE ${sql(name)}, ${sql(table)} IN ACCESS EXCLUSIVE MODE`
+        yield* CatchUp.apply(sql, model, table, position)
+        const kept = "count" in model ? yield* CountedProjections.place(sql, model) : settled
+        yield* Tables.rename(sql, name, Versions.tableOf({ ...live, state: "kept" }), name)
+        yield* Tables.rename(sql, table, name, name)
+        yield* sql`
+            UPDATE projection_versions SET state = 'kept', position = ${kept}::bigint
+            WHERE name = ${name} AND version = ${live.version}::int`
+        yield* sql`
+            UPDATE projection_versions SET state = 'live' WHERE name = ${name} AND version = ${candidate.version}::int`
+      }),
+    )
+  })
+  yield* exchange.pipe(
+    Effect.retry({ while: isLockedOut, schedule: Schedule.spaced(LOCK_PAUSE), times: LOCK_TRIES }),
+    Effect.catchIf(isLockedOut, () =>
+      Effect.fail(
+        new ReplayRefused({ message: `${name} was in use all the time; is a long query or a backup reading it?` }),
+      ),
+    ),
+    Effect.catchIf(
+      (error) => error instanceof SqlError.SqlError,
+      (error) => Effect.die(error),
+    ),
+  )
+  return { name, live: candidate.version, kept: live.version } satisfies Swapped
+}, Effect.scoped)
+
+const placeOf = (sql: PgClient.PgClient, { name, version }: Versions.Version) =>
+  Effect.map(Versions.list(sql, name), (versions) => versions.find((each) => each.version === version)?.position ?? 0n)
+
+const isLockedOut = (error: unknown): boolean =>
+  error instanceof SqlError.SqlError && ["LockTimeoutError", "DeadlockError"].includes(error.reason._tag)

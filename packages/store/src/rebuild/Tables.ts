@@ -1,0 +1,84 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Column } from "../postgres/CopyText.ts"
+
+/** The table as it is to be, without what slows down filling it: indexes come after, vacuums too. */
+export const createLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live: string, table: string) {
+  yield* sql`CREATE TABLE ${sql(table)} (LIKE ${sql(live)}
+    INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED INCLUDING STORAGE INCLUDING COMMENTS)`
+  yield* sql`ALTER TABLE ${sql(table)} SET (autovacuum_enabled = false)`
+  // A table made like another is analyzed as any other.
+  const analyzed = yield* sql<{ readonly name: string; readonly target: number }>`
+    SELECT attname AS name, attstattarget::int AS target FROM pg_attribute
+    WHERE attrelid = ${live}::regclass AND attnum > 0 AND NOT attisdropped AND attstattarget >= 0`
+  for (const { name, target } of analyzed)
+    yield* sql`ALTER TABLE ${sql(table)} ALTER COLUMN ${sql(name)} SET STATISTICS ${sql.literal(String(target))}`
+})
+
+export const columns = (sql: PgClient.PgClient, table: string) => sql<Column>`
+  SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
+  WHERE attrelid = ${table}::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
+
+export interface Index {
+  readonly name: string
+  readonly definition: string
+  /** `PRIMARY KEY` or `UNIQUE` where a constraint stands behind it. */
+  readonly constraint: string | null
+}
+
+export const indexes = (sql: PgClient.PgClient, table: string) => sql<Index>`
+  SELECT i.relname AS name, pg_get_indexdef(x.indexrelid) AS definition,
+    CASE c.contype WHEN 'p' THEN 'PRIMARY KEY' WHEN 'u' THEN 'UNIQUE' END AS constraint
+  FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+  LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.contype IN ('p', 'u')
+  WHERE x.indrelid = ${table}::regclass ORDER BY i.relname`
+
+/** The index of a table that is not live bears the table's number, as an index of the live one does not. */
+export const indexName = (name: string, live: string, table: string): string => `${name}${table.slice(live.length)}`
+
+const DEFINITION = /^CREATE (UNIQUE )?INDEX \S+ ON (?:ONLY )?\S+ /
+
+/** The statement that makes the like of a live table's index on another. */
+export const indexStatement = ({ definition, name }: Index, live: string, table: string): string =>
+  definition.replace(
+    DEFINITION,
+    (_, unique: string | undefined) =>
+      `CREATE ${unique ?? ""}INDEX IF NOT EXISTS "${indexName(name, live, table)}" ON "${table}" `,
+  )
+
+/** What the live table promises beside its indexes, and how it asks to be vacuumed. */
+export const finishLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live: string, table: string) {
+  const present = new Set(
+    (yield* indexes(sql, table)).filter(({ constraint }) => constraint !== null).map((x) => x.name),
+  )
+  for (const index of yield* indexes(sql, live)) {
+    const name = indexName(index.name, live, table)
+    if (index.constraint === null || present.has(name)) continue
+    yield* sql`ALTER TABLE ${sql(table)} ADD CONSTRAINT ${sql(name)} ${sql.literal(index.constraint)} USING INDEX ${sql(name)}`
+  }
+  const options = yield* sql<{ readonly option: string }>`
+    SELECT unnest(reloptions) AS option FROM pg_class WHERE oid = ${live}::regclass`
+  yield* sql`ALTER TABLE ${sql(table)} RESET (autovacuum_enabled)`
+  if (options.length > 0) {
+    yield* sql`ALTER TABLE ${sql(table)} SET (${sql.literal(options.map(({ option }) => option).join(", "))})`
+  }
+})
+
+/** Whether two tables hold the same columns of the same types: a migration may have come between. */
+export const isAlike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live: string, table: string) {
+  const exists = yield* sql<{ readonly there: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS there`
+  if (exists[0]?.there !== true) return false
+  const shape = (of: ReadonlyArray<Column>) => JSON.stringify(of.map(({ name, type }) => [name, type]))
+  return shape(yield* columns(sql, live)) === shape(yield* columns(sql, table))
+})
+
+/** Everything that a swap renames with a table. Locks are held, so it is names alone. */
+export const rename = Effect.fnUntraced(function* (sql: PgClient.PgClient, from: string, to: string, live: string) {
+  for (const { name } of yield* indexes(sql, from)) {
+    const bare = from === live ? name : name.slice(0, name.length - (from.length - live.length))
+    yield* sql`ALTER INDEX ${sql(name)} RENAME TO ${sql(to === live ? bare : indexName(bare, live, to))}`
+  }
+  yield* sql`ALTER TABLE ${sql(from)} RENAME TO ${sql(to)}`
+})
+
+export const drop = (sql: PgClient.PgClient, table: string) => sql`DROP TABLE IF EXISTS ${sql(table)}`

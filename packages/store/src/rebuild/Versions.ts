@@ -1,0 +1,78 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { iso } from "../postgres/Iso.ts"
+
+export type State = "building" | "ready" | "live" | "kept"
+
+export interface Version {
+  readonly name: string
+  readonly version: number
+  readonly state: State
+  /** The rows hold every event up to here; of a live table it says nothing. */
+  readonly position: bigint
+  readonly events: bigint
+  readonly worked_ms: bigint
+  readonly release: string
+  readonly created_at: string
+  readonly finished_at: string | null
+}
+
+/** Under this name commits and requests know the live one; the others bear their number. */
+export const tableOf = ({ name, state, version }: Pick<Version, "name" | "state" | "version">): string =>
+  state === "live" ? name : `${name}_v${version}`
+
+export const list = (sql: PgClient.PgClient, name: string) =>
+  Effect.orDie(sql<Version>`
+    SELECT name, version, state, position, events, worked_ms, release, ${iso(sql, "created_at")} AS created_at,
+      ${iso(sql, "finished_at")} AS finished_at
+    FROM projection_versions WHERE name = ${name} ORDER BY version`)
+
+/** The newest of a state. */
+export const newest = (versions: ReadonlyArray<Version>, state: State): Version | undefined =>
+  versions.findLast((each) => each.state === state)
+
+/** A read model that was never rebuilt is its own first version. */
+export const ensureLive = (sql: PgClient.PgClient, name: string) =>
+  Effect.orDie(sql`
+    INSERT INTO projection_versions (name, version, state, position, release, finished_at)
+    SELECT ${name}, 1, 'live', 0, '', now()
+    WHERE NOT EXISTS (SELECT 1 FROM projection_versions WHERE name = ${name} AND state = 'live')`)
+
+export const begin = (sql: PgClient.PgClient, name: string, position: bigint, release: string) =>
+  Effect.orDie(
+    Effect.map(
+      sql<{ readonly version: number }>`
+        INSERT INTO projection_versions (name, version, state, position, release)
+        SELECT ${name}, 1 + coalesce(max(version), 1), 'building', ${position}::bigint, ${release}
+        FROM projection_versions WHERE name = ${name}
+        RETURNING version`,
+      (rows) => rows[0]?.version ?? 0,
+    ),
+  )
+
+type Key = Pick<Version, "name" | "version">
+
+/** Empty where somebody has dropped it. */
+export const finish = (sql: PgClient.PgClient, { name, version }: Key) => sql`
+  UPDATE projection_versions SET state = 'ready', finished_at = now() WHERE name = ${name} AND version = ${version}::int
+  RETURNING version`
+
+export const moveTo = (sql: PgClient.PgClient, { name, version }: Key, position: bigint, events = 0) => sql`
+  UPDATE projection_versions SET position = ${position}::bigint, events = events + ${events}::bigint
+  WHERE name = ${name} AND version = ${version}::int`
+
+/** Its place in the log, which nobody else moves before the transaction is over. */
+export const lockPlace = (sql: PgClient.PgClient, { name, version }: Key) =>
+  Effect.map(
+    sql<{ readonly position: bigint }>`
+      SELECT position FROM projection_versions WHERE name = ${name} AND version = ${version}::int FOR UPDATE`,
+    ([found]) => found?.position ?? 0n,
+  )
+
+export const worked = (sql: PgClient.PgClient, { name, version }: Key, millis: number) =>
+  Effect.orDie(sql`
+    UPDATE projection_versions SET worked_ms = worked_ms + ${Math.round(millis)}::bigint
+    WHERE name = ${name} AND version = ${version}::int`)
+
+export const remove = (sql: PgClient.PgClient, { name, version }: Key) => sql`
+  DELETE FROM projection_versions WHERE name = ${name} AND version = ${version}::int RETURNING version`

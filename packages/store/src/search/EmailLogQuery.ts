@@ -1,0 +1,140 @@
+import { PgClient } from "@effect/sql-pg"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import { Effect, Option } from "effect"
+import { type Filter, filterOf, isExact, type Query, sourcesOf } from "./EmailLogFilter.ts"
+import * as EmailLogSource from "./EmailLogSource.ts"
+import * as EmailSubjects from "./EmailSubjects.ts"
+import { iso } from "../postgres/Iso.ts"
+import type { Stored } from "../commit/RecordedEvents.ts"
+
+/** Ids looked at by the first statement of a search that filters by more than its source, and by any one statement. */
+export const FIRST_CHUNK = 64
+export const CHUNK_GROWTH = 4
+export const MAX_CHUNK = 16_384
+/** Index entries that one statement reads at most, when its source is made of many lists. */
+export const MAX_ENTRIES = 65_536
+/**
+ * Ids looked at for one page. Only filters that are all common and hardly ever meet come this far; their page then ends
+ * early, with `has_more` and a cursor to go on from.
+ */
+export const MAX_EXAMINED = 20_000
+/** How far sources are counted to choose the rarest: at first, and once the first choice has found too little. */
+export const COUNT_CAP = 1_000
+export const DEEP_COUNT_CAP = 20_000
+/** Different subjects that a part of a text may stand in, to be searched by their lists. */
+export const MAX_SUBJECTS = 1_000
+
+/** As `EmailLog.record` made it. */
+export type EmailLogRecord = Readonly<Record<string, unknown>>
+
+export interface Page {
+  /** Newest first, always. */
+  readonly data: ReadonlyArray<EmailLogRecord>
+  readonly has_more: boolean
+  /** To go on in the same direction: the next `after`, or the next `before` of a page that was asked for by it. */
+  readonly next_cursor: string | null
+}
+
+/** A page of the log. What it costs depends on the page, not on how much mail the account has. */
+export const list = Effect.fn("EmailLogQuery.list")(function* (query: Query) {
+  const filter = filterOf(query)
+  if (filter === undefined) return EMPTY
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(search(sql, query.limit, filter))
+})
+
+const EMPTY: Page = { data: [], has_more: false, next_cursor: null }
+
+/** Walks the rarest of the lists that the filter names, in growing steps, until the page is full. */
+const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: number, filter: Filter) {
+  const { order } = filter
+  let { range } = filter
+  const sources = [...sourcesOf(filter)]
+  let choice: Choice = yield* choose(sql, sources, range, order, [COUNT_CAP])
+  let chunk = isExact(filter, choice.source) ? limit + 1 : FIRST_CHUNK
+  const found: Array<EmailLogSource.Found> = []
+  let examined = 0
+  let isDeepened = false
+  while (examined < MAX_EXAMINED) {
+    // Should the next step find as seldom as those before, it would not fill the page: then look for a rarer list.
+    if (!isDeepened && examined > 0 && found.length * chunk < (limit + 1 - found.length) * examined) {
+      isDeepened = true
+      const subjects = yield* subjectSource(sql, filter)
+      if (subjects !== undefined) sources.push(subjects)
+      if (!choice.isCertain || subjects !== undefined)
+        choice = yield* choose(sql, sources, range, order, [COUNT_CAP, DEEP_COUNT_CAP])
+    }
+    const reach = Math.min(chunk, Math.floor(MAX_ENTRIES / Math.max(1, EmailLogSource.keysOf(choice.source).length)))
+    const step = yield* EmailLogSource.walk(sql, filter, choice.source, range, reach, limit + 1 - found.length)
+    found.push(...step.rows)
+    if (found.length > limit || step.examined < reach) return pageOf(limit, order, found, null)
+    range = order === "newest first" ? { ...range, below: step.last } : { ...range, above: step.last }
+    examined += step.examined
+    chunk = Math.min(chunk * CHUNK_GROWTH, MAX_CHUNK)
+  }
+  return pageOf(limit, order, found, order === "newest first" ? range.below : range.above)
+})
+
+interface Choice {
+  readonly source: EmailLogSource.Source
+  /** Counted to its end, or without another to choose from. */
+  readonly isCertain: boolean
+}
+
+/** The rarest source by count. Where all go beyond the caps, the first: what names one thing before what names many. */
+const choose = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  sources: ReadonlyArray<EmailLogSource.Source>,
+  range: EmailLogSource.Range,
+  order: EmailLogSource.Order,
+  caps: ReadonlyArray<number>,
+) {
+  const [first = EmailLogSource.all, second] = sources
+  if (second === undefined) return { source: first, isCertain: true } satisfies Choice
+  for (const cap of caps) {
+    const [row] = yield* EmailLogSource.counts(sql, sources, range, order, cap)
+    const counts = row?.counts ?? []
+    const least = Math.min(...counts)
+    if (least < cap) return { source: sources[counts.indexOf(least)] ?? first, isCertain: true } satisfies Choice
+  }
+  return { source: first, isCertain: false } satisfies Choice
+})
+
+/** The lists of all subjects that hold the part, if they are few. */
+const subjectSource = Effect.fnUntraced(function* (sql: PgClient.PgClient, filter: Filter) {
+  if (filter.subject === null || !EmailSubjects.isIndexed(filter.subject)) return undefined
+  const rows = yield* EmailSubjects.termsWith(sql, filter.range.account_id, filter.subject, MAX_SUBJECTS + 1)
+  if (rows.length > MAX_SUBJECTS) return undefined
+  return { _tag: "Terms", terms: rows.map((row) => row.term) } satisfies EmailLogSource.Source
+})
+
+const pageOf = (
+  limit: number,
+  order: EmailLogSource.Order,
+  found: ReadonlyArray<EmailLogSource.Found>,
+  stoppedAt: string | null,
+): Page => {
+  const rows = found.slice(0, limit)
+  const next_cursor = found.length > limit ? (rows.at(-1)?.id ?? null) : stoppedAt
+  const data = rows.map((row) => row.record)
+  return { data: order === "newest first" ? data : data.toReversed(), has_more: next_cursor !== null, next_cursor }
+}
+
+/** One message of the account, as the log shows it. */
+export const find = Effect.fn("EmailLogQuery.find")(function* (account_id: string, id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly record: EmailLogRecord }>`
+    SELECT record FROM email_log WHERE account_id = ${account_id} AND id = ${id}`)
+  return Option.fromUndefinedOr(rows[0]?.record)
+})
+
+export type EmailLogEvent = Pick<Stored, "event_id" | "version" | "position" | "type" | "data" | "meta" | "recorded_at">
+
+/** The stream of a message itself, oldest first, in today's shape; empty for a message of another account. */
+export const events = Effect.fn("EmailLogQuery.events")(function* (account_id: string, id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<EmailLogEvent>`
+    SELECT event_id, version, position, type, data, meta, ${iso(sql, "recorded_at")} AS recorded_at
+    FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version`)
+  return rows.map((row) => ({ ...row, data: DomainEvent.upcast(row.type, row.meta.schema_version, row.data) }))
+})

@@ -1,0 +1,167 @@
+import { Context, Data, Effect, Layer, Option, Redacted, Result } from "effect"
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
+import * as fs from "node:fs/promises"
+import * as path from "node:path"
+
+export const KEY_BYTES = 32
+/** Of GCM. Random nonces are safe for 2^32 sealings under one key, which no instance comes near. */
+export const NONCE_BYTES = 12
+const TAG_BYTES = 16
+/** The one that seals, the one before, the one to come: more of them is a mistake. */
+export const MAX_KEYS = 8
+const CIPHER = "aes-256-gcm"
+
+export class BadInstanceKey extends Data.TaggedError("BadInstanceKey")<{ readonly message: string }> {}
+
+interface Key {
+  /** A digest, so that rows can name the key that opens them without giving anything away. */
+  readonly id: string
+  readonly bytes: Uint8Array
+}
+
+export interface Sealed {
+  readonly key_id: string
+  readonly nonce: Uint8Array
+  /** With the tag at its end. */
+  readonly ciphertext: Uint8Array
+}
+
+export interface Keyring {
+  /** The id of the key that seals. */
+  readonly current: string
+  readonly ids: ReadonlyArray<string>
+  /** `context` says what the bytes are for and whose they are; whoever opens has to say the same. */
+  readonly seal: (context: ReadonlyArray<string>, bytes: Uint8Array) => Sealed
+  /** Keys for purposes of their own, as many as there are instance keys, the current one's first. */
+  readonly derive: (purpose: string) => ReadonlyArray<Uint8Array>
+  /** Throws for a key that is not there, another context, or bytes that were changed. */
+  readonly open: (context: ReadonlyArray<string>, sealed: Sealed) => Uint8Array
+}
+
+/** What every sealed byte of this installation is sealed under. Losing it loses the DKIM keys of all domains. */
+export class InstanceKey extends Context.Service<InstanceKey, Keyring>()("@waybill/store/secrets/InstanceKey") {
+  /** The text of the environment, or else the file, which is made on the first start. */
+  static readonly layer = (options: { readonly file: string; readonly text: Option.Option<Redacted.Redacted> }) =>
+    Layer.effect(
+      InstanceKey,
+      options.text._tag === "Some"
+        ? Effect.fromResult(parse(Redacted.value(options.text.value)))
+        : fromFile(options.file),
+    )
+}
+
+/** What is there, for whoever only looks: nothing is made. */
+export const lookFor = (options: {
+  readonly file: string
+  readonly text: Option.Option<Redacted.Redacted>
+}): Effect.Effect<Option.Option<Keyring>, BadInstanceKey> =>
+  Effect.gen(function* () {
+    const text = Option.isSome(options.text)
+      ? Redacted.value(options.text.value)
+      : yield* Effect.tryPromise({
+          try: () => read(options.file),
+          catch: (cause) =>
+            new BadInstanceKey({ message: `the file ${options.file} cannot be read: ${String(cause)}` }),
+        })
+    return text === undefined ? Option.none() : Option.some(yield* Effect.fromResult(parse(text)))
+  })
+
+/** Keys in base64, one a line or separated by commas; the first one seals, all of them open. `#` begins a remark. */
+export const parse = (text: string): Result.Result<Keyring, BadInstanceKey> => {
+  const entries = text
+    .split(/[\n,]/u)
+    .map((line) => line.replace(/#.*/u, "").trim())
+    .filter((line) => line !== "")
+  const keys: Array<Key> = []
+  for (const [nth, entry] of entries.entries()) {
+    const bytes = Buffer.from(entry, "base64")
+    if (bytes.length !== KEY_BYTES || bytes.toString("base64") !== entry) {
+      return Result.fail(
+        new BadInstanceKey({
+          message: `key ${nth + 1} is not ${KEY_BYTES} bytes in base64, as of openssl rand -base64 32`,
+        }),
+      )
+    }
+    keys.push({ id: idOf(bytes), bytes })
+  }
+  const [first] = keys
+  if (first === undefined) return Result.fail(new BadInstanceKey({ message: "there is no key" }))
+  if (keys.length > MAX_KEYS) return Result.fail(new BadInstanceKey({ message: `more than ${MAX_KEYS} keys` }))
+  return Result.succeed(ring(first, keys))
+}
+
+export const generate = (): string => randomBytes(KEY_BYTES).toString("base64")
+
+const idOf = (bytes: Uint8Array): string =>
+  createHash("sha256").update("waybill instance key").update(bytes).digest("hex").slice(0, 16)
+
+const ring = (current: Key, keys: ReadonlyArray<Key>): Keyring => ({
+  current: current.id,
+  ids: keys.map((key) => key.id),
+  seal: (context, bytes) => {
+    const nonce = randomBytes(NONCE_BYTES)
+    const cipher = createCipheriv(CIPHER, current.bytes, nonce).setAAD(bind(context))
+    return {
+      key_id: current.id,
+      nonce,
+      ciphertext: Buffer.concat([cipher.update(bytes), cipher.final(), cipher.getAuthTag()]),
+    }
+  },
+  derive: (purpose) =>
+    keys.map(({ bytes }) => new Uint8Array(hkdfSync("sha256", bytes, "", `waybill ${purpose}`, KEY_BYTES))),
+  open: (context, { ciphertext, key_id, nonce }) => {
+    const key = keys.find((each) => each.id === key_id)
+    if (key === undefined)
+      throw new BadInstanceKey({ message: `sealed under the instance key ${key_id}, which is not here` })
+    const end = ciphertext.length - TAG_BYTES
+    const decipher = createDecipheriv(CIPHER, key.bytes, nonce, { authTagLength: TAG_BYTES })
+      .setAAD(bind(context))
+      .setAuthTag(ciphertext.subarray(end))
+    return Buffer.concat([decipher.update(ciphertext.subarray(0, end)), decipher.final()])
+  },
+})
+
+/** As JSON, so that no two contexts run together into the same bytes. */
+const bind = (context: ReadonlyArray<string>): Uint8Array => Buffer.from(JSON.stringify(context))
+
+/** Made whole under another name and then linked, so that two processes that start at once agree on one. */
+const fromFile = (file: string) =>
+  Effect.tryPromise({
+    try: async () => {
+      await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+      const known = await read(file)
+      if (known !== undefined) return known
+      const draft = `${file}.${randomBytes(6).toString("hex")}`
+      try {
+        await fs.writeFile(draft, `${generate()}\n`, { mode: 0o600, flag: "wx", flush: true })
+        await fs.link(draft, file).catch((cause) => {
+          if (!hasCode(cause, "EEXIST")) throw cause
+        })
+      } finally {
+        await fs.rm(draft, { force: true })
+      }
+      return fs.readFile(file, "utf8")
+    },
+    catch: (cause) => new BadInstanceKey({ message: `the file ${file} cannot be used: ${String(cause)}` }),
+  }).pipe(
+    Effect.flatMap((text) => Effect.fromResult(parse(text))),
+    Effect.mapError(({ message }) => new BadInstanceKey({ message: `the instance key in ${file}: ${message}` })),
+    Effect.tap(() => warnOfReaders(file)),
+  )
+
+const read = (file: string): Promise<string | undefined> =>
+  fs.readFile(file, "utf8").catch((cause) => {
+    if (hasCode(cause, "ENOENT")) return undefined
+    throw cause
+  })
+
+/** Secrets that a container mounts are readable for all in it, so this is no reason to refuse. */
+const warnOfReaders = (file: string) =>
+  Effect.promise(() => fs.stat(file)).pipe(
+    Effect.flatMap(({ mode }) =>
+      (mode & 0o077) === 0 ? Effect.void : Effect.logWarning(`others than its owner may read the instance key ${file}`),
+    ),
+  )
+
+const hasCode = (cause: unknown, code: string): boolean =>
+  cause instanceof Error && "code" in cause && cause.code === code

@@ -1,0 +1,169 @@
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Clock, Context, Data, Effect, Layer, Option, Result } from "effect"
+import { InstanceKey, type Keyring, NONCE_BYTES, type Sealed } from "./InstanceKey.ts"
+
+/** Secrets sealed anew in one transaction of a rotation. */
+export const ROTATION_BATCH = 500
+/** A secret is sealed before the commit that makes its owner; one that has no owner by then never gets one. */
+export const ORPHAN_AFTER = "1 day"
+const ANSWER_VERSION = 1
+
+/** Whose secret and what for: `("acc_…", "dom_…", "dkim:wb1")`. The id is the id of the owner's stream. */
+export interface Place {
+  readonly account_id: string
+  readonly id: string
+  readonly purpose: string
+}
+
+/** The database is sealed under another key: everything in it would look damaged. */
+export class WrongInstanceKey extends Data.TaggedError("WrongInstanceKey")<{ readonly message: string }> {}
+
+/** Sealed once under whatever key was first here, so that a node with another key is told at its start. */
+const WITNESS: Place = { account_id: "", id: "instance", purpose: "witness" }
+
+export class Secrets extends Context.Service<
+  Secrets,
+  {
+    /**
+     * Keeps the bytes, replacing what was there. Joins the caller's transaction if it has one. A unit of the event store
+     * is committed by another fiber, so there the secret is sealed first: if the commit never comes, it is an orphan
+     * without an owner in the log, and `sweep` removes it.
+     */
+    readonly seal: (place: Place, bytes: Uint8Array, expires_at?: Timestamp.Timestamp) => Effect.Effect<void>
+    readonly open: (place: Place) => Effect.Effect<Option.Option<Uint8Array>>
+    readonly remove: (account_id: string, id: string) => Effect.Effect<void>
+    /** Seals everything anew that is not under the current key, while all else goes on. */
+    readonly rotate: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
+    /** For cron: what has expired, and what never got an owner. */
+    readonly sweep: Effect.Effect<number>
+    /** For an answer kept under an idempotency key that shows a secret. Synchronous: it is encoded inside a decision. */
+    readonly sealAnswer: (context: AnswerContext, bytes: Uint8Array) => Uint8Array
+    readonly openAnswer: (context: AnswerContext, bytes: Uint8Array) => Uint8Array
+  }
+>()("@waybill/store/secrets/Secrets") {
+  static readonly layer = Layer.effect(
+    Secrets,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const keys = yield* InstanceKey
+      yield* checkWitness(sql, keys)
+      return Secrets.of({
+        seal: Effect.fn("Secrets.seal")(function* (place, bytes, expires_at) {
+          const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+          yield* Effect.orDie(write(sql, place, keys.seal(contextOf(place), bytes), now, expires_at ?? null))
+        }),
+        open: Effect.fn("Secrets.open")(function* (place) {
+          const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+          const [row] = yield* Effect.orDie(read(sql, place, now))
+          return Option.map(Option.fromUndefinedOr(row), (sealed) => keys.open(contextOf(place), sealed))
+        }),
+        remove: Effect.fn("Secrets.remove")(function* (account_id, id) {
+          yield* Effect.orDie(sql`DELETE FROM secrets WHERE account_id = ${account_id} AND id = ${id}`)
+        }),
+        rotate: Effect.withSpan(Effect.orDie(rotate(sql, keys)), "Secrets.rotate"),
+        sweep: Effect.withSpan(Effect.orDie(sweep(sql)), "Secrets.sweep"),
+        sealAnswer: (context, bytes) => pack(keys.seal(answerContext(context), bytes)),
+        openAnswer: (context, bytes) => keys.open(answerContext(context), unpack(bytes)),
+      })
+    }),
+  )
+}
+
+export interface AnswerContext {
+  readonly account_id: string
+  readonly route: string
+  readonly key: string
+}
+
+/** What its bytes are bound to. */
+export const contextOf = ({ account_id, id, purpose }: Place) => ["secret", account_id, id, purpose]
+const answerContext = ({ account_id, key, route }: AnswerContext) => ["answer", account_id, route, key]
+
+const write = (
+  sql: PgClient.PgClient,
+  { account_id, id, purpose }: Place,
+  { ciphertext, key_id, nonce }: Sealed,
+  now: string,
+  expires_at: string | null,
+) => sql`
+  INSERT INTO secrets (account_id, id, purpose, key_id, nonce, ciphertext, created_at, expires_at)
+  VALUES (${account_id}, ${id}, ${purpose}, ${key_id}, ${nonce}, ${ciphertext}, ${now}::timestamptz,
+    ${expires_at}::timestamptz)
+  ON CONFLICT (account_id, id, purpose) DO UPDATE SET key_id = excluded.key_id, nonce = excluded.nonce,
+    ciphertext = excluded.ciphertext, created_at = excluded.created_at, expires_at = excluded.expires_at`
+
+const read = (sql: PgClient.PgClient, { account_id, id, purpose }: Place, now: string) => sql<Sealed>`
+  SELECT key_id, nonce, ciphertext FROM secrets
+  WHERE account_id = ${account_id} AND id = ${id} AND purpose = ${purpose}
+    AND (expires_at IS NULL OR expires_at > ${now}::timestamptz)`
+
+const checkWitness = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyring) {
+  const { ciphertext, key_id, nonce } = keys.seal(contextOf(WITNESS), Buffer.from("waybill"))
+  yield* Effect.orDie(sql`
+    INSERT INTO secrets (account_id, id, purpose, key_id, nonce, ciphertext, created_at)
+    VALUES (${WITNESS.account_id}, ${WITNESS.id}, ${WITNESS.purpose}, ${key_id}, ${nonce}, ${ciphertext}, now())
+    ON CONFLICT DO NOTHING`)
+  const [row] = yield* Effect.orDie(sql<Sealed>`
+    SELECT key_id, nonce, ciphertext FROM secrets
+    WHERE account_id = ${WITNESS.account_id} AND id = ${WITNESS.id} AND purpose = ${WITNESS.purpose}`)
+  if (row === undefined || keys.ids.includes(row.key_id)) return
+  return yield* new WrongInstanceKey({
+    message:
+      `this database is sealed under the instance key ${row.key_id}, and this node has ${keys.ids.join(", ")}: ` +
+      "give it the file instance.key of the first node, or WAYBILL_INSTANCE_KEY (docs/operating/keys.md)",
+  })
+})
+
+const rotate = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyring) {
+  const former = keys.ids.filter((id) => id !== keys.current)
+  const batch = sql.withTransaction(
+    Effect.gen(function* () {
+      const rows = yield* sql<Place & Sealed>`
+        SELECT account_id, id, purpose, key_id, nonce, ciphertext FROM secrets WHERE key_id = ANY(${former}::text[])
+        -- The witness last: while anything is left of a rotation that was stopped, no node starts without the former key.
+        ORDER BY account_id = ${WITNESS.account_id}, account_id, id, purpose LIMIT ${ROTATION_BATCH}::int FOR UPDATE`
+      if (rows.length === 0) return 0
+      const sealed = rows.map((row) => keys.seal(contextOf(row), keys.open(contextOf(row), row)))
+      yield* sql`
+        UPDATE secrets s SET key_id = ${keys.current}, nonce = new.nonce, ciphertext = new.ciphertext
+        FROM unnest(${rows.map((row) => row.account_id)}::text[], ${rows.map((row) => row.id)}::text[],
+          ${rows.map((row) => row.purpose)}::text[], ${bytea(sealed.map((each) => each.nonce))},
+          ${bytea(sealed.map((each) => each.ciphertext))}) AS new(account_id, id, purpose, nonce, ciphertext)
+        WHERE s.account_id = new.account_id AND s.id = new.id AND s.purpose = new.purpose`
+      return rows.length
+    }),
+  )
+  let resealed = 0
+  for (let done = -1; done !== 0; resealed += done) done = yield* batch
+  const [row] = yield* sql<{ readonly n: number }>`
+    SELECT count(*)::int AS n FROM secrets WHERE key_id <> ALL(${keys.ids}::text[])`
+  return { resealed, unreadable: row?.n ?? 0 }
+})
+
+const bytea = (values: ReadonlyArray<Uint8Array>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))
+
+const sweep = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const [row] = yield* sql<{ readonly n: number }>`
+    WITH gone AS (
+      DELETE FROM secrets s
+      WHERE s.account_id <> ${WITNESS.account_id} AND (s.expires_at <= now() OR (
+        s.created_at < now() - ${ORPHAN_AFTER}::interval
+        AND NOT EXISTS (SELECT 1 FROM events e WHERE e.account_id = s.account_id AND e.stream_id = s.id)))
+      RETURNING 1
+    ) SELECT count(*)::int AS n FROM gone`
+  return row?.n ?? 0
+})
+
+/** One version byte, the key's id, the nonce, the ciphertext. */
+const pack = ({ ciphertext, key_id, nonce }: Sealed): Uint8Array =>
+  Buffer.concat([Uint8Array.of(ANSWER_VERSION), Buffer.from(key_id, "hex"), nonce, ciphertext])
+
+const unpack = (bytes: Uint8Array): Sealed => {
+  if (bytes[0] !== ANSWER_VERSION) throw new Error("this is no sealed answer")
+  return {
+    key_id: Buffer.from(bytes.subarray(1, 9)).toString("hex"),
+    nonce: bytes.subarray(9, 9 + NONCE_BYTES),
+    ciphertext: bytes.subarray(9 + NONCE_BYTES),
+  }
+}

@@ -1,0 +1,151 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { iso } from "../postgres/Iso.ts"
+
+/** What is counted: a recipient at a time, and visits of a message each. `latency` is kept in classes, one a bucket. */
+export const MEASURES = [
+  "accepted",
+  "delivered",
+  "deferred",
+  "bounced",
+  "failed",
+  "suppressed",
+  "complained",
+  "opened",
+  "clicked",
+] as const
+export type Measure = (typeof MEASURES)[number]
+export const LATENCY = "latency"
+
+/**
+ * A latency belongs to the class whose upper bound is the next power of this: its middle is then within 5 % of it, hours
+ * and domains merge by adding counts, and 30 days are 228 classes.
+ */
+const GROWTH = 1.1
+
+export const bucketOf = (millis: number): number => (millis <= 1 ? 0 : Math.ceil(Math.log(millis) / Math.log(GROWTH)))
+
+/** The value with the least error for all that a class may hold. */
+export const millisOf = (bucket: number): number => Math.round((2 * GROWTH ** bucket) / (GROWTH + 1))
+
+/** Tags of one account that an answer by tag can show; more are no statistics, and the answer says that there are more. */
+export const MAX_TAGS = 1_000
+
+export interface Query {
+  readonly account_id: string
+  /** Whole hours, `to` not included. */
+  readonly from: string
+  readonly to: string
+  readonly by: { readonly time: "hour" | "day" | null; readonly domain: boolean; readonly tag: boolean }
+  readonly domain?: string
+  readonly tag?: string
+}
+
+/** Instead of a measure: there are more tags than are shown. */
+const MORE_TAGS = "more_tags"
+
+interface Found {
+  readonly at: string | null
+  readonly domain: string | null
+  readonly tag: string | null
+  readonly measure: Measure | typeof LATENCY | typeof MORE_TAGS
+  readonly bucket: number
+  readonly n: bigint
+}
+
+export type Row = Pick<Found, "at" | "domain" | "tag"> & { readonly [M in Measure]: number } & {
+  readonly latency_ms: { readonly p50: number; readonly p90: number; readonly p95: number; readonly p99: number } | null
+}
+
+/** Rows of what happened, oldest first, and the place in the log up to which all is counted. */
+export const find = Effect.fn("EmailStats.find")(function* (query: Query) {
+  const sql = yield* PgClient.PgClient
+  // One snapshot for both: a count and the place that it belongs to.
+  const [found, position] = yield* Effect.orDie(
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
+        // Before the snapshot is taken: a swap gives the name to another table, as it is from then on.
+        yield* sql`LOCK TABLE email_stats IN ACCESS SHARE MODE`
+        const follower = yield* sql<{ readonly position: bigint }>`
+          SELECT position FROM followers WHERE name = ${FOLLOWER}`
+        return [yield* statement(sql, query), follower[0]?.position ?? 0n] as const
+      }),
+    ),
+  )
+  const counts = found.filter(({ measure }) => measure !== MORE_TAGS)
+  const groups = Map.groupBy(counts, ({ at, domain, tag }) => JSON.stringify([at, domain, tag]))
+  return { rows: [...groups.values()].map(rowOf), position, more_tags: counts.length < found.length }
+})
+
+export const FOLLOWER = "email_stats"
+
+export const statement = (sql: PgClient.PgClient, query: Query) => {
+  const { by } = query
+  const at =
+    by.time === null
+      ? sql.literal("NULL::text")
+      : iso(sql, by.time === "hour" ? "s.hour" : "date_trunc('day', s.hour, 'UTC')")
+  // A tag is looked up for itself, so that an account with many does not read all of them for one.
+  const tags =
+    by.tag && query.tag === undefined
+      ? everyTag(sql, query.account_id)
+      : sql`SELECT ${query.tag ?? ""} AS tag, 1 AS nth`
+  return sql<Found>`
+    WITH RECURSIVE tags AS (${tags})
+    SELECT ${at} AS at, ${sql.literal(by.domain ? "s.domain" : "NULL::text")} AS domain,
+      ${sql.literal(by.tag ? "s.tag" : "NULL::text")} AS tag, s.measure, s.bucket, sum(s.count)::bigint AS n
+    FROM (SELECT tag FROM tags WHERE nth <= ${MAX_TAGS}::int) AS tags CROSS JOIN LATERAL (
+      SELECT * FROM email_stats
+      WHERE account_id = ${query.account_id} AND tag = tags.tag
+        AND hour >= ${query.from}::timestamptz AND hour < ${query.to}::timestamptz
+        ${query.domain === undefined ? sql.literal("") : sql`AND domain = ${query.domain}`}
+    ) AS s
+    GROUP BY 1, 2, 3, 4, 5
+    UNION ALL SELECT NULL, NULL, NULL, ${MORE_TAGS}, 0, 1 FROM tags WHERE nth > ${MAX_TAGS}::int
+    ORDER BY 1, 2, 3, 4, 5`
+}
+
+/** Hops from one tag to the next, and to the first that is too many. */
+const everyTag = (sql: PgClient.PgClient, account_id: string) => sql`
+  (SELECT tag, 1 AS nth FROM email_stats WHERE account_id = ${account_id} AND tag > '' ORDER BY tag LIMIT 1)
+  UNION ALL
+  SELECT next.tag, tags.nth + 1 FROM tags CROSS JOIN LATERAL (
+    SELECT tag FROM email_stats WHERE account_id = ${account_id} AND tag > tags.tag ORDER BY tag LIMIT 1) AS next
+  WHERE tags.nth <= ${MAX_TAGS}::int`
+
+const rowOf = (found: ReadonlyArray<Found>): Row => {
+  const counts: Record<Measure, number> = {
+    accepted: 0,
+    delivered: 0,
+    deferred: 0,
+    bounced: 0,
+    failed: 0,
+    suppressed: 0,
+    complained: 0,
+    opened: 0,
+    clicked: 0,
+  }
+  const latencies: Array<readonly [bucket: number, n: number]> = []
+  for (const { bucket, measure, n } of found) {
+    if (measure === LATENCY) latencies.push([bucket, Number(n)])
+    else if (measure !== MORE_TAGS) counts[measure] = Number(n)
+  }
+  const { at = null, domain = null, tag = null } = found[0] ?? {}
+  return { at, domain, tag, ...counts, latency_ms: latencyOf(latencies) }
+}
+
+/** In the order of the buckets. */
+const latencyOf = (buckets: ReadonlyArray<readonly [bucket: number, n: number]>): Row["latency_ms"] => {
+  const total = buckets.reduce((sum, [, n]) => sum + n, 0)
+  if (total === 0) return null
+  const quantile = (share: number): number => {
+    let rest = Math.ceil(total * share)
+    for (const [bucket, n] of buckets) {
+      rest -= n
+      if (rest <= 0) return millisOf(bucket)
+    }
+    return 0
+  }
+  return { p50: quantile(0.5), p90: quantile(0.9), p95: quantile(0.95), p99: quantile(0.99) }
+}

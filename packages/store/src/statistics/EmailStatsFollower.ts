@@ -1,0 +1,145 @@
+import type { PgClient } from "@effect/sql-pg"
+import type * as Email from "@waybill/domain/email/Email"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect } from "effect"
+import * as EmailStats from "./EmailStats.ts"
+import type { Follower } from "../feed/Follower.ts"
+import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
+import type { Stored } from "../commit/RecordedEvents.ts"
+
+/** What each event of a message adds; the others tell nothing that is counted. */
+const COUNTED = {
+  EmailQueued: "accepted",
+  EmailDelivered: "delivered",
+  EmailDeferred: "deferred",
+  EmailBounced: "bounced",
+  EmailFailed: "failed",
+  EmailSuppressed: "suppressed",
+  EmailComplained: "complained",
+  EmailOpened: "opened",
+  EmailClicked: "clicked",
+} as const satisfies { readonly [T in Email.Event["_tag"]]?: EmailStats.Measure }
+type Counted = keyof typeof COUNTED
+
+/** What the events of a page need to know of their messages. Ordered by version: a later one is the later schedule. */
+interface Born {
+  readonly account_id: string
+  readonly stream_id: string
+  readonly version: number
+  readonly domain: string | null
+  readonly tags: ReadonlyArray<string> | null
+  readonly created_at: Timestamp.Timestamp | null
+  readonly scheduled_at: Timestamp.Timestamp | null
+}
+
+interface Entry {
+  readonly account_id: string
+  readonly tag: string
+  readonly hour: string
+  readonly domain: string
+  readonly measure: string
+  readonly bucket: number
+  count: number
+}
+
+export const KEY = ["account_id", "tag", "hour", "domain", "measure", "bucket"] as const
+
+export const follower: Follower = {
+  name: EmailStats.FOLLOWER,
+  by: "follower",
+  types: Object.keys(COUNTED),
+  key: KEY,
+  count: Effect.fnUntraced(function* (sql, events, table = EmailStats.FOLLOWER) {
+    const born = Map.groupBy(yield* births(sql, events), messageOf)
+    const entries = new Map<string, Entry>()
+    for (const event of events) {
+      for (const entry of entriesOf(event, born.get(messageOf(event)) ?? [])) {
+        const key = `${messageOf({ ...entry, stream_id: entry.tag })} ${entry.hour} ${entry.domain} ${entry.measure} ${entry.bucket}`
+        const known = entries.get(key)
+        if (known === undefined) entries.set(key, entry)
+        else known.count += entry.count
+      }
+    }
+    if (entries.size > 0) yield* add(sql, table, [...entries.values()])
+  }),
+  inherit: Effect.fnUntraced(function* (sql, table, horizons) {
+    const old = RetentionCutoff.table(sql, horizons)
+    yield* sql`
+      DELETE FROM ${sql(table)} AS t USING ${old}
+      WHERE t.account_id = horizon.account_id AND t.hour < horizon.before AND NOT EXISTS (
+        SELECT FROM email_stats s WHERE ${sql.and(KEY.map((column) => sql`s.${sql(column)} = t.${sql(column)}`))})`
+    yield* sql`
+      INSERT INTO ${sql(table)} AS t (account_id, tag, hour, domain, measure, bucket, count)
+      SELECT s.account_id, s.tag, s.hour, s.domain, s.measure, s.bucket, s.count
+      FROM email_stats s JOIN ${old} ON s.account_id = horizon.account_id AND s.hour < horizon.before
+      ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = excluded.count
+      WHERE t.count <> excluded.count`
+    yield* sql`DELETE FROM ${sql(table)} WHERE hour < (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})`
+  }),
+  beyond: Effect.fnUntraced(function* (sql, horizons) {
+    const [found] = yield* sql<{ readonly n: number }>`
+      SELECT count(*)::float8 AS n FROM email_stats s
+      JOIN ${RetentionCutoff.table(sql, horizons)} ON s.account_id = horizon.account_id AND s.hour < horizon.before`
+    return found?.n ?? 0
+  }),
+}
+
+const messageOf = ({ account_id, stream_id }: Pick<Born, "account_id" | "stream_id">): string =>
+  `${account_id} ${stream_id}`
+
+const births = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => {
+  const messages = [...new Map(events.map((event) => [messageOf(event), event])).values()]
+  return sql<Born>`
+    SELECT e.account_id, e.stream_id, e.version, e.data ->> 'domain' AS domain, e.data -> 'tags' AS tags,
+      e.data ->> 'created_at' AS created_at, e.data ->> 'scheduled_at' AS scheduled_at
+    FROM unnest(${messages.map((each) => each.account_id)}::text[], ${messages.map((each) => each.stream_id)}::text[])
+      AS wanted(account_id, stream_id)
+    JOIN events e USING (account_id, stream_id)
+    WHERE e.type IN ('EmailQueued', 'EmailRescheduled') ORDER BY e.version`
+}
+
+const entriesOf = (event: Stored, born: ReadonlyArray<Born>): ReadonlyArray<Entry> => {
+  const [first] = born
+  if (first === undefined || first.domain === null || first.created_at === null) return []
+  const { account_id, domain } = { account_id: event.account_id, domain: first.domain }
+  const type = event.type as Counted
+  const at = (event.data["at"] ?? first.created_at) as Timestamp.Timestamp
+  const hour = Timestamp.fromMillis(Math.floor(Timestamp.toMillis(at) / Timestamp.HOUR) * Timestamp.HOUR)
+  const entry = (tag: string, measure: string, bucket: number, count: number): Entry => ({
+    account_id,
+    tag,
+    hour,
+    domain,
+    measure,
+    bucket,
+    count,
+  })
+  const count = type === "EmailQueued" ? recipients(event.data) : 1
+  const due = born.findLast(
+    ({ scheduled_at, version }) => version < event.version && scheduled_at !== null,
+  )?.scheduled_at
+  const began = due === null || due === undefined ? first.created_at : Timestamp.latest(first.created_at, due)
+  return ["", ...new Set(first.tags)].flatMap((tag) => [
+    entry(tag, COUNTED[type], 0, count),
+    ...(type === "EmailDelivered"
+      ? [entry(tag, EmailStats.LATENCY, EmailStats.bucketOf(Timestamp.between(began, at)), 1)]
+      : []),
+  ])
+}
+
+const recipients = (data: Stored["data"]): number =>
+  ["to", "cc", "bcc"].reduce((sum, kind) => {
+    const list = data[kind]
+    return sum + (Array.isArray(list) ? list.length : 0)
+  }, 0)
+
+/** Only one follower writes here at a time: its place in the log is locked. */
+const add = (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) => sql`
+  INSERT INTO ${sql(table)} AS s (account_id, tag, hour, domain, measure, bucket, count)
+  SELECT account_id, tag, hour, domain, measure, bucket, count
+  FROM unnest(${entries.map((each) => each.account_id)}::text[], ${entries.map((each) => each.tag)}::text[],
+    ${entries.map((each) => each.hour)}::timestamptz[], ${entries.map((each) => each.domain)}::text[],
+    ${entries.map((each) => each.measure)}::text[], ${entries.map((each) => each.bucket)}::int[],
+    ${entries.map((each) => each.count)}::bigint[]) AS new(account_id, tag, hour, domain, measure, bucket, count)
+  WHERE count > 0 AND hour >= (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})
+  ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = s.count + excluded.count`

@@ -1,0 +1,101 @@
+import { PgClient } from "@effect/sql-pg"
+import { Duration, Effect } from "effect"
+import * as Epoch from "../postgres/Epoch.ts"
+import * as Feed from "../feed/Feed.ts"
+import { SILENT_AFTER } from "../outbox/Processes.ts"
+
+/** The outbox's kinds of work, as its CHECK constraint has them. */
+export const KINDS = ["delivery", "webhook", "domain_check"] as const
+export const STATES = ["ready", "leased", "scheduled"] as const
+
+export interface Waiting {
+  readonly kind: string
+  /** Due and waiting, under way, or for a later time. */
+  readonly state: (typeof STATES)[number]
+  readonly rows: number
+  /** How long ago the first of them was due; negative for what is to come. */
+  readonly oldest_s: number
+}
+export interface Followed {
+  readonly name: string
+  readonly behind_events: number
+  /** How old the first event is that it has not counted. */
+  readonly behind_s: number
+}
+export interface Connections {
+  readonly application: string
+  readonly state: string
+  readonly connections: number
+}
+export interface Pulse {
+  readonly queue: ReadonlyArray<Waiting>
+  readonly followers: ReadonlyArray<Followed>
+  readonly connections: ReadonlyArray<Connections>
+  /** Processes with a worker that have shown themselves lately. */
+  readonly workers: number
+  /** The last place in the log. */
+  readonly position: number
+  /** What the whole database takes of its disk. */
+  readonly size_bytes: number
+  /** Reports that are kept because their parsing was ended. */
+  readonly unread_reports: number
+}
+
+/** What goes on in the whole installation, as far as its database knows. */
+export const read = Effect.fn("Pulse.read")(
+  function* () {
+    const sql = yield* PgClient.PgClient
+    const queue = yield* waiting(sql)
+    const end = yield* Feed.settled(sql)
+    const followers = yield* followed(sql, end)
+    const connections = yield* sql<Connections>`
+      SELECT application_name AS application, coalesce(state, 'unknown') AS state, count(*)::int AS connections
+      FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'waybill%'
+      GROUP BY 1, 2 ORDER BY 1, 2`
+    const [whole] = yield* sql<Pick<Pulse, "workers" | "size_bytes" | "unread_reports">>`
+      SELECT count(*)::int AS workers, pg_database_size(current_database())::float8 AS size_bytes,
+        (SELECT count(*) FROM unread_reports)::int AS unread_reports
+      FROM processes
+      WHERE beat_at > now() - make_interval(secs => ${Duration.toSeconds(SILENT_AFTER)}::float8)`
+    const { size_bytes = 0, unread_reports = 0, workers = 0 } = whole ?? {}
+    return { queue, followers, connections, workers, position: Number(end), size_bytes, unread_reports } satisfies Pulse
+  },
+  (read) => Effect.orDie(read),
+)
+
+/** By the clock, not by what a worker has noted: that none works is what this has to show. */
+const waiting = (sql: PgClient.PgClient) => sql<Waiting>`
+  SELECT kind, CASE WHEN lease_until > now() THEN 'leased' WHEN ready OR available_at <= now() THEN 'ready'
+      ELSE 'scheduled' END AS state,
+    count(*)::float8 AS rows, extract(epoch FROM now() - min(available_at))::float8 AS oldest_s
+  FROM outbox GROUP BY 1, 2 ORDER BY 1, 2`
+
+const followed = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: bigint) {
+  const gaps = yield* Epoch.gaps(sql)
+  const rows = yield* sql<Omit<Followed, "behind_events"> & { readonly position: bigint }>`
+    SELECT f.name, f.position,
+      coalesce(extract(epoch FROM now() - (
+        SELECT e.recorded_at FROM events e WHERE e.position > f.position AND e.position <= ${end}::bigint
+        ORDER BY e.position LIMIT 1)), 0)::float8 AS behind_s
+    FROM followers f ORDER BY f.name`
+  return rows.map(({ behind_s, name, position }): Followed => ({
+    name,
+    behind_events: Number(Epoch.distance(gaps, position, end)),
+    behind_s,
+  }))
+})
+
+/** Facts of the last while, by type. */
+export const lately = Effect.fn("Pulse.lately")(
+  function* (within: Duration.Duration) {
+    const sql = yield* PgClient.PgClient
+    return yield* sql<{ readonly type: string; readonly events: number }>`
+      SELECT type, count(*)::int AS events FROM (
+        SELECT type, recorded_at FROM events ORDER BY position DESC LIMIT ${MOST_LATELY}::int) AS last
+      WHERE recorded_at > now() - make_interval(secs => ${Duration.toSeconds(within)}::float8)
+      GROUP BY type ORDER BY type`
+  },
+  (read) => Effect.orDie(read),
+)
+/** Events that one look goes through: at a thousand mails a second they are the last ten seconds. */
+export const MOST_LATELY = 20_000

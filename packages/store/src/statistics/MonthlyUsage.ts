@@ -1,0 +1,91 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Email from "@waybill/domain/email/Email"
+import * as Volume from "@waybill/domain/account/Volume"
+import { Effect } from "effect"
+import type { Counts } from "../feed/Counts.ts"
+import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
+import { refKey } from "../commit/LogStorage.ts"
+import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
+import { eventOf } from "../rebuild/HistoryReader.ts"
+import type { Stored } from "../commit/RecordedEvents.ts"
+
+const NAME = "monthly_usage"
+
+interface Entry {
+  readonly account_id: string
+  readonly month: string
+  delta: number
+}
+
+/**
+ * What accounts have used of their months: written by the commit that accepts or gives back, which holds the row from
+ * before it decides, and counted here from the log again. A row of nought says what no row says: a month that was asked
+ * for has one, also where nothing was accepted.
+ */
+export const counts: Counts = {
+  name: NAME,
+  by: "commits",
+  types: Volume.TAGS,
+  key: ["account_id", "month"],
+  count: Effect.fnUntraced(function* (sql, events, table = NAME) {
+    const entries = new Map<string, Entry>()
+    for (const { account_id, delta, month } of yield* changes(sql, events)) {
+      const key = `${account_id} ${month}`
+      const entry = entries.get(key) ?? { account_id, month, delta: 0 }
+      entry.delta += delta
+      entries.set(key, entry)
+    }
+    if (entries.size > 0) yield* add(sql, table, [...entries.values()])
+  }),
+  // What is gone from the log added to the month, so that no month has less than what the log still tells.
+  inherit: Effect.fnUntraced(function* (sql, table, horizons) {
+    yield* sql`
+      INSERT INTO ${sql(table)} AS t (account_id, month, accepted)
+      SELECT u.account_id, u.month, u.accepted FROM monthly_usage u JOIN ${old(sql, horizons)}
+      ON CONFLICT (account_id, month) DO UPDATE SET accepted = excluded.accepted WHERE t.accepted < excluded.accepted`
+    yield* sql`
+      INSERT INTO ${sql(table)} (account_id, month, accepted)
+      SELECT account_id, month, 0 FROM monthly_usage WHERE accepted = 0 ON CONFLICT DO NOTHING`
+    yield* sql`
+      DELETE FROM ${sql(table)} AS t WHERE accepted = 0 AND NOT EXISTS (
+        SELECT FROM monthly_usage u WHERE u.account_id = t.account_id AND u.month = t.month)`
+  }),
+  beyond: Effect.fnUntraced(function* (sql, horizons) {
+    const [found] = yield* sql<{ readonly n: number }>`
+      SELECT count(*)::float8 AS n FROM monthly_usage u JOIN ${old(sql, horizons)}`
+    return found?.n ?? 0
+  }),
+}
+
+/** Months that began before an account's log is whole. As text, since what stands there by mistake may be no month. */
+const old = (sql: PgClient.PgClient, horizons: ReadonlyArray<RetentionCutoff.Horizon>) => sql`
+  ${RetentionCutoff.table(sql, horizons)} ON u.account_id = horizon.account_id
+    AND u.month || '-01T00' < to_char(horizon.before AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24')`
+
+/** What each of these events adds to its month, by the fold that the commits count by too. */
+const changes = Effect.fnUntraced(function* (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) {
+  const own = Map.groupBy(events, refKey)
+  const later = [...own.values()].flatMap((each) => (isWhole(each) ? [] : each.slice(0, 1)))
+  const earlier = later.length === 0 ? new Map<string, Array<Stored>>() : yield* PostgresLogStorage.streams(sql, later)
+  return [...own].flatMap(([key, told]) => changesOf(earlier.get(key) ?? told, told))
+})
+
+/** Most messages are accepted, and that is it: what came before these events is among them. */
+const isWhole = (events: ReadonlyArray<Stored>): boolean => events.every(({ version }, nth) => version === nth + 1)
+
+const changesOf = (history: ReadonlyArray<Stored>, told: ReadonlyArray<Stored>) => {
+  const positions = new Set(told.map(({ position }) => position))
+  let state: Email.State = Email.initial
+  return history.flatMap(({ account_id, data, meta, position, type }) => {
+    const event = eventOf(Email, type, meta.schema_version, { ...data }) as Email.Event
+    state = Email.evolve(state, event)
+    if (state._tag === "Unborn" || !positions.has(position)) return []
+    return Volume.of(event, state).map((change) => ({ account_id, ...change }))
+  })
+}
+
+const add = (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) => sql`
+  INSERT INTO ${sql(table)} AS t (account_id, month, accepted)
+  SELECT * FROM unnest(${entries.map((each) => each.account_id)}::text[],
+    ${entries.map((each) => each.month)}::text[], ${entries.map((each) => each.delta)}::bigint[])
+  ON CONFLICT (account_id, month) DO UPDATE SET accepted = t.accepted + excluded.accepted`

@@ -1,0 +1,29 @@
+import { PgClient } from "@effect/sql-pg"
+import * as RateLimit from "@waybill/domain/account/RateLimit"
+import { Effect } from "effect"
+
+export interface Counted {
+  /** Tries in the fullest of the windows, with this one. */
+  readonly total: number
+  /** Seconds until the windows end. */
+  readonly retry_after_s: number
+}
+
+/**
+ * Counts one try in each of these windows of a minute, in one statement: every node sees every try, and tries that
+ * arrive together are counted one after the other.
+ */
+export const count = Effect.fn("SignInTries.count")(function* (windows: ReadonlyArray<string>) {
+  const sql = yield* PgClient.PgClient
+  const [counted] = yield* Effect.orDie(sql<{ readonly total: number; readonly now_ms: number }>`
+    WITH counted AS (
+      INSERT INTO rate_windows AS w (bucket, window_start, count)
+      SELECT DISTINCT 'sign-in/' || name, date_trunc('minute', statement_timestamp()), 1
+      FROM unnest(${windows}::text[]) AS name ORDER BY 1
+      ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + 1
+      RETURNING w.count
+    )
+    SELECT max(count) AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms FROM counted`)
+  const { now_ms, total } = counted ?? { now_ms: 0, total: 0 }
+  return { total, retry_after_s: RateLimit.retryAfterSeconds(now_ms) } satisfies Counted
+})

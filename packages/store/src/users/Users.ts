@@ -1,0 +1,229 @@
+import { PgClient } from "@effect/sql-pg"
+import type * as Id from "@waybill/domain/values/Id"
+import { Effect, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { scrypt } from "node:crypto"
+
+/** The cost that OWASP asks of scrypt (N=2^14, r=16, p=1 takes 32 MiB), in the form the sign-in library reads. */
+const COST = { N: 16_384, r: 16, p: 1, maxmem: 128 * 1024 * 1024 }
+const KEY_BYTES = 64
+const SALT_BYTES = 16
+
+export interface NewUser {
+  readonly id: Id.UserId
+  readonly email: string
+  readonly name: string
+  readonly operator: boolean
+  readonly created_at: string
+}
+
+/** Who somebody is. What they may do is their account's team to say. */
+export const create = Effect.fn("Users.create")(function* (user: NewUser) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    INSERT INTO users (id, email, name, operator, created_at, updated_at)
+    VALUES (${user.id}, ${user.email.toLowerCase()}, ${user.name}, ${user.operator},
+      ${user.created_at}::timestamptz, ${user.created_at}::timestamptz)`)
+})
+
+/**
+ * For a log that came in without its users: its members sign in here again, under the ids that the log knows them by, once
+ * somebody gives them a password. Nobody runs the instance by what another instance has written.
+ */
+export const restore = Effect.fn("Users.restore")(function* (sql: PgClient.PgClient) {
+  const made = yield* Effect.orDie(sql`
+    INSERT INTO users (id, email, name, operator, created_at, updated_at)
+    SELECT user_id, lower(email), record ->> 'name', false, (record ->> 'invited_at')::timestamptz, now()
+    FROM members WHERE status <> 'removed'
+    ON CONFLICT DO NOTHING RETURNING id`)
+  return made.length
+})
+
+export interface User {
+  readonly id: Id.UserId
+  readonly email: string
+  readonly name: string
+  readonly operator: boolean
+}
+
+/** Users with this address: one for each account that invited it, the oldest first. */
+export const findByEmail = Effect.fn("Users.findByEmail")(function* (email: string) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<User>`
+    SELECT id, email, name, operator FROM users WHERE email = ${email.toLowerCase()} ORDER BY created_at, id`)
+})
+
+/** Users of one address whose passwords a sign-in is compared with. Each account has at most one, so this is never met. */
+export const MAX_IDENTITIES = 20
+
+/** A user who may be the one that signs in with an address. */
+export interface Identity {
+  readonly id: Id.UserId
+  readonly password_hash: string | null
+  /** Subject of the identity provider that this user is bound to. */
+  readonly subject: string | null
+  /** Changes of the password and the second factors, as of when the hash was read. */
+  readonly proof_version: number
+}
+
+/** Members with this address, in whatever account: those who have joined first, then the oldest. */
+export const identities = Effect.fn("Users.identities")(function* (email: string) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Identity>`
+    SELECT u.id, u.proof_version,
+      (SELECT c.password FROM user_credentials c WHERE c.user_id = u.id AND c.provider_id = 'credential') AS password_hash,
+      (SELECT c.subject FROM user_credentials c WHERE c.user_id = u.id AND c.provider_id <> 'credential') AS subject
+    FROM users u JOIN members m ON m.user_id = u.id AND m.status <> 'removed'
+    WHERE u.email = ${email.toLowerCase()}
+    ORDER BY m.status = 'active' DESC, u.created_at, u.id LIMIT ${MAX_IDENTITIES}`)
+})
+
+/** Deletes a user whose invitation was refused after all. */
+export const discard = Effect.fn("Users.discard")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  const discarded = Effect.gen(function* () {
+    const [gone] = yield* sql`
+      DELETE FROM users WHERE id = ${id} AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = users.id) RETURNING id`
+    if (gone !== undefined) yield* endProofs(id)
+  })
+  yield* Effect.orDie(sql.withTransaction(discarded))
+})
+
+export const find = Effect.fn("Users.find")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<User>`SELECT id, email, name, operator FROM users WHERE id = ${id}`)
+  return Option.fromUndefinedOr(rows[0])
+})
+
+export interface Listed extends User {
+  readonly account_id: string | null
+  readonly role: string | null
+  readonly status: string | null
+}
+
+/** Everybody, with the account that they belong to. */
+export const list = Effect.fn("Users.list")(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<Listed>`
+    SELECT u.id, u.email, u.name, u.operator, m.account_id, m.role, m.status
+    FROM users u LEFT JOIN members m ON m.user_id = u.id AND m.status <> 'removed' ORDER BY u.id`)
+})
+
+/** Holds from their next request on: requests look it up. */
+export const setOperator = Effect.fn("Users.setOperator")(function* (id: string, operator: boolean) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`UPDATE users SET operator = ${operator}, updated_at = now() WHERE id = ${id}`)
+})
+
+/** Whoever was signed in with the old password is not any more. */
+export const setPassword = Effect.fn("Users.setPassword")(function* (id: string, password: Redacted.Redacted) {
+  const sql = yield* PgClient.PgClient
+  const hash = yield* hashOf(password)
+  yield* Effect.orDie(
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* endProofs(id)
+        yield* sql`
+          INSERT INTO user_credentials (id, user_id, provider_id, subject, password, created_at, updated_at)
+          VALUES (${id}, ${id}, 'credential', ${id}, ${hash}, now(), now())
+          ON CONFLICT (provider_id, subject) DO UPDATE SET password = excluded.password, updated_at = now()`
+        yield* endSessions(id)
+      }),
+    ),
+  )
+})
+
+/** What a row of a link is called; the sign-in library looks it up by this and the token. */
+export const LINK_PREFIX = "reset-password:"
+
+/** Links that set this user's password open nothing any more. */
+export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    DELETE FROM user_verifications WHERE value = ${id} AND starts_with(identifier, ${LINK_PREFIX})`)
+})
+
+/**
+ * Ends everything short-lived that stands for this user: links that set a password, browsers trusted to skip the second
+ * factor, and sign-ins that wait for a code or are under way. Every change of a password or a second factor ends them. Comes
+ * first in a transaction: `proofVersion` waits for it, so whatever was made before is there to be deleted.
+ */
+export const endProofs = Effect.fn("Users.endProofs")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  const [changed] = yield* Effect.orDie(sql<{ readonly proof_version: number }>`
+    UPDATE users SET proof_version = proof_version + 1 WHERE id = ${id} RETURNING proof_version`)
+  yield* Effect.orDie(sql`DELETE FROM user_verifications WHERE value = ${id}`)
+  return changed?.proof_version
+})
+
+/** Returns how often the proofs of a user have changed, once no change is under way any more. */
+export const proofVersion = Effect.fn("Users.proofVersion")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  const [user] = yield* Effect.orDie(sql<{ readonly proof_version: number }>`
+    SELECT proof_version FROM users WHERE id = ${id} FOR SHARE`)
+  return user?.proof_version
+})
+
+/** Ends every session of a user. */
+export const endSessions = Effect.fn("Users.endSessions")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE user_id = ${id}`)
+})
+
+export const endSession = Effect.fn("Users.endSession")(function* (session_id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE id = ${session_id}`)
+})
+
+export const endVerification = Effect.fn("Users.endVerification")(function* (verification_id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM user_verifications WHERE id = ${verification_id}`)
+})
+
+/** Nor do those that are older than this one; of some that are made at once one is left. */
+export const dropLinksBefore = Effect.fn("Users.dropLinksBefore")(function* (id: string, token: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    DELETE FROM user_verifications AS former USING user_verifications AS newest
+    WHERE newest.value = ${id} AND newest.identifier = ${LINK_PREFIX + token}
+      AND former.value = ${id} AND starts_with(former.identifier, ${LINK_PREFIX})
+      AND (former.created_at, former.id) < (newest.created_at, newest.id)`)
+})
+
+/**
+ * Whoever belongs to no account keeps nothing to sign in with: no password, passkey, second factor, session or link. So
+ * an account that invites the address later meets nobody's former sign-in, and nobody's former link leads into it.
+ */
+export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: string) {
+  const sql = yield* PgClient.PgClient
+  const forget = Effect.gen(function* () {
+    const [gone] = yield* sql`
+      UPDATE users SET two_factor_enabled = false, proof_version = proof_version + 1, updated_at = now() WHERE id = ${id}
+        AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = users.id AND m.status <> 'removed')
+      RETURNING id`
+    if (gone === undefined) return
+    yield* sql`DELETE FROM user_credentials WHERE user_id = ${id}`
+    yield* sql`DELETE FROM user_two_factors WHERE user_id = ${id}`
+    yield* sql`DELETE FROM user_passkeys WHERE user_id = ${id}`
+    yield* sql`DELETE FROM user_verifications WHERE value = ${id}`
+    yield* endSessions(id)
+  })
+  yield* Effect.orDie(sql.withTransaction(forget))
+})
+
+/** Rows that have run out: sessions, links, counts of tries. */
+export const sweep = Effect.fn("Users.sweep")(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE expires_at < now()`)
+  yield* Effect.orDie(sql`DELETE FROM user_verifications WHERE expires_at < now()`)
+  yield* Effect.orDie(sql`
+    DELETE FROM user_rate_limits WHERE last_request < extract(epoch FROM now() - interval '1 day') * 1000`)
+})
+
+const hashOf = (password: Redacted.Redacted): Effect.Effect<string> =>
+  Effect.callback<string>((resume) => {
+    const salt = Buffer.from(SecureRandom.randomBytesUnsafe(SALT_BYTES)).toString("hex")
+    scrypt(Redacted.value(password).normalize("NFKC"), salt, KEY_BYTES, COST, (error, key) =>
+      resume(error === null ? Effect.succeed(`${salt}:${key.toString("hex")}`) : Effect.die(error)),
+    )
+  })

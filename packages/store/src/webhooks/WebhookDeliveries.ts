@@ -1,0 +1,295 @@
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import { Effect, Option } from "effect"
+import type { SqlError, Statement } from "effect/sql"
+import { iso } from "../postgres/Iso.ts"
+import type { WebhookDelivery } from "../commit/LogStorage.ts"
+import * as Outbox from "../outbox/Outbox.ts"
+import type { Meta } from "../commit/RecordedEvents.ts"
+import type { Signing } from "../readmodels/Webhooks.ts"
+
+/** Attempts kept in a delivery's history: all of the retry table, and as many replays again. */
+export const MAX_HISTORY = 32
+/** The type of a call that only tries the endpoint out; it stands in no stream. */
+export const TEST_TYPE = "webhook.test"
+
+/** One call as it went: what was sent, what came back. */
+export interface Attempt {
+  readonly at: string
+  readonly url: string
+  readonly address: string | null
+  readonly request_headers: Readonly<Record<string, string>>
+  readonly status: number | null
+  readonly response_headers: Readonly<Record<string, string>>
+  /** The first 4 KB. */
+  readonly response_body: string | null
+  readonly duration_ms: number
+  readonly error: string | null
+}
+
+export interface DeliveryRecord {
+  readonly object: "webhook_delivery"
+  readonly id: string
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly event_type: string
+  readonly status: "pending" | "delivered" | "failed"
+  readonly attempts: number
+  readonly created_at: string
+  readonly next_attempt_at: string | null
+  readonly delivered_at: string | null
+  readonly history: ReadonlyArray<Attempt>
+}
+
+export const insert = (sql: PgClient.PgClient, deliveries: ReadonlyArray<WebhookDelivery>) => sql`
+  INSERT INTO webhook_deliveries
+    (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, next_attempt_at)
+  SELECT account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, created_at
+  FROM jsonb_populate_recordset(NULL::webhook_deliveries, ${PgTypes.jsonb(deliveries)})
+  ON CONFLICT (account_id, webhook_id, event_id) DO NOTHING`
+
+const columns = (sql: PgClient.PgClient) => sql`
+  'webhook_delivery' AS object, id, webhook_id, event_id, event_type, status, attempts, history,
+  ${iso(sql, "created_at")} AS created_at, ${iso(sql, "next_attempt_at")} AS next_attempt_at,
+  ${iso(sql, "delivered_at")} AS delivered_at`
+
+export interface ListQuery {
+  readonly account_id: string
+  readonly webhook_id: string
+  readonly limit: number
+  /** The id of the last one seen; newest first. */
+  readonly after?: string
+  readonly status?: DeliveryRecord["status"]
+}
+
+export const list = Effect.fn("WebhookDeliveries.list")(function* (query: ListQuery) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<DeliveryRecord>`
+    SELECT ${columns(sql)} FROM webhook_deliveries
+    WHERE account_id = ${query.account_id} AND webhook_id = ${query.webhook_id}
+      ${query.after === undefined ? sql.literal("") : sql`AND id < ${query.after}`}
+      ${query.status === undefined ? sql.literal("") : sql`AND status = ${query.status}`}
+    ORDER BY id DESC LIMIT ${query.limit}::int`)
+})
+
+export const find = Effect.fn("WebhookDeliveries.find")(function* (account_id: string, webhook_id: string, id: string) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<DeliveryRecord>`
+    SELECT ${columns(sql)} FROM webhook_deliveries
+    WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}`)
+  return Option.fromUndefinedOr(rows[0])
+})
+
+/** Calls the endpoint once more with the same event, from the first attempt on. */
+export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
+  account_id: string,
+  webhook_id: string,
+  id: string,
+  now: string,
+) {
+  const sql = yield* PgClient.PgClient
+  const again = Effect.gen(function* () {
+    // Held before the delivery, as whoever settles its call does.
+    yield* Outbox.hold(sql, [id])
+    const rows = yield* sql<DeliveryRecord>`
+      UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = ${now}::timestamptz
+      WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}
+      RETURNING ${columns(sql)}`
+    if (rows.length > 0) yield* Outbox.arm(sql, [call(account_id, webhook_id, id, now)], now)
+    return Option.fromUndefinedOr(rows[0])
+  })
+  return yield* Effect.orDie(again.pipe(sql.withTransaction, outOfDeadlock))
+})
+
+export const MAX_DEADLOCKS = 5
+/** Rows that were not there when the others were taken may still be taken by two in opposite order. */
+export const outOfDeadlock = <A, R>(effect: Effect.Effect<A, SqlError.SqlError, R>) =>
+  Effect.retry(effect, { while: (error) => error.reason._tag === "DeadlockError", times: MAX_DEADLOCKS })
+
+/** A call with a made-up event, to see whether the endpoint is there and checks signatures. */
+export const test = Effect.fn("WebhookDeliveries.test")(function* (delivery: WebhookDelivery) {
+  const sql = yield* PgClient.PgClient
+  const { account_id, created_at, id, webhook_id } = delivery
+  yield* Effect.orDie(
+    sql.withTransaction(
+      Effect.andThen(
+        insert(sql, [delivery]),
+        Outbox.arm(sql, [call(account_id, webhook_id, id, created_at)], created_at),
+      ),
+    ),
+  )
+})
+
+const call = (account_id: string, webhook_id: string, id: string, now: string) => ({
+  id,
+  account_id: account_id as WebhookDelivery["account_id"],
+  kind: "webhook" as const,
+  stream_id: webhook_id,
+  available_at: now,
+  attempt: 0,
+  payload: {},
+})
+
+/** All that a dispatch needs, read in one go for many. */
+export interface Dispatch {
+  readonly account_id: string
+  readonly id: string
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly event_type: string
+  readonly created_at: string
+  readonly attempts: number
+  /** Null where the webhook is switched off or gone. */
+  readonly webhook: { readonly url: string; readonly signing: Signing } | null
+  readonly event: {
+    readonly version: number
+    readonly stream: string
+    readonly stream_id: string
+    readonly type: string
+    readonly data: Readonly<Record<string, unknown>>
+    readonly meta: Meta
+    readonly recorded_at: string
+  } | null
+  readonly email: Readonly<Record<string, unknown>> | null
+}
+
+export const dispatches = (
+  sql: PgClient.PgClient,
+  account_ids: ReadonlyArray<string>,
+  ids: ReadonlyArray<string>,
+  upcast = DomainEvent.upcast,
+) => Effect.map(select(sql, account_ids, ids), (rows) => rows.map((row) => inNewestShape(row, upcast)))
+
+/** As everybody else who reads the log sees it. */
+const inNewestShape = (dispatch: Dispatch, upcast: typeof DomainEvent.upcast): Dispatch => {
+  const { event } = dispatch
+  return event === null
+    ? dispatch
+    : { ...dispatch, event: { ...event, data: upcast(event.type, event.meta.schema_version, event.data) } }
+}
+
+const select = (
+  sql: PgClient.PgClient,
+  account_ids: ReadonlyArray<string>,
+  ids: ReadonlyArray<string>,
+) => sql<Dispatch>`
+  SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.attempts, ${iso(sql, "d.created_at")} AS created_at,
+    CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing) END
+      AS webhook, l.record AS email,
+    CASE WHEN e.position IS NOT NULL THEN jsonb_build_object('version', e.version, 'stream', e.stream,
+      'stream_id', e.stream_id, 'type', e.type, 'data', e.data, 'meta', e.meta,
+      'recorded_at', ${iso(sql, "e.recorded_at")}) END AS event
+  FROM unnest(${account_ids}::text[], ${ids}::text[]) AS wanted(account_id, id)
+  JOIN webhook_deliveries d USING (account_id, id)
+  LEFT JOIN webhooks w ON w.account_id = d.account_id AND w.id = d.webhook_id
+  LEFT JOIN events e ON e.account_id = d.account_id AND e.stream_id = d.stream_id AND e.version = d.stream_version
+  LEFT JOIN email_log l ON l.account_id = d.account_id AND l.id = d.stream_id`
+
+export interface Settled {
+  readonly account_id: string
+  readonly id: string
+  readonly status: DeliveryRecord["status"]
+  readonly next_attempt_at: string | null
+  readonly delivered_at: string | null
+  readonly attempt: Attempt
+  /** The lease under which the call was made, and the time for which its row was armed. */
+  readonly token: string
+  readonly armed_at: string
+}
+
+/**
+ * Writes down how calls went and re-arms or removes their outbox rows, in one statement and only where the lease still
+ * holds: what a stale holder saw is dropped, the call that replaced it will tell. A row that was armed anew during its
+ * call is to be called again, as whoever asked for the replay was promised.
+ */
+export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<{ readonly id: string }>`
+  WITH seen AS (
+    SELECT * FROM jsonb_to_recordset(${PgTypes.jsonb(settled)}) AS s(account_id text, id text, status text,
+      next_attempt_at timestamptz, delivered_at timestamptz, attempt jsonb, token text, armed_at timestamptz)
+  ), held AS MATERIALIZED (
+    SELECT s.*, date_trunc('milliseconds', o.available_at) > s.armed_at AS anew
+    FROM outbox o JOIN seen s ON s.id = o.id AND s.token = o.lease_token ORDER BY o.id FOR UPDATE OF o
+  ), done AS (
+    DELETE FROM outbox o USING held s WHERE o.id = s.id AND s.next_attempt_at IS NULL AND NOT s.anew
+  ), later AS (
+    UPDATE outbox o SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
+      available_at = CASE WHEN s.anew THEN o.available_at ELSE s.next_attempt_at END,
+      attempt = CASE WHEN s.anew THEN o.attempt ELSE o.attempt + 1 END
+    FROM held s WHERE o.id = s.id AND (s.anew OR s.next_attempt_at IS NOT NULL)
+  ), fared AS MATERIALIZED (
+    SELECT d.account_id, d.webhook_id, min(s.attempt ->> 'at')::timestamptz AS since, bool_or(s.status = 'delivered') AS ok
+    FROM held s JOIN webhook_deliveries d ON d.account_id = s.account_id AND d.id = s.id
+    GROUP BY 1, 2 ORDER BY 1, 2
+  ), working AS (
+    DELETE FROM webhook_failures f USING fared WHERE fared.ok AND f.account_id = fared.account_id
+      AND f.webhook_id = fared.webhook_id
+  ), failing AS (
+    INSERT INTO webhook_failures
+    SELECT account_id, webhook_id, since FROM fared WHERE NOT ok AND NOT EXISTS (
+      SELECT FROM webhooks w WHERE w.account_id = fared.account_id AND w.id = fared.webhook_id AND w.removed)
+    ON CONFLICT DO NOTHING
+  )
+  UPDATE webhook_deliveries d
+  SET status = CASE WHEN s.anew THEN 'pending' ELSE s.status END, attempts = d.attempts + 1,
+    next_attempt_at = CASE WHEN s.anew THEN d.next_attempt_at ELSE s.next_attempt_at END,
+    delivered_at = coalesce(s.delivered_at, d.delivered_at),
+    history = (CASE WHEN jsonb_array_length(d.history) >= ${MAX_HISTORY}::int THEN d.history - 0 ELSE d.history END)
+      || jsonb_build_array(s.attempt)
+  FROM held s
+  WHERE d.account_id = s.account_id AND d.id = s.id
+  RETURNING d.id`
+
+/** The first failed call after the last that succeeded; null while the webhook works. */
+export const failingSince = Effect.fn("WebhookDeliveries.failingSince")(function* (
+  account_id: string,
+  webhook_id: string,
+) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly since: string }>`
+    SELECT ${iso(sql, "since")} AS since FROM webhook_failures
+    WHERE account_id = ${account_id} AND webhook_id = ${webhook_id}`)
+  return rows[0]?.since ?? null
+})
+
+/** How deleted webhooks fared is nobody's concern any more. */
+export const forgetFailures = Effect.fn("WebhookDeliveries.forgetFailures")(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    DELETE FROM webhook_failures f USING webhooks w
+    WHERE w.account_id = f.account_id AND w.id = f.webhook_id AND w.removed`)
+})
+
+/** Rows of a busy endpoint that one look sets aside. */
+export const MAX_PARKED = 5_000
+/** What is set aside comes back after this, spread over twice as long, and over more the more there is. */
+const PARK_SECONDS = 5
+const SPREAD_SECONDS_A_ROW = 0.01
+const MAX_SPREAD_SECONDS = 5 * 60
+
+/** Sets aside what waits for an endpoint that is too busy: a long backlog is not claimed again and again meanwhile. */
+export const park = (sql: PgClient.PgClient, account_id: string, webhook_id: string) =>
+  Effect.orDie(sql`
+    WITH waiting AS (
+      SELECT id FROM outbox
+      WHERE account_id = ${account_id} AND stream_id = ${webhook_id} AND kind = 'webhook' AND ready AND lease_token IS NULL
+      ORDER BY id LIMIT ${MAX_PARKED}::int FOR UPDATE SKIP LOCKED
+    )
+    UPDATE outbox o SET ready = false, available_at = ${later(sql, sql`(SELECT count(*) FROM waiting)`)}
+    FROM waiting w WHERE o.id = w.id`)
+
+/** The same for rows that were claimed: their leases end with it, and no attempt is counted. */
+export const setAside = (
+  sql: PgClient.PgClient,
+  rows: ReadonlyArray<{ readonly id: string; readonly token: string }>,
+) =>
+  Effect.orDie(sql`
+    UPDATE outbox o
+    SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
+      available_at = ${later(sql, sql`${rows.length}::int`)}
+    WHERE id = ANY(ARRAY(
+      SELECT o.id FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ token }) => token)}::text[]) AS held(id, token)
+      JOIN outbox o ON o.id = held.id AND o.lease_token = held.token ORDER BY o.id FOR UPDATE OF o))`)
+
+const later = (sql: PgClient.PgClient, rows: Statement.Fragment) => sql`
+  now() + make_interval(secs => ${PARK_SECONDS}::float8 + random()
+    * least(${MAX_SPREAD_SECONDS}::float8, greatest(${2 * PARK_SECONDS}::float8, ${rows} * ${SPREAD_SECONDS_A_ROW}::float8)))`

@@ -1,0 +1,110 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import * as Outbox from "../outbox/Outbox.ts"
+import { outOfDeadlock } from "./WebhookDeliveries.ts"
+
+/** Events that one replay takes at most; the next begins where it ended. */
+export const MAX_REPLAY_EVENTS = 10_000
+
+export interface Range {
+  readonly account_id: string
+  readonly webhook_id: string
+  readonly created_after: string
+  readonly created_before: string
+  /** The last event that an earlier replay of the range took. */
+  readonly after_position: bigint
+  /** Tags of events, as the log names them, with the type each is told by. */
+  readonly types: ReadonlyArray<{ readonly tag: string; readonly type: string }>
+  /** Fresh ids for events that this webhook was never told of: as many as the replay takes events. */
+  readonly ids: ReadonlyArray<string>
+  readonly now: string
+}
+
+export interface Replayed {
+  readonly queued: number
+  /** Where the next replay of the range goes on; null where all of it was taken. */
+  readonly next_position: bigint | null
+}
+
+/**
+ * Positions are given out in the order of time but for what nodes' clocks differ by and a commit waits: seconds, and with a
+ * clock that is badly off minutes. An event is looked for so much further to both sides than its time says.
+ */
+export const UNORDERLY_MS = 60 * 60 * 1000
+/** It is not worth a question to know a place more exactly. */
+const NEAR_POSITIONS = 1_000n
+
+/** Between which positions the account's log comes to a moment. Each question looks at one event, by its key. */
+const positionBefore = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  { account_id, after_position }: Range,
+  moment: string,
+  shift_ms: number,
+) {
+  const [last] = yield* sql<{ readonly position: bigint }>`
+    SELECT position FROM events WHERE account_id = ${account_id} ORDER BY position DESC LIMIT 1`
+  let atLeast = after_position
+  let atMost = last?.position ?? atLeast
+  while (atMost - atLeast > NEAR_POSITIONS) {
+    const middle = (atLeast + atMost) / 2n
+    const [found] = yield* sql<{ readonly position: bigint; readonly before: boolean }>`
+      SELECT position, recorded_at < ${moment}::timestamptz + make_interval(secs => ${shift_ms / 1000}::float8) AS before
+      FROM events WHERE account_id = ${account_id} AND position > ${middle}::bigint ORDER BY position LIMIT 1`
+    if (found?.before === true && found.position <= atMost) atLeast = found.position
+    else atMost = middle
+  }
+  return { atLeast, atMost }
+})
+
+/**
+ * Replays a stretch of the account's history, also to a webhook younger than the events. It goes on by position, which no
+ * two events share as they may share an instant. What is committed behind that position meanwhile is told by itself.
+ */
+export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range) {
+  const sql = yield* PgClient.PgClient
+  const { account_id, created_after, created_before, ids, now, types, webhook_id } = range
+  const from = yield* Effect.orDie(positionBefore(sql, range, created_after, -UNORDERLY_MS))
+  const to = yield* Effect.orDie(positionBefore(sql, range, created_before, UNORDERLY_MS))
+  const again = sql<{ readonly queued: number; readonly more: boolean; readonly position: bigint | null }>`
+    WITH chosen AS (
+      SELECT e.event_id, e.position, e.stream_id, e.version, t.type, row_number() OVER (ORDER BY e.position) AS n
+      FROM events e
+      JOIN unnest(${types.map(({ tag }) => tag)}::text[], ${types.map(({ type }) => type)}::text[]) AS t(tag, type)
+        ON e.type = t.tag
+      WHERE e.account_id = ${account_id} AND e.position > ${from.atLeast}::bigint
+        AND e.position <= ${to.atMost}::bigint AND e.recorded_at >= ${created_after}::timestamptz
+        AND e.recorded_at < ${created_before}::timestamptz
+      ORDER BY e.position LIMIT ${ids.length + 1}::int
+    ), held AS MATERIALIZED (
+      -- Before the deliveries, and in the order of their ids, as whoever settles their calls does.
+      SELECT o.id FROM chosen c
+      JOIN webhook_deliveries d ON d.account_id = ${account_id} AND d.webhook_id = ${webhook_id} AND d.event_id = c.event_id
+      JOIN outbox o ON o.id = d.id ORDER BY o.id FOR UPDATE OF o
+    ), told AS (
+      INSERT INTO webhook_deliveries AS d
+        (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, next_attempt_at)
+      SELECT ${account_id}, i.id, ${webhook_id}, c.event_id, c.type, c.stream_id, c.version, ${now}::timestamptz,
+        ${now}::timestamptz
+      FROM chosen c JOIN unnest(${ids}::text[]) WITH ORDINALITY AS i(id, n) ON i.n = c.n
+      WHERE (SELECT count(*) FROM held) >= 0
+      ON CONFLICT (account_id, webhook_id, event_id)
+        DO UPDATE SET status = 'pending', next_attempt_at = excluded.next_attempt_at
+      RETURNING d.id
+    ), armed AS (
+      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload, ready)
+      SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}', true FROM told
+      ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0, payload = '{}', ready = true
+    )
+    SELECT (SELECT count(*)::int FROM told) AS queued, count(*) > ${ids.length}::int AS more,
+      max(position) FILTER (WHERE n <= ${ids.length}::int) AS position
+    FROM chosen`
+  const [done] = yield* Effect.orDie(
+    again.pipe(
+      Effect.tap(([row]) => (row?.queued === 0 ? Effect.void : Effect.asVoid(Outbox.wake(sql, "webhook")))),
+      sql.withTransaction,
+      outOfDeadlock,
+    ),
+  )
+  if (done === undefined) return yield* Effect.die("an aggregate without a row")
+  return { queued: done.queued, next_position: done.more ? done.position : null } satisfies Replayed
+})

@@ -1,0 +1,232 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Redacted, Schema } from "effect"
+import { randomBytes } from "node:crypto"
+import pg from "pg"
+import { make } from "../../../apps/server/src/signIn/betterAuth.ts"
+import { type Options, placed } from "../../../apps/server/src/signIn/Options.ts"
+import * as requests from "../../../apps/server/src/signIn/requests.ts"
+import { browser, House } from "../../server/signIn/house.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { freePort, Service } from "../../support/process/service.ts"
+
+const PASSWORD = "correct horse battery"
+
+/** Every endpoint that the sign-in library would serve by itself, as `POST /sign-in/email`. */
+const endpointsOf = async (oidc: Options["oidc"]): Promise<ReadonlyArray<string>> => {
+  const unused = () => Promise.reject(new Error("nothing is asked here"))
+  const pool = new pg.Pool({ host: "127.0.0.1", port: 9 })
+  const { api } = await make(
+    {
+      ...placed("http://127.0.0.1:3025"),
+      secret: randomBytes(32).toString("base64"),
+      oidc,
+      beforeSession: unused,
+      afterSession: unused,
+      endSessions: unused,
+      proofs: { version: unused, end: unused, endSession: unused, endVerification: unused },
+      guarding: {
+        now_ms: unused,
+        identities: unused,
+        allows: unused,
+        authenticatorOf: unused,
+        acceptCounter: unused,
+        acceptStep: unused,
+      },
+      log: () => {},
+    },
+    pool,
+  )
+  await pool.end()
+  const endpoints: ReadonlyArray<unknown> = Object.values(api)
+  return endpoints.flatMap((endpoint) => {
+    const { options, path } = endpoint as {
+      readonly path?: string
+      readonly options: { readonly method?: string | ReadonlyArray<string> }
+    }
+    return path === undefined ? [] : [options.method ?? []].flat().map((method) => `${method} ${path}`)
+  })
+}
+
+describe("the sign-in library", () => {
+  it("is reachable by what the dashboard uses, and by none of its other endpoints", async () => {
+    const all = await endpointsOf(undefined)
+    const open = all.filter((each) => {
+      const [method = "", path = ""] = each.split(" ")
+      return requests.find(method, path, true) !== undefined
+    })
+    assert.isAbove(all.length, 40)
+    assert.deepStrictEqual(open.toSorted(), [
+      "GET /get-session",
+      "GET /list-sessions",
+      "GET /passkey/generate-authenticate-options",
+      "GET /passkey/generate-register-options",
+      "GET /passkey/list-user-passkeys",
+      "POST /change-password",
+      "POST /passkey/delete-passkey",
+      "POST /passkey/verify-authentication",
+      "POST /passkey/verify-registration",
+      "POST /reset-password",
+      "POST /revoke-session",
+      "POST /sign-in/email",
+      "POST /sign-in/social",
+      "POST /sign-out",
+      "POST /two-factor/disable",
+      "POST /two-factor/enable",
+      "POST /two-factor/verify-backup-code",
+      "POST /two-factor/verify-totp",
+      "POST /update-user",
+    ])
+  })
+})
+
+/** A body that its schema takes, for each path that takes one. */
+const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "/auth/sign-in/email": { email: "a@b.cc", password: "x" },
+  "/auth/two-factor/verify-totp": { code: "000000" },
+  "/auth/two-factor/verify-backup-code": { code: "00000-00000" },
+  "/auth/two-factor/enable": { password: "x" },
+  "/auth/two-factor/disable": { password: "x" },
+  "/auth/change-password": { currentPassword: "x", newPassword: PASSWORD },
+  "/auth/reset-password": { token: "x", newPassword: PASSWORD },
+  "/auth/update-user": { name: "x" },
+  "/auth/revoke-session": { token: "x" },
+  "/auth/passkey/delete-passkey": { id: "x" },
+  "/auth/sign-out": {},
+}
+const BAD_TEXTS = [
+  "\u0000",
+  "a\u0000b",
+  "\ud800",
+  "a\udfff",
+  "x".repeat(40_000),
+  "a\r\nSet-Cookie: b=c",
+  7,
+  null,
+  [],
+  {},
+]
+
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a request below /auth", (it) => {
+  it.effect("is refused in the one shape before the library sees it, whichever field is wrong", () =>
+    Effect.gen(function* () {
+      const { url } = yield* House
+      for (const [path, body] of Object.entries(BODIES)) {
+        const wrong: ReadonlyArray<Readonly<Record<string, unknown>>> = [
+          ...Object.keys(body).flatMap((field) => BAD_TEXTS.map((bad) => ({ ...body, [field]: bad }))),
+          ...Object.keys(body).map((field) => ({ ...body, [field]: undefined })),
+          { ...body, callbackURL: "https://evil.test/" },
+          { ...body, disableSession: true },
+          { ...body, operator: true },
+        ]
+        for (const sent of wrong) {
+          const { headers, json, status } = yield* browser(url).ask("POST", path, { body: sent })
+          const said = `${path} ${JSON.stringify(sent).slice(0, 200)}: ${status} ${JSON.stringify(json).slice(0, 200)}`
+          assert.strictEqual(status, 400, said)
+          assert.strictEqual(json.error?.reason, "validation_failed", said)
+          assert.strictEqual(json.error.request_id, headers.get("x-request-id"), said)
+          assert.strictEqual(headers.get("cache-control"), "no-store", said)
+        }
+      }
+    }),
+  )
+
+  it.effect("is refused with a query that nobody asked for, and leads nowhere but to pages of ours", () =>
+    Effect.gen(function* () {
+      const { url } = yield* House
+      const page = browser(url)
+      for (const path of ["/auth/get-session?disableRefresh=true", "/auth/list-sessions?x=1"])
+        assert.strictEqual((yield* page.ask("GET", path)).status, 400, path)
+      for (const path of [
+        "/auth",
+        "/auth/",
+        "/auth//get-session",
+        "/auth/get-session/",
+        "/auth/%67et-session",
+        "/auth/ok",
+      ])
+        assert.strictEqual((yield* page.ask("GET", path)).status, 404, path)
+      const body = requests.find("POST", "/sign-in/social", true)?.body
+      const takes = (callbackURL: string) =>
+        body !== undefined && Schema.is(body)({ provider: "oidc", callbackURL, errorCallbackURL: "/sign-in" })
+      assert.isTrue(takes("/emails?status=bounced"))
+      for (const foreign of ["https://evil.test/", "//evil.test", "/\\evil.test", "/\t/evil.test", "evil", ""])
+        assert.isFalse(takes(foreign), foreign)
+    }),
+  )
+})
+
+/** Told by nobody but our own logger: a line of JSON with a level, at a time. */
+const isOurs = (line: string): boolean => {
+  try {
+    const { level, message, timestamp } = JSON.parse(line) as Record<string, unknown>
+    return [level, message, timestamp].every((field) => typeof field === "string")
+  } catch {
+    return false
+  }
+}
+
+layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })("a database that fails", (it) => {
+  it.effect("is said by our own log alone, and by no row, address, token or statement, there or in an answer", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const sql = yield* PgClient.PgClient
+      const port = yield* Effect.promise(() => freePort())
+      const env = {
+        PORT: String(port),
+        SMTP_PORT: String(yield* Effect.promise(() => freePort())),
+        DATABASE_URL: Redacted.value(url),
+        WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64"),
+        LOG_LEVEL: "All",
+        TRUSTED_PROXIES: "127.0.0.0/8",
+      }
+      const service = yield* Effect.acquireRelease(
+        Effect.sync(() => new Service(["start"], env)),
+        (started) => Effect.promise(() => started.stop("SIGKILL")),
+      )
+      const welcome = yield* Effect.promise(() => service.says("API key    wb_").then(() => service.says("\n\n")))
+      const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(welcome) ?? []
+      const base = `http://127.0.0.1:${port}`
+      const page = browser(base)
+      assert.strictEqual((yield* page.signIn({ email, password })).status, 200)
+      const greeted = service.output.length
+
+      // Whatever is written from here on fails, and Postgres says which row it was.
+      for (const table of ["user_sessions", "user_verifications", "users", "user_two_factors"])
+        yield* sql.unsafe(`ALTER TABLE ${table} ADD CONSTRAINT ${table}_fails CHECK (false) NOT VALID`)
+      const asks = [
+        () => page.ask("POST", "/auth/update-user", { body: { name: "A telling name" } }),
+        () => page.ask("POST", "/auth/two-factor/enable", { body: { password } }),
+        () => browser(base).signIn({ email, password }),
+        () => browser(base).ask("GET", "/auth/passkey/generate-authenticate-options"),
+        () => page.ask("GET", "/auth/passkey/generate-register-options?name=Telling"),
+      ]
+      const seen = yield* Effect.forEach(asks, (ask) => ask())
+      // And from here on every statement does.
+      yield* sql.unsafe("ALTER TABLE user_sessions RENAME COLUMN token TO gone")
+      yield* sql.unsafe("ALTER TABLE user_verifications RENAME COLUMN identifier TO gone")
+      const more = yield* Effect.forEach(
+        [
+          ...asks,
+          () => page.ask("GET", "/auth/get-session"),
+          () => browser(base).ask("POST", "/auth/reset-password", { body: { token: "a", newPassword: PASSWORD } }),
+        ],
+        (ask) => ask(),
+      )
+      for (const { json, status } of [...seen, ...more]) {
+        assert.deepStrictEqual([status, json.error?.reason], [500, "internal_error"], JSON.stringify(json))
+        assert.notMatch(JSON.stringify(json), /user_|better|constraint|column/iu)
+      }
+      yield* Effect.promise(() => service.stop())
+      const said = service.output.slice(greeted)
+      const lines = said.split("\n").filter((line) => line !== "")
+      assert.isAtLeast(lines.filter((line) => line.includes("the sign-in library failed")).length, 5)
+      assert.deepStrictEqual(
+        lines.filter((line) => !isOurs(line)),
+        [],
+      )
+      for (const secret of [email, password, "A telling name", "Telling", "Failing row", "better-auth:", "insert into"])
+        assert.notInclude(said, secret)
+    }),
+  )
+})

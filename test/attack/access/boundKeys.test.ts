@@ -1,0 +1,371 @@
+import { Api } from "@waybill/api/Api"
+import * as BoundKeys from "@waybill/api/BoundKeys"
+import { assert, describe, it as plain, layer } from "@effect/vitest"
+import type * as DomainName from "@waybill/domain/domain/DomainName"
+import * as Email from "@waybill/domain/email/Email"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Effect } from "effect"
+import { OpenApi } from "effect/http-api"
+import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
+import { Lab } from "../../server/http/httpLab.ts"
+import * as Smtp from "../../server/smtp/support.ts"
+
+const SECRETS = ["second.example.org", "gone@example.org", "Second subject", "other.test"]
+const LATER = "2030-01-01T00:00:00Z"
+const HOUR = "2026-11-01T10:00:00Z"
+
+/** An account with two domains, one of everything for each, and an administrative key bound to the first. */
+const furnished = Effect.gen(function* () {
+  const lab = yield* Lab
+  const account = yield* lab.account()
+  const { secret: whole } = yield* lab.key(account)
+  const { id: bound_id, secret: bound } = yield* lab.key(account, { domain: "acme.test" })
+  const { id: other_id, secret: other } = yield* lab.key(account, { domain: "other.test" })
+  const ask = (key: string, method: string, path: string, body?: unknown, headers = {}) =>
+    lab.ask(method, path, { key, headers, ...(body === undefined ? {} : { body }) })
+  const domains = yield* Effect.forEach(["acme.test", "other.test"], (name) =>
+    Effect.map(ask(whole, "POST", "/v1/domains", { name }), ({ json }) => json.id as string),
+  )
+  const send = (from: string, subject: string, to: string) =>
+    Effect.map(
+      ask(whole, "POST", "/v1/email/send", { from: `hi@${from}`, to, subject, scheduled_at: soon() }),
+      ({ json }) => json.id as string,
+    )
+  const mail = yield* send("acme.test", "First subject", "ana@first.example.org")
+  const others = yield* send("other.test", "Second subject", "bo@second.example.org")
+  yield* ask(whole, "POST", "/v1/suppressions", { email: "gone@example.org" })
+  const webhook = (yield* ask(whole, "POST", "/v1/webhooks", { url: "https://example.org/x", events: ["*"] })).json.id
+  for (const [id, subject] of [
+    [mail, "First subject"],
+    [others, "Second subject"],
+  ])
+    yield* Effect.orDie(lab.sql`
+      INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
+      VALUES (${account}, ${id}, '{}', ${subject}, '', 0, ''::bytea, now() + interval '1 day')`)
+  for (const domain of ["acme.test", "other.test"])
+    yield* Effect.orDie(lab.sql`
+      INSERT INTO email_stats (account_id, tag, hour, domain, measure, bucket, count)
+      VALUES (${account}, '', ${HOUR}::timestamptz, ${domain}, 'accepted', 0, ${domain === "acme.test" ? 1 : 41})`)
+  return { lab, account, whole, bound, bound_id, other, other_id, ask, domains, mail, others, webhook }
+})
+
+const soon = () => new Date(Date.now() + 3_600_000).toISOString()
+
+type Furnished = Effect.Success<typeof furnished>
+
+/** What each endpoint is asked about the other domain; `path` alone for a GET of a list. */
+interface Case {
+  readonly path?: (at: Furnished) => string
+  readonly body?: unknown
+}
+
+const ofMail = (suffix = "", body?: unknown): Case => ({ path: ({ others }) => `/v1/email/${others}${suffix}`, body })
+const ofDomain = (suffix = "", body?: unknown): Case => ({ path: () => `/v1/domains/other.test${suffix}`, body })
+const message = { from: "hi@other.test", to: "bo@second.example.org", subject: "x" }
+
+/** Endpoints that name something of another domain, which a bound key is refused with a 403. */
+const NAMED: Readonly<Record<string, Case>> = {
+  "emails.send": { path: () => "/v1/email/send", body: message },
+  "emails.sendBatch": { path: () => "/v1/email/send/batch", body: { emails: [message] } },
+  "emails.cancel": ofMail("/cancel"),
+  "emails.reschedule": ofMail("", { scheduled_at: LATER }),
+  "emails.resend": ofMail("/resend"),
+  "logs.get": { path: ({ others }) => `/v1/email/logs/${others}` },
+  "logs.events": { path: ({ others }) => `/v1/email/logs/${others}/events` },
+  "domains.get": ofDomain(),
+  "domains.add": { path: () => "/v1/domains", body: { name: "third.test" } },
+  "domains.verify": ofDomain("/verify"),
+  "domains.rotateDkim": ofDomain("/dkim/rotate"),
+  "domains.addEd25519": ofDomain("/dkim/ed25519"),
+  "domains.rotateEd25519": ofDomain("/dkim/ed25519/rotate"),
+  "domains.removeEd25519": ofDomain("/dkim/ed25519"),
+  "domains.update": ofDomain("", { open_tracking: false }),
+  "domains.remove": ofDomain(),
+  "apiKeys.get": { path: ({ other_id }) => `/v1/api-keys/${other_id}` },
+  "apiKeys.create": { path: () => "/v1/api-keys", body: { name: "x", scopes: ["admin"], domain: "other.test" } },
+  "apiKeys.revoke": { path: ({ other_id }) => `/v1/api-keys/${other_id}` },
+}
+
+/** Endpoints that name nothing, and so show or change what belongs to the key's domain. */
+const FILTERED: ReadonlyArray<string> = [
+  "logs.list",
+  "domains.list",
+  "apiKeys.list",
+  "sandbox.list",
+  "sandbox.get",
+  "sandbox.remove",
+  "sandbox.clear",
+  "stats.get",
+]
+
+interface Operation {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+}
+
+const operations: ReadonlyArray<Operation> = Object.entries(OpenApi.fromApi(Api).paths).flatMap(([path, methods]) =>
+  Object.entries(methods as Record<string, { readonly operationId: string }>).map(([method, { operationId }]) => ({
+    id: operationId,
+    method: method.toUpperCase(),
+    path,
+  })),
+)
+const underV1 = operations.filter(({ path }) => path.startsWith("/v1/"))
+const ruleOf = ({ id }: Operation) => BoundKeys.ruleOf(...(id.split(".") as [string, string]))
+
+describe("every endpoint", () => {
+  plain("has a decision for bound keys, and a test of it", () => {
+    const decided = Object.entries(BoundKeys.RULES).flatMap(([group, rules]) =>
+      Object.keys(rules).map((endpoint) => `${group}.${endpoint}`),
+    )
+    assert.sameMembers(
+      underV1.map(({ id }) => id),
+      decided,
+    )
+    assert.sameMembers(
+      underV1.filter((each) => ruleOf(each) === "own domain").map(({ id }) => id),
+      [...Object.keys(NAMED), ...FILTERED],
+    )
+    assert.strictEqual(BoundKeys.ruleOf("letters", "burn"), "whole account")
+  })
+})
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a key bound to a domain", (it) => {
+  it.effect("is refused at every endpoint that names something of another domain, which stays as it is", () =>
+    Effect.gen(function* () {
+      const at = yield* furnished
+      for (const operation of underV1) {
+        const asked = NAMED[operation.id]
+        if (asked === undefined) continue
+        const path = asked.path?.(at) ?? operation.path
+        const { json, status, text } = yield* at.ask(at.bound, operation.method, path, asked.body)
+        const reasons = operation.id === "apiKeys.create" ? "more_than_the_key" : "domain_not_allowed"
+        assert.deepStrictEqual([operation.id, status, json?.error?.reason], [operation.id, 403, reasons])
+        for (const secret of ["second.example.org", "Second subject"]) assert.notInclude(text, secret, operation.id)
+      }
+      const record = (yield* at.ask(at.whole, "GET", `/v1/email/logs/${at.others}`)).json
+      assert.deepStrictEqual([record.status, record.version], ["queued", 1])
+      assert.strictEqual((yield* at.ask(at.whole, "GET", "/v1/domains/other.test")).status, 200)
+      assert.strictEqual((yield* at.ask(at.other, "GET", "/v1/session")).status, 200)
+    }),
+  )
+
+  it.effect("is refused at every endpoint that belongs to the whole account", () =>
+    Effect.gen(function* () {
+      const at = yield* furnished
+      const whole = underV1.filter((each) => ruleOf(each) === "whole account")
+      assert.isAbove(whole.length, 20)
+      for (const { id, method, path } of whole) {
+        const filled = path
+          .replace("{delivery_id}", "whd_00000000000000000000000000")
+          .replace("{email}", "gone@example.org")
+          .replace("{id}", path.includes("/webhooks/") ? at.webhook : "usr_00000000000000000000000000")
+        const { json, status, text } = yield* at.ask(at.bound, method, filled, method === "POST" ? {} : undefined)
+        assert.deepStrictEqual([id, status, json?.error?.reason], [id, 403, "domain_not_allowed"])
+        for (const secret of SECRETS) assert.notInclude(text, secret, id)
+      }
+    }),
+  )
+
+  it.effect("sees in every list, number and inbox what belongs to its domain, and empties no more", () =>
+    Effect.gen(function* () {
+      const at = yield* furnished
+      const get = (path: string) => at.ask(at.bound, "GET", path)
+      const ids = (path: string) =>
+        Effect.map(get(path), ({ json }) => json.data.map(({ id }: { readonly id: string }) => id))
+      assert.deepStrictEqual(yield* ids("/v1/email/logs"), [at.mail])
+      assert.deepStrictEqual(yield* ids("/v1/email/logs?status=queued&domain=acme.test"), [at.mail])
+      assert.deepStrictEqual(yield* ids("/v1/email/logs?from=hi@other.test"), [])
+      assert.deepStrictEqual(yield* ids("/v1/email/logs?to=bo@second.example.org"), [])
+      assert.deepStrictEqual(yield* ids("/v1/email/logs?subject=subject"), [at.mail])
+      assert.strictEqual((yield* get("/v1/email/logs?domain=other.test")).json.error.reason, "domain_not_allowed")
+      assert.deepStrictEqual(yield* ids("/v1/domains"), [at.domains[0]])
+      assert.deepStrictEqual(yield* ids("/v1/api-keys"), [at.bound_id])
+      assert.deepStrictEqual(yield* ids("/v1/sandbox/messages"), [at.mail])
+      const stretch = "from=2026-11-01T00:00:00Z&to=2026-11-02T00:00:00Z"
+      for (const group of ["", "&group_by=domain"]) {
+        const { data } = (yield* get(`/v1/stats?${stretch}${group}`)).json
+        assert.deepStrictEqual(
+          data.map(({ accepted }: { readonly accepted: number }) => accepted),
+          [1],
+        )
+      }
+      assert.strictEqual((yield* get(`/v1/stats?${stretch}&domain=other.test`)).status, 403)
+      assert.strictEqual((yield* get(`/v1/sandbox/messages/${at.others}`)).status, 404)
+      const remove = (path: string) => at.ask(at.bound, "DELETE", path)
+      assert.strictEqual((yield* remove(`/v1/sandbox/messages/${at.others}`)).status, 404)
+      assert.strictEqual((yield* remove("/v1/sandbox/messages")).json.deleted, 1)
+      const left = (yield* at.ask(at.whole, "GET", "/v1/sandbox/messages")).json.data
+      assert.deepStrictEqual(
+        left.map(({ id }: { readonly id: string }) => id),
+        [at.others],
+      )
+    }),
+  )
+
+  it.effect("does with its own domain whatever its scopes allow", () =>
+    Effect.gen(function* () {
+      const at = yield* furnished
+      const ask = (method: string, path: string, body?: unknown) => at.ask(at.bound, method, path, body)
+      const own = [
+        yield* ask("POST", "/v1/email/send", { ...message, from: "hi@acme.test" }),
+        yield* ask("PATCH", `/v1/email/${at.mail}`, { scheduled_at: soon() }),
+        yield* ask("POST", `/v1/email/${at.mail}/resend`),
+        yield* ask("POST", `/v1/email/${at.mail}/cancel`),
+        yield* ask("GET", `/v1/email/logs/${at.mail}`),
+        yield* ask("GET", `/v1/email/logs/${at.mail}/events`),
+        yield* ask("GET", `/v1/domains/${at.domains[0]}`),
+        yield* ask("POST", "/v1/domains/acme.test/dkim/rotate"),
+        yield* ask("GET", `/v1/api-keys/${at.bound_id}`),
+        yield* ask("GET", "/v1/account"),
+        yield* ask("GET", "/v1/session"),
+        yield* ask("DELETE", `/v1/api-keys/${at.bound_id}`),
+      ]
+      assert.deepStrictEqual(
+        own.map(({ status }) => status),
+        own.map(() => 200),
+      )
+    }),
+  )
+
+  it.effect("makes keys that are bound like itself, and expire and are allowed no later and no further", () =>
+    Effect.gen(function* () {
+      const { account, ask, lab } = yield* furnished
+      const { secret: limited } = yield* lab.key(account, {
+        domain: "acme.test",
+        allowed_ips: ["127.0.0.0/8"],
+        expires_at: "2999-01-01T00:00:00.000Z",
+      })
+      const make = (body: object) => ask(limited, "POST", "/v1/api-keys", { name: "x", scopes: ["admin"], ...body })
+      const { json } = yield* make({})
+      assert.deepInclude(json, {
+        domain: "acme.test",
+        allowed_ips: ["127.0.0.0/8"],
+        expires_at: "2999-01-01T00:00:00.000Z",
+      })
+      assert.strictEqual((yield* ask(json.key, "GET", "/v1/session")).json.domain, "acme.test")
+      const narrower = { allowed_ips: ["127.0.0.1"], expires_at: "2998-01-01T00:00:00.000Z" }
+      assert.deepInclude((yield* make(narrower)).json, narrower)
+      for (const [path, more] of [
+        ["domain", { domain: "other.test" }],
+        ["allowed_ips", { allowed_ips: ["127.0.0.1", "0.0.0.0/0"] }],
+        ["allowed_ips", { allowed_ips: ["126.0.0.0/7"] }],
+        ["expires_at", { expires_at: "2999-01-01T00:00:00.001Z" }],
+      ] as const) {
+        const refused = yield* make(more)
+        assert.deepStrictEqual(
+          [refused.status, refused.json.error.reason, refused.json.error.details[0].path],
+          [403, "more_than_the_key", path],
+        )
+      }
+    }),
+  )
+
+  it.effect("makes no member's sign-in, and neither does a key that is limited otherwise", () =>
+    Effect.gen(function* () {
+      const { account, ask, bound, lab } = yield* furnished
+      const invite = (key: string) =>
+        ask(key, "POST", "/v1/members", { email: `m-${account}@example.org`, role: "member" })
+      assert.strictEqual((yield* invite(bound)).json.error.reason, "domain_not_allowed")
+      for (const limits of [{ allowed_ips: ["127.0.0.0/8"] }, { expires_at: "2999-01-01T00:00:00.000Z" }])
+        assert.strictEqual(
+          (yield* invite((yield* lab.key(account, limits)).secret)).json.error.reason,
+          "key_is_restricted",
+        )
+      const { json, status } = yield* invite((yield* lab.key(account)).secret)
+      assert.strictEqual(status, 201)
+      const { secret: limited } = yield* lab.key(account, { allowed_ips: ["127.0.0.0/8"] })
+      const link = yield* ask(limited, "POST", `/v1/members/${json.member.id}/link`)
+      assert.strictEqual(link.json.error.reason, "key_is_restricted")
+    }),
+  )
+
+  it.effect("is shown no answer that a key with another binding was given under the same idempotency key", () =>
+    Effect.gen(function* () {
+      const at = yield* furnished
+      const once = (key: string, path: string, body?: unknown) =>
+        at.ask(key, "POST", path, body, { "idempotency-key": "order-1" })
+      const cancel = `/v1/email/${at.others}/cancel`
+      assert.strictEqual((yield* once(at.whole, cancel)).status, 200)
+      assert.strictEqual((yield* once(at.bound, cancel)).json.error.reason, "domain_not_allowed")
+      for (const [path, body] of [
+        ["/v1/email/send", message],
+        ["/v1/email/send/batch", { emails: [message], mode: "permissive" }],
+        ["/v1/domains", { name: "third.test" }],
+        ["/v1/domains/other.test/verify", undefined],
+        ["/v1/api-keys", { name: "x", scopes: ["admin"] }],
+      ] as const) {
+        const first = yield* once(at.whole, path, body)
+        assert.isBelow(first.status, 300, path)
+        assert.strictEqual((yield* once(at.whole, path, body)).text, first.text)
+        const second = yield* once(at.bound, path, body)
+        assert.strictEqual(second.json.error.reason, "idempotency_key_reused", path)
+      }
+      // A secret is told again to the key alone that made it.
+      const again = yield* once((yield* at.lab.key(at.account)).secret, "/v1/api-keys", {
+        name: "x",
+        scopes: ["admin"],
+      })
+      assert.strictEqual(again.json.error.reason, "idempotency_key_reused")
+    }),
+  )
+})
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a key that may only send", (it) => {
+  it.effect("learns from cancel and reschedule what became of a mail, and not what it says or to whom", () =>
+    Effect.gen(function* () {
+      const at = yield* furnished
+      const { secret: sender } = yield* at.lab.key(at.account, { scopes: ["email:send"] })
+      const { secret: reader } = yield* at.lab.key(at.account, { scopes: ["email:send", "email:logs:read"] })
+      const moved = yield* at.ask(sender, "PATCH", `/v1/email/${at.others}`, { scheduled_at: soon() })
+      const canceled = yield* at.ask(sender, "POST", `/v1/email/${at.others}/cancel`, undefined, {
+        "idempotency-key": "c",
+      })
+      assert.deepInclude(moved.json, { id: at.others, status: "queued" })
+      assert.deepInclude(canceled.json, { id: at.others, status: "canceled" })
+      const full = yield* at.ask(reader, "POST", `/v1/email/${at.others}/cancel`, undefined, { "idempotency-key": "c" })
+      assert.deepInclude(full.json, { subject: "Second subject", to: ["bo@second.example.org"] })
+      const replayed = yield* at.ask(sender, "POST", `/v1/email/${at.others}/cancel`, undefined, {
+        "idempotency-key": "c",
+      })
+      assert.strictEqual(replayed.headers.get("idempotent-replayed"), "true")
+      for (const { text } of [moved, canceled, replayed])
+        for (const secret of ["second.example.org", "Second subject", "hi@"]) assert.notInclude(text, secret)
+      const { json } = yield* at.ask(sender, "POST", `/v1/email/${at.others}/resend`)
+      assert.notExists(json.subject)
+      const store = yield* EventStore
+      const state = yield* store.state(Email, { account_id: at.account, stream_id: at.others as never })
+      assert.strictEqual(state._tag === "Message" ? state.accepted.subject : "", "Second subject")
+    }),
+  )
+})
+
+layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a bound key over SMTP", (it) => {
+  it.effect("is not told of a message that a key with another binding handed in under the same idempotency key", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const { secret: bound } = yield* Effect.orDie(
+        createApiKey(acme.account_id, null, {
+          name: "bound",
+          scopes: ["email:send"],
+          domain: "other.test" as DomainName.DomainName,
+          allowed_ips: [],
+          expires_at: null,
+        }),
+      )
+      const hand = (secret: string) =>
+        Smtp.send(port, secret, {
+          from: `hi@${acme.domain}`,
+          to: "ana@example.org",
+          subject: "x",
+          text: "x",
+          headers: { "X-Idempotency-Key": "order-1" },
+        })
+      assert.match(yield* hand(acme.secret), /^250 /u)
+      assert.match(yield* hand(acme.secret), /\(idempotent replay\)$/u)
+      assert.match(yield* hand(bound), /^554 5\.5\.4 idempotency_key_reused: /u)
+    }),
+  )
+})

@@ -1,0 +1,148 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import * as RateLimit from "@waybill/domain/account/RateLimit"
+import { Admission } from "@waybill/store/admission/Admission"
+import { statement } from "@waybill/store/admission/AdmissionStatement"
+import * as KeyStanding from "@waybill/store/admission/KeyStanding"
+import { KeyUses } from "@waybill/store/admission/KeyUses"
+import { Effect, Layer } from "effect"
+import { Statement } from "effect/sql"
+import { crc32 } from "node:zlib"
+import { hashIn } from "../../../apps/server/src/http/middleware/Edge.ts"
+import { MAX_LOGIN_ATTEMPTS } from "../../../apps/server/src/smtp/Connection.ts"
+import { bare, paths, read } from "../../house/source.ts"
+import { Lab } from "../../server/http/httpLab.ts"
+import * as Smtp from "../../server/smtp/support.ts"
+import { plansOf } from "../../support/postgres/plans.ts"
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+/** The key with its last random digit changed, and the checksum that goes with it: as near as a guess comes. */
+const neighbourOf = (secret: string) => {
+  const end = ApiKeySecret.MARK.length + ApiKeySecret.BODY_CHARS
+  const body = `${secret.slice(ApiKeySecret.MARK.length, end - 1)}${secret[end - 1] === "A" ? "B" : "A"}`
+  let checksum = ""
+  for (let rest = crc32(body); rest > 0; rest = Math.floor(rest / 62)) checksum = (DIGITS[rest % 62] ?? "") + checksum
+  return `${ApiKeySecret.MARK}${body}${checksum.padStart(ApiKeySecret.CHECKSUM_CHARS, "0")}`
+}
+
+const nobodys = (nth: number) => ApiKeySecret.encode(new Uint8Array(ApiKeySecret.RANDOM_BYTES).fill(nth))
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API key", (it) => {
+  it.effect("is looked up by its hash alone, by one statement of one shape and plan, whatever was sent", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const { sql } = lab
+      const account = yield* lab.account()
+      const valid = (yield* lab.key(account)).secret
+      const revoked = yield* lab.key(account)
+      yield* lab.ask("DELETE", `/v1/api-keys/${revoked.id}`, { key: valid })
+      const expired = yield* lab.key(account, { expires_at: "2999-01-01T00:00:00.000Z" })
+      yield* Effect.orDie(sql`UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = ${expired.id}`)
+      const elsewhere = (yield* lab.key(account, { allowed_ips: ["192.0.2.0/24"] })).secret
+
+      const seen: Array<{ readonly text: string; readonly values: string }> = []
+      const listening = Layer.succeed(Statement.CurrentTransformer, (statement) => {
+        const [text, values] = statement.compile()
+        if (text.includes("rate_windows")) seen.push({ text, values: JSON.stringify(values) })
+        return Effect.succeed(statement)
+      })
+      const built = yield* Layer.build(
+        Layer.fresh(Admission.layer).pipe(Layer.provide(KeyUses.layer), Layer.provide(listening)),
+      )
+      const keys = [valid, neighbourOf(valid), revoked.secret, expired.secret, elsewhere, nobodys(1)]
+      const verdicts = yield* Effect.forEach(keys, (key) =>
+        Admission.use(({ admit }) =>
+          admit({ tokenHash: hashIn(`Bearer ${key}`), bucket: "other", address: "127.0.0.1" }),
+        ).pipe(Effect.provideContext(built)),
+      )
+      assert.deepStrictEqual(
+        verdicts.map((verdict) => (verdict._tag === "Unauthorized" ? verdict.reason : verdict._tag)),
+        ["Admitted", "unknown", "revoked", "expired", "address_not_allowed", "unknown"],
+      )
+      assert.strictEqual(seen.length, keys.length)
+      assert.strictEqual(new Set(seen.map(({ text }) => text)).size, 1)
+      for (const [nth, key] of keys.entries()) {
+        const said = seen[nth]?.values ?? ""
+        assert.include(said, hashIn(`Bearer ${key}`) ?? "no hash")
+        assert.notInclude(said, key.slice(0, ApiKeySecret.PREFIX_CHARS))
+      }
+
+      const asked = (key: string) => [
+        {
+          hash: hashIn(`Bearer ${key}`),
+          bucket: "other" as const,
+          address: "127.0.0.1",
+          anonymous: "ip/127.0.0.1",
+          requests: 1,
+          spentKey: undefined,
+          spentAnonymous: undefined,
+        },
+      ]
+      const steps = new Set<string>()
+      for (const key of keys) {
+        const [request] = yield* Effect.orDie(plansOf(sql, statement(sql, asked(key))))
+        const [login] = yield* plansOf(sql, KeyStanding.valid(hashIn(`Bearer ${key}`) ?? "", "127.0.0.1"))
+        steps.add(JSON.stringify([request?.steps, login?.steps]))
+        for (const plan of [request, login]) assert.include(plan?.steps ?? [], "Index Scan api_keys_by_hash")
+      }
+      assert.strictEqual(steps.size, 1)
+    }),
+  )
+
+  it.effect("is guessed under one limit, over HTTP and SMTP together, that the owner never meets", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const { secret } = yield* lab.key(yield* lab.account())
+      const port = yield* Smtp.submission()
+      const overHttp = Math.floor(RateLimit.ANONYMOUS_PER_MINUTE / 2)
+      const counted = Effect.map(
+        Effect.orDie(lab.sql<{ readonly n: number }>`
+          SELECT coalesce(sum(count), 0)::int AS n FROM rate_windows WHERE bucket = 'ip/127.0.0.1'`),
+        ([row]) => row?.n ?? 0,
+      )
+      const before = yield* counted
+      for (let nth = 0; nth < overHttp; nth++)
+        assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key: nobodys(nth) })).status, 401)
+      const connections = 5
+      for (let nth = 0; nth < connections; nth++) {
+        const client = yield* Smtp.raw(port)
+        const tries = Array.from({ length: MAX_LOGIN_ATTEMPTS + 1 }, (_, at) => Smtp.plain(nobodys(nth * 10 + at)))
+        const replies = yield* Effect.promise(() => client.all(["EHLO x", ...tries]))
+        assert.deepStrictEqual(
+          replies.slice(1).map((reply) => reply.slice(0, 3)),
+          [...tries.slice(1).map(() => "535"), "421"],
+        )
+      }
+      assert.strictEqual((yield* counted) - before, overHttp + connections * MAX_LOGIN_ATTEMPTS)
+
+      // The rest of the window, and of the next one, should a minute have just ended.
+      for (let nth = 0; nth < 2 * RateLimit.ANONYMOUS_PER_MINUTE; nth++)
+        if ((yield* lab.ask("GET", "/v1/account", { key: nobodys(nth % 250) })).status === 429) break
+      const late = yield* Smtp.raw(port)
+      const [, refused] = yield* Effect.promise(() => late.all(["EHLO x", Smtp.plain(nobodys(9))]))
+      assert.match(refused ?? "", /^(?:421 4\.7\.0 Too many failed logins from this address|535 5\.7\.8)/u)
+      assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key: secret })).status, 200)
+      const owner = yield* Smtp.raw(port)
+      const [, welcome] = yield* Effect.promise(() => owner.all(["EHLO x", Smtp.plain(secret)]))
+      assert.match(welcome ?? "", /^235 /u)
+    }),
+  )
+})
+
+describe("what is told apart by its bytes", () => {
+  it("is compared in constant time wherever a MAC or a token is looked at", () => {
+    const comparing = paths
+      .filter((path) => /^(?:packages|apps)\/.*\.ts$/u.test(path))
+      .map(read)
+      .filter(({ text }) => /\b(?:createHmac|timingSafeEqual|subtle\.verify)\b/u.test(bare(text)))
+    assert.isAbove(comparing.length, 1)
+    const careless = comparing.filter(({ text }) =>
+      /\b(?:mac|hmac|signature|digest|token)\w*(?:\(\))?\s*[!=]==?\s*(?!undefined|null|"")/iu.test(bare(text)),
+    )
+    assert.deepStrictEqual(
+      careless.map(({ path }) => path),
+      [],
+    )
+  })
+})

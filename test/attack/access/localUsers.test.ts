@@ -1,0 +1,275 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Users from "@waybill/embedded-postgres/ownership/Users"
+import { Effect, Fiber } from "effect"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import * as fs from "node:fs/promises"
+import * as path from "node:path"
+import { promisify } from "node:util"
+import {
+  end,
+  folder,
+  isLinux,
+  isRoot,
+  NATIVE,
+  prepared,
+  query,
+  refusal,
+  serve,
+  somebody,
+  until,
+} from "../../embedded-postgres/program.ts"
+import * as Production from "../../support/process/production.ts"
+
+const settings = { fsync: "off" }
+const NOBODY = 65_534
+const servedBefore = prepared({ settings })
+
+const owner = (file: string) => Effect.promise(() => fs.lstat(file).then(({ uid }) => uid))
+const run = promisify(execFile)
+
+/** What a process of this user gets at in a data folder; each word is one success. */
+const reach = (dataDir: string, uid: number, gid: number) =>
+  Effect.promise(async () => {
+    const script = [
+      `cat "$1/cluster/PG_VERSION" >/dev/null && echo read`,
+      `ls "$1/cluster/base" >/dev/null && echo list`,
+      `(: >> "$1/cluster/pg_hba.conf") && echo write`,
+      `[ -S "$1/run/.s.PGSQL.5432" ] && echo socket`,
+      `cat "$1/password" >/dev/null && echo password`,
+      `cat "$1/postgres.log" >/dev/null && echo log`,
+      `mv "$1/cluster" "$1/away" && echo move`,
+      "true",
+    ].join("\n")
+    const { stdout } = await run("/bin/sh", ["-c", script, "sh", dataDir], { uid, gid })
+    return stdout.trim().split("\n").join(" ")
+  })
+
+/** A data folder as earlier versions left it: root's, passable, and a cluster of nobody's. */
+const ofNobody = Effect.fnUntraced(function* (parent: string) {
+  const dataDir = yield* servedBefore(parent)
+  yield* Effect.promise(async () => {
+    await run("chown", ["-hR", `${NOBODY}:${NOBODY}`, path.join(dataDir, "cluster"), path.join(dataDir, "run")])
+    await run("chown", ["0:0", dataDir])
+    await fs.chmod(dataDir, 0o711)
+  })
+  return dataDir
+})
+
+/** A process that does nothing, as this user. */
+const idler = (uid: number, cwd: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const child = spawn("/bin/sleep", ["600"], { uid, gid: uid, cwd, stdio: "ignore" })
+      await once(child, "spawn")
+      return child
+    }),
+    (child) => end(child, "SIGKILL"),
+  )
+
+/** A file system of nobody's; `false` in a container that may not mount. */
+const mounted = (at: string) =>
+  Effect.acquireRelease(
+    Effect.promise(() =>
+      run("mount", ["-t", "tmpfs", "-o", `uid=${NOBODY},gid=${NOBODY}`, "tmpfs", at]).then(
+        () => true,
+        () => false,
+      ),
+    ),
+    (isMounted) => (isMounted ? Effect.promise(() => run("umount", [at])) : Effect.void),
+  )
+
+const foreigners = (cluster: string, uid: number) =>
+  Effect.promise(async () => {
+    const { stdout } = await run("find", [cluster, "!", "-uid", String(uid)])
+    return stdout.trim()
+  })
+
+describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (only root on Linux can try it)", () => {
+  it.live("is closed to other programs of the machine, and to the server of another install", () =>
+    Effect.gen(function* () {
+      const [first, second] = [yield* servedBefore(yield* folder), yield* servedBefore(yield* folder)]
+      const one = yield* serve({ dataDir: first, settings })
+      const two = yield* serve({ dataDir: second, settings })
+      const [mine, other] = [yield* owner(`/proc/${one.answer.pid}`), yield* owner(`/proc/${two.answer.pid}`)]
+      assert.notStrictEqual(mine, other)
+      for (const uid of [NOBODY, other]) assert.strictEqual(yield* reach(first, uid, uid), "")
+      for (const uid of [NOBODY, mine]) assert.strictEqual(yield* reach(second, uid, uid), "")
+      // What the script finds where nothing stands in its way.
+      assert.strictEqual(yield* reach(first, mine, mine), "read list write socket")
+      assert.lengthOf(yield* query(one.answer.url, "SELECT 1"), 1)
+    }),
+  )
+
+  it.live("has a user of its own that a copy of its folder does not share", () =>
+    Effect.gen(function* () {
+      const original = yield* servedBefore(yield* folder)
+      const first = yield* serve({ dataDir: original, settings })
+      const mine = yield* owner(`/proc/${first.answer.pid}`)
+      yield* query(first.answer.url, "CREATE TABLE kept AS SELECT 42 AS answer")
+      yield* end(first.child, "SIGTERM")
+      const parent = yield* folder
+      yield* Effect.promise(() => run("cp", ["-a", original, parent]))
+      const dataDir = path.join(parent, "data")
+      const copy = yield* serve({ dataDir, settings })
+      assert.notStrictEqual(yield* owner(`/proc/${copy.answer.pid}`), mine)
+      assert.deepStrictEqual(yield* query(copy.answer.url, "SELECT answer FROM kept"), [{ answer: 42 }])
+      assert.strictEqual(yield* reach(dataDir, mine, mine), "")
+      const again = yield* serve({ dataDir: original, settings })
+      assert.strictEqual(yield* owner(`/proc/${again.answer.pid}`), mine)
+    }),
+  )
+
+  it.live("takes another user once something else runs as its own", () =>
+    Effect.gen(function* () {
+      const parent = yield* folder
+      const rootHome = path.join(parent, "lib")
+      const dataDir = yield* servedBefore(parent)
+      const first = yield* serve({ dataDir, rootHome, settings })
+      const mine = yield* owner(`/proc/${first.answer.pid}`)
+      yield* end(first.child, "SIGTERM")
+      yield* idler(mine, "/")
+      const again = yield* serve({ dataDir, rootHome, settings })
+      const other = yield* owner(`/proc/${again.answer.pid}`)
+      assert.notStrictEqual(other, mine)
+      assert.strictEqual(yield* foreigners(path.join(dataDir, "cluster"), other), "")
+      assert.strictEqual(yield* reach(dataDir, mine, mine), "")
+      // The former user is not this folder's any more, whatever becomes of what runs as it.
+      assert.deepStrictEqual(yield* Effect.promise(() => fs.readdir(path.join(rootHome, "users"))), [String(other)])
+    }),
+  )
+
+  it.live("takes over a cluster that nobody owned, also one that an earlier start gave away by half", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* ofNobody(yield* folder)
+      const cluster = path.join(dataDir, "cluster")
+      // Killed in between: the folder is root's, some files are the new user's already.
+      yield* Effect.promise(async () => {
+        await fs.chown(cluster, 0, 0)
+        const [{ first } = { first: 0 }] = await Users.availableHere()
+        await fs.chown(path.join(cluster, "PG_VERSION"), first, first)
+      })
+      const { answer } = yield* serve({ dataDir, settings })
+      const uid = yield* owner(`/proc/${answer.pid}`)
+      assert.notStrictEqual(uid, NOBODY)
+      assert.strictEqual(yield* foreigners(cluster, uid), "")
+      assert.strictEqual(yield* reach(dataDir, NOBODY, NOBODY), "")
+      assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
+    }),
+  )
+
+  it.live("is never led by a cluster of nobody's to files outside it", () =>
+    Effect.gen(function* () {
+      const parent = yield* folder
+      const dataDir = yield* ofNobody(parent)
+      const cluster = path.join(dataDir, "cluster")
+      const victim = path.join(parent, "victim")
+      yield* Effect.promise(() => fs.writeFile(victim, "root's"))
+      for (const [name, make] of [
+        ["a symbolic link", (at: string) => fs.symlink(victim, at)],
+        ["a file of root's with several hard links", (at: string) => fs.link(victim, at)],
+        ["neither a file nor a folder", (at: string) => run("mkfifo", [at])],
+        [
+          `belongs to user ${somebody}`,
+          (at: string) => fs.writeFile(at, "").then(() => fs.chown(at, somebody, somebody)),
+        ],
+      ] as const) {
+        const trap = path.join(cluster, "base/trap")
+        yield* Effect.promise(async () => void (await make(trap)))
+        assert.include(yield* refusal({ dataDir, settings }), name)
+        assert.strictEqual(yield* owner(victim), 0)
+        // Nothing was changed, so that the version before could go on with it.
+        assert.strictEqual(yield* owner(cluster), NOBODY)
+        assert.strictEqual(yield* owner(path.join(cluster, "PG_VERSION")), NOBODY)
+        yield* Effect.promise(() => fs.rm(trap))
+      }
+      const { answer } = yield* serve({ dataDir, settings })
+      assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
+    }),
+  )
+
+  it.live("is never led to another file system (skipped where none can be mounted)", ({ skip }) =>
+    Effect.gen(function* () {
+      const dataDir = yield* ofNobody(yield* folder)
+      const inside = path.join(dataDir, "cluster/base/mounted")
+      yield* Effect.promise(() => fs.mkdir(inside).then(() => fs.chown(inside, NOBODY, NOBODY)))
+      if (!(yield* mounted(inside))) return skip()
+      assert.include(yield* refusal({ dataDir, settings }), "is on another file system")
+      assert.strictEqual(yield* owner(inside), NOBODY)
+    }),
+  )
+
+  it.live("is not taken over while a program of nobody's has the cluster open", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* ofNobody(yield* folder)
+      const cluster = path.join(dataDir, "cluster")
+      const child = yield* idler(NOBODY, cluster)
+      assert.include(yield* refusal({ dataDir, settings }), `is in use by process ${child.pid}`)
+      assert.strictEqual(yield* owner(cluster), NOBODY)
+      yield* end(child, "SIGKILL")
+      yield* serve({ dataDir, settings })
+    }),
+  )
+
+  it.live("keeps what it makes as a shared user from that user's other programs", () =>
+    Effect.gen(function* () {
+      const parent = yield* folder
+      const { go, installed, waiting } = yield* haltingPostgres(parent)
+      const dataDir = path.join(parent, "data")
+      const starting = yield* Effect.forkChild(serve({ dataDir, settings, installed }))
+      yield* until(async () => (await waiting()) !== undefined)
+      const pid = (yield* Effect.promise(waiting)) ?? ""
+      const [staging] = yield* Effect.promise(() => fs.readdir(dataDir))
+      assert.match(staging ?? "", /^cluster\.new-/u)
+      // The very user that the process runs as.
+      assert.strictEqual(yield* owner(`/proc/${pid}`), NOBODY)
+      const group = yield* Effect.promise(() => fs.stat(dataDir).then(({ gid }) => gid))
+      for (const way of [path.join(dataDir, staging ?? ""), `/proc/${pid}/cwd/${staging}`]) {
+        assert.strictEqual(yield* reach(way, NOBODY, NOBODY), "")
+        assert.strictEqual(yield* reach(way, NOBODY, group), "read list write")
+      }
+      yield* Effect.promise(go)
+      const { answer, child } = yield* Fiber.join(starting)
+      const uid = yield* owner(`/proc/${answer.pid}`)
+      yield* end(child, "SIGTERM")
+
+      // A lost password is set in single-user mode as well.
+      yield* Effect.promise(() => fs.rm(path.join(dataDir, "password")))
+      const again = yield* Effect.forkChild(serve({ dataDir, settings, installed }))
+      yield* until(async () => (await waiting()) !== undefined)
+      assert.strictEqual(yield* owner(path.join(dataDir, "cluster")), NOBODY)
+      assert.strictEqual(yield* reach(dataDir, NOBODY, NOBODY), "")
+      yield* Effect.promise(go)
+      const told = yield* Fiber.join(again)
+      assert.lengthOf(yield* query(told.answer.url, "SELECT 1"), 1)
+      assert.strictEqual(yield* foreigners(path.join(dataDir, "cluster"), uid), "")
+    }),
+  )
+})
+
+/** A Postgres whose single-user mode waits to be let go, and says meanwhile which process it is. */
+const haltingPostgres = (parent: string) =>
+  Effect.promise(async () => {
+    const installed = path.join(parent, "postgres")
+    await Production.place(path.join(NATIVE, "native"), installed)
+    const signals = path.join(parent, "signals")
+    await fs.mkdir(signals)
+    await fs.chmod(signals, 0o777)
+    const server = path.join(installed, "bin/postgres")
+    await fs.rename(server, `${server}.real`)
+    const script = [
+      "#!/bin/sh",
+      `case "$1 $3" in "--single ${parent}"*)`,
+      `  echo $$ > ${signals}/draft && mv ${signals}/draft ${signals}/waiting`,
+      `  while [ -e ${signals}/waiting ]; do sleep 0.05; done`,
+      "esac",
+      `exec ${server}.real "$@"`,
+    ]
+    await fs.writeFile(server, `${script.join("\n")}\n`, { mode: 0o755 })
+    const waiting = () =>
+      fs.readFile(path.join(signals, "waiting"), "utf8").then(
+        (text) => text.trim(),
+        () => undefined,
+      )
+    return { installed, waiting, go: () => fs.rm(path.join(signals, "waiting")) }
+  })

@@ -1,0 +1,212 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import { browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
+
+const PASSWORD = "correct horse battery"
+const OTHER_PASSWORD = "another battery staple"
+const RACERS = 8
+
+const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
+
+/** An account with its owner, the administrative key of the first one, and an operator. */
+const parties = Effect.gen(function* () {
+  const { key, owner, url } = yield* House
+  const name = randomBytes(4).toString("hex")
+  const operator = browser(url)
+  yield* operator.signIn(owner)
+  const byKey = (method: string, path: string, body?: unknown, as = key) =>
+    browser(url).ask(method, path, { body, headers: { authorization: `Bearer ${as}` } })
+  const setPassword = (link: string, newPassword = PASSWORD) =>
+    browser(url).ask("POST", "/auth/reset-password", { body: { token: tokenOf(link), newPassword } })
+  const signedIn = Effect.fnUntraced(function* (email: string, password = PASSWORD) {
+    const page = browser(url)
+    const { status } = yield* page.signIn({ email, password })
+    return { page, status }
+  })
+  const ofOther = `bea-${name}@example.org`
+  const account = { name: "B", owner: ofOther, plan: "free" }
+  const { link } = (yield* operator.ask("POST", "/v1/operate/accounts", { body: account })).json
+  yield* setPassword(link.url)
+  const { page: bea } = yield* signedIn(ofOther)
+  return { url, name, operator, byKey, setPassword, signedIn, bea, beaAddress: ofOther }
+})
+
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team", (it) => {
+  it.effect("is never taken over by a key: it makes, changes, removes and impersonates no owner", () =>
+    Effect.gen(function* () {
+      const { byKey, name, operator, setPassword, signedIn } = yield* parties
+      const own = (email: string, role: string) => ({ email: `${email}-${name}@example.org`, role })
+      // The reported way: a key invites an owner and opens the link itself.
+      assert.deepStrictEqual(reasonOf(yield* byKey("POST", "/v1/members", own("eve", "owner"))), [
+        422,
+        "owners_need_session",
+      ])
+      // A member whom the key made becomes no owner by the key either.
+      const mallory = yield* byKey("POST", "/v1/members", own("mallory", "member"))
+      const path = `/v1/members/${mallory.json.member.id}`
+      assert.deepStrictEqual(reasonOf(yield* byKey("PATCH", path, { role: "owner" })), [422, "owners_need_session"])
+      yield* setPassword(mallory.json.url)
+      const { page } = yield* signedIn(`mallory-${name}@example.org`)
+      assert.strictEqual((yield* page.ask("GET", "/v1/members")).status, 403)
+
+      // An owner who has not joined yet, and one who has.
+      const olga = yield* operator.ask("POST", "/v1/members", { body: own("olga", "owner") })
+      const olgaPath = `/v1/members/${olga.json.member.id}`
+      for (const refused of [
+        yield* byKey("POST", `${olgaPath}/link`),
+        yield* byKey("PATCH", olgaPath, { role: "viewer" }),
+        yield* byKey("DELETE", olgaPath),
+      ])
+        assert.deepStrictEqual(reasonOf(refused), [422, "owners_need_session"])
+      yield* setPassword(olga.json.url)
+      yield* signedIn(`olga-${name}@example.org`)
+      assert.deepStrictEqual(reasonOf(yield* byKey("POST", `${olgaPath}/link`)), [422, "member_has_joined"])
+    }),
+  )
+
+  it.effect("lets no owner make a link for somebody who signs in already, whatever role they gave them first", () =>
+    Effect.gen(function* () {
+      const { name, operator, setPassword, signedIn } = yield* parties
+      const own = (email: string) => ({ body: { email: `${email}-${name}@example.org`, role: "owner" } })
+      const [eve, olga] = yield* Effect.all([
+        operator.ask("POST", "/v1/members", own("eve")),
+        operator.ask("POST", "/v1/members", own("olga")),
+      ])
+      yield* setPassword(eve.json.url)
+      yield* setPassword(olga.json.url)
+      const { page } = yield* signedIn(`eve-${name}@example.org`)
+      yield* signedIn(`olga-${name}@example.org`)
+      const path = `/v1/members/${olga.json.member.id}`
+      for (const role of ["owner", "viewer"]) {
+        yield* page.ask("PATCH", path, { body: { role } })
+        assert.deepStrictEqual(reasonOf(yield* page.ask("POST", `${path}/link`)), [422, "member_has_joined"], role)
+      }
+      // Removed and invited again is somebody else, with a history of their own.
+      assert.strictEqual((yield* page.ask("DELETE", path)).status, 200)
+      const again = yield* page.ask("POST", "/v1/members", own("olga"))
+      assert.notStrictEqual(again.json.member.id, olga.json.member.id)
+      assert.strictEqual((yield* operator.ask("POST", `/v1/members/${eve.json.member.id}/link`)).status, 200)
+    }),
+  )
+
+  it.effect("is joined by no link that was made before its bearer joined, or got another role", () =>
+    Effect.gen(function* () {
+      const { byKey, name, operator, setPassword, signedIn } = yield* parties
+      const email = `vic-${name}@example.org`
+      const invited = yield* byKey("POST", "/v1/members", { email, role: "viewer" })
+      const path = `/v1/members/${invited.json.member.id}`
+      yield* setPassword(invited.json.url)
+      // The password is set, but nobody has signed in: the key may still make a link.
+      const kept = yield* byKey("POST", `${path}/link`)
+      yield* signedIn(email)
+      assert.strictEqual((yield* setPassword(kept.json.url, OTHER_PASSWORD)).status, 400)
+
+      const wanda = yield* byKey("POST", "/v1/members", { email: `wanda-${name}@example.org`, role: "viewer" })
+      yield* operator.ask("PATCH", `/v1/members/${wanda.json.member.id}`, { body: { role: "owner" } })
+      assert.strictEqual((yield* setPassword(wanda.json.url)).status, 400)
+    }),
+  )
+
+  it.effect("is managed by no key that has limits of its own, which a sign-in would not have", () =>
+    Effect.gen(function* () {
+      const { byKey, name } = yield* parties
+      const limited = [
+        { allowed_ips: ["0.0.0.0/0", "::/0"] },
+        { expires_at: "2199-01-01T00:00:00.000Z" },
+        { domain: "acme.test" },
+      ]
+      for (const limits of limited) {
+        const made = yield* byKey("POST", "/v1/api-keys", { name: "Limited", scopes: ["admin"], ...limits })
+        // A bound key may be refused the scope altogether, which is as good.
+        if (made.status !== 201) continue
+        const body = { email: `kim-${name}@example.org`, role: "viewer" }
+        const refused = yield* byKey("POST", "/v1/members", body, made.json.key)
+        assert.isTrue([403, 422].includes(refused.status), JSON.stringify([limits, refused.json]))
+      }
+    }),
+  )
+
+  it.effect("answers an invitation alike, whatever other accounts know of the address, and takes it from none", () =>
+    Effect.gen(function* () {
+      const { bea, beaAddress, byKey, name, operator, setPassword, signedIn } = yield* parties
+      const invite = (email: string) => byKey("POST", "/v1/members", { email, role: "member" })
+      const nobody = yield* invite(`new-${name}@example.org`)
+      const taken = yield* invite(beaAddress)
+      const shape = ({ json, status }: Seen) => [
+        status,
+        Object.keys(json),
+        Object.keys(json.member),
+        json.member.status,
+      ]
+      assert.deepStrictEqual(shape(taken), shape(nobody))
+
+      // The inviter opens the link: a sign-in of its own, to the inviter's account, that changes nothing of the other.
+      assert.strictEqual((yield* setPassword(taken.json.url, OTHER_PASSWORD)).status, 200)
+      const squatter = yield* signedIn(beaAddress, OTHER_PASSWORD)
+      const first = yield* signedIn(beaAddress)
+      assert.deepStrictEqual([squatter.status, first.status], [200, 200])
+      const accountOf = (page: typeof bea) =>
+        Effect.map(page.ask("GET", "/v1/session"), ({ json }) => [json.account_id, json.actor.id])
+      const [theirs, ours] = [yield* accountOf(bea), yield* accountOf(operator)]
+      assert.deepStrictEqual(yield* accountOf(first.page), theirs)
+      assert.deepStrictEqual(yield* accountOf(squatter.page), [ours[0], taken.json.member.id])
+      assert.strictEqual((yield* bea.ask("GET", "/v1/session")).status, 200)
+
+      // Who was squatted is invited by their own account all the same, and removing the squatter ends nothing of theirs.
+      const early = `early-${name}@example.org`
+      yield* invite(early)
+      const wanted = yield* bea.ask("POST", "/v1/members", { body: { email: early, role: "owner" } })
+      assert.strictEqual(wanted.status, 201)
+      yield* byKey("DELETE", `/v1/members/${taken.json.member.id}`)
+      assert.strictEqual((yield* signedIn(beaAddress)).status, 200)
+      assert.strictEqual((yield* signedIn(beaAddress, OTHER_PASSWORD)).status, 401)
+    }),
+  )
+
+  it.effect("is entered once by invitations that race, and those that lose leave nobody behind", () =>
+    Effect.gen(function* () {
+      const { bea, byKey, name } = yield* parties
+      const body = { email: `race-${name}@example.org`, role: "member" }
+      const here = yield* Effect.all(
+        Array.from({ length: RACERS }, (_, nth) =>
+          nth % 2 === 0 ? byKey("POST", "/v1/members", body) : bea.ask("POST", "/v1/members", { body }),
+        ),
+        { concurrency: "unbounded" },
+      )
+      const answers = here.map((seen) => JSON.stringify(reasonOf(seen))).toSorted()
+      const expected = [
+        ...Array.from({ length: 2 }, () => JSON.stringify([201, undefined])),
+        ...Array.from({ length: RACERS - 2 }, () => JSON.stringify([422, "already_member"])),
+      ]
+      assert.deepStrictEqual(answers, expected)
+      const sql = yield* PgClient.PgClient
+      assert.strictEqual((yield* sql`SELECT id FROM users WHERE email = ${body.email}`).length, 2)
+    }),
+  )
+
+  it.effect("changes the role of an operator by operators alone, and makes nobody a link of their own", () =>
+    Effect.gen(function* () {
+      const { byKey, name, operator, setPassword, signedIn } = yield* parties
+      const { id } = (yield* operator.ask("GET", "/v1/session")).json.actor
+      const eve = { email: `eve-${name}@example.org`, role: "owner" }
+      const invited = yield* operator.ask("POST", "/v1/members", { body: eve })
+      yield* setPassword(invited.json.url)
+      const { page } = yield* signedIn(eve.email)
+      for (const refused of [
+        yield* page.ask("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } }),
+        yield* byKey("PATCH", `/v1/members/${id}`, { role: "viewer" }),
+      ])
+        assert.deepStrictEqual(reasonOf(refused), [422, "member_is_operator"])
+      assert.strictEqual((yield* operator.ask("GET", "/v1/session")).json.role, "owner")
+      // A session that was stolen would become the password, an operator's too.
+      assert.deepStrictEqual(reasonOf(yield* operator.ask("POST", `/v1/members/${id}/link`)), [
+        422,
+        "member_has_joined",
+      ])
+      const own = yield* operator.ask("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
+      assert.strictEqual(own.json.role, "viewer")
+    }),
+  )
+})

@@ -1,0 +1,249 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { randomBytes } from "node:crypto"
+import { authenticator, browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
+import * as HeldWrites from "../../support/postgres/heldWrites.ts"
+import * as SoftAuthenticator from "../../support/web/softAuthenticator.ts"
+
+const PASSWORD = "correct horse battery"
+const RP_ID = "localhost"
+const RACERS = 5
+
+type Page = ReturnType<typeof browser>
+type Device = ReturnType<typeof SoftAuthenticator.make>
+
+const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
+
+/** The tries of each test are of a minute of its own. */
+const anotherMinute = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* sql`DELETE FROM rate_windows WHERE starts_with(bucket, 'sign-in/')`
+})
+
+const parties = Effect.gen(function* () {
+  yield* anotherMinute
+  const { owner, url } = yield* House
+  const origin = url.replace("127.0.0.1", RP_ID)
+  const operator = browser(url)
+  yield* operator.signIn(owner)
+  const member = Effect.gen(function* () {
+    const email = `pia-${randomBytes(4).toString("hex")}@example.org`
+    const invited = yield* operator.ask("POST", "/v1/members", { body: { email, role: "member" } })
+    const body = { token: tokenOf(invited.json.url), newPassword: PASSWORD }
+    yield* browser(url).ask("POST", "/auth/reset-password", { body })
+    const page = browser(url)
+    assert.strictEqual((yield* page.signIn({ email, password: PASSWORD })).status, 200)
+    return { email, id: String(invited.json.member.id), page }
+  })
+  return { url, origin, member, device: (id?: Uint8Array) => SoftAuthenticator.make(origin, RP_ID, id) }
+})
+
+const registration = (page: Page) =>
+  Effect.map(page.ask("GET", "/auth/passkey/generate-register-options?name=Laptop"), ({ json }) => json)
+const authentication = (page: Page) =>
+  Effect.map(page.ask("GET", "/auth/passkey/generate-authenticate-options"), ({ json }) => json)
+const sendRegistration = (page: Page, response: object) =>
+  page.ask("POST", "/auth/passkey/verify-registration", { body: { response, name: "Laptop" } })
+const sendAuthentication = (page: Page, response: object) =>
+  page.ask("POST", "/auth/passkey/verify-authentication", { body: { response } })
+
+const register = Effect.fnUntraced(function* (page: Page, device: Device) {
+  const seen = yield* sendRegistration(page, device.register(yield* registration(page)))
+  assert.strictEqual(seen.status, 200, JSON.stringify(seen.json))
+  return String(seen.json.id)
+})
+
+const signsIn = Effect.fnUntraced(function* (url: string, device: Device, lies?: SoftAuthenticator.Lies) {
+  const page = browser(url)
+  const seen = yield* sendAuthentication(page, device.authenticate(yield* authentication(page), lies))
+  return { page, seen }
+})
+
+const LIES: ReadonlyArray<readonly [what: string, lies: SoftAuthenticator.Lies]> = [
+  ["another site's origin", { origin: "https://evil.test" }],
+  ["another port's origin", { origin: "http://localhost:1" }],
+  ["another site's name", { rpId: "evil.test" }],
+  ["a challenge of its own", { challenge: randomBytes(32).toString("base64url") }],
+  ["nobody present", { userPresent: false }],
+  ["nobody verified", { userVerified: false }],
+]
+
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a passkey", (it) => {
+  it.effect("signs in whom it was made by, and asks authenticators to check who holds them", () =>
+    Effect.gen(function* () {
+      const { device, member, url } = yield* parties
+      const pia = yield* member
+      const laptop = device()
+      assert.strictEqual((yield* registration(pia.page)).authenticatorSelection.userVerification, "required")
+      assert.strictEqual((yield* authentication(browser(url))).userVerification, "required")
+      yield* register(pia.page, laptop)
+      const { page, seen } = yield* signsIn(url, laptop)
+      assert.strictEqual(seen.status, 200, JSON.stringify(seen.json))
+      assert.strictEqual((yield* page.ask("GET", "/v1/session")).json.actor.id, pia.id)
+    }),
+  )
+
+  it.effect("is not made by what lies: about its site, its challenge, or who was there", () =>
+    Effect.gen(function* () {
+      const { device, member } = yield* parties
+      const { page } = yield* member
+      for (const [what, lies] of [...LIES, ["the other ceremony", { type: "webauthn.get" }] as const]) {
+        yield* anotherMinute
+        const seen = yield* sendRegistration(page, device().register(yield* registration(page), lies))
+        assert.isTrue(seen.status === 400 || seen.status === 401, `${what}: ${JSON.stringify(seen.json)}`)
+        assert.notStrictEqual(seen.json.error?.reason, undefined, what)
+      }
+      assert.deepStrictEqual(JSON.parse((yield* page.ask("GET", "/auth/passkey/list-user-passkeys")).json), [])
+    }),
+  )
+
+  it.effect("does not sign in by what lies, nor by a counter that went back, nor by another's signature", () =>
+    Effect.gen(function* () {
+      const { device, member, url } = yield* parties
+      const { page } = yield* member
+      const id = randomBytes(32)
+      const laptop = device(id)
+      yield* register(page, laptop)
+      assert.strictEqual((yield* signsIn(url, laptop, { counter: 9 })).seen.status, 200)
+      const wrong: ReadonlyArray<readonly [string, SoftAuthenticator.Lies]> = [
+        ...LIES,
+        ["the other ceremony", { type: "webauthn.create" }],
+        ["the same counter", { counter: 9 }],
+        ["a counter that went back", { counter: 3 }],
+      ]
+      for (const [nth, [what, lies]] of wrong.entries()) {
+        yield* anotherMinute
+        const { page: thief, seen } = yield* signsIn(url, laptop, { counter: 10 + nth, ...lies })
+        assert.strictEqual(seen.status, 401, `${what}: ${JSON.stringify(seen.json)}`)
+        assert.strictEqual((yield* thief.ask("GET", "/v1/session")).status, 401, what)
+      }
+      // Two copies of it at the same moment, both read before either is written.
+      yield* anotherMinute
+      const [one, two] = [browser(url), browser(url)]
+      const answers = [
+        { page: one, answer: laptop.authenticate(yield* authentication(one), { counter: 25 }) },
+        { page: two, answer: laptop.authenticate(yield* authentication(two), { counter: 25 }) },
+      ]
+      const held = yield* HeldWrites.hold("user_passkeys", "UPDATE")
+      const racing = Effect.all(
+        answers.map(({ answer, page }) => sendAuthentication(page, answer)),
+        { concurrency: "unbounded" },
+      )
+      const copies = yield* Effect.forkChild(racing)
+      yield* held.until(2)
+      yield* held.release
+      const seen = (yield* Fiber.join(copies)).map(({ status }) => status)
+      assert.deepStrictEqual(seen.toSorted(), [200, 401])
+      yield* held.drop
+      yield* anotherMinute
+      // The same credential, signed for by another key; and one that nobody has registered.
+      assert.strictEqual((yield* signsIn(url, device(id))).seen.status, 401)
+      assert.strictEqual((yield* signsIn(url, device())).seen.status, 401)
+      assert.strictEqual((yield* signsIn(url, laptop, { counter: 30 })).seen.status, 200)
+    }),
+  )
+
+  it.effect("answers each challenge once, in the browser that asked and in the ceremony that it was made for", () =>
+    Effect.gen(function* () {
+      const { device, member, url } = yield* parties
+      const { page } = yield* member
+      const laptop = device()
+      const asked = yield* registration(page)
+      const made = laptop.register(asked)
+      assert.strictEqual((yield* sendRegistration(page, made)).status, 200)
+      assert.deepStrictEqual(reasonOf(yield* sendRegistration(page, made)), [400, "challenge_not_found"])
+
+      // Sent again, by the same browser with the cookie that it had, and by others at once.
+      const first = browser(url)
+      const answer = laptop.authenticate(yield* authentication(first))
+      const cookies = [...first.jar]
+      const racers = Array.from({ length: RACERS }, () => {
+        const racer = browser(url)
+        for (const [name, value] of cookies) racer.jar.set(name, value)
+        return racer
+      })
+      const seen = yield* Effect.all(
+        racers.map((racer) => sendAuthentication(racer, answer)),
+        { concurrency: "unbounded" },
+      )
+      assert.strictEqual(seen.filter(({ status }) => status === 200).length, 1, JSON.stringify(seen.map(reasonOf)))
+      assert.deepStrictEqual(reasonOf(yield* sendAuthentication(first, answer)), [400, "challenge_not_found"])
+
+      // Caught in one browser, used in another that has a challenge of its own.
+      const victim = browser(url)
+      const caught = laptop.authenticate(yield* authentication(victim))
+      const thief = browser(url)
+      yield* authentication(thief)
+      assert.strictEqual((yield* sendAuthentication(thief, caught)).status, 401)
+      assert.strictEqual((yield* sendAuthentication(browser(url), caught)).status, 400)
+
+      // A registration's challenge signs nobody in.
+      const mixed = laptop.authenticate(yield* registration(page))
+      assert.deepStrictEqual(reasonOf(yield* sendAuthentication(page, mixed)), [400, "challenge_not_found"])
+    }),
+  )
+
+  it.effect("is made for nobody else: not over another's session, nor in place of another's, nor without one", () =>
+    Effect.gen(function* () {
+      const { device, member, url } = yield* parties
+      const [pia, eve] = [yield* member, yield* member]
+      // Eve answers a challenge that was made for Pia, with her own session.
+      const asked = yield* registration(pia.page)
+      const response = device().register(asked)
+      for (const [name, value] of pia.page.jar) if (name.endsWith("passkey")) eve.page.jar.set(name, value)
+      const refused = yield* sendRegistration(eve.page, response)
+      assert.strictEqual(refused.status, 401, JSON.stringify(refused.json))
+      // Without a session, or with one too old to change how somebody signs in.
+      assert.strictEqual((yield* registration(browser(url))).error?.code, "unauthorized")
+      const sql = yield* PgClient.PgClient
+      yield* sql`UPDATE user_sessions SET created_at = now() - interval '2 hours' WHERE user_id = ${eve.id}`
+      assert.strictEqual((yield* registration(eve.page)).error?.reason, "session_not_fresh")
+      yield* sql`UPDATE user_sessions SET created_at = now() WHERE user_id = ${eve.id}`
+      // Pia's credential, under a key of Eve's.
+      const id = randomBytes(32)
+      const laptop = device(id)
+      yield* register(pia.page, laptop)
+      const forged = yield* sendRegistration(eve.page, device(id).register(yield* registration(eve.page)))
+      assert.deepStrictEqual(reasonOf(forged), [400, "failed_to_verify_registration"])
+      const { page } = yield* signsIn(url, laptop)
+      assert.strictEqual((yield* page.ask("GET", "/v1/session")).json.actor.id, pia.id)
+    }),
+  )
+
+  it.effect("is removed by its owner alone, with a sign-in of the last hour, and signs in no more", () =>
+    Effect.gen(function* () {
+      const { device, member, url } = yield* parties
+      const [pia, eve] = [yield* member, yield* member]
+      const laptop = device()
+      const id = yield* register(pia.page, laptop)
+      const remove = (page: Page) => page.ask("POST", "/auth/passkey/delete-passkey", { body: { id } })
+      assert.strictEqual((yield* remove(eve.page)).status, 401)
+      assert.strictEqual((yield* remove(browser(url))).status, 401)
+      const sql = yield* PgClient.PgClient
+      yield* sql`UPDATE user_sessions SET created_at = now() - interval '2 hours' WHERE user_id = ${pia.id}`
+      assert.deepStrictEqual(reasonOf(yield* remove(pia.page)), [403, "session_not_fresh"])
+      yield* sql`UPDATE user_sessions SET created_at = now() WHERE user_id = ${pia.id}`
+      assert.strictEqual((yield* remove(pia.page)).status, 200)
+      assert.strictEqual((yield* signsIn(url, laptop)).seen.status, 401)
+    }),
+  )
+
+  it.effect("is not mistaken for a second factor that waits, whose cookie bears the same signature", () =>
+    Effect.gen(function* () {
+      const { device, member, url } = yield* parties
+      const pia = yield* member
+      const { json } = yield* pia.page.ask("POST", "/auth/two-factor/enable", { body: { password: PASSWORD } })
+      const body = { code: yield* authenticator(json.totpURI) }
+      yield* pia.page.ask("POST", "/auth/two-factor/verify-totp", { body })
+      const thief = browser(url)
+      yield* thief.signIn({ email: pia.email, password: PASSWORD })
+      const asked = yield* authentication(thief)
+      const [waiting = ""] = [...thief.jar].flatMap(([name, value]) => (name.endsWith("two_factor") ? [value] : []))
+      const ceremony = [...thief.jar.keys()].find((name) => name.endsWith("passkey")) ?? ""
+      thief.jar.set(ceremony, waiting)
+      const seen = yield* sendAuthentication(thief, device().authenticate(asked))
+      assert.deepStrictEqual(reasonOf(seen), [400, "challenge_not_found"])
+    }),
+  )
+})

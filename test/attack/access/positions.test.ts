@@ -1,0 +1,123 @@
+import { assert, layer } from "@effect/vitest"
+import { Cursors } from "@waybill/store/feed/Cursors"
+import { Effect } from "effect"
+import { Lab } from "../../server/http/httpLab.ts"
+import * as Webhooks from "../../support/web/webhooks.ts"
+
+/** Every number that stands anywhere in an answer, in texts too. */
+const numbersIn = (text: string): ReadonlySet<string> => new Set(text.match(/(?<![\w.])\d{4,}(?![\w.])/gu) ?? [])
+
+/** The log begins far from 1, so that a position is no number that an answer holds for another reason. */
+const BEGINNING = 7_310_000_000
+
+layer(Lab.layer(), { excludeTestServices: true })("how much other accounts send", (it) => {
+  const setUp = Effect.gen(function* () {
+    const lab = yield* Lab
+    yield* Effect.orDie(lab.sql`SELECT setval('event_position', ${BEGINNING}::bigint, true) FROM events
+      HAVING coalesce(max(position), 0) < ${BEGINNING}::bigint`)
+    const account = yield* lab.account()
+    const { secret: key } = yield* lab.key(account)
+    const call = (method: string, path: string, body?: unknown) =>
+      lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+    const webhook = (yield* call("POST", "/v1/webhooks", { url: "https://example.org/", events: ["email.queued"] }))
+      .json
+    return { lab, account, key, call, webhook }
+  })
+
+  it.effect("is told by no position, in no answer", () =>
+    Effect.gen(function* () {
+      const { account, call, lab, webhook } = yield* setUp
+      const email = yield* Webhooks.happens(account)
+      yield* Effect.forEach([1, 2, 3], () => Webhooks.happens(account))
+      const range = { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }
+      const answers = yield* Effect.all([
+        call("GET", "/v1/events?limit=1000"),
+        call("GET", "/v1/events?limit=2"),
+        call("GET", "/v1/audit"),
+        call("GET", "/v1/audit?limit=1"),
+        call("GET", "/v1/stats"),
+        call("GET", `/v1/email/logs/${email}`),
+        call("GET", `/v1/email/logs/${email}/events`),
+        call("GET", "/v1/email/logs"),
+        call("GET", "/v1/account"),
+        call("POST", `/v1/webhooks/${webhook.id}/replay`, range),
+        call("GET", `/v1/webhooks/${webhook.id}/deliveries`),
+      ])
+      const { data } = (yield* call("GET", `/v1/webhooks/${webhook.id}/deliveries`)).json
+      const delivery = yield* call("GET", `/v1/webhooks/${webhook.id}/deliveries/${data[0].id}`)
+      assert.strictEqual(JSON.parse(delivery.json.request_body).sequence, 1)
+      const rows = yield* Effect.orDie(lab.sql<{ readonly position: bigint }>`SELECT position FROM events`)
+      const positions = new Set(rows.map(({ position }) => String(position)))
+      assert.isAbove([...positions].filter((each) => Number(each) > BEGINNING).length, 4)
+      for (const { headers, status, text } of [...answers, delivery]) {
+        assert.isBelow(status, 300, text)
+        const seen = numbersIn(text + JSON.stringify([...headers]))
+        assert.deepStrictEqual(
+          [...seen].filter((each) => positions.has(each)),
+          [],
+        )
+      }
+      const cursors = answers[0]?.json.data.map(({ position }: { readonly position: string }) => position)
+      assert.isTrue(cursors.every((each: string) => /^pos_[0-9a-hjkmnp-tv-z]{26}$/u.test(each)))
+      assert.strictEqual(new Set(cursors).size, cursors.length)
+    }),
+  )
+
+  it.effect(
+    "is not told by a reader's place either, which is another one each time, whether the log has grown or not",
+    () =>
+      Effect.gen(function* () {
+        const { call } = yield* setUp
+        const other = yield* (yield* Lab).account()
+        const seen = new Set<string>()
+        for (const grows of [false, false, true, true]) {
+          if (grows) yield* Webhooks.happens(other)
+          const { json } = yield* call("GET", "/v1/events?limit=1000")
+          const empty = yield* call("GET", `/v1/events?after_position=${json.next_position}`)
+          const stats = yield* call("GET", "/v1/stats")
+          assert.deepStrictEqual(empty.json.data, [])
+          for (const place of [json.next_position, empty.json.next_position, stats.json.up_to_position]) seen.add(place)
+        }
+        assert.strictEqual(seen.size, 12)
+      }),
+  )
+
+  it.effect("cannot be found out by positions of another account, or made up ones", () =>
+    Effect.gen(function* () {
+      const { call, lab, key, webhook } = yield* setUp
+      const theirs = yield* lab.account()
+      const { secret } = yield* lab.key(theirs)
+      const foreign = (yield* lab.ask("GET", "/v1/events", { key: secret })).json.data[0].position as string
+      const range = { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }
+      for (const position of [foreign, `pos_${"0".repeat(26)}`, String(BEGINNING), "pos_x"]) {
+        const refused = [
+          yield* call("GET", `/v1/events?after_position=${position}`),
+          yield* call("GET", `/v1/events/stream?after_position=${position}`),
+          yield* lab.ask("GET", "/v1/events/stream", { key, headers: { "last-event-id": position } }),
+          yield* call("GET", `/v1/audit?after=${position}`),
+          yield* call("POST", `/v1/webhooks/${webhook.id}/replay`, { ...range, after_position: position }),
+        ]
+        for (const { json, status } of refused) {
+          assert.deepStrictEqual([status, json.error.reason, json.error.details.length], [400, "validation_failed", 1])
+        }
+      }
+    }),
+  )
+
+  it.effect("leads nowhere when the log ends before it", () =>
+    Effect.gen(function* () {
+      const { account, call } = yield* setUp
+      const cursors = yield* Effect.provide(Cursors, Cursors.layer)
+      for (const ahead of [BEGINNING * 2, Number.MAX_SAFE_INTEGER]) {
+        const { json, status } = yield* call(
+          "GET",
+          `/v1/events?after_position=${cursors.ofEvent(account, BigInt(ahead))}`,
+        )
+        assert.deepStrictEqual([status, json.error.reason], [422, "position_ahead"])
+        assert.notMatch(json.error.message, /\d{2}/u)
+      }
+      const beyond = yield* call("GET", `/v1/events?after_position=${cursors.ofEvent(account, 2n ** 63n)}`)
+      assert.strictEqual(beyond.status, 400)
+    }),
+  )
+})

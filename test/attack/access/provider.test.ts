@@ -1,0 +1,166 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import { afterAll } from "vitest"
+import * as Provider from "../../dashboard/provider.ts"
+import { authenticator, browser, House, tokenOf } from "../../server/signIn/house.ts"
+
+const PASSWORD = "correct horse battery"
+const RACERS = 4
+
+const provider = await Provider.open({ sub: "0", email: "nobody@example.org", email_verified: true })
+afterAll(provider.close)
+
+const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: "waybill", OIDC_CLIENT_SECRET: "between us" }
+
+/** Goes to the provider and comes back, as a browser does; the answer is where it is led then. */
+const comeBack = Effect.fnUntraced(function* (url: string, person: Provider.Person) {
+  const page = browser(url)
+  const body = { provider: "oidc", callbackURL: "/emails", errorCallbackURL: "/sign-in" }
+  const { json } = yield* page.ask("POST", "/auth/sign-in/social", { body })
+  provider.person = person
+  const back = yield* Effect.promise(() => fetch(json.url, { redirect: "manual" }))
+  const { pathname, search } = new URL(back.headers.get("location") ?? "")
+  const seen = yield* page.ask("GET", pathname + search)
+  const led = new URL(seen.headers.get("location") ?? "", url)
+  return { page, seen, to: led.pathname, search: led.searchParams }
+})
+
+const member = Effect.gen(function* () {
+  const { owner, url } = yield* House
+  const sql = yield* PgClient.PgClient
+  yield* sql`DELETE FROM rate_windows WHERE starts_with(bucket, 'sign-in/')`
+  const operator = browser(url)
+  yield* operator.signIn(owner)
+  const email = `pat-${randomBytes(4).toString("hex")}@example.org`
+  const invited = yield* operator.ask("POST", "/v1/members", { body: { email, role: "member" } })
+  return { id: String(invited.json.member.id), link: String(invited.json.url), email, operator, url }
+})
+
+const person = (email: string, sub = randomBytes(6).toString("hex")) => ({ sub, email, email_verified: true })
+const isSignedIn = (page: ReturnType<typeof browser>) =>
+  Effect.map(page.ask("GET", "/v1/session"), ({ status }) => status === 200)
+
+layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 seconds" })("an identity provider", (it) => {
+  it.effect("does not spare the second factor of a user who has one", () =>
+    Effect.gen(function* () {
+      const { email, id, link, operator, url } = yield* member
+      const known = person(email)
+      const first = yield* comeBack(url, known)
+      assert.deepStrictEqual([first.to, yield* isSignedIn(first.page)], ["/emails", true])
+
+      const token = { token: tokenOf(link), newPassword: PASSWORD }
+      // The first sign-in ended the invitation's link, so an operator gives this user a password.
+      assert.strictEqual((yield* browser(url).ask("POST", "/auth/reset-password", { body: token })).status, 400)
+      const reset = yield* operator.ask("POST", `/v1/members/${id}/link`)
+      const body = { token: tokenOf(reset.json.url), newPassword: PASSWORD }
+      assert.strictEqual((yield* browser(url).ask("POST", "/auth/reset-password", { body })).status, 200)
+      const page = browser(url)
+      yield* page.signIn({ email, password: PASSWORD })
+      const { json } = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password: PASSWORD } })
+      const code = authenticator(json.totpURI)
+      yield* page.ask("POST", "/auth/two-factor/verify-totp", { body: { code: yield* code } })
+
+      const again = yield* comeBack(url, known)
+      assert.deepStrictEqual([again.seen.status, again.to], [302, "/sign-in"])
+      assert.deepStrictEqual(Object.fromEntries(again.search), { second: "true", next: "/emails" })
+      assert.isFalse(yield* isSignedIn(again.page))
+      const wrong = yield* again.page.ask("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })
+      assert.strictEqual(wrong.status, 401)
+      assert.isFalse(yield* isSignedIn(again.page))
+      const right = yield* again.page.ask("POST", "/auth/two-factor/verify-totp", { body: { code: yield* code } })
+      assert.strictEqual(right.status, 200, JSON.stringify(right.json))
+      assert.isTrue(yield* isSignedIn(again.page))
+    }),
+  )
+
+  it.effect("signs a user in by one subject alone, the first, also when several race", () =>
+    Effect.gen(function* () {
+      const { email, url } = yield* member
+      const first = person(email)
+      assert.isTrue(yield* isSignedIn((yield* comeBack(url, first)).page))
+      const second = yield* comeBack(url, person(email))
+      assert.deepStrictEqual([second.to, second.search.get("error")], ["/sign-in", "unable_to_link_account"])
+      assert.isFalse(yield* isSignedIn(second.page))
+      // The first is known by the subject, whatever has become of the address there.
+      assert.isTrue(yield* isSignedIn((yield* comeBack(url, person("moved@example.org", first.sub))).page))
+
+      const other = yield* member
+      const pages = Array.from({ length: RACERS }, () => browser(url))
+      const begun = yield* Effect.forEach(pages, (page) =>
+        Effect.gen(function* () {
+          const body = { provider: "oidc", callbackURL: "/emails", errorCallbackURL: "/sign-in" }
+          const { json } = yield* page.ask("POST", "/auth/sign-in/social", { body })
+          const back = yield* Effect.promise(() => fetch(json.url, { redirect: "manual" }))
+          const { pathname, search } = new URL(back.headers.get("location") ?? "")
+          return { page, path: pathname + search }
+        }),
+      )
+      // The provider says another subject of each.
+      provider.people = pages.map(() => person(other.email))
+      const seen = yield* Effect.all(
+        begun.map(({ page, path }) => page.ask("GET", path)),
+        { concurrency: "unbounded" },
+      )
+      provider.people = []
+      assert.strictEqual(seen.filter(({ status }) => status >= 500).length, 0)
+      const signedIn = yield* Effect.forEach(pages, isSignedIn)
+      assert.strictEqual(signedIn.filter(Boolean).length, 1)
+    }),
+  )
+
+  it.effect("leads nobody into an account that has invited their address to be chosen first", () =>
+    Effect.gen(function* () {
+      const { email, id, operator, url } = yield* member
+      const bound = person(email)
+      yield* comeBack(url, bound)
+      const name = randomBytes(4).toString("hex")
+      const account = { name: "Squatters", owner: `squatter-${name}@example.org`, plan: "free" }
+      const { link } = (yield* operator.ask("POST", "/v1/operate/accounts", { body: account })).json
+      const squatter = browser(url)
+      const body = { token: tokenOf(link.url), newPassword: PASSWORD }
+      yield* squatter.ask("POST", "/auth/reset-password", { body })
+      yield* squatter.signIn({ email: account.owner, password: PASSWORD })
+      const fresh = `fresh-${name}@example.org`
+      for (const each of [email, fresh])
+        yield* squatter.ask("POST", "/v1/members", { body: { email: each, role: "owner" } })
+      yield* operator.ask("POST", "/v1/members", { body: { email: fresh, role: "member" } })
+      // Who is bound already stays who they are; who is not is asked for a password.
+      const { page } = yield* comeBack(url, bound)
+      assert.strictEqual((yield* page.ask("GET", "/v1/session")).json.actor.id, id)
+      const refused = yield* comeBack(url, person(fresh))
+      assert.strictEqual(refused.search.get("error"), "signup_disabled")
+      assert.isFalse(yield* isSignedIn(refused.page))
+    }),
+  )
+
+  it.effect("signs nobody in whom it has not verified, or whom nobody invited, nor by a state of another browser", () =>
+    Effect.gen(function* () {
+      const { email, url } = yield* member
+      const unverified = yield* comeBack(url, { ...person(email), email_verified: false })
+      assert.strictEqual(unverified.search.get("error"), "account_not_linked")
+      const stranger = yield* comeBack(url, person("stranger@example.org"))
+      assert.strictEqual(stranger.search.get("error"), "signup_disabled")
+      // The names under which users are known to the library are nobody's addresses.
+      const { id } = yield* member
+      const named = yield* comeBack(url, person(`${id}@user.invalid`))
+      assert.strictEqual(named.search.get("error"), "signup_disabled")
+
+      const body = { provider: "oidc", callbackURL: "/emails", errorCallbackURL: "/sign-in" }
+      const attacker = browser(url)
+      const { json } = yield* attacker.ask("POST", "/auth/sign-in/social", { body })
+      provider.person = person(email)
+      const back = yield* Effect.promise(() => fetch(json.url, { redirect: "manual" }))
+      const { pathname, search } = new URL(back.headers.get("location") ?? "")
+      const victim = browser(url)
+      const seen = yield* victim.ask("GET", pathname + search)
+      assert.strictEqual(seen.status, 302)
+      assert.strictEqual(new URL(seen.headers.get("location") ?? "", url).pathname, "/sign-in")
+      assert.isFalse(yield* isSignedIn(victim))
+      const bare = yield* victim.ask("GET", "/auth/callback/oidc?error=x&error_description=%3Cscript%3E&extra=1")
+      assert.deepStrictEqual([bare.status, bare.headers.get("location")?.split("?")[0]], [302, "/sign-in"])
+      assert.notInclude(bare.headers.get("location"), "script")
+    }),
+  )
+})

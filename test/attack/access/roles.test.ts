@@ -1,0 +1,131 @@
+import { Api } from "@waybill/api/Api"
+import { assert, describe, it as plain, layer } from "@effect/vitest"
+import * as Team from "@waybill/domain/account/Team"
+import { Effect } from "effect"
+import { OpenApi } from "effect/http-api"
+import { readFileSync } from "node:fs"
+import { browser, House, tokenOf } from "../../server/signIn/house.ts"
+
+/** What a session of each role may ask for; an owner may ask for everything. */
+const VIEWER = [
+  "account.get",
+  "domains.get",
+  "domains.list",
+  "logs.events",
+  "logs.get",
+  "logs.list",
+  "members.session",
+  "sandbox.get",
+  "sandbox.list",
+  "stats.get",
+  "suppressions.get",
+  "suppressions.list",
+]
+const MEMBER = [
+  ...VIEWER,
+  "domains.add",
+  "domains.addEd25519",
+  "domains.remove",
+  "domains.removeEd25519",
+  "domains.rotateDkim",
+  "domains.rotateEd25519",
+  "domains.update",
+  "domains.verify",
+  "emails.cancel",
+  "emails.resend",
+  "emails.reschedule",
+  "emails.send",
+  "emails.sendBatch",
+  "sandbox.clear",
+  "sandbox.remove",
+  "webhooks.create",
+  "webhooks.deliveries",
+  "webhooks.delivery",
+  "webhooks.get",
+  "webhooks.list",
+  "webhooks.remove",
+  "webhooks.replay",
+  "webhooks.replayDelivery",
+  "webhooks.rotateSecret",
+  "webhooks.test",
+  "webhooks.update",
+]
+
+const operations = Object.entries(OpenApi.fromApi(Api).paths)
+  .filter(([path]) => path.startsWith("/v1/"))
+  .flatMap(([path, methods]) =>
+    Object.entries(methods as Record<string, { readonly operationId: string }>).map(([method, { operationId }]) => ({
+      id: operationId,
+      method: method.toUpperCase(),
+      path,
+    })),
+  )
+const all = operations.map(({ id }) => id)
+
+const ALLOWED: { readonly [R in Team.Role]: ReadonlyArray<string> } = { owner: all, member: MEMBER, viewer: VIEWER }
+
+describe("a viewer", () => {
+  plain("may ask for nothing that changes anything, at any endpoint", () => {
+    const changing = operations.filter(({ method }) => method !== "GET").map(({ id }) => id)
+    assert.deepStrictEqual(
+      VIEWER.filter((id) => changing.includes(id)),
+      [],
+    )
+    for (const id of MEMBER) assert.include(all, id)
+  })
+
+  plain("is described with the scopes that the role has", () => {
+    const page = readFileSync("docs/api-keys.md", "utf8")
+    for (const [role, scopes] of Object.entries(Team.SCOPES))
+      assert.include(page, `| ${role} | ${scopes.map((scope) => `\`${scope}\``).join(", ")}`)
+  })
+})
+
+const PASSWORD = "three blind mice, see how"
+
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a session", (it) => {
+  /** A browser in which somebody of this role has signed in. */
+  const signedIn = Effect.fnUntraced(function* (role: Team.Role) {
+    const { owner, url } = yield* House
+    const first = browser(url)
+    yield* first.signIn(owner)
+    if (role === "owner") return first
+    const email = `${role}@example.org`
+    const { json } = yield* first.ask("POST", "/v1/members", { body: { email, role } })
+    const page = browser(url)
+    const body = { token: tokenOf(json.url), newPassword: PASSWORD }
+    yield* page.ask("POST", "/auth/reset-password", { body })
+    yield* page.signIn({ email, password: PASSWORD })
+    return page
+  })
+
+  it.effect.each(["viewer", "member", "owner"] as const)(
+    "of the role %s is refused at every endpoint but those of its role",
+    (role) =>
+      Effect.gen(function* () {
+        const page = yield* signedIn(role)
+        const allowed: Array<string> = []
+        for (const { id, method, path } of operations) {
+          // A stream that is let in does not end.
+          if (id === "events.stream" && role === "owner") {
+            allowed.push(id)
+            continue
+          }
+          const filled = path
+            .replace("{domain}", "nobody.test")
+            .replace("{delivery_id}", "whd_00000000000000000000000000")
+            .replace("{email}", "nobody@example.org")
+            .replace("{key_id}", "key_00000000000000000000000000")
+            .replace("{id}", `${kindOf(path)}_00000000000000000000000000`)
+          const { json, status } = yield* page.ask(method, filled, method === "GET" ? {} : { body: {} })
+          assert.notInclude([401, 429, 500], status, id)
+          if (status !== 403) allowed.push(id)
+          else assert.strictEqual(json.error.reason, "missing_scope", id)
+        }
+        assert.sameMembers(allowed, [...ALLOWED[role]])
+      }),
+  )
+})
+
+const kindOf = (path: string): string =>
+  path.includes("/webhooks/") ? "whk" : path.includes("/members/") ? "usr" : "msg"

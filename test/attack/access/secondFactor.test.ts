@@ -1,0 +1,225 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Redacted } from "effect"
+import { randomBytes } from "node:crypto"
+import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
+import { authenticator, browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as HeldWrites from "../../support/postgres/heldWrites.ts"
+import { runToEnd } from "../../support/process/service.ts"
+
+const PASSWORD = "correct horse battery"
+const NEXT_PASSWORD = "another battery staple"
+const WRONG = "not the password of anybody"
+const PARALLEL = 100
+const RACERS = 6
+
+type Page = ReturnType<typeof browser>
+
+const statuses = (seen: ReadonlyArray<Seen>) => seen.map(({ status }) => status)
+const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
+
+/** A member with a password and an authenticator, and a browser that may leave the code out. */
+const member = Effect.gen(function* () {
+  const { key, owner, url } = yield* House
+  const email = `mia-${randomBytes(4).toString("hex")}@example.org`
+  const operator = browser(url)
+  yield* operator.signIn(owner)
+  const asKey = { headers: { authorization: `Bearer ${key}` } }
+  const invited = yield* operator.ask("POST", "/v1/members", { body: { email, role: "member" }, ...asKey })
+  const setPassword = (link: string, newPassword: string) =>
+    browser(url).ask("POST", "/auth/reset-password", { body: { token: tokenOf(link), newPassword } })
+  yield* setPassword(invited.json.url, PASSWORD)
+  const page = browser(url)
+  yield* page.signIn({ email, password: PASSWORD })
+  const enrol = Effect.fnUntraced(function* (by: Page, password = PASSWORD) {
+    const { json } = yield* by.ask("POST", "/auth/two-factor/enable", { body: { password } })
+    const next = authenticator(json.totpURI)
+    const code = yield* next
+    const seen = yield* by.ask("POST", "/auth/two-factor/verify-totp", { body: { code } })
+    assert.strictEqual(seen.status, 200, JSON.stringify(seen.json))
+    return { next, enrolled: code, backupCodes: json.backupCodes as ReadonlyArray<string> }
+  })
+  const factor = yield* enrol(page)
+  /** As far as a second factor is asked for. */
+  const begin = Effect.fnUntraced(function* (password = PASSWORD) {
+    const begun = browser(url)
+    const { json } = yield* begun.signIn({ email, password })
+    assert.deepInclude(json, { twoFactorRedirect: true })
+    return begun
+  })
+  const trust = Effect.gen(function* () {
+    const trusted = yield* begin()
+    const body = { code: yield* factor.next, trustDevice: true }
+    assert.strictEqual((yield* trusted.ask("POST", "/auth/two-factor/verify-totp", { body })).status, 200)
+    assert.isTrue([...trusted.jar.keys()].some((name) => name.endsWith("trust_device")))
+    return trusted
+  })
+  return { id: String(invited.json.member.id), email, url, operator, page, enrol, begin, trust, factor, setPassword }
+})
+
+/** Whether this browser is still spared the code. */
+const isTrusted = (trusted: Page, email: string, password: string) =>
+  Effect.map(trusted.signIn({ email, password }), ({ json, status }) => {
+    assert.strictEqual(status, 200, JSON.stringify(json))
+    return json.twoFactorRedirect !== true
+  })
+
+const command = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const { url } = yield* Database.Fresh
+  const { code, output } = yield* Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url) }))
+  assert.strictEqual(code, 0, output)
+  return output
+})
+
+/** The windows of tries are another minute's from here on. */
+const anotherMinute = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* sql`DELETE FROM rate_windows WHERE starts_with(bucket, 'sign-in/')`
+})
+
+layer(House.layer, { excludeTestServices: true, timeout: "120 seconds" })("a second factor", (it) => {
+  it.effect("is asked for again by a trusted browser once the password was changed, by whatever way", () =>
+    Effect.gen(function* () {
+      const { email, factor, id, operator, page, setPassword, trust, url } = yield* member
+      const trusted = yield* trust
+      assert.isTrue(yield* isTrusted(trusted, email, PASSWORD))
+      const waiting = browser(url)
+      yield* waiting.signIn({ email, password: PASSWORD })
+
+      const change = { currentPassword: PASSWORD, newPassword: NEXT_PASSWORD }
+      assert.strictEqual((yield* page.ask("POST", "/auth/change-password", { body: change })).status, 200)
+      assert.isFalse(yield* isTrusted(trusted, email, NEXT_PASSWORD))
+      // Nor does a sign-in go on that had only the code before it.
+      const body = { code: factor.backupCodes[0] }
+      const late = yield* waiting.ask("POST", "/auth/two-factor/verify-backup-code", { body })
+      assert.deepStrictEqual(reasonOf(late), [401, "invalid_two_factor_cookie"])
+
+      // The same by a link and by the command line: the trust is put back each time, as it was.
+      const sql = yield* PgClient.PgClient
+      const ends = [
+        Effect.gen(function* () {
+          const link = yield* operator.ask("POST", `/v1/members/${id}/link`)
+          assert.strictEqual((yield* setPassword(link.json.url, PASSWORD)).status, 200)
+        }),
+        command("users", "password", email),
+      ]
+      for (const end of ends) {
+        yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
+          VALUES ('kept', 'trust-device-kept', ${id}, now() + interval '1 day', now(), now())`
+        yield* end
+        assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
+      }
+    }),
+  )
+
+  it.effect("is asked for again by a trusted browser once it was removed and set up anew", () =>
+    Effect.gen(function* () {
+      const { email, enrol, id, page, trust } = yield* member
+      const sql = yield* PgClient.PgClient
+      const trusted = yield* trust
+      assert.isTrue(yield* isTrusted(trusted, email, PASSWORD))
+      const { status } = yield* page.ask("POST", "/auth/two-factor/disable", { body: { password: PASSWORD } })
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
+      yield* enrol(page)
+      assert.isFalse(yield* isTrusted(trusted, email, PASSWORD))
+    }),
+  )
+
+  it.effect("and a password begin no session that a change of theirs has overtaken", () =>
+    Effect.gen(function* () {
+      const { begin, email, factor, id } = yield* member
+      const sql = yield* PgClient.PgClient
+      const late = yield* begin()
+      // The session waits to be written after all proofs were checked.
+      const held = yield* HeldWrites.hold("user_sessions", "INSERT")
+      const body = { code: yield* factor.next, trustDevice: true }
+      const waiting = yield* Effect.forkChild(late.ask("POST", "/auth/two-factor/verify-totp", { body }))
+      yield* held.until(1)
+      yield* command("users", "password", email)
+      yield* held.release
+      const seen = yield* Fiber.join(waiting)
+      assert.strictEqual(seen.status, 401, JSON.stringify(seen.json))
+      assert.strictEqual((yield* late.ask("GET", "/v1/session")).status, 401)
+      assert.deepStrictEqual(yield* sql`SELECT id FROM user_sessions WHERE user_id = ${id}`, [])
+      assert.deepStrictEqual(yield* sql`SELECT id FROM user_verifications WHERE value = ${id}`, [])
+      yield* held.drop
+    }),
+  )
+
+  it.effect("takes each code once: not the one that set it up, nor an older one, nor one of racing requests", () =>
+    Effect.gen(function* () {
+      const { begin, factor } = yield* member
+      const give = (page: Page, code: string) => page.ask("POST", "/auth/two-factor/verify-totp", { body: { code } })
+      assert.deepStrictEqual(reasonOf(yield* give(yield* begin(), factor.enrolled)), [401, "invalid_code"])
+      const code = yield* factor.next
+      const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => begin())
+      const seen = yield* Effect.all(
+        racers.map((page) => give(page, code)),
+        { concurrency: "unbounded" },
+      )
+      assert.deepStrictEqual(statuses(seen).toSorted(), [200, ...Array.from({ length: RACERS - 1 }, () => 401)])
+      assert.deepStrictEqual(reasonOf(yield* give(yield* begin(), factor.enrolled)), [401, "invalid_code"])
+    }),
+  )
+
+  it.effect("takes each backup code once, of racing requests too", () =>
+    Effect.gen(function* () {
+      const { begin, factor } = yield* member
+      const [code] = factor.backupCodes
+      const racers = yield* Effect.forEach(Array.from({ length: RACERS }), () => begin())
+      const seen = yield* Effect.all(
+        racers.map((page) => page.ask("POST", "/auth/two-factor/verify-backup-code", { body: { code } })),
+        { concurrency: "unbounded" },
+      )
+      assert.strictEqual(seen.filter(({ status }) => status === 200).length, 1, JSON.stringify(statuses(seen)))
+      assert.isTrue(seen.every(({ status }) => status < 500))
+      const again = yield* (yield* begin()).ask("POST", "/auth/two-factor/verify-backup-code", { body: { code } })
+      assert.strictEqual(again.status, 401)
+    }),
+  )
+
+  it.effect("and a password are guessed by nobody who is signed in, by any path, however many try at once", () =>
+    Effect.gen(function* () {
+      const { page } = yield* member
+      // Closed: nothing of the dashboard uses them.
+      for (const path of ["/verify-password", "/two-factor/generate-backup-codes", "/two-factor/get-totp-uri"])
+        assert.strictEqual((yield* page.ask("POST", `/auth${path}`, { body: { password: WRONG } })).status, 404, path)
+
+      yield* anotherMinute
+      const ways = [
+        ["/auth/two-factor/enable", { password: WRONG }],
+        ["/auth/two-factor/disable", { password: WRONG }],
+        ["/auth/change-password", { currentPassword: WRONG, newPassword: NEXT_PASSWORD }],
+      ] as const
+      // Each from another address, as by somebody who stole a session and has many of them.
+      const guesses = Array.from({ length: PARALLEL }, (_, nth) => {
+        const [path, body] = ways[nth % ways.length] ?? ways[0]
+        return page.ask("POST", path, { body, headers: { "x-forwarded-for": `203.0.113.${nth}` } })
+      })
+      const seen = yield* Effect.all(guesses, { concurrency: "unbounded" })
+      assert.isAtMost(seen.filter(({ status }) => status === 400).length, 2 * TRIES_PER_MINUTE)
+      assert.isTrue(seen.every(({ status }) => status === 400 || status === 429))
+    }),
+  )
+
+  it.effect("is guessed by nobody who has the password, by however many browsers and addresses at once", () =>
+    Effect.gen(function* () {
+      const { begin } = yield* member
+      const thieves = yield* Effect.forEach(Array.from({ length: 3 * TRIES_PER_MINUTE }), () => begin(), {
+        concurrency: RACERS,
+      })
+      yield* anotherMinute
+      const seen = yield* Effect.all(
+        thieves.map((thief, nth) =>
+          thief.ask("POST", "/auth/two-factor/verify-totp", { body: { code: String(100_000 + nth) } }),
+        ),
+        { concurrency: "unbounded" },
+      )
+      assert.isAtMost(seen.filter(({ status }) => status === 401).length, 2 * TRIES_PER_MINUTE)
+      assert.strictEqual(seen.at(-1)?.status === 200, false)
+      assert.isTrue(seen.every(({ status }) => status === 401 || status === 429))
+    }),
+  )
+})

@@ -1,0 +1,341 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { MAX_WRONG_CODES } from "../../../apps/server/src/signIn/betterAuth.ts"
+import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
+import { randomBytes } from "node:crypto"
+import { authenticator, browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
+
+const PATHS = [
+  "/auth/sign-in/email",
+  "/auth/sign-in/social",
+  "/auth/sign-out",
+  "/auth/reset-password",
+  "/auth/change-password",
+  "/auth/two-factor/enable",
+  "/auth/two-factor/verify-totp",
+  "/auth/two-factor/verify-backup-code",
+  "/auth/passkey/verify-authentication",
+  "/auth/passkey/verify-registration",
+  "/auth/update-user",
+  "/auth/revoke-session",
+  "/auth/no-such-path",
+]
+const deep = (levels: number) => `${"[".repeat(levels)}1${"]".repeat(levels)}`
+const BODIES: ReadonlyArray<readonly [what: string, body: string]> = [
+  ["nothing", ""],
+  ["no JSON", "{"],
+  ["null", "null"],
+  ["a number", "1e999"],
+  ["a list", "[]"],
+  ["a text", '"x"'],
+  ["objects for texts", '{"email":{"$ne":null},"password":{"$gt":""},"code":{},"token":[]}'],
+  ["lists for texts", '{"email":["a@b.cc"],"password":["x"],"code":["000000"]}'],
+  ["SQL", `{"email":"' OR 1=1 --@b.cc","password":"' OR '1'='1"}`],
+  ["NUL", '{"email":"a\\u0000@b.cc","password":"\\u0000","token":"\\u0000","code":"\\u0000"}'],
+  ["half a pair", '{"email":"\\ud800@b.cc","password":"\\ud800","token":"\\ud800","code":"\\udfff"}'],
+  ["prototypes", '{"__proto__":{"email":"a@b.cc"},"constructor":{"prototype":{}},"email":"a@b.cc","password":"x"}'],
+  ["a long address", JSON.stringify({ email: `${"a".repeat(30_000)}@b.cc`, password: "x".repeat(30_000) })],
+  ["depth", `{"email":"a@b.cc","password":${deep(20_000)}}`],
+  ["more than is taken", JSON.stringify({ email: "a@b.cc", password: "x".repeat(200_000) })],
+  [
+    "a foreign callback",
+    '{"email":"a@b.cc","password":"x","callbackURL":"https://evil.test/","redirectTo":"//evil.test"}',
+  ],
+]
+
+const TYPES = ["application/json", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]
+
+const WRONG = "not the password of anybody"
+
+const statuses = (seen: ReadonlyArray<Seen>) => seen.map(({ status }) => status)
+
+/** Where a client may say who it is, beside the list that the proxies keep. */
+const OTHER_WORDS = ["x-waybill-client", "x-real-ip", "cf-connecting-ip", "x-client-ip"]
+
+/** As many as a minute takes and some more, wherever in a minute they begin. */
+const guess = (
+  url: string,
+  email: string,
+  addressOf: (nth: number) => string,
+  headersOf: (nth: number) => Readonly<Record<string, string>> = () => ({}),
+) =>
+  Effect.forEach(Array.from({ length: 2 * TRIES_PER_MINUTE + 5 }), (_, nth) =>
+    browser(url, addressOf(nth)).ask("POST", "/auth/sign-in/email", {
+      body: { email, password: WRONG },
+      headers: headersOf(nth),
+    }),
+  )
+
+const PASSWORD = "correct horse battery"
+
+/** Opens a link that sets a password, from an address of its own. */
+const useLink = (url: string, link: string, newPassword = PASSWORD) =>
+  browser(url).ask("POST", "/auth/reset-password", { body: { token: tokenOf(link), newPassword } })
+
+const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
+
+/** Who holds a key of the first account, a second owner of it, and the owner of another account. */
+const strangers = Effect.gen(function* () {
+  const { key, owner, url } = yield* House
+  const byKey = (method: string, path: string, body?: unknown) =>
+    browser(url).ask(method, path, { body, headers: { authorization: `Bearer ${key}` } })
+  const operator = browser(url)
+  yield* operator.signIn(owner)
+  const { id: operatorId } = (yield* operator.ask("GET", "/v1/session")).json.actor
+  const name = randomBytes(4).toString("hex")
+  const join = Effect.fnUntraced(function* (email: string, link: string) {
+    assert.strictEqual((yield* useLink(url, link)).status, 200)
+    const page = browser(url)
+    assert.strictEqual((yield* page.signIn({ email, password: PASSWORD })).status, 200)
+    return page
+  })
+  const eve = { email: `eve-${name}@example.org`, role: "owner" }
+  const invited = yield* operator.ask("POST", "/v1/members", { body: eve })
+  const account = { name: "B", owner: `bea-${name}@example.org`, plan: "free" }
+  const { link } = (yield* operator.ask("POST", "/v1/operate/accounts", { body: account })).json
+  return {
+    byKey,
+    url,
+    name,
+    operator: { page: operator, id: operatorId },
+    eve: { page: yield* join(eve.email, invited.json.url), id: invited.json.member.id },
+    bea: { page: yield* join(account.owner, link.url), id: link.member.id },
+  }
+})
+
+layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("signing in", (it) => {
+  it.effect("answers nonsense with a refusal, and never with a trouble of its own", () =>
+    Effect.gen(function* () {
+      const { url } = yield* House
+      let nth = 0
+      for (const path of PATHS) {
+        for (const [at, [what, body]] of BODIES.entries()) {
+          // Another type is refused before anything is read.
+          for (const type of at === 0 ? TYPES : TYPES.slice(0, 1)) {
+            nth++
+            const response = yield* Effect.promise(() =>
+              fetch(url + path, {
+                method: "POST",
+                redirect: "manual",
+                headers: { origin: url, "content-type": type, "x-forwarded-for": `10.1.${nth >> 8}.${nth & 255}` },
+                body,
+              }),
+            )
+            const text = yield* Effect.promise(() => response.text())
+            const said = `${path} with ${what} as ${type}: ${response.status} ${text.slice(0, 200)}`
+            const isHarmless = path === "/auth/sign-out" && response.status === 200
+            assert.isTrue((response.status >= 400 && response.status < 500) || isHarmless, said)
+            assert.isNull(response.headers.get("location"), said)
+            assert.notMatch(text, /\bat \S+:\d+|node_modules|SELECT /u, said)
+          }
+        }
+      }
+    }),
+  )
+
+  it.effect("says the same of a wrong password and of nobody's address", () =>
+    Effect.gen(function* () {
+      const { owner, url } = yield* House
+      const [wrong, nobody] = yield* Effect.all([
+        browser(url).signIn({ email: owner.email, password: WRONG }),
+        browser(url).signIn({ email: "nobody@example.org", password: WRONG }),
+      ])
+      const words = ({ json }: Seen) => ({ ...json.error, request_id: "" })
+      assert.deepStrictEqual([wrong.status, words(wrong)], [401, words(nobody)])
+      assert.strictEqual(nobody.status, 401)
+      assert.deepStrictEqual([...wrong.headers.keys()].toSorted(), [...nobody.headers.keys()].toSorted())
+    }),
+  )
+
+  it.effect("closes after a few tries from an address, for the right password too, and for nobody else", () =>
+    Effect.gen(function* () {
+      const { owner, url } = yield* House
+      const seen = statuses(yield* guess(url, owner.email, () => "192.0.2.7"))
+      assert.isAtMost(seen.filter((status) => status === 401).length, 2 * TRIES_PER_MINUTE)
+      assert.strictEqual(seen.at(-1), 429)
+      assert.strictEqual((yield* browser(url, "192.0.2.7").signIn(owner)).status, 429)
+      assert.strictEqual((yield* browser(url, "192.0.2.8").signIn(owner)).status, 200)
+    }),
+  )
+
+  it.effect("takes a network of IPv6 for one client, and nobody's word for another address", () =>
+    Effect.gen(function* () {
+      const { owner, url } = yield* House
+      const spread = yield* guess(url, owner.email, (nth) => `2001:db8:1:2:${(nth * 2_003).toString(16)}::${nth + 1}`)
+      assert.strictEqual(statuses(spread).at(-1), 429)
+      // Another one in each header at once: whichever is believed, no address is seen twice.
+      const seen = yield* guess(
+        url,
+        owner.email,
+        () => "198.51.100.7",
+        (nth) => ({
+          ...Object.fromEntries(OTHER_WORDS.map((name) => [name, `203.0.113.${nth}`])),
+          forwarded: `for=203.0.113.${nth}`,
+        }),
+      )
+      assert.strictEqual(statuses(seen).at(-1), 429)
+    }),
+  )
+
+  it.effect("is never handed over: no key and no other owner makes a link for an operator, nor removes one", () =>
+    Effect.gen(function* () {
+      const { bea, byKey, eve, operator, url } = yield* strangers
+      for (const { id, reason } of [
+        { id: operator.id, reason: "member_is_operator" },
+        { id: eve.id, reason: "member_has_joined" },
+      ])
+        assert.deepStrictEqual(reasonOf(yield* byKey("POST", `/v1/members/${id}/link`)), [422, reason])
+      assert.deepStrictEqual(reasonOf(yield* byKey("DELETE", `/v1/members/${operator.id}`)), [
+        422,
+        "member_is_operator",
+      ])
+      for (const asked of [
+        yield* eve.page.ask("POST", `/v1/members/${operator.id}/link`),
+        yield* eve.page.ask("DELETE", `/v1/members/${operator.id}`),
+      ])
+        assert.deepStrictEqual(reasonOf(asked), [422, "member_is_operator"])
+      for (const asked of [
+        yield* bea.page.ask("POST", `/v1/members/${operator.id}/link`),
+        yield* bea.page.ask("DELETE", `/v1/members/${eve.id}`),
+      ])
+        assert.deepStrictEqual(reasonOf(asked), [404, "member_not_found"])
+      // Nobody makes a link for themselves: a stolen session would become a password. An operator helps others.
+      for (const { id, page } of [eve, operator])
+        assert.deepStrictEqual(reasonOf(yield* page.ask("POST", `/v1/members/${id}/link`)), [422, "member_has_joined"])
+      const helped = yield* operator.page.ask("POST", `/v1/members/${eve.id}/link`)
+      assert.strictEqual((yield* useLink(url, helped.json.url)).status, 200)
+    }),
+  )
+
+  it.effect("opens by the newest link alone, and once one was used by none", () =>
+    Effect.gen(function* () {
+      const { byKey, name, url } = yield* strangers
+      const first = yield* byKey("POST", "/v1/members", { email: `ann-${name}@example.org`, role: "viewer" })
+      const { id } = first.json.member
+      const second = yield* byKey("POST", `/v1/members/${id}/link`)
+      assert.strictEqual((yield* useLink(url, first.json.url)).status, 400)
+      // Two that were made at the same moment.
+      const sql = yield* PgClient.PgClient
+      yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
+        VALUES (${name}, ${`reset-password:${name}`}, ${id}, now() + interval '1 day', now(), now())`
+      assert.strictEqual((yield* useLink(url, second.json.url)).status, 200)
+      assert.strictEqual((yield* useLink(url, `${url}/welcome#${name}`)).status, 400)
+    }),
+  )
+
+  it.effect("opens by one of the links that were asked for at the same moment", () =>
+    Effect.gen(function* () {
+      const { byKey, name, url } = yield* strangers
+      const { member } = (yield* byKey("POST", "/v1/members", { email: `amy-${name}@example.org`, role: "viewer" }))
+        .json
+      const links = yield* Effect.all(
+        Array.from({ length: 4 }, () => byKey("POST", `/v1/members/${member.id}/link`)),
+        { concurrency: "unbounded" },
+      )
+      const opened = yield* Effect.forEach(links, ({ json }) => useLink(url, json.url))
+      assert.deepStrictEqual(statuses(opened).toSorted(), [200, 400, 400, 400])
+    }),
+  )
+
+  it.effect(
+    "ends everywhere with a changed password: by no other session, and by no link that another owner made",
+    () =>
+      Effect.gen(function* () {
+        const { eve, name, operator, url } = yield* strangers
+        const elsewhere = browser(url)
+        assert.strictEqual(
+          (yield* elsewhere.signIn({ email: `eve-${name}@example.org`, password: PASSWORD })).status,
+          200,
+        )
+        const { url: link } = (yield* operator.page.ask("POST", `/v1/members/${eve.id}/link`)).json
+        const change = (currentPassword: string) => {
+          const body = { currentPassword, newPassword: "eve's next password", revokeOtherSessions: false }
+          return eve.page.ask("POST", "/auth/change-password", { body })
+        }
+        assert.strictEqual((yield* change(WRONG)).status, 400)
+        assert.strictEqual((yield* elsewhere.ask("GET", "/v1/session")).status, 200)
+        assert.strictEqual((yield* change(PASSWORD)).status, 200)
+        assert.strictEqual((yield* elsewhere.ask("GET", "/v1/session")).status, 401)
+        assert.strictEqual((yield* eve.page.ask("GET", "/v1/session")).status, 200)
+        assert.strictEqual((yield* useLink(url, link)).status, 400)
+      }),
+  )
+
+  it.effect("leads from one account into no other: not by a former password, nor by a link from before", () =>
+    Effect.gen(function* () {
+      const { bea, byKey, name, url } = yield* strangers
+      const carl = { email: `carl-${name}@example.org`, password: PASSWORD }
+      const invitation = { email: carl.email, role: "member" }
+      const { member, url: before } = (yield* byKey("POST", "/v1/members", invitation)).json
+      const inB = () => bea.page.ask("POST", "/v1/members", { body: invitation })
+      yield* byKey("DELETE", `/v1/members/${member.id}`)
+      assert.strictEqual((yield* useLink(url, before)).status, 400)
+
+      // Joined in A, removed there, invited into B: what signed in to A does not sign in to B.
+      const again = (yield* byKey("POST", "/v1/members", invitation)).json
+      assert.strictEqual((yield* useLink(url, again.url)).status, 200)
+      assert.strictEqual((yield* browser(url).signIn(carl)).status, 200)
+      yield* byKey("DELETE", `/v1/members/${again.member.id}`)
+      const { url: link } = (yield* inB()).json
+      assert.strictEqual((yield* browser(url).signIn(carl)).status, 401)
+      assert.strictEqual((yield* useLink(url, link, "carl's own password")).status, 200)
+      const page = browser(url)
+      assert.strictEqual((yield* page.signIn({ ...carl, password: "carl's own password" })).status, 200)
+      assert.deepInclude((yield* page.ask("GET", "/v1/session")).json, { role: "member", operator: false })
+    }),
+  )
+
+  it.effect("of an operator who belongs to no account is nobody's: their address stands for somebody else", () =>
+    Effect.gen(function* () {
+      const { bea, byKey, name, url } = yield* strangers
+      const dan = { email: `dan-${name}@example.org`, role: "member" }
+      const invited = yield* byKey("POST", "/v1/members", dan)
+      yield* useLink(url, invited.json.url)
+      yield* byKey("DELETE", `/v1/members/${invited.json.member.id}`)
+      const sql = yield* PgClient.PgClient
+      yield* sql`UPDATE users SET operator = true WHERE id = ${invited.json.member.id}`
+      for (const asked of [
+        yield* bea.page.ask("POST", "/v1/members", { body: dan }),
+        yield* byKey("POST", "/v1/members", dan),
+      ]) {
+        assert.strictEqual(asked.status, 201)
+        assert.notStrictEqual(asked.json.member.id, invited.json.member.id)
+        yield* useLink(url, asked.json.url)
+      }
+      const operators = yield* sql`SELECT id FROM users WHERE email = ${dan.email} AND operator`
+      assert.deepStrictEqual(operators, [{ id: invited.json.member.id }])
+      const page = browser(url)
+      assert.strictEqual((yield* page.signIn({ email: dan.email, password: PASSWORD })).status, 200)
+      assert.isFalse((yield* page.ask("GET", "/v1/session")).json.operator)
+    }),
+  )
+
+  it.effect("locks the second factor after wrong codes in a row, wherever they come from", () =>
+    Effect.gen(function* () {
+      const { owner, url } = yield* House
+      const page = browser(url)
+      assert.strictEqual((yield* page.signIn(owner)).status, 200)
+      const { json } = yield* page.ask("POST", "/auth/two-factor/enable", { body: { password: owner.password } })
+      const right = Effect.map(authenticator(json.totpURI), (code) => ({ body: { code } }))
+      assert.strictEqual((yield* page.ask("POST", "/auth/two-factor/verify-totp", yield* right)).status, 200)
+
+      const sql = yield* PgClient.PgClient
+      let wrong = 0
+      for (let address = 0; wrong < MAX_WRONG_CODES; address++) {
+        const thief = browser(url, `10.77.0.${address}`)
+        yield* thief.signIn(owner)
+        // Another minute, as far as the window of tries is concerned.
+        yield* sql`DELETE FROM rate_windows WHERE bucket LIKE 'sign-in/code/%'`
+        const tried = yield* thief.ask("POST", "/auth/two-factor/verify-totp", { body: { code: "000000" } })
+        if (tried.status === 401) wrong++
+        assert.isBelow(address, 3 * MAX_WRONG_CODES, JSON.stringify(tried.json))
+      }
+      const late = browser(url, "10.78.0.1")
+      yield* late.signIn(owner)
+      const refused = yield* late.ask("POST", "/auth/two-factor/verify-totp", yield* right)
+      assert.isAtLeast(refused.status, 400, JSON.stringify(refused.json))
+      assert.strictEqual((yield* late.ask("GET", "/v1/session")).status, 401)
+    }),
+  )
+})

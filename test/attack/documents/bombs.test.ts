@@ -1,0 +1,161 @@
+import { assert, layer } from "@effect/vitest"
+import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
+import * as Sandbox from "@waybill/store/content/Sandbox"
+import { Duration, Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
+import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib"
+import { HTML_TEXT_LIMIT } from "@waybill/mail/compose/HtmlText"
+import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import { Lab } from "../../server/http/httpLab.ts"
+import * as Smtp from "../../server/smtp/support.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+
+const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
+/** Seconds with the limits, on any machine; minutes to hours without. */
+const HANGS = Duration.seconds(60)
+const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
+const REPORT = readFileSync(new URL("../../fixtures/reports/gmail.eml", import.meta.url), "latin1")
+
+const HEAD = "From: a@b.cc\r\nTo: ana@example.org\r\nSubject: s\r\nMIME-Version: 1.0\r\n"
+const nested = (levels: number, type: string) =>
+  Array.from({ length: levels }, (_, nth) => `Content-Type: ${type}; boundary=b${nth}\r\n\r\n--b${nth}\r\n`).join("")
+
+/** Small to send, and large, deep or slow to whoever reads them with too much trust. */
+const BOMBS: Readonly<Record<string, string>> = {
+  "many parts": `${HEAD}Content-Type: multipart/mixed; boundary=b\r\n\r\n${"--b\r\n\r\n".repeat(100_000)}--b--\r\n`,
+  depth: `${HEAD}${nested(2_000, "multipart/mixed")}\r\nx\r\n`,
+  "messages in messages": `${HEAD}${"Content-Type: message/rfc822\r\n\r\n".repeat(20_000)}x\r\n`,
+  "digests in reports": `${HEAD}${nested(1_000, "multipart/report; report-type=delivery-status")}\r\nx\r\n`,
+  "many headers": `${HEAD}${"X-A: b\r\n".repeat(90_000)}\r\nx\r\n`,
+  "one endless header": `${HEAD}X-A: ${"b".repeat(800_000)}\r\n\r\nx\r\n`,
+  "one folded header": `${HEAD}X-A: b\r\n${" b\r\n".repeat(200_000)}\r\nx\r\n`,
+  "many encoded words": `${HEAD}X-A: a\r\n${" =?utf-8?B?YWFh?=\r\n".repeat(40_000)}\r\nx\r\n`,
+  "many addresses": `${HEAD}Cc: ${"a@b.cc,\r\n ".repeat(80_000)}a@b.cc\r\n\r\nx\r\n`,
+  "nested comments": `${HEAD}Cc: ${"(".repeat(400_000)}\r\n\r\nx\r\n`,
+  "nested groups": `${HEAD}Cc: ${"g:".repeat(200_000)}\r\n\r\nx\r\n`,
+  "quotes without an end": `${HEAD}Cc: ${'"\\'.repeat(200_000)}\r\n\r\nx\r\n`,
+  "many parameters": `${HEAD}Content-Type: text/plain; ${"a*0=b; ".repeat(100_000)}\r\n\r\nx\r\n`,
+  "a boundary of dashes": `${HEAD}Content-Type: multipart/mixed; boundary="${"-".repeat(60)}"\r\n\r\n${"-".repeat(900_000)}\r\n`,
+  "lines of one character": `${HEAD}\r\n${"x\r\n".repeat(300_000)}`,
+  "dots alone": `${HEAD}\r\n${"..\r\n".repeat(220_000)}`,
+  "quoted-printable without end": `${HEAD}Content-Transfer-Encoding: quoted-printable\r\n\r\n${"=".repeat(900_000)}\r\n`,
+  "base64 of nothing": `${HEAD}Content-Transfer-Encoding: base64\r\n\r\n${"====\r\n".repeat(150_000)}`,
+  "a character set of its own": `${HEAD}Content-Type: text/plain; charset="${"x".repeat(100_000)}"\r\n\r\n\xff\r\n`,
+  "HTML without an end": `${HEAD}Content-Type: text/html\r\n\r\n${"<div>".repeat(190_000)}\r\n`,
+}
+
+layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a bomb over SMTP", (it) => {
+  for (const [name, bytes] of Object.entries(BOMBS)) {
+    it.effect(
+      `of ${name} is answered by both listeners, which go on`,
+      () =>
+        Effect.gen(function* () {
+          const acme = yield* Smtp.customer()
+          const submission = yield* Smtp.raw(yield* Smtp.submission())
+          const begun = yield* Effect.promise(() =>
+            submission.all([
+              "EHLO x",
+              Smtp.plain(acme.secret),
+              `MAIL FROM:<hi@${acme.domain}>`,
+              "RCPT TO:<ana@example.org>",
+              "DATA",
+            ]),
+          )
+          assert.match(begun.at(-1) ?? "", /^354 /u)
+          submission.write(Buffer.from(`${bytes.replace("a@b.cc", `hi@${acme.domain}`)}.\r\n`, "latin1"))
+          assert.match(yield* Effect.promise(() => submission.reply()), /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
+          assert.match(yield* Effect.promise(() => submission.say("NOOP")), /^250 /u)
+
+          const { domain, secretKey } = Delivery.RETURN_PATH
+          const port = yield* Reports.listen({
+            host: "127.0.0.1",
+            port: 0,
+            name: domain,
+            returnPath: { domain, secretKeys: [secretKey] },
+          })
+          const ref = yield* Delivery.accept(acme.sender)
+          const path = ReturnPath.make(secretKey, domain, { emailId: ref.stream_id, recipientIndex: 0 })
+          const reports = yield* Smtp.raw(port)
+          const report = [`MAIL FROM:<>`, `RCPT TO:<${path}>`, "DATA"]
+          yield* Effect.promise(() => reports.all(["EHLO mx.example.org", ...report]))
+          reports.write(Buffer.from(`${bytes}.\r\n`, "latin1"))
+          assert.match(yield* Effect.promise(() => reports.reply()), /^250 2\.6\.0 /u)
+          assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued"])
+          // The next one on the same connection is a real one.
+          yield* Effect.promise(() => reports.all(report))
+          reports.write(Buffer.from(`${REPORT.replaceAll(/^\./gmu, "..").replace(/\r?\n?$/u, "")}\r\n.\r\n`, "latin1"))
+          assert.match(yield* Effect.promise(() => reports.reply()), /^250 2\.6\.0 /u)
+          assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailBounced"])
+        }).pipe(Effect.timeout(HANGS)),
+      2 * Duration.toMillis(HANGS),
+    )
+  }
+})
+
+/** Each fills what of HTML is read. */
+const HTML = [
+  "<div>",
+  "<table><tr><td>",
+  "<ul><li>",
+  "<a href=x>",
+  "<p ",
+  "<!--",
+  "&#x41;",
+  "<b><i>",
+  '<img alt="',
+  "</div>",
+]
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a bomb over HTTP", (it) => {
+  const setUp = Effect.gen(function* () {
+    const lab = yield* Lab
+    const account_id = yield* lab.account()
+    const { secret: key } = yield* lab.key(account_id)
+    yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+    return { lab, key, account_id }
+  })
+
+  it.effect("that is compressed is not even opened", () =>
+    Effect.gen(function* () {
+      const { key, lab } = yield* setUp
+      const large = Buffer.from(JSON.stringify({ ...MESSAGE, text: "x".repeat(40_000_000) }))
+      const encodings = { gzip: gzipSync(large), deflate: deflateSync(large), br: brotliCompressSync(large, FAST) }
+      for (const [encoding, raw] of Object.entries(encodings)) {
+        assert.isBelow(raw.length, 1_000_000)
+        for (const path of ["/v1/email/send", "/v1/email/send/batch", "/v1/webhooks"]) {
+          for (const named of [encoding, `identity, ${encoding}`, encoding.toUpperCase()]) {
+            const { json, status } = yield* lab.ask("POST", path, { key, raw, headers: { "content-encoding": named } })
+            assert.deepStrictEqual([status, json.error.code], [400, "invalid_request"], `${path} ${named}`)
+          }
+        }
+      }
+    }),
+  )
+
+  it.effect(
+    "that is HTML is delivered like any other mail, and read back",
+    () =>
+      Effect.gen(function* () {
+        const { key, lab } = yield* setUp
+        const { url } = yield* Database.Fresh
+        const kept = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer)))
+        yield* Layer.build(Delivery.worker(url, { capture: Layer.succeedContext(kept) }))
+        for (const piece of HTML) {
+          const html = piece.repeat(Math.ceil((2 * HTML_TEXT_LIMIT) / piece.length))
+          const body = { from: MESSAGE.from, to: MESSAGE.to, subject: "x", html }
+          const sent = yield* lab.ask("POST", "/v1/email/send", { key, body })
+          assert.strictEqual(sent.status, 200, sent.text)
+          yield* Delivery.until(
+            lab.ask("GET", `/v1/email/logs/${sent.json.id}`, { key }),
+            ({ json }) => json.status === "delivered",
+            HANGS,
+          )
+          const read = yield* lab.ask("GET", `/v1/sandbox/messages/${sent.json.id}`, { key })
+          assert.deepStrictEqual([read.status, read.json.html.trim()], [200, html.trim()], piece)
+        }
+      }),
+    4 * Duration.toMillis(HANGS),
+  )
+})

@@ -1,0 +1,187 @@
+import { assert, describe, it as plain, layer } from "@effect/vitest"
+import * as Header from "@waybill/domain/email/Header"
+import type { EmailId } from "@waybill/domain/values/Id"
+import type * as Address from "@waybill/domain/values/Address"
+import * as Compose from "@waybill/mail/compose/Compose"
+import { DateTime, Effect, Result } from "effect"
+import { readFileSync } from "node:fs"
+import { Lab } from "../../server/http/httpLab.ts"
+import * as Smtp from "../../server/smtp/support.ts"
+
+/** What servers write, follow or believe, and what no author of a mail may say in their place. */
+const FOREIGN = [
+  "Apparently-To",
+  "ARC-Seal",
+  "ARC-Authentication-Results",
+  "Authentication-Results",
+  "Delivered-To",
+  "DKIM-Filter",
+  "DomainKey-Signature",
+  "Downgraded-From",
+  "Envelope-To",
+  "Errors-To",
+  "Original-Recipient",
+  "Received-SPF",
+  "Resent-From",
+  "Resent-Bcc",
+  "Return-Receipt-To",
+  "X-Envelope-To",
+  "X-Original-To",
+  "X-Rcpt-To",
+  "X-Received",
+  "X-Waybill-Position",
+]
+const OWNED = ["DKIM-Signature", "Received", "Return-Path", "Content-Type", "Message-ID", "MIME-Version"]
+const AUTHORS = [
+  "Auto-Submitted",
+  "Disposition-Notification-To",
+  "Feedback-ID",
+  "List-Unsubscribe",
+  "Mail-Followup-To",
+  "Precedence",
+  "X-Order",
+]
+
+describe("the table of headers", () => {
+  plain("names each header of the documents, and none that is the author's", () => {
+    for (const name of FOREIGN) assert.isTrue(Header.isForeign(name.toUpperCase()), name)
+    for (const name of OWNED) assert.isTrue(Header.isOwned(name), name)
+    for (const name of AUTHORS) assert.isTrue(Header.isAuthors(name), name)
+    const described = Header.DESCRIBED.match(/[A-Z][A-Za-z]*(?:-[A-Za-z*]+)*/gu) ?? []
+    assert.isAbove(described.length, 15)
+    for (const name of described) assert.isFalse(Header.isAuthors(name.replace("*", "X")), name)
+    const page = readFileSync("docs/smtp.md", "utf8")
+    for (const name of FOREIGN)
+      assert.isTrue(
+        [name, `${name.split("-")[0]}-*`, ...(name.startsWith("X-Waybill-") ? ["X-Waybill-*"] : [])].some((each) =>
+          page.includes(`\`${each}\``),
+        ),
+        name,
+      )
+  })
+
+  plain("holds for mail that was accepted before it: what is foreign is not written to the wire", () => {
+    const composed = Compose.compose({
+      id: "msg_01kakz5xq8e4vb2m0r7c3d9h1t" as EmailId,
+      createdAt: DateTime.makeUnsafe(0),
+      from: { address: "hi@acme.test" as Address.Address },
+      to: [{ address: "ana@example.org" as Address.Address }],
+      subject: "x",
+      text: "x",
+      headers: { "X-Order": "1", "Errors-To": "victim@example.org", Sender: '"Jürgen, Büro" <boss@acme.test>' },
+    })
+    const text = Result.isSuccess(composed) ? Buffer.from(composed.success.bytes).toString() : ""
+    assert.include(text, "X-Order: 1")
+    assert.notInclude(text, "Errors-To")
+    // An encoded address would be an address to nobody who reads it.
+    assert.match(text, /^Sender: =\?utf-8\?\S+\?=\s<boss@acme\.test>\r$/imu)
+  })
+})
+
+const message = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("over HTTP", (it) => {
+  const setUp = Effect.gen(function* () {
+    const lab = yield* Lab
+    const account = yield* lab.account()
+    const { secret: key } = yield* lab.key(account)
+    for (const name of ["acme.test", "other.test"]) yield* lab.ask("POST", "/v1/domains", { key, body: { name } })
+    const send = (headers: object, by = key) =>
+      lab.ask("POST", "/v1/email/send", { key: by, body: { ...message, headers } })
+    return { lab, account, key, send }
+  })
+
+  it.effect("a header that is not the author's is refused by its name", () =>
+    Effect.gen(function* () {
+      const { send } = yield* setUp
+      const { json, status } = yield* send(Object.fromEntries([...FOREIGN, ...OWNED].map((name) => [name, "x"])))
+      assert.strictEqual(status, 400)
+      assert.sameMembers(
+        json.error.details.map(({ path }: { readonly path: string }) => path),
+        [...FOREIGN, ...OWNED].map((name) => `headers.${name}`),
+      )
+      const own = yield* send(Object.fromEntries(AUTHORS.map((name) => [name, "<mailto:a@b.example>"])))
+      assert.strictEqual(own.status, 200)
+    }),
+  )
+
+  it.effect("Sender is under the rule of From: one address, of a verified domain, of the key's own", () =>
+    Effect.gen(function* () {
+      const { account, key, lab, send } = yield* setUp
+      const { secret: bound } = yield* lab.key(account, { domain: "acme.test" })
+      const verdict = (value: string, by = key, name = "Sender") =>
+        Effect.map(send({ [name]: value }, by), ({ json, status }) => [
+          status,
+          json.error?.reason,
+          json.error?.details[0].path,
+        ])
+      const fine = [200, undefined, undefined]
+      assert.deepStrictEqual(yield* verdict("Desk <desk@acme.test>"), fine)
+      assert.deepStrictEqual(yield* verdict("desk@OTHER.test"), fine)
+      const path = "headers.Sender"
+      assert.deepStrictEqual(yield* verdict("ceo@bank.example"), [422, "domain_not_verified", path])
+      assert.deepStrictEqual(yield* verdict("ceo@sub.acme.test"), [422, "domain_not_verified", path])
+      assert.deepStrictEqual(yield* verdict("desk@acme.test", bound), fine)
+      assert.deepStrictEqual(yield* verdict("desk@other.test", bound), [403, "domain_not_allowed", path])
+      assert.deepStrictEqual(yield* verdict("ceo@bank.example", bound), [403, "domain_not_allowed", path])
+      const malformed = ["desk@acme.test, ceo@bank.example", "<a@acme.test> <b@bank.example>", "desk", ""]
+      for (const value of malformed)
+        assert.deepStrictEqual(yield* verdict(value), [400, "validation_failed", path], value)
+      const written = yield* verdict("ceo@bank.example", key, "sEnDeR")
+      assert.deepStrictEqual(written, [422, "domain_not_verified", path])
+      const batch = yield* lab.ask("POST", "/v1/email/send/batch", {
+        key,
+        body: { emails: [message, { ...message, headers: { Sender: "ceo@bank.example" } }] },
+      })
+      assert.deepStrictEqual([batch.status, batch.json.error.details[0].path], [422, "emails[1].headers.Sender"])
+    }),
+  )
+
+  it.effect("a mail is sent again by no key that its Sender is forbidden to", () =>
+    Effect.gen(function* () {
+      const { account, lab, send } = yield* setUp
+      const { json } = yield* send({ Sender: "desk@other.test" })
+      const { secret: bound } = yield* lab.key(account, { domain: "acme.test" })
+      const again = yield* lab.ask("POST", `/v1/email/${json.id}/resend`, { key: bound })
+      assert.deepStrictEqual([again.status, again.json.error.reason], [403, "domain_not_allowed"])
+    }),
+  )
+})
+
+layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("over SMTP", (it) => {
+  const raw = (from: string, more: ReadonlyArray<string>) => ({
+    envelope: { from: "", to: ["ana@example.org"] },
+    raw: [`From: hi@${from}`, "To: ana@example.org", "Subject: s", ...more, "", "hi"].join("\r\n"),
+  })
+
+  it.effect("the same headers are dropped", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const lines = [...FOREIGN, "Received", "Return-Path", "DKIM-Signature", "X-Order"].map((name) => `${name}: x`)
+      assert.match(yield* Smtp.send(port, acme.secret, raw(acme.domain, lines)), /^250 /u)
+      const [mail] = yield* Smtp.accepted(acme.account_id)
+      assert.deepStrictEqual(mail?.headers, { "X-Order": "x" })
+    }),
+  )
+
+  it.effect("Sender is under the rule of From too", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const hand = (value: string, { domain, secret } = acme) =>
+        Smtp.send(port, secret, raw(domain, [`Sender: ${value}`]))
+      assert.match(yield* hand("ceo@bank.example"), /^550 5\.7\.1 domain_not_verified: The domain bank\.example /u)
+      assert.match(
+        yield* hand("two@a.example, ceo@bank.example"),
+        /^554 5\.6\.0 validation_failed: `headers\.Sender` /u,
+      )
+      const encoded = "=?utf-8?Q?Ana=2C_Desk?="
+      assert.match(yield* hand(`${encoded} <desk@${acme.domain}>`), /^250 /u)
+      const [mail] = yield* Smtp.accepted(acme.account_id)
+      assert.deepStrictEqual(mail?.headers, { Sender: `"Ana, Desk" <desk@${acme.domain}>` })
+      const bound = yield* Smtp.customer({ keyDomain: "only.test" })
+      assert.match(yield* hand("x@only.test", { ...bound, domain: "only.test" }), /^550 5\.7\.1 /u)
+    }),
+  )
+})

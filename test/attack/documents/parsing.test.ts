@@ -1,0 +1,323 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { randomBytes } from "node:crypto"
+import * as net from "node:net"
+import * as os from "node:os"
+import * as path from "node:path"
+import { REPORT_SIZE_LIMIT } from "@waybill/mail/parsing/readReport"
+import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/boot/Settings.ts"
+import { browser } from "../../server/signIn/house.ts"
+import * as Smtp from "../../server/smtp/support.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { type Document, documents } from "../../support/process/documents.ts"
+import { htmlBesideText } from "../../support/mail/mailForms.ts"
+import * as Pathological from "../../support/mail/pathological.ts"
+import * as PathologicalReports from "../../support/mail/pathologicalReports.ts"
+import { freePort, Service } from "../../support/process/service.ts"
+
+/** Documents of each grammar. */
+const COUNT = 200
+/** Processor time of the main thread between two turns of its event loop. */
+const MAX_STALL_MS = 250
+/** Documents that are sent, delivered or shown at one time. */
+const GROUP = 20
+/** Connections that hand documents in at one time. */
+const CONNECTIONS = 5
+/** Attachments of a mail that is previewed. */
+const PICTURES = 20
+const HANGS = Duration.seconds(300)
+
+const MONITOR = new URL("../../support/stallMonitor.mjs", import.meta.url).href
+
+type Documents = ReadonlyArray<Document>
+
+/** The service as an operator starts it, with the first key, the first owner's page and its longest stall since the question before. */
+class Running extends Context.Service<
+  Running,
+  {
+    readonly service: Service
+    readonly page: ReturnType<typeof browser>
+    readonly key: string
+    readonly call: (
+      method: string,
+      where: string,
+      body?: string,
+    ) => Promise<{ readonly status: number; readonly text: string }>
+    /** Return paths of the mail that was captured, by its id. */
+    readonly captured: () => Promise<ReadonlyMap<string, string>>
+    readonly smtpPort: number
+    readonly reportsPort: number
+    readonly longestStall: () => Promise<number>
+  }
+>()("test/attack/Running") {
+  static readonly layer = Layer.effect(
+    Running,
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const sql = yield* PgClient.PgClient
+      const [port, smtpPort, reportsPort, monitorPort] = yield* Effect.promise(() =>
+        Promise.all([freePort(), freePort(), freePort(), freePort()]),
+      )
+      const env = {
+        PORT: String(port),
+        SMTP_PORT: String(smtpPort),
+        REPORTS_PORT: String(reportsPort),
+        TRACKING_URL: "https://t.acme.test",
+        DATABASE_URL: Redacted.value(url),
+        WAYBILL_DATA: path.join(os.tmpdir(), "waybill-parsing"),
+        WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64"),
+        NODE_OPTIONS: `--import=${MONITOR}`,
+        STALL_MONITOR_PORT: String(monitorPort),
+      }
+      const service = yield* Effect.acquireRelease(
+        Effect.sync(() => new Service(["start"], env)),
+        (service) => Effect.promise(() => service.stop("SIGKILL")),
+      )
+      const welcome = yield* Effect.promise(() => service.says("API key    wb_").then(() => service.says("\n\n")))
+      const [, email = "", password = ""] = /Sign in {4}(\S+) \/ (\S+)/u.exec(welcome) ?? []
+      const [, key = ""] = /API key {4}(\S+)/u.exec(welcome) ?? []
+      yield* sql`UPDATE accounts SET record = record || '{"granted": {"send": 100000, "logs": 100000, "other": 100000}}'`
+      const base = `http://127.0.0.1:${port}`
+      const page = browser(base)
+      yield* page.signIn({ email, password })
+      const call = async (method: string, where: string, body?: string) => {
+        const response = await fetch(base + where, {
+          method,
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+          ...(body === undefined ? {} : { body }),
+        })
+        return { status: response.status, text: await response.text() }
+      }
+      yield* Effect.promise(() => call("POST", "/v1/domains", JSON.stringify({ name: "acme.test" })))
+      const monitor = yield* Effect.acquireRelease(
+        Effect.promise(() => connected(monitorPort)),
+        (socket) => Effect.sync(() => socket.destroy()),
+      )
+      const mails = sql<{ readonly id: string; readonly mail_from: string }>`SELECT id, mail_from FROM sandbox_messages`
+      return Running.of({
+        service,
+        page,
+        key,
+        call,
+        captured: async () =>
+          new Map((await Effect.runPromise(mails)).map(({ id, mail_from }) => [id, mail_from] as const)),
+        smtpPort,
+        reportsPort,
+        longestStall: async () => {
+          monitor.write("?")
+          return Number(await new Promise((resolve) => monitor.once("data", resolve)))
+        },
+      })
+    }),
+  )
+}
+
+const connected = async (port: number): Promise<net.Socket> => {
+  const socket = net.connect(port, "127.0.0.1").setEncoding("utf8")
+  await new Promise((resolve) => socket.once("connect", resolve))
+  return socket
+}
+
+/** Has groups of documents read. What stalled is tried once more alone: work that was of something else does not come again. */
+const stalls = (groups: ReadonlyArray<Documents>, read: (group: Documents) => Promise<unknown>) =>
+  Effect.flatMap(Running, ({ longestStall }) =>
+    Effect.promise(async (): Promise<ReadonlyArray<string>> => {
+      const stall = async (group: Documents): Promise<number> => {
+        await longestStall()
+        await read(group)
+        return longestStall()
+      }
+      const found: Array<string> = []
+      for (const group of groups) {
+        if ((await stall(group)) <= MAX_STALL_MS) continue
+        for (const document of group) {
+          const ms = await stall([document])
+          if (ms > MAX_STALL_MS) found.push(`${document.name}: ${Math.round(ms)} ms`)
+        }
+      }
+      return found
+    }),
+  )
+
+const alone = (each: Iterable<Document>) => Array.from(each, (document) => [document])
+
+const groupsOf = (each: Iterable<Document>, size = GROUP): ReadonlyArray<Documents> => {
+  const all = [...each]
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, nth) => all.slice(nth * size, (nth + 1) * size))
+}
+
+/** Lines end in CRLF, and a dot at the beginning of one is doubled. */
+const dataOf = (text: string): Buffer =>
+  Buffer.from(`${text.replaceAll(/\r?\n/gu, "\r\n").replaceAll(/^\./gmu, "..")}\r\n.\r\n`, "latin1")
+
+/** Hands a group of documents in, each on a connection of its own. */
+const handing =
+  (clients: ReadonlyArray<Smtp.Raw>, begin: ReadonlyArray<string>, answer: RegExp) =>
+  (group: Documents): Promise<unknown> =>
+    Promise.all(
+      group.map(async ({ name, text }, nth) => {
+        const client = clients[nth]
+        if (client === undefined) throw new Error("there are fewer connections than documents")
+        assert.match((await client.all([...begin, "DATA"])).at(-1) ?? "", /^354 /u)
+        client.write(dataOf(text.replace("{from}", "hi@acme.test")))
+        assert.match(await client.reply(), answer, name)
+      }),
+    )
+
+/** Connections to a listener, each of which has said what it has to say first. */
+const connections = (port: number, begin: ReadonlyArray<string>) =>
+  Effect.forEach(Array.from({ length: CONNECTIONS }), () =>
+    Effect.tap(Smtp.raw(port), (client) => Effect.promise(() => client.all(begin))),
+  )
+
+/** What JSON escapes takes more bytes in a request than in a mail: such HTML is cut, so that it is accepted. */
+const requestOf = (body: string, field: "html" | "text", fields: object): string => {
+  const written = (body: string) =>
+    JSON.stringify({ from: "hi@acme.test", to: "ana@example.org", subject: "s", ...fields, [field]: body })
+  const fits = (DEFAULT_MAX_BODY_BYTES - 4_000) / Buffer.byteLength(written(body))
+  return fits >= 1 ? written(body) : written(body.slice(0, Math.floor(body.length * fits * 0.98)))
+}
+
+const sending =
+  ({ call }: Running["Service"], fields: object, field: "html" | "text" = "html") =>
+  (group: Documents): Promise<ReadonlyArray<string>> =>
+    Promise.all(
+      group.map(async ({ text }) => {
+        const sent = await call("POST", "/v1/email/send", requestOf(text, field, fields))
+        assert.strictEqual(sent.status, 200, sent.text.slice(0, 300))
+        return JSON.parse(sent.text).id as string
+      }),
+    )
+
+const delivering =
+  (...how: Parameters<typeof sending>) =>
+  async (group: Documents) => {
+    const [running] = how
+    const ids = await sending(...how)(group)
+    for (let there = await running.captured(); ids.some((id) => !there.has(id)); there = await running.captured())
+      await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+const LARGEST = DEFAULT_MAX_BODY_BYTES - 100_000
+
+const Attacked = Running.layer.pipe(Layer.provideMerge(Database.layerFresh))
+
+layer(Attacked, { excludeTestServices: true, timeout: "120 seconds" })("no event loop is held up", (it) => {
+  it.effect(
+    "by 200 pathological mails and 200 pathological headers that a program hands in",
+    () =>
+      Effect.gen(function* () {
+        const { key, smtpPort } = yield* Running
+        const clients = yield* connections(smtpPort, ["EHLO x", Smtp.plain(key)])
+        const begin = ["MAIL FROM:<hi@acme.test>", "RCPT TO:<ana@example.org>"]
+        const hand = handing(clients, begin, /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
+        for (const [seed, grammar] of [Pathological.MIME, Pathological.ADDRESSES].entries())
+          assert.deepStrictEqual(
+            yield* stalls(groupsOf(documents(grammar, seed, COUNT, LARGEST), CONNECTIONS), hand),
+            [],
+          )
+      }),
+    Duration.toMillis(HANGS),
+  )
+
+  it.effect(
+    "by 200 pathological pages of HTML that become text, nor by 200 whose links are tracked",
+    () =>
+      Effect.gen(function* () {
+        const running = yield* Running
+        const pages = (seed: number) => groupsOf(documents(Pathological.HTML, seed, COUNT, LARGEST))
+        assert.deepStrictEqual(yield* stalls(pages(3), delivering(running, {})), [])
+        const tracking = { text: "x", tracking: { opens: true, clicks: true } }
+        assert.deepStrictEqual(yield* stalls(pages(4), delivering(running, tracking)), [])
+      }),
+    Duration.toMillis(HANGS),
+  )
+
+  it.effect(
+    "by 200 pathological mails that are shown, nor by 200 that are previewed with their pictures",
+    () =>
+      Effect.gen(function* () {
+        const running = yield* Running
+        const { call, captured, page } = running
+        const lines = [{ name: "three million lines", text: "x\n".repeat(3_000_000) }]
+        yield* Effect.promise(() => delivering(running, {}, "text")(lines))
+        const ids = [...(yield* Effect.promise(captured)).keys()].slice(-COUNT)
+        const show = async ([mail]: Documents) => {
+          const { status } = await call("GET", `/v1/sandbox/messages/${mail?.text}`)
+          assert.include([200, 422], status)
+        }
+        const shown = alone(ids.map((id) => ({ name: `shown ${id}`, text: id })))
+        assert.deepStrictEqual(yield* stalls(shown, show), [])
+        const attachments = Array.from({ length: PICTURES }, (_, nth) => ({
+          filename: `p${nth}.png`,
+          content: "QUFB",
+          content_id: `p${nth}`,
+        }))
+        // It is shown before it is delivered.
+        const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+        const preview = async (group: Documents) => {
+          for (const id of await sending(running, { text: "x", attachments, scheduled_at })(group))
+            assert.strictEqual((await Effect.runPromise(page.ask("GET", `/preview/emails/${id}`))).status, 200)
+        }
+        const pictures = groupsOf(documents(Pathological.PICTURES, 5, COUNT, LARGEST))
+        assert.deepStrictEqual(yield* stalls(pictures, preview), [])
+      }),
+    Duration.toMillis(HANGS),
+  )
+
+  it.effect(
+    "by 200 pathological reports and 200 pathological bounces in prose, from whoever was sent a mail",
+    () =>
+      Effect.gen(function* () {
+        const { captured, reportsPort } = yield* Running
+        const [returnPath = ""] = (yield* Effect.promise(captured)).values()
+        const clients = yield* connections(reportsPort, ["EHLO x"])
+        const hand = handing(clients, ["MAIL FROM:<>", `RCPT TO:<${returnPath}>`], /^(?:250 2\.6\.0|451 4\.3\.\d) /u)
+        for (const [seed, grammar] of [PathologicalReports.REPORTS, PathologicalReports.BOUNCES].entries())
+          assert.deepStrictEqual(
+            yield* stalls(groupsOf(documents(grammar, seed, COUNT, 2 * REPORT_SIZE_LIMIT), CONNECTIONS), hand),
+            [],
+          )
+      }),
+    Duration.toMillis(HANGS),
+  )
+
+  it.effect(
+    "by a flood of mail that once took seconds each: the service answers, and ends when it is told to",
+    () =>
+      Effect.gen(function* () {
+        const { call, captured, longestStall, reportsPort, service } = yield* Running
+        const [returnPath = ""] = (yield* Effect.promise(captured)).values()
+        // One after another: of clients without an accepted recipient an address may have fewer at once.
+        const clients = yield* Effect.forEach(Array.from({ length: FLOOD }), () =>
+          Effect.tap(Smtp.raw(reportsPort), (client) =>
+            Effect.promise(() => client.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${returnPath}>`, "DATA"])),
+          ),
+        )
+        yield* Effect.promise(longestStall)
+        for (const client of clients) client.write(dataOf(CUBIC))
+        assert.strictEqual((yield* Effect.promise(() => call("GET", "/v1/account"))).status, 200)
+        const replies = yield* Effect.promise(() => Promise.all(clients.map((client) => client.reply())))
+        for (const reply of replies) assert.match(reply, /^(?:250 2\.6\.0|451 4\.3\.2) /u)
+        assert.isAtMost(yield* Effect.promise(longestStall), MAX_STALL_MS)
+
+        yield* Effect.promise(() =>
+          Promise.all(clients.map((client) => client.all(["MAIL FROM:<>", `RCPT TO:<${returnPath}>`, "DATA"]))),
+        )
+        for (const client of clients) {
+          client.write(dataOf(CUBIC))
+          void client.reply().then(() => client.end())
+        }
+        const { code } = yield* Effect.promise(() => service.stop("SIGTERM"))
+        assert.strictEqual(code, 0)
+      }).pipe(Effect.timeout(HANGS)),
+    2 * Duration.toMillis(HANGS),
+  )
+})
+
+/** Connections from one address. */
+const FLOOD = 50
+
+/** 5 KB, for which postal-mime's text from HTML takes three seconds. */
+const CUBIC = htmlBesideText("a@b.test", `<a ${"href=".repeat(1_000)}`)

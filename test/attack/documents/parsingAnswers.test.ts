@@ -1,0 +1,168 @@
+import { assert, layer } from "@effect/vitest"
+import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as Parser from "@waybill/mail/parsing/Parser"
+import { type Options, ParserPool } from "@waybill/mail/parsing/ParserPool"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
+import * as Sandbox from "@waybill/store/content/Sandbox"
+import * as UnreadReports from "@waybill/store/content/UnreadReports"
+import { Effect, Layer } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import { Lab } from "../../server/http/httpLab.ts"
+import * as Smtp from "../../server/smtp/support.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import { htmlBesideText } from "../../support/mail/mailForms.ts"
+
+/** A tenth of a second of work, a hundred times what these pools give. */
+const SLOW = "<b>".repeat(60_000)
+const MAIL = htmlBesideText("{from}", SLOW)
+
+const poolOf = (options: Partial<Options>) =>
+  Layer.effect(
+    Parser.Pool,
+    Effect.acquireRelease(
+      Effect.sync(() => new ParserPool(options)),
+      (pool) => Effect.promise(() => pool.end()),
+    ),
+  )
+
+/** Whatever needs a thread is killed at once. */
+const Hurried = poolOf({ deadline_ms: 1, deadline_ms_per_mb: 0 })
+/** Whatever needs a thread finds no room to wait. */
+const Full = poolOf({ inAll: 0 })
+
+const submit = (mail: string) =>
+  Effect.gen(function* () {
+    const customer = yield* Smtp.customer()
+    const client = yield* Smtp.raw(yield* Smtp.submission())
+    const from = `hi@${customer.domain}`
+    const begin = ["EHLO x", Smtp.plain(customer.secret), `MAIL FROM:<${from}>`, "RCPT TO:<ana@example.org>", "DATA"]
+    yield* Effect.promise(() => client.all(begin))
+    client.write(`${mail.replace("{from}", from)}\r\n.\r\n`)
+    return yield* Effect.promise(() => client.reply())
+  })
+
+const report = (bytes: string) =>
+  Effect.gen(function* () {
+    const { domain, secretKey } = Delivery.RETURN_PATH
+    const returnPath = { domain, secretKeys: [secretKey] }
+    const port = yield* Reports.listen({ host: "127.0.0.1", port: 0, name: domain, returnPath })
+    const { sender } = yield* Smtp.customer()
+    const { stream_id } = yield* Delivery.accept(sender)
+    const client = yield* Smtp.raw(port)
+    const path = ReturnPath.make(secretKey, domain, { emailId: stream_id, recipientIndex: 0 })
+    yield* Effect.promise(() => client.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${path}>`, "DATA"]))
+    client.write(`${bytes}\r\n.\r\n`)
+    return yield* Effect.promise(() => client.reply())
+  })
+
+const unread = Effect.map(PrometheusMetrics.format(), (text) =>
+  Number(/waybill_parsed_documents_total\{grammar="report",outcome="deadline"\} (\d+)/u.exec(text)?.[1] ?? 0),
+)
+
+layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })(
+  "over SMTP a document that is too slow to read",
+  (it) => {
+    it.effect("is refused for good where a program hands it in, and the next one is taken", () =>
+      Effect.gen(function* () {
+        assert.match(yield* submit(MAIL), /^554 5\.6\.0 The message takes longer to read than this service reads/u)
+        assert.match(yield* submit("From: {from}\r\n\r\nx"), /^250 2\.6\.0 /u)
+      }).pipe(Effect.provide(Hurried)),
+    )
+
+    it.effect("is kept unread where it is a report, and is counted", () =>
+      Effect.gen(function* () {
+        const before = yield* unread
+        assert.match(yield* report(MAIL), /^250 2\.6\.0 /u)
+        assert.strictEqual(yield* unread, before + 1)
+        const [kept, ...more] = yield* UnreadReports.list()
+        assert.deepStrictEqual(
+          [kept?.reason, kept?.size_bytes, more],
+          ["deadline", Buffer.byteLength(`${MAIL}\r\n`), []],
+        )
+        assert.match(yield* report("From: x@x.test\r\n\r\nx"), /^250 2\.6\.0 /u)
+        assert.lengthOf(yield* UnreadReports.list(), 1)
+      }).pipe(Effect.provide(Hurried)),
+    )
+  },
+)
+
+layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })(
+  "over SMTP a document when too many wait",
+  (it) => {
+    it.effect("is to come again, over SMTP as a mail and as a report", () =>
+      Effect.gen(function* () {
+        assert.match(yield* submit(MAIL), /^451 4\.3\.2 /u)
+        assert.match(yield* report(MAIL), /^451 4\.3\.2 /u)
+      }).pipe(Effect.provide(Full)),
+    )
+  },
+)
+
+const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "s" }
+
+const labOf = Effect.gen(function* () {
+  const lab = yield* Lab
+  const account_id = yield* lab.account()
+  const { secret: key } = yield* lab.key(account_id)
+  yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+  return { lab, key, account_id }
+})
+
+const worker = Effect.gen(function* () {
+  const { url } = yield* Database.Fresh
+  const kept = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer)))
+  yield* Layer.build(Delivery.worker(url, { capture: Layer.succeedContext(kept) }))
+})
+
+/** A mail that was captured, as the API shows it: the status, the code, the reason, and when to come back. */
+const showing =
+  ({ account_id, key, lab }: Effect.Success<typeof labOf>) =>
+  (mail: string) =>
+    Effect.gen(function* () {
+      const sent = yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, text: "x" } })
+      const bytes = Buffer.from(mail)
+      yield* Effect.orDie(lab.sql`
+      INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
+      VALUES (${account_id}, ${sent.json.id}, '{ana@example.org}', 's', '', ${bytes.length}::int, ${bytes}, now() + '1 day')`)
+      const { headers, json, status } = yield* lab.ask("GET", `/v1/sandbox/messages/${sent.json.id}`, { key })
+      return [status, json.error?.code, json.error?.reason, headers.get("retry-after")]
+    })
+
+layer(Lab.layer().pipe(Layer.provideMerge(Hurried)), { excludeTestServices: true, timeout: "60 seconds" })(
+  "over HTTP a document that is too slow to read",
+  (it) => {
+    it.effect("goes out as HTML alone where its text cannot be made", () =>
+      Effect.gen(function* () {
+        const { account_id, key, lab } = yield* labOf
+        yield* worker
+        const sent = yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, html: SLOW } })
+        const find = Sandbox.find(account_id, sent.json.id)
+        const found = yield* Delivery.until(find, (mail) => mail._tag === "Some")
+        const mail = found._tag === "Some" ? Buffer.from(found.value.bytes).toString() : ""
+        assert.include(mail, "Content-Type: text/html")
+        assert.notInclude(mail, "Content-Type: text/plain")
+      }),
+    )
+
+    it.effect("is shown as what it is in the inbox, whose other mail is shown", () =>
+      Effect.gen(function* () {
+        const show = showing(yield* labOf)
+        assert.deepStrictEqual(yield* show(MAIL), [422, "unprocessable", "message_unreadable", null])
+        assert.strictEqual((yield* show("From: a@b.test\r\n\r\nx"))[0], 200)
+      }),
+    )
+  },
+)
+
+layer(Lab.layer().pipe(Layer.provideMerge(Full)), { excludeTestServices: true, timeout: "60 seconds" })(
+  "over HTTP a document when too many wait",
+  (it) => {
+    it.effect("is to come again, over HTTP in the one shape of errors", () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* showing(yield* labOf)(MAIL), [503, "internal_error", "overloaded", "5"])
+      }),
+    )
+  },
+)

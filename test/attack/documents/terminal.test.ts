@@ -1,0 +1,199 @@
+import { assert, describe, it as plain, layer } from "@effect/vitest"
+import * as Account from "@waybill/domain/account/Account"
+import type { ApiKeyId } from "@waybill/domain/values/Id"
+import * as Visible from "@waybill/domain/values/Visible"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Console, Effect, Exit, Logger } from "effect"
+import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
+import * as output from "../../../apps/server/src/cli/output.ts"
+import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
+import * as Logs from "../../../apps/server/src/observability/Logs.ts"
+import { bare, paths, read } from "../../house/source.ts"
+import { Lab } from "../../server/http/httpLab.ts"
+import { browser, House } from "../../server/signIn/house.ts"
+import { type, typed } from "../../support/process/commandLine.ts"
+
+/** Clears the screen, sets its title, goes on in a line of its own, and turns the direction of the rest. */
+const EVIL = "x\u001b[2J\u001b]0;owned\u0007\u009b31m\u0085\u2028\r\nroot\u202egnp.exe\u200b"
+const NAMES = ["a\u001b[31m", "a\u009b2J", "a\u0085b", "a\u2028b", "x\u202egpj.exe", "a\u2066b", "ad\u200bmin", "a\tb"]
+
+/** Whether a terminal would show every line as it is written. */
+const assertPlain = (text: string, where: string) => {
+  for (const line of text.split("\n")) assert.isFalse(Visible.hasHidden(line), `${where}: ${JSON.stringify(line)}`)
+}
+
+describe("what a program prints", () => {
+  const printed = <E>(effect: Effect.Effect<unknown, E>, wrap = (console: Console.Console) => console) => {
+    const lines: Array<string> = []
+    const log = (...words: ReadonlyArray<unknown>) => void lines.push(words.join(" "))
+    return Effect.runPromise(
+      Effect.as(
+        Effect.provideService(effect, Console.Console, wrap({ ...globalThis.console, log, error: log })),
+        lines,
+      ),
+    )
+  }
+
+  plain("is escaped in tables, records, lines, JSON and complaints", async () => {
+    const row = { id: 1, name: EVIL, nested: { name: EVIL } }
+    const columns = ["id", "name", "nested"]
+    const lines = [
+      ...(await printed(output.print([row], { json: false, columns }))),
+      ...(await printed(output.print([row], { json: true, columns }))),
+      ...(await printed(output.printOne(row, { json: false }))),
+      ...(await printed(output.say(`left: ${EVIL}`, EVIL))),
+      ...(await printed(output.complain(`waybill: ${EVIL.replaceAll("\n", "")}`))),
+      output.progressLine(EVIL, false, false).trimEnd(),
+    ]
+    for (const line of lines) assertPlain(line, "output")
+    assert.include(lines.join(""), "\\u001b[2J")
+    // A line of a table is one row, whatever stands in it.
+    assert.lengthOf((await printed(output.print([row], { json: false, columns }))).join("").split("\n"), 2)
+    const [json = ""] = await printed(output.printJson(row))
+    assert.deepStrictEqual(JSON.parse(json), row)
+  })
+
+  plain("is escaped where a library prints, but for the colours of a help page", async () => {
+    const help = "\u001b[1mUSAGE\u001b[0m \u001b[36mwaybill\u001b[0m"
+    const [first, second] = await printed(
+      Effect.andThen(Console.log(help), Console.error(`${EVIL}\u001b[8mhidden`)),
+      output.guarded,
+    )
+    assert.strictEqual(first, help)
+    assertPlain((second ?? "").replaceAll("\u001b[31m", ""), "guarded")
+  })
+
+  plain("goes through the one module that escapes it, in every command", () => {
+    const files = paths.filter((path) => /^apps\/server\/src\/(?:cli|doctor)\//u.test(path))
+    assert.isAbove(files.length, 20)
+    const printing = files.filter((path) =>
+      /\bConsole\b|\bconsole\.|\.(?:stdout|stderr)\.write/u.test(bare(read(path).text)),
+    )
+    // `top` draws a screen of its own, of cells that are escaped.
+    assert.sameMembers(printing, ["apps/server/src/cli/output.ts", "apps/server/src/cli/commands/top.ts"])
+    assert.include(read("apps/server/src/boot/main.ts").text, "output.guarded(")
+  })
+
+  plain("is escaped in the lines of the log, which say the same", async () => {
+    const lines: Array<string> = []
+    const logger = Logger.map(Logs.lines, (line) => void lines.push(line))
+    const logged = Effect.logWarning(`421 ${EVIL}`, { response: EVIL })
+    await Effect.runPromise(Effect.provide(logged, Logger.layer([logger])))
+    assertPlain(lines.join(""), "log")
+    assert.deepInclude(JSON.parse(lines[0] ?? ""), { message: `421 ${EVIL}`, response: EVIL })
+  })
+})
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a name with escape sequences", (it) => {
+  it.effect("is shown escaped by every list of the command line, where it is in the database from before", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const store = yield* EventStore
+      const account_id = yield* newId("AccountId")
+      const create = Account.create(yield* now, account_id, EVIL, "free")
+      yield* Effect.orDie(store.commit(Account, { account_id, stream_id: account_id }, create))
+      const { keyId } = yield* Effect.orDie(
+        createApiKey(account_id, EVIL.replaceAll("\u0000", ""), {
+          name: EVIL,
+          scopes: ["email:send"],
+          domain: null,
+          allowed_ips: [],
+          expires_at: null,
+        }),
+      )
+      const { secret } = yield* lab.key(account_id)
+      yield* lab.ask("POST", "/v1/members", { key: secret, body: { email: "evil@example.org", role: "viewer" } })
+      yield* Effect.orDie(lab.sql`UPDATE users SET name = ${EVIL} WHERE email = 'evil@example.org'`)
+      const commands = [
+        ["accounts", "list"],
+        ["accounts", "plan", account_id, "growth"],
+        ["users", "list"],
+        ["keys", "list", account_id],
+        ["events", "stream", keyId],
+        ["events", "stream", account_id],
+        ["domains", "list", account_id],
+        ["users", "password", "evil@example.org"],
+        ["doctor"],
+      ]
+      for (const command of commands)
+        for (const more of [[], ["--json"]]) {
+          const { output: said } = yield* type(...command, ...more)
+          assertPlain(said, command.join(" "))
+        }
+      // Old names stay readable: to programs as they are, to people escaped.
+      const users: ReadonlyArray<{ readonly name: string }> = yield* typed("users", "list")
+      assert.include(
+        users.map(({ name }) => name),
+        EVIL,
+      )
+      assert.include((yield* type("users", "list")).output, "x\\u001b[2J")
+      const { json } = yield* lab.ask("GET", `/v1/api-keys/${keyId as ApiKeyId}`, { key: secret })
+      assert.strictEqual(json.name, EVIL)
+    }),
+  )
+
+  it.effect("is refused at every border where something gets a name", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const account = yield* lab.account()
+      const { secret: key } = yield* lab.key(account)
+      yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
+      const borders: ReadonlyArray<
+        readonly [method: string, path: string, field: string, body: (name: string) => object]
+      > = [
+        ["POST", "/v1/api-keys", "name", (name) => ({ name, scopes: ["email:send"] })],
+        ["POST", "/v1/members", "name", (name) => ({ name, email: "new@example.org", role: "viewer" })],
+        [
+          "POST",
+          "/v1/webhooks",
+          "description",
+          (description) => ({ url: "https://example.org/x", events: ["*"], description }),
+        ],
+        ["POST", "/v1/email/send", "tags[0]", (tag) => ({ ...mail, tags: [tag] })],
+        [
+          "POST",
+          "/v1/email/send",
+          "attachments[0].filename",
+          (filename) => ({ ...mail, attachments: [{ filename, content: "eA==" }] }),
+        ],
+        ["POST", "/v1/domains", "name", (name) => ({ name: `${name}.test` })],
+      ]
+      for (const [method, path, field, body] of borders)
+        for (const name of NAMES) {
+          const { json, status } = yield* lab.ask(method, path, { key, body: body(name) })
+          assert.strictEqual(status, 400, `${path} ${JSON.stringify(name)}`)
+          assert.include(
+            json.error.details.map(({ path }: { readonly path: string }) => path),
+            field,
+          )
+        }
+      for (const name of NAMES)
+        for (const command of [
+          ["accounts", "create", name],
+          ["keys", "create", account, name, "--scope", "email:send"],
+        ])
+          assert.isTrue(Exit.isFailure((yield* type(...command)).exit), JSON.stringify(name))
+    }),
+  )
+})
+
+layer(House.layer, { excludeTestServices: true, timeout: "60 seconds" })(
+  "a name that a user gives to themselves",
+  (it) => {
+    it.effect("is refused with escape sequences in it, and so is that of an account which an operator makes", () =>
+      Effect.gen(function* () {
+        const { owner, url } = yield* House
+        const page = browser(url)
+        yield* page.signIn(owner)
+        for (const name of NAMES) {
+          assert.strictEqual((yield* page.ask("POST", "/auth/update-user", { body: { name } })).status, 400)
+          const body = { name, plan: "free", owner: "first@example.org" }
+          assert.strictEqual((yield* page.ask("POST", "/v1/operate/accounts", { body })).status, 400)
+        }
+        const fine = yield* page.ask("POST", "/auth/update-user", { body: { name: "Ana Müller" } })
+        assert.strictEqual(fine.status, 200)
+      }),
+    )
+  },
+)

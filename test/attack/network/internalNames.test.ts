@@ -1,0 +1,78 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Dns from "@waybill/mail/dns/Dns"
+import * as DomainCheck from "@waybill/mail/dns/DomainCheck"
+import * as DomainRecords from "@waybill/mail/dns/DomainRecords"
+import { Effect } from "effect"
+import * as DnsServer from "../../support/mail/dnsServer.ts"
+import { networks } from "../../support/web/webhooks.ts"
+
+const KEY = `MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A${"aZ09+/".repeat(55)}IDAQAB`
+const DKIM = `v=DKIM1; k=rsa; p=${KEY}`
+const SELECTOR: DomainRecords.Selector = { selector: "wb1", algorithm: "rsa", public_key: KEY, required: true }
+const MX = {
+  kind: "mx",
+  label: "bounce",
+  exchange: "mx.waybill.test",
+  spf: "v=spf1 include:spf.waybill.test -all",
+} as const
+
+describe("what the operator's own DNS knows is told to nobody who adds a domain", () => {
+  const asking = (own: DnsServer.DnsServer, resolver: DnsServer.DnsServer, allowed: ReadonlyArray<string>) =>
+    DomainCheck.check(
+      "acme.test",
+      DomainRecords.expectedRecords("acme.test", [SELECTOR], {
+        return_path: MX,
+        tracking: { host: "db", target: "track.waybill.test" },
+      }),
+    ).pipe(
+      Effect.provide(
+        Dns.Dns.layer({
+          servers: [resolver.server],
+          authoritative_port: own.port,
+          allowed: networks(...allowed),
+        }),
+      ),
+    )
+  const shown = ({ records }: DomainCheck.Report) => records.map(({ error, found, status }) => [status, found, error])
+
+  it.effect("of a zone that only the operator's network serves", () =>
+    Effect.gen(function* () {
+      const own = yield* DnsServer.listen()
+      const inside = {
+        "wb1._domainkey.acme.test": { TXT: ["secret"] },
+        "bounce.acme.test": { MX: [[10, "mx.inner.test"]], TXT: ["v=spf1 ip4:10.0.0.1 -all"] },
+        "_dmarc.acme.test": { TXT: ["v=DMARC1;"] },
+      } as const
+      const served = { "acme.test": { NS: ["ns1.acme.test"] }, "ns1.acme.test": { A: ["10.0.0.53"] } } as const
+      const nothing = shown(yield* asking(own, yield* DnsServer.listen(), []))
+      for (const zones of [
+        { ...inside, "db.acme.test": { A: ["10.0.0.7"] } },
+        { ...inside, ...served, "db.acme.test": { CNAME: "db1.inner.test" } },
+      ]) {
+        assert.deepStrictEqual(shown(yield* asking(own, yield* DnsServer.listen(zones), [])), nothing)
+      }
+      // A public key at our own selector is no secret, and whoever mistyped it is told so.
+      const stale = yield* DnsServer.listen({ "wb1._domainkey.acme.test": { TXT: ["v=DKIM1; k=rsa; p=AAAA"] } })
+      assert.match((yield* asking(own, stale, [])).records[0]?.error ?? "", /another key/u)
+      // What is as expected verifies all the same: an operator may serve their own zones.
+      const ours = yield* DnsServer.listen({ ...served, "wb1._domainkey.acme.test": { TXT: [DKIM] } })
+      assert.strictEqual((yield* asking(own, ours, [])).verdict, "verified")
+    }),
+  )
+
+  it.effect("by an alias in a zone of the customer's own", () =>
+    Effect.gen(function* () {
+      const served = { "acme.test": { NS: ["ns1.acme.test"] }, "ns1.acme.test": { A: ["127.0.0.1"] } } as const
+      const alias = { CNAME: "db.inner.test" } as const
+      const names = ["wb1._domainkey.acme.test", "bounce.acme.test", "_dmarc.acme.test"]
+      const aliases = Object.fromEntries(names.map((name) => [name, alias]))
+      const own = yield* DnsServer.listen(aliases)
+      const look = (zones: Readonly<Record<string, { readonly TXT: ReadonlyArray<string> }>>) =>
+        Effect.flatMap(DnsServer.listen({ ...served, ...aliases, ...zones }), (resolver) =>
+          Effect.map(asking(own, resolver, ["127.0.0.0/8"]), shown),
+        )
+      const without = yield* look({})
+      assert.deepStrictEqual(yield* look({ "db.inner.test": { TXT: ["root password: x"] } }), without)
+    }),
+  )
+})

@@ -1,0 +1,233 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { once } from "node:events"
+import * as net from "node:net"
+import { Lab } from "../../server/http/httpLab.ts"
+
+const MIB = 1024 * 1024
+const BUDGETS = {
+  bodies: { total_bytes: 6 * MIB, holder_bytes: 4 * MIB },
+  answers: { total_bytes: 48 * MIB, holder_bytes: 32 * MIB },
+}
+
+const DOCUMENTS = { requests: 5, bytes: 64 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
+
+interface Client {
+  readonly socket: net.Socket
+  heard: string
+}
+
+const open = (url: string, said: string, reads = true) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const { hostname, port } = new URL(url)
+      const socket = net.connect(Number(port), hostname)
+      socket.on("error", () => undefined)
+      await once(socket, "connect")
+      const client: Client = { socket, heard: "" }
+      if (reads) socket.on("data", (chunk: Buffer) => (client.heard += chunk.toString("latin1")))
+      else socket.pause()
+      socket.write(said)
+      return client
+    }),
+    ({ socket }) => Effect.sync(() => socket.destroy()),
+  )
+
+const post = (path: string, key: string, bytes: number) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`
+
+const turn = Effect.sleep("20 millis")
+
+const settles = <A>(look: () => A, isSo: (seen: A) => boolean) =>
+  Effect.gen(function* () {
+    while (!isSo(look())) yield* turn
+    return look()
+  })
+
+const refusalIn = (heard: string) => ({
+  status: Number(heard.split(" ")[1]),
+  retry: /^retry-after: (\d+)/imu.exec(heard)?.[1],
+  error: JSON.parse(heard.slice(heard.indexOf("\r\n\r\n") + 4)).error as Record<string, string>,
+})
+
+const setUp = Effect.gen(function* () {
+  const lab = yield* Lab
+  const account = yield* lab.account()
+  const { secret } = yield* lab.key(account)
+  yield* lab.ask("POST", "/v1/domains", { key: secret, body: { name: `${account.slice(-12)}.test` } })
+  return { lab, key: secret, from: `hi@${account.slice(-12)}.test` }
+})
+
+layer(Lab.layer({ budgets: BUDGETS, documents: DOCUMENTS }), { excludeTestServices: true, timeout: "90 seconds" })(
+  "a crowd over HTTP",
+  (it) => {
+    for (const [way, path, each] of [
+      ["the fast way of a send", "/v1/email/send", 240 * 1024],
+      ["a batch", "/v1/email/send/batch", 900 * 1024],
+    ] as const)
+      it.effect(`that never ends its bodies is turned away at the budget of its account, by ${way}`, () =>
+        Effect.gen(function* () {
+          const { key, lab } = yield* setUp
+          const many = Math.ceil(BUDGETS.bodies.holder_bytes / each) + 6
+          const clients = yield* Effect.forEach(Array.from({ length: many }), () =>
+            open(lab.url, post(path, key, each) + "x".repeat(each - 1)),
+          )
+          const refused = yield* settles(
+            () => clients.filter(({ heard }) => heard.includes("}}")),
+            ({ length }) => length >= many - Math.floor(BUDGETS.bodies.holder_bytes / (each - 1)),
+          )
+          for (const { heard } of refused) {
+            const { error, retry, status } = refusalIn(heard)
+            assert.deepStrictEqual(
+              [status, error["code"], error["reason"], retry],
+              [503, "internal_error", "overloaded", "5"],
+            )
+          }
+          // Others have their own, and so has this account once its clients have gone.
+          const other = yield* setUp
+          const send = (from: string, key: string) =>
+            lab.ask("POST", "/v1/email/send", { key, body: { from, to: "ana@example.org", subject: "x", text: "x" } })
+          assert.strictEqual((yield* send(other.from, other.key)).status, 200)
+          for (const { socket } of clients) socket.destroy()
+          const large = { emails: [{ from: other.from, to: "ana@example.org", subject: "x", text: "x".repeat(each) }] }
+          const again = () => lab.ask("POST", "/v1/email/send/batch", { key, body: large })
+          let answer = yield* again()
+          while (answer.status === 503) answer = yield* Effect.andThen(turn, again())
+          assert.strictEqual(answer.json.error.reason, "domain_not_verified")
+        }),
+      )
+
+    it.effect("that announces bodies over the budget of its account is turned away before it sends them", () =>
+      Effect.gen(function* () {
+        const { key, lab } = yield* setUp
+        for (const path of ["/v1/email/send", "/v1/email/send/batch"]) {
+          const client = yield* open(lab.url, post(path, key, BUDGETS.bodies.holder_bytes + 1))
+          const heard = yield* settles(
+            () => client.heard,
+            (heard) => heard.includes("}}"),
+          )
+          const { error, retry, status } = refusalIn(heard)
+          assert.deepStrictEqual([status, error["reason"], retry], [503, "overloaded", "5"], path)
+        }
+      }),
+    )
+
+    it.effect("of accounts that each stay below their budget leaves room for small requests", () =>
+      Effect.gen(function* () {
+        const each = 2 * MIB
+        const { lab } = yield* setUp
+        const accounts = yield* Effect.forEach(Array.from({ length: 4 }), () => setUp)
+        const clients = yield* Effect.forEach(accounts, ({ key }) =>
+          open(lab.url, post("/v1/email/send/batch", key, each) + "x".repeat(each - 1)),
+        )
+        yield* settles(
+          () => clients.filter(({ heard }) => heard.includes("}}")),
+          ({ length }) => length >= 2,
+        )
+        const small = yield* setUp
+        for (const path of ["/v1/email/send", "/v1/email/send?"]) {
+          const body = { from: small.from, to: "ana@example.org", subject: "x", text: "x" }
+          assert.strictEqual((yield* lab.ask("POST", path, { key: small.key, body })).status, 200)
+        }
+      }),
+    )
+
+    it.effect("that asks for documents too often is told to wait, by its address, and probes are still answered", () =>
+      Effect.gen(function* () {
+        const { lab } = yield* setUp
+        // A minute may end in between.
+        const answers = yield* Effect.forEach(Array.from({ length: 12 }), (_, nth) =>
+          lab.ask("GET", nth % 2 === 0 ? "/openapi.json" : "/docs", { headers: { "accept-encoding": "br" } }),
+        )
+        const refused = answers.filter(({ status }) => status === 429)
+        assert.isAtLeast(refused.length, 2)
+        for (const { headers, json } of refused) {
+          assert.deepStrictEqual([json.error.code, json.error.reason], ["rate_limited", "request_rate"])
+          assert.deepStrictEqual([headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")], ["5", "0"])
+          assert.match(headers.get("retry-after") ?? "", /^\d+$/u)
+        }
+        for (const path of ["/healthz", "/readyz"]) assert.strictEqual((yield* lab.ask("GET", path)).status, 200)
+      }),
+    )
+  },
+)
+
+/** Clients that ask for the documentation and read nothing: 200 MB of copies. */
+const UNREAD = 60
+/** What the process has in objects and in buffers. */
+const held = () => {
+  const { external, heapUsed } = process.memoryUsage()
+  return external + heapUsed
+}
+
+const ANSWERS = { total_bytes: 64 * MIB, holder_bytes: 32 * MIB }
+
+layer(Lab.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS } }), {
+  excludeTestServices: true,
+  timeout: "90 seconds",
+})("a crowd over HTTP that reads nothing", (it) => {
+  it.effect("is turned away at the budget of its account when its answers are large, and hears so in a few words", () =>
+    Effect.gen(function* () {
+      const { from, key, lab } = yield* setUp
+      // Far more than the buffers between two sockets of one machine hold.
+      const body = { from, to: "ana@example.org", subject: "x", text: "x".repeat(9 * MIB) }
+      const { id } = (yield* lab.ask("POST", "/v1/email/send", { key, body })).json
+      const get = (key: string) => lab.ask("GET", `/v1/email/logs/${id}`, { key })
+      const said = `GET /v1/email/logs/${id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`
+      const clients = yield* Effect.forEach(Array.from({ length: 8 }), () => open(lab.url, said, false))
+      let answer = yield* get(key)
+      while (answer.status === 200) answer = yield* Effect.andThen(turn, get(key))
+      assert.deepStrictEqual(
+        [answer.status, answer.json.error.reason, answer.headers.get("retry-after")],
+        [503, "overloaded", "5"],
+      )
+      // Small answers are given as before, and large ones once some have been read or dropped.
+      assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
+      for (const { socket } of clients) socket.destroy()
+      while (answer.status === 503) answer = yield* Effect.andThen(turn, get(key))
+      assert.strictEqual(answer.json.content.text.length, 9 * MIB)
+    }),
+  )
+
+  it.effect("takes one copy of the documentation together", () =>
+    Effect.gen(function* () {
+      const { lab } = yield* setUp
+      // Made when somebody first asks.
+      const { text } = yield* lab.ask("GET", "/docs", { headers: { "accept-encoding": "identity" } })
+      assert.isAbove(text.length, 2 * MIB)
+      const before = held()
+      const said = "GET /docs HTTP/1.1\r\nHost: x\r\nAccept-Encoding: identity\r\n\r\n".repeat(3)
+      yield* Effect.forEach(Array.from({ length: UNREAD }), () => open(lab.url, said, false))
+      // The last of them is begun when a probe that came behind it is answered.
+      for (let nth = 0; nth < 5; nth++) assert.strictEqual((yield* lab.ask("GET", "/healthz")).status, 200)
+      assert.isBelow(held() - before, (UNREAD * text.length) / 4)
+    }),
+  )
+})
+
+/** A few copies of the contract as it is. */
+const FEW = { requests: 1_000, bytes: 2 * MIB, allBytes: 64 * MIB, firstBytes: 0 }
+
+layer(Lab.layer({ documents: FEW }), { excludeTestServices: true, timeout: "90 seconds" })(
+  "a client that is sent documents",
+  (it) => {
+    it.effect("is told to wait once their bytes are those of a minute, which asking for a head does not use up", () =>
+      Effect.gen(function* () {
+        const { lab } = yield* setUp
+        const ask = (method: string) => lab.ask(method, "/openapi.json", { headers: { "accept-encoding": "identity" } })
+        const size = Buffer.byteLength((yield* ask("GET")).text)
+        assert.isTrue(size > FEW.bytes / 20 && size < FEW.bytes, String(size))
+        for (let nth = 0; nth < 20; nth++) assert.strictEqual((yield* ask("HEAD")).status, 200)
+        // A minute may end in between.
+        const many = 2 * Math.ceil(FEW.bytes / size) + 1
+        const answers = yield* Effect.forEach(Array.from({ length: many }), () => ask("GET"))
+        const refused = answers.filter(({ status }) => status === 429)
+        assert.isAtLeast(refused.length, 1)
+        for (const { headers, json } of refused) {
+          assert.strictEqual(json.error.reason, "request_rate")
+          assert.match(headers.get("retry-after") ?? "", /^\d+$/u)
+        }
+      }),
+    )
+  },
+)

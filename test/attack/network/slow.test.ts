@@ -1,0 +1,183 @@
+import { assert, layer } from "@effect/vitest"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
+import { Context, Duration, Effect } from "effect"
+import { once } from "node:events"
+import type { ServerResponse } from "node:http"
+import * as net from "node:net"
+import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
+import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as Smtp from "../../server/smtp/support.ts"
+
+const CLIENTS = 60
+const TRICKLE_MS = 20
+/** What takes this long will never be. */
+const HANGS = Duration.seconds(30)
+const TIMEOUTS: NodeServer.Timeouts = { headers_ms: 400, request_ms: 800, check_ms: 50, stalled_ms: 800 }
+/** More than any buffer between two sockets of one machine holds. */
+const ANSWER = Buffer.alloc(32 * 1024 * 1024, "x")
+
+interface How {
+  /** Said for ever, again and again. */
+  readonly drip?: string
+  readonly reads?: boolean
+  /** Whoever speaks SMTP before it is greeted is sent away for that alone. */
+  readonly greeted?: boolean
+}
+
+const open = (port: number, head: string, { drip, greeted = false, reads = true }: How) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const socket = net.connect(port, "127.0.0.1")
+      socket.on("error", () => undefined)
+      const [hello] = await once(socket, greeted ? "data" : "connect")
+      if (greeted) assert.match(String(hello), /^220 /u)
+      if (reads) socket.resume()
+      else socket.pause()
+      socket.write(head)
+      const timer = drip === undefined ? undefined : setInterval(() => socket.write(drip), TRICKLE_MS)
+      return { socket, timer }
+    }),
+    ({ socket, timer }) =>
+      Effect.sync(() => {
+        clearInterval(timer)
+        socket.destroy()
+      }),
+  )
+
+const many = (port: number, head: string, how: How) =>
+  Effect.all(
+    Array.from({ length: CLIENTS }, () => open(port, head, how)),
+    { concurrency: "unbounded" },
+  )
+
+/** The listener of the service, with an answer behind it that is large or small. */
+const http = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const server = NodeServer.make(Context.empty(), TIMEOUTS)
+    const seen = { connections: 0 }
+    server.on("connection", () => seen.connections++)
+    server.on("request", (request, response: ServerResponse) => {
+      if (request.url === "/large") return void response.end(ANSWER)
+      request.resume()
+      request.on("end", () => response.end("well"))
+    })
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const { port } = server.address() as net.AddressInfo
+    return { server, port, seen }
+  }),
+  ({ server }) =>
+    Effect.promise(async () => {
+      server.closeAllConnections()
+      server.close()
+    }),
+)
+
+const connections = (server: NodeServer.NodeServer) =>
+  Effect.promise(
+    () => new Promise<number>((resolve, reject) => server.getConnections((no, n) => (no ? reject(no) : resolve(n)))),
+  )
+
+const answered = (port: number) =>
+  Effect.promise(() =>
+    fetch(`http://127.0.0.1:${port}/`, { headers: { connection: "close" } }).then(
+      (answer) => answer.text(),
+      (error: unknown) => String(error),
+    ),
+  )
+
+layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("a crowd of slow clients", (it) => {
+  for (const [what, head, how] of [
+    ["whose headers never end", "GET / HTTP/1.1\r\nHost: x\r\n", { drip: "X-A: b\r\n" }],
+    ["whose first line never ends", "GET /", { drip: "x" }],
+    ["that says nothing at all", "", {}],
+    ["whose body never ends", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n", { drip: "x" }],
+    [
+      "whose chunks never end",
+      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+      { drip: "1\r\nx\r\n" },
+    ],
+    ["that reads nothing of its answer", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", { reads: false }],
+  ] as const) {
+    it.effect(`over HTTP ${what} is let go, and keeps nobody from an answer`, () =>
+      Effect.gen(function* () {
+        const { port, seen, server } = yield* http
+        yield* many(port, head, how)
+        yield* Delivery.until(
+          Effect.sync(() => seen.connections),
+          (opened) => opened >= CLIENTS,
+          HANGS,
+        )
+        // Where all is slow, a quick client may be taken for one of them, and comes again.
+        yield* Delivery.until(answered(port), (answer) => answer === "well", HANGS)
+        yield* Delivery.until(connections(server), (open) => open === 0, HANGS)
+      }),
+    )
+  }
+
+  const within = Duration.millis(800)
+  const begun = "EHLO x\r\n"
+  const submission = Effect.gen(function* () {
+    const acme = yield* Smtp.customer()
+    const limits = {
+      stranger: within,
+      message: within,
+      idle: within,
+      maxConnectionsPerAddress: CLIENTS,
+      maxStrangersPerAddress: CLIENTS,
+    }
+    const port = yield* Smtp.submission({ limits })
+    const address = "ana@example.org"
+    const message = `${begun}${Smtp.plain(acme.secret)}\r\nMAIL FROM:<hi@${acme.domain}>\r\nRCPT TO:<${address}>\r\nDATA\r\n`
+    return { port, message }
+  })
+  const reports = Effect.gen(function* () {
+    const { domain, secretKey } = Delivery.RETURN_PATH
+    const limits = {
+      stranger: within,
+      message: within,
+      idle: within,
+      maxConnectionsPerAddress: CLIENTS,
+      maxStrangersPerAddress: CLIENTS,
+    }
+    const port = yield* Reports.listen({
+      host: "127.0.0.1",
+      port: 0,
+      name: domain,
+      returnPath: { domain, secretKeys: [secretKey] },
+      limits,
+    })
+    const emailId = "msg_01m7ysmwp0e41861050r3gg28a" as never
+    const address = ReturnPath.make(secretKey, domain, { emailId, recipientIndex: 0 })
+    return { port, message: `${begun}MAIL FROM:<>\r\nRCPT TO:<${address}>\r\nDATA\r\n` }
+  })
+
+  for (const [name, listen] of [
+    ["submission", submission],
+    ["reports", reports],
+  ] as const) {
+    for (const [what, headOf, how] of [
+      ["whose command never ends", () => "", { drip: "x" }],
+      ["that says nothing at all", () => "", {}],
+      ["that goes on being polite", () => begun, { drip: "RSET\r\n" }],
+      ["whose message never ends", (message: string) => message, { drip: "x\r\n" }],
+      ["that reads no answers", () => begun, { drip: "RSET\r\n".repeat(2_000), reads: false }],
+    ] as const) {
+      it.effect(`on the listener for ${name} ${what} is let go, and its places are free again`, () =>
+        Effect.gen(function* () {
+          const { message, port } = yield* listen
+          // They take every place that an address has.
+          yield* many(port, headOf(message), { ...how, greeted: true })
+          const greeted = Effect.promise(async () => {
+            const client = await Smtp.Raw.connect(port)
+            const answer = client.closed ? "closed" : await client.say("EHLO x")
+            client.end()
+            return answer
+          })
+          yield* Delivery.until(greeted, (answer) => answer.startsWith("250"), HANGS)
+        }),
+      )
+    }
+  }
+})

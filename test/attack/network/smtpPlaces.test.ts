@@ -1,0 +1,249 @@
+import { assert, layer } from "@effect/vitest"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
+import { Duration, Effect } from "effect"
+import { once } from "node:events"
+import * as net from "node:net"
+import { networkInterfaces } from "node:os"
+import * as tls from "node:tls"
+import { HANDSHAKES_PER_SECOND, MAX_BURST } from "../../../apps/server/src/smtp/Handshakes.ts"
+import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
+import * as Smtp from "../../server/smtp/support.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+
+const STRANGERS = 1000
+const PER_ADDRESS = 100
+/** Three times as many as begin at once. */
+const HANDSHAKES = 60
+/** What takes this long will never be. */
+const HANGS = Duration.seconds(30)
+
+const hasV6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1") ?? false)
+
+/** Connections that say nothing, from addresses of this machine that nobody else uses. */
+const idlers = (port: number, count: number, { said = "", perAddress = PER_ADDRESS } = {}) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const sockets: Array<net.Socket> = []
+      for (let nth = 0; nth < count; nth++) {
+        const localAddress = `127.0.9.${1 + Math.floor(nth / perAddress)}`
+        const socket = net.connect({ port, host: "127.0.0.1", localAddress })
+        socket.on("error", () => undefined)
+        sockets.push(socket)
+        await once(socket, "data")
+        if (said !== "") socket.write(said)
+      }
+      return sockets
+    }),
+    (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy())),
+  )
+
+const open = (sockets: ReadonlyArray<net.Socket>) => sockets.filter((socket) => !socket.closed).length
+
+const mail = (acme: Smtp.Customer) => ({
+  from: `hi@${acme.domain}`,
+  to: "ana@example.org",
+  subject: "Your receipt",
+  text: "Thank you.",
+})
+
+/** The first message of a TLS client that then falls silent. */
+const clientHello = Effect.promise(async () => {
+  const server = net.createServer()
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as net.AddressInfo
+  const client = tls.connect({ port, host: "127.0.0.1" })
+  client.on("error", () => undefined)
+  const [socket] = (await once(server, "connection")) as [net.Socket]
+  const [hello] = (await once(socket, "data")) as [Buffer]
+  socket.destroy()
+  server.close()
+  return hello
+})
+
+const returnPath = { domain: Delivery.RETURN_PATH.domain, secretKeys: [Delivery.RETURN_PATH.secretKey] }
+
+layer(Smtp.World, { excludeTestServices: true, timeout: "60 seconds" })("SMTP under idle connections", (it) => {
+  it.effect("serves who has a key beside 1,000 strangers, and keeps who had logged in before them", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const acme = yield* Smtp.customer()
+      const early = yield* Smtp.raw(port)
+      assert.match((yield* Effect.promise(() => early.all(["EHLO x", Smtp.plain(acme.secret)]))).at(-1) ?? "", /^235 /u)
+      const crowd = yield* idlers(port, STRANGERS)
+      assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^250 2\.6\.0 Queued as /u)
+      assert.match(yield* Effect.promise(() => early.say("NOOP")), /^250 /u)
+      yield* Delivery.until(
+        Effect.sync(() => open(crowd)),
+        (left) => left <= 500,
+        HANGS,
+      )
+    }),
+  )
+
+  it.effect("is a full listener that sends away who waits for nothing, not who is in the middle of a message", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission({ limits: { maxConnections: 2, maxStrangers: 2 } })
+      const acme = yield* Smtp.customer()
+      const busy = yield* Smtp.raw(port)
+      const from = `hi@${acme.domain}`
+      const begin = ["EHLO x", Smtp.plain(acme.secret), `MAIL FROM:<${from}>`, "RCPT TO:<ana@example.org>", "DATA"]
+      assert.match((yield* Effect.promise(() => busy.all(begin))).at(-1) ?? "", /^354 /u)
+      busy.write(`From: ${from}\r\n`)
+      const idle = yield* Smtp.raw(port)
+      assert.match((yield* Effect.promise(() => idle.all(["EHLO x", Smtp.plain(acme.secret)]))).at(-1) ?? "", /^235 /u)
+      const late = yield* Smtp.raw(port)
+      assert.match(yield* Effect.promise(() => late.say("EHLO x")), /^250 /u)
+      yield* Effect.promise(() => idle.untilClosed())
+      busy.write("\r\nx\r\n.\r\n")
+      assert.match(yield* Effect.promise(() => busy.reply()), /^250 2\.6\.0 /u)
+    }),
+  )
+
+  it.effect("gives strangers less time to log in while they crowd it", () =>
+    Effect.gen(function* () {
+      const limits = { maxStrangers: 4, strangerInCrowd: Duration.millis(300), stranger: Duration.minutes(5) }
+      const port = yield* Smtp.submission({ limits })
+      const two = yield* idlers(port, 2)
+      yield* Effect.sleep("600 millis")
+      assert.strictEqual(open(two), 2)
+      // With these there are more than half of four.
+      const more = yield* idlers(port, 2)
+      yield* Delivery.until(
+        Effect.sync(() => open(more)),
+        (left) => left === 0,
+        HANGS,
+      )
+    }),
+  )
+
+  it.effect("lets go of strangers who say much and log in never", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission()
+      const client = yield* Smtp.raw(port)
+      assert.match(yield* Effect.promise(() => client.say("EHLO x")), /^250 /u)
+      client.write("NOOP\r\n".repeat(20))
+      yield* Effect.promise(() => client.untilClosed())
+    }).pipe(Effect.timeout(HANGS)),
+  )
+
+  it.effect("takes reports beside strangers who fill the listener for them", () =>
+    Effect.gen(function* () {
+      const limits = {
+        maxConnections: 20,
+        maxStrangers: 15,
+        maxConnectionsPerAddress: 200,
+        maxStrangersPerAddress: 200,
+      }
+      const port = yield* Reports.listen({ host: "127.0.0.1", port: 0, name: "mx.test", returnPath, limits })
+      const emailId = "msg_01m7ysmwp0e41861050r3gg28a" as never
+      const address = ReturnPath.make(Delivery.RETURN_PATH.secretKey, returnPath.domain, { emailId, recipientIndex: 0 })
+      const begun = yield* Smtp.raw(port)
+      yield* Effect.promise(() => begun.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${address}>`]))
+      // Each from an address of its own: among strangers the first to come would be the first to go.
+      yield* idlers(port, 60, { said: "EHLO x\r\n", perAddress: 1 })
+      const late = yield* Smtp.raw(port)
+      for (const client of [begun, late]) {
+        const lines = client === begun ? [] : ["EHLO x", "MAIL FROM:<>", `RCPT TO:<${address}>`]
+        const replies = yield* Effect.promise(() => client.all([...lines, "DATA", "Subject: bounce\r\n\r\nno\r\n."]))
+        assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 /u)
+      }
+    }),
+  )
+
+  it.effect("lets go of handshakes that are never finished, like of any stranger", () =>
+    Effect.gen(function* () {
+      const hello = yield* clientHello
+      const limits = { stranger: Duration.millis(500), maxConnectionsPerAddress: 4, maxStrangersPerAddress: 4 }
+      const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false, limits })
+      const acme = yield* Smtp.customer()
+      const stalled: Array<Smtp.Raw> = []
+      for (const said of [Buffer.alloc(0), Buffer.from([0x16]), hello.subarray(0, 40), hello]) {
+        const client = yield* Smtp.raw(port)
+        assert.match((yield* Effect.promise(() => client.all(["EHLO x", "STARTTLS"]))).at(-1) ?? "", /^220 /u)
+        client.write(said)
+        stalled.push(client)
+      }
+      for (const client of stalled) yield* Effect.promise(() => client.untilClosed())
+      const options = { ignoreTLS: false, requireTLS: true, tls: { ca: Smtp.CA, servername: "localhost" } }
+      const sent = Smtp.send(port, acme.secret, mail(acme), options)
+      assert.match(yield* sent, /^250 2\.6\.0 Queued as /u)
+    }),
+  )
+
+  it.effect("lets go of a handshake that stands in the way of a newcomer", () =>
+    Effect.gen(function* () {
+      const hello = yield* clientHello
+      const limits = { maxStrangers: 3 }
+      const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false, limits })
+      const stalled: Array<Smtp.Raw> = []
+      for (let nth = 0; nth < 3; nth++) {
+        const client = yield* Smtp.raw(port)
+        yield* Effect.promise(() => client.all(["EHLO x", "STARTTLS"]))
+        client.write(hello)
+        stalled.push(client)
+      }
+      const late = yield* Smtp.raw(port)
+      assert.match(yield* Effect.promise(() => late.say("EHLO x")), /^250 /u)
+      yield* Effect.promise(() => stalled[0]?.untilClosed() ?? Promise.resolve())
+      assert.isFalse(stalled[1]?.closed)
+    }),
+  )
+
+  it.effect("begins so many handshakes in a second, and the others in their turn", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false })
+      const clients = yield* Effect.forEach(Array.from({ length: HANDSHAKES }), () =>
+        Effect.tap(Smtp.raw(port), (client) => Effect.promise(() => client.say("EHLO x"))),
+      )
+      const begun = performance.now()
+      const replies = yield* Effect.promise(() => Promise.all(clients.map((client) => client.say("STARTTLS"))))
+      // A tick of the clock less than they need.
+      assert.isAtLeast(performance.now() - begun, ((HANDSHAKES - MAX_BURST) / HANDSHAKES_PER_SECOND) * 1_000 - 100)
+      for (const reply of replies) assert.match(reply, /^220 /u)
+    }),
+  )
+
+  it.effect("renegotiates TLS with nobody", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false })
+      const answer = yield* Effect.promise(async () => {
+        const plain = net.connect(port, "127.0.0.1")
+        for (const line of ["EHLO x\r\n", "STARTTLS\r\n"]) {
+          await once(plain, "data")
+          plain.write(line)
+        }
+        await once(plain, "data")
+        const socket = tls.connect({ socket: plain, ca: Smtp.CA, servername: "localhost", maxVersion: "TLSv1.2" })
+        await once(socket, "secureConnect")
+        const said = await new Promise<string>((resolve) => {
+          socket.on("error", ({ message }) => resolve(message))
+          socket.renegotiate({}, (error) => resolve(error === null ? "done" : error.message))
+        })
+        socket.destroy()
+        return said
+      })
+      assert.match(answer, /no[_ ]renegotiation/iu)
+    }),
+  )
+
+  it.effect.skipIf(!hasV6)("knows this machine over IPv6, and IPv4 that comes in over IPv6 (skipped without ::1)", () =>
+    Effect.gen(function* () {
+      const port = yield* Smtp.submission({ host: "::" })
+      for (const [host, allowed, other] of [
+        ["::1", "::1/128", "127.0.0.0/8"],
+        ["127.0.0.1", "127.0.0.0/8", "::/0"],
+      ] as const) {
+        // A key is taken in the clear from this machine alone.
+        const welcome = yield* Smtp.customer({ allowed_ips: [allowed] })
+        const stranger = yield* Smtp.customer({ allowed_ips: [other] })
+        const client = yield* Smtp.raw(port, host)
+        const replies = yield* Effect.promise(() =>
+          client.all(["EHLO x", Smtp.plain(stranger.secret), Smtp.plain(welcome.secret)]),
+        )
+        assert.match(replies[1] ?? "", /^535 5\.7\.8 .* not allowed from this address/u)
+        assert.match(replies[2] ?? "", /^235 /u)
+      }
+    }),
+  )
+})

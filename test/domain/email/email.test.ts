@@ -1,0 +1,375 @@
+import { assert, describe, it } from "@effect/vitest"
+import type * as Acceptance from "@waybill/domain/email/Acceptance"
+import * as Email from "@waybill/domain/email/Email"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import type * as Tracking from "@waybill/domain/email/Tracking"
+import { given, happened } from "../../support/givenWhenThen.ts"
+import { after, ana, bob, command, cyd, facts, HASH, id, mailbox, NOW, queued, toThree, words } from "../examples.ts"
+
+const { SECOND, DAY } = Timestamp
+const givenRequest = (over: Partial<Acceptance.Facts>, wanted: Partial<Acceptance.Command> = {}) =>
+  given(Email).when(Email.queue(facts(over), command(wanted)))
+const messageOf = (...history: ReadonlyArray<Email.Event>) => {
+  const { state } = given(Email, ...history)
+  assert(state._tag === "Message")
+  return state
+}
+const many = (count: number, from = 0) => Array.from({ length: count }, (_, i) => mailbox(`r${from + i}@example.org`))
+
+describe("accepting an email", () => {
+  it("the event holds everything but the body", () => {
+    givenRequest({}).appends({
+      _tag: "EmailQueued",
+      email_id: id("EmailId"),
+      message_id: `<${id("EmailId")}@acme.test>`,
+      from: mailbox("Acme <hi@acme.test>"),
+      to: [mailbox("ana@example.org")],
+      cc: [],
+      bcc: [],
+      reply_to: [],
+      subject: "Your receipt",
+      headers: { "X-Order": "17" },
+      tags: ["receipt"],
+      scheduled_at: null,
+      domain: "acme.test" as never,
+      domain_id: id("DomainId"),
+      api_key_id: id("ApiKeyId"),
+      content: { sha256: HASH, has_html: true, has_text: true, attachments: [] },
+      size_bytes: 1234,
+      resend_of: null,
+      list_unsubscribe: false,
+      created_at: NOW,
+    })
+  })
+
+  const tracked = { opens: true, clicks: false }
+  const ofTracking = { id: id("DomainId"), status: "verified", tracking: tracked } as const
+
+  it("the domain's tracking applies unless the message sets its own, and untracked mail has no such field", () => {
+    const trackingOf = (over: Parameters<typeof facts>[0], wish?: Tracking.Change) => {
+      const { accepted } = messageOf(...happened(Email, [], Email.queue(facts(over), command({ tracking: wish }))))
+      return "tracking" in accepted ? accepted.tracking : "no trace"
+    }
+    const off = { opens: false, clicks: null }
+    const both = { opens: null, clicks: true }
+    assert.strictEqual(trackingOf({}), "no trace")
+    assert.strictEqual(trackingOf({}, off), "no trace")
+    assert.deepStrictEqual(trackingOf({}, both), { opens: false, clicks: true })
+    assert.deepStrictEqual(trackingOf({ domain: ofTracking }), tracked)
+    assert.deepStrictEqual(trackingOf({ domain: ofTracking }, both), { opens: true, clicks: true })
+    assert.strictEqual(trackingOf({ domain: ofTracking }, off), "no trace")
+    assert.strictEqual(trackingOf({ domain: ofTracking, tracks: false }), "no trace")
+  })
+
+  it("tracking is refused on an instance without a public address, except in a resend", () => {
+    const refusal = { status: 422, reason: "tracking_unavailable" } as const
+    givenRequest({ tracks: false }, { tracking: { opens: true, clicks: null } }).refuses(refusal)
+    givenRequest({ tracks: false }, { tracking: { opens: null, clicks: true } }).refuses(refusal)
+    givenRequest({ tracks: false }, { tracking: { opens: false, clicks: null } }).appendsOnly("EmailQueued")
+    const history = happened(Email, [], Email.queue(facts({ domain: ofTracking }), command()))
+    const again = Email.resendCommand(messageOf(...history))
+    assert.deepStrictEqual(again.tracking, tracked)
+    givenRequest({ tracks: false }, again).appendsOnly("EmailQueued")
+    const untracked = Email.resendCommand(messageOf(queued()))
+    givenRequest({ domain: ofTracking }, untracked).leads((email) => {
+      assert(email._tag === "Message" && !("tracking" in email.accepted))
+    })
+  })
+
+  it("the key is null when a dashboard session sends", () => {
+    givenRequest({ key: null }).leads((email) => {
+      assert(email._tag === "Message")
+      assert.isNull(email.accepted.api_key_id)
+    })
+  })
+
+  it("each recipient is named once, in the first of to, cc and bcc", () => {
+    const wanted = {
+      to: [mailbox("Ana <Ana@Example.org>"), mailbox("ana@example.org")],
+      cc: [mailbox("ANA@example.org"), mailbox("bob@example.org")],
+      bcc: [mailbox("bob@EXAMPLE.ORG"), mailbox("cyd@example.net")],
+    }
+    givenRequest({}, wanted).leads((email) => {
+      assert(email._tag === "Message")
+      assert.deepStrictEqual(
+        email.recipients.map(({ address, kind }) => [address, kind]),
+        [
+          ["Ana@example.org", "to"],
+          ["bob@example.org", "cc"],
+          ["cyd@example.net", "bcc"],
+        ],
+      )
+    })
+  })
+
+  it("suppressed recipients are recorded with their reason", () => {
+    const wanted = { cc: [mailbox("Bob@example.org")] }
+    const result = givenRequest({ suppressed: new Map([["bob@example.org", "complaint"]]) }, wanted)
+    result.appendsOnly("EmailQueued", "EmailSuppressed")
+    result.leads((email) => {
+      assert(email._tag === "Message")
+      assert.deepStrictEqual(
+        email.recipients.map(({ status, suppression }) => [status, suppression]),
+        [
+          ["queued", null],
+          ["suppressed", "complaint"],
+        ],
+      )
+      assert.strictEqual(Email.status(email), "queued")
+    })
+  })
+
+  it("duplicate tags are removed", () => {
+    givenRequest({}, { tags: ["a", "b", "a"] }).leads((email) => {
+      assert(email._tag === "Message")
+      assert.deepStrictEqual(email.accepted.tags, ["a", "b"])
+    })
+  })
+
+  it("accepting again under the same id changes nothing", () => {
+    given(Email, queued()).when(Email.queue(facts(), command())).refuses({ status: 422, reason: "nothing_new" })
+  })
+})
+
+describe("refusing an email", () => {
+  const suppressed = new Map([["ana@example.org", "hard_bounce" as const]])
+  const limited = { id: id("ApiKeyId"), domain: "other.test" as never }
+
+  it.for<[string, Partial<Acceptance.Facts>, Partial<Acceptance.Command>, number, string, string]>([
+    [
+      "unknown domain",
+      { domain: undefined },
+      {},
+      422,
+      "domain_not_verified",
+      "The domain acme.test is not a domain of this account. Add it with POST /domains and publish its DKIM record.",
+    ],
+    [
+      "pending domain",
+      { domain: { id: id("DomainId"), status: "pending" } },
+      {},
+      422,
+      "domain_not_verified",
+      "The domain acme.test is pending, not verified. Publish its DKIM record and verify it before sending.",
+    ],
+    [
+      "failed domain",
+      { domain: { id: id("DomainId"), status: "failed" } },
+      {},
+      422,
+      "domain_not_verified",
+      "The domain acme.test is failed, not verified. Publish its DKIM record and verify it before sending.",
+    ],
+    [
+      "domain that the key is not bound to",
+      { key: limited },
+      {},
+      403,
+      "domain_not_allowed",
+      "This API key can send from other.test only, not from acme.test.",
+    ],
+    [
+      "more recipients than the plan allows",
+      { plan: { name: "Free", max_recipients: 10 } },
+      { to: many(5), cc: many(3, 5), bcc: many(3, 8) },
+      422,
+      "recipient_limit_exceeded",
+      "The Free plan allows 10 recipients per request across to, cc and bcc; 11 were given.",
+    ],
+    [
+      "scheduled more than a minute ago",
+      {},
+      { scheduled_at: after(-60 * SECOND - 1) },
+      422,
+      "scheduled_at_out_of_range",
+      "`scheduled_at` must be between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
+        "it is 2026-11-21T08:58:59.999Z.",
+    ],
+    [
+      "scheduled more than 30 days ahead",
+      {},
+      { scheduled_at: after(30 * DAY + 1) },
+      422,
+      "scheduled_at_out_of_range",
+      "`scheduled_at` must be between 2026-11-21T08:59:00.000Z and 2026-12-21T09:00:00.000Z; " +
+        "it is 2026-12-21T09:00:00.001Z.",
+    ],
+    [
+      "only suppressed recipients",
+      { suppressed },
+      {},
+      422,
+      "all_recipients_suppressed",
+      "The only recipient, ana@example.org, is suppressed.",
+    ],
+    [
+      "over the monthly quota",
+      { quota: { used: 3000, limit: 3000 } },
+      {},
+      429,
+      "monthly_quota",
+      "3000 of 3000 emails of this month are used; 1 more would exceed the quota. It resets at 2026-12-01T00:00:00.000Z.",
+    ],
+  ])("an email is refused: %s", ([, known, wanted, status, reason, message]) => {
+    givenRequest(known, wanted).refuses({ status, reason, message } as never)
+  })
+
+  it("an exhausted quota tells when it resets", () => {
+    const refusal = givenRequest({ quota: { used: 3000, limit: 3000 } }).refuses({
+      status: 429,
+      reason: "monthly_quota",
+    })
+    assert(refusal._tag === "MonthlyQuotaExceeded")
+    assert.strictEqual(refusal.retry_after_s, 9 * 86_400 + 15 * 3600)
+    assert.strictEqual(refusal.code, "rate_limited")
+  })
+
+  it("refusals follow the contract's order: 429, then 403, then 422", () => {
+    const all = { quota: { used: 1, limit: 1 }, key: limited, domain: undefined }
+    givenRequest(all).refuses({ status: 429, reason: "monthly_quota" })
+    givenRequest({ ...all, quota: { used: 0, limit: null } }).refuses({ status: 403, reason: "domain_not_allowed" })
+    givenRequest({ domain: undefined, plan: { name: "Free", max_recipients: 0 } }).refuses({
+      status: 422,
+      reason: "domain_not_verified",
+    })
+  })
+})
+
+describe("limits of acceptance", () => {
+  it("a degraded domain can send", () => {
+    givenRequest({ domain: { id: id("DomainId"), status: "degraded" } }).appendsOnly("EmailQueued")
+  })
+  it("a bound key can send from its domain", () => {
+    givenRequest({ key: { id: id("ApiKeyId"), domain: "acme.test" as never } }).appendsOnly("EmailQueued")
+  })
+  it("exactly the plan's number of recipients is accepted, after de-duplication", () => {
+    const wanted = { to: [...many(10), ...many(10)] }
+    givenRequest({ plan: { name: "Free", max_recipients: 10 } }, wanted).appendsOnly("EmailQueued")
+  })
+  it("exactly 60 seconds ago and exactly 30 days ahead are accepted", () => {
+    givenRequest({}, { scheduled_at: after(-60 * SECOND) }).appendsOnly("EmailQueued")
+    givenRequest({}, { scheduled_at: after(30 * DAY) }).appendsOnly("EmailQueued")
+  })
+  it("the last email of the quota is accepted and not one more", () => {
+    givenRequest({ quota: { used: 2998, limit: 3000 } }, { to: many(2) }).appendsOnly("EmailQueued")
+    givenRequest({ quota: { used: 2999, limit: 3000 } }, { to: many(2) }).refuses({
+      status: 429,
+      reason: "monthly_quota",
+    })
+  })
+  it("an exhausted quota does not refuse a message without recipients to count", () => {
+    const suppressed = new Map([["r0@example.org", "manual" as const]])
+    const over = { suppressed, quota: { used: 3001, limit: 3000 } }
+    givenRequest(over, { to: many(1) }).refuses({ status: 422, reason: "all_recipients_suppressed" })
+  })
+  it("suppressed recipients do not count", () => {
+    const suppressed = new Map([["r0@example.org", "manual" as const]])
+    givenRequest({ quota: { used: 2999, limit: 3000 }, suppressed }, { to: many(2) }).appendsOnly(
+      "EmailQueued",
+      "EmailSuppressed",
+    )
+  })
+  it("an unlimited plan has no quota", () => {
+    givenRequest({ quota: { used: 10_000_000, limit: null } }).appendsOnly("EmailQueued")
+  })
+})
+
+describe("canceling", () => {
+  it("canceling stops all recipients who have not received the mail", () => {
+    const history = happened(Email, [toThree()], Email.recordDelivered(after(1), ana, words()))
+    const canceled = given(Email, ...history).when(Email.cancel(after(2)))
+    canceled.appends({ _tag: "EmailCanceled", at: after(2) })
+    canceled.leads((email) => {
+      assert(email._tag === "Message")
+      assert.deepStrictEqual(
+        email.recipients.map(({ status }) => status),
+        ["delivered", "canceled", "canceled"],
+      )
+      assert.strictEqual(Email.status(email), "delivered")
+    })
+  })
+
+  it("canceling a missing email is refused", () => {
+    given(Email).when(Email.cancel(NOW)).refuses({ status: 404, reason: "email_not_found" })
+  })
+
+  it.for([
+    ["delivered", Email.recordDelivered(after(1), ana, words())],
+    ["deferred", Email.recordDeferred(after(1), ana, words(), after(2))],
+    ["bounced", Email.recordBounced(after(1), ana, words())],
+    ["failed", Email.recordFailed(after(1), ana, words())],
+    ["suppressed", Email.suppress(after(1), ana, "manual")],
+    ["sent", Email.recordSent(after(1), ana, words())],
+    ["canceled", Email.cancel(after(1))],
+  ] as const)("canceling is refused for an email that is %s", ([status, decision]) => {
+    const history = happened(Email, [queued()], decision)
+    for (const late of [Email.cancel(after(3)), Email.reschedule(after(3), after(DAY))])
+      given(Email, ...history)
+        .when(late)
+        .refuses({
+          status: 422,
+          reason: "not_cancelable",
+          message: `Only a queued email can be canceled or rescheduled; this one is ${status}.`,
+        })
+  })
+
+  it("canceling is refused during a delivery attempt", () => {
+    for (const late of [Email.cancel(after(1), "under way"), Email.reschedule(after(1), after(DAY), "under way")])
+      given(Email, queued()).when(late).refuses({
+        status: 422,
+        reason: "not_cancelable",
+        message: "This email is being delivered, so it can no longer be canceled or rescheduled.",
+      })
+  })
+})
+
+describe("resending", () => {
+  it("a resend goes to all recipients that the first email did not reach", () => {
+    const history = happened(
+      Email,
+      [toThree()],
+      Email.recordDelivered(after(1), bob, words()),
+      Email.recordFailed(after(1), cyd, words()),
+    )
+    const again = Email.resendCommand(messageOf(...history))
+    assert.deepStrictEqual([again.to, again.cc, again.bcc], [[{ address: ana }], [], [{ address: cyd }]])
+    assert.strictEqual(again.resend_of, id("EmailId"))
+    const second = given(Email).when(Email.queue(facts({ emailId: id("EmailId", 2) }), again))
+    second.appendsOnly("EmailQueued")
+  })
+
+  it("recipients whose server accepted the mail, or who complained, count as reached", () => {
+    const history = happened(
+      Email,
+      [toThree()],
+      Email.recordSent(after(1), ana, words()),
+      Email.recordDelivered(after(1), bob, words()),
+      Email.recordComplained(after(2), bob, "abuse"),
+    )
+    const again = Email.resendCommand(messageOf(...history))
+    assert.deepStrictEqual([again.to, again.cc, again.bcc], [[], [], [{ address: cyd }]])
+  })
+
+  const original = { recipients: 1, content_kept: true }
+  it("a resend is refused when all recipients have the mail", () => {
+    const history = happened(Email, [queued()], Email.recordDelivered(after(1), ana, words()))
+    givenRequest({ original }, Email.resendCommand(messageOf(...history))).refuses({
+      status: 422,
+      reason: "nothing_to_resend",
+      message: "There is nothing to resend: 1 of 1 recipients have received this email.",
+    })
+  })
+
+  it("a resend without content is refused, after the refusals of any message", () => {
+    const gone = { ...original, content_kept: false }
+    givenRequest({ original: gone }).refuses({ status: 422, reason: "content_expired" })
+    givenRequest({ original: gone, domain: undefined }).refuses({ status: 422, reason: "content_expired" })
+    givenRequest({ original: gone, quota: { used: 3000, limit: 3000 } }).refuses({
+      status: 429,
+      reason: "monthly_quota",
+    })
+    const key = { id: id("ApiKeyId"), domain: "other.test" as never }
+    givenRequest({ original: gone, key }).refuses({ status: 403, reason: "domain_not_allowed" })
+    givenRequest({ original, key }, { to: [], cc: [], bcc: [] }).refuses({ status: 403, reason: "domain_not_allowed" })
+  })
+})

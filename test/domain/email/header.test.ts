@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Header from "@waybill/domain/email/Header"
+import * as Tag from "@waybill/domain/email/Tag"
+import { Schema } from "effect"
+
+describe("header", () => {
+  it.for(["X-Order", "List-Unsubscribe", "List-Unsubscribe-Post", "Reply-To", "In-Reply-To", "Contents", "x!#$%&"])(
+    "%s is allowed",
+    (name) => assert.isFalse(Header.isOwned(name)),
+  )
+  it.for([
+    "From",
+    "TO",
+    "cc",
+    "Bcc",
+    "Subject",
+    "Date",
+    "Message-ID",
+    "message-id",
+    "DKIM-Signature",
+    "Return-Path",
+    "Received",
+    "Content-Type",
+    "content-transfer-encoding",
+    "Content-",
+    "MIME-Version",
+  ])("%s is not allowed", (name) => assert.isTrue(Header.isOwned(name)))
+})
+
+describe("tag", () => {
+  it("a tag has 1 to 64 characters in one line", () => {
+    assert.deepStrictEqual(
+      ["a", "ä".repeat(64), "", "a".repeat(65), "a\nb", "\ud800"].map((tag) => Schema.is(Tag.Tag)(tag)),
+      [true, true, false, false, false, false],
+    )
+  })
+})

@@ -1,0 +1,356 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
+import type { RequestListener } from "node:http"
+import { once } from "node:events"
+import * as https from "node:https"
+import type { AddressInfo } from "node:net"
+import * as tls from "node:tls"
+import * as AnswerBudget from "@waybill/mail/smtp/AnswerBudget"
+import * as Dns from "@waybill/mail/dns/Dns"
+import * as MtaSts from "@waybill/mail/dns/MtaSts"
+import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
+import * as Network from "@waybill/mail/dns/Network"
+import { workedMs } from "../../support/effort.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+
+const POLICY = "version: STSv1\r\nmode: enforce\r\nmx: mx1.acme.test\r\nmx: *.acme.example\r\nmax_age: 604800\r\n"
+
+describe("a policy", () => {
+  it("is read field by field", () => {
+    assert.deepStrictEqual(MtaSts.parse(POLICY), {
+      mode: "enforce",
+      mx: ["mx1.acme.test", "*.acme.example"],
+      max_age_ms: 604_800_000,
+    })
+    assert.deepStrictEqual(MtaSts.parse("version:STSv1\nmode:none\nmax_age:1\nfuture: thing\n")?.mode, "none")
+  })
+  it("names no servers where it is none, whatever stands there", () => {
+    assert.deepStrictEqual(MtaSts.parse("version: STSv1\nmode: none\nmx: \0\nmax_age: 1\n")?.mx, [])
+  })
+  it("of nothing but spaces is read at once", () => {
+    const began = workedMs()
+    const text = POLICY + `x: a${" ".repeat(MtaSts.POLICY_BYTES - POLICY.length - 10)}b\r\n`
+    assert.strictEqual(MtaSts.parse(text)?.mode, "enforce")
+    assert.isBelow(workedMs() - began, 1_000)
+  })
+  it("lives a year at most", () => {
+    assert.strictEqual(MtaSts.parse(POLICY.replace("604800", "9999999999"))?.max_age_ms, MtaSts.MAX_AGE_SECONDS * 1000)
+  })
+  const broken: Record<string, string> = {
+    "no version": POLICY.replace("version: STSv1\r\n", ""),
+    "another version": POLICY.replace("STSv1", "STSv2"),
+    "no mode": POLICY.replace("mode: enforce\r\n", ""),
+    "an unknown mode": POLICY.replace("enforce", "maybe"),
+    "no age": POLICY.replace("max_age: 604800\r\n", ""),
+    "an age that is no number": POLICY.replace("604800", "-1"),
+    "no server": POLICY.replace(/mx: .*\r\n/gu, ""),
+    "a server that is no name": POLICY.replace("mx1.acme.test", "mx1.acme.test, mx2"),
+    "a name longer than a name can be": POLICY.replace("mx1.acme.test", `${"a.".repeat(130)}test`),
+    "more names than are kept":
+      POLICY + Array.from({ length: 95 }, (_, n) => `mx: ${"a.".repeat(60)}${n}.test\r\n`).join(""),
+    HTML: "<!doctype html>\n<title>404</title>",
+    "too much": POLICY + "x: y\r\n".repeat(20_000),
+  }
+  for (const [name, text] of Object.entries(broken))
+    it(`is none with ${name}`, () => assert.isUndefined(MtaSts.parse(text)))
+
+  it("lists servers by name, a star for one label", () => {
+    const policy = MtaSts.parse(POLICY)
+    const listed = (host: string) => policy !== undefined && MtaSts.matches(policy, host)
+    assert.deepStrictEqual(
+      ["mx1.acme.test", "a.acme.example", "mx2.acme.test", "a.b.acme.example", "acme.example", "xacme.example"].map(
+        listed,
+      ),
+      [true, true, false, false, false, false],
+    )
+  })
+})
+
+describe("MtaSts.enforced", () => {
+  /** A world whose DNS and policy host can change, and a place that all processes share. */
+  const world = Effect.gen(function* () {
+    const now: { txt: Dns.Answer<string>; policy: string | undefined; fetched: number; looked: number; away: boolean } =
+      {
+        txt: Dns.found(["v=STSv1; id=1;"]),
+        policy: POLICY,
+        fetched: 0,
+        looked: 0,
+        away: false,
+      }
+    const kept = new Map<string, MtaSts.Held>()
+    const reached = <A>(look: () => A) =>
+      Effect.suspend(() => {
+        now.looked++
+        return now.away ? Effect.die(new Error("the database is away")) : Effect.succeed(look())
+      })
+    const keep: MtaSts.Keep = {
+      find: (domain) => reached(() => kept.get(domain)),
+      put: (domain, held) => reached(() => void kept.set(domain, held)),
+    }
+    const fetch: MtaSts.Fetch = () =>
+      Effect.suspend(() => {
+        now.fetched++
+        return now.policy === undefined
+          ? Effect.fail(new MtaSts.FetchFailed({ reason: "gone" }))
+          : Effect.succeed(now.policy)
+      })
+    const dns = Layer.effect(
+      Dns.Dns,
+      Effect.map(Effect.provide(Effect.flatMap(Dns.Dns, Effect.succeed), Dns.Dns.layerTest({})), (none) =>
+        Dns.Dns.of({ ...none, txt: () => Effect.sync(() => now.txt) }),
+      ),
+    )
+    const process = Effect.map(
+      Effect.provide(
+        Effect.flatMap(MtaSts.MtaSts, Effect.succeed),
+        Layer.fresh(MtaSts.MtaSts.layer(fetch, keep).pipe(Layer.provide(dns))),
+      ),
+      (mtaSts) => Effect.map(mtaSts.enforced("acme.test"), (policy) => policy?.mode),
+    )
+    return { now, kept, process, ask: yield* process }
+  })
+
+  it.effect("is fetched once for all mail of a while", () =>
+    Effect.gen(function* () {
+      const { ask, now } = yield* world
+      assert.deepStrictEqual(
+        yield* Effect.all(
+          Array.from({ length: 20 }, () => ask),
+          { concurrency: "unbounded" },
+        ),
+        Array.from({ length: 20 }, () => "enforce" as const),
+      )
+      yield* TestClock.adjust(MtaSts.CHECK_MS)
+      yield* ask
+      assert.strictEqual(now.fetched, 1)
+    }),
+  )
+
+  it.effect("holds when the record and the host vanish, till it expires", () =>
+    Effect.gen(function* () {
+      const { ask, now } = yield* world
+      yield* ask
+      now.policy = undefined
+      for (const txt of [Dns.notFound("NXDOMAIN"), Dns.unavailable("SERVFAIL"), Dns.found(["v=STSv1; id=2"])]) {
+        now.txt = txt
+        yield* TestClock.adjust(MtaSts.CHECK_MS)
+        assert.strictEqual(yield* ask, "enforce")
+      }
+      yield* TestClock.adjust("7 days")
+      assert.isUndefined(yield* ask)
+    }),
+  )
+
+  it.effect("changes with the id of the record", () =>
+    Effect.gen(function* () {
+      const { ask, now } = yield* world
+      yield* ask
+      now.policy = POLICY.replace("enforce", "testing")
+      yield* TestClock.adjust(MtaSts.CHECK_MS)
+      assert.strictEqual(yield* ask, "enforce")
+      now.txt = Dns.found(["v=STSv1; id=2"])
+      yield* TestClock.adjust(MtaSts.CHECK_MS)
+      assert.isUndefined(yield* ask)
+    }),
+  )
+
+  it.effect("is known to a process that starts while the record and the host are suppressed", () =>
+    Effect.gen(function* () {
+      const { ask, now, process } = yield* world
+      yield* ask
+      now.txt = Dns.unavailable("TIMEOUT")
+      now.policy = undefined
+      yield* TestClock.adjust("6 days")
+      assert.strictEqual(yield* yield* process, "enforce")
+      yield* TestClock.adjust("1 day")
+      assert.isUndefined(yield* yield* process)
+    }),
+  )
+
+  it.effect("is taken as another process has renewed it, which is looked up beside DNS and no more often", () =>
+    Effect.gen(function* () {
+      const { ask, kept, now } = yield* world
+      yield* Effect.repeat(ask, { times: 9 })
+      // It looks for one, and keeps the one it has fetched.
+      assert.strictEqual(now.looked, 2)
+      const [held] = kept.values()
+      if (held === undefined) return assert.fail("nothing is kept")
+      kept.set("acme.test", { ...held, expires_at: held.expires_at + 604_800_000 })
+      now.txt = Dns.notFound("NXDOMAIN")
+      yield* TestClock.adjust("8 days")
+      assert.strictEqual(yield* ask, "enforce")
+      assert.deepStrictEqual([now.looked, now.fetched], [3, 1])
+    }),
+  )
+
+  it.effect("is asked for and remembered while nothing can be kept", () =>
+    Effect.gen(function* () {
+      const { ask, now } = yield* world
+      now.away = true
+      assert.strictEqual(yield* ask, "enforce")
+      now.txt = Dns.notFound("NXDOMAIN")
+      yield* TestClock.adjust(MtaSts.CHECK_MS)
+      assert.strictEqual(yield* ask, "enforce")
+    }),
+  )
+
+  it.effect("is none without one record with an id", () =>
+    Effect.gen(function* () {
+      for (const txt of [
+        [],
+        ["v=STSv1;"],
+        ["v=STSv1; id=1", "v=STSv1; id=2"],
+        ["v=STSv1; id=not/one"],
+        ["v=spf1 -all"],
+      ]) {
+        const { ask, now } = yield* world
+        now.txt = Dns.found(txt)
+        assert.isUndefined(yield* ask)
+        assert.strictEqual(now.fetched, 0)
+      }
+    }),
+  )
+})
+
+describe("MtaStsFetch over https", () => {
+  const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
+  const serve = (handler: RequestListener) =>
+    Effect.acquireRelease(
+      Effect.promise(
+        () =>
+          new Promise<{ server: https.Server; port: number }>((resolve) => {
+            const server = https.createServer({ ...SmtpServer.certified }, handler)
+            server.listen(0, "127.0.0.1", () => {
+              const address = server.address()
+              resolve({ server, port: typeof address === "object" && address !== null ? address.port : 0 })
+            })
+          }),
+      ),
+      ({ server }) =>
+        Effect.promise(
+          () =>
+            new Promise<void>((resolve) => {
+              server.close(() => resolve())
+              server.closeAllConnections()
+            }),
+        ),
+    )
+  const fetch = (port: number, options: MtaStsFetch.Options = {}, domain = "acme.test") =>
+    Effect.flatMap(MtaStsFetch.make({ port, allowed, ca: SmtpServer.authority, ...options }), (fetch) =>
+      Effect.result(fetch(domain)),
+    ).pipe(
+      Effect.map(Result.match({ onSuccess: (text) => text, onFailure: (failed) => `failed: ${failed.reason}` })),
+      Effect.provide(
+        Dns.Dns.layerTest({ "mta-sts.acme.test": { A: ["127.0.0.1"] }, "mta-sts.other.test": { A: ["127.0.0.1"] } }),
+      ),
+    )
+
+  it.effect("takes the text of the well-known path", () =>
+    Effect.gen(function* () {
+      const { port } = yield* serve((request, response) => {
+        response.setHeader("content-type", "text/plain; charset=utf-8")
+        response.end(`${request.headers.host} ${request.url}`)
+      })
+      assert.strictEqual(yield* fetch(port), "mta-sts.acme.test /.well-known/mta-sts.txt")
+    }),
+  )
+
+  /** A policy host whose bytes are not those of any library. */
+  const speak = (begin: (socket: tls.TLSSocket) => void) =>
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        const sockets: Array<tls.TLSSocket> = []
+        const server = tls.createServer(SmtpServer.certified, (socket) => {
+          sockets.push(socket)
+          socket.on("error", () => undefined)
+          socket.once("data", () => begin(socket))
+        })
+        server.listen(0, "127.0.0.1")
+        await once(server, "listening")
+        return { server, sockets, port: (server.address() as AddressInfo).port }
+      }),
+      ({ server, sockets }) =>
+        Effect.sync(() => {
+          for (const socket of sockets) socket.destroy()
+          server.close()
+        }),
+    )
+  /** Written for as long as somebody reads it. */
+  const endless = (piece: string) => (socket: tls.TLSSocket) => {
+    const pour = () => {
+      while (!socket.destroyed && socket.write(piece));
+    }
+    socket.on("drain", pour)
+    pour()
+  }
+  const OK = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+
+  it.effect("gives up on interim answers, headers, pieces and protocols without an end", () =>
+    Effect.gen(function* () {
+      const hosts: ReadonlyArray<readonly [expected: RegExp, begin: (socket: tls.TLSSocket) => void]> = [
+        [/interim answers|on the wire/u, endless("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(100))],
+        [/interim answers|on the wire/u, endless("HTTP/1.1 100 Continue\r\n\r\n".repeat(100))],
+        [
+          /Header overflow|on the wire/u,
+          (socket) => {
+            socket.write(OK)
+            endless("X-A: b\r\n".repeat(1_000))(socket)
+          },
+        ],
+        [
+          /too long|on the wire/u,
+          (socket) => {
+            socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`)
+            endless("1\r\nx\r\n".repeat(1_000))(socket)
+          },
+        ],
+        [
+          /ended without an answer/u,
+          (socket) =>
+            void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
+        ],
+        [/hang up|ended without/u, (socket) => socket.destroy()],
+      ]
+      for (const [expected, begin] of hosts) {
+        const { port } = yield* speak(begin)
+        // Far from the end of its time.
+        assert.match(yield* fetch(port, { timeout_ms: 20_000 }), expected)
+      }
+    }),
+  )
+
+  it.effect("takes an answer behind a few interim ones, however it is cut into pieces", () =>
+    Effect.gen(function* () {
+      const interim = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(AnswerBudget.MAX_INTERIM_ANSWERS)
+      const { port } = yield* speak((socket) => {
+        for (const byte of `${interim}${OK}Content-Length: ${POLICY.length}\r\n\r\n${POLICY}`) socket.write(byte)
+      })
+      assert.strictEqual(yield* fetch(port, { timeout_ms: 20_000 }), POLICY)
+    }),
+  )
+
+  it.effect("refuses redirects, other types, endless bodies, silence, wrong certificates and private addresses", () =>
+    Effect.gen(function* () {
+      const answers: Record<string, RequestListener> = {
+        "failed: status 301": (_, response) => response.writeHead(301, { location: "https://evil.test/" }).end(),
+        "failed: not text/plain": (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("x"),
+        "failed: too long": (_, response) => {
+          response.writeHead(200, { "content-type": "text/plain" }).write("x".repeat(MtaSts.POLICY_BYTES + 1))
+        },
+      }
+      for (const [expected, handler] of Object.entries(answers)) {
+        const { port } = yield* serve(handler)
+        assert.strictEqual(yield* fetch(port), expected)
+      }
+      const silent = yield* serve(() => {})
+      assert.strictEqual(yield* fetch(silent.port, { timeout_ms: 300 }), "failed: no answer in time")
+      const { port } = yield* serve((_, response) =>
+        response.writeHead(200, { "content-type": "text/plain" }).end(POLICY),
+      )
+      assert.match(yield* fetch(port, {}, "other.test"), /^failed: .*altnames/u)
+      assert.match(yield* fetch(port, { ca: "" }), /^failed: .*(?:issuer|certificate)/u)
+      assert.match(yield* fetch(port, { allowed: [] }), /^failed: .*a loopback address/u)
+    }),
+  )
+})

@@ -1,0 +1,165 @@
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import * as Small from "@waybill/mail/parsing/isSmall"
+import { jobs } from "@waybill/mail/parsing/Jobs"
+import { type Options, type Outcome, ParserPool } from "@waybill/mail/parsing/ParserPool"
+import { documents } from "../../support/process/documents.ts"
+import * as Pathological from "../../support/mail/pathological.ts"
+import * as PathologicalReports from "../../support/mail/pathologicalReports.ts"
+
+const pools: Array<ParserPool> = []
+afterAll(() => Promise.all(pools.map((pool) => pool.end())))
+
+const poolOf = (options: Partial<Options>): ParserPool => {
+  const pool = new ParserPool({ deadline_ms: 60_000, ...options })
+  pools.push(pool)
+  return pool
+}
+
+/** Parts without an end: a second of work for each hundred thousand, and as many objects. */
+const parts = (count: number) => ({
+  bytes: Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${"--b\r\n\r\n".repeat(count)}`),
+  record: {},
+})
+/** Too large for the event loop, and quick. */
+const LARGE = "x ".repeat(20_000)
+
+const reading = (pool: ParserPool, account: string, input: string, patient = false) =>
+  new Promise<Outcome>((resolve) => pool.read("text", input, { account, patient }, resolve))
+
+const showing = (pool: ParserPool, input: ReturnType<typeof parts>) =>
+  new Promise<Outcome>((resolve) => pool.read("mail", input, { account: "acme", patient: false }, resolve))
+
+describe("a document on a thread", () => {
+  it("that takes too long is killed with its thread, and the next one is read on another", async () => {
+    const pool = poolOf({ threads: 1, deadline_ms: 100, deadline_ms_per_mb: 0, memory_mb: 1_024 })
+    assert.deepStrictEqual(await showing(pool, parts(2_000_000)), { _tag: "Killed", why: "deadline" })
+    assert.strictEqual((await reading(pool, "acme", LARGE))._tag, "Done")
+  })
+
+  it("that takes too much memory is killed with its thread, and the next one is read on another", async () => {
+    const pool = poolOf({ threads: 1, memory_mb: 40 })
+    assert.deepStrictEqual(await showing(pool, parts(400_000)), { _tag: "Killed", why: "memory" })
+    assert.strictEqual((await reading(pool, "acme", LARGE))._tag, "Done")
+  })
+
+  it("waits for its turn among a bounded number, of its account and of all", async () => {
+    const pool = poolOf({ threads: 1, perAccount: 2, inAll: 3 })
+    const read = Array.from({ length: 4 }, () => reading(pool, "acme", LARGE))
+    assert.strictEqual((await read[3])?._tag, "Busy")
+    const other = [reading(pool, "other", LARGE), reading(pool, "other", LARGE)]
+    assert.strictEqual((await other[1])?._tag, "Busy")
+    // Whoever bounds by themselves what they ask for is not sent away.
+    assert.strictEqual((await reading(pool, "other", LARGE, true))._tag, "Done")
+    const rest = await Promise.all([...read.slice(0, 3), other[0]])
+    assert.deepStrictEqual(
+      rest.map((outcome) => outcome?._tag),
+      ["Done", "Done", "Done", "Done"],
+    )
+  })
+
+  it("waits for one document of another account, not for all of them", async () => {
+    const pool = poolOf({ threads: 1 })
+    const order: Array<string> = []
+    const noted = (account: string) => reading(pool, account, LARGE).then(() => order.push(account))
+    await Promise.all([...Array.from({ length: 5 }, () => noted("many")), noted("one")])
+    assert.deepStrictEqual(order, ["many", "many", "one", "many", "many", "many"])
+  })
+
+  it("finds a thread free, whatever one other account sends", async () => {
+    const pool = poolOf({ threads: 2 })
+    await Promise.all([reading(pool, "one", LARGE), reading(pool, "other", LARGE)])
+    let over = 0
+    const slow = Promise.all([60_000, 60_000].map((count) => showing(pool, parts(count)).then(() => over++)))
+    assert.strictEqual((await reading(pool, "other", LARGE))._tag, "Done")
+    assert.strictEqual(over, 0)
+    await slow
+  })
+
+  it("is taken back before it begins by whoever does not wait for it any more", async () => {
+    const pool = poolOf({ threads: 1 })
+    const first = reading(pool, "acme", LARGE)
+    let isRead = false
+    const takeBack = pool.read("text", LARGE, { account: "acme", patient: false }, () => (isRead = true))
+    takeBack()
+    await Promise.all([first, reading(pool, "acme", LARGE)])
+    assert.isFalse(isRead)
+  })
+})
+
+describe("a small document", () => {
+  it("is read on the event loop, which gets to other work between many of them", async () => {
+    const pool = poolOf({ threads: 1, perAccount: 1_000, inAll: 1_000 })
+    const html = "<b>x</b> ".repeat(250)
+    assert.isTrue(Small.isSmall("text", html))
+    let turns = 0
+    let isOver = false
+    const turn = (): void => {
+      turns++
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await Promise.all(Array.from({ length: 100 }, () => reading(pool, "acme", html)))
+    isOver = true
+    assert.isAbove(turns, 3)
+  })
+
+  it("has few bytes, lines, parts, colons, encoded words and tags: one more, and a thread reads it", () => {
+    for (const [piece, most] of [
+      ["x", Small.SMALL_MAIL_BYTES],
+      ["\n", Small.SMALL_MAIL_LINES],
+      ["\n--", Small.SMALL_MAIL_PARTS],
+      [":", Small.SMALL_MAIL_COLONS],
+      ["=?", Small.SMALL_MAIL_WORDS],
+      ["<", Small.SMALL_HTML_TAGS],
+    ] as const)
+      assert.deepStrictEqual(
+        [most, most + 1].map((count) => Small.isSmall("submitted", Buffer.from(piece.repeat(count)))),
+        [true, false],
+        JSON.stringify(piece),
+      )
+    const html = [Small.SMALL_HTML_CHARS, Small.SMALL_HTML_CHARS + 1].map((count) =>
+      Small.isSmall("text", "x".repeat(count)),
+    )
+    const tags = [Small.SMALL_HTML_TAGS, Small.SMALL_HTML_TAGS + 1].map((count) =>
+      Small.isSmall("text", "<".repeat(count)),
+    )
+    const links = [Small.SMALL_TRACKED_CHARS, Small.SMALL_TRACKED_CHARS + 1].map((count) =>
+      Small.isSmall("links", { html: "x".repeat(count) } as never),
+    )
+    assert.deepStrictEqual(
+      [html, tags, links],
+      Array.from({ length: 3 }, () => [true, false]),
+    )
+  })
+
+  it("takes a few milliseconds at most, whatever it holds", async () => {
+    const cpuMillis = () => {
+      const { system, user } = process.threadCpuUsage()
+      return (system + user) / 1_000
+    }
+    const grammars = [
+      ["submitted", Pathological.MIME],
+      ["submitted", Pathological.ADDRESSES],
+      ["report", PathologicalReports.REPORTS],
+      ["report", PathologicalReports.BOUNCES],
+    ] as const
+    let small = 0
+    for (const [name, grammar] of grammars)
+      for (const { name: document, text } of documents(grammar, 8, 200, 33_000)) {
+        const bytes = Buffer.from(text, "latin1")
+        if (!Small.isSmall(name, bytes)) continue
+        small++
+        let least = Infinity
+        for (let tries = 0; tries < 3 && least > MOST_MS; tries++) {
+          const before = cpuMillis()
+          await jobs[name](bytes)
+          least = Math.min(least, cpuMillis() - before)
+        }
+        assert.isAtMost(least, MOST_MS, document)
+      }
+    assert.isAbove(small, 200)
+  })
+})
+
+/** Linux says how much a thread has had in steps of up to ten milliseconds. */
+const MOST_MS = 50

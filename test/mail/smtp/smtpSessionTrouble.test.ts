@@ -1,0 +1,219 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
+import { MAX_UNREAD_REPLIES, SmtpWire } from "@waybill/mail/smtp/SmtpWire"
+import * as Transport from "@waybill/mail/transport/Transport"
+import * as net from "node:net"
+import * as readline from "node:readline"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { impatient, outgoing, PATIENT, relayTo, short, type Wait } from "../transport/outgoing.ts"
+
+const TO = ["ana@example.test", "ben@example.test"]
+const LOGIN = { user: "u", password: Redacted.make("p") }
+
+/** Over TLS and with a login, as most relays want it. */
+const securely = (
+  server: SmtpServer.SmtpServer,
+  { mails = 1, ms, wait }: { readonly mails?: number; readonly wait?: Wait | undefined; readonly ms?: number } = {},
+): Effect.Effect<ReadonlyArray<ReadonlyArray<Transport.Outcome>>> =>
+  Transport.Transport.use((transport) => Effect.replicateEffect(transport.deliver(outgoing(), TO), mails)).pipe(
+    Effect.provide(
+      RelayTransport.layer(
+        relayTo(server, { host: "localhost", tls: { mode: "required", verify: true }, login: LOGIN }),
+        { name: "waybill.test", timeouts: impatient(wait, ms), ca: SmtpServer.authority },
+      ),
+    ),
+  )
+
+for (const pipelining of [true, false]) {
+  const listen = (script: NonNullable<SmtpServer.Options["script"]>) =>
+    SmtpServer.listen({
+      pipelining,
+      starttls: SmtpServer.certified,
+      auth: { user: "u", password: "p" },
+      script,
+    })
+
+  describe(pipelining ? "a session with PIPELINING" : "a session without PIPELINING", () => {
+    for (const phase of ["starttls", "auth"] as const) {
+      const at = (action: SmtpServer.Action) =>
+        Effect.gen(function* () {
+          const server = yield* listen((now) => (now.phase === phase ? action : undefined))
+          const wait = phase === "auth" ? "auth_ms" : "tls_ms"
+          const [outcomes = []] = yield* securely(server, { wait: action === "hang" ? wait : undefined })
+          assert.deepStrictEqual(
+            outcomes.map(({ recipient }) => recipient),
+            TO,
+          )
+          assert.isFalse(server.lines.some((line) => line.startsWith("MAIL")))
+          assert.deepStrictEqual(server.violations, [])
+          return outcomes
+        })
+
+      for (const action of ["drop", "close", "hang"] as const) {
+        it.effect(`that meets a ${action} at ${phase} defers, and counts as a try`, () =>
+          Effect.gen(function* () {
+            for (const outcome of yield* at(action)) {
+              // What fails at STARTTLS may be somebody in between: the log says so.
+              const category = phase === "starttls" && action !== "hang" ? /tls|connection/u : /connection|tls/u
+              assert.match(short(outcome) ?? "", /^deferred /u)
+              assert.match(outcome.category ?? "", category)
+              assert.isFalse(outcome.no_attempt)
+              assert.strictEqual(outcome.suppress, "never")
+            }
+          }),
+        )
+      }
+
+      it.effect(`that is told 421 at ${phase} pauses, at no attempt's cost`, () =>
+        Effect.gen(function* () {
+          for (const outcome of yield* at("421 4.7.0 closing down")) {
+            assert.deepStrictEqual(
+              [outcome.status, outcome.code, outcome.no_attempt, outcome.retry_after_ms],
+              ["deferred", 421, true, 60_000],
+            )
+          }
+        }),
+      )
+    }
+
+    /** Two mails, of which the first is refused: between them stands RSET. */
+    const twice = (action: SmtpServer.Action) =>
+      Effect.gen(function* () {
+        let refusals = TO.length
+        const server = yield* listen(({ connection, phase }) => {
+          if (phase === "rcpt" && refusals-- > 0) return "550 5.1.1 no such user"
+          return phase === "rset" && connection === 0 ? action : undefined
+        })
+        const [first = [], second = []] = yield* securely(server, {
+          mails: 2,
+          wait: action === "hang" ? "mail_ms" : undefined,
+          // As long is waited for the answers to MAIL, which come.
+          ms: 3_000,
+        })
+        assert.deepStrictEqual(
+          first.map(short),
+          TO.map(() => "bounced invalid_recipient"),
+        )
+        return { server, second }
+      })
+
+    for (const action of ["drop", "close", "hang", "450 4.3.0 not now", "500 5.5.2 what?"] as const) {
+      it.effect(`that meets ${action} at RSET is left, and the next mail takes another`, () =>
+        Effect.gen(function* () {
+          const { second, server } = yield* twice(action)
+          assert.deepStrictEqual(
+            second.map(short),
+            TO.map(() => "delivered"),
+          )
+          assert.deepStrictEqual([server.mails.length, server.connections().opened], [1, 2])
+        }),
+      )
+    }
+
+    it.effect("that is told 421 at RSET pauses, at no attempt's cost", () =>
+      Effect.gen(function* () {
+        const { second, server } = yield* twice("421 4.3.2 closing down")
+        assert.deepStrictEqual(
+          second.map(({ no_attempt, status }) => [status, no_attempt]),
+          TO.map(() => ["deferred", true]),
+        )
+        assert.strictEqual(server.mails.length, 0)
+      }),
+    )
+
+    for (const action of ["drop", "hang", "stall", "500 5.5.2 what?"] as const) {
+      it.effect(`that meets ${action} at QUIT has delivered all the same, and its end does not wait`, () =>
+        Effect.gen(function* () {
+          const server = yield* listen(({ phase }) => (phase === "quit" ? action : undefined))
+          const [outcomes = []] = yield* securely(server, { wait: "quit_ms" })
+          assert.deepStrictEqual(
+            outcomes.map(short),
+            TO.map(() => "delivered"),
+          )
+          assert.strictEqual(server.mails.length, 1)
+        }),
+      )
+    }
+  })
+}
+
+describe("a server that says more than it was asked", () => {
+  /** Answers line by line; what `after` gives is said behind the answer to that verb, in the same breath. */
+  const talkative = (after: (verb: string) => string) =>
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        let closed = 0
+        const sockets = new Set<net.Socket>()
+        const server = net.createServer((socket) => {
+          sockets.add(socket)
+          socket.on("error", () => {})
+          socket.on("close", () => closed++)
+          let body = false
+          socket.write("220 hi\r\n")
+          readline.createInterface({ input: socket }).on("line", (line) => {
+            if (body && line !== ".") return
+            const verb = body ? "DOT" : (line.split(/[ :]/u)[0] ?? "")
+            body = verb === "DATA"
+            socket.write(`${body ? "354 go" : "250 fine"}\r\n${after(verb)}`)
+          })
+        })
+        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+        const address = server.address()
+        const port = typeof address === "object" && address !== null ? address.port : 0
+        return { host: "127.0.0.1", port, closed: () => closed, server, sockets }
+      }),
+      ({ server, sockets }) =>
+        Effect.promise(() => {
+          for (const socket of sockets) socket.destroy()
+          return new Promise((resolve) => server.close(resolve))
+        }),
+    )
+
+  const hungUp = (server: { readonly closed: () => number }) =>
+    Effect.promise(async () => {
+      while (server.closed() === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    })
+
+  const relayed = ({ host, port }: { readonly host: string; readonly port: number }) =>
+    RelayTransport.layer(
+      { host, port, tls: { mode: "none", verify: false }, login: undefined, confirm: "none", connections: 1 },
+      { name: "waybill.test", timeouts: PATIENT },
+    )
+
+  it.effect("on a connection that lies idle is hung up on, and fills no memory", () =>
+    Effect.gen(function* () {
+      const server = yield* talkative((verb) => (verb === "DOT" ? "250 and more\r\n" : ""))
+      yield* Effect.gen(function* () {
+        const transport = yield* Transport.Transport
+        const [outcome] = yield* transport.deliver(outgoing(), ["ana@example.test"])
+        assert.strictEqual(outcome?.status, "delivered")
+        // Time stands still, so no look round of the pool has closed it.
+        yield* hungUp(server)
+      }).pipe(Effect.provide(relayed(server)))
+    }),
+  )
+
+  it.effect("while it is being spoken to is hung up on once it has said more than anybody could have asked", () =>
+    Effect.gen(function* () {
+      const server = yield* talkative(() => "")
+      const wire = yield* Effect.promise((signal) =>
+        SmtpWire.connect({ host: server.host, port: server.port }, PATIENT.connect_ms, signal),
+      )
+      yield* Effect.promise(() => wire.read(PATIENT.greeting_ms))
+      wire.write("NOOP\r\n".repeat(MAX_UNREAD_REPLIES))
+      wire.write("NOOP\r\n")
+      yield* hungUp(server)
+    }),
+  )
+
+  it.effect("before a word of the message has taken none of it", () =>
+    Effect.gen(function* () {
+      const server = yield* talkative((verb) => (verb === "DATA" ? "250 taken\r\n" : ""))
+      const [outcome] = yield* Transport.Transport.use((transport) =>
+        transport.deliver(outgoing(), ["ana@example.test"]),
+      ).pipe(Effect.provide(relayed(server)))
+      assert.strictEqual(short(outcome), "deferred connection")
+    }),
+  )
+})

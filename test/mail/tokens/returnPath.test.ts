@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Id from "@waybill/domain/values/Id"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
+import { Option, Schema } from "effect"
+
+const KEY = new Uint8Array(32).fill(7)
+const emailId = Id.make("EmailId", 1_795_256_120_000, Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]))
+const localPart = (address: string) => address.slice(0, address.lastIndexOf("@"))
+const Index = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: ReturnPath.RECIPIENT_INDEX_LIMIT - 1 }))
+
+describe("a return path", () => {
+  it.prop(
+    "leads back to its email and recipient, in any case",
+    {
+      emailId: Id.EmailId,
+      recipientIndex: Index,
+      scope: Schema.Literals(["recipient", "domain"]),
+    },
+    ({ scope, ...one }) => {
+      const bounced: ReturnPath.Bounced = scope === "domain" ? { ...one, scope } : one
+      const local = localPart(ReturnPath.make(KEY, "bounce.acme.test", bounced))
+      assert.isAtMost(local.length, 64)
+      assert.deepStrictEqual(ReturnPath.verify(KEY, local), Option.some(bounced))
+      assert.deepStrictEqual(ReturnPath.verify(KEY, local.toUpperCase()), Option.some(bounced))
+    },
+  )
+
+  it("is nothing when any one character is changed", () => {
+    const local = localPart(ReturnPath.make(KEY, "d", { emailId, recipientIndex: 3 }))
+    for (let i = 0; i < local.length; i++) {
+      const other = local.charAt(i) === "q" ? "r" : "q"
+      assert.deepStrictEqual(
+        ReturnPath.verify(KEY, local.slice(0, i) + other + local.slice(i + 1)),
+        Option.none(),
+        `at ${i}`,
+      )
+    }
+  })
+
+  it("is nothing under another key, cut short, lengthened or foreign", () => {
+    const local = localPart(ReturnPath.make(KEY, "d", { emailId, recipientIndex: 0 }))
+    assert.deepStrictEqual(ReturnPath.verify(new Uint8Array(32).fill(8), local), Option.none())
+    for (const forged of [
+      "",
+      "b-",
+      "postmaster",
+      local.slice(0, -1),
+      `${local}0`,
+      ` ${local}`,
+      `${local}\n`,
+      local.replace("b-", "c-"),
+      "b-é-é",
+    ]) {
+      assert.deepStrictEqual(ReturnPath.verify(KEY, forged), Option.none(), forged)
+    }
+  })
+
+  it("does not change between releases, for mail is still under way when one is installed", () => {
+    assert.strictEqual(
+      ReturnPath.make(KEY, "d.test", { emailId, recipientIndex: 0 }),
+      "b-01m7ysmwp0e41861050r3gg28a00-cyxr4dxbr0xq7yes@d.test",
+    )
+  })
+
+  it("refuses an index it has no room for", () => {
+    for (const recipientIndex of [-1, 0.5, ReturnPath.RECIPIENT_INDEX_LIMIT]) {
+      assert.throws(() => ReturnPath.make(KEY, "d", { emailId, recipientIndex }), RangeError)
+    }
+  })
+})

@@ -1,0 +1,38 @@
+import { assert, layer } from "@effect/vitest"
+import * as Id from "@waybill/domain/values/Id"
+import * as Accounts from "@waybill/store/readmodels/Accounts"
+import * as Members from "@waybill/store/readmodels/Members"
+import * as Users from "@waybill/store/users/Users"
+import { ConfigProvider, Effect, Layer, Option } from "effect"
+import { randomBytes } from "node:crypto"
+import * as Installation from "../../../apps/server/src/boot/Installation.ts"
+import * as Service from "../../../apps/server/src/boot/Service.ts"
+import * as Settings from "../../../apps/server/src/boot/Settings.ts"
+import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
+import * as Database from "../../support/postgres/database.ts"
+
+const env = { WAYBILL_INSTANCE_KEY: randomBytes(32).toString("base64") }
+
+const instance = Layer.unwrap(
+  Effect.gen(function* () {
+    const { url } = yield* Database.freshDatabase
+    const settings = yield* Effect.provide(Settings.load, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+    return Layer.merge(Service.store(settings, url), Service.instance(settings))
+  }),
+)
+
+layer(instance, { excludeTestServices: true, timeout: "90 seconds" })("an installation", (it) => {
+  it.effect("goes on where a start broke off before its commit, and is done once", () =>
+    Effect.gen(function* () {
+      const id = yield* newId("UserId")
+      const left = { id, email: "owner@acme.test", name: "Owner", operator: true, created_at: yield* now }
+      yield* Users.create(left)
+      const first = yield* Installation.ensure()
+      assert.strictEqual(first?.owner.email, "owner@acme.test")
+      const owner = Option.getOrThrow(yield* Members.find(Id.UserId.make(id)))
+      assert.deepInclude(owner, { role: "owner", status: "active", operator: true })
+      assert.isUndefined(yield* Installation.ensure())
+      assert.strictEqual((yield* Accounts.list()).length, 1)
+    }),
+  )
+})

@@ -1,0 +1,24 @@
+import { assert, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { joined } from "../../../apps/server/src/operate/joined.ts"
+
+it.effect("an effect that callers join runs once at a time, and outlives the caller that began it", () =>
+  Effect.gen(function* () {
+    let begun = 0
+    const gate = yield* Deferred.make<void>()
+    const work = joined(
+      Effect.suspend(() => {
+        const nth = ++begun
+        return Effect.as(Deferred.await(gate), nth)
+      }),
+    )
+    const first = yield* Effect.forkChild(work, { startImmediately: true })
+    const others = yield* Effect.forEach(Array.from({ length: 50 }), () =>
+      Effect.forkChild(work, { startImmediately: true }),
+    )
+    yield* Fiber.interrupt(first)
+    yield* Deferred.succeed(gate, undefined)
+    assert.deepStrictEqual(new Set(yield* Effect.forEach(others, Fiber.join)), new Set([1]))
+    assert.strictEqual(yield* work, 2)
+  }),
+)

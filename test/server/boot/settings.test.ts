@@ -1,0 +1,195 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Option } from "effect"
+import { readFile } from "node:fs/promises"
+import * as NotListening from "../../../apps/server/src/boot/NotListening.ts"
+import * as Settings from "../../../apps/server/src/boot/Settings.ts"
+import { trackingHostOf, trackingUrlOf } from "../../../apps/server/src/links/tracking.ts"
+import { FILE, render } from "../../../scripts/configuration/render.ts"
+
+const given = (env: Record<string, string>) => Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+const problems = (env: Record<string, string>) =>
+  Settings.load.pipe(
+    Effect.flip,
+    Effect.map((wrong) => wrong.problems),
+    given(env),
+  )
+
+describe("the settings", () => {
+  it.effect("have a default each", () =>
+    Effect.gen(function* () {
+      const { data, host, port, smtpPort, transport } = yield* Settings.load
+      assert.deepStrictEqual([port, host, smtpPort, transport], [3025, "127.0.0.1", 2525, "capture"])
+      assert.match(data, /\.waybill$/)
+    }).pipe(given({})),
+  )
+
+  it.effect("are all complained about at once, each by its name", () =>
+    Effect.gen(function* () {
+      const found = yield* problems({
+        PORT: "0x",
+        MAX_BODY_BYTES: "1",
+        TRUSTED_PROXIES: "10.0.0.0/8, nowhere",
+        TRANSPORT: "pigeon",
+        ROLES: "api,pigeon",
+        BASE_URL: "mail.acme.test",
+        TRACKING_URL: "https://track.acme.test/?from=mail",
+        METRICS_ALLOW_NETWORKS: "everybody",
+        METRICS_ALLOW_HOSTS: "node1.acme.test:9464",
+        SMTP_TLS_CERT: "/tmp/cert.pem",
+      })
+      const names = [
+        "PORT",
+        "MAX_BODY_BYTES",
+        "TRUSTED_PROXIES",
+        "TRANSPORT",
+        "ROLES",
+        "BASE_URL",
+        "TRACKING_URL",
+        "METRICS_ALLOW_NETWORKS",
+        "METRICS_ALLOW_HOSTS",
+        "SMTP_TLS_CERT",
+      ]
+      assert.deepStrictEqual(
+        found.flatMap((problem) => names.filter((name) => problem.startsWith(name))).sort(),
+        names.sort(),
+      )
+    }),
+  )
+
+  it.effect("make an address of HOST and PORT that can be called, of IPv6 too", () =>
+    Effect.gen(function* () {
+      for (const [HOST, expected] of [
+        ["127.0.0.1", "http://127.0.0.1:3025"],
+        ["0.0.0.0", "http://127.0.0.1:3025"],
+        ["::", "http://127.0.0.1:3025"],
+        ["::1", "http://[::1]:3025"],
+        ["waybill.test", "http://waybill.test:3025"],
+      ] as const)
+        assert.strictEqual(Settings.urlOf(yield* Settings.load.pipe(given({ HOST }))), expected)
+      for (const HOST of ["[::1]", "waybill:3025", "no host"])
+        assert.deepStrictEqual(yield* problems({ HOST }), [
+          `HOST is wrong: ${HOST} is neither an address nor a name. Default: 127.0.0.1.`,
+        ])
+    }),
+  )
+
+  it.effect("name another place for each listener that finds its own taken", () =>
+    Effect.gen(function* () {
+      const settings = yield* Settings.load.pipe(given({ REPORTS_PORT: "25", METRICS_PORT: "9464" }))
+      const said = (code: string, port?: number) => {
+        const told = NotListening.told(settings)(Object.assign(new Error("listen"), { code, port }))
+        return told instanceof NotListening.NotListening ? told.message : told
+      }
+      assert.strictEqual(said("EADDRINUSE", 2525), "port 2525 is taken; SMTP_PORT=… names another")
+      assert.strictEqual(said("EADDRINUSE", 9464), "port 9464 is taken; METRICS_PORT=… names another")
+      assert.strictEqual(said("EACCES", 25), "port 25 is not for this user; REPORTS_PORT=… names another")
+      assert.strictEqual(said("ENOTFOUND"), "this machine has no address 127.0.0.1; HOST=… names another")
+      assert.instanceOf(said("EPIPE"), Error)
+    }),
+  )
+
+  it.effect("let bodies grow to forty megabytes, and not a byte further", () =>
+    Effect.gen(function* () {
+      const largest = 40 * 1024 * 1024
+      const bytes = (env: Record<string, string>) =>
+        Settings.load.pipe(
+          Effect.map(({ maxBodyBytes }) => maxBodyBytes),
+          given(env),
+        )
+      assert.strictEqual(yield* bytes({}), 10 * 1024 * 1024)
+      assert.strictEqual(yield* bytes({ MAX_BODY_BYTES: `${largest}` }), largest)
+      const found = yield* problems({ MAX_BODY_BYTES: `${largest + 1}` })
+      assert.deepStrictEqual(
+        found.map((problem) => problem.split(" ", 1)),
+        [["MAX_BODY_BYTES"]],
+      )
+    }),
+  )
+
+  it.effect("give a process all roles, or those it is told", () =>
+    Effect.gen(function* () {
+      const rolesOf = (env: Record<string, string>) =>
+        Settings.load.pipe(
+          Effect.map(({ roles }) => roles),
+          given(env),
+        )
+      assert.deepStrictEqual(yield* rolesOf({}), ["api", "worker", "smtp"])
+      assert.deepStrictEqual(yield* rolesOf({ ROLES: "smtp, api,smtp" }), ["api", "smtp"])
+      const [nobody] = yield* problems({ ROLES: "api,," })
+      assert.match(nobody ?? "", /^ROLES is wrong: .*is not a list of api, worker, smtp/u)
+    }),
+  )
+
+  it.effect("tell nobody from not decided in who may read the numbers", () =>
+    Effect.gen(function* () {
+      const readers = (env: Record<string, string>) =>
+        Settings.load.pipe(
+          Effect.map(({ metricsAllowNetworks }) => Option.getOrUndefined(metricsAllowNetworks)?.map(String)),
+          given(env),
+        )
+      assert.isUndefined(yield* readers({}))
+      assert.deepStrictEqual(yield* readers({ METRICS_ALLOW_NETWORKS: "none" }), [])
+      assert.deepStrictEqual(yield* readers({ METRICS_ALLOW_NETWORKS: "10.0.0.0/8, ::1" }), ["10.0.0.0/8", "::1"])
+    }),
+  )
+
+  it.effect("never show a secret", () =>
+    Effect.gen(function* () {
+      const shown = yield* Settings.describe
+      assert.notInclude(JSON.stringify(shown), "hunter2")
+      assert.strictEqual(shown.find(({ name }) => name === "DATABASE_URL")?.value, "<set>")
+    }).pipe(given({ DATABASE_URL: "postgres://me:hunter2@127.0.0.1/db", SMTP_URL: "smtp://me:hunter2@127.0.0.1" })),
+  )
+
+  it.effect("take an address of their own behind a proxy", () =>
+    Effect.gen(function* () {
+      const settings = yield* Settings.load
+      assert.strictEqual(Settings.urlOf(settings), "https://mail.acme.test")
+      assert.strictEqual(
+        Settings.urlOf({ ...settings, baseUrl: Option.none(), host: "0.0.0.0" }),
+        "http://127.0.0.1:3025",
+      )
+    }).pipe(given({ BASE_URL: "https://mail.acme.test" })),
+  )
+
+  it.effect("say where tracked links lead, and never that it is this machine unless somebody says just that", () =>
+    Effect.gen(function* () {
+      const own = "http://127.0.0.1:3025"
+      const cases: ReadonlyArray<readonly [Record<string, string>, string | undefined]> = [
+        [{}, undefined],
+        [{ BASE_URL: own }, undefined],
+        [{ BASE_URL: "http://localhost:3025" }, undefined],
+        [{ BASE_URL: "http://[::1]:3025" }, undefined],
+        [{ BASE_URL: "https://mail.acme.test" }, "https://mail.acme.test"],
+        [{ BASE_URL: "https://mail.acme.test", TRACKING_URL: "https://t.acme.test" }, "https://t.acme.test"],
+        [{ TRACKING_URL: own }, own],
+      ]
+      for (const [env, expected] of cases)
+        assert.strictEqual(trackingUrlOf(yield* Settings.load.pipe(given(env))), expected, JSON.stringify(env))
+    }),
+  )
+
+  it.effect("say where names of customers lead, once somebody has said that the proxy serves them", () =>
+    Effect.gen(function* () {
+      const on = { TRACKING_DOMAINS: "on" }
+      const cases: ReadonlyArray<readonly [Record<string, string>, string | null]> = [
+        [{ TRACKING_URL: "https://t.acme.test" }, null],
+        [{ TRACKING_URL: "https://t.acme.test", TRACKING_DOMAINS: "off" }, null],
+        [{ TRACKING_URL: "https://T.acme.test:8443/x", ...on }, "t.acme.test"],
+        [{ BASE_URL: "https://mail.acme.test", ...on }, "mail.acme.test"],
+        [{ TRACKING_URL: "https://192.0.2.1", ...on }, null],
+        [{ TRACKING_URL: "https://[2001:db8::1]", ...on }, null],
+        [{ TRACKING_URL: "http://localhost:3025", ...on }, null],
+        [on, null],
+      ]
+      for (const [env, expected] of cases)
+        assert.strictEqual(trackingHostOf(yield* Settings.load.pipe(given(env))), expected, JSON.stringify(env))
+      const wrong = yield* Effect.flip(Settings.load.pipe(given({ TRACKING_DOMAINS: "yes" })))
+      assert.include(wrong.message, "TRACKING_DOMAINS is wrong")
+    }),
+  )
+
+  it("stand in the docs as they are", async () => {
+    assert.strictEqual(await readFile(FILE, "utf8"), render())
+  })
+})

@@ -1,0 +1,24 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { SAY_EVERY, waitingFor } from "../../../apps/server/src/boot/waitingFor.ts"
+
+it.effect("who waits says for what, and as often as it takes", () =>
+  Effect.gen(function* () {
+    const said: Array<string> = []
+    const logger = Logger.make(({ message }) => void said.push(String(message)))
+    const waiting = yield* Effect.succeed("there").pipe(
+      Effect.delay("12 seconds"),
+      waitingFor("the database"),
+      Effect.provide(Logger.layer([logger])),
+      Effect.forkChild,
+    )
+    yield* TestClock.adjust("4 seconds")
+    assert.deepStrictEqual(said, [])
+    yield* TestClock.adjust(SAY_EVERY)
+    assert.deepStrictEqual(said, ["still waiting for the database"])
+    yield* TestClock.adjust("3 seconds")
+    assert.strictEqual(yield* Fiber.join(waiting), "there")
+    assert.lengthOf(said, 2)
+  }),
+)

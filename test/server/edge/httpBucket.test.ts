@@ -1,0 +1,26 @@
+import { Api } from "@waybill/api/Api"
+import { Bucket } from "@waybill/api/Authorization"
+import { Context } from "effect"
+import { HttpApi } from "effect/http-api"
+import { assert, test } from "vitest"
+import { bucketOf } from "../../../apps/server/src/http/middleware/Bucket.ts"
+
+test("a request counts in the window that its endpoint names", () => {
+  const windows = new Map<string, string>()
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      const named = Context.get(endpoint.annotations, Bucket)
+      assert.strictEqual(bucketOf(endpoint.method, endpoint.path), named, `${endpoint.method} ${endpoint.path}`)
+      windows.set(`${endpoint.method} ${endpoint.path}`, named)
+    },
+  })
+  assert.deepStrictEqual(
+    [...windows].filter(([, bucket]) => bucket !== "other"),
+    [
+      ["POST /v1/email/send", "send"],
+      ["POST /v1/email/send/batch", "send"],
+      ["GET /v1/email/logs", "logs"],
+    ],
+  )
+})

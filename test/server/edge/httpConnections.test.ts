@@ -1,0 +1,145 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Network from "@waybill/mail/dns/Network"
+import { Context, Effect, Result } from "effect"
+import { EventEmitter, once } from "node:events"
+import * as net from "node:net"
+import * as Connections from "../../../apps/server/src/http/middleware/Connections.ts"
+import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Service from "../processes/Service.ts"
+
+const PROXY = "10.9.8.7"
+const CAPS: Connections.Caps = {
+  total: 20,
+  perAddress: 5,
+  trustedProxies: Result.getOrThrow(Network.parseAll([`${PROXY}/32`])),
+}
+
+class FakeSocket extends EventEmitter {
+  isDestroyed = false
+  readonly remoteAddress: string
+  constructor(address: string) {
+    super()
+    this.remoteAddress = address
+  }
+  destroy() {
+    this.isDestroyed = true
+    this.emit("close")
+  }
+}
+
+const house = () => {
+  const connections = new Connections.Connections(CAPS)
+  const open = (address: string) => {
+    const socket = new FakeSocket(address)
+    connections.add(socket as unknown as net.Socket)
+    return socket
+  }
+  const isReserved = (socket: FakeSocket) => connections.isReserved(socket as unknown as net.Socket)
+  return { open, isReserved }
+}
+
+describe("the connections of a server", () => {
+  it("are bounded for each address, which is a /64 of IPv6, whatever way it is written", () => {
+    const { isReserved, open } = house()
+    const v4 = ["1.2.3.4", "::ffff:1.2.3.4", "1.2.3.4", "::ffff:1.2.3.4", "1.2.3.4", "1.2.3.4"].map(open)
+    assert.deepStrictEqual(v4.map(isReserved), [false, false, false, false, false, true])
+    const v6 = ["2001:db8::1", "2001:db8::2", "2001:db8::3:1", "2001:db8:0:0:9::", "2001:db8::5", "2001:db8::6"].map(
+      open,
+    )
+    assert.deepStrictEqual(v6.map(isReserved), [false, false, false, false, false, true])
+    assert.isFalse(isReserved(open("2001:db8:0:1::1")))
+    v4[0]?.destroy()
+    assert.isFalse(isReserved(open("1.2.3.4")))
+    assert.isTrue(isReserved(open("1.2.3.4")))
+  })
+
+  it("are bounded in all, those of a trusted proxy there alone", () => {
+    const { isReserved, open } = house()
+    const proxied = Array.from({ length: CAPS.total }, () => open(PROXY))
+    assert.isFalse(proxied.some(isReserved))
+    assert.isTrue(isReserved(open(PROXY)))
+    assert.isTrue(isReserved(open("1.2.3.4")))
+  })
+
+  it("beyond the caps are few, and the oldest makes room for the newest", () => {
+    const { isReserved, open } = house()
+    const sockets = Array.from({ length: CAPS.perAddress + 3 * Connections.RESERVED_CONNECTIONS }, () =>
+      open("1.2.3.4"),
+    )
+    const alive = sockets.filter(({ isDestroyed }) => !isDestroyed)
+    assert.strictEqual(alive.length, CAPS.perAddress + Connections.RESERVED_CONNECTIONS)
+    assert.deepStrictEqual(alive.slice(CAPS.perAddress), sockets.slice(-Connections.RESERVED_CONNECTIONS))
+    assert.isTrue(alive.slice(CAPS.perAddress).every(isReserved))
+  })
+})
+
+describe("a server whose connections are all taken", () => {
+  it("answers probes, and turns all else away with a 503 that says when to come again", async () => {
+    const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS, CAPS)
+    const served: Array<string | undefined> = []
+    server.lane = ({ url }, response) => {
+      served.push(url)
+      response.end("well")
+      return true
+    }
+    await once(server.listen(0, "127.0.0.1"), "listening")
+    const { port } = server.address() as net.AddressInfo
+    const idle = await Promise.all(
+      Array.from({ length: 400 }, async () => {
+        const socket = net.connect(port, "127.0.0.1")
+        socket.on("error", () => undefined)
+        await once(socket, "connect")
+        return socket
+      }),
+    )
+    const ask = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: "GET" })
+      return { answer, text: await answer.text() }
+    }
+    for (const path of ["/healthz", "/readyz?x=1"]) assert.strictEqual((await ask(path)).text, "well")
+    const { answer, text } = await ask("/v1/account")
+    const { error } = JSON.parse(text)
+    assert.deepStrictEqual(
+      [answer.status, error.code, error.reason, answer.headers.get("retry-after"), answer.headers.get("connection")],
+      [503, "internal_error", "overloaded", "5", "close"],
+    )
+    assert.strictEqual(error.request_id, answer.headers.get("x-request-id"))
+    assert.match(answer.headers.get("x-ratelimit-limit") ?? "", /^\d+$/u)
+    assert.deepStrictEqual(served, ["/healthz", "/readyz?x=1"])
+    const open = await new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))
+    assert.isAtMost(open, CAPS.perAddress + Connections.RESERVED_CONNECTIONS)
+    for (const socket of idle) socket.destroy()
+    server.closeAllConnections()
+    server.close()
+  })
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("a service", (it) => {
+  for (const setting of ["HTTP_MAX_CONNECTIONS", "HTTP_MAX_CONNECTIONS_PER_ADDRESS"])
+    it.effect(
+      `turns away what is beyond ${setting}`,
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* Database.Fresh
+          const service = yield* Service.start(url, { ROLES: "api", [setting]: "10" })
+          const { hostname, port } = new URL(service.url)
+          yield* Effect.acquireRelease(
+            Effect.promise(() =>
+              Promise.all(
+                Array.from({ length: 10 }, async () => {
+                  const socket = net.connect(Number(port), hostname)
+                  socket.on("error", () => undefined)
+                  await once(socket, "connect")
+                  return socket
+                }),
+              ),
+            ),
+            (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy())),
+          )
+          const { json, status } = yield* Effect.promise(() => service.ask("GET", "/v1/account", { key: "wb_x" }))
+          assert.deepStrictEqual([status, json.error.reason], [503, "overloaded"])
+        }),
+      90_000,
+    )
+})

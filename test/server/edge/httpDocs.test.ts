@@ -1,0 +1,76 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { Lab } from "../http/httpLab.ts"
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the documentation", (it) => {
+  it.effect("is one page that carries all it needs and may ask nobody else", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const { headers, status, text } = yield* lab.ask("GET", "/docs")
+      assert.strictEqual(status, 200)
+      assert.match(headers.get("content-type") ?? "", /^text\/html/u)
+      // What is outside the inlined script: no tag that fetches.
+      const html = text.replaceAll(/<script>[\s\S]*?<\/script>/gu, "")
+      assert.notMatch(html, /<(?:script|link|img|iframe)\b/u)
+      assert.include(text, '"withDefaultFonts":false')
+      const policy = headers.get("content-security-policy") ?? ""
+      assert.match(policy, /; default-src 'none'; /u)
+      assert.notMatch(policy, /https?:|\*|connect-src/u)
+    }),
+  )
+
+  it.effect("runs the scripts that it came with, known by their hashes, and none that comes in by its address", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const { headers, text } = yield* lab.ask("GET", "/docs")
+      const policy = headers.get("content-security-policy") ?? ""
+      const scripts = /script-src ([^;]*)/u.exec(policy)?.[1]?.split(" ") ?? []
+      const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/gu)].map(
+        ([, code = ""]) => `'sha256-${createHash("sha256").update(code).digest("base64")}'`,
+      )
+      assert.strictEqual(inline.length, 3)
+      assert.deepStrictEqual(scripts, inline)
+      assert.notMatch(policy, /unsafe-eval/u)
+      // An origin of its own: never with `allow-same-origin`.
+      assert.match(policy, /^sandbox allow-scripts [a-z -]*;/u)
+      assert.notMatch(policy, /allow-(?:same-origin|forms|top-navigation|modals)/u)
+    }),
+  )
+
+  it.effect("is sent compressed to those who take that, and not at all to those who have it", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      for (const path of ["/docs", "/openapi.json"]) {
+        const ask = (headers: Readonly<Record<string, string>>) => lab.ask("GET", path, { headers })
+        const plain = yield* ask({ "accept-encoding": "identity" })
+        assert.isNull(plain.headers.get("content-encoding"))
+        for (const [accepted, encoding] of [
+          ["gzip, br", "br"],
+          ["GZIP;q=1.0", "gzip"],
+          ["br;q=0, gzip;q=0.5", "gzip"],
+          ["br;q=0.000, deflate", null],
+        ] as const) {
+          const { headers, text } = yield* ask({ "accept-encoding": accepted })
+          assert.strictEqual(headers.get("content-encoding"), encoding, accepted)
+          assert.strictEqual(headers.get("vary"), "accept-encoding")
+          assert.strictEqual(text, plain.text)
+        }
+        const again = yield* ask({ "if-none-match": plain.headers.get("etag") ?? "" })
+        assert.deepStrictEqual([again.status, again.text], [304, ""])
+      }
+    }),
+  )
+
+  it.effect("shows the same contract as /openapi.json", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const { headers, json } = yield* lab.ask("GET", "/openapi.json")
+      assert.strictEqual(headers.get("content-type"), "application/json")
+      assert.strictEqual(json.openapi, "3.1.0")
+      const { text } = yield* lab.ask("GET", "/docs")
+      assert.include(text, "Possible while the email is queued")
+      assert.include(json.paths["/v1/email/{id}/cancel"].post.description, "Possible while the email is queued")
+    }),
+  )
+})

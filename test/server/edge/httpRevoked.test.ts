@@ -1,0 +1,137 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Fiber } from "effect"
+import { once } from "node:events"
+import * as net from "node:net"
+import * as Delivery from "../../support/mail/delivery.ts"
+import { Lab } from "../http/httpLab.ts"
+
+/** The contract says a second; a busy machine is given half of one more. */
+const WITHIN_MS = 1_500
+/** Longer than a body may take without a second look at its key. */
+const SLOW_MS = 1_200
+
+const setUp = Effect.gen(function* () {
+  const lab = yield* Lab
+  const account = yield* lab.account()
+  const admin = yield* lab.key(account)
+  const other = yield* lab.another
+  /** On another node than that of the request under way. */
+  const revoke = (id: string) =>
+    Effect.map(lab.ask("DELETE", `/v1/api-keys/${id}`, { key: admin.secret, node: other }), ({ status }) =>
+      assert.strictEqual(status, 200),
+    )
+  return { lab, account, admin, revoke }
+})
+
+/** A stream that counts its bytes, and says when its connection was over. */
+const streamOf = (url: string, key: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const { hostname, port } = new URL(url)
+      const socket = net.connect(Number(port), hostname)
+      socket.on("error", () => undefined)
+      const state = { text: "", isOver: false }
+      socket.on("close", () => (state.isOver = true))
+      socket.on("data", (chunk: Buffer) => {
+        state.text += chunk.toString("latin1")
+        // The last chunk of an answer in chunks.
+        if (state.text.endsWith("\r\n0\r\n\r\n")) state.isOver = true
+      })
+      socket.write(`GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+      await once(socket, "data")
+      return { socket, state }
+    }),
+    ({ socket }) => Effect.sync(() => socket.destroy()),
+  )
+
+const isOver = ({ state }: { readonly state: { readonly isOver: boolean } }) =>
+  Delivery.until(
+    Effect.sync(() => state.isOver),
+    (over) => over,
+  )
+
+/** A request whose body comes in two parts with a pause between, in which something happens. */
+const slowly = <E, R>(url: string, path: string, key: string, body: string, meanwhile: Effect.Effect<unknown, E, R>) =>
+  Effect.gen(function* () {
+    const { hostname, port } = new URL(url)
+    const socket = net.connect(Number(port), hostname)
+    let heard = ""
+    const over = new Promise<void>((resolve) => socket.on("close", () => resolve()))
+    socket.on("data", (chunk: Buffer) => (heard += chunk.toString("latin1")))
+    socket.on("error", () => undefined)
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+    )
+    yield* Effect.sleep("200 millis")
+    yield* meanwhile
+    yield* Effect.sleep(SLOW_MS)
+    socket.write(body.slice(10))
+    yield* Effect.promise(() => over)
+    return { status: Number(heard.split(" ")[1]), json: JSON.parse(heard.slice(heard.indexOf("\r\n\r\n") + 4)) }
+  })
+
+const EMAIL = JSON.stringify({ from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" })
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the revocation of a key", (it) => {
+  it.effect("ends its event streams within a second, on every node, and no other", () =>
+    Effect.gen(function* () {
+      const { account, admin, lab, revoke } = yield* setUp
+      const key = yield* lab.key(account)
+      const streams = yield* Effect.forEach(Array.from({ length: 5 }), () => streamOf(lab.url, key.secret))
+      const kept = yield* streamOf(lab.url, admin.secret)
+      yield* Effect.sleep("500 millis")
+      assert.isFalse([...streams, kept].some(({ state }) => state.isOver))
+      yield* revoke(key.id)
+      const began = yield* Clock.currentTimeMillis
+      yield* Effect.forEach(streams, isOver, { concurrency: "unbounded" })
+      assert.isBelow((yield* Clock.currentTimeMillis) - began, WITHIN_MS)
+      assert.isFalse(kept.state.isOver)
+    }),
+  )
+
+  it.effect("ends what waits for an event or for captured mail, with a 401", () =>
+    Effect.gen(function* () {
+      const { account, lab, revoke } = yield* setUp
+      for (const path of ["/v1/sandbox/messages?wait=60s", "/v1/events?types=email.clicked&wait=20s"]) {
+        const key = yield* lab.key(account)
+        const waiting = yield* Effect.forkChild(lab.ask("GET", path, { key: key.secret }))
+        yield* Effect.sleep("300 millis")
+        assert.isUndefined(waiting.pollUnsafe(), path)
+        yield* revoke(key.id)
+        const began = yield* Clock.currentTimeMillis
+        const { json, status } = yield* Fiber.join(waiting)
+        assert.isBelow((yield* Clock.currentTimeMillis) - began, WITHIN_MS)
+        assert.deepStrictEqual([status, json.error.reason], [401, "api_key_invalid"], path)
+      }
+    }),
+  )
+
+  it.effect("refuses a request whose body was still coming in, by either way of a send and by any other", () =>
+    Effect.gen(function* () {
+      const { account, lab, revoke } = yield* setUp
+      for (const [path, body] of [
+        ["/v1/email/send", EMAIL],
+        // Not the plain path, so not the fast one.
+        ["/v1/email/send?", EMAIL],
+        ["/v1/domains", JSON.stringify({ name: "late.test" })],
+      ] as const) {
+        const key = yield* lab.key(account)
+        const { json, status } = yield* slowly(lab.url, path, key.secret, body, revoke(key.id))
+        assert.deepStrictEqual([status, json.error?.reason], [401, "api_key_invalid"], path)
+      }
+    }),
+  )
+
+  it.effect("is all that stops a slow body", () =>
+    Effect.gen(function* () {
+      const { account, admin, lab } = yield* setUp
+      yield* lab.ask("POST", "/v1/domains", { key: admin.secret, body: { name: "acme.test" } })
+      const { secret } = yield* lab.key(account)
+      for (const path of ["/v1/email/send", "/v1/email/send?"]) {
+        const { json, status } = yield* slowly(lab.url, path, secret, EMAIL, Effect.void)
+        assert.deepStrictEqual([status, json.status], [200, "queued"], path)
+      }
+    }),
+  )
+})

@@ -1,0 +1,63 @@
+import { assert, layer } from "@effect/vitest"
+import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
+import { Effect } from "effect"
+import { trackingKeys } from "../../../apps/server/src/links/tracking.ts"
+import { id } from "../../support/history.ts"
+import { Lab } from "../http/httpLab.ts"
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("our own trouble", (it) => {
+  const setUp = Effect.gen(function* () {
+    const lab = yield* Lab
+    const account = yield* lab.account()
+    const { secret: key } = yield* lab.key(account)
+    return { lab, account, key }
+  })
+
+  for (const [where, table] of [
+    ["behind a handler", "accounts"],
+    ["at the gate", "api_keys"],
+  ] as const)
+    it.effect(`${where} is a 500 with an id, all headers, and no word about its cause`, () =>
+      Effect.gen(function* () {
+        const { key, lab } = yield* setUp
+        yield* lab.sql`ALTER TABLE ${lab.sql(table)} RENAME TO elsewhere`
+        const answer = yield* lab.ask("GET", "/v1/account", { key })
+        yield* lab.sql`ALTER TABLE elsewhere RENAME TO ${lab.sql(table)}`
+        assert.strictEqual(answer.status, 500)
+        assert.deepStrictEqual(answer.json, {
+          error: {
+            code: "internal_error",
+            message: "Internal error. The cause is logged under this request's id.",
+            reason: "internal_error",
+            request_id: answer.headers.get("x-request-id"),
+            details: [],
+          },
+        })
+        for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"])
+          assert.isNotNull(answer.headers.get(name))
+        assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 200)
+      }),
+    )
+
+  it.effect("keeps nobody from where a tracked link leads", () =>
+    Effect.gen(function* () {
+      const { account, lab } = yield* setUp
+      const [key = new Uint8Array()] = yield* trackingKeys
+      const mail = { account_id: account, email_id: id("EmailId") }
+      const url = "https://shop.test/order?id=7"
+      yield* lab.sql`ALTER TABLE events RENAME TO elsewhere`
+      const clicked = yield* lab.ask("GET", TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, { ...mail, url }))
+      const opened = yield* lab.ask("GET", TrackingToken.OPEN_PATH + TrackingToken.ofOpen(key, mail))
+      yield* lab.sql`ALTER TABLE elsewhere RENAME TO events`
+      assert.deepStrictEqual([clicked.status, clicked.headers.get("location"), opened.status], [302, url, 200])
+    }),
+  )
+
+  it.effect("is never an answer that breaks the contract: a row that does not fit it is a 500", () =>
+    Effect.gen(function* () {
+      const { account, key, lab } = yield* setUp
+      yield* lab.sql`UPDATE accounts SET record = record - 'name' WHERE account_id = ${account}`
+      assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key })).status, 500)
+    }),
+  )
+})

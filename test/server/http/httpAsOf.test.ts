@@ -1,0 +1,34 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { nextMillisecond } from "../../support/wallClock.ts"
+import { Lab } from "./httpLab.ts"
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a record as of a moment", (it) => {
+  it.effect("is the one that is shown today, once all was known, and is not there before the message was", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const account = yield* lab.account()
+      const { secret: key } = yield* lab.key(account)
+      yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      const message = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "Hello" }
+      const { json } = yield* lab.ask("POST", "/v1/email/send", { key, body: message })
+      yield* nextMillisecond
+      yield* lab.ask("POST", `/v1/email/${json.id}/cancel`, { key })
+      const get = (query = "") => lab.ask("GET", `/v1/email/logs/${json.id}${query}`, { key })
+      const today = yield* get()
+      assert.deepStrictEqual([today.json.status, today.json.content.text], ["canceled", "Hello"])
+      assert.deepStrictEqual((yield* get("?as_of=9000-01-01T00:00:00Z")).json, today.json)
+      const before = yield* get("?as_of=2000-01-01T00:00:00%2B01:00")
+      assert.deepStrictEqual([before.status, before.json.error.reason], [404, "email_not_found"])
+      const born = yield* get(`?as_of=${json.created_at}`)
+      assert.deepStrictEqual([born.status, born.json.status, born.json.version], [200, "queued", 1])
+      const unclear = yield* get("?as_of=yesterday")
+      assert.deepStrictEqual([unclear.status, unclear.json.error.details[0].path], [400, "as_of"])
+      const stranger = yield* lab.key(yield* lab.account())
+      const theirs = yield* lab.ask("GET", `/v1/email/logs/${json.id}?as_of=9000-01-01T00:00:00Z`, {
+        key: stranger.secret,
+      })
+      assert.strictEqual(theirs.status, 404)
+    }),
+  )
+})

@@ -1,0 +1,293 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as ExpiredKeys from "@waybill/store/idempotency/ExpiredKeys"
+import { Effect } from "effect"
+import * as WallClock from "../../support/wallClock.ts"
+import { Lab } from "./httpLab.ts"
+
+const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
+
+/** However slow this machine is, a request and its test lie closer together. */
+const MARGIN_MS = 60_000
+
+layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: true, timeout: "90 seconds" })(
+  "an idempotency key",
+  (it) => {
+    const setUp = Effect.gen(function* () {
+      const lab = yield* Lab
+      const account = yield* lab.account()
+      const { secret: key } = yield* lab.key(account)
+      yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+      const post = (path: string, idempotency: string, body?: unknown) =>
+        lab.ask("POST", path, {
+          key,
+          headers: { "idempotency-key": idempotency },
+          ...(body === undefined ? {} : { body }),
+        })
+      const logged = Effect.map(
+        lab.ask("GET", "/v1/email/logs?limit=100", { key }),
+        ({ json }) => json.data.length as number,
+      )
+      return { lab, account, key, post, logged }
+    })
+
+    it.effect("gives the first answer again, to the letter, and says so", () =>
+      Effect.gen(function* () {
+        const { logged, post } = yield* setUp
+        const first = yield* post("/v1/email/send", "a", MESSAGE)
+        const again = yield* post("/v1/email/send", "a", MESSAGE)
+        assert.strictEqual(first.headers.get("idempotent-replayed"), null)
+        assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+        assert.strictEqual(again.status, 200)
+        assert.strictEqual(again.text, first.text)
+        assert.strictEqual(yield* logged, 1)
+      }),
+    )
+
+    it.effect("is 1 to 255 printable characters, and what else is wrong with the request is said with it", () =>
+      Effect.gen(function* () {
+        const { post } = yield* setUp
+        for (const key of ["!", `${"~ ".repeat(127)}~`]) {
+          const first = yield* post("/v1/email/send", key, MESSAGE)
+          assert.strictEqual(first.status, 200)
+          assert.strictEqual((yield* post("/v1/email/send", key, MESSAGE)).text, first.text)
+        }
+        const bad: ReadonlyArray<readonly [path: string, body: unknown, details: ReadonlyArray<string>]> = [
+          ["/v1/email/send", { from: "hi@acme.test", to: "x" }, ["to", "subject"]],
+          ["/v1/email/send/batch", { emails: [] }, ["emails"]],
+          ["/v1/domains", { name: 7 }, ["name"]],
+          ["/v1/email/send", undefined, [""]],
+          ["/v1/email/msg_01k9zzzzzzzzzzzzzzzzzzzzzz/cancel", undefined, []],
+        ]
+        for (const [path, body, details] of bad) {
+          const { json, status } = yield* post(path, "k".repeat(256), body)
+          assert.strictEqual(status, 400, path)
+          assert.strictEqual(json.error.reason, "validation_failed", path)
+          assert.deepStrictEqual(
+            json.error.details.map((each: { path: string }) => each.path),
+            ["Idempotency-Key", ...details],
+            path,
+          )
+        }
+      }),
+    )
+
+    it.effect("knows a request by what it says, not by how it is spelt", () =>
+      Effect.gen(function* () {
+        const { key, lab, post } = yield* setUp
+        const first = yield* post("/v1/email/send", "b", MESSAGE)
+        const raw = `{ "text": "Hi",\n "subject": "Hello", "to": ["ana@example.org"], "from": "Acme <hi@acme.test>", "unknown": 1 }`
+        const again = yield* lab.ask("POST", "/v1/email/send", { key, raw, headers: { "idempotency-key": "b" } })
+        assert.strictEqual(again.text, first.text)
+      }),
+    )
+
+    it.effect("is refused for another body", () =>
+      Effect.gen(function* () {
+        const { logged, post } = yield* setUp
+        yield* post("/v1/email/send", "c", MESSAGE)
+        const { json, status } = yield* post("/v1/email/send", "c", { ...MESSAGE, subject: "Other" })
+        assert.strictEqual(status, 422)
+        assert.strictEqual(json.error.reason, "idempotency_key_reused")
+        assert.strictEqual(yield* logged, 1)
+      }),
+    )
+
+    it.effect("is refused for another batch, also where the messages that differ are malformed alike", () =>
+      Effect.gen(function* () {
+        const { post } = yield* setUp
+        const batch = (bad: object) =>
+          post("/v1/email/send/batch", "j", { mode: "permissive", emails: [MESSAGE, { ...MESSAGE, ...bad }] })
+        const first = yield* batch({ to: "x" })
+        assert.strictEqual(first.status, 200)
+        assert.strictEqual((yield* batch({ to: "x" })).text, first.text)
+        for (const other of [{ to: "y" }, { to: "x", text: "Other" }])
+          assert.strictEqual((yield* batch(other)).json.error?.reason, "idempotency_key_reused")
+      }),
+    )
+
+    it.effect("is another one on another route", () =>
+      Effect.gen(function* () {
+        const { logged, post } = yield* setUp
+        assert.strictEqual((yield* post("/v1/email/send", "d", MESSAGE)).status, 200)
+        assert.strictEqual((yield* post("/v1/email/send/batch", "d", { emails: [MESSAGE] })).status, 200)
+        assert.strictEqual(yield* logged, 2)
+      }),
+    )
+
+    it.effect("keeps only what succeeded", () =>
+      Effect.gen(function* () {
+        const { post } = yield* setUp
+        const bad = { ...MESSAGE, from: "hi@later.test" }
+        assert.strictEqual((yield* post("/v1/email/send", "e", bad)).status, 422)
+        assert.strictEqual((yield* post("/v1/domains", "e", { name: "later.test" })).status, 201)
+        const { headers, status } = yield* post("/v1/email/send", "e", bad)
+        assert.strictEqual(status, 200)
+        assert.strictEqual(headers.get("idempotent-replayed"), null)
+      }),
+    )
+
+    it.effect("lets one of many twins in, and gives all of them its answer", () =>
+      Effect.gen(function* () {
+        const { logged, post } = yield* setUp
+        const answers = yield* Effect.forEach(Array.from({ length: 20 }), () => post("/v1/email/send", "f", MESSAGE), {
+          concurrency: "unbounded",
+        })
+        assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
+        assert.strictEqual(answers.filter(({ headers }) => headers.get("idempotent-replayed") === null).length, 1)
+        assert.strictEqual(yield* logged, 1)
+      }),
+    )
+
+    it.effect("works on every POST, for answers with secrets too", () =>
+      Effect.gen(function* () {
+        const { key, lab, post } = yield* setUp
+        const soon = new Date(Date.now() + 3_600_000).toISOString()
+        const email = (yield* post("/v1/email/send", "g", { ...MESSAGE, scheduled_at: soon })).json.id
+        const webhook = (yield* post("/v1/webhooks", "g", { url: "https://example.org/", events: ["email.queued"] }))
+          .json.id
+        yield* post("/v1/email/send", "h", MESSAGE)
+        const delivery = (yield* lab.ask("GET", `/v1/webhooks/${webhook}/deliveries`, { key })).json.data[0].id
+        const calls: ReadonlyArray<readonly [path: string, body: unknown, status: number]> = [
+          ["/v1/email/send/batch", { emails: [MESSAGE, MESSAGE] }, 200],
+          [`/v1/email/${email}/resend`, undefined, 200],
+          [`/v1/email/${email}/cancel`, undefined, 200],
+          ["/v1/domains", { name: "more.test" }, 201],
+          ["/v1/domains/more.test/verify", undefined, 200],
+          ["/v1/domains/more.test/dkim/rotate", undefined, 200],
+          ["/v1/domains/more.test/dkim/ed25519", undefined, 200],
+          ["/v1/domains/more.test/dkim/ed25519/rotate", undefined, 200],
+          ["/v1/api-keys", { name: "k", scopes: ["email:send"] }, 201],
+          ["/v1/webhooks", { url: "https://example.org/2", events: ["*"] }, 201],
+          [`/v1/webhooks/${webhook}/rotate-secret`, undefined, 200],
+          [`/v1/webhooks/${webhook}/test`, undefined, 202],
+          [
+            `/v1/webhooks/${webhook}/replay`,
+            { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" },
+            202,
+          ],
+          [`/v1/webhooks/${webhook}/deliveries/${delivery}/replay`, undefined, 202],
+          ["/v1/suppressions", { email: "gone@example.org" }, 201],
+        ]
+        for (const [path, body, status] of calls) {
+          const first = yield* post(path, "once", body)
+          const again = yield* post(path, "once", body)
+          assert.strictEqual(first.status, status, `${path}: ${first.text}`)
+          assert.strictEqual(again.status, status, path)
+          assert.strictEqual(again.text, first.text, path)
+          assert.strictEqual(first.headers.get("idempotent-replayed"), null, path)
+          assert.strictEqual(again.headers.get("idempotent-replayed"), "true", path)
+        }
+      }),
+    )
+
+    it.effect("gives its answer again whatever has become of what was asked for, and does nothing for it", () =>
+      Effect.gen(function* () {
+        const { account, key, lab, post } = yield* setUp
+        const ask = (method: string, path: string, body?: unknown) =>
+          lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+        const kept = (yield* ask("POST", "/v1/email/send", MESSAGE)).json.id
+        const webhook = { url: "https://example.org/", events: ["email.queued"] }
+        const [called, gone] = [
+          (yield* ask("POST", "/v1/webhooks", webhook)).json.id,
+          (yield* ask("POST", "/v1/webhooks", webhook)).json.id,
+        ]
+        yield* ask("POST", "/v1/email/send", MESSAGE)
+        const delivery = (yield* ask("GET", `/v1/webhooks/${called}/deliveries`)).json.data[0].id
+        // Not reserved: each check of it is written down.
+        yield* ask("POST", "/v1/domains", { name: "old.dev" })
+        const ever = { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }
+        const calls: ReadonlyArray<readonly [path: string, body: unknown, anew: number]> = [
+          [`/v1/email/${kept}/resend`, undefined, 422],
+          [`/v1/webhooks/${called}/test`, undefined, 422],
+          [`/v1/webhooks/${called}/deliveries/${delivery}/replay`, undefined, 422],
+          [`/v1/webhooks/${called}/replay`, ever, 422],
+          [`/v1/webhooks/${gone}/rotate-secret`, undefined, 404],
+          ["/v1/webhooks", { ...webhook, description: "another" }, 201],
+          ["/v1/domains/old.dev/verify", undefined, 404],
+          ["/v1/domains/old.dev/dkim/rotate", undefined, 404],
+          ["/v1/domains/old.dev/dkim/ed25519", undefined, 404],
+          ["/v1/domains/old.dev/dkim/ed25519/rotate", undefined, 404],
+          ["/v1/domains", { name: "new.dev" }, 201],
+        ]
+        const first = yield* Effect.forEach(calls, ([path, body]) => post(path, "once", body))
+        for (const { status, text } of first) assert.isBelow(status, 300, text)
+
+        yield* lab.sql`DELETE FROM content WHERE account_id = ${account}`
+        yield* ask("PATCH", `/v1/webhooks/${called}`, { enabled: false })
+        for (const path of [`webhooks/${gone}`, "domains/old.dev", "domains/new.dev"])
+          assert.strictEqual((yield* ask("DELETE", `/v1/${path}`)).status, 200, path)
+        for (const [path, body, anew] of calls) assert.strictEqual((yield* post(path, "anew", body)).status, anew, path)
+
+        const traces = lab.sql`
+          SELECT (SELECT count(*) FROM events WHERE account_id = ${account})::int AS events,
+            (SELECT count(*) FROM secrets WHERE account_id = ${account})::int AS secrets,
+            (SELECT count(*) FROM outbox WHERE account_id = ${account})::int AS work`
+        const before = yield* traces
+        for (const [nth, [path, body]] of calls.entries()) {
+          const again = yield* post(path, "once", body)
+          assert.strictEqual(again.text, first[nth]?.text, path)
+          assert.strictEqual(again.status, first[nth]?.status, path)
+          assert.strictEqual(again.headers.get("idempotent-replayed"), "true", path)
+        }
+        assert.deepStrictEqual(yield* traces, before)
+        const other = yield* post(`/v1/webhooks/${called}/replay`, "once", { ...ever, events: ["email.sent"] })
+        assert.strictEqual(other.json.error.reason, "idempotency_key_reused")
+      }),
+    )
+
+    it.effect("is kept for 24 hours, and then it is a new one", () =>
+      Effect.gen(function* () {
+        const { key, lab, post } = yield* setUp
+        const first = yield* post("/v1/email/send", "l", MESSAGE)
+        const nodeAt = (ahead_ms: number) => WallClock.whenSet(ahead_ms)(lab.another)
+        const [before, after] = [yield* nodeAt(Timestamp.DAY - MARGIN_MS), yield* nodeAt(Timestamp.DAY + MARGIN_MS)]
+        const ask = (node: string, subject: string) =>
+          lab.ask("POST", "/v1/email/send", {
+            key,
+            node,
+            body: { ...MESSAGE, subject },
+            headers: { "idempotency-key": "l" },
+          })
+        assert.strictEqual((yield* ask(before, MESSAGE.subject)).text, first.text)
+        assert.strictEqual((yield* ask(before, "Other")).json.error.reason, "idempotency_key_reused")
+        const anew = yield* ask(after, "Other")
+        assert.deepStrictEqual([anew.status, anew.headers.get("idempotent-replayed")], [200, null])
+        assert.notStrictEqual(anew.json.id, first.json.id)
+        assert.strictEqual((yield* ask(after, "Other")).text, anew.text)
+      }),
+    )
+
+    it.effect("is swept out of the database once nobody can come with it any more", () =>
+      Effect.gen(function* () {
+        const { account, key, lab, post } = yield* setUp
+        const node = yield* WallClock.whenSet(-3 * Timestamp.DAY)(lab.another)
+        for (const each of ["m", "n"])
+          yield* lab.ask("POST", "/v1/email/send", { key, node, body: MESSAGE, headers: { "idempotency-key": each } })
+        const kept = yield* post("/v1/email/send", "o", MESSAGE)
+        const keys = lab.sql`SELECT key FROM idempotency_keys WHERE account_id = ${account} ORDER BY key`
+        assert.strictEqual((yield* keys).length, 3)
+        yield* Effect.provideService(ExpiredKeys.expire(), PgClient.PgClient, lab.sql)
+        assert.deepStrictEqual(yield* keys, [{ key: "o" }])
+        assert.strictEqual((yield* post("/v1/email/send", "o", MESSAGE)).text, kept.text)
+      }),
+    )
+
+    it.effect("leaves no secret readable in the database", () =>
+      Effect.gen(function* () {
+        const { post } = yield* setUp
+        const { sql } = yield* Lab
+        const key = (yield* post("/v1/api-keys", "i", { name: "k", scopes: ["admin"] })).json.key as string
+        const { secret } = (yield* post("/v1/webhooks", "i", { url: "https://example.org/", events: ["*"] })).json
+        const rows = yield* sql`
+        SELECT (SELECT string_agg(encode(answer, 'escape'), '') FROM idempotency_keys)
+          || (SELECT string_agg(encode(ciphertext, 'escape'), '') FROM secrets)
+          || (SELECT string_agg(data::text, '') FROM events) AS everything`
+        const everything = String(rows[0]?.["everything"])
+        assert.notInclude(everything, key)
+        assert.notInclude(everything, secret)
+      }),
+    )
+  },
+)

@@ -1,0 +1,273 @@
+import { assert, layer } from "@effect/vitest"
+import { Cause, Effect, Exit, Option } from "effect"
+import * as CommandLine from "../../support/process/commandLine.ts"
+import { Lab } from "./httpLab.ts"
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API keys", (it) => {
+  const setUp = Effect.gen(function* () {
+    const lab = yield* Lab
+    const account = yield* lab.account()
+    const admin = yield* lab.key(account)
+    const call = (method: string, path: string, body?: unknown, key = admin.secret) =>
+      lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+    return { lab, account, admin, call }
+  })
+
+  it.effect("are shown in full once, and work at once", () =>
+    Effect.gen(function* () {
+      const { admin, call, lab } = yield* setUp
+      const { json, status } = yield* call("POST", "/v1/api-keys", {
+        name: "CI",
+        scopes: ["domains:read"],
+        domain: "Acme.test",
+        allowed_ips: ["127.0.0.0/8"],
+        expires_at: "2999-01-01T00:00:00+01:00",
+      })
+      assert.strictEqual(status, 201)
+      const { key, ...record } = json
+      assert.match(key, /^wb_[0-9A-Za-z]{49}$/u)
+      assert.deepStrictEqual(record, {
+        object: "api_key",
+        id: record.id,
+        name: "CI",
+        prefix: key.slice(0, 10),
+        scopes: ["domains:read"],
+        domain: "acme.test",
+        allowed_ips: ["127.0.0.0/8"],
+        status: "active",
+        created_at: record.created_at,
+        created_by: admin.id,
+        last_used_at: null,
+        expires_at: "2998-12-31T23:00:00.000Z",
+        revoked_at: null,
+      })
+      assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
+      const shown = (yield* call("GET", `/v1/api-keys/${record.id}`)).json
+      assert.deepStrictEqual({ ...shown, last_used_at: null }, record)
+      assert.notInclude((yield* call("GET", "/v1/api-keys")).text, key)
+    }),
+  )
+
+  it.effect("are revoked for good, at once, and the second time like the first", () =>
+    Effect.gen(function* () {
+      const { account, call, lab } = yield* setUp
+      const { id, secret } = yield* lab.key(account)
+      const first = yield* call("DELETE", `/v1/api-keys/${id}`)
+      assert.deepStrictEqual(first.json, { object: "api_key", id, revoked: true, revoked_at: first.json.revoked_at })
+      const refused = yield* lab.ask("GET", "/v1/account", { key: secret })
+      assert.deepStrictEqual([refused.status, refused.json.error.reason], [401, "api_key_invalid"])
+      assert.deepStrictEqual((yield* call("DELETE", `/v1/api-keys/${id}`)).json, first.json)
+      assert.strictEqual((yield* call("GET", `/v1/api-keys/${id}`)).json.status, "revoked")
+    }),
+  )
+
+  it.effect(
+    "are refused to every request that starts after the answer of their revocation, on every node, under load",
+    () =>
+      Effect.gen(function* () {
+        const { account, admin, lab } = yield* setUp
+        const { id, secret: key } = yield* lab.key(account)
+        const second = yield* lab.another
+        const calls: Array<{ readonly started: number; readonly status: number; readonly limit: string | null }> = []
+        let revokedAt = Number.POSITIVE_INFINITY
+        const hammer = (node: string) =>
+          Effect.gen(function* () {
+            while (calls.filter(({ started }) => started > revokedAt).length < 40) {
+              const started = performance.now()
+              const { headers, status } = yield* lab.ask("POST", "/v1/email/send", { key, node, body: {} })
+              calls.push({ started, status, limit: headers.get("x-ratelimit-limit") })
+            }
+          })
+        const revoke = Effect.gen(function* () {
+          while (calls.length < 60) yield* Effect.sleep("2 millis")
+          const { status } = yield* lab.ask("DELETE", `/v1/api-keys/${id}`, { key: admin.secret })
+          revokedAt = performance.now()
+          assert.strictEqual(status, 200)
+        })
+        const nodes = [lab.url, second]
+        yield* Effect.all([revoke, ...[...nodes, ...nodes, ...nodes].map(hammer)], { concurrency: "unbounded" })
+        const late = calls.filter(({ started }) => started > revokedAt)
+        assert.isAtLeast(late.length, 40)
+        // So many without a valid key are limited in the end, as anybody at this address without one is.
+        assert.deepStrictEqual(
+          late.filter(({ limit, status }) => status !== 401 && (status !== 429 || limit !== "120")),
+          [],
+        )
+        assert.isAbove(calls.filter(({ status }) => status === 401).length, 0)
+        assert.isAbove(calls.filter(({ status }) => status === 400).length, 50)
+      }),
+  )
+
+  it.effect("may revoke themselves, the last administrative one too", () =>
+    Effect.gen(function* () {
+      const { admin, call } = yield* setUp
+      assert.strictEqual((yield* call("DELETE", `/v1/api-keys/${admin.id}`)).status, 200)
+      assert.strictEqual((yield* call("GET", "/v1/account")).status, 401)
+    }),
+  )
+
+  it.effect("are made, listed and revoked by administrative keys alone", () =>
+    Effect.gen(function* () {
+      const { account, admin, call, lab } = yield* setUp
+      const { secret } = yield* lab.key(account, {
+        scopes: ["email:send", "email:logs:read", "domains:read", "domains:write", "webhooks:manage"],
+      })
+      for (const [method, path, body] of [
+        ["GET", "/v1/api-keys", undefined],
+        ["GET", `/v1/api-keys/${admin.id}`, undefined],
+        ["POST", "/v1/api-keys", { name: "x", scopes: ["admin"] }],
+        ["DELETE", `/v1/api-keys/${admin.id}`, undefined],
+      ] as const) {
+        const { json, status } = yield* call(method, path, body, secret)
+        assert.deepStrictEqual([status, json.error.details[0].message], [403, "admin"], path)
+      }
+    }),
+  )
+
+  it.effect("are refused when expired, and from an address that is not allowed", () =>
+    Effect.gen(function* () {
+      const { account, lab } = yield* setUp
+      const expired = yield* lab.key(account, { expires_at: "2999-01-01T00:00:00.000Z" })
+      const elsewhere = yield* lab.key(account, { allowed_ips: ["203.0.113.0/24"] })
+      const use = (key: string) => Effect.map(lab.ask("GET", "/v1/account", { key }), ({ status }) => status)
+      assert.strictEqual(yield* use(elsewhere.secret), 401)
+      assert.strictEqual(yield* use(expired.secret), 200)
+      // Its time comes, which nobody here waits for.
+      yield* Effect.orDie(lab.sql`UPDATE api_keys SET expires_at = now() WHERE id = ${expired.id}`)
+      assert.strictEqual(yield* use(expired.secret), 401)
+    }),
+  )
+
+  const BAD: ReadonlyArray<readonly [what: string, body: object, status: number, path: string]> = [
+    ["no name", { scopes: ["admin"] }, 400, "name"],
+    ["an empty name", { name: "", scopes: ["admin"] }, 400, "name"],
+    ["a name of 101 characters", { name: "x".repeat(101), scopes: ["admin"] }, 400, "name"],
+    ["no scopes", { name: "x" }, 400, "scopes"],
+    ["empty scopes", { name: "x", scopes: [] }, 400, "scopes"],
+    ["an unknown scope", { name: "x", scopes: ["root"] }, 400, "scopes[0]"],
+    ["a bad domain", { name: "x", scopes: ["admin"], domain: "acme" }, 400, "domain"],
+    ["a bad network", { name: "x", scopes: ["admin"], allowed_ips: ["10.0.0.1/8"] }, 400, "allowed_ips[0]"],
+    ["a bad moment", { name: "x", scopes: ["admin"], expires_at: "soon" }, 400, "expires_at"],
+  ]
+  it.effect("are not made from bad words", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      for (const [what, body, status, path] of BAD) {
+        const answer = yield* call("POST", "/v1/api-keys", body)
+        assert.strictEqual(answer.status, status, what)
+        assert.strictEqual(answer.json.error.details[0].path, path, what)
+      }
+      const past = yield* call("POST", "/v1/api-keys", {
+        name: "x",
+        scopes: ["admin"],
+        expires_at: "2020-01-01T00:00:00Z",
+      })
+      assert.deepStrictEqual([past.status, past.json.error.reason], [422, "expires_at_out_of_range"])
+      assert.strictEqual((yield* call("DELETE", "/v1/api-keys/key_00000000000000000000000000")).status, 404)
+    }),
+  )
+
+  it.effect("are so many that are active and no more, whichever node is asked", () =>
+    Effect.gen(function* () {
+      const { account, admin, call, lab } = yield* setUp
+      // Beside the administrative one; those that are revoked or expired do not count.
+      yield* Effect.orDie(lab.sql`
+        INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, expires_at, record)
+        SELECT ${account}, 'key_' || lpad(n::text, 26, '0'), 1, ${account} || n, '{}', '{}',
+          CASE WHEN n > 510 THEN now() END, CASE WHEN n > 497 AND n <= 510 THEN now() - interval '1 hour' END, '{}'
+        FROM generate_series(1, 520) AS n`)
+      const second = yield* lab.another
+      const body = { name: "x", scopes: ["admin"] }
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 8 }, (_, nth) => (nth % 2 === 0 ? lab.url : second)),
+        (node) => lab.ask("POST", "/v1/api-keys", { key: admin.secret, body, node }),
+        { concurrency: "unbounded" },
+      )
+      const made = answers.filter(({ status }) => status === 201)
+      assert.strictEqual(made.length, 2)
+      const refusals = answers.filter(({ status }) => status !== 201)
+      assert.deepStrictEqual([...new Set(refusals.map(({ json }) => json.error.reason))], ["too_many_api_keys"])
+      yield* call("DELETE", `/v1/api-keys/${made[0]?.json.id}`)
+      assert.strictEqual((yield* call("POST", "/v1/api-keys", body)).status, 201)
+    }),
+  )
+
+  it.effect("are all listed that are active, and the last thousand of the others", () =>
+    Effect.gen(function* () {
+      const { account, admin, call, lab } = yield* setUp
+      yield* Effect.orDie(lab.sql`
+        INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, record)
+        SELECT account_id, 'key_' || lpad(n::text, 26, '0'), 1, ${account} || n, scopes, allowed_ips,
+          CASE WHEN n > 1 THEN now() END,
+          record || jsonb_build_object('id', 'key_' || lpad(n::text, 26, '0'), 'revoked_at', CASE WHEN n > 1 THEN record -> 'created_at' END)
+        FROM api_keys, generate_series(1, 1003) AS n WHERE account_id = ${account}`)
+      const { json } = yield* call("GET", "/v1/api-keys")
+      const ids = json.data.map(({ id }: { readonly id: string }) => id) as ReadonlyArray<string>
+      const nth = (n: number) => `key_${String(n).padStart(26, "0")}`
+      assert.deepStrictEqual(
+        [ids.length, ids[0], ids[1], ids[1_000], ids[1_001]],
+        [1_002, admin.id, nth(1_003), nth(4), nth(1)],
+      )
+      assert.strictEqual((yield* call("GET", `/v1/api-keys/${nth(2)}`)).json.status, "revoked")
+    }),
+  )
+
+  it.effect("are made, listed and revoked at the command line as over the API", () =>
+    Effect.gen(function* () {
+      const { account, admin, call, lab } = yield* setUp
+      const { id, key } = yield* CommandLine.typed(
+        ...`keys create ${account} CI --scope domains:read --scope email:send --domain Acme.test`.split(" "),
+        ...`--allowed-ip 127.0.0.0/8 --expires-at 2999-01-01T00:00:00+01:00`.split(" "),
+      )
+      assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
+      const { json: record } = yield* call("GET", `/v1/api-keys/${id}`)
+      assert.deepStrictEqual(
+        [record.name, record.scopes, record.domain, record.allowed_ips, record.expires_at, record.prefix],
+        [
+          "CI",
+          ["email:send", "domains:read"],
+          "acme.test",
+          ["127.0.0.0/8"],
+          "2998-12-31T23:00:00.000Z",
+          key.slice(0, 10),
+        ],
+      )
+      assert.match(record.created_by, /^cli:/u)
+      const listed = (yield* CommandLine.typed("keys", "list", account)) as ReadonlyArray<Record<string, unknown>>
+      assert.deepStrictEqual(
+        listed.map((each) => [each["id"], each["status"]]),
+        [
+          [id, "active"],
+          [admin.id, "active"],
+        ],
+      )
+      const first = yield* CommandLine.typed("keys", "revoke", account, id)
+      assert.deepStrictEqual(first, { id, revoked: true, revoked_at: first.revoked_at })
+      assert.deepStrictEqual(yield* CommandLine.typed("keys", "revoke", account, id), first)
+      assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 401)
+    }),
+  )
+
+  it.effect("are not made for an account that is not there, nor is anything else at the command line", () =>
+    Effect.gen(function* () {
+      const lab = yield* Lab
+      const nobody = "acc_00000000000000000000000000"
+      for (const words of [
+        ["keys", "create", nobody, "x", "--scope", "admin"],
+        ["keys", "list", nobody],
+        ["keys", "revoke", nobody, "key_00000000000000000000000000"],
+        ["domains", "list", nobody],
+        ["domains", "transport", nobody, "acme.test", "relay"],
+        ["accounts", "plan", nobody, "free"],
+        ["accounts", "limits", nobody, "--send", "1"],
+        ["accounts", "retention", nobody],
+      ]) {
+        const { exit, output } = yield* CommandLine.type(...words)
+        const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
+        assert.strictEqual((error as { readonly _tag: string } | undefined)?._tag, "AccountNotFound", words.join(" "))
+        assert.strictEqual(output, "", words.join(" "))
+      }
+      assert.deepStrictEqual(yield* lab.sql`SELECT FROM events WHERE account_id = ${nobody}`, [])
+    }),
+  )
+})

@@ -1,0 +1,222 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Account from "@waybill/domain/account/Account"
+import type * as DomainName from "@waybill/domain/domain/DomainName"
+import type * as Id from "@waybill/domain/values/Id"
+import type * as Network from "@waybill/domain/values/Network"
+import type * as Plan from "@waybill/domain/account/Plan"
+import type * as Scope from "@waybill/domain/account/Scope"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Dns } from "@waybill/mail/dns/Dns"
+import type { Networks } from "@waybill/mail/dns/Network"
+import { Admission } from "@waybill/store/admission/Admission"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
+import { KeyUses } from "@waybill/store/admission/KeyUses"
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import { Context, Duration, Effect, Layer, Option, Redacted, type Scope as EffectScope } from "effect"
+import { HttpServer } from "effect/http"
+import type { SqlClient } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import { createApiKey } from "../../../apps/server/src/operate/apiKeys.ts"
+import { newId, now } from "../../../apps/server/src/operate/fresh.ts"
+import type { Limits } from "../../../apps/server/src/http/middleware/ByteBudget.ts"
+import type { Limits as Documents } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
+import { Instance } from "../../../apps/server/src/http/Instance.ts"
+import type { Timeouts } from "../../../apps/server/src/http/NodeServer.ts"
+import { HttpLive } from "../../../apps/server/src/http/Server.ts"
+import * as TrackingHosts from "../../../apps/server/src/links/TrackingHosts.ts"
+import * as tracking from "../../../apps/server/src/http/pages/tracking.ts"
+import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/boot/Settings.ts"
+import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
+import * as Visits from "../../../apps/server/src/links/Visits.ts"
+import { layerFrozen } from "../../store/admission/admissionKeys.ts"
+import * as Database from "../../support/postgres/database.ts"
+
+export interface Setup {
+  readonly transport?: "capture" | "relay" | "direct"
+  readonly allowedNetworks?: ReadonlyArray<string>
+  readonly trustedProxies?: Networks
+  readonly maxBodyBytes?: number
+  readonly timeouts?: Timeouts
+  readonly connections?: { readonly total: number; readonly perAddress: number }
+  readonly budgets?: { readonly bodies: Limits; readonly answers: Limits }
+  readonly documents?: Documents
+  readonly tracks?: boolean
+  readonly trackingHost?: string
+  readonly zones?: Parameters<typeof Dns.layerTest>[0]
+  /** The clock of the database stands still, so that no minute ends in the midst of a count. */
+  readonly minuteStands?: boolean
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // The tests look into answers of every kind.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any
+}
+
+export interface Ask {
+  readonly key?: string | null
+  readonly body?: unknown
+  /** Sent as it is. */
+  readonly raw?: string | Uint8Array
+  /** Another node than the lab's first. */
+  readonly node?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type KeyOptions = Partial<{
+  readonly scopes: ReadonlyArray<Scope.Scope>
+  readonly domain: string | null
+  readonly allowed_ips: ReadonlyArray<string>
+  readonly expires_at: string | null
+}>
+
+/** A running service on a database of its own, and hands to call it with. */
+export class Lab extends Context.Service<
+  Lab,
+  {
+    readonly url: string
+    readonly sql: PgClient.PgClient
+    /** One more node on the same database; gives its URL. */
+    readonly another: Effect.Effect<string, never, EffectScope.Scope>
+    readonly ask: (method: string, path: string, options?: Ask) => Effect.Effect<Answer>
+    readonly account: (plan?: Plan.Plan) => Effect.Effect<Id.AccountId>
+    readonly key: (
+      account: Id.AccountId,
+      options?: KeyOptions,
+    ) => Effect.Effect<{ readonly id: string; readonly secret: string }>
+  }
+>()("test/Lab") {
+  static readonly layer = (setup: Setup = {}) =>
+    Layer.effect(
+      Lab,
+      Effect.gen(function* () {
+        const { address } = yield* HttpServer.HttpServer
+        const url = HttpServer.formatAddress(address)
+        const services = yield* Effect.context<EventStore>()
+        return Lab.of({
+          url,
+          sql: yield* PgClient.PgClient,
+          another: Layer.build(Layer.fresh(served(setup).pipe(Layer.provide(nodeStore)))).pipe(
+            Effect.map((built) => HttpServer.formatAddress(Context.get(built, HttpServer.HttpServer).address)),
+            Effect.provideContext(yield* Effect.context<PgClient.PgClient | SqlClient.SqlClient | InstanceKey>()),
+            Effect.orDie,
+          ),
+          ask: (method, path, options) => Effect.promise(() => ask(options?.node ?? url, method, path, options)),
+          account: (plan = "business") =>
+            Effect.gen(function* () {
+              const account_id = yield* newId("AccountId")
+              const store = yield* EventStore
+              yield* store.commit(
+                Account,
+                { account_id, stream_id: account_id },
+                Account.create(yield* now, account_id, "Lab", plan),
+              )
+              return account_id
+            }).pipe(Effect.orDie, Effect.provideContext(services)),
+          key: (account_id, { allowed_ips = [], domain = null, expires_at = null, scopes = ["admin" as const] } = {}) =>
+            createApiKey(account_id, null, {
+              name: "lab",
+              scopes,
+              domain: domain as DomainName.DomainName | null,
+              allowed_ips: allowed_ips as ReadonlyArray<Network.Network>,
+              expires_at: expires_at as Timestamp.Timestamp | null,
+            }).pipe(
+              Effect.map(({ keyId, secret }) => ({ id: keyId, secret })),
+              Effect.orDie,
+              Effect.provideContext(services),
+            ),
+        })
+      }),
+    ).pipe(
+      Layer.provideMerge(served(setup)),
+      Layer.provideMerge(store),
+      Layer.provideMerge(setup.minuteStands === true ? layerFrozen : Database.layerFresh),
+    )
+}
+
+const nodeStore = Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
+  Layer.provideMerge(KeyUses.layer),
+  Layer.provideMerge(EventStore.layer()),
+)
+
+const store = nodeStore.pipe(
+  Layer.provideMerge(
+    InstanceKey.layer({ file: "", text: Option.some(Redacted.make(randomBytes(32).toString("base64"))) }),
+  ),
+)
+
+const served = (setup: Setup) => {
+  const {
+    allowedNetworks = [],
+    budgets,
+    connections,
+    documents,
+    maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
+    timeouts,
+    trackingHost = null,
+    tracks = false,
+    transport = "capture",
+    trustedProxies = [],
+    zones = {},
+  } = setup
+  return HttpLive({
+    host: "127.0.0.1",
+    port: 0,
+    maxBodyBytes,
+    trustedProxies,
+    also: { routes: tracking.layer(trustedProxies), open: tracking.isOpen, visit: tracking.isVisit },
+    ...(timeouts === undefined ? {} : { timeouts }),
+    ...(connections === undefined ? {} : { connections }),
+    ...(budgets === undefined ? {} : { budgets }),
+    ...(documents === undefined ? {} : { documents }),
+  }).pipe(
+    Layer.provide([
+      Dns.layerTest(zones),
+      StoppedLinks.layer,
+      trackingHost === null ? Layer.empty : TrackingHosts.layer([], Duration.millis(200)),
+      Visits.layer,
+    ]),
+    Layer.provide(
+      Layer.succeed(Instance, {
+        transport,
+        returnPath: { kind: "cname", label: "bounce", target: "bounces.waybill.example" },
+        allowedNetworks: allowedNetworks as ReadonlyArray<Network.Network>,
+        tracks,
+        trackingHost,
+      }),
+    ),
+  )
+}
+
+const ask = async (
+  url: string,
+  method: string,
+  path: string,
+  { body, headers = {}, key, raw }: Ask = {},
+): Promise<Answer> => {
+  const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const response = await fetch(`${url}${path}`, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(key === undefined || key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(sent === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(sent === undefined ? {} : { body: sent as BodyInit }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: parsed(text) }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,177 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { nextMillisecond } from "../../support/wallClock.ts"
+import { Lab } from "./httpLab.ts"
+
+const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /email/logs", (it) => {
+  const setUp = Effect.gen(function* () {
+    const lab = yield* Lab
+    const account = yield* lab.account()
+    const { secret: key } = yield* lab.key(account)
+    for (const name of ["acme.test", "shop.test"]) yield* lab.ask("POST", "/v1/domains", { key, body: { name } })
+    const send = (change: object = {}) =>
+      Effect.map(
+        Effect.andThen(nextMillisecond, lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } })),
+        ({ json }) => json.id as string,
+      )
+    const list = (query: string) => lab.ask("GET", `/v1/email/logs?${query}`, { key })
+    const ids = (query: string) =>
+      Effect.map(list(query), ({ json }) => json.data.map(({ id }: { id: string }) => id) as ReadonlyArray<string>)
+    return { lab, account, key, send, list, ids }
+  })
+
+  it.effect("gives records of exactly the contract's fields", () =>
+    Effect.gen(function* () {
+      const { list, send } = yield* setUp
+      yield* send()
+      const { json } = yield* list("")
+      assert.deepStrictEqual(Object.keys(json).sort(), ["data", "has_more", "next_cursor", "object"])
+      assert.deepStrictEqual(Object.keys(json.data[0]).sort(), [
+        "api_key_id",
+        "attempts",
+        "bcc",
+        "cc",
+        "clicks",
+        "created_at",
+        "delivered_at",
+        "domain",
+        "error",
+        "from",
+        "id",
+        "message_id",
+        "next_attempt_at",
+        "object",
+        "opens",
+        "recipient_counts",
+        "recipients",
+        "reply_to",
+        "scheduled_at",
+        "size_bytes",
+        "status",
+        "subject",
+        "tags",
+        "to",
+        "updated_at",
+        "version",
+      ])
+    }),
+  )
+
+  it.effect("pages newest first, forwards and back", () =>
+    Effect.gen(function* () {
+      const { ids, list, send } = yield* setUp
+      const sent = (yield* Effect.forEach([1, 2, 3, 4, 5], () => send())).toReversed()
+      const first = (yield* list("limit=2")).json
+      assert.deepStrictEqual(
+        [first.data.map(({ id }: { id: string }) => id), first.has_more, first.next_cursor],
+        [sent.slice(0, 2), true, sent[1]],
+      )
+      assert.deepStrictEqual(yield* ids(`limit=2&after=${sent[1]}`), sent.slice(2, 4))
+      const last = (yield* list(`limit=2&after=${sent[3]}`)).json
+      assert.deepStrictEqual([last.data.length, last.has_more, last.next_cursor], [1, false, null])
+      assert.deepStrictEqual(yield* ids(`limit=2&before=${sent[3]}`), sent.slice(1, 3))
+    }),
+  )
+
+  it.effect("filters by every field, and all of them together", () =>
+    Effect.gen(function* () {
+      const { ids, key, lab, send } = yield* setUp
+      const plain = yield* send()
+      const other = yield* send({
+        from: "shop@shop.test",
+        to: ["bo@example.org", "ana@example.org"],
+        subject: "Your Invoice 50%",
+        tags: ["invoice", "eu"],
+      })
+      const canceled = yield* send({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString(), tags: ["invoice"] })
+      yield* lab.ask("POST", `/v1/email/${canceled}/cancel`, { key })
+      const FILTERS: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>]> = [
+        ["", [canceled, other, plain]],
+        ["status=queued", [other, plain]],
+        ["status=canceled,queued", [canceled, other, plain]],
+        ["status=delivered", []],
+        ["to=bo@example.org", [other]],
+        ["to=ANA@example.org", [canceled, other, plain]],
+        ["from=shop@shop.test", [other]],
+        ["subject=invoice", [other]],
+        ["subject=50%25", [other]],
+        ["tag=invoice", [canceled, other]],
+        ["tag=invoice&tag=eu", [other]],
+        ["domain=acme.test", [canceled, plain]],
+        [`created_after=${new Date(Date.now() + 60_000).toISOString()}`, []],
+        [`created_before=${new Date(Date.now() + 60_000).toISOString()}`, [canceled, other, plain]],
+        // What programs write for a time that nobody gave.
+        ["created_after=0001-01-01T00:00:00Z", [canceled, other, plain]],
+        ["created_before=0001-01-01T00:00:00Z", []],
+        ["status=queued&tag=eu&to=bo@example.org&from=shop@shop.test&domain=shop.test&subject=Your&unknown=1", [other]],
+      ]
+      for (const [query, expected] of FILTERS) assert.deepStrictEqual(yield* ids(query), expected, query)
+    }),
+  )
+
+  it.effect("draws the line between two times where created_at is, in whatever crowd a message came", () =>
+    Effect.gen(function* () {
+      const { ids, key, lab, send } = yield* setUp
+      const original = yield* send()
+      const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+      const post = (path: string, body?: unknown) =>
+        lab.ask("POST", path, { key, ...(body === undefined ? {} : { body }) })
+      const ways = [
+        post("/v1/email/send", MESSAGE),
+        // A query leaves the short way of a send.
+        post("/v1/email/send?", MESSAGE),
+        post("/v1/email/send", { ...MESSAGE, scheduled_at: inAnHour }),
+        post("/v1/email/send/batch", { emails: [MESSAGE, MESSAGE] }),
+        post(`/v1/email/${original}/resend`),
+      ]
+      const answers = yield* Effect.all([...ways, ...ways, ...ways], { concurrency: "unbounded" })
+      const sent = answers.flatMap(({ json }) => json.data ?? [json]) as ReadonlyArray<{
+        readonly id: string
+        readonly created_at: string
+      }>
+      assert.strictEqual(sent.length, 18)
+      for (const { created_at } of new Map(sent.map((each) => [each.created_at, each])).values()) {
+        const since = sent.filter((each) => each.created_at >= created_at).map(({ id }) => id)
+        const before = sent.filter((each) => each.created_at < created_at).map(({ id }) => id)
+        assert.sameMembers([...(yield* ids(`limit=100&created_after=${created_at}`))], since)
+        assert.sameMembers([...(yield* ids(`limit=100&created_before=${created_at}`))], [original, ...before])
+      }
+    }),
+  )
+
+  it.effect("refuses what is no such parameter's value", () =>
+    Effect.gen(function* () {
+      const { list, send } = yield* setUp
+      const id = yield* send()
+      const BAD: ReadonlyArray<readonly [query: string, path: string]> = [
+        ["limit=0", "limit"],
+        ["limit=101", "limit"],
+        ["limit=-1", "limit"],
+        ["limit=1.5", "limit"],
+        ["limit=ten", "limit"],
+        ["limit=", "limit"],
+        ["status=lost", "status"],
+        ["status=queued,lost", "status"],
+        ["status=", "status"],
+        ["after=nothing", "after"],
+        ["before=dom_00000000000000000000000000", "before"],
+        [`after=${id}&before=${id}`, "before"],
+        ["to=x", "to"],
+        ["from=x", "from"],
+        ["domain=x", "domain"],
+        ["created_after=yesterday", "created_after"],
+        ["created_before=2026-01-01", "created_before"],
+        ["subject=", "subject"],
+        [`subject=${"x".repeat(201)}`, "subject"],
+        ["limit=1&limit=2", "limit"],
+      ]
+      for (const [query, path] of BAD) {
+        const { json, status } = yield* list(query)
+        assert.deepStrictEqual([status, json.error?.details?.[0]?.path], [400, path], query)
+      }
+      for (const limit of [1, 100]) assert.strictEqual((yield* list(`limit=${limit}`)).status, 200)
+    }),
+  )
+})

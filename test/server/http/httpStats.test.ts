@@ -1,0 +1,92 @@
+import { assert, layer } from "@effect/vitest"
+import { MAX_SHOWN_TAGS } from "@waybill/api/groups/Stats"
+import * as EmailStats from "@waybill/store/statistics/EmailStats"
+import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as Follower from "@waybill/store/feed/Follower"
+import { Effect } from "effect"
+import { Lab } from "./httpLab.ts"
+
+const MESSAGE = {
+  from: "Acme <hi@acme.test>",
+  to: ["ana@example.org", "bob@example.org"],
+  subject: "Hello",
+  text: "Hi",
+}
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /stats", (it) => {
+  const setUp = Effect.gen(function* () {
+    const lab = yield* Lab
+    const account = yield* lab.account()
+    const { secret: key } = yield* lab.key(account)
+    yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+    const stats = (query: string) => lab.ask("GET", `/v1/stats?${query}`, { key })
+    return { lab, account, key, stats }
+  })
+
+  it.effect("counts the last 24 hours in whole hours, and says up to where in the log", () =>
+    Effect.gen(function* () {
+      const { key, lab, stats } = yield* setUp
+      yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, tags: ["receipt"] } })
+      yield* lab.ask("POST", "/v1/email/send", { key, body: MESSAGE })
+      assert.deepStrictEqual((yield* stats("")).json.data, [])
+      while ((yield* Follower.step(follower)).events > 0);
+      const { json, status } = yield* stats("group_by=hour,domain")
+      assert.strictEqual(status, 200)
+      assert.strictEqual(Date.parse(json.to) - Date.parse(json.from), 24 * 3_600_000)
+      assert.match(json.from, /:00:00\.000Z$/)
+      assert.match(json.up_to_position, /^pos_/u)
+      assert.strictEqual(
+        json.data.reduce((sum: number, row: { accepted: number }) => sum + row.accepted, 0),
+        4,
+      )
+      assert.deepInclude(json.data[0], { domain: "acme.test", tag: null, delivered: 0, latency_ms: null })
+      const tagged = (yield* stats("group_by=tag")).json.data
+      assert.lengthOf(tagged, 1)
+      assert.strictEqual(EmailStats.MAX_TAGS, MAX_SHOWN_TAGS)
+      assert.deepInclude(tagged[0], { at: null, tag: "receipt", accepted: 2 })
+    }),
+  )
+
+  it.effect("shows an account nothing of another's", () =>
+    Effect.gen(function* () {
+      const { key, lab } = yield* setUp
+      yield* lab.ask("POST", "/v1/email/send", { key, body: MESSAGE })
+      while ((yield* Follower.step(follower)).events > 0);
+      const other = yield* setUp
+      assert.deepStrictEqual((yield* other.stats("group_by=day")).json.data, [])
+    }),
+  )
+
+  it.effect("asks for the scope that reads logs", () =>
+    Effect.gen(function* () {
+      const { account, lab } = yield* setUp
+      const { secret: reader } = yield* lab.key(account, { scopes: ["email:logs:read"] })
+      const { secret: sender } = yield* lab.key(account, { scopes: ["email:send"] })
+      assert.strictEqual((yield* lab.ask("GET", "/v1/stats", { key: reader })).status, 200)
+      const refused = yield* lab.ask("GET", "/v1/stats", { key: sender })
+      assert.deepStrictEqual([refused.status, refused.json.error.reason], [403, "missing_scope"])
+    }),
+  )
+
+  it.effect("refuses groups, times and stretches that say nothing", () =>
+    Effect.gen(function* () {
+      const { stats } = yield* setUp
+      for (const query of [
+        "group_by=week",
+        "group_by=hour,day",
+        "group_by=domain,tag",
+        "from=yesterday",
+        "from=2026-11-21T00:00:00Z&to=2026-11-20T00:00:00Z",
+        "from=2025-01-01T00:00:00Z&to=2026-11-20T00:00:00Z&group_by=day",
+        "from=2026-01-01T00:00:00Z&to=2026-11-20T00:00:00Z&group_by=hour",
+      ]) {
+        const { json, status } = yield* stats(query)
+        assert.deepStrictEqual([status, json.error?.code], [400, "invalid_request"], query)
+      }
+      assert.strictEqual((yield* stats("from=2026-01-01T00:00:00Z&to=2026-11-20T00:00:00Z&group_by=day")).status, 200)
+      assert.strictEqual((yield* stats("from=0000-01-01T00:00:00Z&to=0000-02-01T00:00:00Z")).status, 400)
+      assert.strictEqual((yield* stats("from=0000-01-01T00:00:00Z&to=0001-02-01T00:00:00Z")).status, 200)
+      assert.strictEqual((yield* stats("from=2020-01-01T00:00:00Z&group_by=hour")).json.to, "2020-02-01T00:00:00.000Z")
+    }),
+  )
+})

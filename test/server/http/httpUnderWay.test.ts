@@ -1,0 +1,121 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { AddressInfo } from "node:net"
+import { SMTPServer } from "smtp-server"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { type Answer, Lab } from "./httpLab.ts"
+
+const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
+
+/** A server that has the whole message, and says so only when it is told to. */
+const slowServer = Effect.gen(function* () {
+  const answers: Array<() => void> = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    onData: (stream, _, done) => stream.resume().on("end", () => answers.push(done)),
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+    () => Effect.promise(() => new Promise<void>((resolve) => server.close(resolve))),
+  )
+  const { port } = server.server.address() as AddressInfo
+  return { at: { host: "127.0.0.1", port }, holds: Effect.sync(() => answers.length), answers }
+})
+
+/** An account with a domain, and a worker that relays what it sends. */
+const setUp = Effect.fnUntraced(function* (at: Parameters<typeof Delivery.relay>[0]) {
+  const lab = yield* Lab
+  const account = yield* lab.account()
+  const { secret: key } = yield* lab.key(account)
+  const call = (method: string, path: string, body?: unknown) =>
+    lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
+  yield* call("POST", "/v1/domains", { name: "acme.test" })
+  const { url } = yield* Database.Fresh
+  yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(at) }))
+  const send = (change: object = {}) =>
+    Effect.map(call("POST", "/v1/email/send", { ...MESSAGE, ...change }), ({ json }) => json.id as string)
+  const becomes = (id: string, status: string) =>
+    Delivery.until(
+      Effect.map(call("GET", `/v1/email/logs/${id}`), ({ json }) => json),
+      (record) => record.status === status,
+    )
+  const limited = (domain: string) => Effect.map(lab.key(account, { domain }), ({ secret }) => secret)
+  return { lab, call, send, becomes, limited }
+})
+
+const refusal = ({ json, status }: Answer) => [status, json.error?.reason, json.error?.message]
+const TOO_LATE = [
+  422,
+  "not_cancelable",
+  "This email is being delivered, so it can no longer be canceled or rescheduled.",
+]
+
+layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an email under way", (it) => {
+  it.effect("is neither canceled nor rescheduled, for a server may have it already", () =>
+    Effect.gen(function* () {
+      const server = yield* slowServer
+      const { becomes, call, send } = yield* setUp(server.at)
+      const id = yield* send()
+      yield* Delivery.until(server.holds, (held) => held === 1)
+      assert.deepStrictEqual(refusal(yield* call("POST", `/v1/email/${id}/cancel`)), TOO_LATE)
+      assert.deepStrictEqual(refusal(yield* call("PATCH", `/v1/email/${id}`, { scheduled_at: inAnHour() })), TOO_LATE)
+      server.answers[0]?.()
+      const { attempts, version } = yield* becomes(id, "delivered")
+      assert.deepStrictEqual([attempts, version, server.answers.length], [1, 2, 1])
+      assert.strictEqual((yield* call("GET", "/v1/account")).json.usage.emails, 1)
+    }),
+  )
+
+  it.effect("is sent again to whom it has not reached, by a key that may, and to nobody once all have it", () =>
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ line, phase }) =>
+          phase === "rcpt" && /bo@/u.test(line) ? "550 5.7.1 not by our policy" : undefined,
+      })
+      const { becomes, call, lab, limited, send } = yield* setUp(server)
+      const id = yield* send({ to: ["ana@example.org", "bo@example.org"] })
+      const { recipient_counts } = yield* becomes(id, "delivered")
+      assert.deepStrictEqual(recipient_counts, { delivered: 1, bounced: 1 })
+      server.setScript(undefined)
+      const resend = (key: string) => lab.ask("POST", `/v1/email/${id}/resend`, { key })
+      const forbidden = yield* resend(yield* limited("other.test"))
+      assert.deepStrictEqual(refusal(forbidden).slice(0, 2), [403, "domain_not_allowed"])
+      const { json: copy } = yield* resend(yield* limited("acme.test"))
+      assert.deepStrictEqual((yield* becomes(copy.id, "delivered")).to, ["bo@example.org"])
+      assert.deepStrictEqual(
+        server.mails.map(({ to }) => to),
+        [["ana@example.org"], ["bo@example.org"]],
+      )
+      assert.deepStrictEqual(refusal(yield* call("POST", `/v1/email/${copy.id}/resend`)), [
+        422,
+        "nothing_to_resend",
+        "There is nothing to resend: 1 of 1 recipients have received this email.",
+      ])
+      assert.strictEqual((yield* call("GET", "/v1/account")).json.usage.emails, 3)
+    }),
+  )
+
+  it.effect("is not canceled once it is delivered, nor while it waits for another attempt", () =>
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ line, phase }) => (phase === "rcpt" && /bo@/u.test(line) ? "451 4.3.0 not now" : undefined),
+      })
+      const { becomes, call, send } = yield* setUp(server)
+      const emails = { delivered: yield* send(), deferred: yield* send({ to: "bo@example.org" }) }
+      for (const [status, id] of Object.entries(emails)) {
+        yield* becomes(id, status)
+        const words = `Only a queued email can be canceled or rescheduled; this one is ${status}.`
+        for (const ask of [
+          call("POST", `/v1/email/${id}/cancel`),
+          call("PATCH", `/v1/email/${id}`, { scheduled_at: inAnHour() }),
+        ])
+          assert.deepStrictEqual(refusal(yield* ask), [422, "not_cancelable", words])
+        assert.strictEqual((yield* becomes(id, status)).version, 2)
+      }
+    }),
+  )
+})

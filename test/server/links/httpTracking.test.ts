@@ -1,0 +1,322 @@
+import { assert, layer } from "@effect/vitest"
+import type { EmailId } from "@waybill/domain/values/Id"
+import * as Network from "@waybill/mail/dns/Network"
+import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
+import { Context, Effect, Exit, Layer, Result } from "effect"
+import { dkimVerify } from "mailauth/lib/dkim/verify.js"
+import PostalMime from "postal-mime"
+import { trackingKeys, trackingOf } from "../../../apps/server/src/links/tracking.ts"
+import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
+import * as CommandLine from "../../support/process/commandLine.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import { id } from "../../support/history.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { Lab, type Setup } from "../http/httpLab.ts"
+
+const BASE = "https://track.acme.test"
+const TARGET = "https://shop.test/o?id=7&x=%C3%BC#top"
+const HTML = `<html><body><p>Hi &amp; bye</p><a class=b href='https://shop.test/o?id=7&amp;x=%C3%BC#top'>Order</a>
+<a href="mailto:help@acme.test">Help</a></body></html>`
+const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", html: HTML }
+const options = { excludeTestServices: true, timeout: "90 seconds" } as const
+
+const WAY = { base: BASE, customers: false }
+const wayOf = (secretKey: Uint8Array, base = BASE) =>
+  trackingOf({ ...WAY, base, secretKey, stopped: { has: () => false } })
+
+/** Only the picture and the link, as somebody's mail program asks for them. */
+const pathsIn = (html: string) => {
+  const [open, click] = [/src="([^"]+)"/u, /href='([^']+)'/u].map((pattern) => pattern.exec(html)?.[1] ?? "")
+  return { open: open?.slice(BASE.length) ?? "", click: click?.slice(BASE.length) ?? "" }
+}
+
+const setUp = Effect.gen(function* () {
+  const lab = yield* Lab
+  const account = yield* lab.account()
+  const { secret: key } = yield* lab.key(account)
+  const call = (method: string, path: string, body?: unknown) =>
+    lab.ask(method, `/v1${path}`, { key, ...(body === undefined ? {} : { body }) })
+  const domain = (yield* call("POST", "/domains", { name: "acme.test" })).json
+  const visit = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
+    lab.ask(method, path, { headers: { "user-agent": "Mail/1.0", "x-forwarded-for": "203.0.113.9", ...headers } })
+  return { lab, account, call, domain, visit }
+})
+
+const PROXIES = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
+
+layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("mail that is tracked", (it) => {
+  it.effect("leads over the service, signed, and what was seen is told everywhere", () =>
+    Effect.gen(function* () {
+      const { account, call, domain, visit } = yield* setUp
+      assert.deepStrictEqual([domain.open_tracking, domain.click_tracking], [false, false])
+      const on = yield* call("PATCH", "/domains/acme.test", { open_tracking: true, click_tracking: true })
+      assert.deepStrictEqual([on.status, on.json], [200, { ...domain, open_tracking: true, click_tracking: true }])
+      assert.deepStrictEqual((yield* call("GET", "/domains/acme.test")).json, on.json)
+
+      const { url } = yield* Database.Fresh
+      const server = yield* SmtpServer.listen()
+      const [trackingKey = new Uint8Array()] = yield* trackingKeys
+      yield* Layer.build(
+        Delivery.worker(url, { relay: Delivery.relay(server) }, { track: wayOf(trackingKey, `${BASE}/`) }),
+      )
+      const { id: webhook } = (yield* call("POST", "/webhooks", {
+        url: "https://hooks.example.org/",
+        events: ["email.opened", "email.clicked"],
+      })).json
+      const { id: email } = (yield* call("POST", "/email/send", MESSAGE)).json
+      yield* Delivery.settled({ account_id: account, stream_id: email })
+      const bytes = server.mails[0]?.bytes ?? Buffer.alloc(0)
+      const record = domain.records[0].value
+      const { results } = yield* Effect.promise(() =>
+        dkimVerify(bytes, { resolver: () => Promise.resolve([[record]]) }),
+      )
+      assert.strictEqual(results[0]?.status.result, "pass")
+      const mail = yield* Effect.promise(() => PostalMime.parse(bytes))
+      assert.include(mail.text ?? "", TARGET)
+      const html = (mail.html ?? "").trimEnd()
+      const { click, open } = pathsIn(html)
+      assert.strictEqual(
+        html.replace(/<img [^>]*>/u, "").replace(`${BASE}${click}`, "https://shop.test/o?id=7&amp;x=%C3%BC#top"),
+        HTML,
+      )
+
+      const clicked = yield* visit(click, { "x-forwarded-for": "::ffff:203.0.113.9" })
+      assert.deepStrictEqual(
+        [clicked.status, clicked.headers.get("location"), clicked.headers.get("cache-control")],
+        [302, TARGET, "no-store, private"],
+      )
+      assert.strictEqual(clicked.headers.get("referrer-policy"), "no-referrer")
+      const opened = yield* visit(open)
+      assert.deepStrictEqual(
+        [opened.status, opened.headers.get("content-type"), opened.headers.get("content-length")],
+        [200, "image/gif", "43"],
+      )
+      // A program that looks ahead is nobody.
+      for (const path of [click, open]) {
+        yield* visit(path, {}, "HEAD")
+        yield* visit(path, { "sec-purpose": "prefetch;prerender" })
+      }
+      const seen = yield* Delivery.until(
+        call("GET", `/email/logs/${email}`),
+        ({ json }) => json.clicks > 0 && json.opens > 0,
+      )
+      assert.deepStrictEqual([seen.json.opens, seen.json.clicks, seen.json.status], [1, 1, "delivered"])
+      const facts = { recipient: "ana@example.org", user_agent: "Mail/1.0", ip: "203.0.113.9" }
+      const expected = { "email.clicked": { ...facts, url: TARGET }, "email.opened": facts }
+      const feed = (yield* call("GET", "/events?types=email.opened,email.clicked")).json.data
+      const timeline = (yield* call("GET", `/email/logs/${email}/events`)).json.data
+      for (const list of [feed, timeline.slice(-2)])
+        assert.deepStrictEqual(
+          Object.fromEntries(list.map(({ data, type }: { data: object; type: string }) => [type, data])),
+          expected,
+        )
+      const { data } = (yield* call("GET", `/webhooks/${webhook}/deliveries`)).json
+      assert.lengthOf(data, 2)
+      for (const { event_type, id } of data as ReadonlyArray<{ event_type: keyof typeof expected; id: string }>) {
+        const { request_body } = (yield* call("GET", `/webhooks/${webhook}/deliveries/${id}`)).json
+        assert.deepInclude(JSON.parse(request_body).data, { email_id: email, ...expected[event_type] })
+      }
+      assert.strictEqual(feed[0].actor.type, "system")
+    }),
+  )
+
+  it.effect("is as it was written where nothing says so, whatever the service could do", () =>
+    Effect.gen(function* () {
+      const { account, call } = yield* setUp
+      const { url } = yield* Database.Fresh
+      const server = yield* SmtpServer.listen()
+      const [key = new Uint8Array()] = yield* trackingKeys
+      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }, { track: wayOf(key) }))
+      const sent = []
+      for (const tracking of [undefined, { opens: false, clicks: false }, { opens: true }, { clicks: true }]) {
+        const { id: email } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking })).json
+        yield* Delivery.settled({ account_id: account, stream_id: email })
+        const mail = yield* Effect.promise(() => PostalMime.parse(server.mails.at(-1)?.bytes ?? Buffer.alloc(0)))
+        sent.push((mail.html ?? "").trimEnd())
+        const { json } = yield* call("GET", `/email/logs/${email}`)
+        const { json: then } = yield* call("GET", `/email/logs/${email}?as_of=${json.created_at}`)
+        for (const found of [json, then])
+          assert.deepStrictEqual(found.tracking, { opens: false, clicks: false, ...tracking })
+        // The rows of the log are what they were before there was tracking.
+        assert.notProperty((yield* call("GET", "/email/logs?limit=1")).json.data[0], "tracking")
+      }
+      const [plain = "", off, opens = "", clicks = ""] = sent
+      assert.deepStrictEqual([plain, off], [HTML, HTML])
+      assert.deepStrictEqual(
+        [opens, clicks].map((html) => [
+          html.includes(BASE + TrackingToken.OPEN_PATH),
+          html.includes(BASE + TrackingToken.CLICK_PATH),
+        ]),
+        [
+          [true, false],
+          [false, true],
+        ],
+      )
+    }),
+  )
+
+  it.effect("tells nothing by a token that is not ours, or of mail that is not here", () =>
+    Effect.gen(function* () {
+      const { account, call, visit } = yield* setUp
+      const later = new Date(Date.now() + 3_600_000).toISOString()
+      const { id: email_id } = (yield* call("POST", "/email/send", { ...MESSAGE, scheduled_at: later })).json
+      const [key = new Uint8Array()] = yield* trackingKeys
+      const mail = { account_id: account, email_id: email_id as EmailId }
+      const good = TrackingToken.ofClick(key, { ...mail, url: TARGET })
+      const changed = (at: number) => `${good.slice(0, at)}${good[at] === "0" ? "1" : "0"}${good.slice(at + 1)}`
+      const foreign = TrackingToken.ofClick(new Uint8Array(32), { ...mail, url: TARGET })
+      for (const token of [
+        ...[0, 26, 52, 74, good.length - 1].map(changed),
+        foreign,
+        good.slice(0, -1),
+        `${good}/x`,
+        "x",
+        "",
+        "%00",
+        `${good}%0d%0aSet-Cookie:a=b`,
+        "0".repeat(15_000),
+      ]) {
+        const { headers, status } = yield* visit(TrackingToken.CLICK_PATH + token)
+        assert.deepStrictEqual([status, headers.get("location"), headers.get("set-cookie")], [404, null, null], token)
+        // The picture is always the same, so that nobody learns which tokens hold.
+        const picture = yield* visit(TrackingToken.OPEN_PATH + token.slice(0, 100).replaceAll("/", ""))
+        if (token !== "") assert.strictEqual(picture.status, 200, token)
+      }
+      const ofPicture = yield* visit(TrackingToken.CLICK_PATH + TrackingToken.ofOpen(key, mail))
+      assert.strictEqual(ofPicture.status, 404)
+      // Signed by us, and nobody's: the way on is shown, for the mail may have been kept longer than its history.
+      const nobodys = [
+        { ...mail, email_id: id("EmailId") },
+        { ...mail, account_id: id("AccountId") },
+      ]
+      for (const each of nobodys)
+        assert.strictEqual(
+          (yield* visit(TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, { ...each, url: TARGET }))).status,
+          302,
+        )
+      // Written down after all of these.
+      const seen = yield* visit(TrackingToken.CLICK_PATH + good)
+      assert.strictEqual(seen.headers.get("location"), TARGET)
+      const log = yield* Delivery.until(call("GET", `/email/logs/${email_id}`), ({ json }) => json.clicks > 0)
+      assert.deepStrictEqual([log.json.opens, log.json.clicks], [0, 1])
+      assert.lengthOf((yield* call("GET", "/events?types=email.opened,email.clicked")).json.data, 1)
+    }),
+  )
+
+  it.effect("leads nowhere, on any node, once an operator has stopped the links of its account", () =>
+    Effect.gen(function* () {
+      const { account, call, lab, visit } = yield* setUp
+      const other = yield* setUp
+      const { id: email_id } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking: { opens: true } })).json
+      const [key = new Uint8Array()] = yield* trackingKeys
+      const mail = { account_id: account, email_id: email_id as EmailId }
+      const click = TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, { ...mail, url: TARGET })
+      const open = TrackingToken.OPEN_PATH + TrackingToken.ofOpen(key, mail)
+      const others = { account_id: other.account, email_id: email_id as EmailId, url: TARGET }
+      const nodes = [undefined, yield* lab.another]
+      const followed = (path: string) =>
+        Effect.map(
+          Effect.forEach(nodes, (node) => lab.ask("GET", path, node === undefined ? {} : { node })),
+          (answers) => answers.map(({ status }) => status),
+        )
+      assert.deepStrictEqual(yield* followed(click), [302, 302])
+
+      for (const _ of [1, 2]) {
+        const { id, links_stopped_at } = yield* CommandLine.typed("accounts", "links", account, "--off")
+        assert.deepStrictEqual([id, typeof links_stopped_at], [account, "string"])
+      }
+      yield* Delivery.until(followed(click), (statuses) => statuses.join() === "410,410")
+      const stopped = yield* visit(click)
+      assert.deepStrictEqual(
+        [stopped.headers.get("location"), stopped.headers.get("cache-control")],
+        [null, "no-store, private"],
+      )
+      assert.include(stopped.text, "This link is no longer followed.")
+      assert.notInclude(stopped.text, "shop.test")
+      // The picture is the same, and so are the links of others; what is no link of ours is none.
+      assert.deepStrictEqual(yield* followed(open), [200, 200])
+      assert.deepStrictEqual(yield* followed(TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, others)), [302, 302])
+      assert.deepStrictEqual(yield* followed(`${click}x`), [404, 404])
+
+      // What goes out meanwhile leads straight.
+      const { url } = yield* Database.Fresh
+      const server = yield* SmtpServer.listen()
+      const stops = yield* Layer.build(StoppedLinks.layer)
+      const track = trackingOf({ ...WAY, secretKey: key, stopped: Context.get(stops, StoppedLinks.StoppedLinks) })
+      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }, { track }))
+      const tracking = { opens: true, clicks: true }
+      const { id: later } = (yield* call("POST", "/email/send", { ...MESSAGE, tracking })).json
+      yield* Delivery.settled({ account_id: account, stream_id: later })
+      const sent = yield* Effect.promise(() => PostalMime.parse(server.mails.at(-1)?.bytes ?? Buffer.alloc(0)))
+      assert.strictEqual((sent.html ?? "").replace(/<img [^>]*>/u, "").trimEnd(), HTML)
+      assert.include(sent.html ?? "", BASE + TrackingToken.OPEN_PATH)
+
+      yield* CommandLine.typed("accounts", "links", account, "--on")
+      yield* Delivery.until(followed(click), (statuses) => statuses.join() === "302,302")
+      const { data } = (yield* call("GET", "/audit")).json
+      const hands = data.filter(({ type }: { type: string }) => type === "account.links_changed")
+      assert.deepStrictEqual(
+        hands.map(({ actor }: { actor: { type: string } }) => actor.type),
+        ["operator", "operator"],
+      )
+      const changes = (yield* call("GET", "/events?types=account.links_changed")).json.data
+      assert.deepStrictEqual(
+        changes.map(({ data }: { data: object }) => data),
+        [{ followed: false }, { followed: true }],
+      )
+      // As if they had never been stopped.
+      const [row] = yield* Effect.orDie(
+        lab.sql`SELECT record ? 'links_stopped_at' AS has FROM accounts WHERE account_id = ${account}`,
+      )
+      assert.deepStrictEqual(row, { has: false })
+      for (const wrong of [[], ["--on", "--off"]])
+        assert.isTrue(Exit.isFailure((yield* CommandLine.type("accounts", "links", account, ...wrong)).exit))
+      assert.isTrue(Exit.isFailure((yield* CommandLine.type("accounts", "links", id("AccountId"), "--off")).exit))
+    }),
+  )
+
+  it.effect("is changed for a domain by who may, and once", () =>
+    Effect.gen(function* () {
+      const { account, call, domain, lab } = yield* setUp
+      const reader = (yield* lab.key(account, { scopes: ["domains:read"] })).secret
+      const path = `/v1/domains/${domain.id}`
+      const body = { open_tracking: true }
+      assert.strictEqual((yield* lab.ask("PATCH", path, { key: reader, body })).status, 403)
+      for (const wrong of [{ open_tracking: "yes" }, { click_tracking: 1 }, []])
+        assert.strictEqual((yield* call("PATCH", "/domains/acme.test", wrong)).status, 400)
+      assert.strictEqual((yield* call("PATCH", "/domains/bolt.test", body)).json.error.reason, "domain_not_found")
+      for (const _ of [1, 2]) assert.isTrue((yield* call("PATCH", "/domains/acme.test", body)).json.open_tracking)
+      const same = yield* call("PATCH", "/domains/acme.test", { click_tracking: null })
+      assert.deepStrictEqual([same.json.open_tracking, same.json.click_tracking], [true, false])
+      const changes = (yield* call("GET", "/events?types=domain.tracking_changed")).json.data
+      assert.deepStrictEqual(
+        changes.map(({ data }: { data: object }) => data),
+        [{ opens: true, clicks: false }],
+      )
+      const off = yield* call("PATCH", "/domains/acme.test", { open_tracking: false })
+      assert.deepStrictEqual(off.json, domain)
+      // As if it had never been switched on: no row has to be written anew for who never heard of tracking.
+      const [row] = yield* Effect.orDie(lab.sql`SELECT record ? 'tracking' AS has FROM domains WHERE id = ${domain.id}`)
+      assert.deepStrictEqual(row, { has: false })
+    }),
+  )
+})
+
+layer(Lab.layer(), options)("where the service has no address that links could lead to", (it) => {
+  it.effect("tracking is refused in words, and can be switched off", () =>
+    Effect.gen(function* () {
+      const { call } = yield* setUp
+      const refusals = [
+        yield* call("PATCH", "/domains/acme.test", { click_tracking: true }),
+        yield* call("POST", "/email/send", { ...MESSAGE, tracking: { opens: true } }),
+        yield* call("POST", "/email/send/batch", { emails: [{ ...MESSAGE, tracking: { clicks: true } }] }),
+      ]
+      for (const { json, status } of refusals) {
+        assert.deepStrictEqual([status, json.error.reason], [422, "tracking_unavailable"])
+        assert.include(json.error.message, "TRACKING_URL")
+      }
+      assert.strictEqual((yield* call("PATCH", "/domains/acme.test", { click_tracking: false })).status, 200)
+    }),
+  )
+})

@@ -1,0 +1,263 @@
+import { assert, layer } from "@effect/vitest"
+import type { EmailId } from "@waybill/domain/values/Id"
+import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
+import { Effect, Layer } from "effect"
+import { request } from "node:http"
+import PostalMime from "postal-mime"
+import { trackingKeys, trackingOf } from "../../../apps/server/src/links/tracking.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { Lab, type Setup } from "../http/httpLab.ts"
+
+const OURS = "track.waybill.example"
+const BASE = `https://${OURS}`
+const LINKS = "links.acme.dev"
+const TARGET = "https://shop.test/o"
+const HTML = `<html><body><a href="${TARGET}">Order</a></body></html>`
+const options = { excludeTestServices: true, timeout: "90 seconds" } as const
+const zones: { [name: string]: { TXT?: Array<string>; CNAME?: string } } = {}
+
+interface Asked {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** Under a name that leads here, as a browser asks by way of a proxy. */
+const under = (url: string, host: string, path: string, { body, headers, method = "GET" }: Asked = {}) =>
+  Effect.promise(
+    () =>
+      new Promise<number>((done, fail) => {
+        const { hostname, port } = new URL(url)
+        const asked = request({ hostname, port, path, method, headers: { ...headers, host } }, (answer) => {
+          answer.resume().on("end", () => done(answer.statusCode ?? 0))
+        })
+        asked.on("error", fail).end(body)
+      }),
+  )
+
+const setUp = Effect.gen(function* () {
+  const lab = yield* Lab
+  const account = yield* lab.account()
+  const { secret: key } = yield* lab.key(account)
+  const call = (method: string, path: string, body?: unknown) =>
+    lab.ask(method, `/v1${path}`, { key, ...(body === undefined ? {} : { body }) })
+  const put = (tracking_domain: unknown) => call("PATCH", "/domains/acme.dev", { tracking_domain })
+  const domain = (yield* call("POST", "/domains", { name: "acme.dev" })).json
+  const verify = Effect.gen(function* () {
+    zones["wb1._domainkey.acme.dev"] = { TXT: [domain.records[0].value] }
+    return (yield* call("POST", "/domains/acme.dev/verify")).json
+  })
+  return { lab, account, key, call, put, domain, verify }
+})
+
+layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } as Setup), options)(
+  "a name of a customer that links lead over",
+  (it) => {
+    it.effect("is a record of its own, and is followed while DNS leads it here", () =>
+      Effect.gen(function* () {
+        const { account, call, domain, key, lab, put, verify } = yield* setUp
+        const ask = (name: string) =>
+          Effect.map(lab.ask("GET", `/t/ask?domain=${name}`), ({ headers, status, text }) => {
+            assert.deepStrictEqual([text, headers.get("set-cookie")], ["", null])
+            return status
+          })
+        assert.isNull(domain.tracking_domain)
+        assert.lengthOf(domain.records, 3)
+        const set = yield* put("Links.Acme.dev")
+        assert.deepStrictEqual([set.status, set.json.tracking_domain], [200, LINKS])
+        const record = set.json.records.at(-1)
+        assert.deepStrictEqual(record, {
+          purpose: "tracking",
+          type: "CNAME",
+          host: "links",
+          name: LINKS,
+          value: OURS,
+          ttl: 3600,
+          required: false,
+          status: "not_checked",
+          found: [],
+          error: null,
+        })
+        const statuses = ({ records, status }: { records: Array<{ status: string }>; status: string }) => [
+          status,
+          records.at(-1)?.status,
+        ]
+        // It leads here, but nobody knows whose it is.
+        zones[LINKS] = { CNAME: OURS }
+        assert.deepStrictEqual(statuses((yield* call("POST", "/domains/acme.dev/verify")).json), [
+          "pending",
+          "verified",
+        ])
+        assert.deepStrictEqual(statuses(yield* verify), ["verified", "verified"])
+
+        const { url } = yield* Database.Fresh
+        const server = yield* SmtpServer.listen()
+        const [secretKey = new Uint8Array()] = yield* trackingKeys
+        const stopped = { has: () => false }
+        const worker = (customers: boolean) =>
+          Layer.build(
+            Delivery.worker(
+              url,
+              { relay: Delivery.relay(server) },
+              { track: trackingOf({ base: `${BASE}/x/`, customers, secretKey, stopped }) },
+            ),
+          )
+        const sent = Effect.gen(function* () {
+          const message = { from: "hi@acme.dev", to: "ana@example.org", subject: "Hello", html: HTML }
+          const { id } = (yield* call("POST", "/email/send", { ...message, tracking: { opens: true, clicks: true } }))
+            .json
+          yield* Delivery.settled({ account_id: account, stream_id: id })
+          const mail = yield* Effect.promise(() => PostalMime.parse(server.mails.at(-1)?.bytes ?? Buffer.alloc(0)))
+          return /href="(.*)(\/t\/c\/.*?)"[^]* src="(.*)(\/t\/o\/.*?)"/u.exec(mail.html ?? "")?.slice(1) ?? []
+        })
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* worker(false)
+            const [byClick] = yield* sent
+            assert.strictEqual(byClick, `${BASE}/x`)
+          }),
+        )
+        yield* worker(true)
+        const [byClick, click = "", byOpen, open = ""] = yield* sent
+        assert.deepStrictEqual([byClick, byOpen], [`https://${LINKS}`, `https://${LINKS}`])
+
+        yield* Delivery.until(ask(LINKS), (status) => status === 200)
+        for (const name of ["LINKS.acme.dev.", "links.acme.dev:443"]) assert.strictEqual(yield* ask(name), 200, name)
+        for (const name of ["", "acme.dev", "x.links.acme.dev", OURS, "%00"])
+          assert.strictEqual(yield* ask(name), 404, name)
+        assert.strictEqual((yield* lab.ask("GET", "/t/ask")).status, 404)
+        assert.strictEqual(yield* under(lab.url, OURS, "http://[/t/ask?domain=links.acme.dev"), 404)
+
+        // The token says whose mail it is of, whichever name it comes by; and under this one there is nothing else.
+        for (const host of [LINKS, "Links.Acme.dev.:8443", OURS, "127.0.0.1"]) {
+          assert.strictEqual(yield* under(lab.url, host, click), 302, host)
+          assert.strictEqual(yield* under(lab.url, host, open), 200, host)
+        }
+        const message = JSON.stringify({ from: "hi@acme.dev", to: "ana@example.org", subject: "Hello" })
+        const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+        const send = {
+          method: "POST",
+          body: message,
+          headers: { ...headers, "content-length": String(message.length) },
+        }
+        const elsewhere = [
+          ["/v1/domains", { headers }],
+          ["/v1/email/send", send],
+          ["/healthz", {}],
+          ["/docs", {}],
+          ["/t/ask?domain=links.acme.dev", {}],
+          ["/%76%31/domains", { headers }],
+          ["/t/c/../../v1/domains", { headers }],
+        ] as const
+        for (const [path, asked] of elsewhere) {
+          assert.strictEqual(yield* under(lab.url, LINKS, path, asked), 404, path)
+          const forwarded = {
+            ...asked,
+            headers: { ...("headers" in asked ? asked.headers : {}), "x-forwarded-host": LINKS },
+          }
+          assert.strictEqual(yield* under(lab.url, "127.0.0.1", path, forwarded), 404, path)
+        }
+        // A cache that does not look at the header would give it to those who ask under the service's own name.
+        const forged = yield* lab.ask("GET", "/docs", { headers: { "x-forwarded-host": LINKS } })
+        assert.deepStrictEqual([forged.status, forged.headers.get("cache-control")], [404, "no-store"])
+        assert.deepStrictEqual(
+          [
+            yield* under(lab.url, OURS, "/v1/domains", { headers }),
+            yield* under(lab.url, OURS, "/v1/email/send", send),
+          ],
+          [200, 200],
+        )
+
+        // Gone from DNS it is as if it had never been, but for mail that lies about.
+        delete zones[LINKS]
+        assert.deepStrictEqual(statuses((yield* call("POST", "/domains/acme.dev/verify")).json), [
+          "verified",
+          "missing",
+        ])
+        const [after] = yield* sent
+        assert.strictEqual(after, `${BASE}/x`)
+        yield* Delivery.until(ask(LINKS), (status) => status === 404)
+        assert.strictEqual(yield* under(lab.url, LINKS, click), 302)
+        const removed = yield* put(null)
+        assert.deepStrictEqual([removed.json.tracking_domain, removed.json.records.length], [null, 3])
+        const events = "domain.tracking_domain_set,domain.tracking_domain_removed,domain.degraded"
+        assert.deepStrictEqual(
+          (yield* call("GET", `/events?types=${events}`)).json.data.map(({ type }: { type: string }) => type),
+          ["domain.tracking_domain_set", "domain.tracking_domain_removed"],
+        )
+        const [row] = yield* Effect.orDie(
+          lab.sql`SELECT record ? 'tracking_domain' AS has FROM domains WHERE id = ${domain.id}`,
+        )
+        assert.deepStrictEqual(row, { has: false })
+      }),
+    )
+
+    it.effect("is one below the domain that no other record has, set by who may", () =>
+      Effect.gen(function* () {
+        const { account, call, lab, put } = yield* setUp
+        for (const wrong of ["links", "a b.acme.dev", 7, {}, ""]) assert.strictEqual((yield* put(wrong)).status, 400)
+        for (const [name, reason] of [
+          ["links.other.dev", "not_below_domain"],
+          ["acme.dev", "not_below_domain"],
+          ["bounce.acme.dev", "name_taken"],
+        ]) {
+          const { json, status } = yield* put(name)
+          assert.deepStrictEqual(
+            [status, json.error.reason, json.error.details[0].path],
+            [422, reason, "tracking_domain"],
+          )
+        }
+        const reader = (yield* lab.key(account, { scopes: ["domains:read"] })).secret
+        const body = { tracking_domain: LINKS }
+        assert.strictEqual((yield* lab.ask("PATCH", "/v1/domains/acme.dev", { key: reader, body })).status, 403)
+        // What is left out stays as it is.
+        for (const change of [body, { click_tracking: true }, body, { click_tracking: true, tracking_domain: LINKS }])
+          assert.strictEqual((yield* call("PATCH", "/domains/acme.dev", change)).json.tracking_domain, LINKS)
+        const { json } = yield* call("GET", "/events?types=domain.tracking_domain_set,domain.tracking_changed")
+        assert.lengthOf(json.data, 2)
+      }),
+    )
+
+    it.effect("is nothing to the proxy for who has never shown that the domain is theirs", () =>
+      Effect.gen(function* () {
+        const { call, put, verify } = yield* setUp
+        const { lab, ...theirs } = yield* setUp
+        zones[LINKS] = { CNAME: OURS }
+        yield* put(LINKS)
+        yield* call("POST", "/domains/acme.dev/verify")
+        yield* theirs.call("POST", "/domains", { name: "second.dev" })
+        const second = (yield* theirs.call("PATCH", "/domains/second.dev", { tracking_domain: "l.second.dev" })).json
+        zones["l.second.dev"] = { CNAME: OURS }
+        zones["wb1._domainkey.second.dev"] = { TXT: [second.records[0].value] }
+        yield* theirs.call("POST", "/domains/second.dev/verify")
+        const ask = (name: string) => Effect.map(lab.ask("GET", `/t/ask?domain=${name}`), ({ status }) => status)
+        yield* Delivery.until(ask("l.second.dev"), (status) => status === 200)
+        assert.strictEqual(yield* ask(LINKS), 404)
+        yield* verify
+        yield* Delivery.until(ask(LINKS), (status) => status === 200)
+        yield* theirs.call("DELETE", "/domains/second.dev")
+        yield* Delivery.until(ask("l.second.dev"), (status) => status === 404)
+      }),
+    )
+  },
+)
+
+layer(Lab.layer({ tracks: true, zones } as Setup), options)("where the proxy serves no names of customers", (it) => {
+  it.effect("none is taken, and nobody is told of one", () =>
+    Effect.gen(function* () {
+      const { account, lab, put } = yield* setUp
+      const refused = yield* put(LINKS)
+      assert.deepStrictEqual([refused.status, refused.json.error.reason], [422, "tracking_domains_unavailable"])
+      assert.include(refused.json.error.message, "TRACKING_DOMAINS=on")
+      assert.strictEqual((yield* put(null)).status, 200)
+      assert.strictEqual((yield* lab.ask("GET", `/t/ask?domain=${LINKS}`)).status, 404)
+      const [key = new Uint8Array()] = yield* trackingKeys
+      const mail = { account_id: account, email_id: `msg_${"0".repeat(26)}` as EmailId }
+      const open = TrackingToken.OPEN_PATH + TrackingToken.ofOpen(key, mail)
+      assert.strictEqual(yield* under(lab.url, LINKS, open), 200)
+      assert.strictEqual(yield* under(lab.url, LINKS, "/healthz"), 200)
+    }),
+  )
+})

@@ -1,0 +1,184 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Account from "@waybill/domain/account/Account"
+import type { EmailId } from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Network from "@waybill/mail/dns/Network"
+import * as Unsubscribe from "@waybill/mail/tokens/Unsubscribe"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
+import * as Mask from "@waybill/store/erasure/Mask"
+import * as Suppressions from "@waybill/store/readmodels/Suppressions"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { createServer } from "node:http"
+import * as unsubscribeRoute from "../../../apps/server/src/http/pages/unsubscribe.ts"
+import {
+  makeWindows,
+  MAX_UNSUBSCRIBES_COUNTED,
+  MAX_UNSUBSCRIBES_PER_MINUTE,
+  unsubscribeKeys,
+  unsubscribeUrl,
+} from "../../../apps/server/src/links/unsubscribe.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { World } from "../../support/world.ts"
+
+const BASE = "https://mail.acme.test"
+const INSTANCE = InstanceKey.layer({ file: "/nowhere", text: Option.some(Redacted.make(Delivery.INSTANCE_KEY)) })
+
+/** Of an account that is there: by it the email is found. */
+const sender = Effect.gen(function* () {
+  const from = yield* Delivery.sender()
+  const store = yield* EventStore
+  const { account_id } = from
+  const create = Account.create(Timestamp.fromMillis(0), account_id, "Acme", "business")
+  yield* Effect.orDie(store.commit(Account, { account_id, stream_id: account_id }, create))
+  return from
+})
+
+const PROXIES = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
+
+const Site = HttpRouter.serve(unsubscribeRoute.layer(PROXIES), { disableLogger: true, disableListenLog: true }).pipe(
+  Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
+)
+
+layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excludeTestServices: true })(
+  "one-click unsubscribing",
+  (it) => {
+    const ask = (method: string, path: string) =>
+      Effect.gen(function* () {
+        const { address } = yield* HttpServer.HttpServer
+        const port = "port" in address ? address.port : 0
+        const response = yield* Effect.promise(() =>
+          fetch(`http://127.0.0.1:${port}${path}`, {
+            method,
+            headers: { "x-forwarded-for": "203.0.113.9, 127.0.0.2" },
+            ...(method === "POST" ? { body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }) } : {}),
+          }),
+        )
+        return { status: response.status, text: yield* Effect.promise(() => response.text()) }
+      })
+    const reasons = (account_id: string) =>
+      Effect.map(Suppressions.list({ account_id, limit: 10 }), (found) =>
+        (found as ReadonlyArray<{ readonly email: string; readonly reason: string; readonly email_id: string }>).map(
+          ({ email, reason }) => [email, reason],
+        ),
+      )
+
+    it.effect("is offered in what is sent, signed, and takes that recipient off", () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const server = yield* SmtpServer.listen()
+        const [key = new Uint8Array()] = yield* unsubscribeKeys
+        yield* Layer.build(
+          Delivery.worker(url, { relay: Delivery.relay(server) }, { unsubscribeUrl: unsubscribeUrl(BASE, key) }),
+        )
+        const from = yield* sender
+        const to = [{ address: "ana@example.org" }]
+        for (const over of [
+          { to, list_unsubscribe: true },
+          { to, list_unsubscribe: false },
+          { to: [...to, { address: "bob@example.org" }], list_unsubscribe: true },
+        ]) {
+          yield* Delivery.settled(yield* Delivery.accept(from, over))
+        }
+        const offers = server.mails.map(
+          ({ bytes }) =>
+            /^List-Unsubscribe:\s+<([^>]+)>/mu.exec(bytes.toString("latin1").replace(/\r\n[ \t]+/gu, " "))?.[1],
+        )
+        // One for several would let each of them take the others off.
+        assert.deepStrictEqual(
+          offers.map((offer) => offer?.startsWith(`${BASE}${Unsubscribe.PATH}`)),
+          [true, undefined, undefined],
+        )
+        const head = server.mails[0]?.bytes.toString("latin1") ?? ""
+        assert.include(head, "List-Unsubscribe-Post: List-Unsubscribe=One-Click")
+        const signed = /h=([^;]+);/u.exec(head)?.[1]?.replace(/\s/gu, "").split(":") ?? []
+        assert.includeMembers(signed, ["List-Unsubscribe", "List-Unsubscribe-Post"])
+
+        const path = new URL(offers[0] ?? "").pathname
+        const looked = yield* ask("GET", path)
+        assert.deepStrictEqual([looked.status, looked.text.includes("<form")], [200, true])
+        assert.deepStrictEqual(yield* reasons(from.account_id), [])
+        for (const _ of [1, 2]) assert.strictEqual((yield* ask("POST", path)).status, 200)
+        assert.deepStrictEqual(yield* reasons(from.account_id), [["ana@example.org", "unsubscribe"]])
+        const sql = yield* PgClient.PgClient
+        const asked = yield* sql`
+          SELECT meta ->> 'address' AS address FROM events
+          WHERE account_id = ${from.account_id} AND type = 'SuppressionAdded'`
+        assert.deepStrictEqual(asked, [{ address: "203.0.113.9" }])
+        const later = yield* Delivery.accept(from, { to })
+        const { state } = yield* Delivery.settled(later)
+        assert.strictEqual(state._tag === "Message" ? state.recipients[0]?.status : "", "suppressed")
+      }),
+    )
+
+    it.effect("is nobody's by a forged token, one of another key, or one of an email that is not here", () =>
+      Effect.gen(function* () {
+        const from = yield* sender
+        const { stream_id } = yield* Delivery.accept(from)
+        const [key = new Uint8Array()] = yield* unsubscribeKeys
+        const good = Unsubscribe.token(key, stream_id)
+        const gone = Unsubscribe.token(key, `msg_${"0".repeat(26)}` as EmailId)
+        const foreign = Unsubscribe.token(new Uint8Array(32), stream_id)
+        const forged = `${good.slice(0, -1)}${good.endsWith("0") ? "1" : "0"}`
+        for (const token of [forged, foreign, gone, "x", `${good}0`]) {
+          assert.strictEqual((yield* ask("POST", Unsubscribe.PATH + token)).status, 404, token)
+        }
+        assert.deepStrictEqual(yield* reasons(from.account_id), [])
+      }),
+    )
+
+    it.effect("writes nothing anew about a recipient who was erased", () =>
+      Effect.gen(function* () {
+        const from = yield* sender
+        const erased = Mask.standIn(Buffer.alloc(8))
+        const { stream_id } = yield* Delivery.accept(from, { to: [{ address: erased }], list_unsubscribe: true })
+        const [key = new Uint8Array()] = yield* unsubscribeKeys
+        assert.strictEqual((yield* ask("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))).status, 404)
+        assert.deepStrictEqual(yield* reasons(from.account_id), [])
+      }),
+    )
+
+    it.effect("asks the database a few times a minute for one email, whoever repeats the request for ever", () =>
+      Effect.gen(function* () {
+        const from = yield* sender
+        const [one, other] = [yield* Delivery.accept(from), yield* Delivery.accept(from)]
+        const [key = new Uint8Array()] = yield* unsubscribeKeys
+        const post = ({ stream_id }: typeof one) => ask("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))
+        const answers = yield* Effect.forEach(Array.from({ length: 25 }), () => post(one))
+        // A minute may end in between.
+        assert.isAtMost(answers.filter(({ status }) => status === 200).length, 2 * MAX_UNSUBSCRIBES_PER_MINUTE)
+        assert.strictEqual(answers.at(-1)?.status, 429)
+        assert.strictEqual((yield* post(other)).status, 200)
+      }),
+    )
+
+    it("counts a bounded number of emails, each by itself, and begins anew with the minute", () => {
+      const isAdmitted = makeWindows()
+      const email = (nth: number) => `msg_${nth}` as EmailId
+      const admitted = (nth: number, now_ms: number, times: number) =>
+        Array.from({ length: times }, () => isAdmitted(email(nth), now_ms)).filter(Boolean).length
+      assert.deepStrictEqual([admitted(0, 0, 15), admitted(1, 0, 3), admitted(0, 60_000, 15)], [10, 3, 10])
+      for (let nth = 2; nth < MAX_UNSUBSCRIBES_COUNTED + 2; nth++) isAdmitted(email(nth), 60_000)
+      assert.strictEqual(admitted(0, 60_000, 15), 10)
+    })
+
+    it.effect("is not offered without https", () =>
+      Effect.gen(function* () {
+        const from = yield* Delivery.sender()
+        const { state } = yield* Delivery.history(yield* Delivery.accept(from))
+        if (state._tag !== "Message") return assert.fail("no message")
+        const [key = new Uint8Array()] = yield* unsubscribeKeys
+        assert.strictEqual(unsubscribeUrl("http://127.0.0.1:3025", key)(state), undefined)
+        assert.match(
+          unsubscribeUrl(`${BASE}/`, key)(state) ?? "",
+          /^https:\/\/mail\.acme\.test\/unsubscribe\/[0-9a-z-]+$/u,
+        )
+      }),
+    )
+  },
+)

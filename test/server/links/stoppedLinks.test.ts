@@ -1,0 +1,73 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Account from "@waybill/domain/account/Account"
+import type { AccountId } from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Context, Effect, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { id } from "../../support/history.ts"
+
+const at = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
+
+const commit = (account_id: AccountId, decide: ReturnType<typeof Account.changePlan>) =>
+  EventStore.use((store) => store.commit(Account, { account_id, stream_id: account_id }, decide)).pipe(Effect.orDie)
+
+const account = Effect.gen(function* () {
+  const account_id = id("AccountId")
+  yield* commit(account_id, Account.create(at, account_id, "Lab", "free"))
+  return account_id
+})
+
+const put = (account_id: AccountId, followed: boolean) => commit(account_id, Account.changeLinks(at, followed))
+
+const stopped = Effect.tap(account, (account_id) => put(account_id, false))
+
+/** The answers of a real database come when they come, whatever the clock says. */
+const heard = (holds: () => boolean) =>
+  Effect.promise(() => new Promise((done) => setImmediate(done))).pipe(Effect.repeat({ until: holds }))
+
+const looks = TestClock.adjust(StoppedLinks.STOPPED_LINKS_EVERY)
+
+layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)))("the links that are stopped", (it) => {
+  it.effect("are known from the start, and after a few seconds where they are stopped or lead on again", () =>
+    Effect.gen(function* () {
+      const before = yield* stopped
+      const other = yield* account
+      const { has } = Context.get(yield* Layer.build(StoppedLinks.layer), StoppedLinks.StoppedLinks)
+      assert.deepStrictEqual([before, other].map(has), [true, false])
+      yield* put(before, true)
+      yield* put(other, false)
+      yield* looks
+      yield* heard(() => has(other))
+      assert.isFalse(has(before))
+    }).pipe(Effect.scoped),
+  )
+
+  it.effect("stay what is known of them while the database cannot say, which is told once", () =>
+    Effect.gen(function* () {
+      const told: Array<unknown> = []
+      const sql = yield* PgClient.PgClient
+      const before = yield* stopped
+      const { has } = Context.get(
+        yield* Layer.build(StoppedLinks.layer).pipe(
+          Effect.provide(Logger.layer([Logger.make(({ message }) => void told.push(message))])),
+        ),
+        StoppedLinks.StoppedLinks,
+      )
+      yield* sql`ALTER TABLE accounts RENAME TO away`
+      yield* looks
+      yield* heard(() => told.length > 0)
+      assert.isTrue(has(before))
+      yield* looks
+      yield* sql`ALTER TABLE away RENAME TO accounts`
+      const later = yield* stopped
+      yield* looks
+      yield* heard(() => has(later))
+      assert.lengthOf(told, 1)
+      assert.isTrue(has(before))
+    }).pipe(Effect.scoped),
+  )
+})

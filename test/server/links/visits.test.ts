@@ -1,0 +1,199 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Address } from "@waybill/domain/values/Address"
+import * as Email from "@waybill/domain/email/Email"
+import type { EmailId } from "@waybill/domain/values/Id"
+import { NothingNew } from "@waybill/domain/values/Refusal"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Mask from "@waybill/store/erasure/Mask"
+import { Cause, Context, Effect, Layer, Logger, Result } from "effect"
+import { TestClock } from "effect/testing"
+import * as Visits from "../../../apps/server/src/links/Visits.ts"
+import { id, queued } from "../../support/history.ts"
+
+const account_id = id("AccountId")
+const at = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
+const visit = (email_id: EmailId, over: Partial<Visits.Visit> = {}): Visits.Visit => ({
+  mail: { account_id, email_id },
+  url: null,
+  user_agent: "Mail/1.0",
+  ip: "203.0.113.9",
+  at,
+  ...over,
+})
+
+/** A message in the log, and what it holds of visits. */
+const mail = Effect.fnUntraced(function* (over: Readonly<Record<string, unknown>> = {}) {
+  const email_id = id("EmailId")
+  const store = yield* EventStore
+  const ref = { account_id, stream_id: email_id }
+  yield* store.commit(Email, ref, () => Result.succeed([queued(email_id, over)] as const))
+  const seen = Effect.map(store.load(Email, ref), ({ state }) =>
+    state._tag === "Message" ? [state.opens, state.clicks] : [],
+  )
+  return { email_id, seen }
+})
+
+/** All that is noted is written down before the service stops. */
+const noted = (visits: ReadonlyArray<Visits.Visit>) =>
+  Effect.scoped(
+    Effect.map(Layer.build(Visits.layer), (built) => {
+      for (const each of visits) Context.get(built, Visits.Visits).note(each)
+    }),
+  )
+
+/** A store that takes everything at once, and says of which mail. */
+const counting = () => {
+  const written: Array<string> = []
+  const commit = (_: unknown, ref: { readonly stream_id: string }) =>
+    Effect.sync(() => {
+      written.push(ref.stream_id)
+      return Email.initial
+    })
+  return { written, layer: Layer.mock(EventStore)({ commit: commit as never }) }
+}
+
+describe("visits", () => {
+  it.effect("are written down behind the answer, and before a stop", () =>
+    Effect.gen(function* () {
+      const one = yield* mail()
+      const other = yield* mail()
+      const url = "https://shop.test/"
+      // Nobody's among them: the mail is gone, or never was.
+      yield* noted([
+        visit(one.email_id),
+        visit(id("EmailId")),
+        visit(other.email_id, { url }),
+        visit(one.email_id, { url }),
+        visit(one.email_id),
+      ])
+      // A click by somebody whose program shows no pictures is no opening.
+      assert.deepStrictEqual(
+        [yield* one.seen, yield* other.seen],
+        [
+          [2, 1],
+          [0, 1],
+        ],
+      )
+    }).pipe(Effect.provide(EventStore.layerMemory())),
+  )
+
+  it.effect("of one address are written down up to a number a minute, and others' all the same", () =>
+    Effect.gen(function* () {
+      const { layer, written } = counting()
+      const v6 = (ip: string, over: Partial<Visits.Visit> = {}) =>
+        visit(id("EmailId"), { ip: `2001:db8:1:${ip}`, ...over })
+      const after = [v6("2:ffff::1"), v6("3::1"), v6("2::1", { at: Timestamp.plus(at, Timestamp.MINUTE) })]
+      const crowd = Array.from({ length: Visits.MAX_VISITS_PER_MINUTE }, (_, n) => v6(`2::${n.toString(16)}`))
+      yield* noted([...crowd, ...after]).pipe(Effect.provide(layer))
+      assert.deepStrictEqual(
+        written.slice(Visits.MAX_VISITS_PER_MINUTE),
+        after.slice(1).map(({ mail }) => mail.email_id),
+      )
+    }),
+  )
+
+  it.effect("of who was forgotten are not written down anew", () =>
+    Effect.gen(function* () {
+      const forgotten = Mask.standIn(Buffer.alloc(8)) as Address
+      const alone = yield* mail({ to: [{ address: forgotten }] })
+      const among = yield* mail({ to: [{ address: forgotten }, { address: "bob@example.org" }] })
+      yield* noted([alone, among].map(({ email_id }) => visit(email_id)))
+      assert.deepStrictEqual(
+        [yield* alone.seen, yield* among.seen],
+        [
+          [0, 0],
+          [1, 0],
+        ],
+      )
+    }).pipe(Effect.provide(EventStore.layerMemory())),
+  )
+
+  it.effect("to mail that takes no more of them do not ask for its history again", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const full = Layer.mock(EventStore)({
+        commit: ((_: unknown, ref: { readonly stream_id: string }) => {
+          asked.push(ref.stream_id)
+          return Effect.fail(new NothingNew())
+        }) as never,
+      })
+      const [one, other] = [id("EmailId"), id("EmailId")]
+      const crowd = Array.from({ length: Visits.VISITS_AT_ONCE * 10 }, () => visit(one))
+      yield* noted([...crowd, visit(one, { url: "https://shop.test/" }), visit(other)]).pipe(Effect.provide(full))
+      assert.isAtMost(asked.filter((each) => each === one).length, Visits.VISITS_AT_ONCE + 1)
+      assert.include(asked, other)
+      assert.include(asked.slice(-2), one)
+    }),
+  )
+
+  it.effect("that a database in trouble loses stop neither those after them nor the service", () =>
+    Effect.gen(function* () {
+      const written: Array<string> = []
+      let tries = 0
+      const troubled = Layer.mock(EventStore)({
+        commit: ((_: unknown, ref: { readonly stream_id: string }) => {
+          if (++tries <= Visits.VISITS_AT_ONCE * 2) return Effect.die("no database")
+          written.push(ref.stream_id)
+          return Effect.succeed(Email.initial)
+        }) as never,
+      })
+      const last = id("EmailId")
+      const lost = Array.from({ length: Visits.VISITS_AT_ONCE * 2 }, () => visit(id("EmailId")))
+      yield* noted([...lost, visit(last)]).pipe(Effect.provide(troubled))
+      assert.deepStrictEqual(written, [last])
+    }),
+  )
+
+  it.effect("are told of by the first that is lost, and from then on by their number", () =>
+    Effect.gen(function* () {
+      const said: Array<unknown> = []
+      const logger = Logger.make(({ cause, message }) => {
+        const [words, fields] = message as ReadonlyArray<unknown>
+        said.push(Cause.pretty(cause).includes("no database") ? words : fields)
+      })
+      let tries = 0
+      const away = Layer.mock(EventStore)({
+        commit: (() =>
+          Effect.andThen(
+            Effect.sync(() => tries++),
+            Effect.die("no database"),
+          )) as never,
+      })
+      const lose = (times: number) =>
+        Effect.gen(function* () {
+          const { note } = yield* Visits.Visits
+          const all = tries + times
+          for (let n = 0; n < times; n++) note(visit(id("EmailId")))
+          yield* Effect.repeat(Effect.yieldNow, { until: () => tries === all })
+          yield* TestClock.adjust("1 second")
+        })
+      yield* Effect.gen(function* () {
+        yield* lose(100)
+        yield* lose(50)
+        assert.deepStrictEqual(said, ["opens and clicks cannot be written down"])
+        yield* TestClock.adjust("58 seconds")
+        assert.deepStrictEqual(said.slice(1), [{ lost: 150 }])
+        yield* lose(7)
+        yield* TestClock.adjust("59 seconds")
+        // Nothing more is lost, and nothing more is said; till it begins anew.
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual(said.slice(2), [{ lost: 7 }])
+        yield* lose(3)
+      }).pipe(Effect.provide(Visits.layer.pipe(Layer.provide(away))), Effect.provide(Logger.layer([logger])))
+      // Nor are those forgotten at the end.
+      assert.deepStrictEqual(said.slice(3), ["opens and clicks cannot be written down", { lost: 3 }])
+    }),
+  )
+
+  it.effect("beyond what can wait are forgotten at once", () =>
+    Effect.gen(function* () {
+      const { layer, written } = counting()
+      const crowd = Array.from({ length: Visits.MAX_VISITS_WAITING + 100 }, (_, n) =>
+        visit(id("EmailId"), { ip: `198.51.100.${n % 200}` }),
+      )
+      yield* noted(crowd).pipe(Effect.provide(layer))
+      assert.lengthOf(written, Visits.MAX_VISITS_WAITING)
+    }),
+  )
+})

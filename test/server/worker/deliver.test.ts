@@ -1,0 +1,348 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Domain from "@waybill/domain/domain/Domain"
+import * as Email from "@waybill/domain/email/Email"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Leases from "@waybill/store/outbox/Leases"
+import * as Reclaim from "@waybill/store/outbox/Reclaim"
+import * as Suppressions from "@waybill/store/readmodels/Suppressions"
+import { Clock, Duration, Effect, Layer, Option } from "effect"
+import { dkimVerify } from "mailauth/lib/dkim/verify.js"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { World } from "../../support/world.ts"
+
+const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
+
+/** A server and a worker that relays to it. */
+const relayed = Effect.fnUntraced(function* (
+  options: SmtpServer.Options = {},
+  over: Parameters<typeof Delivery.worker>[2] = {},
+) {
+  const { url } = yield* Database.Fresh
+  const server = yield* SmtpServer.listen(options)
+  yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }, over))
+  return server
+})
+
+const rowOf = Effect.fnUntraced(function* (ref: Delivery.Ref) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{
+    readonly ready: boolean
+    readonly lease_token: string | null
+    readonly ahead_ms: number
+  }>`SELECT ready, lease_token, (extract(epoch FROM available_at - now()) * 1000)::float8 AS ahead_ms
+    FROM outbox WHERE id = ${ref.stream_id}`)
+  return rows[0]
+})
+
+/** A second key that signs, as DNS would have it. */
+const showEd25519 = Effect.fnUntraced(function* (from: Delivery.Sender) {
+  yield* Delivery.ed25519(from)
+  const { commit } = yield* EventStore
+  const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+  yield* Effect.orDie(
+    commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, Domain.verifyReserved(now)),
+  )
+})
+
+/** A process that holds it dies, so many times, whatever pause it was given; then its time has come again. */
+const lose = Effect.fnUntraced(function* (ref: Delivery.Ref, times: number) {
+  const sql = yield* PgClient.PgClient
+  const paused: Array<number> = []
+  for (let n = 0; n < times; n++) {
+    yield* Effect.orDie(sql`
+      UPDATE outbox SET lease_token = 'lost', lease_owner = 'prc_dead', lease_until = now() + interval '1 minute',
+        held_until = NULL WHERE id = ${ref.stream_id}`)
+    yield* Reclaim.reclaim(yield* Leases.ofOwner("prc_dead"))
+    const row = yield* rowOf(ref)
+    assert.isNull(row?.lease_token)
+    paused.push(row?.ready === true ? 0 : Math.ceil((row?.ahead_ms ?? 0) / 1_000))
+  }
+  yield* Effect.orDie(
+    sql`UPDATE outbox SET ready = true, held_until = NULL, available_at = now() WHERE id = ${ref.stream_id}`,
+  )
+  return paused
+})
+
+layer(World, { excludeTestServices: true })("a worker", (it) => {
+  it.effect("delivers what was accepted, once, signed, and the timeline tells it", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed()
+      const from = yield* Delivery.sender()
+      const ref = yield* Delivery.accept(from)
+      const { state } = yield* Delivery.settled(ref)
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+      assert.strictEqual(yield* rowOf(ref), undefined)
+      const [mail, ...more] = server.mails
+      assert.deepStrictEqual([mail?.to, mail?.messageId, more], [["ana@example.org"], `${ref.stream_id}@acme.test`, []])
+      const [local = ""] = (mail?.from ?? "").split("@")
+      const bounced = Option.getOrThrow(ReturnPath.verify(Delivery.RETURN_PATH.secretKey, local))
+      assert.deepStrictEqual(bounced, { emailId: ref.stream_id, recipientIndex: 0 })
+      const record = `v=DKIM1; k=rsa; p=${from.public_key}`
+      const verdict = yield* Effect.promise(() =>
+        dkimVerify(mail?.bytes ?? Buffer.alloc(0), { resolver: () => Promise.resolve([[record]]) }),
+      )
+      assert.strictEqual(verdict.results[0]?.status.result, "pass")
+      const smtp = state._tag === "Message" ? state.recipients[0]?.smtp : null
+      assert.deepStrictEqual([smtp?.code, smtp?.mx, smtp?.response], [250, "127.0.0.1", "OK queued as 1"])
+    }),
+  )
+
+  it.effect("lets one bounced recipient harm nobody else", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed({
+        script: ({ line, phase }) => (phase === "rcpt" && /bob/u.test(line) ? "550 5.1.1 no such user" : undefined),
+      })
+      const from = yield* Delivery.sender()
+      const ref = yield* Delivery.accept(from, to("ana@example.org", "bob@example.org", "cy@example.org"))
+      const { state } = yield* Delivery.settled(ref)
+      assert.deepStrictEqual(state._tag === "Message" && state.recipients.map(({ status }) => status), [
+        "delivered",
+        "bounced",
+        "delivered",
+      ])
+      assert.deepStrictEqual(server.mails[0]?.to, ["ana@example.org", "cy@example.org"])
+      const suppressed = yield* Suppressions.list({ account_id: from.account_id, limit: 10 })
+      assert.deepStrictEqual(
+        suppressed.map((record) => (record as { email: string }).email),
+        ["bob@example.org"],
+      )
+      const again = yield* Delivery.accept(from, to("bob@example.org", "ana@example.org"))
+      yield* Delivery.settled(again)
+      assert.deepStrictEqual((yield* Delivery.timeline(again)).toSorted(), [
+        "EmailDelivered",
+        "EmailQueued",
+        "EmailSuppressed",
+      ])
+      assert.deepStrictEqual(server.mails[1]?.to, ["ana@example.org"])
+    }),
+  )
+
+  it.effect("tries again who was deferred, and nobody else", () =>
+    Effect.gen(function* () {
+      let refusals = 2
+      const server = yield* relayed(
+        {
+          script: ({ line, phase }) =>
+            phase === "rcpt" && /bob/u.test(line) && refusals-- > 0 ? "451 4.3.0 not now" : undefined,
+        },
+        { nextAttempt: Delivery.soon },
+      )
+      const from = yield* Delivery.sender()
+      const ref = yield* Delivery.accept(from, to("ana@example.org", "bob@example.org"))
+      yield* Delivery.settled(ref)
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), [
+        "EmailQueued",
+        "EmailDelivered",
+        "EmailDeferred",
+        "EmailDeferred",
+        "EmailDelivered",
+      ])
+      assert.deepStrictEqual(
+        server.mails.map((mail) => mail.to),
+        [["ana@example.org"], ["bob@example.org"]],
+      )
+      // The same mail to the last byte, as a retry must be.
+      assert.deepStrictEqual(server.mails[0]?.bytes, server.mails[1]?.bytes)
+    }),
+  )
+
+  it.effect("gives up after the last attempt, keeping what the server said", () =>
+    Effect.gen(function* () {
+      yield* relayed(
+        { script: ({ phase }) => (phase === "rcpt" ? "451 4.3.0 never" : undefined) },
+        { nextAttempt: Delivery.soon },
+      )
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const { state } = yield* Delivery.settled(ref)
+      const [recipient] = state._tag === "Message" ? state.recipients : []
+      assert.deepStrictEqual(
+        [recipient?.status, recipient?.attempts, recipient?.smtp?.category, recipient?.smtp?.response],
+        ["failed", 4, "expired", "never"],
+      )
+    }),
+  )
+
+  it.effect("sends nothing from a domain that was removed meanwhile", () =>
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen()
+      const { url } = yield* Database.Fresh
+      const from = yield* Delivery.sender()
+      const ref = yield* Delivery.accept(from, to("ana@example.org", "bob@example.org"))
+      const store = yield* EventStore
+      const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+      yield* Effect.orDie(
+        store.commit(Domain, { account_id: from.account_id, stream_id: from.domain_id }, Domain.remove(now)),
+      )
+      yield* Layer.build(Delivery.worker(url, { relay: Delivery.relay(server) }))
+      const { state } = yield* Delivery.settled(ref)
+      assert.deepStrictEqual(
+        state._tag === "Message" && state.recipients.map(({ smtp, status }) => [status, smtp?.category]),
+        [
+          ["failed", "domain_removed"],
+          ["failed", "domain_removed"],
+        ],
+      )
+      assert.strictEqual(server.connections().opened, 0)
+    }),
+  )
+
+  it.effect("sends nothing that was canceled in time", () =>
+    Effect.gen(function* () {
+      const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+      const from = yield* Delivery.sender()
+      const ref = yield* Delivery.accept(from, { scheduled_at: Timestamp.plus(now, 1_000) })
+      const store = yield* EventStore
+      yield* Effect.orDie(store.commit(Email, ref, Email.cancel(now)))
+      const after = yield* Delivery.accept(from, { scheduled_at: Timestamp.plus(now, 1_200) })
+      // Not before: a slow machine would come to cancel what it has sent.
+      const server = yield* relayed()
+      yield* Delivery.settled(after)
+      assert.deepStrictEqual(
+        server.mails.map((mail) => mail.messageId),
+        [`${after.stream_id}@acme.test`],
+      )
+      assert.strictEqual(yield* rowOf(ref), undefined)
+    }),
+  )
+
+  it.effect("defers what it cannot sign, and never sends it unsigned", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed()
+      const from = yield* Delivery.sender("nokey.test", undefined, false)
+      // Nor with the second signature alone.
+      yield* showEd25519(from)
+      const ref = yield* Delivery.accept(from)
+      const { state } = yield* Delivery.until(Delivery.history(ref), ({ version }) => version > 1)
+      const [recipient] = state._tag === "Message" ? state.recipients : []
+      assert.deepStrictEqual([recipient?.status, recipient?.smtp?.category], ["deferred", "signing"])
+      assert.strictEqual(server.connections().opened, 0)
+    }),
+  )
+
+  it.effect("waits for no second key: one that is lost leaves the signature that counts", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed()
+      const from = yield* Delivery.sender()
+      yield* showEd25519(from)
+      const sql = yield* PgClient.PgClient
+      yield* Effect.orDie(sql`DELETE FROM secrets WHERE id = ${from.domain_id} AND purpose = 'dkim:wbe1'`)
+      yield* Delivery.settled(yield* Delivery.accept(from))
+      const mail = server.mails[0]?.bytes.toString() ?? ""
+      assert.deepStrictEqual(mail.match(/^DKIM-Signature: .*?;/gmu), ["DKIM-Signature: v=1;"])
+      assert.match(mail, /^ s=wb1;/mu)
+    }),
+  )
+
+  it.effect("fails a message whose content is gone", () =>
+    Effect.gen(function* () {
+      yield* relayed()
+      const gone = { sha256: "f".repeat(64), has_html: false, has_text: true, attachments: [] }
+      const ref = yield* Delivery.accept(yield* Delivery.sender(), { content: gone })
+      const { state } = yield* Delivery.settled(ref)
+      const [recipient] = state._tag === "Message" ? state.recipients : []
+      assert.deepStrictEqual([recipient?.status, recipient?.smtp?.category], ["failed", "content_expired"])
+    }),
+  )
+
+  it.effect("suppresses a full mailbox at its third bounce, not before", () =>
+    Effect.gen(function* () {
+      yield* relayed({ script: ({ phase }) => (phase === "rcpt" ? "552 5.2.2 mailbox full" : undefined) })
+      const from = yield* Delivery.sender()
+      const suppressedAfter = Effect.gen(function* () {
+        yield* Delivery.settled(yield* Delivery.accept(from, to("Full@example.org")))
+        return (yield* Suppressions.list({ account_id: from.account_id, limit: 10 })).length
+      })
+      assert.deepStrictEqual([yield* suppressedAfter, yield* suppressedAfter, yield* suppressedAfter], [0, 0, 1])
+      const store = yield* EventStore
+      const { state } = yield* store.load(Suppression, { account_id: from.account_id, stream_id: "full@example.org" })
+      assert.strictEqual(state._tag === "Suppressed" && state.reason, "hard_bounce")
+    }),
+  )
+
+  it.effect("leaves a site alone that asks for a pause: no attempt is counted, and none is made", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed({ script: ({ phase }) => (phase === "mail" ? "421 4.7.0 slow down" : undefined) })
+      const from = yield* Delivery.sender()
+      const refs = yield* Effect.forEach(Array.from({ length: 20 }), () => Delivery.accept(from), { concurrency: 5 })
+      for (const ref of refs) {
+        const row = yield* Delivery.until(rowOf(ref), (row) => row?.lease_token === null && !row.ready)
+        assert.isAbove(row?.ahead_ms ?? 0, 500)
+      }
+      const { opened } = server.connections()
+      yield* Effect.sleep(Duration.millis(700))
+      assert.strictEqual(server.connections().opened, opened)
+      let told = 0
+      for (const ref of refs) {
+        const { history, state } = yield* Delivery.history(ref)
+        const [recipient] = state._tag === "Message" ? state.recipients : []
+        assert.strictEqual(recipient?.attempts, 0)
+        if (history.length === 1) continue
+        told++
+        assert.deepInclude(recipient, { status: "deferred" })
+        assert.deepInclude(recipient?.smtp, { code: 421, response: "slow down" })
+        assert.strictEqual(history.length, 2)
+      }
+      // Whoever was told so by the server says so; the others only waited.
+      assert.isAtLeast(told, 1)
+    }),
+  )
+
+  it.effect("keeps a pause for one recipient while the log learns of another", () =>
+    Effect.gen(function* () {
+      const server = yield* relayed({
+        script: ({ line, phase }) =>
+          phase === "rcpt" && /bob/u.test(line) ? "450 4.7.1 too many messages from you" : undefined,
+      })
+      const ref = yield* Delivery.accept(yield* Delivery.sender(), to("ana@example.org", "bob@example.org"))
+      yield* Delivery.until(Delivery.history(ref), ({ version }) => version > 1)
+      const row = yield* Delivery.until(rowOf(ref), (row) => row?.lease_token === null)
+      assert.isFalse(row?.ready)
+      assert.isAbove(row?.ahead_ms ?? 0, 30_000)
+      assert.strictEqual(server.mails.length, 1)
+    }),
+  )
+
+  it.effect(
+    "does not count against a mail what the deaths of its workers cost, and lets it wait when they are many",
+    () =>
+      Effect.gen(function* () {
+        const from = yield* Delivery.sender("unlucky.test")
+        const [unlucky, deadly] = [yield* Delivery.accept(from), yield* Delivery.accept(from)]
+        const [first, second, third = 0, fourth = 0, ...more] = yield* lose(unlucky, Reclaim.MAX_LOST - 1)
+        assert.deepStrictEqual([first, second], [0, 0])
+        assert.isTrue(third >= 25 && third <= 90, `${third}`)
+        assert.isTrue(fourth >= 115 && fourth <= 360, `${fourth}`)
+        assert.isAbove(more.at(-1) ?? 0, 5 * 3_600)
+        yield* lose(deadly, Reclaim.MAX_LOST)
+        const counted: Array<number> = []
+        let refused = false
+        const server = yield* relayed(
+          {
+            script: ({ phase }) => {
+              if (refused || phase !== "rcpt") return undefined
+              refused = true
+              return "450 4.2.0 later"
+            },
+          },
+          {
+            nextAttempt: (attempt) => {
+              counted.push(attempt)
+              return Duration.millis(50)
+            },
+          },
+        )
+        const found = yield* Effect.forEach([unlucky, deadly], (ref) => Delivery.settled(ref))
+        assert.deepStrictEqual(
+          found.map(({ state }) => (state._tag === "Message" ? state.recipients[0]?.status : undefined)),
+          ["delivered", "failed"],
+        )
+        assert.deepStrictEqual([counted, server.mails.length], [[1], 1])
+      }),
+  )
+})

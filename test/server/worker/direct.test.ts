@@ -1,0 +1,235 @@
+import { assert, layer } from "@effect/vitest"
+import * as Domain from "@waybill/domain/domain/Domain"
+import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
+import * as Dns from "@waybill/mail/dns/Dns"
+import * as MtaSts from "@waybill/mail/dns/MtaSts"
+import * as Network from "@waybill/mail/dns/Network"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Duration, Effect, Exit, Layer, Option, Result, Scope } from "effect"
+import { dkimVerify } from "mailauth/lib/dkim/verify.js"
+import * as dns from "node:dns/promises"
+import * as domains from "../../../apps/server/src/operate/domains.ts"
+import { Instance } from "../../../apps/server/src/http/Instance.ts"
+import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
+import * as Worker from "../../../apps/server/src/worker/Worker.ts"
+import { pair } from "../../mail/smtp/mxPair.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { World } from "../../support/world.ts"
+
+const allowed = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
+const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
+
+/** A worker that delivers to the servers that the test's own DNS names. */
+const direct = Effect.fnUntraced(function* (
+  world: Effect.Success<ReturnType<typeof pair>>,
+  over: Partial<Worker.Options<never, never, never>["delivery"]> = {},
+) {
+  const { url } = yield* Database.Fresh
+  const transport = DirectTransport.layer({
+    name: "waybill.test",
+    port: world.port,
+    allowed,
+    ca: SmtpServer.authority,
+  }).pipe(
+    Layer.provide(MtaSts.MtaSts.layerTest({})),
+    Layer.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 20_000, query_tries: 1 })),
+  )
+  yield* Layer.build(
+    Worker.layer({
+      url,
+      delivery: { returnPath: Delivery.RETURN_PATH, nextAttempt: Delivery.soon, ...over },
+    }).pipe(Layer.provide(Transports.Transports.layer("direct", { direct: transport }))),
+  )
+})
+
+const recipients = (ref: Delivery.Ref) =>
+  Effect.map(Delivery.settled(ref), ({ state }) => (state._tag === "Message" ? state.recipients : []))
+
+layer(World, { excludeTestServices: true })("a worker that delivers by itself", (it) => {
+  it.effect("finds each domain's servers, takes the second where the first refuses, and signs what DNS verifies", () =>
+    Effect.gen(function* () {
+      const world = yield* pair(
+        { script: ({ phase }) => (phase === "greeting" ? "554 5.3.2 not here" : undefined) },
+        { starttls: SmtpServer.selfSigned },
+      )
+      yield* direct(world)
+      // The pair's domain receives; the sender's only has to publish its key.
+      const from = yield* Delivery.sender("sender.test")
+      world.dns.set("wb1._domainkey.sender.test", { TXT: [`v=DKIM1; k=rsa; p=${from.public_key}`] })
+      const ref = yield* Delivery.accept(from, to("ana@acme.test", "ben@acme.test", "cy@gone.test"))
+      const [ana, ben, cy] = yield* recipients(ref)
+      for (const recipient of [ana, ben]) {
+        assert.strictEqual(recipient?.status, "delivered")
+        assert.deepInclude(recipient?.smtp, { code: 250, mx: "mx2.acme.test", tls: "TLSv1.3" })
+      }
+      assert.deepStrictEqual([cy?.status, cy?.smtp?.category], ["bounced", "bad_domain"])
+      assert.deepStrictEqual(
+        world.mx2.mails.map((mail) => mail.to),
+        [["ana@acme.test", "ben@acme.test"]],
+      )
+      assert.strictEqual(world.mx1?.mails.length, 0)
+
+      // The domain's servers may speak of its own recipients, and of nobody else's.
+      const [local = ""] = (world.mx2.mails[0]?.from ?? "").split("@")
+      assert.deepStrictEqual(
+        ReturnPath.verify(Delivery.RETURN_PATH.secretKey, local),
+        Option.some({ emailId: ref.stream_id, recipientIndex: 0, scope: "domain" as const }),
+      )
+
+      const resolver = new dns.Resolver()
+      resolver.setServers([world.dns.server])
+      const verdict = yield* Effect.promise(() =>
+        dkimVerify(world.mx2.mails[0]?.bytes ?? Buffer.alloc(0), {
+          resolver: (name) => resolver.resolveTxt(name),
+          strict: true,
+        }),
+      )
+      assert.deepStrictEqual(
+        verdict.results.map(({ signingDomain, status }) => [signingDomain, status.result]),
+        [["sender.test", "pass"]],
+      )
+    }),
+  )
+
+  it.effect("signs by both keys of a domain while DNS shows both, and by RSA alone when the second went", () =>
+    Effect.gen(function* () {
+      const world = yield* pair({})
+      yield* direct(world)
+      const from = yield* Delivery.sender("two-keys.test")
+      world.dns.set("wb1._domainkey.two-keys.test", { TXT: [`v=DKIM1; k=rsa; p=${from.public_key}`] })
+      const looksAtDns = domains.check(from.account_id, from.domain_id).pipe(
+        Effect.provide(Dns.Dns.layer({ servers: [world.dns.server], query_timeout_ms: 20_000, query_tries: 1 })),
+        Effect.provideService(Instance, {
+          transport: "direct",
+          returnPath: null,
+          allowedNetworks: [],
+          tracks: false,
+          trackingHost: null,
+        }),
+      )
+      const resolver = new dns.Resolver()
+      resolver.setServers([world.dns.server])
+      /** What a receiver makes of the next mail, signature by signature from the top. */
+      const next = Effect.gen(function* () {
+        yield* Delivery.settled(yield* Delivery.accept(from, to("ana@acme.test")))
+        const bytes = world.mx1?.mails.at(-1)?.bytes ?? Buffer.alloc(0)
+        const { results } = yield* Effect.promise(() =>
+          dkimVerify(bytes, { resolver: (name) => resolver.resolveTxt(name), strict: true }),
+        )
+        return results.map(({ algo, selector, status }) => `${selector} ${algo} ${status.result}`)
+      })
+      const one = yield* Delivery.ed25519(from)
+      assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass"])
+      world.dns.set(one.name, one.zone)
+      yield* looksAtDns
+      assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass", "wbe1 ed25519-sha256 pass"])
+
+      const two = yield* Delivery.ed25519(from, "wbe2")
+      yield* looksAtDns
+      assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass", "wbe1 ed25519-sha256 pass"])
+      world.dns.set(two.name, two.zone)
+      yield* looksAtDns
+      assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass", "wbe2 ed25519-sha256 pass"])
+
+      world.dns.set(two.name, "SERVFAIL")
+      yield* looksAtDns
+      assert.strictEqual((yield* next).length, 2)
+      world.dns.remove(two.name)
+      yield* looksAtDns
+      assert.deepStrictEqual(yield* next, ["wb1 rsa-sha256 pass"])
+      const { state } = yield* EventStore.use((store) =>
+        store.load(Domain, { account_id: from.account_id, stream_id: from.domain_id }),
+      )
+      assert.deepInclude(state, { status: "verified" })
+    }),
+  )
+
+  it.effect("waits while a domain's DNS is in trouble, and delivers once it is back", () =>
+    Effect.gen(function* () {
+      const world = yield* pair({})
+      let asked = 0
+      world.dns.set("ill.test", (_, type) => {
+        if (type === "MX" && asked++ < 2) return "SERVFAIL"
+        return { MX: [[10, "mx1.acme.test"]] }
+      })
+      yield* direct(world)
+      const ref = yield* Delivery.accept(yield* Delivery.sender("patient.test"), to("ana@ill.test"))
+      const [ana] = yield* recipients(ref)
+      assert.strictEqual(ana?.status, "delivered")
+      const timeline = yield* Delivery.timeline(ref)
+      assert.deepStrictEqual([timeline[1], timeline.at(-1)], ["EmailDeferred", "EmailDelivered"])
+      assert.strictEqual(world.mx1?.counts.get(`${ref.stream_id}@patient.test`), 1)
+    }),
+  )
+
+  it.effect("keeps what servers have said when it loses patience with one that says nothing, and sends it once", () =>
+    Effect.gen(function* () {
+      const refused = new Set<string>()
+      const silent = new Set<string>()
+      const once = (seen: Set<string>, line: string) => seen.size < seen.add(line).size
+      const world = yield* pair({
+        script: ({ line, phase }) => {
+          if (phase !== "rcpt") return undefined
+          // Ben is asked about again in a transaction of his own, and there it hangs.
+          if (/ben/u.test(line) && once(refused, line)) return "452 4.5.3 too many recipients"
+          return /ben|cy/u.test(line) && once(silent, line) ? "hang" : undefined
+        },
+      })
+      world.dns.set("tar.test", { MX: [[10, "mx1.acme.test"]] })
+      yield* direct(world, { attemptLimit: Duration.seconds(3) })
+      const from = yield* Delivery.sender("hurried.test")
+      const ref = yield* Delivery.accept(from, to("ana@acme.test", "ben@acme.test", "cy@tar.test"))
+      const found = yield* recipients(ref)
+      assert.deepStrictEqual(
+        found.map(({ attempts, status }) => [status, attempts]),
+        [
+          ["delivered", 1],
+          ["delivered", 2],
+          ["delivered", 2],
+        ],
+      )
+      const taken = world.mx1?.mails.flatMap((mail) => mail.to) ?? []
+      assert.deepStrictEqual(taken.toSorted(), ["ana@acme.test", "ben@acme.test", "cy@tar.test"])
+      assert.deepStrictEqual((yield* Delivery.timeline(ref)).slice(0, 4), [
+        "EmailQueued",
+        "EmailDelivered",
+        "EmailDeferred",
+        "EmailDeferred",
+      ])
+    }),
+  )
+
+  it.effect("keeps what servers have said when it has to stop before another has answered", () =>
+    Effect.gen(function* () {
+      const silent = new Set<string>()
+      const world = yield* pair({
+        script: ({ line, phase }) =>
+          phase === "rcpt" && /cy/u.test(line) && silent.size < silent.add(line).size ? "hang" : undefined,
+      })
+      world.dns.set("tar.test", { MX: [[10, "mx1.acme.test"]] })
+      const scope = yield* Scope.fork(yield* Effect.scope)
+      yield* Scope.provide(direct(world, { stopWithin: "2 seconds" }), scope)
+      const from = yield* Delivery.sender("stopped.test")
+      const ref = yield* Delivery.accept(from, to("ana@acme.test", "cy@tar.test"))
+      yield* Delivery.until(
+        Effect.sync(() => [silent.size, world.mx1?.mails.length]),
+        ([hanging, taken]) => hanging === 1 && taken === 1,
+      )
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered", "EmailAttemptLost"])
+      yield* direct(world)
+      const found = yield* recipients(ref)
+      assert.deepStrictEqual(
+        found.map(({ attempts, status }) => [status, attempts]),
+        [
+          ["delivered", 1],
+          ["delivered", 2],
+        ],
+      )
+      assert.strictEqual(world.mx1?.mails.length, 2)
+    }),
+  )
+})

@@ -1,0 +1,215 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import type { Address } from "@waybill/domain/values/Address"
+import * as Email from "@waybill/domain/email/Email"
+import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
+import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as StoreDatabase from "@waybill/store/postgres/Database"
+import * as Leases from "@waybill/store/outbox/Leases"
+import { Processes } from "@waybill/store/outbox/Processes"
+import { LeaseLost } from "@waybill/store/commit/Commit"
+import { Duration, Effect, Fiber, Latch, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as ClaimedRows from "../../../apps/server/src/worker/ClaimedRows.ts"
+import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
+import { settle } from "../../../apps/server/src/worker/delivery/settle.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { id, queued } from "../../support/history.ts"
+import * as WallClock from "../../support/wallClock.ts"
+
+/** A row that this process works on and never finishes. */
+const flight = Effect.fnUntraced(function* (flights: ClaimedRows.Flights, id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`
+    INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
+    VALUES (${id}, 'acc', 'delivery', ${id}, now(), true, '{}', 'mine', now() + interval '1 minute', 'prc_1')`)
+  const row = (yield* Leases.ofOwner("prc_1")).find((row) => row.id === id)
+  if (row === undefined) return yield* Effect.die(new Error("no such row"))
+  const added = flights.add(row, yield* SteadyClock.millis)
+  added.fiber = yield* Effect.forkChild(Effect.never, { startImmediately: true })
+  return added
+})
+
+/** Nobody ever had a reason to take this process for dead. */
+const always = () => -Infinity
+
+const isDropped = ({ fiber }: ClaimedRows.Flight) => fiber?.pollUnsafe() !== undefined
+
+const statement = (text: string) => Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(sql.unsafe(text)))
+
+/** One connection, so that whoever asks is answered after all that was asked before. */
+const OneConnection = Layer.unwrap(
+  Effect.map(Database.Fresh, ({ url }) => StoreDatabase.layer({ url, connections: 1 })),
+).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
+
+/** Virtual time for pauses: no second passes before the database has answered what was asked in the one before. */
+const pass = (millis: number) =>
+  Effect.gen(function* () {
+    for (let passed = 0; passed < millis; passed += 1_000) {
+      yield* TestClock.adjust(Duration.millis(1_000))
+      yield* statement("SELECT 1")
+    }
+  })
+
+/** At this very moment of virtual time, however long a busy database takes to say whose the row is. */
+const until = (isSo: () => boolean) =>
+  Effect.promise(async () => {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10))
+  })
+const dropped = (lost: ClaimedRows.Flight) => until(() => isDropped(lost))
+
+layer(OneConnection)("work under a lease", (it) => {
+  it.effect("goes on as long as it is renewed", () =>
+    Effect.gen(function* () {
+      const flights = ClaimedRows.make()
+      const one = yield* flight(flights, "renewed")
+      yield* Effect.forkChild(ClaimedRows.keepLeases(flights, always))
+      yield* pass(200_000)
+      assert.isFalse(isDropped(one))
+      yield* ClaimedRows.abort(one)
+    }),
+  )
+
+  it.effect("goes on, though the clock on the wall is set past the lease's end", () =>
+    Effect.gen(function* () {
+      const flights = ClaimedRows.make()
+      const one = yield* flight(flights, "set forward")
+      yield* Effect.forkChild(WallClock.whenSet(600_000)(ClaimedRows.keepLeases(flights, always)))
+      yield* pass(30_000)
+      assert.isFalse(isDropped(one))
+      yield* ClaimedRows.abort(one)
+    }),
+  )
+
+  it.effect("is dropped at the next renewal once somebody else has the row", () =>
+    Effect.gen(function* () {
+      const flights = ClaimedRows.make()
+      const [kept, lost] = [yield* flight(flights, "kept"), yield* flight(flights, "lost")]
+      yield* Effect.forkChild(ClaimedRows.keepLeases(flights, always))
+      yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'lost'")
+      yield* pass(22_000)
+      yield* dropped(lost)
+      assert.isFalse(isDropped(kept))
+    }),
+  )
+
+  it.effect("is asked about at once when others could have taken this process for dead", () =>
+    Effect.gen(function* () {
+      const flights = ClaimedRows.make()
+      const [kept, lost] = [yield* flight(flights, "kept again"), yield* flight(flights, "taken")]
+      let since = yield* SteadyClock.millis
+      yield* Effect.forkChild(ClaimedRows.keepLeases(flights, () => since))
+      yield* pass(2_000)
+      yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'taken'")
+      since = yield* SteadyClock.millis
+      yield* pass(2_000)
+      yield* dropped(lost)
+      assert.isFalse(isDropped(kept))
+      assert.isAtLeast(kept.leased_at, since)
+    }),
+  )
+
+  it.effect("is dropped before the lease ends when the database cannot be asked", () =>
+    Effect.gen(function* () {
+      const flights = ClaimedRows.make()
+      const [one, settling] = [yield* flight(flights, "unasked"), yield* flight(flights, "unasked, settling")]
+      settling.phase = "settling"
+      yield* Effect.forkChild(ClaimedRows.keepLeases(flights, always))
+      yield* statement("ALTER TABLE outbox RENAME TO gone")
+      yield* pass(50_000)
+      assert.isFalse(isDropped(one))
+      yield* pass(8_000)
+      assert.isTrue(isDropped(one))
+      // It sends nothing any more, and its commit tells whether the lease has passed on.
+      assert.isFalse(isDropped(settling))
+      yield* ClaimedRows.abort(settling)
+      yield* statement("ALTER TABLE gone RENAME TO outbox")
+    }),
+  )
+
+  it.effect("that was lost while it was still prepared is not begun", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const prepared = yield* Latch.make()
+      const begun: Array<boolean> = []
+      const processes = Processes.of({
+        id: "prc_slow",
+        isSeen: () => true,
+        trustedSince: always,
+        noteWorkers: () => Effect.void,
+      })
+      const work = (job: Pipeline.Job) => Effect.sync(() => void begun.push(job.start()))
+      yield* sql`
+        INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload)
+        VALUES ('slow', 'acc', 'domain_check', 'slow', now(), true, '{}')`
+      const { inFlight } = yield* Pipeline.make({
+        kind: "domain_check",
+        prepare: (jobs) => Effect.as(prepared.await, jobs.map(work)),
+      }).pipe(
+        Effect.provideService(Processes, processes),
+        Effect.provideService(
+          EventStore,
+          EventStore.of({
+            load: () => Effect.die("not asked"),
+            state: () => Effect.die("not asked"),
+            commit: () => Effect.die("not asked"),
+            feed: () => Effect.die("not asked"),
+            transact: () => Effect.die("not asked"),
+          }),
+        ),
+      )
+      yield* until(() => inFlight() === 1)
+      yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'slow'")
+      yield* pass(22_000)
+      yield* prepared.open
+      yield* until(() => begun.length === 1)
+      assert.deepStrictEqual(begun, [false])
+      yield* statement("DELETE FROM outbox WHERE id = 'slow'")
+    }).pipe(Effect.scoped, Effect.orDie),
+  )
+
+  it.effect("is left to the commit that settles it", () =>
+    Effect.gen(function* () {
+      const flights = ClaimedRows.make()
+      const one = yield* flight(flights, "settling")
+      one.phase = "settling"
+      yield* Effect.forkChild(ClaimedRows.keepLeases(flights, always))
+      yield* statement("DELETE FROM outbox WHERE id = 'settling'")
+      yield* pass(22_000)
+      assert.isFalse(isDropped(one))
+      if (one.fiber !== undefined) yield* Fiber.interrupt(one.fiber)
+    }),
+  )
+
+  it.effect("keeps its outcome for as long as the database is away", () =>
+    Effect.gen(function* () {
+      const { row } = yield* flight(ClaimedRows.make(), "learnt")
+      let tries = 0
+      const store = EventStore.of({
+        load: () => Effect.die("not asked"),
+        state: () => Effect.die("not asked"),
+        commit: () => Effect.die("not asked"),
+        feed: () => Effect.die("not asked"),
+        transact: () => (++tries < 100 ? Effect.die(new Error("away")) : Effect.fail(new LeaseLost({ id: row.id }))),
+      })
+      const message = Email.evolve(Email.initial, queued(id("EmailId"))) as Email.Message
+      const outcome = {
+        _tag: "Failed",
+        recipient: "ana@example.org" as Address,
+        words: DeliveryOutcome.SILENCE,
+      } as const
+      const judgement = { outcomes: [outcome], complained: [], suppress: [], doubtful: [], held_until: null }
+      const job = { row, start: () => true, giveBack: Effect.void, settle: () => {}, lastWords: () => Effect.never }
+      const settling = yield* settle(job, message, judgement).pipe(
+        Effect.provideService(EventStore, store),
+        Effect.forkChild({ startImmediately: true }),
+      )
+      yield* TestClock.adjust("10 minutes")
+      assert.isUndefined(settling.pollUnsafe())
+      yield* TestClock.adjust("10 minutes")
+      yield* Fiber.join(settling)
+      assert.strictEqual(tries, 100)
+    }),
+  )
+})

@@ -1,0 +1,319 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import * as Email from "@waybill/domain/email/Email"
+import * as Transport from "@waybill/mail/transport/Transport"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Leases from "@waybill/store/outbox/Leases"
+import { Processes } from "@waybill/store/outbox/Processes"
+import { Duration, Effect, Exit, Layer, Result, Scope } from "effect"
+import { MAX_LARGE_BYTES } from "../../../apps/server/src/worker/delivery/drainDeliveries.ts"
+import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import { rival } from "../../support/postgres/rival.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { World } from "../../support/world.ts"
+
+const TAKEN = { code: 250, enhancedCode: "2.0.0", text: "taken", stage: "end_of_data" } as const
+/** What takes this long will never be. */
+const HANGS = Duration.seconds(60)
+const to = (address: string) => ({ to: [{ address }] })
+
+const worker = Effect.fnUntraced(function* (
+  server: SmtpServer.SmtpServer,
+  connections = 10,
+  over: Parameters<typeof Delivery.worker>[2] = {},
+) {
+  const { url } = yield* Database.Fresh
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  yield* Layer.buildWithScope(Delivery.worker(url, { relay: Delivery.relay(server, connections) }, over), scope)
+  return Scope.close(scope, Exit.void)
+})
+
+const leased = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<{ readonly id: string; readonly token: string }>`
+    SELECT id, lease_token AS token FROM outbox WHERE lease_token IS NOT NULL`)
+})
+
+const leftOf = ({ account_id }: Pick<Delivery.Sender, "account_id">) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    Effect.map(
+      Effect.orDie(sql`SELECT id FROM outbox WHERE account_id = ${account_id} AND kind = 'delivery'`),
+      (rows) => rows.length,
+    ),
+  )
+
+/** Each on a database of its own: what one test leaves behind would be another's backlog. */
+const fresh = <E>(
+  name: string,
+  body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>,
+  timeout: number = 4 * Duration.toMillis(HANGS),
+) => it.live(name, () => Effect.provide(Effect.scoped(body), World), timeout)
+
+describe("a pipeline", () => {
+  fresh(
+    "gives back at once what it holds by a claim whose answer was lost",
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { url } = yield* Database.Fresh
+      const server = yield* SmtpServer.listen()
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const holds = (owner: string) =>
+        sql`UPDATE outbox SET lease_token = 'unheard', lease_owner = ${owner}, lease_until = now() + interval '1 h'`
+      yield* holds("prc_to_come")
+      yield* worker(server)
+      const [self] = yield* sql<{ readonly id: string }>`SELECT id FROM processes`
+      yield* holds(self?.id ?? "")
+      // The next session is not there before it has written its row, so the worker is unseen until somebody lets it.
+      const other = yield* rival(url)
+      yield* other.query("BEGIN; LOCK TABLE processes")
+      yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'waybill process'`
+      yield* Effect.sleep("1500 millis")
+      yield* other.query("ROLLBACK")
+      yield* Delivery.settled(ref, HANGS)
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+    }).pipe(Effect.orDie),
+  )
+
+  fresh(
+    "lets no slow server keep others from their mail",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ line, phase }) => (phase === "rcpt" && /slow/u.test(line) ? "hang" : undefined),
+      })
+      const stop = yield* worker(server, 10, { stopWithin: "200 millis" })
+      const from = yield* Delivery.sender()
+      const slow = yield* Effect.forEach(Array.from({ length: 4 }), () => Delivery.accept(from, to("slow@example.org")))
+      yield* Delivery.until(leased, (rows) => rows.length === slow.length)
+      const refs = yield* Effect.forEach(Array.from({ length: 100 }), () => Delivery.accept(from), { concurrency: 20 })
+      for (const ref of refs) yield* Delivery.settled(ref)
+      assert.strictEqual((yield* leased).length, slow.length)
+      yield* stop
+    }),
+  )
+
+  fresh(
+    "gives every account its turn, whatever another one has waiting",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({ keep_bytes: false })
+      const [many, few] = [yield* Delivery.sender("many.test"), yield* Delivery.sender("few.test")]
+      const backlog = yield* Effect.forEach(Array.from({ length: 1_500 }), () => Delivery.accept(many), {
+        concurrency: 100,
+      })
+      const mine = yield* Effect.forEach(Array.from({ length: 5 }), () => Delivery.accept(few))
+      const stop = yield* worker(server, 2)
+      for (const ref of mine) yield* Delivery.settled(ref)
+      yield* stop
+      // What came last in time does not leave last.
+      const last = server.mails.findLastIndex(({ messageId }) => messageId.endsWith("@few.test"))
+      assert.isBelow(last, 0.9 * backlog.length)
+    }),
+  )
+
+  fresh(
+    "leaves room for others when all servers of one account hang",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ line, phase }) => (phase === "rcpt" && /slow/u.test(line) ? "hang" : undefined),
+      })
+      const stop = yield* worker(server, 40, { inFlight: 20, stopWithin: "200 millis" })
+      const [bad, good] = [yield* Delivery.sender("bad.test"), yield* Delivery.sender("good.test")]
+      yield* Effect.forEach(Array.from({ length: 60 }), () => Delivery.accept(bad, to("slow@example.org")), {
+        concurrency: 20,
+      })
+      yield* Delivery.until(leased, (rows) => rows.length >= 10)
+      const ref = yield* Delivery.accept(good)
+      yield* Delivery.settled(ref)
+      assert.isAtMost((yield* leased).length, 19)
+      yield* stop
+    }),
+  )
+
+  fresh(
+    "leaves room for others' large messages when all that one account sends are slow",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ line, phase }) => (phase === "rcpt" && /slow/u.test(line) ? "hang" : undefined),
+      })
+      const stop = yield* worker(server, 40, { stopWithin: "200 millis" })
+      const [bad, good] = [yield* Delivery.sender("bad.test"), yield* Delivery.sender("good.test")]
+      const large = { size_bytes: MAX_LARGE_BYTES / 4 }
+      yield* Effect.forEach(Array.from({ length: 8 }), () =>
+        Delivery.accept(bad, { ...to("slow@example.org"), ...large }),
+      )
+      yield* Delivery.until(leased, (rows) => rows.length === 8)
+      yield* Delivery.settled(yield* Delivery.accept(good, large))
+      assert.isAtMost(server.lines.filter((line) => /^RCPT.*slow/u.test(line)).length, 2)
+      yield* stop
+    }),
+  )
+
+  fresh(
+    "does not record what it learnt once its lease has passed on",
+    Effect.gen(function* () {
+      let arrived = () => {}
+      const there = new Promise<void>((resolve) => (arrived = resolve))
+      let release = () => {}
+      const gate = new Promise<void>((resolve) => (release = resolve))
+      const { url } = yield* Database.Fresh
+      const slow = Layer.succeed(Transport.Transport, {
+        kind: "capture",
+        deliver: (_message, recipients) =>
+          Effect.promise(() => {
+            arrived()
+            return gate
+          }).pipe(Effect.as(recipients.map((recipient) => Transport.accepted(recipient, Transport.NOWHERE, TAKEN)))),
+      })
+      const scope = yield* Scope.fork(yield* Effect.scope)
+      yield* Layer.buildWithScope(Delivery.worker(url, { capture: slow }), scope)
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      yield* Effect.promise(() => there)
+      // Somebody took this worker for dead, and has the row now.
+      const sql = yield* PgClient.PgClient
+      yield* Effect.orDie(
+        sql`UPDATE outbox SET lease_token = 'another', lease_owner = 'prc_other' WHERE id = ${ref.stream_id}`,
+      )
+      release()
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued"])
+      assert.deepStrictEqual(yield* leased, [{ id: ref.stream_id, token: "another" }])
+      yield* Leases.drop({ id: ref.stream_id, token: "another" })
+    }),
+  )
+
+  fresh(
+    "begins nothing that others may have taken, and gives it back",
+    Effect.gen(function* () {
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const begun: Array<boolean> = []
+      // Silent for a while; then heard again, but with a lease from before; then with one that it has taken since.
+      const trusted = [undefined, Infinity, -Infinity]
+      const processes = Layer.succeed(Processes, {
+        id: "prc_doubtful",
+        isSeen: () => true,
+        trustedSince: () => trusted[begun.length],
+        noteWorkers: () => Effect.void,
+      })
+      const work = (job: Pipeline.Job) =>
+        Effect.suspend(() => {
+          const began = job.start()
+          begun.push(began)
+          return began ? Leases.drop(job.row) : job.giveBack
+        })
+      const pipeline = Pipeline.make({ kind: "delivery", prepare: (jobs) => Effect.succeed(jobs.map(work)) })
+      const { kick } = yield* Effect.provide(pipeline, processes)
+      yield* kick
+      yield* Delivery.until(
+        Effect.sync(() => begun.length),
+        (times) => times === 3,
+      )
+      assert.deepStrictEqual(begun, [false, false, true])
+      yield* Delivery.until(leftOf(ref), (rows) => rows === 0)
+    }),
+  )
+
+  fresh(
+    "stops with care: what is on the wire is finished, what is not is given back",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({ keep_bytes: false })
+      const from = yield* Delivery.sender()
+      const refs = yield* Effect.forEach(Array.from({ length: 600 }), () => Delivery.accept(from), { concurrency: 100 })
+      const first = yield* worker(server, 3)
+      yield* Delivery.until(
+        Effect.sync(() => server.mails.length),
+        (mails) => mails > 50,
+      )
+      yield* first
+      const sent = server.mails.length
+      assert.isBelow(sent, 600)
+      assert.deepStrictEqual(yield* leased, [])
+      const second = yield* worker(server, 3)
+      for (const ref of refs) yield* Delivery.settled(ref)
+      yield* second
+      assert.deepStrictEqual([server.counts.size, Math.max(...server.counts.values())], [600, 1])
+      for (const ref of refs.slice(0, 20))
+        assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailDelivered"])
+    }),
+  )
+
+  fresh(
+    "gives back at once what waits for a connection, and waits itself for nothing but what is on the wire",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({ script: ({ phase }) => (phase === "dot" ? "hang" : undefined) })
+      const from = yield* Delivery.sender()
+      const refs = yield* Effect.forEach(Array.from({ length: 40 }), () => Delivery.accept(from), { concurrency: 20 })
+      const stop = yield* worker(server, 3, { stopWithin: "1 second" })
+      const onTheWire = Effect.sync(() => server.lines.filter((line) => line === "DATA").length)
+      yield* Delivery.until(onTheWire, (mails) => mails === 3)
+      yield* Delivery.until(leased, (rows) => rows.length === refs.length)
+      yield* stop
+      const lost = yield* Effect.filter(refs, (ref) =>
+        Effect.map(Delivery.timeline(ref), (events) => events.includes("EmailAttemptLost")),
+      )
+      // Three were on the wire when the time was over; of the others the log has nothing to say.
+      assert.deepStrictEqual([lost.length, yield* onTheWire, yield* leased], [3, 3, []])
+    }),
+  )
+
+  fresh(
+    "takes up what lies ready, also when the wake-up for it was lost",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen()
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      const sql = yield* PgClient.PgClient
+      yield* Effect.orDie(sql`DELETE FROM graphile_worker._private_jobs`)
+      yield* worker(server)
+      yield* Delivery.settled(ref)
+      assert.strictEqual(server.mails.length, 1)
+    }),
+  )
+
+  fresh(
+    "that must stop in the midst of an answer says that the attempt was lost",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({
+        script: ({ phase }) => (phase === "dot" ? "store-then-hang" : undefined),
+      })
+      const stop = yield* worker(server, 10, { stopWithin: "300 millis" })
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      yield* Delivery.until(
+        Effect.sync(() => server.mails.length),
+        (mails) => mails === 1,
+      )
+      yield* stop
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailAttemptLost"])
+      server.setScript(undefined)
+      const again = yield* worker(server)
+      yield* Delivery.settled(ref)
+      yield* again
+      assert.deepStrictEqual(yield* Delivery.timeline(ref), ["EmailQueued", "EmailAttemptLost", "EmailDelivered"])
+      assert.strictEqual(server.counts.get(`${ref.stream_id}@acme.test`), 2)
+    }),
+  )
+
+  fresh(
+    "shows a decision that an attempt is under way",
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen({ script: ({ phase }) => (phase === "dot" ? "hang" : undefined) })
+      const stop = yield* worker(server, 10, { stopWithin: "100 millis" })
+      const ref = yield* Delivery.accept(yield* Delivery.sender())
+      yield* Delivery.until(leased, (rows) => rows.length === 1)
+      const store = yield* EventStore
+      const seen = yield* Effect.orDie(
+        store.transact({
+          account_id: ref.account_id,
+          streams: [{ aggregate: Email, id: ref.stream_id }],
+          needs: { outbox: [ref.stream_id] },
+          decide: ({ facts, now }) => {
+            const until = facts.outbox(ref.stream_id)?.lease_until ?? ""
+            return Result.succeed({ append: [], answer: until > now })
+          },
+        }),
+      )
+      assert.isTrue(seen._tag === "Committed" && seen.answer)
+      yield* stop
+    }),
+  )
+})

@@ -1,0 +1,87 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Dns from "@waybill/mail/dns/Dns"
+import * as MtaSts from "@waybill/mail/dns/MtaSts"
+import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
+import { Clock, Duration, Effect } from "effect"
+import { refreshPolicies } from "../../../apps/server/src/worker/periodic/refreshPolicies.ts"
+import * as Database from "../../support/postgres/database.ts"
+
+const TEXT = "version: STSv1\nmode: enforce\nmx: mx2.acme.test\nmax_age: 604800\n"
+const before = { mode: "enforce", mx: ["mx1.acme.test"], max_age_ms: 604_800_000 } as const
+
+/** Kept since some days, as `age` says; mail went there `used` ago. */
+const keep = Effect.fnUntraced(function* (
+  domain: string,
+  age: string,
+  used = "1 hour",
+  max_age_ms = before.max_age_ms,
+) {
+  const sql = yield* PgClient.PgClient
+  const { put } = yield* MtaStsPolicies.keeper
+  const expires_at = (yield* Clock.currentTimeMillis) + max_age_ms
+  yield* put(domain, { id: "1", policy: { ...before, max_age_ms }, expires_at })
+  yield* Effect.orDie(sql`
+    UPDATE mta_sts_policies SET used_at = now() - ${used}::interval, fetched_at = fetched_at - ${age}::interval,
+      expires_at = expires_at - ${age}::interval, refresh_at = refresh_at - ${age}::interval WHERE domain = ${domain}`)
+})
+
+const held = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<{ readonly domain: string; readonly mx: string; readonly left: number }>`
+    SELECT domain, policy -> 'mx' ->> 0 AS mx, round(extract(epoch FROM expires_at - now()) / 86400)::int AS left
+    FROM mta_sts_policies ORDER BY domain`)
+  return rows.map(({ domain, left, mx }) => [domain, mx, left])
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("a policy that is kept", (it) => {
+  it.effect("is renewed daily where mail goes, stays while that fails, and goes when it has ended", () =>
+    Effect.gen(function* () {
+      yield* keep("new.test", "23 hours")
+      yield* keep("old.test", "25 hours")
+      yield* keep("short.test", "13 hours", "1 hour", 86_400_000)
+      yield* keep("silent.test", "2 days")
+      yield* keep("broken.test", "2 days")
+      yield* keep("unused.test", "2 days", "31 days")
+      yield* keep("ended.test", "8 days 1 hour")
+      yield* keep("dying.test", "3 days")
+      const asked: Array<string> = []
+      const fetch: MtaSts.Fetch = (domain) => {
+        asked.push(domain)
+        if (domain === "dying.test") return Effect.die("an answer that nobody thought of")
+        return domain === "broken.test" ? Effect.fail(new MtaSts.FetchFailed({ reason: "gone" })) : Effect.succeed(TEXT)
+      }
+      const announced = ["old", "short", "broken", "dying"].map((name) => [
+        `_mta-sts.${name}.test`,
+        { TXT: ["v=STSv1; id=1"] },
+      ])
+      const refresh = Effect.provide(refreshPolicies(fetch), Dns.Dns.layerTest(Object.fromEntries(announced)))
+      // The second comes too early: nothing is due but what failed, and that waits.
+      yield* refresh
+      yield* refresh
+      assert.deepStrictEqual(asked.toSorted(), ["broken.test", "dying.test", "old.test", "short.test"])
+      assert.deepStrictEqual(yield* held, [
+        ["broken.test", "mx1.acme.test", 5],
+        ["dying.test", "mx1.acme.test", 4],
+        ["new.test", "mx1.acme.test", 6],
+        ["old.test", "mx2.acme.test", 7],
+        ["short.test", "mx2.acme.test", 7],
+        ["silent.test", "mx1.acme.test", 5],
+        ["unused.test", "mx1.acme.test", 5],
+      ])
+    }),
+  )
+
+  it.effect("is found as it was put, is used then, and makes room when there are too many", () =>
+    Effect.gen(function* () {
+      const { find } = yield* MtaStsPolicies.keeper
+      assert.isUndefined(yield* find("nobody.test"))
+      const found = yield* find("unused.test")
+      assert.deepStrictEqual([found?.id, found?.policy], ["1", before])
+      const left = (found?.expires_at ?? 0) - (yield* Clock.currentTimeMillis)
+      assert.closeTo(left, Duration.toMillis("5 days"), 60_000)
+      assert.strictEqual(yield* MtaStsPolicies.sweep(1), 6)
+      assert.deepStrictEqual(yield* held, [["unused.test", "mx1.acme.test", 5]])
+    }),
+  )
+})

@@ -1,0 +1,106 @@
+import { assert, layer } from "@effect/vitest"
+import * as Account from "@waybill/domain/account/Account"
+import * as Domain from "@waybill/domain/domain/Domain"
+import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Sandbox from "@waybill/store/content/Sandbox"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { tmpdir } from "node:os"
+import { now } from "../../../apps/server/src/operate/fresh.ts"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import { runToEnd } from "../../support/process/service.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { World } from "../../support/world.ts"
+
+const TIMEOUT = 60_000
+const Row = Schema.fromJsonString(Schema.Struct({ name: Schema.String, transport: Schema.String }))
+
+const waybill = (...args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const { url } = yield* Database.Fresh
+    return yield* Effect.promise(() =>
+      runToEnd(["domains", ...args], { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: tmpdir() }),
+    )
+  })
+
+/** Commands want the account to be there. */
+const sender = Effect.gen(function* () {
+  const from = yield* Delivery.sender()
+  const { commit } = yield* EventStore
+  const { account_id } = from
+  const born = Account.create(yield* now, account_id, "Acme", "business")
+  yield* Effect.orDie(commit(Account, { account_id, stream_id: account_id }, born))
+  return from
+})
+
+layer(World, { excludeTestServices: true })("waybill domains transport", (it) => {
+  it.effect(
+    "sends a domain's mail another way from the next delivery on, and takes that back",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const server = yield* SmtpServer.listen()
+        const capture = Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer))
+        const kept = yield* Layer.build(capture)
+        yield* Layer.build(Delivery.worker(url, { capture: Layer.succeedContext(kept), relay: Delivery.relay(server) }))
+        const from = yield* sender
+        const captured = Effect.gen(function* () {
+          const ref = yield* Delivery.accept(from)
+          yield* Delivery.settled(ref)
+          return Option.isSome(yield* Sandbox.find(from.account_id, ref.stream_id))
+        })
+        assert.isFalse(yield* captured)
+        const chosen = yield* waybill("transport", from.account_id, from.name.toUpperCase(), "capture", "--json")
+        assert.strictEqual(chosen.code, 0, chosen.output)
+        const row = yield* Schema.decodeEffect(Row)(chosen.output)
+        assert.deepStrictEqual([row.name, row.transport], [from.name, "capture"])
+        assert.isTrue(yield* captured)
+        assert.strictEqual((yield* waybill("transport", from.account_id, from.domain_id, "default")).code, 0)
+        assert.isFalse(yield* captured)
+        assert.strictEqual(server.mails.length, 2)
+
+        const { load } = yield* EventStore
+        const { history } = yield* load(Domain, { account_id: from.account_id, stream_id: from.domain_id })
+        assert.deepStrictEqual(
+          history
+            .map(({ event }) => event as Domain.Event)
+            .map((event) => (event._tag === "DomainTransportChanged" ? event.transport : event._tag)),
+          ["DomainAdded", "DomainVerified", "capture", null],
+        )
+      }),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "says twice the same without a second fact, and warns of what cannot work",
+    () =>
+      Effect.gen(function* () {
+        const from = yield* sender
+        for (const _ of [1, 2]) {
+          const { code, output } = yield* waybill("transport", from.account_id, from.name, "relay")
+          assert.strictEqual(code, 0, output)
+          assert.include(output, "SMTP_URL is not set here")
+          assert.include(output, "nobody can publish records for acme.test")
+        }
+        const { load } = yield* EventStore
+        const { history } = yield* load(Domain, { account_id: from.account_id, stream_id: from.domain_id })
+        assert.strictEqual(history.filter(({ event }) => event._tag === "DomainTransportChanged").length, 1)
+        const { output } = yield* waybill("list", from.account_id)
+        assert.match(output, /acme\.test +verified +relay/)
+      }),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "refuses a domain that is not there, and a way that does not exist",
+    () =>
+      Effect.gen(function* () {
+        const from = yield* sender
+        const strange = yield* waybill("transport", from.account_id, "strange.test", "relay")
+        assert.deepStrictEqual([strange.code, strange.output.includes("No domain with this name")], [1, true])
+        assert.notStrictEqual((yield* waybill("transport", from.account_id, from.name, "pigeon")).code, 0)
+      }),
+    TIMEOUT,
+  )
+})

@@ -1,0 +1,117 @@
+import { assert, layer } from "@effect/vitest"
+import * as Domain from "@waybill/domain/domain/Domain"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Sandbox from "@waybill/store/content/Sandbox"
+import * as Suppressions from "@waybill/store/readmodels/Suppressions"
+import { Clock, Effect, Layer, Option } from "effect"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { World } from "../../support/world.ts"
+
+const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
+const capture = Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer))
+
+const start = Effect.fnUntraced(function* (relay?: SmtpServer.SmtpServer) {
+  const { url } = yield* Database.Fresh
+  const kept = yield* Layer.build(capture)
+  const layers = { capture: Layer.succeedContext(kept) }
+  yield* Layer.build(
+    Delivery.worker(url, relay === undefined ? layers : { ...layers, relay: Delivery.relay(relay) }, {
+      nextAttempt: Delivery.soon,
+    }),
+  )
+})
+
+const statuses = (ref: Delivery.Ref) =>
+  Effect.map(Delivery.settled(ref), ({ state }) =>
+    state._tag === "Message" ? state.recipients.map(({ status }) => status) : [],
+  )
+
+const chooses = Effect.fnUntraced(function* (from: Delivery.Sender, transport: Domain.TransportChoice) {
+  const store = yield* EventStore
+  const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+  const ref = { account_id: from.account_id, stream_id: from.domain_id }
+  yield* Effect.orDie(store.commit(Domain, ref, Domain.chooseTransport(now, transport)))
+})
+
+layer(World, { excludeTestServices: true })("the choice of a transport", (it) => {
+  it.effect("keeps captured mail for the inbox, also from a domain without a key", () =>
+    Effect.gen(function* () {
+      yield* start()
+      const from = yield* Delivery.sender("nokey.test", undefined, false)
+      const ref = yield* Delivery.accept(from, to("ana@example.org", "bob@example.org"))
+      assert.deepStrictEqual(yield* statuses(ref), ["delivered", "delivered"])
+      const kept = Option.getOrThrow(yield* Sandbox.find(ref.account_id, ref.stream_id))
+      assert.deepStrictEqual(
+        [kept.recipients, kept.subject, Buffer.from(kept.bytes).toString().includes("DKIM-Signature")],
+        [["ana@example.org", "bob@example.org"], "Your receipt", false],
+      )
+    }),
+  )
+
+  it.effect("takes the simulator's outcomes through the whole service", () =>
+    Effect.gen(function* () {
+      yield* start()
+      const from = yield* Delivery.sender()
+      const addresses = ["delivered", "bounced", "deferred", "complained"].map((name) => `${name}@sim.test`)
+      const ref = yield* Delivery.accept(from, to(...addresses))
+      yield* Delivery.settled(ref)
+      assert.deepStrictEqual((yield* Delivery.timeline(ref)).toSorted(), [
+        "EmailBounced",
+        "EmailComplained",
+        "EmailDeferred",
+        "EmailDeferred",
+        "EmailDelivered",
+        "EmailDelivered",
+        "EmailDelivered",
+        "EmailQueued",
+      ])
+      assert.deepStrictEqual(yield* statuses(ref), ["delivered", "bounced", "delivered", "complained"])
+      const suppressed = yield* Suppressions.list({ account_id: from.account_id, limit: 10 })
+      assert.sameDeepMembers(
+        suppressed
+          .map((each) => each as { readonly email: string; readonly reason: string })
+          .map(({ email, reason }) => [email, reason]),
+        [
+          ["bounced@sim.test", "hard_bounce"],
+          ["complained@sim.test", "complaint"],
+        ],
+      )
+    }),
+  )
+
+  it.effect("goes the way that the domain has chosen, not that of the instance", () =>
+    Effect.gen(function* () {
+      const server = yield* SmtpServer.listen()
+      yield* start(server)
+      const from = yield* Delivery.sender()
+      const relayed = yield* Delivery.accept(from)
+      yield* Delivery.settled(relayed)
+      yield* chooses(from, "capture")
+      const captured = yield* Delivery.accept(from)
+      yield* Delivery.settled(captured)
+      assert.deepStrictEqual(
+        [server.mails.length, Option.isSome(yield* Sandbox.find(from.account_id, relayed.stream_id))],
+        [1, false],
+      )
+      const kept = Option.getOrThrow(yield* Sandbox.find(from.account_id, captured.stream_id))
+      assert.include(Buffer.from(kept.bytes).toString(), "DKIM-Signature")
+    }),
+  )
+
+  it.effect("defers mail whose way the operator has not set up", () =>
+    Effect.gen(function* () {
+      yield* start()
+      const from = yield* Delivery.sender()
+      yield* chooses(from, "relay")
+      const ref = yield* Delivery.accept(from)
+      const { state } = yield* Delivery.settled(ref)
+      const [recipient] = state._tag === "Message" ? state.recipients : []
+      assert.include(recipient?.smtp?.response ?? "", `no transport "relay"`)
+      assert.isTrue((yield* Delivery.timeline(ref)).includes("EmailDeferred"))
+    }),
+  )
+})

@@ -1,0 +1,39 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Clock, Effect } from "effect"
+import * as Delivery from "../../support/mail/delivery.ts"
+import { World } from "../../support/world.ts"
+
+const MAILS = 400
+
+const jobs = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const [found = { n: 0 }] = yield* Effect.orDie(sql<{ readonly n: number }>`
+    SELECT count(*)::int AS n FROM graphile_worker.jobs WHERE task_identifier = 'drain_deliveries'`)
+  return found.n
+})
+
+layer(World, { excludeTestServices: true })("a wake-up of the drain", (it) => {
+  it.effect("is one for all that is accepted in a commit, and none for what is to wait", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const from = yield* Delivery.sender()
+      const tomorrow = Timestamp.fromMillis((yield* Clock.currentTimeMillis) + Timestamp.DAY)
+      yield* Effect.forEach(Array.from({ length: 20 }), () => Delivery.accept(from, { scheduled_at: tomorrow }))
+      assert.strictEqual(yield* jobs, 0)
+
+      yield* Effect.forEach(Array.from({ length: MAILS }), () => Delivery.accept(from), { concurrency: MAILS })
+      // Rows of one transaction bear its number.
+      const [found = { rows: 0, commits: 0 }] = yield* Effect.orDie(
+        sql<{
+          readonly rows: number
+          readonly commits: number
+        }>`SELECT count(*)::int AS rows, count(DISTINCT xmin::text)::int AS commits FROM outbox WHERE ready`,
+      )
+      assert.strictEqual(found.rows, MAILS)
+      assert.isBelow(found.commits, MAILS / 4)
+      assert.strictEqual(yield* jobs, found.commits)
+    }),
+  )
+})

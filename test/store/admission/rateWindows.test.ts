@@ -1,0 +1,72 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as RateLimit from "@waybill/domain/account/RateLimit"
+import * as RateWindows from "@waybill/store/admission/RateWindows"
+import { Effect } from "effect"
+import * as Database from "../../support/postgres/database.ts"
+
+const window_ms = Date.UTC(2026, 10, 21, 12, 0, 0)
+const spent = (at_ms: number, limit = 60): RateWindows.Spent => ({ window_ms: at_ms, limit, ends_nanos: 0n })
+
+describe("windows known to be exhausted", () => {
+  it("are forgotten when a later one is", () => {
+    const windows = RateWindows.spentWindows()
+    windows.remember("a", spent(window_ms))
+    windows.remember("b", spent(window_ms + RateLimit.WINDOW_MS))
+    assert.deepStrictEqual([windows.get("a"), windows.get("b")?.limit], [undefined, 60])
+  })
+
+  it("do not come back with an answer that arrives late", () => {
+    const windows = RateWindows.spentWindows()
+    windows.remember("b", spent(window_ms + RateLimit.WINDOW_MS))
+    windows.remember("a", spent(window_ms))
+    assert.isUndefined(windows.get("a"))
+  })
+
+  it("are remembered up to a number", () => {
+    const windows = RateWindows.spentWindows()
+    for (let n = 0; n <= RateWindows.MAX_SPENT_REMEMBERED; n++) windows.remember(`${n}`, spent(window_ms))
+    windows.remember("0", spent(window_ms, 100))
+    assert.deepStrictEqual(
+      [windows.get("0")?.limit, windows.get(`${RateWindows.MAX_SPENT_REMEMBERED}`)],
+      [100, undefined],
+    )
+  })
+})
+
+describe("a client's address", () => {
+  it("names one bucket, however it is written", () => {
+    const buckets = [
+      "2001:DB8::1",
+      "2001:db8:0:0::ffff",
+      "::ffff:192.0.2.1",
+      "192.0.2.1",
+      "fe80::1%eth0",
+      "/run/sock",
+    ].map((address) => RateWindows.clientAddress(address).bucket)
+    assert.deepStrictEqual(buckets, [
+      "ip/2001:db8:0:0::/64",
+      "ip/2001:db8:0:0::/64",
+      "ip/192.0.2.1",
+      "ip/192.0.2.1",
+      "ip/fe80:0:0:0::/64",
+      "ip/unknown",
+    ])
+  })
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("the sweep of rate windows", (it) => {
+  it.effect("removes what has ended and leaves what counts", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* sql`INSERT INTO rate_windows SELECT 'key_' || n, date_trunc('minute', now()) - n * interval '1 minute', 1
+        FROM generate_series(0, 20) n`
+      const removed = yield* RateWindows.sweep()
+      const left = yield* sql<{ readonly bucket: string }>`SELECT bucket FROM rate_windows ORDER BY window_start DESC`
+      assert.strictEqual(removed + left.length, 21)
+      // At the end of a minute one more has just become old enough.
+      assert.oneOf(left.length, [6, 7])
+      assert.strictEqual(left[0]?.bucket, "key_0")
+    }),
+  )
+})

@@ -1,0 +1,12 @@
+import { layer } from "@effect/vitest"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Layer } from "effect"
+import * as Database from "../../support/postgres/database.ts"
+import { conformance } from "./eventStore.suite.ts"
+
+layer(EventStore.layerMemory(), { excludeTestServices: true })("the event store in memory", conformance)
+
+layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { excludeTestServices: true })(
+  "the event store on Postgres",
+  conformance,
+)

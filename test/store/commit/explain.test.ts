@@ -1,0 +1,304 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import type { AccountId } from "@waybill/domain/values/Id"
+import { system } from "@waybill/store/commit/Provenance"
+import * as Accounts from "@waybill/store/readmodels/Accounts"
+import * as Domains from "@waybill/store/readmodels/Domains"
+import * as Leases from "@waybill/store/outbox/Leases"
+import { type Ledger, MAX_FEED_PAGE } from "@waybill/store/commit/LogStorage"
+import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
+import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
+import { readModels } from "@waybill/store/readmodels/ReadModels"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
+import { Effect, Layer } from "effect"
+import * as Database from "../../support/postgres/database.ts"
+import { type Plan, plansOf } from "../../support/postgres/plans.ts"
+
+const ACCOUNTS = 20
+const STREAMS = 20_000
+const VERSIONS = 4
+const LONG = 5_000
+const LARGE = ["events", "idempotency_keys", "outbox", "email_log", "suppressions", "domains", "accounts"]
+const NOW = "2026-11-21T09:00:00.000Z"
+
+const account = (n: number) => `acc_${n}` as AccountId
+const stream = (n: number) => ({ account_id: account(n % ACCOUNTS), stream_id: `msg_${n}` })
+const stretch = (length: number) => Array.from({ length }, (_, n) => n)
+
+/** Tables as they are after a while: many rows, few of them wanted, and statistics that know it. */
+const fill = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const series = sql.literal(`generate_series(0, ${STREAMS - 1}) AS n`)
+    const own = sql.literal(`'acc_' || n % ${ACCOUNTS}, 'msg_' || n`)
+    yield* sql`
+      INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+      SELECT ${own}, v, 'email', CASE v WHEN 1 THEN 'EmailQueued' ELSE 'EmailOpened' END, 'evt_' || n || '_' || v,
+        '{}', '{}', ${NOW}::timestamptz + make_interval(secs => (v - 1) * ${STREAMS}::int + n)
+      FROM generate_series(1, ${VERSIONS}::int) AS v, ${series}`
+    yield* sql`
+      INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+      SELECT 'acc_0', 'dom_long', v, 'domain', 'DomainTrackingChanged', 'evt_long_' || v, '{}', '{}', ${NOW}::timestamptz
+      FROM generate_series(1, ${LONG}::int) AS v`
+    yield* sql`
+      INSERT INTO idempotency_keys SELECT 'acc_' || n % ${ACCOUNTS}::int, 'POST /email/send', 'key_' || n, 'f', '',
+        ${NOW}::timestamptz + interval '1 day' FROM ${series}`
+    yield* sql`
+      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload, ready)
+      SELECT 'msg_' || n, 'acc_' || n % ${ACCOUNTS}::int, 'delivery', 'msg_' || n, ${NOW}::timestamptz, '{}', n % 4 = 0
+      FROM ${series}`
+    yield* sql`
+      INSERT INTO email_log (account_id, id, version, status, domain, from_address, subject, record)
+      SELECT ${own}, ${VERSIONS}::int, 'sent', 'acme.test', 'a@acme.test', 's', '{}' FROM ${series}`
+    yield* sql`
+      INSERT INTO suppressions (account_id, address, version, id, reason, active, record)
+      SELECT 'acc_' || n % ${ACCOUNTS}::int, n || '@example.org', 1, 'sup_' || n, 'bounce', true, '{}' FROM ${series}`
+    const leading = JSON.stringify({ verified_at: NOW, tracking_domain: { name: "l.acme.dev", verified: true } })
+    yield* sql`
+      INSERT INTO domains (account_id, id, version, name, status, removed, record)
+      SELECT 'acc_' || n % ${ACCOUNTS}::int, 'dom_' || n, 1, n || '.test', 'verified', false,
+        CASE n % 5000 WHEN 0 THEN ${leading}::jsonb ELSE '{}' END FROM ${series}`
+    yield* sql`
+      INSERT INTO accounts SELECT 'acc_' || n, 1, 'free', CASE n % 5000 WHEN 0 THEN '{"links_stopped_at": "x"}' ELSE '{}' END::jsonb
+      FROM ${series}`
+    for (const table of LARGE) {
+      yield* sql`ANALYZE ${sql(table)}`
+    }
+  }),
+)
+
+/** No whole table is read, none is sorted, and the pages are as few as the index promises. */
+const holds = (plans: ReadonlyArray<Plan>, index: string, most: number): void => {
+  const uses = plans.filter(({ steps }) => steps.some((step) => step.endsWith(` ${index}`)))
+  assert.isAbove(uses.length, 0, `nothing uses ${index}: ${JSON.stringify(plans)}`)
+  for (const { steps, text } of plans) {
+    assert.deepStrictEqual(
+      LARGE.filter((table) => steps.includes(`Seq Scan ${table}`)),
+      [],
+      text,
+    )
+  }
+  for (const { pages, steps, text } of uses) assert.isAtMost(pages, most, `${text}\n${steps.join("\n")}`)
+}
+
+/** A server of somebody else's, as it came: what a plan hangs on has to be the service's own doing. */
+const asItCame = Layer.unwrap(
+  Effect.gen(function* () {
+    const fresh = yield* Database.Fresh
+    const settle = Effect.flatMap(PgClient.PgClient, (sql) =>
+      sql.unsafe(`ALTER DATABASE ${fresh.name} SET random_page_cost = 4`),
+    )
+    yield* Effect.provide(settle, Database.layerOf(fresh))
+    return Database.layerOf(fresh)
+  }),
+).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
+
+layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("with many rows", (it) => {
+  const plans = (use: (ledger: Ledger) => Effect.Effect<unknown, unknown>) =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      return yield* plansOf(sql, use(PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), readModels)))
+    })
+  const inTransaction = (use: Parameters<Ledger["transaction"]>[1]) => (ledger: Ledger) =>
+    ledger.transaction({ accounts: [account(1)], alone: false }, use)
+
+  it.effect("one stream is loaded by its key", () =>
+    Effect.gen(function* () {
+      const found = yield* plans((ledger) => ledger.streams([stream(7)]))
+      holds(found, "events_pkey", 12)
+      assert.lengthOf(found, 1)
+    }),
+  )
+
+  it.effect("the end of a long stream is loaded without what comes before it, and its beginning without the rest", () =>
+    Effect.gen(function* () {
+      for (const stretch of [{ from: LONG - 1 }, { from: 1, to: 10 }]) {
+        const long = { account_id: account(0), stream_id: "dom_long", ...stretch }
+        holds(yield* plans((ledger) => ledger.streams([long, stream(7)])), "events_pkey", 40)
+      }
+    }),
+  )
+
+  it.effect("the streams of a full flight are loaded by their keys", () =>
+    Effect.gen(function* () {
+      holds(yield* plans((ledger) => ledger.streams(stretch(100).map((n) => stream(n * 191)))), "events_pkey", 1200)
+    }),
+  )
+
+  it.effect("a page of the feed is read in its order, wherever it begins", () =>
+    Effect.gen(function* () {
+      for (const after of [0n, 40_000n, 79_500n]) {
+        const found = yield* plans((ledger) => ledger.feed({ after }))
+        holds(found, "events_by_position", 200)
+        for (const { steps } of found) assert.notInclude(steps, "Sort")
+      }
+    }),
+  )
+
+  it.effect("an account's feed is read in its order, without the others' events", () =>
+    Effect.gen(function* () {
+      for (const types of [undefined, ["EmailQueued", "EmailOpened"]]) {
+        const query = { after: 20_000n, account_id: account(3), ...(types === undefined ? {} : { types }) }
+        const found = yield* plans((ledger) => ledger.feed(query))
+        holds(found, "events_by_account_position", MAX_FEED_PAGE + 20)
+        for (const { steps } of found) assert.notInclude(steps, "Sort")
+      }
+    }),
+  )
+
+  it.effect("a stretch of time of an account's log is found without reading what lies before and behind it", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const seconds = (n: number) => Timestamp.plus(Timestamp.Timestamp.make(NOW), n * Timestamp.SECOND)
+      const range = {
+        account_id: account(3),
+        webhook_id: "whk_1",
+        created_after: seconds(40_000),
+        created_before: seconds(40_100),
+        after_position: 0n,
+        types: [{ tag: "EmailOpened", type: "email.opened" }],
+        ids: stretch(10).map((n) => `whd_${n}`),
+        now: NOW,
+      }
+      let queued = 0
+      const replay = Effect.tap(WebhookReplays.replay(range), (done) => Effect.sync(() => (queued = done.queued)))
+      holds(yield* plansOf(sql, replay), "events_by_account_position", 600)
+      assert.strictEqual(queued, 5)
+    }),
+  )
+
+  it.effect("how far the feed may go is known by looking at the last event alone", () =>
+    Effect.gen(function* () {
+      const found = yield* plans((ledger) => ledger.feed({ after: 1_000_000n }))
+      assert.lengthOf(found, 3)
+      for (const { pages } of found) assert.isAtMost(pages, 6)
+    }),
+  )
+
+  it.effect("idempotency keys are looked up and kept by their key", () =>
+    Effect.gen(function* () {
+      const claims = stretch(100).map((n) => ({
+        account_id: account(n % ACCOUNTS),
+        route: "POST /email/send",
+        key: `key_${n * 3}`,
+        fingerprint: "f",
+      }))
+      const found = yield* plans(inTransaction((page) => page.answers(claims, NOW)))
+      holds(found, "idempotency_keys_pkey", 800)
+      const kept = claims.map((claim) => ({
+        ...claim,
+        key: `new ${claim.key}`,
+        answer: new Uint8Array(),
+        expires_at: NOW,
+      }))
+      for (const { steps } of yield* plans(inTransaction((page) => page.keep(kept, NOW)))) {
+        assert.notInclude(steps.join(), "Seq Scan idempotency_keys")
+      }
+    }),
+  )
+
+  it.effect("what a decision wants to know is found by keys", () =>
+    Effect.gen(function* () {
+      const found = yield* plans(
+        inTransaction((page) =>
+          page.facts(
+            stretch(50).map((n) => ({
+              account_id: account(n % ACCOUNTS),
+              domains: [`${n}.test`],
+              addresses: [`${n}@example.org`],
+              outbox: [`msg_${n}`],
+              month: "2026-11",
+            })),
+            NOW,
+          ),
+        ),
+      )
+      for (const index of ["domains_by_name", "suppressions_pkey", "outbox_pkey"]) holds(found, index, 900)
+    }),
+  )
+
+  it.effect("a flight writes without reading what it does not change", () =>
+    Effect.gen(function* () {
+      const events = stretch(100).map((n) => ({
+        position: 0n,
+        ...stream(n),
+        event_id: `evt_new_${n}` as never,
+        stream: "email",
+        version: VERSIONS + 1,
+        type: "EmailOpened",
+        data: {},
+        meta: { ...system, schema_version: 1 },
+        recorded_at: NOW,
+      }))
+      const ids = events.map(({ stream_id }) => stream_id)
+      const arm = events.slice(0, 50).map(({ account_id, stream_id }) => ({
+        id: stream_id,
+        account_id,
+        kind: "delivery" as const,
+        stream_id,
+        available_at: NOW,
+        attempt: 1,
+        payload: {},
+      }))
+      const write = {
+        touched: [],
+        events,
+        content: [],
+        usage: [],
+        outbox: { arm, disarm: ids.slice(50, 70), release: ids.slice(70) },
+        deliveries: [],
+        now: NOW,
+      }
+      const found = yield* plans((ledger) =>
+        // Rolled back, so that the plans can be made of the same statements.
+        ledger
+          .transaction({ accounts: [], alone: false }, (page) =>
+            Effect.andThen(page.write(write), Effect.die("undone")),
+          )
+          .pipe(Effect.catchDefect(() => Effect.void)),
+      )
+      assert.lengthOf(
+        found.filter(({ text }) =>
+          /^(WITH part_0 AS \(\s*INSERT INTO events|UPDATE outbox|DELETE FROM outbox)/.test(text),
+        ),
+        3,
+      )
+      holds(found, "outbox_pkey", 1500)
+    }),
+  )
+
+  it.effect("whose links are stopped is read off an index of those alone", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      holds(yield* plansOf(sql, Accounts.withLinksStopped()), "accounts_links_stopped", 6)
+    }),
+  )
+
+  it.effect("the names that links lead over are read off an index of those alone", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const names = Domains.trackingNames()
+      assert.lengthOf(yield* names, STREAMS / 5000)
+      holds(yield* plansOf(sql, names), "domains_tracking", 6)
+    }),
+  )
+
+  it.effect("a claim takes what is ready by its own index", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const query = {
+        kind: "delivery" as const,
+        owner: "o",
+        token: "t",
+        limit: 100,
+        without: new Set<string>(),
+        after: "",
+      }
+      const found = yield* plansOf(sql, Leases.claim(query))
+      holds(found, "outbox_ready", 2000)
+      const waiting = found.flatMap(({ steps }) => steps).filter((step) => step.includes("Sort"))
+      assert.deepStrictEqual(waiting, [])
+    }),
+  )
+})

@@ -1,0 +1,350 @@
+import { assert, layer } from "@effect/vitest"
+import * as Email from "@waybill/domain/email/Email"
+import { EventStore, type Options } from "@waybill/store/commit/EventStore"
+import { PATIENCE_MS } from "@waybill/store/commit/GroupCommit"
+import { OutcomeUnknown } from "@waybill/store/commit/LogStorage"
+import { Provenance, system } from "@waybill/store/commit/Provenance"
+import * as Cursors from "@waybill/store/feed/Cursors"
+import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
+import * as Lsn from "@waybill/store/postgres/Lsn"
+import {
+  layer as replicaLayer,
+  MOST_UNSEEN,
+  PURPOSE,
+  Replica,
+  type ReplicaShape,
+} from "@waybill/store/postgres/Replica"
+import * as ReadModel from "@waybill/store/readmodels/ReadModel"
+import { readModels } from "@waybill/store/readmodels/ReadModels"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import * as Database from "../../support/postgres/database.ts"
+import { type Fault, faultProxy } from "../../support/postgres/faultProxy.ts"
+import { id, opened } from "../../support/history.ts"
+import { rival, takeVersion, waiter } from "../../support/postgres/rival.ts"
+import { committed, open, send } from "./units.ts"
+
+const storeOn = (database: Database.Database, options: Options = {}) =>
+  Layer.build(EventStore.layer(options).pipe(Layer.provide(Database.layerOf(database)))).pipe(
+    Effect.map((services) => Context.get(services, EventStore)),
+  )
+
+/** A store behind a proxy that can fail, with a message to append to. */
+const setUp = Effect.gen(function* () {
+  const fresh = yield* Database.Fresh
+  const proxy = yield* faultProxy(fresh.url)
+  const store = yield* storeOn({ ...fresh, url: proxy.url })
+  const account_id = id("AccountId")
+  const ref = { account_id, stream_id: (yield* committed(store.transact(send(account_id)))).answer }
+  let decided = 0
+  const openCounted = () => {
+    decided++
+    return open()
+  }
+  return { fresh, proxy, store, ref, openCounted, decided: () => decided }
+})
+
+const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+const until = (condition: () => boolean) => Effect.repeat(turn, { until: condition })
+
+/** Holds the next flight in the air, by the stream's next version, until the scope or `ROLLBACK` ends it. */
+const holdFlight = Effect.fnUntraced(function* (
+  database: Database.Database,
+  store: EventStore["Service"],
+  ref: { readonly account_id: Parameters<typeof send>[0]; readonly stream_id: string },
+) {
+  const other = yield* rival(database.url)
+  yield* takeVersion(other, ref, (yield* store.load(Email, ref)).version + 1)
+  const held = yield* Effect.forkChild(store.commit(Email, ref, open))
+  const pid = yield* waiter(yield* rival(database.url))
+  return { held, pid, letGo: other.query("ROLLBACK") }
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("a connection lost in mid-commit", (it) => {
+  const expectOnce = (faults: ReadonlyArray<Fault>, decisions: number) =>
+    Effect.gen(function* () {
+      const { decided, openCounted, proxy, ref, store } = yield* setUp
+      proxy.inject(...faults)
+      yield* store.commit(Email, ref, openCounted)
+      assert.strictEqual(proxy.struck(), faults.length)
+      assert.deepStrictEqual([decided(), (yield* store.load(Email, ref)).version], [decisions, 2])
+    })
+
+  it.effect("before the COMMIT arrived, is decided again", () => expectOnce(["before"], 2))
+  it.effect("after the server committed, is known by its events and not done twice", () => expectOnce(["after"], 1))
+  it.effect("after the server committed, is a write that its reader must see wherever he reads", () =>
+    Effect.gen(function* () {
+      const written: Array<string> = []
+      const wrote = (accounts: ReadonlyArray<string>) => Effect.sync(() => void written.push(...accounts))
+      const replica: ReplicaShape = { wrote, positionOf: () => undefined, read: (_, __, effect) => effect }
+      const { proxy, ref, store } = yield* Effect.provideService(setUp, Replica, replica)
+      written.length = 0
+      proxy.inject("after")
+      yield* store.commit(Email, ref, open)
+      assert.deepStrictEqual([proxy.struck(), written], [1, [ref.account_id]])
+    }),
+  )
+  it.effect("again and again, still appends once", () => expectOnce(["before", "before", "after"], 3))
+
+  it.effect("with the COMMIT still on its way, is waited for and not done twice", () =>
+    Effect.gen(function* () {
+      const { decided, fresh, openCounted, proxy, ref, store } = yield* setUp
+      const watcher = yield* rival(fresh.url)
+      proxy.inject("late")
+      const commit = yield* Effect.forkChild(store.commit(Email, ref, openCounted))
+      // The store asks for its event, and must not believe that it is lost because it is not there yet.
+      const asked = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND query LIKE '%FROM events WHERE account_id%AND event_id%'`
+      yield* watcher.query(asked).pipe(Effect.repeat({ until: (found) => found.length > 0 }))
+      assert.isUndefined(commit.pollUnsafe())
+      proxy.release()
+      yield* Fiber.join(commit)
+      assert.deepStrictEqual([decided(), (yield* store.load(Email, ref)).version], [1, 2])
+    }),
+  )
+
+  it.effect("tells each of many callers the truth, whatever happened to their flights", () =>
+    Effect.gen(function* () {
+      const { proxy, store } = yield* setUp
+      const account_id = id("AccountId")
+      proxy.inject("after", "before", "after", "before", "after")
+      const commits = yield* Effect.forEach(
+        Array.from({ length: 200 }, (_, n) => n),
+        (n) =>
+          Effect.exit(
+            store.transact(
+              n % 4 === 0 ? send(account_id, { decide: () => Result.fail("refused" as never) }) : send(account_id),
+            ),
+          ),
+        { concurrency: 50 },
+      )
+      const sent = commits.flatMap((exit) =>
+        Exit.isSuccess(exit) && exit.value._tag === "Committed" ? [exit.value.answer] : [],
+      )
+      assert.strictEqual(proxy.struck(), 5)
+      assert.strictEqual(commits.filter(Exit.isFailure).length, 50)
+      const { events } = yield* store.feed({ after: 0n, account_id })
+      assert.deepStrictEqual(events.map((event) => event.stream_id).toSorted(), sent.toSorted())
+    }),
+  )
+
+  it.effect("by an administrator, is decided again", () =>
+    Effect.gen(function* () {
+      const { fresh, ref, store } = yield* setUp
+      const { held, letGo, pid } = yield* holdFlight(fresh, store, ref)
+      const administrator = yield* rival(fresh.adminUrl)
+      yield* administrator.query("SELECT pg_terminate_backend($1)", [pid])
+      yield* letGo
+      yield* Fiber.join(held)
+      assert.strictEqual((yield* store.load(Email, ref)).version, 2)
+    }),
+  )
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("a database that is down", (it) => {
+  it.effect("when it should tell how far a commit is, is told to be further than it can be until it answers", () =>
+    Effect.gen(function* () {
+      const fresh = yield* Database.Fresh
+      const proxy = yield* faultProxy(fresh.url)
+      const keyring = Result.getOrThrow(InstanceKey.parse(InstanceKey.generate()))
+      const services = yield* Layer.build(
+        replicaLayer({ url: fresh.url, connections: 1 }).pipe(
+          Layer.provide(Database.layerOf({ ...fresh, url: proxy.url })),
+          Layer.provide(Layer.succeed(InstanceKey.InstanceKey, keyring)),
+        ),
+      )
+      const { positionOf, wrote } = Context.get(services, Replica)
+      const account_id = id("AccountId")
+      const cursors = Cursors.make(keyring.derive(PURPOSE))
+      const told = (known?: string) => cursors.read(account_id, positionOf(account_id, known) ?? "") ?? Lsn.HIGHEST
+      yield* wrote([account_id])
+      const before = told()
+      // Whoever knows of a write elsewhere is not told to forget it; who made one up, or names another account's, is.
+      assert.strictEqual(told(cursors.ofEvent(account_id, before + 7n)), before + 7n)
+      assert.strictEqual(
+        told(`${cursors.ofEvent(account_id, before + 7n)}, ${cursors.ofEvent(account_id, 1n)}`),
+        before + 7n,
+      )
+      assert.strictEqual(told(cursors.ofEvent(id("AccountId"), before + 7n)), before)
+      assert.strictEqual(told("F/FFFFFFFF"), before)
+      proxy.down()
+      yield* wrote([account_id])
+      assert.isTrue(told() >= before + MOST_UNSEEN)
+      assert.isTrue(told() < Lsn.HIGHEST)
+      proxy.up()
+      yield* until(() => told() < before + MOST_UNSEEN)
+      assert.isTrue(told() >= before)
+    }),
+  )
+
+  it.effect("for a while, is waited for", () =>
+    Effect.gen(function* () {
+      const { proxy, ref, store } = yield* setUp
+      proxy.down()
+      const commits = yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: 20 }), () => store.commit(Email, ref, open), { concurrency: "unbounded" }),
+      )
+      yield* until(() => proxy.refused() >= 3)
+      proxy.up()
+      yield* Fiber.join(commits)
+      assert.strictEqual((yield* store.load(Email, ref)).version, 21)
+    }),
+  )
+
+  it.effect("for too long, is no secret to the callers", () =>
+    Effect.gen(function* () {
+      const { fresh } = yield* setUp
+      const proxy = yield* faultProxy(fresh.url)
+      // The connections live by the real clock, the store by one that the test moves.
+      const services = yield* Layer.build(Database.layerOf({ ...fresh, url: proxy.url }))
+      const account_id = id("AccountId")
+      yield* Effect.gen(function* () {
+        const store = yield* EventStore
+        yield* store.transact(send(account_id))
+        proxy.down()
+        const commit = yield* Effect.forkChild(Effect.exit(store.transact(send(account_id))))
+        yield* until(() => proxy.refused() >= 1)
+        yield* TestClock.adjust(PATIENCE_MS - 1).pipe(Effect.andThen(turn))
+        assert.isUndefined(commit.pollUnsafe())
+        yield* TestClock.adjust(1000).pipe(
+          Effect.andThen(turn),
+          Effect.repeat({ until: () => commit.pollUnsafe() !== undefined }),
+        )
+        const exit = yield* Fiber.join(commit)
+        assert.instanceOf(Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined, OutcomeUnknown)
+        proxy.up()
+        yield* store.transact(send(account_id))
+        assert.strictEqual((yield* store.feed({ after: 0n, account_id })).events.length, 2)
+      }).pipe(
+        Effect.provide(EventStore.layer().pipe(Layer.provide(Layer.succeedContext(services)))),
+        Effect.provide(TestClock.layer()),
+      )
+    }),
+  )
+
+  it.effect("fails a read only after it has tried again", () =>
+    Effect.gen(function* () {
+      const { proxy, ref, store } = yield* setUp
+      proxy.down()
+      const read = yield* Effect.forkChild(store.load(Email, ref))
+      yield* until(() => proxy.refused() >= 1)
+      proxy.up()
+      assert.strictEqual((yield* Fiber.join(read)).version, 1)
+    }),
+  )
+})
+
+/** A table that takes no message whose subject is "poison". */
+const picky = ReadModel.make<
+  { readonly account_id: string; readonly id: string; readonly subject: string },
+  Email.State
+>({
+  name: "picky",
+  stream: Email.stream,
+  key: ["account_id", "id"],
+  changes: [],
+  rows: ({ account_id, stream_id }, state) => {
+    if (state._tag === "Unborn") return []
+    if (state.accepted.subject === "bug") throw new Error("a bug in a fold")
+    return [{ account_id, id: stream_id, subject: state.accepted.subject }]
+  },
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("a poisonous unit", (it) => {
+  const expectAlone = (name: string, over: { subject?: string; request_id?: string }, message: RegExp) =>
+    it.effect(`${name} fails alone in its flight, while the others land`, () =>
+      Effect.gen(function* () {
+        const fresh = yield* Database.Fresh
+        const admin = yield* rival(fresh.url)
+        yield* admin.query(`CREATE TABLE IF NOT EXISTS picky (account_id text, id text, subject text
+          CHECK (subject <> 'poison'), PRIMARY KEY (account_id, id))`)
+        const store = yield* storeOn(fresh, { readModels: [...readModels, picky] })
+        const account_id = id("AccountId")
+        const ref = { account_id, stream_id: (yield* committed(store.transact(send(account_id)))).answer }
+        const { held, letGo } = yield* holdFlight(fresh, store, ref)
+        // All of these wait behind the flight that is held, so they travel together.
+        const waiting = yield* Effect.forEach(
+          Array.from({ length: 30 }, (_, n) => n),
+          (n) =>
+            store
+              .transact(send(account_id, {}, { subject: n === 17 ? (over.subject ?? "s") : "wholesome" }))
+              .pipe(
+                Effect.provideService(
+                  Provenance,
+                  n === 17 ? { ...system, request_id: over.request_id ?? null } : system,
+                ),
+                Effect.exit,
+                Effect.forkChild({ startImmediately: true }),
+              ),
+        )
+        yield* letGo
+        yield* Fiber.join(held)
+        const exits = yield* Effect.forEach(waiting, Fiber.join)
+        const failures = exits.flatMap((exit, n) => (Exit.isFailure(exit) ? [{ n, cause: exit.cause }] : []))
+        assert.deepStrictEqual(
+          failures.map(({ n }) => n),
+          [17],
+        )
+        assert.match(failures.map(({ cause }) => Cause.pretty(cause)).join(), message)
+        const { events } = yield* store.feed({ after: 0n, account_id, types: ["EmailQueued"] })
+        assert.strictEqual(events.filter(({ data }) => data["subject"] === "wholesome").length, 29)
+        assert.strictEqual(events.length, 30)
+      }),
+    )
+
+  expectAlone("with a NUL on its way to the log", { request_id: "a\u0000b" }, /unsupported Unicode escape sequence/)
+  expectAlone("that fits no schema", { subject: "a\u0000b" }, /must not contain NUL/)
+  expectAlone("that a CHECK refuses", { subject: "poison" }, /picky_subject_check/)
+  expectAlone("that a fold throws on", { subject: "bug" }, /a bug in a fold/)
+
+  it.effect("whose last event throws leaves nothing of the first behind", () =>
+    Effect.gen(function* () {
+      const fresh = yield* Database.Fresh
+      const consequences = {
+        work: () => ({ arm: [], disarm: [], deliveries: [] }),
+        usage: (event: { readonly _tag: string }) => {
+          if (event._tag === "EmailOpened") throw new Error("a bug in a consequence")
+          return []
+        },
+      }
+      const store = yield* storeOn(fresh, { consequences })
+      const account_id = id("AccountId")
+      const unit = send(account_id)
+      const twice = store.transact({
+        ...unit,
+        decide: (view) =>
+          Result.map(unit.decide(view), (decision) => ({
+            ...decision,
+            append: decision.append.map((append) => ({ ...append, events: [...append.events, opened()] })),
+          })),
+      })
+      const exits = yield* Effect.forEach([twice, store.transact(unit)], Effect.exit, { concurrency: "unbounded" })
+      assert.deepStrictEqual(exits.map(Exit.isSuccess), [false, true])
+      const { events } = yield* store.feed({ after: 0n, account_id })
+      assert.deepStrictEqual(
+        events.map(({ type, version }) => [type, version]),
+        [["EmailQueued", 1]],
+      )
+    }),
+  )
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("a store that is closed", (it) => {
+  it.effect("lands the flight that is in the air, and tells everybody else", () =>
+    Effect.gen(function* () {
+      const fresh = yield* Database.Fresh
+      const scope = yield* Scope.make()
+      const store = yield* Scope.provide(storeOn(fresh), scope)
+      const account_id = id("AccountId")
+      const ref = { account_id, stream_id: (yield* committed(store.transact(send(account_id)))).answer }
+      const { held, letGo } = yield* holdFlight(fresh, store, ref)
+      const waiting = yield* Effect.forkChild(Effect.exit(store.transact(send(account_id))), { startImmediately: true })
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      yield* letGo
+      yield* Fiber.join(closing)
+      assert.strictEqual((yield* Fiber.await(held))._tag, "Success")
+      assert.isTrue(Exit.hasDies(yield* Fiber.join(waiting)))
+      assert.isTrue(Exit.hasDies(yield* Effect.exit(store.transact(send(account_id)))))
+    }),
+  )
+})

@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as StoreDatabase from "@waybill/store/postgres/Database"
+import * as Migrations from "@waybill/store/postgres/Migrations"
+import { BEAT_TIMEOUT, NotSeen, Processes, START_TIMEOUT } from "@waybill/store/outbox/Processes"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Logger, Redacted, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { once } from "node:events"
+import { createServer, type AddressInfo, type Socket } from "node:net"
+import * as Database from "../../support/postgres/database.ts"
+import { rival, waiter } from "../../support/postgres/rival.ts"
+import { World } from "../../support/world.ts"
+
+/** Takes every connection and says nothing on it. */
+const silent: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.gen(function* () {
+  const open = new Set<Socket>()
+  const server = createServer((socket) => void open.add(socket.on("error", () => {}).resume()))
+  yield* Effect.acquireRelease(
+    Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
+    () =>
+      Effect.sync(() => {
+        server.close()
+        for (const socket of open) socket.destroy()
+      }),
+  )
+  return Redacted.make(`postgres://x:y@127.0.0.1:${(server.address() as AddressInfo).port}/x?sslmode=disable`)
+})
+
+/** A worker's start beside a table that somebody keeps to himself, and what it says. */
+const startBesideLock = Effect.gen(function* () {
+  const { url } = yield* Database.Fresh
+  const [other, watcher] = [yield* rival(url), yield* rival(url)]
+  yield* other.query("BEGIN; LOCK TABLE processes")
+  const said: Array<string> = []
+  const logger = Logger.make(({ cause }) => void said.push(Cause.pretty(cause)))
+  const start = yield* Layer.build(Layer.fresh(Processes.layer({ url, reclaim: () => Effect.void }))).pipe(
+    Effect.provide(Logger.layer([logger])),
+    Effect.exit,
+    Effect.forkChild,
+  )
+  const first = yield* waiter(watcher)
+  return { other, first, watcher, said, start }
+})
+
+describe("a start beside a database that hangs", () => {
+  it.effect("is not let wait for a connection on which nothing is said", () =>
+    Effect.gen(function* () {
+      const url = yield* silent
+      const start = yield* Effect.forkChild(Effect.flip(Layer.build(StoreDatabase.layer({ url }))))
+      yield* TestClock.adjust(StoreDatabase.READY_TIMEOUT)
+      assert.strictEqual((yield* Fiber.join(start)).message, "the database did not answer within 15 seconds")
+    }),
+  )
+
+  it.live("says so when its schema is to be brought up to date", () =>
+    Effect.gen(function* () {
+      const failed = yield* Effect.flip(Migrations.migrate(yield* silent))
+      assert.strictEqual(failed.message, "the database could not be migrated: it did not answer within 5 seconds")
+    }),
+  )
+
+  it.effect("says that it could not show itself alive, and tries again", () =>
+    Effect.gen(function* () {
+      const { first, other, said, start, watcher } = yield* startBesideLock
+      yield* TestClock.adjust(BEAT_TIMEOUT)
+      yield* Effect.repeat(waiter(watcher), { until: (pid) => pid !== first })
+      assert.match(said.join("\n"), /the database did not answer within 5 seconds/u)
+      yield* other.query("ROLLBACK")
+      const started = yield* Fiber.join(start)
+      assert.isTrue(Exit.isSuccess(started) && Context.get(started.value, Processes).isSeen())
+    }).pipe(Effect.scoped, Effect.provide(World)),
+  )
+
+  it.effect("gives up in the end, as where no database is there", () =>
+    Effect.gen(function* () {
+      const { other, start } = yield* startBesideLock
+      yield* TestClock.adjust(START_TIMEOUT)
+      const started = yield* Fiber.join(start)
+      assert.deepStrictEqual(started, Exit.fail(new NotSeen()))
+      yield* other.query("ROLLBACK")
+    }).pipe(Effect.scoped, Effect.provide(World)),
+  )
+})

@@ -1,0 +1,64 @@
+import * as ApiKey from "@waybill/domain/account/ApiKey"
+import { Sha256 } from "@waybill/domain/email/Content"
+import * as Email from "@waybill/domain/email/Email"
+import type { AccountId, ApiKeyId, EmailId } from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { Unit } from "@waybill/store/commit/Commit"
+import { Data, Effect, Result } from "effect"
+import { randomBytes } from "node:crypto"
+import { id, opened, queued } from "../../support/history.ts"
+
+export class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
+
+/** A decision for `commit`: one more opening of a message. */
+export const open = (): Result.Result<[Email.Event], never> => Result.succeed([opened()])
+
+/** A unit for `transact`: a new message. */
+export const send = (
+  account_id: AccountId,
+  over: Partial<Unit<EmailId, Refused>> = {},
+  fields: Readonly<Record<string, unknown>> = {},
+): Unit<EmailId, Refused> => {
+  const email = id("EmailId")
+  return {
+    account_id,
+    streams: [{ aggregate: Email, id: email, fresh: true }],
+    decide: () =>
+      Result.succeed({ append: [{ aggregate: Email, id: email, events: [queued(email, fields)] }], answer: email }),
+    ...over,
+  }
+}
+
+/** A new API key, where the account has fewer than so many. */
+export const addKey = (account_id: AccountId, most: number): Unit<ApiKeyId, Refused> => {
+  const key_id = id("ApiKeyId")
+  const created: ApiKey.Event = {
+    _tag: "KeyCreated",
+    key_id,
+    name: "x",
+    prefix: "wb_aaaaaaa",
+    hash: Sha256.make(randomBytes(32).toString("hex")),
+    scopes: ["admin"],
+    domain: null,
+    allowed_ips: [],
+    expires_at: null,
+    created_by: null,
+    at: Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z"),
+  }
+  return {
+    account_id,
+    streams: [{ aggregate: ApiKey, id: key_id, fresh: true }],
+    needs: { tally: "api_key" },
+    decide: ({ facts }) =>
+      facts.tally(account_id, "api_key") < most
+        ? Result.succeed({ append: [{ aggregate: ApiKey, id: key_id, events: [created] }], answer: key_id })
+        : Result.fail(new Refused({ why: "full" })),
+  }
+}
+
+export const committed = <A, E, R>(
+  effect: Effect.Effect<{ readonly _tag: "Committed"; readonly answer: A } | { readonly _tag: "Replayed" }, E, R>,
+) =>
+  Effect.flatMap(effect, (done) =>
+    done._tag === "Committed" ? Effect.succeed(done) : Effect.die(new Error("replayed instead of committed")),
+  )

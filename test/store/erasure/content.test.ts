@@ -1,0 +1,144 @@
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { assert, describe, it, layer } from "@effect/vitest"
+import type * as DomainContent from "@waybill/domain/email/Content"
+import * as Content from "@waybill/store/content/Content"
+import { Effect, Option, Result } from "effect"
+import * as Database from "../../support/postgres/database.ts"
+
+const keep = Effect.fnUntraced(function* (
+  account_id: string,
+  blobs: ReadonlyArray<Content.Blob>,
+  expires_in_days = 30,
+) {
+  const sql = yield* PgClient.PgClient
+  yield* sql`
+    INSERT INTO content (account_id, sha256, bytes, expires_on)
+    SELECT ${account_id}, sha256, bytes, (now() AT TIME ZONE 'UTC')::date + ${expires_in_days}::int
+    FROM unnest(${blobs.map((blob) => blob.sha256)}::text[],
+      ${Result.getOrThrow(
+        PgTypes.array(
+          blobs.map((blob) => blob.bytes),
+          PgTypes.OID.bytea,
+        ),
+      )}) AS new(sha256, bytes)`
+})
+
+const attachmentOf = ({ bytes, sha256 }: Content.Blob): DomainContent.Attachment => ({
+  filename: "invoice.pdf",
+  content_type: "application/pdf",
+  size_bytes: bytes.length,
+  content_id: null,
+  sha256,
+})
+const contentOf = (body: Content.Blob, attachments: ReadonlyArray<Content.Blob> = []): DomainContent.Content => ({
+  sha256: body.sha256,
+  has_html: true,
+  has_text: true,
+  attachments: attachments.map(attachmentOf),
+})
+
+/** A message that waits for delivery, as the log and the outbox hold it. */
+const waiting = Effect.fnUntraced(function* (account_id: string, email_id: string, content: DomainContent.Content) {
+  const sql = yield* PgClient.PgClient
+  yield* sql`
+    INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    VALUES (${account_id}, ${email_id}, 1, 'email', 'EmailQueued', ${`evt_${email_id}`}, ${sql.json({ content })}, '{}', now())`
+  yield* sql`
+    INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
+    VALUES (${email_id}, ${account_id}, 'delivery', ${email_id}, now(), '{}')`
+})
+
+describe("a body", () => {
+  it("is the same blob whenever it says the same", () => {
+    const [one, same, other] = [
+      { html: "<b>ü</b>", text: null },
+      { text: null, html: "<b>ü</b>" },
+      { html: null, text: "ü" },
+    ].map(Content.encodeBody)
+    assert.deepStrictEqual([one?.sha256 === same?.sha256, one?.sha256 === other?.sha256], [true, false])
+  })
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
+  it.effect("comes back as it was kept, bodies and attachments", () =>
+    Effect.gen(function* () {
+      const body = Content.encodeBody({ html: "<p>Grüße 📮</p>", text: "\u0000 lone \ud800 surrogate" })
+      const file = Content.blob(Uint8Array.from({ length: 256 }, (_, i) => i))
+      yield* keep("acc_1", [body, file])
+      const whole = yield* Content.whole("acc_1", contentOf(body, [file, file]))
+      assert.deepStrictEqual(
+        Option.map(whole, ({ attachments, html, text }) => [html, text, attachments.map((each) => [...each.bytes])]),
+        Option.some(["<p>Grüße 📮</p>", "\u0000 lone \ud800 surrogate", [[...file.bytes], [...file.bytes]]]),
+      )
+    }),
+  )
+
+  it.effect("of another account is not there, even when the bytes are equal", () =>
+    Effect.gen(function* () {
+      const body = Content.encodeBody({ html: null, text: "secret" })
+      yield* keep("acc_2", [body])
+      assert.deepStrictEqual(yield* Content.body("acc_3", contentOf(body)), Option.none())
+    }),
+  )
+
+  it.effect("without one of its attachments is no whole message, though its body can be shown", () =>
+    Effect.gen(function* () {
+      const body = Content.encodeBody({ html: null, text: "see attachment" })
+      yield* keep("acc_4", [body])
+      const content = contentOf(body, [Content.blob(Uint8Array.of(1, 2, 3))])
+      assert.deepStrictEqual(
+        [yield* Content.whole("acc_4", content), yield* Content.body("acc_4", content)],
+        [Option.none(), Option.some({ html: null, text: "see attachment" })],
+      )
+    }),
+  )
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("the expiry of content", (it) => {
+  it.effect("removes what has expired and keeps what has a day left", () =>
+    Effect.gen(function* () {
+      const [old, fresh] = [
+        Content.encodeBody({ html: null, text: "old" }),
+        Content.encodeBody({ html: null, text: "fresh" }),
+      ]
+      yield* keep("acc_1", [old], -2)
+      yield* keep("acc_1", [fresh], 0)
+      const removed = yield* Content.expire()
+      const left = yield* Content.findAll("acc_1", [old.sha256, fresh.sha256])
+      assert.deepStrictEqual([removed, [...left.keys()]], [1, [fresh.sha256]])
+    }),
+  )
+
+  it.effect("leaves what a message still to be delivered is made of", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const [body, file, other] = ["body", "file", "other"].map((text) => Content.encodeBody({ html: null, text }))
+      assert(body !== undefined && file !== undefined && other !== undefined)
+      yield* keep("acc_5", [body, file, other], -400)
+      // The same bytes of an account that waits for nothing.
+      yield* keep("acc_6", [body], -400)
+      yield* waiting("acc_5", "msg_5", contentOf(body, [file]))
+      const first = yield* Content.expire()
+      yield* sql`DELETE FROM outbox WHERE id = 'msg_5'`
+      assert.deepStrictEqual([first, yield* Content.expire()], [2, 2])
+    }),
+  )
+
+  it.effect("goes through all there is, past a whole batch that has to stay", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const blobs = Array.from({ length: Content.EXPIRY_BATCH + 10 }, (_, n) =>
+        Content.encodeBody({ html: null, text: `${n}` }),
+      )
+      const [first = Content.blob(Uint8Array.of())] = blobs
+      yield* keep("acc_7", blobs, -400)
+      yield* waiting("acc_7", "msg_7", contentOf(first, blobs.slice(0, Content.EXPIRY_BATCH)))
+      yield* keep("acc_8", blobs, -300)
+      const removed = yield* Content.expire()
+      const [row] = yield* sql<{
+        readonly n: number
+      }>`SELECT count(*)::int AS n FROM content WHERE account_id IN ('acc_7', 'acc_8')`
+      assert.deepStrictEqual([removed, row?.n], [10 + blobs.length, Content.EXPIRY_BATCH])
+    }),
+  )
+})

@@ -1,0 +1,334 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Account from "@waybill/domain/account/Account"
+import type { Address } from "@waybill/domain/values/Address"
+import * as Email from "@waybill/domain/email/Email"
+import type { AccountId, EmailId } from "@waybill/domain/values/Id"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Content from "@waybill/store/content/Content"
+import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as Erase from "@waybill/store/erasure/Erase"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Follower from "@waybill/store/feed/Follower"
+import * as Mask from "@waybill/store/erasure/Mask"
+import * as Rebuild from "@waybill/store/rebuild/Rebuild"
+import { alone, Replay } from "@waybill/store/rebuild/Replay"
+import { swap } from "@waybill/store/rebuild/Swap"
+import { underWay } from "@waybill/store/rebuild/RebuildMarkers"
+import { readModels } from "@waybill/store/readmodels/ReadModels"
+import { Effect, Layer, Redacted, Result } from "effect"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import { id, queued } from "../../support/history.ts"
+import { runToEnd } from "../../support/process/service.ts"
+
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+  Layer.provideMerge(EventStore.layer()),
+  Layer.provideMerge(Database.layerFresh),
+)
+const TIMEOUT = { timeout: 180_000 }
+const OPTIONS = { release: "test" }
+const AT = Timestamp.Timestamp.make("2026-11-21T10:00:00.000Z")
+const ANA = "Ana@example.org" as Address
+
+const waybill = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(Database.Fresh, ({ url }) =>
+    Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })),
+  )
+
+/** Every row of every table in which a word stands, in whatever case; bytes are read as text. */
+const standsIn = Effect.fnUntraced(function* (word: string) {
+  const sql = yield* PgClient.PgClient
+  const tables = yield* sql<{ readonly name: string; readonly bytes: ReadonlyArray<string> }>`
+    SELECT t.tablename AS name, array(
+      SELECT attname::text FROM pg_attribute
+      WHERE attrelid = t.tablename::regclass AND atttypid = 'bytea'::regtype AND NOT attisdropped
+    ) AS bytes
+    FROM pg_tables t WHERE t.schemaname = 'public' ORDER BY 1`
+  const found: Array<string> = []
+  for (const { bytes, name } of tables) {
+    const whole = sql.literal(
+      ["t::text", ...bytes.map((column) => `encode(t.${column}, 'escape')`)].join(" || ' ' || "),
+    )
+    const rows = yield* sql<{ readonly text: string }>`
+      SELECT text FROM (SELECT ${whole} AS text FROM ${sql(name)} t) AS t WHERE strpos(lower(text), ${word.toLowerCase()}) > 0`
+    found.push(...rows.map(({ text }) => `${name}: ${text}`))
+  }
+  return found
+}, Effect.orDie)
+
+const words = {
+  code: 550,
+  enhanced_code: null,
+  mx: null,
+  tls: null,
+  duration_ms: 5,
+  category: null,
+  attempt: 1,
+  at: AT,
+}
+
+const account = Effect.gen(function* () {
+  const { commit } = yield* EventStore
+  const account_id = id("AccountId")
+  yield* commit(Account, { account_id, stream_id: account_id }, Account.create(AT, account_id, "Acme", "free"))
+  return account_id
+}).pipe(Effect.orDie)
+
+interface Mail {
+  readonly to: ReadonlyArray<{ readonly address: string; readonly name?: string }>
+  readonly text: string
+  readonly from?: string
+  readonly tags?: ReadonlyArray<string>
+  readonly subject?: string
+  readonly after?: ReadonlyArray<Email.Event>
+}
+
+const mail = Effect.fnUntraced(function* (
+  account_id: AccountId,
+  { after = [], from = "hi@acme.test", subject = "Hello", tags = [], text, to }: Mail,
+) {
+  const { transact } = yield* EventStore
+  const email_id = id("EmailId")
+  const body = Content.encodeBody({ html: null, text })
+  const content = { sha256: body.sha256, has_html: false, has_text: true, attachments: [] }
+  const events = [queued(email_id, { to, from: { address: from }, subject, tags, content }), ...after] as const
+  yield* transact({
+    account_id,
+    streams: [{ aggregate: Email, id: email_id, fresh: true }],
+    decide: () =>
+      Result.succeed({
+        append: [{ aggregate: Email, id: email_id, events }],
+        content: [{ account_id, ...body, expires_on: "9000-01-01" }],
+        answer: null,
+      }),
+  })
+  return email_id
+}, Effect.orDie)
+
+const to = (...addresses: ReadonlyArray<string>) => addresses.map((address) => ({ address }))
+const bounced = (recipient: string): Email.Event => ({
+  _tag: "EmailBounced",
+  recipient: recipient as Address,
+  bounce_type: "hard",
+  ...words,
+  response: `<${recipient}>: no such user`,
+})
+const delivered = (recipient: string): Email.Event => ({
+  _tag: "EmailDelivered",
+  recipient: recipient as Address,
+  ...words,
+  response: null,
+})
+const clicked: Email.Event = {
+  _tag: "EmailClicked",
+  recipient: ANA,
+  url: "https://acme.test/?for=ana%40example.org",
+  user_agent: "Lynx",
+  ip: "192.0.2.77",
+  at: AT,
+}
+
+layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
+  it.effect(
+    "leaves the address in no table, everybody else's mail as it was, and read models that the log folds to",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const { commit } = yield* EventStore
+        const one = yield* account
+        const other = yield* account
+        const bounce = yield* mail(one, {
+          to: [{ address: ANA, name: "Ana Smith" }],
+          subject: "For ana@example.org",
+          text: "Dear Ana, your number is 12345",
+          after: [bounced(ANA), clicked],
+        })
+        // Counted for her under either spelling, and for everybody.
+        const tags = ["Ana@example.org", "ana@example.org", "vip"]
+        const both = yield* mail(one, {
+          tags,
+          to: to("ana@example.org", "bo@example.org"),
+          text: "All of you",
+          after: [delivered("ana@example.org"), delivered("bo@example.org")],
+        })
+        const same = yield* mail(one, {
+          to: to("bo@example.org"),
+          text: "All of you",
+          after: [delivered("bo@example.org")],
+        })
+        const stranger = yield* mail(other, {
+          to: to("diana@example.org"),
+          text: "Hi",
+          after: [delivered("diana@example.org")],
+        })
+        const suppress = Suppression.add(AT, id("SuppressionId"), ANA, "hard_bounce", bounce)
+        yield* commit(Suppression, { account_id: one, stream_id: Suppression.streamId(ANA) }, suppress)
+        // A version that is kept has her too.
+        yield* Rebuild.rebuild("email_log", OPTIONS)
+        yield* swap("email_log", false)
+        const untouched = yield* recordOf(sql, stranger)
+        while ((yield* Follower.step(follower)).events > 0);
+
+        const done = yield* waybill("erase", "ana@example.org", "--json")
+        assert.strictEqual(done.code, 0, done.output)
+        const { erased_as, ...said } = JSON.parse(done.output)
+        assert.deepStrictEqual(said, { streams: 3, events: 6, left: [] })
+        for (const word of ["Ana Smith", "192.0.2.77", "Lynx", "ana%40example.org"])
+          assert.deepStrictEqual(yield* standsIn(word), [])
+        assert.deepStrictEqual(
+          (yield* standsIn("ana@example.org")).filter((row) => !row.toLowerCase().includes("diana@example.org")),
+          [],
+        )
+        assert.deepStrictEqual(yield* recordOf(sql, stranger), untouched)
+        const record = yield* recordOf(sql, bounce)
+        assert.deepInclude(record, { to: [erased_as], subject: `For ${erased_as}`, status: "bounced", clicks: 1 })
+        assert.deepInclude(yield* recordOf(sql, both), { to: [erased_as, "bo@example.org"], status: "delivered" })
+
+        const counted = yield* sql`
+          SELECT tag, count::int FROM email_stats WHERE account_id = ${one} AND measure = 'accepted' AND tag > '' ORDER BY 1`
+        assert.deepStrictEqual(counted, [
+          { tag: erased_as, count: 4 },
+          { tag: "vip", count: 2 },
+        ])
+
+        // Her own body is gone; what somebody else was sent as well, and does not name her, is not.
+        const bodies = yield* sql<{ readonly text: string }>`SELECT convert_from(bytes, 'UTF8') AS text FROM content`
+        assert.deepStrictEqual(bodies.map(({ text }) => JSON.parse(text).text).toSorted(), ["All of you", "Hi"])
+        assert.isDefined(same)
+        for (const { name } of readModels)
+          assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])
+        const facts = yield* sql<{ readonly account_id: string; readonly data: Readonly<Record<string, unknown>> }>`
+          SELECT account_id, data FROM events WHERE type = 'AddressErased'`
+        assert.strictEqual(facts.length, 1)
+        assert.deepInclude(facts[0]?.data, { erased_as, streams: 3, events: 6 })
+        assert.strictEqual(facts[0]?.account_id, one)
+        const again = yield* waybill("erase", "ana@example.org", "--json")
+        assert.deepInclude(JSON.parse(again.output), { streams: 0, events: 0, left: [] })
+      }).pipe(Effect.orDie),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "takes it out of what others were sent and what is kept beside the log, and leaves what she wrote herself",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const account_id = yield* account
+        const bo = { to: to("bo@example.org"), after: [delivered("bo@example.org")] }
+        for (const text of [
+          "Dee@Example.org joined",
+          "https://acme.test/?u=dee%40example.org",
+          "deer@example.org joined",
+        ])
+          yield* mail(account_id, { ...bo, text })
+        yield* mail(account_id, { ...bo, from: "dee@example.org", text: "From me" })
+        yield* mail(account_id, { to: to("dee@example.org"), after: [delivered("dee@example.org")], text: "For you" })
+        const due = yield* mail(account_id, { to: to("bo@example.org"), text: "Ask dee@example.org" })
+        const captured = [
+          ["her", "dee@example.org", "Hi", "Hi"],
+          ["subject", "bo@example.org", "Dee@example.org joined", "Hi"],
+          ["quoted", "bo@example.org", "Hi", "X: y\r\n\r\njoined: dee@ex=\r\nample.org"],
+          [
+            "base64",
+            "bo@example.org",
+            "Hi",
+            `X: y\r\n\r\n${Buffer.from("It is dee@example.org").toString("base64")}\r\n`,
+          ],
+          ["other", "bo@example.org", "Hi", "Hi, deer@example.org"],
+          ["large", "bo@example.org", "Hi", `X: y\r\n\r\n${`${"A".repeat(76)}\r\n`.repeat(200_000)}`],
+        ] as const
+        for (const [name, recipient, subject, text] of captured)
+          yield* sql`
+            INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
+            VALUES (${account_id}, ${name}, ${[recipient]}::text[], ${subject}, 'b@acme.test', 1, ${Buffer.from(text)},
+              now() + interval '1 day')`
+        yield* sql`
+          INSERT INTO idempotency_keys (account_id, route, key, fingerprint, answer, expires_at)
+          VALUES (${account_id}, 'POST /suppressions', 'k', 'f', ${Buffer.from('{"id":"sup_1","email":"dee@example.org"}')},
+            now() + interval '1 day')`
+
+        const done = yield* waybill("erase", "dee@example.org", "--json")
+        assert.strictEqual(done.code, 3, done.output)
+        const [said = ""] = done.output.split("\n")
+        const { erased_as, left } = JSON.parse(said)
+        const why = "what mail is made of that is under way"
+        const { sha256 } = Content.encodeBody({ html: null, text: "Ask dee@example.org" })
+        assert.deepStrictEqual(left, [{ account_id, stream: "content", stream_id: sha256, why }])
+        const texts = Effect.map(
+          sql<{ readonly text: string }>`
+            SELECT convert_from(bytes, 'UTF8')::json ->> 'text' AS text FROM content WHERE account_id = ${account_id} ORDER BY 1`,
+          (rows) => rows.map(({ text }) => text),
+        )
+        assert.deepStrictEqual(yield* texts, ["Ask dee@example.org", "From me", "deer@example.org joined"])
+        const kept = yield* sql`SELECT id FROM sandbox_messages WHERE account_id = ${account_id} ORDER BY id`
+        assert.deepStrictEqual(kept, [{ id: "large" }, { id: "other" }])
+        yield* sql`DELETE FROM sandbox_messages WHERE id = 'large'`
+        const [answer] = yield* sql<{ readonly text: string }>`
+          SELECT convert_from(answer, 'UTF8') AS text FROM idempotency_keys WHERE account_id = ${account_id}`
+        assert.deepStrictEqual(JSON.parse(answer?.text ?? ""), { id: "sup_1", email: erased_as })
+
+        const { commit } = yield* EventStore
+        yield* commit(Email, { account_id, stream_id: due }, Email.cancel(AT))
+        assert.strictEqual((yield* waybill("erase", "dee@example.org")).code, 0)
+        assert.deepStrictEqual(yield* texts, ["From me", "deer@example.org joined"])
+        assert.deepStrictEqual(yield* standsIn("dee@example.org"), [])
+        assert.deepStrictEqual(yield* standsIn("dee%40example.org"), [])
+      }).pipe(Effect.orDie),
+    TIMEOUT,
+  )
+
+  it.effect("takes nothing out, no body either, while somebody replays what is folded from it", () =>
+    Effect.gen(function* () {
+      const account_id = yield* account
+      const end = [delivered("eve@example.org")]
+      yield* mail(account_id, { to: to("eve@example.org"), after: end, text: "Dear Eve" })
+      const erase = Erase.erase("eve@example.org" as Address, Mask.standIn(Uint8Array.of(7)))
+      const refused = yield* Effect.scoped(Effect.andThen(alone("suppressions"), Effect.flip(erase)))
+      assert.strictEqual(refused.message, "somebody replays suppressions: wait for it")
+      assert.isNotEmpty(yield* standsIn("Dear Eve"))
+      yield* Delivery.until(underWay(), (all) => all.length === 0)
+      assert.deepStrictEqual((yield* erase).left, [])
+      assert.deepStrictEqual([...(yield* standsIn("Dear Eve")), ...(yield* standsIn("eve@example.org"))], [])
+    }).pipe(Effect.orDie),
+  )
+
+  it.effect("signs out for good who once was a member, also with capitals that not every database knows", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      for (const [id, email] of [
+        ["usr_1", "ÄNN@example.org"],
+        ["usr_2", "bänn@example.org"],
+      ] as const)
+        yield* sql`INSERT INTO users (id, email, created_at) VALUES (${id}, ${email}, now())`
+      yield* Erase.erase("änn@example.org" as Address, Mask.standIn(Uint8Array.of(8)))
+      assert.deepStrictEqual(yield* sql`SELECT id FROM users`, [{ id: "usr_2" }])
+    }).pipe(Effect.orDie),
+  )
+
+  it.effect(
+    "leaves mail that is under way, says so, and takes it when it is over",
+    () =>
+      Effect.gen(function* () {
+        const { commit } = yield* EventStore
+        const account_id = yield* account
+        const waiting = yield* mail(account_id, { to: to("cy@example.org"), text: "Soon" })
+        const first = yield* waybill("erase", "cy@example.org")
+        assert.strictEqual(first.code, 3)
+        assert.include(first.output, `left: email ${waiting} of ${account_id}, mail that is under way`)
+        assert.isAbove((yield* standsIn("Soon")).length + (yield* standsIn("cy@example.org")).length, 0)
+        yield* commit(Email, { account_id, stream_id: waiting }, Email.cancel(AT))
+        const second = yield* waybill("erase", "cy@example.org")
+        assert.strictEqual(second.code, 0, second.output)
+        assert.deepStrictEqual(yield* standsIn("cy@example.org"), [])
+      }).pipe(Effect.orDie),
+    TIMEOUT,
+  )
+})
+
+const recordOf = (sql: PgClient.PgClient, email_id: EmailId) =>
+  Effect.map(
+    sql<{ readonly record: Readonly<Record<string, unknown>> }>`SELECT record FROM email_log WHERE id = ${email_id}`,
+    (rows) => rows[0]?.record ?? {},
+  )

@@ -1,0 +1,141 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Account from "@waybill/domain/account/Account"
+import type { Address } from "@waybill/domain/values/Address"
+import type { AccountId } from "@waybill/domain/values/Id"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as EmailStats from "@waybill/store/statistics/EmailStats"
+import * as Erase from "@waybill/store/erasure/Erase"
+import * as EraseStats from "@waybill/store/erasure/EraseStats"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Mask from "@waybill/store/erasure/Mask"
+import * as Rebuild from "@waybill/store/rebuild/Rebuild"
+import { Replay } from "@waybill/store/rebuild/Replay"
+import { swap } from "@waybill/store/rebuild/Swap"
+import * as Versions from "@waybill/store/rebuild/Versions"
+import { inCommits } from "@waybill/store/readmodels/Projections"
+import { Provenance, system } from "@waybill/store/commit/Provenance"
+import { Effect, Exit, Fiber, Latch, Layer } from "effect"
+import * as Database from "../../support/postgres/database.ts"
+import { id } from "../../support/history.ts"
+import * as Histories from "../rebuild/replayHistories.ts"
+
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+  Layer.provideMerge(EventStore.layer()),
+  Layer.provideMerge(Database.layerFresh),
+)
+
+const AT = Timestamp.fromMillis(1_780_000_000_000)
+const HERS = "eva@example.org" as Address
+
+const born = (account_id: AccountId) =>
+  Effect.flatMap(EventStore, ({ commit }) =>
+    commit(Account, { account_id, stream_id: account_id }, Account.create(AT, account_id, "Acme", "free")),
+  )
+
+const suppressed = Effect.gen(function* () {
+  const { commit } = yield* EventStore
+  const account_id = id("AccountId")
+  yield* born(account_id)
+  const add = Suppression.add(AT, id("SuppressionId"), HERS, "unsubscribe", null)
+  const ref = { account_id, stream_id: Suppression.streamId(HERS) }
+  yield* commit(Suppression, ref, add).pipe(Effect.provideService(Provenance, { ...system, address: "192.0.2.9" }))
+  return account_id
+})
+
+layer(Store, { excludeTestServices: true })("what is taken out of a history", (it) => {
+  it.effect("goes with the fact of it, or stays", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const [one, other] = [yield* suppressed, yield* suppressed]
+      yield* sql`
+        CREATE FUNCTION stop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''stopped''; END'`
+      yield* sql`
+        CREATE TRIGGER stop BEFORE INSERT ON events FOR EACH ROW
+        WHEN (NEW.type = 'AddressErased' AND NEW.account_id = ${sql.literal(`'${other}'`)}) EXECUTE FUNCTION stop()`
+      const erase = Erase.erase(HERS, Mask.standIn(Uint8Array.of(1)))
+      const types = Effect.fnUntraced(function* (account_id: string) {
+        const rows = yield* sql<{ readonly type: string; readonly hers: boolean }>`
+          SELECT type, strpos(data::text, ${HERS}) > 0 AS hers FROM events WHERE account_id = ${account_id} ORDER BY position`
+        return rows.map(({ hers, type }) => (hers ? `${type} of hers` : type))
+      })
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(erase)))
+      assert.deepStrictEqual(yield* types(one), ["AccountCreated", "SuppressionAdded", "AddressErased"])
+      assert.deepStrictEqual(yield* types(other), ["AccountCreated", "SuppressionAdded of hers"])
+      yield* sql`DROP TRIGGER stop ON events`
+      assert.deepStrictEqual([...(yield* erase).accounts], [[other, { streams: 1, events: 1 }]])
+      assert.deepStrictEqual(yield* types(other), ["AccountCreated", "SuppressionAdded", "AddressErased"])
+      const clients = yield* sql`SELECT 1 AS known FROM events WHERE strpos(meta::text, '192.0.2.9') > 0`
+      assert.deepStrictEqual(clients, [])
+      assert.deepStrictEqual((yield* Rebuild.verify("accounts", { release: "test" })).differences, [])
+    }).pipe(Effect.orDie),
+  )
+})
+
+layer(Store, { excludeTestServices: true })("what is taken out of the statistics", (it) => {
+  it.effect("goes from a page of a rebuild, too, that is being counted at that moment", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { version } = yield* Rebuild.rebuild(EmailStats.FOLLOWER, { release: "test" })
+      const table = Versions.tableOf({ name: EmailStats.FOLLOWER, version, state: "ready" })
+      const mask = Mask.make(HERS, Mask.standIn(Uint8Array.of(2)))
+      const done = yield* Latch.make()
+      const counted = yield* Latch.make()
+      const page = Effect.gen(function* () {
+        yield* Versions.lockPlace(sql, { name: EmailStats.FOLLOWER, version })
+        yield* sql`
+          INSERT INTO ${sql(table)} (account_id, tag, hour, domain, measure, bucket, count)
+          VALUES ('acc', ${HERS}, now(), 'acme.test', 'accepted', 0, 1)`
+        yield* counted.open
+        yield* done.await
+      }).pipe(sql.withTransaction)
+      const counting = yield* Effect.forkChild(page)
+      yield* counted.await
+      const erasing = yield* Effect.forkChild(sql.withTransaction(EraseStats.erase(sql, HERS, mask)))
+      const waiting = sql`SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`
+      while (erasing.pollUnsafe() === undefined && (yield* waiting).length === 0) yield* Effect.yieldNow
+      yield* done.open
+      yield* Fiber.join(counting)
+      yield* Fiber.join(erasing)
+      assert.deepStrictEqual(
+        (yield* sql<{ readonly tag: string }>`SELECT tag FROM ${sql(table)}`).map(({ tag }) => mask.stands(tag)),
+        [false],
+      )
+    }).pipe(Effect.orDie),
+  )
+})
+
+layer(Store, { excludeTestServices: true })("random histories that somebody is taken out of", (it) => {
+  it.effect(
+    "still fold to every read model, and name the address only where it was left",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        yield* Histories.write(21, 30)
+        const unborn = yield* sql<{ readonly account_id: AccountId }>`
+          SELECT account_id FROM events GROUP BY 1 HAVING NOT bool_or(type = 'AccountCreated')`
+        yield* Effect.forEach(unborn, ({ account_id }) => born(account_id))
+        // These histories were written by nobody who counts: what is counted of them now has to hold.
+        yield* Rebuild.rebuild("monthly_usage", { release: "test" })
+        yield* swap("monthly_usage", false)
+        // Whoever stands in most of them.
+        const [most] = yield* sql<{ readonly address: Address; readonly n: number }>`
+          SELECT data ->> 'recipient' AS address, count(DISTINCT stream_id)::int AS n FROM events
+          WHERE data ->> 'recipient' IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 1`
+        const address = most?.address ?? assert.fail("nobody is written to")
+        assert.isAbove(most?.n ?? 0, 10)
+        const { accounts, left } = yield* Erase.erase(address, Mask.standIn(Uint8Array.of(1, 2, 3)))
+        assert.isAbove(accounts.size, 3)
+        for (const { name } of inCommits)
+          assert.deepStrictEqual([name, (yield* Rebuild.verify(name, { release: "test" })).differences], [name, []])
+        const named = yield* sql<{ readonly stream_id: string; readonly data: unknown }>`
+          SELECT stream_id, data FROM events WHERE strpos(lower(data::text), ${address.toLowerCase()}) > 0`
+        const spelt = Mask.make(address, "x@y.z" as Address)
+        const still = new Set(named.flatMap(({ data, stream_id }) => (spelt.stands(data) ? [stream_id] : [])))
+        assert.deepStrictEqual([...still].toSorted(), left.map(({ stream_id }) => stream_id).toSorted())
+      }).pipe(Effect.orDie),
+    { timeout: 180_000 },
+  )
+})

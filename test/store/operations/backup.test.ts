@@ -1,0 +1,250 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Account from "@waybill/domain/account/Account"
+import * as Email from "@waybill/domain/email/Email"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as Database from "@waybill/store/postgres/Database"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Migrations from "@waybill/store/postgres/Migrations"
+import { Effect, Layer, Redacted, Scope } from "effect"
+import { execFile } from "node:child_process"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import { promisify } from "node:util"
+import pg from "pg"
+import * as DocCommands from "../../support/process/docCommands.ts"
+import { id } from "../../support/history.ts"
+import * as SystemPostgres from "../../support/postgres/systemPostgres.ts"
+import { runToEnd } from "../../support/process/service.ts"
+import { committed, open, send } from "../commit/units.ts"
+
+const TIMEOUT = { timeout: 240_000 }
+const execute = promisify(execFile)
+
+const folder = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const made = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-backup-"))
+    // As root the servers run as somebody else, who must be able to pass through.
+    await fs.chmod(made, 0o711)
+    return made
+  }),
+  (made) => Effect.promise(() => fs.rm(made, { recursive: true, force: true })),
+)
+
+const query = (url: string, text: string) =>
+  Effect.promise(async () => {
+    const client = new pg.Client({ connectionString: url })
+    client.on("error", () => {})
+    await client.connect()
+    try {
+      return (await client.query(text)).rows as ReadonlyArray<Readonly<Record<string, unknown>>>
+    } finally {
+      await client.end()
+    }
+  })
+
+/** Mail that waits, mail that is over, and what follows from both. */
+const write = (url: string) =>
+  Effect.gen(function* () {
+    const { commit, transact } = yield* EventStore
+    const account_id = id("AccountId")
+    const at = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
+    yield* commit(Account, { account_id, stream_id: account_id }, Account.create(at, account_id, "Acme", "free"))
+    for (let nth = 0; nth < 20; nth++) {
+      const { answer } = yield* committed(transact(send(account_id, {}, { subject: `Order ${nth}` })))
+      yield* commit(Email, { account_id, stream_id: answer }, nth % 2 === 0 ? open : Email.cancel(at))
+    }
+  }).pipe(
+    Effect.provide(EventStore.layer().pipe(Layer.provide(Database.layer({ url: Redacted.make(url) })))),
+    Effect.orDie,
+  )
+
+/** Every row of every table that is worth a backup; the others are UNLOGGED and empty after a crash as well. */
+const contents = Effect.fnUntraced(function* (url: string) {
+  const tables = yield* query(
+    url,
+    `SELECT n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND n.nspname IN ('public', 'graphile_worker') ORDER BY 1`,
+  )
+  const rows: Record<string, unknown> = {}
+  for (const { name } of tables)
+    rows[String(name)] = yield* query(url, `SELECT t::text AS row FROM ${String(name)} t ORDER BY 1`)
+  return rows
+})
+
+/** What backup.md says to do after a restore. */
+const proved = Effect.fnUntraced(function* (url: string) {
+  for (const args of [
+    ["migrate", "--check"],
+    ["projections", "verify", "email_log"],
+    ["audit", "emails"],
+  ]) {
+    const { code, output } = yield* Effect.promise(() =>
+      runToEnd(args, { DATABASE_URL: url, WAYBILL_DATA: "/nowhere" }),
+    )
+    assert.strictEqual(code, 0, output)
+  }
+  // The log goes on: no position is given a second time.
+  yield* write(url)
+})
+
+const copy = (from: string, to: string) => Effect.promise(() => execute("cp", ["-a", from, to]))
+
+describe("the embedded Postgres", () => {
+  it.live(
+    "is brought to its last moment from a copy of its files, made while it was written to, and its archived log",
+    () =>
+      Effect.gen(function* () {
+        const home = yield* folder
+        const archive = path.join(home, "wal")
+        yield* Effect.promise(async () => {
+          await fs.mkdir(archive)
+          await fs.chmod(archive, 0o777)
+        })
+        const [first, second] = [path.join(home, "first"), path.join(home, "second")]
+        const scope = yield* Scope.fork(yield* Effect.scope)
+        const server = yield* Scope.provide(
+          EmbeddedPostgres.start({
+            dataDir: first,
+            settings: { fsync: "off", archive_mode: "on", archive_command: `cp %p ${archive}/%f` },
+          }),
+          scope,
+        )
+        const [url, admin] = [Redacted.value(server.url), Redacted.value(server.adminUrl)]
+        yield* Migrations.migrate(server.url)
+        yield* write(url)
+        const cluster = String((yield* query(admin, "SHOW data_directory"))[0]?.["data_directory"])
+        const base = path.join(home, "base")
+        const label = yield* Effect.promise(async () => {
+          const session = new pg.Client({ connectionString: admin })
+          await session.connect()
+          await session.query("SELECT pg_backup_start('test', fast => true)")
+          // More is written between the first file and the last.
+          await Effect.runPromise(Effect.all([copy(cluster, base), write(url)], { concurrency: 2 }))
+          const { rows } = await session.query<{ readonly labelfile: string }>("SELECT labelfile FROM pg_backup_stop()")
+          await session.end()
+          return rows[0]?.labelfile ?? ""
+        })
+        yield* write(url)
+        const before = yield* contents(url)
+        yield* archived(admin)
+        yield* Scope.close(scope, yield* Effect.exit(Effect.void))
+
+        // A new folder, in the shape that this machine wants it; then the files of the old one.
+        const found = yield* Effect.scoped(
+          Effect.flatMap(EmbeddedPostgres.start({ dataDir: second, settings: { fsync: "off" } }), ({ adminUrl }) =>
+            query(Redacted.value(adminUrl), "SHOW data_directory"),
+          ),
+        )
+        const restored = String(found[0]?.["data_directory"])
+        yield* Effect.promise(async () => {
+          const { gid, uid } = await fs.stat(restored)
+          await fs.rm(restored, { recursive: true })
+          for (const name of ["postmaster.pid", "postmaster.opts"]) await fs.rm(path.join(base, name), { force: true })
+          for (const name of await fs.readdir(path.join(base, "pg_wal")))
+            await fs.rm(path.join(base, "pg_wal", name), { recursive: true })
+          for (const [name, text] of [
+            ["backup_label", label],
+            ["recovery.signal", ""],
+          ] as const) {
+            await fs.writeFile(path.join(base, name), text)
+            await fs.chown(path.join(base, name), uid, gid)
+          }
+          // Root's second server has another user than the first, who archived the log.
+          for (const name of await fs.readdir(archive)) await fs.chown(path.join(archive, name), uid, gid)
+          await fs.copyFile(path.join(first, "password"), path.join(second, "password"))
+        })
+        yield* copy(base, restored)
+        const again = yield* EmbeddedPostgres.start({
+          dataDir: second,
+          settings: { fsync: "off", restore_command: `cp ${archive}/%f %p` },
+        })
+        assert.deepStrictEqual(yield* contents(Redacted.value(again.url)), before)
+        yield* proved(Redacted.value(again.url))
+      }).pipe(Effect.scoped),
+    TIMEOUT,
+  )
+})
+
+/** Until the log up to now lies in the archive. */
+const archived = Effect.fnUntraced(function* (admin: string) {
+  const [row] = yield* query(admin, "SELECT pg_walfile_name(pg_switch_wal()) AS file")
+  const file = String(row?.["file"])
+  for (let last = ""; last < file;) {
+    yield* Effect.promise(() => pause(20))
+    last = String(
+      (yield* query(admin, "SELECT last_archived_wal FROM pg_stat_archiver"))[0]?.["last_archived_wal"] ?? "",
+    )
+  }
+})
+
+/** The commands of the document, on a Postgres of the system's own; where there is none, they are only read. */
+describe.skipIf(SystemPostgres.folder === undefined)("backup.md on a Postgres of one's own", () => {
+  it.live(
+    "brings back from a dump, and from a base backup and the log, what was there",
+    () =>
+      Effect.gen(function* () {
+        const home = yield* folder
+        const server = yield* SystemPostgres.start(home)
+        const data = path.join(home, "waybill")
+        yield* Effect.promise(async () => {
+          await fs.mkdir(data)
+          await fs.writeFile(path.join(data, "instance.key"), "key")
+        })
+        yield* Migrations.migrate(Redacted.make(server.url))
+        yield* write(server.url)
+        const env = {
+          PATH: `${yield* Effect.promise(() => DocCommands.shims(path.join(home, "bin")))}:${SystemPostgres.folder}:${process.env["PATH"]}`,
+          HOME: home,
+          WAYBILL_DATA: data,
+          BACKUPS: server.backups,
+          ARCHIVE: server.archive,
+          DATABASE_URL: server.url,
+          ADMIN_URL: server.adminUrl,
+          NEW_DATABASE_URL: server.newUrl,
+          NEW_DATA: server.newData,
+        }
+        const run = Effect.fnUntraced(function* (block: DocCommands.Block) {
+          // What works on the server's files is typed by the server's user; what works here, by us.
+          const isOurs = /npx waybill|\$WAYBILL_DATA/u.test(block.text)
+          const place = { checkout: isOurs ? process.cwd() : home, env, instead: {} }
+          const { code, output } = yield* isOurs
+            ? Effect.promise(() => DocCommands.run(block, place))
+            : SystemPostgres.run(block.text, env, home)
+          assert.strictEqual(code, 0, `${block.text}\n${output}`)
+        })
+        const typed = DocCommands.blocks("docs/operating/backup.md").filter(({ how }) => how === "run")
+        const beforeRestore = typed.findIndex(({ text }) => text.includes('"$NEW_DATA"'))
+        const asCopy = typed.findIndex(({ text }) => text.startsWith("psql"))
+        const dumped = typed.findIndex(({ text }) => text.startsWith("pg_restore"))
+        for (const block of typed.slice(0, dumped)) yield* run(block)
+        const atDump = yield* contents(server.url)
+        // What comes after a dump is not in it.
+        yield* write(server.url)
+        for (const block of typed.slice(dumped, dumped + 1)) yield* run(block)
+        assert.deepStrictEqual(yield* contents(server.newUrl), atDump)
+        for (const block of typed.slice(dumped + 1, beforeRestore)) yield* run(block)
+        yield* proved(server.newUrl)
+
+        yield* write(server.url)
+        const before = yield* contents(server.url)
+        yield* archived(server.adminUrl)
+        yield* server.stop
+        for (const block of typed.slice(beforeRestore, asCopy)) yield* run(block)
+        assert.deepStrictEqual(yield* contents(server.url), before)
+        yield* proved(server.url)
+        // Said of a copy, it is a server that the log has not been on, and the next commit begins an epoch.
+        const epochs = Effect.map(
+          query(server.url, "SELECT max(epoch) AS last FROM log_epochs"),
+          ([row]) => row?.["last"],
+        )
+        const last = yield* epochs
+        for (const block of typed.slice(asCopy)) yield* run(block)
+        yield* write(server.url)
+        assert.strictEqual(yield* epochs, Number(last) + 1)
+      }).pipe(Effect.scoped),
+    TIMEOUT,
+  )
+})

@@ -1,0 +1,246 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Email from "@waybill/domain/email/Email"
+import type { AccountId } from "@waybill/domain/values/Id"
+import * as Webhook from "@waybill/domain/webhook/Webhook"
+import { SESSION } from "@waybill/store/postgres/Database"
+import * as Conservation from "@waybill/store/operations/Conservation"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import { Command } from "effect/cli"
+import { audit } from "../../../apps/server/src/cli/commands/audit.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { id } from "../../support/history.ts"
+import * as Webhooks from "../../support/web/webhooks.ts"
+import { World } from "../../support/world.ts"
+
+const balancesOf = (account_id: AccountId) =>
+  Effect.map(Conservation.webhooks(), (all) => all.filter((balance) => balance.account_id === account_id))
+
+const emailBalance = (account_id: AccountId) =>
+  Effect.map(Conservation.emails(), (all) => all.filter((balance) => balance.account_id === account_id))
+
+const execute = (statement: (sql: PgClient.PgClient) => Effect.Effect<unknown, unknown>) =>
+  Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(statement(sql)))
+
+/** What an operator types; the exit is that of the process. */
+const waybillAudit = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const { url } = yield* Database.Fresh
+  const env = ConfigProvider.fromUnknown({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })
+  return yield* Command.runWith(audit, { version: "0" })(args).pipe(
+    Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(env))),
+    Effect.exit,
+  )
+})
+
+layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => {
+  it.effect("holds over webhooks that come, change, rest and go while events are written", () =>
+    Effect.gen(function* () {
+      const account_id = id("AccountId")
+      const storm = Effect.forEach(
+        Array.from({ length: 40 }),
+        () => Effect.flatMap(Webhooks.happens(account_id), (email_id) => Webhooks.isOpened(account_id, email_id)),
+        { concurrency: 8 },
+      )
+      const life = Effect.fnUntraced(function* (events: ReadonlyArray<Webhook.Subscription>) {
+        const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id, events })
+        yield* Webhooks.happens(account_id)
+        yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: false }, []))
+        yield* Webhooks.happens(account_id)
+        yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { enabled: true, events: ["email.opened"] }, []))
+        yield* Webhooks.happens(account_id)
+        yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { events }, []))
+      })
+      yield* Effect.all(
+        [storm, life(["*"]), life(["email.queued", "webhook.disabled"]), life(["email.opened", "email.clicked"])],
+        {
+          concurrency: "unbounded",
+          discard: true,
+        },
+      )
+      const gone = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id })
+      yield* Webhooks.happens(account_id)
+      yield* Webhooks.change(gone, (now) => Webhook.remove(now))
+      yield* Webhooks.happens(account_id)
+      const balances = yield* balancesOf(account_id)
+      assert.lengthOf(balances, 4)
+      for (const balance of balances) {
+        assert.isAbove(balance.events, 0)
+        assert.deepStrictEqual([balance.deliveries, balance.missing, balance.stray], [balance.events, [], []])
+      }
+    }),
+  )
+
+  it.effect("looks back as far as the account keeps deliveries", () =>
+    Effect.gen(function* () {
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+      yield* Webhooks.happens(endpoint.account_id)
+      yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE account_id = ${endpoint.account_id}`)
+      const age = (days: number) =>
+        execute(
+          (sql) => sql`
+            UPDATE events SET recorded_at = now() - make_interval(days => ${days}::int)
+            WHERE account_id = ${endpoint.account_id}`,
+        )
+      yield* age(29)
+      assert.strictEqual((yield* balancesOf(endpoint.account_id))[0]?.missing.length, 1)
+      yield* age(31)
+      assert.deepInclude((yield* balancesOf(endpoint.account_id))[0], { events: 0, missing: [] })
+    }),
+  )
+
+  it.effect("breaks with one delivery that is missing, and names its event", () =>
+    Effect.gen(function* () {
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+      yield* Webhooks.happens(endpoint.account_id)
+      yield* Webhooks.happens(endpoint.account_id)
+      const before = yield* Webhooks.deliveries(endpoint)
+      assert.isTrue(Exit.isSuccess(yield* waybillAudit("webhooks")))
+      yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE id = ${before[0]?.id ?? ""}`)
+      const [balance] = yield* balancesOf(endpoint.account_id)
+      assert.deepInclude(balance, { events: 2, deliveries: 1, missing: [before[0]?.event_id ?? ""] })
+      const exit = yield* waybillAudit("webhooks")
+      assert.isTrue(Exit.isFailure(exit))
+      assert.include(String(exit), "1 webhook")
+      yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE account_id = ${endpoint.account_id}`)
+      yield* execute((sql) => sql`DELETE FROM events WHERE account_id = ${endpoint.account_id}`)
+      assert.isTrue(Exit.isSuccess(yield* waybillAudit("webhooks")))
+    }),
+  )
+
+  it.effect("breaks with a delivery that has nothing to tell", () =>
+    Effect.gen(function* () {
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+      yield* Webhooks.happens(endpoint.account_id)
+      const [told] = yield* Webhooks.deliveries(endpoint)
+      yield* execute(
+        (sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.bounced' WHERE id = ${told?.id ?? ""}`,
+      )
+      const [balance] = yield* balancesOf(endpoint.account_id)
+      assert.deepStrictEqual(balance?.stray, [told?.id])
+      assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks", "--json")))
+      yield* execute(
+        (sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.queued' WHERE id = ${told?.id ?? ""}`,
+      )
+    }),
+  )
+
+  it.effect("breaks with a delivery that waits and has no row in the outbox", () =>
+    Effect.gen(function* () {
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+      yield* Webhooks.happens(endpoint.account_id)
+      const [told] = yield* Webhooks.deliveries(endpoint)
+      yield* execute((sql) => sql`DELETE FROM outbox WHERE id = ${told?.id ?? ""}`)
+      const [balance] = yield* balancesOf(endpoint.account_id)
+      assert.deepStrictEqual(balance?.stray, [told?.id])
+      assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks")))
+    }),
+  )
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("conservation", (it) => {
+  it.effect("is looked at for longer than a request may take", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const hurried = PgClient.layer({ url, startupParameters: { ...SESSION, statement_timeout: "100ms" } })
+      const sql = yield* PgClient.PgClient
+      const waits = sql<{ readonly n: number }>`
+        SELECT count(*)::int AS n FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+        WHERE d.datname = current_database() AND l.relation = 'events'::regclass
+          AND clock_timestamp() - l.waitstart > interval '250 milliseconds'`
+      // They wait for the log, both of them, for as long as nobody could wait in a request.
+      const looks = yield* sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`
+            const looks = yield* Effect.all([Conservation.emails(), Conservation.webhooks()], {
+              concurrency: 2,
+            }).pipe(Effect.provide(hurried), Effect.exit, Effect.forkDetach)
+            yield* Delivery.until(
+              Effect.all([Effect.sync(() => looks.pollUnsafe()), Effect.orDie(waits)]),
+              ([ended, found]) => ended !== undefined || found[0]?.n === 2,
+            )
+            return looks
+          }),
+        )
+        .pipe(Effect.orDie)
+      const ended = yield* Fiber.join(looks)
+      assert.isTrue(Exit.isSuccess(ended), String(ended))
+    }),
+  )
+})
+
+layer(World, { excludeTestServices: true })("conservation of emails", (it) => {
+  it.effect("counts accepted recipients as final or in flight, by account and day", () =>
+    Effect.gen(function* () {
+      const account_id = id("AccountId")
+      const first = yield* Webhooks.happens(account_id)
+      yield* Webhooks.happens(account_id)
+      const store = yield* EventStore
+      yield* Effect.orDie(store.commit(Email, { account_id, stream_id: first }, Email.cancel(yield* Webhooks.now)))
+      const [balance, ...more] = yield* emailBalance(account_id)
+      assert.deepStrictEqual(more, [])
+      assert.deepInclude(balance, { accepted: 2, final: 1, in_flight: 1, astray: 0 })
+      assert.isTrue(Exit.isSuccess(yield* waybillAudit("emails")))
+    }),
+  )
+
+  it.effect("breaks with a recipient that the log record does not show", () =>
+    Effect.gen(function* () {
+      const account_id = id("AccountId")
+      const email_id = yield* Webhooks.happens(account_id)
+      yield* execute(
+        (sql) => sql`
+        UPDATE email_log SET record = jsonb_set(record::jsonb, '{recipients}', '[]') WHERE id = ${email_id}`,
+      )
+      const [balance] = yield* emailBalance(account_id)
+      assert.deepInclude(balance, { accepted: 1, final: 0, in_flight: 0 })
+      assert.isTrue(Exit.isFailure(yield* waybillAudit("emails")))
+      yield* execute((sql) => sql`DELETE FROM events WHERE account_id = ${account_id}`)
+      yield* execute((sql) => sql`DELETE FROM email_log WHERE account_id = ${account_id}`)
+    }),
+  )
+
+  it.effect("breaks with a message that waits and that nobody will send", () =>
+    Effect.gen(function* () {
+      const account_id = id("AccountId")
+      const email_id = yield* Webhooks.happens(account_id)
+      yield* execute((sql) => sql`DELETE FROM outbox WHERE id = ${email_id}`)
+      const [balance] = yield* emailBalance(account_id)
+      assert.deepInclude(balance, { accepted: 1, in_flight: 1, astray: 1 })
+      assert.isTrue(Exit.isFailure(yield* waybillAudit("emails")))
+    }),
+  )
+})
+
+layer(World, { excludeTestServices: true })("conservation of work", (it) => {
+  const balanceOf = (kind: string) =>
+    Effect.map(Conservation.work(), (all) => all.find((balance) => balance.kind === kind))
+
+  it.effect("breaks with what waits and has no row in the outbox, and with a row of what does not wait", () =>
+    Effect.gen(function* () {
+      const { account_id, domain_id } = yield* Delivery.sender()
+      const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id, events: ["email.queued"] })
+      const email_id = yield* Webhooks.happens(account_id)
+      const ended = yield* Webhooks.happens(account_id)
+      const store = yield* EventStore
+      yield* Effect.orDie(store.commit(Email, { account_id, stream_id: ended }, Email.cancel(yield* Webhooks.now)))
+      const [told] = yield* Webhooks.deliveries(endpoint)
+      for (const [kind, waiting, row_id] of [
+        ["delivery", 1, email_id],
+        ["webhook", 2, told?.id ?? ""],
+        ["domain_check", 1, domain_id],
+      ] as const) {
+        const stray = `stray ${kind}`
+        assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [], stray: [] })
+        yield* execute((sql) => sql`UPDATE outbox SET id = ${stray} WHERE id = ${row_id}`)
+        assert.deepStrictEqual(yield* balanceOf(kind), { kind, waiting, missing: [row_id], stray: [stray] })
+        if (kind === "domain_check") assert.include(String(yield* waybillAudit("work")), "in 1 kind of work")
+        yield* execute((sql) => sql`UPDATE outbox SET id = ${row_id} WHERE id = ${stray}`)
+      }
+      assert.isTrue(Exit.isSuccess(yield* waybillAudit("work")))
+    }),
+  )
+})

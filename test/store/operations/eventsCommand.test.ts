@@ -1,0 +1,288 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Account from "@waybill/domain/account/Account"
+import type { Address } from "@waybill/domain/values/Address"
+import * as Team from "@waybill/domain/account/Team"
+import * as Email from "@waybill/domain/email/Email"
+import type { AccountId } from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as LogExport from "@waybill/store/operations/LogExport"
+import * as LogFile from "@waybill/store/operations/LogFile"
+import * as TimeTravel from "@waybill/store/streams/TimeTravel"
+import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import * as CommandLine from "../../support/process/commandLine.ts"
+import * as Database from "../../support/postgres/database.ts"
+import { id } from "../../support/history.ts"
+import { runToEnd } from "../../support/process/service.ts"
+import * as Histories from "../rebuild/replayHistories.ts"
+import { committed, open, send } from "../commit/units.ts"
+
+class Folder extends Context.Service<Folder, string>()("test/Folder") {
+  static readonly layer = Layer.effect(
+    Folder,
+    Effect.acquireRelease(
+      Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-events-"))),
+      (folder) => Effect.promise(() => fs.rm(folder, { recursive: true })),
+    ),
+  )
+}
+const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh), Layer.provideMerge(Folder.layer))
+const TIMEOUT = { timeout: 180_000 }
+
+const on = (database: Database.Database, ...args: ReadonlyArray<string>) =>
+  Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(database.url), WAYBILL_DATA: "/nowhere" }))
+const waybill = (...args: ReadonlyArray<string>) => Effect.flatMap(Database.Fresh, (database) => on(database, ...args))
+
+/** The same in this process, as one of its own takes half a second to start; a refusal is said as it would be. */
+const typedOn = (database: Database.Database, ...args: ReadonlyArray<string>) =>
+  Effect.map(CommandLine.typeOn(database, ...args), ({ exit, output }) =>
+    Exit.isSuccess(exit) ? { code: 0, output } : { code: 1, output: `${output}${Cause.pretty(exit.cause)}` },
+  )
+const typed = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(Database.Fresh, (database) => typedOn(database, ...args))
+
+/** Another install: its tables, by name, as text. */
+const rowsOf = (database: Database.Database, table: string) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* sql<{ readonly text: string }>`SELECT t::text AS text FROM ${sql(table)} t ORDER BY 1`
+    return rows.map(({ text }) => text)
+  }).pipe(Effect.provide(Database.layerOf(database)), Effect.orDie)
+
+/** What is due, and when. Webhook deliveries do not move. */
+const outboxOf = (database: Database.Database) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    return yield* sql`
+      SELECT id, account_id, kind, stream_id, available_at::text, attempt FROM outbox WHERE kind <> 'webhook' ORDER BY id`
+  }).pipe(Effect.provide(Database.layerOf(database)), Effect.orDie)
+
+/** What of a month is used: only of those who ask for their month, as everybody does who comes over the API. */
+const monthsOf = (database: Database.Database, account_id: AccountId) =>
+  Effect.map(rowsOf(database, "monthly_usage"), (rows) => rows.filter((row) => row.startsWith(`(${account_id},`)))
+
+const TABLES = [
+  "events",
+  "accounts",
+  "members",
+  "domains",
+  "suppressions",
+  "email_log",
+  "email_log_terms",
+  "email_subjects",
+]
+
+layer(Store, { excludeTestServices: true })("waybill events", (it) => {
+  it.effect(
+    "moves a log whole: what another install shows is what this one shows, and both go on from there",
+    () =>
+      Effect.gen(function* () {
+        const here = yield* Database.Fresh
+        const there = yield* Database.freshDatabase
+        const file = path.join(yield* Folder, "log.jsonl")
+        const { commit } = yield* EventStore
+        const user_id = id("UserId")
+        const ana = { user_id, email: "Ana@example.org" as Address, name: "Ana", role: "owner" as const }
+        const invited = Team.invite("2026-11-21T09:00:00.000Z" as Timestamp.Timestamp, ana)
+        yield* Effect.orDie(commit(Team, { account_id: id("AccountId"), stream_id: Team.STREAM_ID }, invited))
+        const { transact } = yield* EventStore
+        const buyer = id("AccountId")
+        const buys = (month: string) =>
+          committed(transact(send(buyer, { needs: { month } }, { created_at: `${month}-21T09:00:00.000Z` })))
+        yield* buys("2026-10")
+        const written = 2 + (yield* Histories.write(11, 12))
+        const first = yield* waybill("events", "export", file, "--json")
+        assert.strictEqual(first.code, 0, first.output)
+        const { added, events, position } = JSON.parse(first.output)
+        assert.deepStrictEqual([added, events], [written, written])
+        assert.strictEqual((yield* on(there, "events", "import", file)).code, 0)
+        const before = { users: (yield* rowsOf(there, "users")).length }
+        // More happens, and the same file goes on, after a kill that left half a line.
+        assert.deepStrictEqual(yield* monthsOf(there, buyer), [`(${buyer},2026-10,1)`])
+        const more = 2
+        for (let nth = 0; nth < more; nth++) yield* buys("2026-11")
+        const whole = yield* Effect.promise(() => fs.readFile(file, "utf8"))
+        yield* Effect.promise(() => fs.writeFile(file, whole.slice(0, -400)))
+        const second = JSON.parse((yield* waybill("events", "export", file, "--json")).output)
+        assert.strictEqual(second.events, written + more)
+        assert.isAbove(second.added, more)
+        const again = yield* on(there, "events", "import", file, "--json")
+        assert.deepStrictEqual(JSON.parse(again.output), {
+          events: written + more,
+          already_there: events,
+          position: second.position,
+          armed: (yield* outboxOf(here)).length,
+          users: (yield* rowsOf(there, "users")).length - before.users,
+        })
+        assert.deepStrictEqual(yield* outboxOf(there), yield* outboxOf(here))
+        assert.includeMembers(
+          (yield* outboxOf(there)).map(({ kind }) => kind),
+          ["delivery", "domain_check"],
+        )
+        assert.isAbove(second.position, position)
+        for (const table of TABLES)
+          assert.deepStrictEqual([table, yield* rowsOf(there, table)], [table, yield* rowsOf(here, table)])
+        assert.deepStrictEqual(yield* monthsOf(there, buyer), [`(${buyer},2026-10,1)`, `(${buyer},2026-11,2)`])
+        assert.deepStrictEqual(yield* monthsOf(there, buyer), yield* monthsOf(here, buyer))
+        const verified = yield* on(there, "projections", "verify", "email_log")
+        assert.strictEqual(verified.code, 0, verified.output)
+        // Who belongs to an account signs in again, with a password from whoever runs the new install.
+        const password = yield* on(there, "users", "password", "ana@example.org", "--json")
+        assert.strictEqual(password.code, 0, password.output)
+        assert.deepInclude(JSON.parse(password.output), { id: user_id, email: "ana@example.org" })
+        const audited = yield* on(there, "audit", "emails")
+        assert.strictEqual(audited.code, 0, audited.output)
+        const made = yield* on(there, "accounts", "create", "After")
+        assert.strictEqual(made.code, 0, made.output)
+      }).pipe(Effect.scoped),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "refuses a file that is spoilt or cut off, and a database that has a log of its own",
+    () =>
+      Effect.gen(function* () {
+        const there = yield* Database.freshDatabase
+        const folder = yield* Folder
+        const file = path.join(folder, "whole.jsonl")
+        yield* typed("events", "export", file)
+        const lines = (yield* Effect.promise(() => fs.readFile(file, "utf8"))).trimEnd().split("\n")
+        const taken = Effect.fnUntraced(function* (text: ReadonlyArray<string>) {
+          const spoilt = path.join(folder, "spoilt.jsonl")
+          yield* Effect.promise(() => fs.writeFile(spoilt, `${text.join("\n")}\n`))
+          const { code, output } = yield* typedOn(there, "events", "import", spoilt)
+          assert.strictEqual(code, 1)
+          return output
+        })
+        assert.include(yield* taken(lines.toSpliced(4, 1)), "line 5: the hash does not follow")
+        assert.deepStrictEqual(yield* rowsOf(there, "events"), [])
+        assert.include(yield* taken(lines.slice(0, -1)), "it was cut off")
+        // What was whole is there by now; the whole file brings the rest.
+        assert.strictEqual((yield* typedOn(there, "events", "import", file)).code, 0)
+        const other = yield* Database.freshDatabase
+        yield* typedOn(other, "accounts", "create", "Own")
+        const refused = yield* on(other, "events", "import", file)
+        assert.strictEqual(refused.code, 1)
+        assert.include(refused.output, "this database has a log of its own")
+      }).pipe(Effect.scoped),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "writes into no file that is not of this log, and for nobody else to read",
+    () =>
+      Effect.gen(function* () {
+        const here = yield* Database.Fresh
+        const folder = yield* Folder
+        const file = path.join(folder, "own.jsonl")
+        assert.strictEqual((yield* typed("events", "export", file)).code, 0)
+        const { mode } = yield* Effect.promise(() => fs.stat(file))
+        assert.strictEqual(mode & 0o777, 0o600)
+
+        const refused = Effect.fnUntraced(function* (database: Database.Database, name: string, text: string) {
+          const other = path.join(folder, name)
+          yield* Effect.promise(() => fs.writeFile(other, text))
+          const { code, output } = yield* typedOn(database, "events", "export", other)
+          assert.deepStrictEqual([code, yield* Effect.promise(() => fs.readFile(other, "utf8"))], [1, text], output)
+          return output
+        })
+        for (const text of ["half a line of notes", "notes\n", '{"waybill'])
+          assert.include(yield* refused(here, "notes.txt", text), "it is not a log that was exported")
+        const there = yield* Database.freshDatabase
+        const whole = yield* Effect.promise(() => fs.readFile(file, "utf8"))
+        // Empty, and with a history of its own as far as that.
+        assert.include(yield* refused(there, "foreign.jsonl", whole), "it is the file of another log")
+        yield* typedOn(there, "accounts", "create", "Own")
+        const two = whole.split("\n").slice(0, 2).join("\n")
+        assert.include(yield* refused(there, "foreign.jsonl", `${two}\n`), "it is the file of another log")
+
+        // What was removed since, as its account wants it, was of this log nevertheless.
+        const sql = yield* PgClient.PgClient
+        const { commit, transact } = yield* EventStore
+        const account_id: AccountId = id("AccountId")
+        const ref = { account_id, stream_id: account_id }
+        const long_ago = "2020-01-01T09:00:00.000Z" as Timestamp.Timestamp
+        yield* commit(Account, ref, Account.create(long_ago, account_id, "Acme", "free"))
+        const { answer } = yield* committed(transact(send(account_id)))
+        yield* sql`UPDATE events SET recorded_at = ${long_ago}::timestamptz WHERE stream_id = ${answer}`
+        assert.strictEqual((yield* typed("events", "export", file)).code, 0)
+        yield* sql`DELETE FROM events WHERE stream_id = ${answer}`
+        const gone = yield* typed("events", "export", file)
+        assert.include(gone.output, "it is the file of another log")
+        yield* commit(Account, ref, Account.changeKeeping(long_ago, { log_days: 365, delivery_days: 30 }))
+        assert.strictEqual((yield* typed("events", "export", file)).code, 0)
+
+        // An erasure writes anew what the file holds.
+        yield* commit(Account, ref, Account.recordErased(long_ago, "erased@example.invalid", { streams: 1, events: 1 }))
+        const before = yield* Effect.promise(() => fs.readFile(file, "utf8"))
+        const erased = yield* typed("events", "export", file)
+        assert.strictEqual(erased.code, 1)
+        assert.include(erased.output, "an address was erased since this file was written")
+        assert.strictEqual(yield* Effect.promise(() => fs.readFile(file, "utf8")), before)
+
+        // One that comes while the file is written stands behind what is written.
+        const chain = new LogFile.Chain()
+        chain.take(LogFile.HEADER)
+        const end = yield* LogExport.end(sql)
+        const erasedSince = Account.recordErased(long_ago, "also@example.invalid", { streams: 1, events: 1 })
+        yield* commit(Account, ref, erasedSince)
+        yield* LogExport.write(sql, chain, end, () => Effect.void)
+        assert.strictEqual(BigInt(chain.position), end)
+      }).pipe(Effect.scoped, Effect.orDie),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "shows a history as it was at a moment",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const { commit, transact } = yield* EventStore
+        const account_id: AccountId = id("AccountId")
+        const at = "2026-11-21T09:00:00.000Z" as Timestamp.Timestamp
+        yield* commit(Account, { account_id, stream_id: account_id }, Account.create(at, account_id, "Acme", "free"))
+        const { answer } = yield* committed(transact(send(account_id)))
+        const ref = { account_id, stream_id: answer }
+        yield* commit(Email, ref, open)
+        yield* commit(Email, ref, open)
+        yield* sql`
+          UPDATE events SET recorded_at = '2026-11-21T09:00:00Z'::timestamptz + (version - 1) * interval '1 hour'
+          WHERE stream_id = ${answer}`
+        const opens = Effect.fnUntraced(function* (time: string) {
+          const found = yield* TimeTravel.email(account_id, answer, `2026-11-21T${time}Z` as Timestamp.Timestamp)
+          return Option.getOrUndefined(Option.map(found, (record) => [record["version"], record["opens"]]))
+        })
+        assert.deepStrictEqual(
+          [
+            yield* opens("08:59:59.999"),
+            yield* opens("09:00:00.000"),
+            yield* opens("10:30:00.000"),
+            yield* opens("23:00:00.000"),
+          ],
+          [undefined, [1, 0], [2, 1], [3, 2]],
+        )
+        const shown = yield* typed("events", "stream", answer, "--as-of", "2026-11-21T11:30:00+01:00", "--json")
+        const [history] = JSON.parse(shown.output)
+        assert.deepInclude(history, { account_id, stream: "email", stream_id: answer })
+        assert.deepStrictEqual(
+          history.events.map(({ type, version }: { type: string; version: number }) => [version, type]),
+          [
+            [1, "EmailQueued"],
+            [2, "EmailOpened"],
+          ],
+        )
+        const table = yield* typed("events", "stream", answer.toUpperCase())
+        assert.strictEqual(table.output.match(/email\.opened/gu)?.length, 2)
+        const none = yield* typed("events", "stream", answer, "--as-of", "2026-11-21T08:00:00Z")
+        assert.deepStrictEqual(
+          [none.code, none.output.includes(`the log knows nothing of ${answer} by then`)],
+          [1, true],
+        )
+      }).pipe(Effect.orDie),
+    TIMEOUT,
+  )
+})

@@ -1,0 +1,269 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Leases from "@waybill/store/outbox/Leases"
+import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
+import * as Reclaim from "@waybill/store/outbox/Reclaim"
+import { Effect, Layer } from "effect"
+import * as Database from "../../support/postgres/database.ts"
+
+let tokens = 0
+const claim = (over: Partial<Leases.ClaimQuery> = {}) =>
+  Leases.claim({
+    kind: "delivery",
+    owner: "prc_1",
+    token: `token${tokens++}`,
+    limit: Leases.MAX_CLAIM,
+    without: new Set(),
+    after: "",
+    ...over,
+  })
+
+/** Rows of accounts, by their numbers; due since as many seconds as their place in the backlog. */
+const backlog = Effect.fnUntraced(function* (accounts: Readonly<Record<string, number>>) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`TRUNCATE outbox`)
+  for (const [account, rows] of Object.entries(accounts)) {
+    yield* Effect.orDie(sql`
+      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload)
+      SELECT ${account} || n, ${account}, 'delivery', ${account} || n, now() - make_interval(secs => n), true, '{}'
+      FROM generate_series(1, ${rows}::int) AS n`)
+  }
+})
+
+const perAccount = ({ rows }: Leases.Claimed) => {
+  const counts: Record<string, number> = {}
+  for (const { account_id } of rows) counts[account_id] = (counts[account_id] ?? 0) + 1
+  return counts
+}
+
+const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
+
+/** A million rows that wait for their time, and some of each of a few accounts that are ready. */
+const million = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  yield* backlog({ a: 300, b: 3 })
+  for (let from = 0; from < 1_000_000; from += 100_000) {
+    yield* Effect.orDie(sql`
+      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload)
+      SELECT 'w' || n, 'acc' || n % 1000, 'delivery', 'w' || n, now() + make_interval(mins => 10, secs => n), false, '{}'
+      FROM generate_series(${from}::int + 1, ${from}::int + 100000) AS n`)
+  }
+  yield* Effect.orDie(sql`ANALYZE outbox`)
+})
+
+interface Plan {
+  readonly "Node Type": string
+  readonly Plans?: ReadonlyArray<Plan>
+  readonly "Actual Rows": number
+  readonly "Rows Removed by Filter"?: number
+  readonly "Actual Loops": number
+}
+const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
+
+layer(Database.layerFresh, { excludeTestServices: true })("what waits", (it) => {
+  it.effect("is seen where no worker lives: what is due, and what one that died had taken", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* Effect.orDie(sql`
+        INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until)
+        SELECT id, 'a', 'delivery', id, now() + due, ready, '{}', token, now() + lease FROM (VALUES
+          ('noted', interval '-10 seconds', true, NULL, NULL::interval),
+          ('overdue', interval '-500 seconds', false, NULL, NULL),
+          ('left', interval '-900 seconds', true, 'token1', interval '-100 seconds'),
+          ('under way', interval '-5000 seconds', true, 'token2', interval '100 seconds'),
+          ('later', interval '600 seconds', false, NULL, NULL)
+        ) AS row(id, due, ready, token, lease)`)
+      const { queue } = yield* InstanceStats.read()
+      assert.deepStrictEqual(
+        queue.map(({ kind, oldest_s, rows, state }) => [kind, state, rows, Math.round(oldest_s / 100)]),
+        [
+          ["delivery", "leased", 1, 50],
+          ["delivery", "ready", 3, 9],
+          ["delivery", "scheduled", 1, -6],
+        ],
+      )
+    }),
+  )
+})
+
+const Store = Layer.provideMerge(EventStore.layer(), Database.layerFresh)
+
+layer(Store, { excludeTestServices: true })("leases that have run out", (it) => {
+  it.effect("are left to holders who come back with the database, and taken once two looks find them", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const taken = Effect.map(
+        Effect.orDie(sql<{ readonly id: string }>`SELECT id FROM outbox WHERE lease_token IS NULL ORDER BY id`),
+        ids,
+      )
+      yield* Effect.orDie(sql`
+        INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
+        SELECT id, 'a', 'webhook', id, now(), true, '{}', 'token', now() - interval '1 minute', 'prc_1'
+        FROM unnest('{left,kept,another}'::text[]) AS id`)
+      const look = yield* Reclaim.makeLook
+      yield* look
+      assert.deepStrictEqual(yield* taken, [])
+      yield* Leases.renew([{ id: "kept", token: "token" }])
+      yield* Effect.orDie(sql`UPDATE outbox SET lease_token = 'another' WHERE id = 'another'`)
+      yield* look
+      assert.deepStrictEqual(yield* taken, ["left"])
+      // An outage begins the waiting anew.
+      yield* Effect.orDie(sql`ALTER TABLE outbox RENAME TO away`)
+      yield* Effect.exit(look)
+      yield* Effect.orDie(sql`ALTER TABLE away RENAME TO outbox`)
+      yield* look
+      assert.deepStrictEqual(yield* taken, ["left"])
+      yield* look
+      assert.deepStrictEqual(yield* taken, ["another", "left"])
+    }).pipe(Effect.orDie),
+  )
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
+  it.effect("are shared equally between accounts, whatever their backlogs", () =>
+    Effect.gen(function* () {
+      yield* backlog({ a: 5_000, b: 30, c: 2 })
+      const first = yield* claim()
+      assert.deepStrictEqual([perAccount(first), first.more], [{ a: 33, b: 30, c: 2 }, "now"])
+      assert.deepStrictEqual(perAccount(yield* claim()), { a: 100 })
+    }),
+  )
+
+  it.effect("go to the longest waiting of an account, and to nobody twice", () =>
+    Effect.gen(function* () {
+      yield* backlog({ a: 30 })
+      const first = yield* claim({ limit: 10 })
+      assert.deepStrictEqual(
+        ids(first.rows),
+        Array.from({ length: 10 }, (_, n) => `a${30 - n}`),
+      )
+      const rest = yield* Effect.all([claim(), claim(), claim()], { concurrency: "unbounded" })
+      const all = [first, ...rest].flatMap(({ rows }) => ids(rows))
+      assert.deepStrictEqual([all.length, new Set(all).size], [30, 30])
+      assert.deepStrictEqual((yield* claim()).more, "no")
+    }),
+  )
+
+  it.effect("take turns between more accounts than a claim has rows", () =>
+    Effect.gen(function* () {
+      yield* backlog(Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`x${String(n).padStart(2, "0")}`, 4])))
+      const served = new Set<string>()
+      let after = ""
+      for (let turn = 0; turn < 3; turn++) {
+        const claimed = yield* claim({ limit: 10, after })
+        after = claimed.after
+        for (const { account_id } of claimed.rows) served.add(account_id)
+      }
+      assert.strictEqual(served.size, 25)
+    }),
+  )
+
+  it.effect("leave out accounts that have enough, and say that these have more", () =>
+    Effect.gen(function* () {
+      yield* backlog({ a: 500, b: 3 })
+      const claimed = yield* claim({ without: new Set(["a"]) })
+      assert.deepStrictEqual([perAccount(claimed), claimed.more], [{ b: 3 }, "later"])
+      assert.strictEqual((yield* claim({ without: new Set(["a"]) })).more, "later")
+    }),
+  )
+
+  it.effect("are renewed for their holder alone", () =>
+    Effect.gen(function* () {
+      yield* backlog({ a: 3 })
+      const { rows } = yield* claim()
+      const [mine, stolen, settled] = rows
+      if (mine === undefined || stolen === undefined || settled === undefined) return assert.fail("three rows")
+      const sql = yield* PgClient.PgClient
+      yield* Effect.orDie(sql`UPDATE outbox SET lease_token = 'other' WHERE id = ${stolen.id}`)
+      yield* Leases.drop(settled)
+      yield* Effect.orDie(sql`UPDATE outbox SET lease_until = now() + interval '1 second'`)
+      const kept = yield* Effect.orDie(Leases.renew(rows))
+      assert.deepStrictEqual([...kept], [mine.id])
+      const [row] = yield* Effect.orDie(sql<{ readonly seconds: number }>`
+        SELECT extract(epoch FROM lease_until - now())::float8 AS seconds FROM outbox WHERE id = ${mine.id}`)
+      assert.isAbove(row?.seconds ?? 0, 50)
+    }),
+  )
+
+  it.effect("once given back, are free at once, and a wake-up says so", () =>
+    Effect.gen(function* () {
+      yield* backlog({ a: 2 })
+      const { rows } = yield* claim()
+      yield* Leases.giveBack(rows)
+      const sql = yield* PgClient.PgClient
+      const jobs = yield* Effect.orDie(
+        sql`SELECT id FROM graphile_worker.jobs WHERE task_identifier = 'drain_deliveries'`,
+      )
+      assert.strictEqual(jobs.length, 1)
+      const again = yield* claim()
+      assert.deepStrictEqual(ids(again.rows), ids(rows))
+      // The former holder's word counts no more.
+      yield* Leases.giveBack(rows)
+      assert.deepStrictEqual((yield* claim()).rows, [])
+    }),
+  )
+
+  it.effect("postponed, wait for their time without a claim seeing them, and then rise", () =>
+    Effect.gen(function* () {
+      yield* backlog({ a: 1 })
+      const [row] = (yield* claim()).rows
+      if (row === undefined) return assert.fail("a row")
+      yield* Leases.postpone(row, "2999-01-01T00:00:00.000Z")
+      assert.deepStrictEqual([(yield* claim()).rows, (yield* Leases.rise()).rows], [[], 0])
+      const sql = yield* PgClient.PgClient
+      yield* Effect.orDie(sql`UPDATE outbox SET available_at = now(), held_until = now()`)
+      assert.deepStrictEqual(yield* Leases.rise(), { rows: 1, next_ms: undefined })
+      assert.deepStrictEqual(ids((yield* claim()).rows), [row.id])
+    }),
+  )
+
+  it.effect("are nobody's wait: a claim passes by rows that another transaction holds", () =>
+    Effect.gen(function* () {
+      yield* backlog({ a: 3 })
+      const sql = yield* PgClient.PgClient
+      const other = yield* Layer.build(Database.layerOf(yield* Database.Fresh))
+      const held = yield* Effect.orDie(
+        sql.withTransaction(
+          Effect.andThen(
+            sql`SELECT id FROM outbox WHERE id = 'a3' FOR UPDATE`,
+            Effect.provideContext(Effect.timeout(claim(), "5 seconds"), other),
+          ),
+        ),
+      )
+      assert.deepStrictEqual(ids(held.rows).toSorted(), ["a1", "a2"])
+    }),
+  )
+
+  it.effect(
+    "cost the same with a million rows that wait for their time",
+    () =>
+      Effect.gen(function* () {
+        yield* million
+        const sql = yield* PgClient.PgClient
+        const statements = {
+          hop: Leases.accountsReady(sql, "delivery", "", 100),
+          take: Leases.take(sql, { kind: "delivery", owner: "prc_1", token: "explained" }, ["a", "b"], 50),
+          due: Leases.due(sql),
+        }
+        for (const [name, statement] of Object.entries(statements)) {
+          const [text, parameters] = statement.compile()
+          const [row] = yield* Effect.orDie(
+            sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
+              `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+              parameters,
+            ),
+          )
+          const all = nodes(
+            row?.["QUERY PLAN"][0]?.Plan ?? { "Node Type": "none", "Actual Rows": 0, "Actual Loops": 0 },
+          )
+          for (const node of all) {
+            const seen = (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"]
+            assert.isBelow(seen, 500, `${name}: ${node["Node Type"]} looked at ${seen} rows`)
+            assert.notInclude(["Seq Scan", "Sort"], node["Node Type"], name)
+          }
+        }
+      }),
+    120_000,
+  )
+})

@@ -1,0 +1,249 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import * as Leases from "@waybill/store/outbox/Leases"
+import * as SteadyClock from "@waybill/domain/values/SteadyClock"
+import { BEAT_EVERY, DEAD_AFTER, Processes } from "@waybill/store/outbox/Processes"
+import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import { rival, waiter } from "../../support/postgres/rival.ts"
+import { World } from "../../support/world.ts"
+
+const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>) =>
+  it.live(name, () => Effect.provide(Effect.scoped(body), World), 120_000)
+
+/** A living process, and whose work it was given. */
+const live = Effect.fnUntraced(function* (reclaimed: Array<string>, work: Effect.Effect<void> = Effect.void) {
+  const { url } = yield* Database.Fresh
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const reclaim = (dead: Leases.Generation) =>
+    Effect.andThen(
+      Effect.sync(() => void reclaimed.push(dead.id)),
+      work,
+    )
+  const context = yield* Layer.buildWithScope(Layer.fresh(Processes.layer({ url, reclaim })), scope)
+  return { ...Context.get(context, Processes), leave: Scope.close(scope, Exit.void) }
+})
+
+const names = Effect.flatMap(PgClient.PgClient, (sql) =>
+  Effect.map(Effect.orDie(sql<{ readonly id: string }>`SELECT id FROM processes ORDER BY id`), (rows) =>
+    rows.map(({ id }) => id),
+  ),
+)
+
+/** A row that nobody holds the lock of, as a kill leaves it. */
+const died = (id: string) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    Effect.orDie(sql`
+      INSERT INTO processes (id, number, worker_ids) VALUES (${id}, nextval('process_number')::int, '{pool-of-the-dead}')`),
+  )
+
+const leaseTo = (owner: string) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    Effect.orDie(sql`
+      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
+      VALUES ('a1', 'a', 'webhook', 'a1', now(), true, '{}', 'token', now() + interval '1 minute', ${owner})`),
+  )
+
+interface Standing {
+  readonly number: number
+  readonly silent_ms: number
+}
+
+/** What others see of it. */
+const standing = (id: string) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    Effect.map(
+      Effect.orDie(sql<Standing>`
+        SELECT number, (extract(epoch FROM now() - beat_at) * 1000)::float8 AS silent_ms FROM processes WHERE id = ${id}`),
+      ([found]) => found,
+    ),
+  )
+
+/** Ends the sessions by which processes hold their locks, as an operator or a server that restarts does. */
+const cut = (ids: ReadonlyArray<string>) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    Effect.orDie(sql`
+      SELECT pg_terminate_backend(l.pid) AS ended FROM processes p JOIN pg_locks l ON l.locktype = 'advisory'
+        AND l.classid = ${0x5742_0002}::int AND l.objid = p.number AND l.granted
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      WHERE p.id = ANY(${ids}::text[])`),
+  )
+
+describe("processes", { concurrent: true }, () => {
+  fresh(
+    "leave the work of a dead one to exactly one of them",
+    Effect.gen(function* () {
+      const reclaimed: Array<string> = []
+      const living = yield* Effect.all([live(reclaimed), live(reclaimed), live(reclaimed)], {
+        concurrency: "unbounded",
+      })
+      yield* died("prc_dead")
+      yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
+      assert.deepStrictEqual(reclaimed, ["prc_dead"])
+      assert.deepStrictEqual(yield* names, living.map(({ id }) => id).toSorted())
+    }),
+  )
+
+  fresh(
+    "take no living one for dead whose session is cut, nor all others when every session is",
+    Effect.gen(function* () {
+      const reclaimed: Array<string> = []
+      const living = yield* Effect.all([live(reclaimed), live(reclaimed), live(reclaimed)], {
+        concurrency: "unbounded",
+      })
+      const ids = living.map(({ id }) => id)
+      const back = (id: string, before: number | undefined) =>
+        Delivery.until(standing(id), (now) => now !== undefined && now.number !== before)
+      const since = living.map(({ trustedSince }) => trustedSince())
+      for (const cutting of [ids.slice(0, 1), ids, ids.slice(1)]) {
+        const before = yield* Effect.forEach(cutting, standing)
+        assert.strictEqual((yield* cut(cutting)).length, cutting.length)
+        for (const [i, id] of cutting.entries()) yield* back(id, before[i]?.number)
+      }
+      assert.deepStrictEqual(reclaimed, [])
+      // Nor has any of them a reason to doubt what it holds.
+      assert.deepStrictEqual(
+        living.map(({ trustedSince }) => trustedSince()),
+        since,
+      )
+    }),
+  )
+
+  fresh(
+    "that are really dead are silent for a while before their work is taken",
+    Effect.gen(function* () {
+      const silent: Array<number> = []
+      const sql = yield* PgClient.PgClient
+      const look = standing("prc_dead").pipe(
+        Effect.map((found) => void silent.push(found?.silent_ms ?? 0)),
+        Effect.provideService(PgClient.PgClient, sql),
+      )
+      // It was silent for longer than that, but who has just come cannot know.
+      yield* died("prc_long_dead")
+      yield* Effect.orDie(sql`UPDATE processes SET beat_at = now() - interval '1 minute'`)
+      const began = yield* SteadyClock.millis
+      const reclaimed: Array<string> = []
+      yield* live(reclaimed, look)
+      yield* died("prc_dead")
+      yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
+      assert.deepStrictEqual(reclaimed.toSorted(), ["prc_dead", "prc_long_dead"])
+      assert.isAtLeast((yield* SteadyClock.millis) - began, Duration.toMillis(DEAD_AFTER))
+      assert.isAtLeast(Math.max(...silent), Duration.toMillis(DEAD_AFTER))
+    }),
+  )
+
+  fresh(
+    "free the jobs that the dead one's graphile-worker had locked",
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* Effect.orDie(sql`SELECT id FROM graphile_worker.add_job('drain_deliveries')`)
+      yield* Effect.orDie(
+        sql`UPDATE graphile_worker._private_jobs SET locked_at = now(), locked_by = 'pool-of-the-dead'`,
+      )
+      yield* died("prc_dead")
+      yield* live([])
+      yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
+      const locked = yield* Effect.orDie(sql`SELECT id FROM graphile_worker._private_jobs WHERE locked_at IS NOT NULL`)
+      assert.deepStrictEqual(locked, [])
+    }),
+  )
+
+  fresh(
+    "take over from one that dies while it cleans up",
+    Effect.gen(function* () {
+      const reclaimed: Array<string> = []
+      yield* died("prc_dead")
+      const first = yield* live(reclaimed, Effect.never)
+      yield* Delivery.until(
+        Effect.sync(() => reclaimed.length),
+        (calls) => calls === 1,
+      )
+      yield* live(reclaimed)
+      yield* Effect.sleep("100 millis")
+      assert.deepStrictEqual(reclaimed, ["prc_dead"])
+      yield* first.leave
+      yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
+      assert.deepStrictEqual(reclaimed, ["prc_dead", "prc_dead"])
+    }),
+  )
+
+  fresh(
+    "end the session of one that has fallen silent, and then its work is free",
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { adminUrl } = yield* Database.Fresh
+      // A session of the same role that holds its lock and says nothing, as behind a cable that was pulled.
+      yield* died("prc_silent")
+      const silent = yield* Layer.build(Database.layerOf({ name: "", url: (yield* Database.Fresh).url, adminUrl }))
+      const session = yield* Context.get(silent, PgClient.PgClient).reserve
+      yield* Effect.orDie(
+        session.execute(
+          "SELECT 1 AS locked FROM (SELECT pg_advisory_lock($1::int, (SELECT number FROM processes WHERE id = 'prc_silent'))) AS done",
+          [0x5742_0002],
+          undefined,
+        ),
+      )
+      const reclaimed: Array<string> = []
+      yield* live(reclaimed)
+      yield* Effect.sleep("100 millis")
+      assert.deepStrictEqual(reclaimed, [])
+      yield* Effect.orDie(sql`UPDATE processes SET beat_at = now() - interval '1 minute' WHERE id = 'prc_silent'`)
+      yield* Delivery.until(names, (found) => !found.includes("prc_silent"))
+      assert.deepStrictEqual(reclaimed, ["prc_silent"])
+    }),
+  )
+
+  fresh(
+    "come back when their session is cut, under the same name",
+    Effect.gen(function* () {
+      const { id, isSeen } = yield* live([])
+      const before = yield* standing(id)
+      assert.lengthOf(yield* cut([id]), 1)
+      // Unseen for no longer than it takes to come back, and so perhaps between two looks.
+      yield* Delivery.until(standing(id), (now) => now !== undefined && now.number !== before?.number)
+      yield* Delivery.until(Effect.sync(isSeen), (seen) => seen)
+      assert.deepStrictEqual(yield* names, [id])
+    }),
+  )
+
+  it.effect("doubt what they hold as soon as others may, also where a session looks as if it stood", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const [other, watcher] = [yield* rival(url), yield* rival(url)]
+      const { isSeen, trustedSince } = yield* live([])
+      const since = trustedSince()
+      yield* other.query("BEGIN")
+      yield* other.query("SELECT FROM processes FOR UPDATE")
+      yield* TestClock.adjust(BEAT_EVERY)
+      yield* waiter(watcher)
+      yield* TestClock.adjust("1900 millis")
+      assert.deepStrictEqual([isSeen(), trustedSince()], [true, since])
+      yield* TestClock.adjust("200 millis")
+      assert.deepStrictEqual([isSeen(), trustedSince()], [false, undefined])
+      // It did stand, and so nobody was let at what was held by it.
+      yield* other.query("ROLLBACK")
+      yield* TestClock.adjust("100 millis").pipe(
+        Effect.andThen(watcher.query("SELECT")),
+        Effect.repeat({ until: () => trustedSince() !== undefined }),
+      )
+      assert.deepStrictEqual([isSeen(), trustedSince()], [true, since])
+    }).pipe(Effect.scoped, Effect.provide(World)),
+  )
+
+  fresh(
+    "that leave are forgotten, unless they leave leases behind",
+    Effect.gen(function* () {
+      const [tidy, hasty] = [yield* live([]), yield* live([])]
+      yield* leaseTo(hasty.id)
+      yield* tidy.leave
+      yield* hasty.leave
+      assert.deepStrictEqual(yield* names, [hasty.id])
+      assert.deepStrictEqual(
+        (yield* Leases.ofOwner(hasty.id)).map(({ token }) => token),
+        ["token"],
+      )
+    }),
+  )
+})

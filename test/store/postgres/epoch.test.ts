@@ -1,0 +1,189 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it, layer } from "@effect/vitest"
+import type { Address } from "@waybill/domain/values/Address"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as StoreDatabase from "@waybill/store/postgres/Database"
+import * as Epoch from "@waybill/store/postgres/Epoch"
+import * as Erase from "@waybill/store/erasure/Erase"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Feed from "@waybill/store/feed/Feed"
+import * as Mask from "@waybill/store/erasure/Mask"
+import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
+import * as Rebuild from "@waybill/store/rebuild/Rebuild"
+import { Replay } from "@waybill/store/rebuild/Replay"
+import { status } from "@waybill/store/rebuild/Status"
+import { swap } from "@waybill/store/rebuild/Swap"
+import { Context, Effect, Exit, Layer, type Redacted, Scope } from "effect"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import * as Database from "../../support/postgres/database.ts"
+import * as DocCommands from "../../support/process/docCommands.ts"
+import { id } from "../../support/history.ts"
+import { rival } from "../../support/postgres/rival.ts"
+import { committed, send } from "../commit/units.ts"
+
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+  Layer.provideMerge(Database.layerFresh),
+)
+
+/** A node that has just come: nobody has committed on its connection. */
+const node = (url: Redacted.Redacted) =>
+  Effect.map(
+    Layer.build(EventStore.layer().pipe(Layer.provideMerge(StoreDatabase.layer({ url, connections: 2 })))),
+    (services) => Context.get(services, EventStore),
+  )
+const fresh = Effect.flatMap(Database.Fresh, ({ url }) => node(url))
+const mail = (store: EventStore["Service"]) =>
+  Effect.andThen(committed(store.transact(send(id("AccountId")))), Effect.void)
+
+const epochs = (sql: PgClient.PgClient) =>
+  sql<{ epoch: number; last: bigint; after: bigint }>`
+    SELECT epoch, last_position AS last, after_position AS after FROM log_epochs ORDER BY epoch`
+const end = Effect.flatMap(PgClient.PgClient, Feed.settled)
+/** What backup.md says to type before a copy of a server's files is started on. */
+const [command = ""] = DocCommands.lines("docs/operating/backup.md", "psql")
+const asCopy = /--command="(UPDATE log_epochs [^"]+)"$/u.exec(command)?.[1] ?? assert.fail(command)
+/** As if what is here had been brought from a server that is gone. */
+const move = Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(asCopy))
+
+layer(Store, { excludeTestServices: true })("the log", (it) => {
+  it.effect("begins at its first position, on the server that it finds", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const store = yield* fresh
+      yield* mail(store)
+      yield* mail(store)
+      assert.deepStrictEqual(yield* epochs(sql), [{ epoch: 1, last: 0n, after: 0n }])
+      const positions = (yield* store.feed({ after: 0n })).events.map(({ position }) => position)
+      assert.deepStrictEqual(positions, [1n, 2n])
+    }),
+  )
+
+  it.effect("goes on beyond all that a lost server can have given out, once for all nodes that come", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const before = yield* end
+      yield* move
+      const nodes = yield* Effect.all([fresh, fresh, fresh], { concurrency: "unbounded" })
+      yield* Effect.forEach(nodes, mail, { concurrency: "unbounded", discard: true })
+      const [, second, ...more] = yield* epochs(sql)
+      assert.deepStrictEqual(more, [])
+      assert.strictEqual(second?.last, before)
+      // Somebody had read further on the server that is lost than this one ever came.
+      const ahead = before + 500n
+      const [seen] = yield* Effect.forEach(nodes.slice(0, 1), (store) => store.feed({ after: ahead }))
+      assert.lengthOf(seen?.events ?? [], 3)
+      for (const { position } of seen?.events ?? []) assert.isTrue(position > (second?.after ?? 0n))
+      // Far behind 2^53, which a client's numbers hold, and 2^48, which a promise to the feed holds.
+      assert.isBelow(Number(second?.after), 2 ** 46)
+      assert.isAbove(Number(second?.after), Epoch.LEAST_GAP)
+    }),
+  )
+
+  it.effect("tells a place that it never reached from one that is lost", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const last = yield* end
+      assert.isFalse(yield* Epoch.isAhead(sql, last))
+      assert.isTrue(yield* Epoch.isAhead(sql, last + 1n))
+      yield* move
+      // Nothing was committed on this server yet: what comes will stand beyond it.
+      assert.isFalse(yield* Epoch.isAhead(sql, last + 1n))
+    }),
+  )
+
+  it.effect("counts nothing as behind that was left out, and versions of before are brought up to date", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* Rebuild.rebuild("email_log", { release: "test" })
+      yield* swap("email_log", false)
+      const kept = Effect.map(status(), (all) =>
+        all.find(({ name, state }) => name === "email_log" && state === "kept"),
+      )
+      assert.strictEqual((yield* kept)?.behind, 0)
+      yield* sql`UPDATE followers SET position = ${yield* end}::bigint`
+      yield* move
+      const store = yield* fresh
+      yield* mail(store)
+      yield* mail(store)
+      assert.strictEqual((yield* kept)?.behind, 2)
+      assert.deepStrictEqual(
+        (yield* InstanceStats.read()).followers.map(({ behind_events }) => behind_events),
+        [2],
+      )
+      yield* swap("email_log", true)
+      assert.deepStrictEqual((yield* Rebuild.verify("email_log", { release: "test" })).differences, [])
+    }),
+  )
+
+  it.effect("is looked through for an address without going over what was left out", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      yield* move
+      yield* mail(yield* fresh)
+      const [last] = yield* sql<{ readonly position: bigint }>`SELECT max(position) AS position FROM events`
+      assert.isAbove(Number(last?.position), 1e12)
+      const nobody = "nobody@example.org" as Address
+      const { left } = yield* Erase.erase(nobody, Mask.standIn(Uint8Array.of(1)))
+      assert.deepStrictEqual(left, [])
+    }),
+  )
+
+  it.effect("is written and read also where the server does not say which one it is", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { adminUrl } = yield* Database.Fresh
+      const admin = yield* rival(adminUrl)
+      yield* admin.query("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+      const known = yield* epochs(sql)
+      yield* move
+      yield* mail(yield* fresh)
+      assert.deepStrictEqual(yield* epochs(sql), known)
+      assert.isFalse(yield* Epoch.isAhead(sql, 2n ** 60n))
+      yield* admin.query("GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC")
+    }),
+  )
+})
+
+describe("a place in the log", () => {
+  it.effect(
+    "is given out once, though the server forgets in a crash what nobody committed",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* Effect.acquireRelease(
+          Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-epoch-"))),
+          (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true })),
+        )
+        // Its log is written when somebody commits, and not by the clock.
+        const options = { dataDir, settings: { wal_writer_delay: "10s" } }
+        const start = Effect.gen(function* () {
+          const scope = yield* Scope.make()
+          return { scope, ...(yield* Scope.provide(EmbeddedPostgres.start(options), scope)) }
+        })
+        const first = yield* start
+        yield* Migrations.migrate(first.url)
+        const place = yield* Effect.gen(function* () {
+          const store = yield* node(first.url)
+          yield* mail(store)
+          const other = yield* rival(first.url)
+          yield* other.query("BEGIN")
+          yield* other.query("SELECT nextval('event_position') FROM generate_series(1, 100)")
+          yield* other.query("ROLLBACK")
+          const { upTo } = yield* store.feed({ after: 0n })
+          process.kill(first.pid, "SIGKILL")
+          return upTo
+        }).pipe(Effect.scoped)
+        yield* Scope.close(first.scope, Exit.void)
+        const second = yield* start
+        yield* Effect.gen(function* () {
+          const store = yield* node(second.url)
+          yield* mail(store)
+          assert.lengthOf((yield* store.feed({ after: place })).events, 1)
+        }).pipe(Effect.scoped)
+        yield* Scope.close(second.scope, Exit.void)
+      }).pipe(Effect.scoped),
+    60_000,
+  )
+})

@@ -1,0 +1,263 @@
+import { assert, layer } from "@effect/vitest"
+import * as Migrations from "@waybill/store/postgres/Migrations"
+import { Effect, Redacted, type Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import * as fs from "node:fs/promises"
+import * as os from "node:os"
+import * as path from "node:path"
+import pg from "pg"
+import { inject } from "vitest"
+import * as Database from "../../support/postgres/database.ts"
+import { onDatabase } from "../../support/postgres/databaseUrl.ts"
+import { runToEnd } from "../../support/process/service.ts"
+import { dumpSchema } from "../../support/postgres/schemaDump.ts"
+
+const GOLDEN = path.join(import.meta.dirname, "../../../db/schema.sql")
+const NODES = 4
+
+layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it) => {
+  it.effect("make the schema that db/schema.sql shows (`npm run schema` writes it)", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const [made, golden] = yield* Effect.promise(() =>
+        Promise.all([dumpSchema(Redacted.value(url)), fs.readFile(GOLDEN, "utf8")]),
+      )
+      assert.strictEqual(made, golden)
+    }),
+  )
+
+  it.effect("let a node go on that writes the log's records as jsonb, over those of one that does not", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const write = (version: number, type: string) =>
+        rows(
+          url,
+          `INSERT INTO email_log AS t (account_id, id, version, status, domain, from_address, subject, record)
+           SELECT * FROM unnest(ARRAY['a'], ARRAY['m'], ARRAY[${version}], ARRAY['queued'], ARRAY['acme.test'],
+             ARRAY['hi@acme.test'], ARRAY['Hi'], ARRAY['{"opens":${version}}']::${type}[])
+           ON CONFLICT (account_id, id) DO UPDATE SET version = excluded.version, record = excluded.record
+           WHERE t.version < excluded.version`,
+        )
+      yield* write(1, "json")
+      yield* write(2, "jsonb")
+      const opens = yield* rows(url, "SELECT record ->> 'opens' AS opens FROM email_log WHERE account_id = 'a'")
+      assert.deepStrictEqual(opens, [{ opens: "2" }])
+    }),
+  )
+
+  it.effect("run once when several nodes start at the same time", () =>
+    Effect.gen(function* () {
+      const url = yield* emptyDatabase
+      const seen = yield* Effect.forEach(Array.from({ length: NODES }), () => Migrations.migrate(url), {
+        concurrency: "unbounded",
+      })
+      const known = yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))
+      for (const status of seen) assert.deepStrictEqual(status, { applied: known.toSorted(), pending: [] })
+    }),
+  )
+
+  it.effect("are not needed twice", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const before = yield* rows(url, "SELECT name, applied_at::text FROM schema_migrations ORDER BY name")
+      assert.isAbove(before.length, 0)
+      yield* Migrations.migrate(url)
+      assert.deepStrictEqual(
+        yield* rows(url, "SELECT name, applied_at::text FROM schema_migrations ORDER BY name"),
+        before,
+      )
+    }),
+  )
+
+  it.effect("are only looked at by a check", () =>
+    Effect.gen(function* () {
+      const url = yield* emptyDatabase
+      const known = yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))
+      assert.deepStrictEqual(yield* Migrations.check(url), { applied: [], pending: known.toSorted() })
+      assert.deepStrictEqual(yield* relations(url), [])
+    }),
+  )
+
+  it.effect("refuse a database that a newer Waybill has changed, and leave it alone", () =>
+    Effect.gen(function* () {
+      const url = yield* emptyDatabase
+      const folder = yield* folderOf({ "0001_one.sql": "CREATE TABLE one ()", "0002_two.sql": "CREATE TABLE two ()" })
+      yield* Migrations.migrate(url, folder)
+      const before = yield* relations(url)
+      const older = yield* folderOf({ "0001_one.sql": "CREATE TABLE one ()" })
+      for (const ask of [Migrations.migrate, Migrations.check]) {
+        const refused = yield* Effect.flip(ask(url, older))
+        assert.strictEqual(
+          refused.message,
+          "the database's schema is newer than this Waybill knows (0002_two.sql): upgrade this node first",
+        )
+      }
+      assert.deepStrictEqual(yield* relations(url), before)
+      // Its name is not the last one: numbers have gaps.
+      const other = yield* folderOf({
+        "0001_one.sql": "CREATE TABLE one ()",
+        "0003_three.sql": "CREATE TABLE three ()",
+      })
+      const refused = yield* Effect.flip(Migrations.migrate(url, other))
+      assert.include(refused.message, "newer than this Waybill knows (0002_two.sql)")
+      assert.deepStrictEqual(yield* relations(url), before)
+    }),
+  )
+
+  it.effect(
+    "are left to who asks for them: other commands look at no other schema, and say so",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* emptyDatabase
+        const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
+        const refusal = (...args: ReadonlyArray<string>) =>
+          Effect.map(
+            Effect.promise(() => runToEnd(args, env)),
+            ({ code, output }) => {
+              assert.strictEqual(code, 1, output)
+              return output
+            },
+          )
+        const looks = [
+          ["top", "--json"],
+          ["projections", "status"],
+        ]
+        for (const output of yield* Effect.forEach(looks, (args) => refusal(...args), { concurrency: 2 }))
+          assert.include(output, "the database is empty: `waybill start` makes the schema")
+        assert.deepStrictEqual(yield* relations(url), [])
+        // The first account may come before the first start.
+        const created = yield* Effect.promise(() => runToEnd(["accounts", "create", "First"], env))
+        assert.strictEqual(created.code, 0, created.output)
+        const [newest] = yield* rows(
+          url,
+          "DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations) RETURNING name",
+        )
+        for (const args of [
+          ["accounts", "create", "Second"],
+          ["projections", "status"],
+        ])
+          assert.include(yield* refusal(...args), `(pending: ${String(newest?.["name"])}): run \`waybill migrate\``)
+        assert.strictEqual((yield* Migrations.check(url)).pending.length, 1)
+      }),
+    60_000,
+  )
+
+  it.effect("apply a file whole or not at all, and go on from there once it is mended", () =>
+    Effect.gen(function* () {
+      const url = yield* emptyDatabase
+      const good = { "0001_one.sql": "CREATE TABLE one (); CREATE TABLE one_more ()" }
+      const bad = "CREATE TABLE two (); INSERT INTO two DEFAULT VALUES; CREATE TABLE one ();"
+      const broken = yield* folderOf({ ...good, "0002_two.sql": bad })
+      const failed = yield* Effect.flip(Migrations.migrate(url, broken))
+      assert.strictEqual(failed.message, 'the migration 0002_two.sql failed: relation "one" already exists')
+      assert.deepStrictEqual(yield* Migrations.check(url, broken), {
+        applied: ["0001_one.sql"],
+        pending: ["0002_two.sql"],
+      })
+      assert.deepStrictEqual(yield* relations(url), ["one", "one_more", "schema_migrations"])
+      const mended = yield* folderOf({ ...good, "0002_two.sql": "CREATE TABLE two ()" })
+      assert.deepStrictEqual((yield* Migrations.migrate(url, mended)).pending, [])
+    }),
+  )
+
+  it.effect("keep of several identities of the provider the one by which a user signed in first", () =>
+    Effect.gen(function* () {
+      const url = yield* emptyDatabase
+      const known = (yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))).filter((name) => name < "0050")
+      const before = yield* Effect.promise(() =>
+        Promise.all(known.map(async (name) => [name, await fs.readFile(path.join(Migrations.FOLDER, name), "utf8")])),
+      )
+      yield* Migrations.migrate(url, yield* folderOf(Object.fromEntries(before)))
+      yield* rows(
+        url,
+        `INSERT INTO users (id, email, name, operator, created_at, updated_at)
+           SELECT id, id || '@example.org', id, false, now(), now() FROM unnest('{ana,bob}'::text[]) AS id;
+         INSERT INTO user_credentials (id, user_id, provider_id, subject, created_at, updated_at)
+           SELECT id, user_id, provider_id, id, at::timestamptz, now() FROM (VALUES
+             ('second', 'ana', 'oidc', '2026-11-02'), ('first', 'ana', 'oidc', '2026-11-01'),
+             ('third', 'ana', 'oidc', '2026-11-03'), ('password', 'ana', 'credential', '2026-11-04'),
+             ('b', 'bob', 'oidc', '2026-11-01'), ('a', 'bob', 'oidc', '2026-11-01')) AS of(id, user_id, provider_id, at)`,
+      )
+      yield* Migrations.migrate(url)
+      const kept = yield* rows(url, "SELECT id FROM user_credentials ORDER BY id")
+      assert.deepStrictEqual(
+        kept.map(({ id }) => id),
+        ["a", "first", "password"],
+      )
+    }),
+  )
+
+  it.effect("leave the turn to the next node when one is killed in the middle", () =>
+    Effect.gen(function* () {
+      const url = yield* emptyDatabase
+      const slow = yield* folderOf({
+        "0001_one.sql": "CREATE TABLE one (); SELECT pg_sleep(60)",
+        "0002_two.sql": "CREATE TABLE two ()",
+      })
+      const quick = yield* folderOf({
+        "0001_one.sql": "CREATE TABLE one ()",
+        "0002_two.sql": "CREATE TABLE two ()",
+      })
+      const [killed, next] = yield* Effect.all(
+        [Effect.exit(Migrations.migrate(url, slow)), Effect.andThen(killSleeper(url), Migrations.migrate(url, quick))],
+        { concurrency: "unbounded" },
+      )
+      assert.strictEqual(killed._tag, "Failure")
+      assert.deepStrictEqual(next.applied, ["0001_one.sql", "0002_two.sql"])
+    }),
+  )
+
+  it.effect("say what is wrong when the database does not answer", () =>
+    Effect.gen(function* () {
+      const failed = yield* Effect.flip(
+        Migrations.migrate(Redacted.make("postgres://nobody@localhost/x?host=/nowhere/at/all")),
+      )
+      assert.match(failed.message, /^the database could not be migrated: .*ENOENT/)
+    }),
+  )
+})
+
+const query = async (url: Redacted.Redacted, text: string): Promise<ReadonlyArray<Record<string, unknown>>> => {
+  const client = new pg.Client({ connectionString: Redacted.value(url) })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+const rows = (url: Redacted.Redacted, text: string) => Effect.promise(() => query(url, text))
+
+const relations = (url: Redacted.Redacted) =>
+  Effect.map(
+    rows(url, "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1"),
+    (found) => found.map((row) => row["relname"]),
+  )
+
+const emptyDatabase: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.gen(function* () {
+  const server = Redacted.make(inject("postgresUrl"))
+  const name = `test_${randomBytes(8).toString("hex")}`
+  yield* Effect.acquireRelease(rows(server, `CREATE DATABASE ${name}`), () =>
+    // As somebody who may end an autovacuum in it.
+    rows(Redacted.make(inject("postgresAdminUrl")), `DROP DATABASE ${name} WITH (FORCE)`),
+  )
+  return Redacted.make(onDatabase(Redacted.value(server), name))
+})
+
+const folderOf = (files: Readonly<Record<string, string>>): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const folder = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-migrations-"))
+      for (const [name, text] of Object.entries(files)) await fs.writeFile(path.join(folder, name), text)
+      return folder
+    }),
+    (folder) => Effect.promise(() => fs.rm(folder, { recursive: true })),
+  )
+
+/** Waits until the migration has come to its sleep, and ends its connection. */
+const killSleeper = (url: Redacted.Redacted) =>
+  rows(
+    url,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event = 'PgSleep'`,
+  ).pipe(Effect.repeat({ until: (killed) => killed.length > 0 }))

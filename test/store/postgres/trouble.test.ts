@@ -1,0 +1,155 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import type { LedgerError } from "@waybill/store/commit/LogStorage"
+import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
+import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
+import { classify } from "@waybill/store/postgres/SqlErrors"
+import { Context, Effect, Exit, Layer, Redacted } from "effect"
+import { SqlError } from "effect/sql"
+import * as Database from "../../support/postgres/database.ts"
+import { rival } from "../../support/postgres/rival.ts"
+
+const client = (url: Redacted.Redacted, startupParameters: Readonly<Record<string, string>> = {}) =>
+  Layer.build(PgClient.layer({ url, startupParameters })).pipe(
+    Effect.map((found) => Context.get(found, PgClient.PgClient)),
+  )
+
+const raise = (state: string) => `DO $$ BEGIN RAISE EXCEPTION 'provoked' USING ERRCODE = '${state}'; END $$`
+
+interface Case {
+  readonly name: string
+  readonly statements: ReadonlyArray<string>
+  readonly tag: LedgerError["_tag"]
+  readonly contested?: boolean
+  readonly session?: Readonly<Record<string, string>>
+}
+
+const EVENT = `INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+  VALUES ('a', 's', 1, 'email', 'EmailOpened', 'e', '{}', '{}', now())`
+const LOG_ROW = `INSERT INTO domains (account_id, id, version, name, status, removed) VALUES ('a', gen_random_uuid(), 1, 'n', 's', false)`
+const END_SELF = "SELECT pg_terminate_backend(pg_backend_pid())"
+
+const CASES: ReadonlyArray<Case> = [
+  { name: "the log's own key", statements: [EVENT, EVENT], tag: "TryAgain" },
+  { name: "another unique key", statements: [LOG_ROW, LOG_ROW], tag: "Poisoned", contested: true },
+  { name: "a CHECK", statements: [EVENT.replace("'s', 1", "'s', 0")], tag: "Poisoned" },
+  { name: "a missing value", statements: [EVENT.replace("'{}', '{}'", "NULL, '{}'")], tag: "Poisoned" },
+  { name: "text that is no JSON", statements: ["SELECT '{'::jsonb"], tag: "Poisoned" },
+  { name: "a NUL in JSON", statements: [`SELECT '"\\u0000"'::jsonb`], tag: "Poisoned" },
+  { name: "a number too large", statements: ["SELECT 3000000000::int"], tag: "Poisoned" },
+  {
+    name: "a key too long for its index",
+    statements: [
+      "INSERT INTO users (id, email, created_at) SELECT (SELECT string_agg(gen_random_uuid()::text, '') FROM generate_series(1, 900)), '', now()",
+    ],
+    tag: "Poisoned",
+  },
+  { name: "a serialization failure", statements: [raise("40001")], tag: "TryAgain" },
+  { name: "a deadlock", statements: [raise("40P01")], tag: "TryAgain" },
+  {
+    name: "a lock that does not come",
+    statements: ["SELECT FROM idempotency_keys", "LOCK TABLE content"],
+    tag: "TryAgain",
+    session: { lock_timeout: "20ms" },
+  },
+  { name: "a lock that is not there at once", statements: ["LOCK TABLE content NOWAIT"], tag: "TryAgain" },
+  { name: "an administrator", statements: [END_SELF], tag: "OutcomeUnknown" },
+  { name: "a crash of a neighbour", statements: [raise("57P02")], tag: "OutcomeUnknown" },
+  { name: "a server that starts or stops", statements: [raise("57P03")], tag: "OutcomeUnknown" },
+  {
+    name: "idleness in the transaction",
+    statements: ["SELECT 1", "idle"],
+    tag: "OutcomeUnknown",
+    session: { idle_in_transaction_session_timeout: "20ms" },
+  },
+  { name: "a broken protocol", statements: [raise("08P01")], tag: "OutcomeUnknown" },
+  {
+    name: "a statement that takes too long",
+    statements: ["SELECT pg_sleep(9)"],
+    tag: "Failed",
+    session: { statement_timeout: "20ms" },
+  },
+  { name: "a missing right", statements: ["SELECT * FROM pg_authid"], tag: "Failed" },
+  { name: "a table that is not there", statements: ["SELECT * FROM nowhere"], tag: "Failed" },
+  { name: "a full disk", statements: [raise("53100")], tag: "Failed" },
+  { name: "a bug of Postgres", statements: [raise("XX000")], tag: "Failed" },
+]
+
+layer(Database.layerFresh, { excludeTestServices: true })("trouble in a transaction", (it) => {
+  for (const { contested, name, session, statements, tag } of CASES) {
+    it.effect(`by ${name} is ${tag}`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const locker = yield* rival(url)
+        yield* locker.query("BEGIN")
+        yield* locker.query("LOCK TABLE content")
+        const sql = yield* client(url, session)
+        const watcher = yield* rival(url)
+        const isEnded = (pid: number | undefined) =>
+          watcher
+            .query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid])
+            .pipe(Effect.repeat({ until: (found) => found.length === 0 }))
+        const ledger = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
+        const error = yield* ledger
+          .transaction({ accounts: [], alone: false }, () =>
+            Effect.gen(function* () {
+              const [own] = yield* sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
+              yield* Effect.forEach(statements, (text) =>
+                text === "idle" ? Effect.andThen(isEnded(own?.pid), sql.unsafe("SELECT 1")) : sql.unsafe(text),
+              )
+            }).pipe(Effect.mapError(classify)),
+          )
+          .pipe(Effect.flip)
+        assert.strictEqual(error._tag, tag)
+        assert.strictEqual(error._tag === "Poisoned" && error.contested === true, contested ?? false)
+        yield* locker.query("ROLLBACK")
+      }),
+    )
+  }
+
+  it.effect("by a parameter that the driver cannot write down is Poisoned", () =>
+    Effect.gen(function* () {
+      const sql = yield* client((yield* Database.Fresh).url)
+      const error = yield* Effect.flip(sql`SELECT ${{ no: "codec" } as never} AS x`)
+      assert.strictEqual(classify(error)._tag, "Poisoned")
+    }),
+  )
+
+  it.effect("by too many clients is OutcomeUnknown, like any connection that is not there", () =>
+    Effect.gen(function* () {
+      const { adminUrl, name, url } = yield* Database.Fresh
+      const administrator = yield* rival(adminUrl)
+      yield* administrator.query(`ALTER DATABASE ${name} CONNECTION LIMIT 0`)
+      const sql = yield* client(url)
+      const error = yield* Effect.flip(sql`SELECT 1`)
+      yield* administrator.query(`ALTER DATABASE ${name} CONNECTION LIMIT -1`)
+      assert.strictEqual(classify(error)._tag, "OutcomeUnknown")
+    }),
+  )
+
+  it.effect("by a wrong password is Failed: no patience helps", () =>
+    Effect.gen(function* () {
+      const wrong = new URL(Redacted.value((yield* Database.Fresh).url))
+      wrong.password = "wrong"
+      const sql = yield* client(Redacted.make(wrong.href))
+      assert.strictEqual(classify(yield* Effect.flip(sql`SELECT 1`))._tag, "Failed")
+    }),
+  )
+
+  it.effect("that loses the connection surfaces from sql-pg as a defect, which the ledger mends", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Database.Fresh
+      const sql = yield* client(url)
+      const bare = yield* Effect.exit(sql.withTransaction(sql.unsafe(END_SELF)))
+      assert.isTrue(Exit.hasDies(bare))
+      assert.isTrue(
+        Exit.isFailure(bare) &&
+          bare.cause.reasons.some((reason) => reason._tag === "Die" && reason.defect instanceof SqlError.SqlError),
+      )
+      const mended = yield* PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
+        .transaction({ accounts: [], alone: false }, () => Effect.mapError(sql.unsafe(END_SELF), classify))
+        .pipe(Effect.flip)
+      assert.strictEqual(mended._tag, "OutcomeUnknown")
+    }),
+  )
+})

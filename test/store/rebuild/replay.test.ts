@@ -1,0 +1,283 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import * as Conservation from "@waybill/store/operations/Conservation"
+import * as EmailLog from "@waybill/store/readmodels/EmailLog"
+import * as Email from "@waybill/domain/email/Email"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { follower } from "@waybill/store/statistics/EmailStatsFollower"
+import * as Follower from "@waybill/store/feed/Follower"
+import { readModels } from "@waybill/store/readmodels/ReadModels"
+import * as Rebuild from "@waybill/store/rebuild/Rebuild"
+import * as Fill from "@waybill/store/rebuild/Fill"
+import { Replay } from "@waybill/store/rebuild/Replay"
+import { status } from "@waybill/store/rebuild/Status"
+import { swap } from "@waybill/store/rebuild/Swap"
+import * as Versions from "@waybill/store/rebuild/Versions"
+import { Clock, Duration, Effect, Fiber, Layer, Queue } from "effect"
+import * as Database from "../../support/postgres/database.ts"
+import { id } from "../../support/history.ts"
+import * as Histories from "./replayHistories.ts"
+import { committed, open, send } from "../commit/units.ts"
+
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+  Layer.provideMerge(EventStore.layer()),
+  Layer.provideMerge(Database.layerFresh),
+)
+
+const TIMEOUT = { timeout: 120_000 }
+const OPTIONS = { release: "test" }
+
+const execute = <A extends object>(statement: (sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<A>, unknown>) =>
+  Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(statement(sql)))
+
+/** The table, its indexes and constraints, as Postgres describes them. */
+const described = (table: string) =>
+  execute<{ readonly line: string }>(
+    (sql) => sql`
+      SELECT attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' ' || attcollation
+        || ' ' || coalesce(nullif(attstattarget, -1)::text, '') AS line
+      FROM pg_attribute WHERE attrelid = ${table}::regclass AND attnum > 0
+      UNION ALL SELECT indexdef FROM pg_indexes WHERE tablename = ${table}
+      UNION ALL SELECT conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE conrelid = ${table}::regclass AND contype <> 'n'
+      UNION ALL SELECT unnest(reloptions) FROM pg_class WHERE oid = ${table}::regclass
+      ORDER BY 1`,
+  )
+
+const isClean = Effect.fnUntraced(function* (name: string) {
+  const found = yield* Rebuild.verify(name, OPTIONS)
+  assert.deepStrictEqual([name, found.differing_rows, found.differences], [name, 0, []])
+  return found.rows
+})
+
+const mail = (messages: number) =>
+  Effect.forEach(
+    Array.from({ length: messages }),
+    (_, nth) =>
+      Effect.gen(function* () {
+        const { commit, transact } = yield* EventStore
+        const account_id = id("AccountId")
+        const { answer } = yield* committed(transact(send(account_id, {}, { subject: `Order ${nth % 7}` })))
+        yield* commit(Email, { account_id, stream_id: answer }, open)
+        return { account_id, stream_id: answer }
+      }),
+    { concurrency: 16 },
+  ).pipe(Effect.orDie)
+
+layer(Store, { excludeTestServices: true })("random histories", (it) => {
+  for (const seed of [1, 2, 3])
+    it.effect(
+      `of seed ${seed} rebuild to what the commits have written, byte for byte, in every read model`,
+      () =>
+        Effect.gen(function* () {
+          assert.isAbove(yield* Histories.write(seed, 40), 500)
+          for (const { name } of readModels) assert.isAbove(yield* isClean(name), 10, name)
+          for (const { missing, stray } of yield* Conservation.work())
+            assert.deepStrictEqual([missing, stray], [[], []])
+          // What counts along behind the log stops in the middle of it, and at its end.
+          yield* Follower.step(follower)
+          yield* isClean(follower.name)
+          while ((yield* Follower.step(follower)).events > 0);
+          assert.isAbove(yield* isClean(follower.name), 10)
+          assert.isEmpty((yield* status()).filter(({ state }) => state !== "live" && state !== "following"))
+        }),
+      TIMEOUT,
+    )
+})
+
+layer(Store, { excludeTestServices: true })("a row that is not what the log says", (it) => {
+  it.effect(
+    "is found, is named with both of its faces, and is mended by a rebuild and a swap",
+    () =>
+      Effect.gen(function* () {
+        const refs = yield* mail(50)
+        const [broken, missing] = refs
+        yield* execute(
+          (sql) => sql`
+            UPDATE email_log SET record = jsonb_set(record::jsonb, '{opens}', '7') WHERE id = ${broken?.stream_id ?? ""}`,
+        )
+        yield* execute((sql) => sql`DELETE FROM email_log WHERE id = ${missing?.stream_id ?? ""}`)
+        const stray = id("EmailId")
+        yield* execute(
+          (sql) => sql`
+            INSERT INTO email_log SELECT account_id, ${stray}, version, status, domain, from_address, subject, record
+            FROM email_log LIMIT 1`,
+        )
+        const found = yield* Rebuild.verify("email_log", OPTIONS)
+        assert.deepInclude(found, { rows: 50, differing_rows: 3, buckets: 64 })
+        assert.isAtMost(found.differing_buckets, 3)
+        const of = (email_id: string | undefined) => found.differences.find(({ key }) => key["id"] === email_id)
+        const opens = (row: Readonly<Record<string, unknown>> | null | undefined) =>
+          (row?.["record"] as { readonly opens: number } | undefined)?.opens
+        assert.deepStrictEqual([opens(of(broken?.stream_id)?.live), opens(of(broken?.stream_id)?.folded)], [7, 1])
+        assert.isNull(of(missing?.stream_id)?.live)
+        assert.isNotNull(of(missing?.stream_id)?.folded)
+        assert.isNull(of(stray)?.folded)
+        const before = yield* described("email_log")
+        yield* Rebuild.rebuild("email_log", OPTIONS)
+        yield* swap("email_log", false)
+        assert.strictEqual(yield* isClean("email_log"), 50)
+        assert.deepStrictEqual(yield* described("email_log"), before)
+        // And back: what was broken is live again, with all that has happened since.
+        yield* mail(3)
+        yield* swap("email_log", true)
+        assert.deepStrictEqual(yield* described("email_log"), before)
+        assert.strictEqual((yield* Rebuild.verify("email_log", OPTIONS)).differing_rows, 3)
+        yield* swap("email_log", true)
+        assert.strictEqual(yield* isClean("email_log"), 53)
+      }),
+    TIMEOUT,
+  )
+})
+
+layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
+  it.effect(
+    "lets reads and writes go on, through the swap and back, and loses none of them",
+    () =>
+      Effect.gen(function* () {
+        yield* mail(300)
+        let isOver = false
+        let written = 300
+        const traffic = Effect.gen(function* () {
+          while (!isOver) {
+            yield* mail(5)
+            written += 5
+            yield* execute((sql) => sql`SELECT count(*) FROM email_log WHERE status = 'queued'`)
+          }
+        })
+        const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(traffic))
+        for (const name of ["email_log", "email_log_terms", "email_subjects"]) {
+          yield* Rebuild.rebuild(name, OPTIONS)
+          const during = written
+          yield* swap(name, false)
+          yield* isClean(name)
+          yield* swap(name, true)
+          yield* isClean(name)
+          assert.isAbove(written, during)
+        }
+        isOver = true
+        yield* Effect.forEach(fibers, Fiber.join)
+        for (const { name } of readModels) yield* isClean(name)
+        const [row] = yield* execute<{ readonly n: bigint }>((sql) => sql`SELECT count(*) AS n FROM email_log`)
+        assert.strictEqual(Number(row?.n), written)
+      }),
+    TIMEOUT,
+  )
+
+  it.effect(
+    "can touch nothing but its own tables: every other one refuses to be written to meanwhile",
+    () =>
+      Effect.gen(function* () {
+        yield* mail(20)
+        yield* execute(
+          (sql) => sql`
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN RAISE EXCEPTION 'a replay has written into %', TG_TABLE_NAME; END $$`,
+        )
+        const guarded = yield* execute<{ readonly name: string }>(
+          (sql) => sql`
+            SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+            WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tablename NOT LIKE 'projection_%'`,
+        )
+        assert.includeMembers(
+          guarded.map(({ name }) => name),
+          ["public.outbox", "public.events", "public.webhook_deliveries", "graphile_worker._private_jobs"],
+        )
+        for (const { name } of guarded)
+          yield* execute((sql) =>
+            sql.unsafe(`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON ${name}
+              FOR EACH STATEMENT EXECUTE FUNCTION refuse()`),
+          )
+        for (const { name } of readModels) {
+          yield* Rebuild.rebuild(name, OPTIONS)
+          yield* isClean(name)
+        }
+        yield* execute((sql) => sql`DROP FUNCTION refuse CASCADE`)
+      }),
+    TIMEOUT,
+  )
+
+  it.effect("is refused by name, while another is at work, and where there is nothing to swap or drop", () =>
+    Effect.gen(function* () {
+      const says = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.map(Effect.flip(effect), ({ message }) => message)
+      assert.include(
+        yield* says(Rebuild.rebuild("mails", OPTIONS)),
+        "no read model is called mails; there are accounts",
+      )
+      assert.include(yield* says(swap("domains", true)), "no earlier version of domains is kept")
+      assert.include(yield* says(swap("suppressions", true)), "no earlier version of suppressions is kept")
+      assert.include(yield* says(Rebuild.drop("domains", 7)), "domains has no version 7")
+      const { version } = yield* Rebuild.rebuild("domains", OPTIONS)
+      yield* swap("domains", false)
+      assert.include(yield* says(Rebuild.drop("domains", version)), `version ${version} of domains is the live one`)
+      yield* Rebuild.drop("domains", version - 1)
+      const first = yield* Queue.unbounded<void>()
+      const slow = { ...OPTIONS, report: () => Effect.andThen(Queue.offer(first, undefined), Effect.never) }
+      const fiber = yield* Effect.forkChild(Rebuild.rebuild("domains", slow))
+      yield* Queue.take(first)
+      assert.include(yield* says(Rebuild.rebuild("domains", OPTIONS)), "somebody else is at work on domains")
+      yield* Fiber.interrupt(fiber)
+    }),
+  )
+
+  it.effect("leaves nothing of a comparison that was stopped, or killed", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Replay
+      const versions = Effect.map(Versions.list(sql, "webhooks"), (all) => all.map(({ version }) => version))
+      yield* Versions.ensureLive(sql, "webhooks")
+      const before = yield* versions
+      const first = yield* Queue.unbounded<void>()
+      const slow = { ...OPTIONS, report: () => Effect.andThen(Queue.offer(first, undefined), Effect.never) }
+      const fiber = yield* Effect.forkChild(Rebuild.verify("webhooks", slow))
+      yield* Queue.take(first)
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(yield* versions, before)
+      yield* sql`
+        INSERT INTO projection_versions (name, version, state, position, release)
+        VALUES ('webhooks', 99, 'building', 0, 'verify')`
+      // The server may not have noticed yet that the other is gone.
+      const again = yield* Rebuild.verify("webhooks", OPTIONS).pipe(
+        Effect.retry({ while: ({ message }) => message.includes("somebody else is at work") }),
+      )
+      assert.deepStrictEqual(again.differences, [])
+      assert.deepStrictEqual(yield* versions, before)
+    }).pipe(Effect.orDie),
+  )
+})
+
+/** A clock on which time passes only while somebody sleeps, and then at once. */
+const sleepless = () => {
+  let now = 0
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: () => now,
+    currentTimeMillis: Effect.sync(() => now),
+    currentTimeNanosUnsafe: () => BigInt(now) * 1_000_000n,
+    currentTimeNanos: Effect.sync(() => BigInt(now) * 1_000_000n),
+    monotonicTimeNanosUnsafe: () => BigInt(now) * 1_000_000n,
+    monotonicTimeNanos: Effect.sync(() => BigInt(now) * 1_000_000n),
+    sleep: (duration) => Effect.sync(() => void (now += Duration.toMillis(duration))),
+  }
+  return { clock, elapsed: () => now }
+}
+
+layer(Store, { excludeTestServices: true })("a throttled rebuild", (it) => {
+  it.effect("folds no more events than it was allowed by then", () =>
+    Effect.gen(function* () {
+      yield* mail(400)
+      yield* Rebuild.rebuild("email_log", OPTIONS)
+      const { sql } = yield* Replay
+      yield* sql`TRUNCATE projection_slices, email_log_v2`
+      const version = Versions.newest(yield* Versions.list(sql, "email_log"), "ready") ?? assert.fail("none is ready")
+      const { clock, elapsed } = sleepless()
+      let events = 0
+      const report = (more: number) => Effect.sync(() => void assert.isAtMost((events += more), elapsed() + 100 + 1))
+      // 1,000 a second are steps of 100; a step ends with a stream, so it may be an event longer.
+      yield* Fill.fill(EmailLog.readModel, version, { lanes: 3, throttle: 1_000 }, report).pipe(
+        Effect.provideService(Clock.Clock, clock),
+      )
+      assert.strictEqual(events, 800)
+      assert.isAtLeast(elapsed(), 800)
+    }),
+  )
+})

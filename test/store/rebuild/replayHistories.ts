@@ -1,0 +1,151 @@
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import type { EmailQueued } from "@waybill/domain/email/EmailEvent"
+import * as Team from "@waybill/domain/account/Team"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import type { AnyAggregate, AnyEvent } from "@waybill/store/commit/RecordedEvents"
+import { Effect, Result, Schema } from "effect"
+import { readFileSync } from "node:fs"
+import { id } from "../../support/history.ts"
+
+const FOLDER = new URL("../../fixtures/events/", import.meta.url)
+const LONGEST = 12
+
+/** What has gone wrong in some format between two programs before. */
+const WORDS = [
+  "",
+  "plain",
+  'say "hi"',
+  "back\\slash \\n \\t \\N \\.",
+  "line\nfeed\r\n\ttab",
+  "{1,2}",
+  "NULL",
+  "Grüße, 東京 🚚 \u{1f469}\u200d\u{1f4bb}",
+  "\u202eright to left",
+  "e\u0301 and é",
+  "\u0001\u001f\u007f\u0085\u2028\ufeff",
+  "'; DROP TABLE events; --",
+  "%_\\%",
+  "word ".repeat(400),
+]
+/** Fields that hold anybody's words. */
+const FREE: ReadonlySet<string> = new Set(
+  "name subject response mx tls category enhanced_code user_agent feedback_type description message_id tags".split(" "),
+)
+
+/** Numbers from 0 to 1, the same for the same seed. */
+export const dice = (seed: number) => {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b_79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+export type Dice = ReturnType<typeof dice>
+
+export const pick = <A>(list: ReadonlyArray<A>, roll: Dice): A => {
+  const found = list[Math.floor(roll() * list.length)]
+  if (found === undefined) throw new Error("nothing to pick from")
+  return found
+}
+
+/** The same shape with other values, wherever any value will do. */
+const varied = (value: unknown, field: string, roll: Dice): unknown => {
+  if (roll() < 0.2) return value
+  if (Array.isArray(value)) return value.map((each) => varied(each, field, roll))
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, varied(each, key, roll)]))
+  if (typeof value === "number") return Math.floor(roll() * 100_000)
+  if (typeof value !== "string") return value
+  if (/^\d{4}-\d\d-\d\dT/.test(value)) return Timestamp.fromMillis(Math.floor(roll() * 2e12))
+  return FREE.has(field) ? pick(WORDS, roll) : value
+}
+
+const event = (aggregate: AnyAggregate, tag: string, roll: Dice): AnyEvent => {
+  const decode = Schema.decodeUnknownSync(Schema.toCodecJson(aggregate.Event))
+  const { data } = JSON.parse(readFileSync(new URL(`${tag}.v1.json`, FOLDER), "utf8"))
+  try {
+    return decode({ ...(varied(data, "", roll) as object), _tag: tag })
+  } catch {
+    return decode({ ...data, _tag: tag })
+  }
+}
+
+/** An event whose own ids are those of its stream, where the event is the stream's first. */
+const born = (aggregate: AnyAggregate, account_id: string, roll: Dice): readonly [AnyEvent, string] => {
+  const first = (tag: string, own: Readonly<Record<string, unknown>>, stream_id: string) =>
+    [{ ...event(aggregate, tag, roll), ...own }, stream_id] as const
+  const hex = Array.from({ length: 64 }, () => Math.floor(roll() * 16).toString(16)).join("")
+  switch (aggregate.stream) {
+    case "account":
+      return first("AccountCreated", { account_id }, account_id)
+    case "api_key": {
+      const key_id = id("ApiKeyId")
+      return first("KeyCreated", { key_id, hash: hex }, key_id)
+    }
+    case "domain": {
+      const domain_id = id("DomainId")
+      return first("DomainAdded", { domain_id }, domain_id)
+    }
+    case "email": {
+      const email_id = id("EmailId")
+      return first("EmailQueued", { email_id }, email_id)
+    }
+    case "suppression": {
+      const address = `${hex.slice(0, 8)}@example.org`
+      return first("SuppressionAdded", { address, suppression_id: id("SuppressionId") }, address)
+    }
+    case "webhook": {
+      const webhook_id = id("WebhookId")
+      return first("WebhookCreated", { webhook_id }, webhook_id)
+    }
+    default:
+      return [event(aggregate, pick(tagsOf(aggregate), roll), roll), Team.STREAM_ID]
+  }
+}
+
+const tagsOf = (aggregate: AnyAggregate): ReadonlyArray<string> =>
+  DomainEvent.TAGS.filter((tag) => DomainEvent.streamOf(tag) === aggregate.stream)
+
+/** Histories that no decider would have written: all events of a kind in any order, each history in several commits. */
+export const write = Effect.fnUntraced(function* (seed: number, streams: number) {
+  const { transact } = yield* EventStore
+  const roll = dice(seed)
+  let written = 0
+  for (const aggregate of Object.values<unknown>(DomainEvent.aggregates) as ReadonlyArray<AnyAggregate>) {
+    const tags = tagsOf(aggregate)
+    for (let nth = 0; nth < streams; nth++) {
+      const account_id = id("AccountId")
+      const [first, stream_id] = born(aggregate, account_id, roll)
+      const rest = Array.from({ length: Math.floor(roll() * LONGEST) }, () =>
+        aimed(event(aggregate, pick(tags, roll), roll), first, roll),
+      )
+      // Somebody belongs to one account.
+      const user_id = id("UserId")
+      const email = `${user_id}@example.org`
+      const events = [first, ...rest].map((each) => ("user_id" in each ? { ...each, user_id, email } : each))
+      const half = Math.ceil(events.length / 2)
+      for (const part of [events.slice(0, half), events.slice(half)]) {
+        if (part.length === 0) continue
+        yield* Effect.orDie(
+          transact({
+            account_id,
+            streams: [{ aggregate, id: stream_id }],
+            decide: () => Result.succeed({ append: [{ aggregate, id: stream_id, events: part }], answer: null }),
+          }),
+        )
+        written += part.length
+      }
+    }
+  }
+  return written
+})
+
+/** Most outcomes are about somebody whom the message is for, or nothing would ever change. */
+const aimed = (event: AnyEvent, birth: AnyEvent, roll: Dice): AnyEvent => {
+  if (birth._tag !== "EmailQueued" || !("recipient" in event) || roll() < 0.1) return event
+  const { bcc, cc, to } = birth as EmailQueued
+  return { ...event, recipient: pick([...to, ...cc, ...bcc], roll).address } as AnyEvent
+}

@@ -1,0 +1,89 @@
+import { assert, layer } from "@effect/vitest"
+import * as Email from "@waybill/domain/email/Email"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Rebuild from "@waybill/store/rebuild/Rebuild"
+import { alone, Replay } from "@waybill/store/rebuild/Replay"
+import { underWay } from "@waybill/store/rebuild/RebuildMarkers"
+import { Effect, Layer, Redacted } from "effect"
+import * as Database from "../../support/postgres/database.ts"
+import * as Delivery from "../../support/mail/delivery.ts"
+import { id } from "../../support/history.ts"
+import { Service } from "../../support/process/service.ts"
+import { committed, open, send } from "../commit/units.ts"
+
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
+  Layer.provideMerge(EventStore.layer()),
+  Layer.provideMerge(Database.layerFresh),
+)
+const MESSAGES = 300
+
+const mail = Effect.forEach(
+  Array.from({ length: MESSAGES }),
+  () =>
+    Effect.gen(function* () {
+      const { commit, transact } = yield* EventStore
+      const account_id = id("AccountId")
+      const { answer } = yield* committed(transact(send(account_id)))
+      yield* commit(Email, { account_id, stream_id: answer }, open)
+    }),
+  { concurrency: 32, discard: true },
+).pipe(Effect.orDie)
+
+layer(Store, { excludeTestServices: true })("what is under way", (it) => {
+  it.effect(
+    "is seen from a process that does not do it: how far it is, that it was left, and that it is over",
+    () =>
+      Effect.gen(function* () {
+        yield* mail
+        assert.deepStrictEqual(yield* underWay(), [])
+        const { url } = yield* Database.Fresh
+        const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
+        // One slice of 100 events a second.
+        const elsewhere = new Service(["projections", "rebuild", "email_log", "--throttle", "100"], env)
+        const [seen] = yield* Delivery.until(underWay(), (all) => (all[0]?.events ?? 0) > 0)
+        assert.deepInclude(seen, {
+          name: "email_log",
+          version: 2,
+          working: true,
+          phase: "folding",
+          total: MESSAGES * 2,
+        })
+        assert.isBelow(seen?.events ?? 0, MESSAGES * 2)
+        assert.isAbove(seen?.slices_done ?? 0, 0)
+        assert.isAtLeast(seen?.slices ?? 0, seen?.slices_done ?? 0)
+
+        yield* Effect.promise(() => elsewhere.stop("SIGKILL"))
+        const [left] = yield* Delivery.until(underWay(), (all) => all[0]?.working === false)
+        assert.deepInclude(left, { name: "email_log", version: 2, phase: "folding", total: MESSAGES * 2 })
+        assert.isBelow(left?.events ?? 0, MESSAGES * 2)
+
+        const phases = new Set<string>()
+        const looking = Effect.map(underWay(), ([now]) => phases.add(`${now?.phase} ${now?.working}`))
+        const replay = yield* Replay
+        const report = () => Effect.asVoid(Effect.provideService(looking, Replay, replay))
+        yield* Rebuild.rebuild("email_log", { release: yield* releaseOf, report })
+        assert.include([...phases], "indexing true")
+        assert.deepStrictEqual(yield* underWay(), [])
+      }),
+    120_000,
+  )
+
+  it.effect("is told of what nobody builds but somebody holds, as while it is compared", () =>
+    Effect.gen(function* () {
+      const held = yield* Effect.scoped(Effect.andThen(alone("suppressions"), underWay()))
+      assert.deepStrictEqual(
+        held.map(({ name, phase, version, working }) => [name, phase, version, working]),
+        [["suppressions", "comparing", null, true]],
+      )
+      yield* Delivery.until(underWay(), (all) => all.length === 0)
+    }),
+  )
+})
+
+/** What the other run has begun is gone on with by the same release alone. */
+const releaseOf = Effect.gen(function* () {
+  const { sql } = yield* Replay
+  const [row] = yield* Effect.orDie(sql<{ readonly release: string }>`
+    SELECT release FROM projection_versions WHERE state = 'building'`)
+  return row?.release ?? ""
+})

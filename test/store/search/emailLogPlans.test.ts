@@ -1,0 +1,146 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { filterOf, isExact, sourcesOf } from "@waybill/store/search/EmailLogFilter"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
+import * as EmailLogSource from "@waybill/store/search/EmailLogSource"
+import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
+import { Effect } from "effect"
+import type { Statement } from "effect/sql"
+import * as Database from "../../support/postgres/database.ts"
+import { FILTERS } from "../../bench/logs/filters.ts"
+import { write } from "../../bench/logs/mail.ts"
+import { account } from "./emailLogRows.ts"
+
+/** All that is rare lies in the first ten thousand messages. */
+const [SMALL, LARGE] = [10_000, 30_000]
+const ACCOUNTS = { [SMALL]: account(1), [LARGE]: account(2) }
+const LIMIT = 20
+
+interface Plan {
+  readonly "Node Type": string
+  readonly "Index Name"?: string
+  readonly "Relation Name"?: string
+  readonly "Shared Hit Blocks": number
+  readonly "Shared Read Blocks": number
+  readonly Plans?: ReadonlyArray<Plan>
+}
+const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
+
+const explain = Effect.fnUntraced(function* (statement: Statement.Fragment) {
+  const sql = yield* PgClient.PgClient
+  const [row] = yield* sql<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>`
+    EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement}`
+  const plan = row?.["QUERY PLAN"][0]?.Plan
+  assert(plan !== undefined)
+  const used = nodes(plan)
+  return {
+    scans: used.flatMap((node) => (node["Node Type"] === "Seq Scan" ? [node["Relation Name"] ?? ""] : [])),
+    indexes: used.flatMap((node) => node["Index Name"] ?? []),
+    blocks: plan["Shared Hit Blocks"] + plan["Shared Read Blocks"],
+  }
+})
+
+/** The first statement that a search would send for each source that it might choose. */
+const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof ACCOUNTS) {
+  const sql = yield* PgClient.PgClient
+  const filter = filterOf({
+    ...FILTERS[name]?.(Math.floor(size / 2)),
+    account_id: ACCOUNTS[size] ?? account(0),
+    limit: LIMIT,
+  })
+  assert(filter !== undefined)
+  const sources = sourcesOf(filter)
+  return (sources.length === 0 ? [EmailLogSource.all] : sources).map((source) => ({
+    source,
+    statement: EmailLogSource.statement(
+      sql,
+      filter,
+      source,
+      filter.range,
+      isExact(filter, source) ? LIMIT + 1 : EmailLogQuery.FIRST_CHUNK,
+      LIMIT + 1,
+    ),
+  }))
+})
+
+const INDEX_OF: { readonly [Tag in EmailLogSource.Source["_tag"]]: string } = {
+  All: "email_log_pkey",
+  Terms: "email_log_terms_pkey",
+  Status: "email_log_by_status",
+  Domain: "email_log_by_domain",
+  From: "email_log_by_from",
+}
+
+layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (it) => {
+  it.effect(
+    "is asked for in a database with much mail of others",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        yield* write(sql, account(1), 0, SMALL)
+        yield* write(sql, account(2), 0, LARGE)
+      }),
+    60_000,
+  )
+
+  for (const name of Object.keys(FILTERS)) {
+    it.effect(`by "${name}" reads its index, as much of it for a large account as for a small one`, () =>
+      Effect.gen(function* () {
+        const [small, large] = [yield* firstSteps(name, SMALL), yield* firstSteps(name, LARGE)]
+        for (const [nth, { source, statement }] of large.entries()) {
+          const plan = yield* explain(statement)
+          assert.deepStrictEqual(plan.scans, [])
+          assert.include(plan.indexes, INDEX_OF[source._tag])
+          const twin = small[nth]
+          assert(twin !== undefined)
+          // A level more of the trees, and pages that are not cut at the same places.
+          const { blocks } = yield* explain(twin.statement)
+          assert.isAtMost(plan.blocks, blocks * 1.5 + 40)
+        }
+      }),
+    )
+  }
+
+  it.effect("counts its sources in their indexes, no further than it says", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const filter = filterOf({
+        account_id: account(2),
+        limit: LIMIT,
+        tags: ["receipt", "spring"],
+        status: ["delivered"],
+      })
+      assert(filter !== undefined)
+      const plan = yield* explain(EmailLogSource.counts(sql, sourcesOf(filter), filter.range, filter.order, 100))
+      assert.deepStrictEqual(plan.scans, [])
+      assert.includeMembers(plan.indexes, ["email_log_terms_pkey", "email_log_by_status"])
+      assert.isAtMost(plan.blocks, 3 * 30)
+    }),
+  )
+
+  for (const [part, found] of [
+    ["haystack", 10],
+    ["your order #29995 has", 1],
+    ["no such thing", 0],
+  ] as const) {
+    it.effect(`finds the ${found} subjects that hold "${part}" by their letters`, () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const statement = EmailSubjects.termsWith(sql, account(2), part, 201)
+        const plan = yield* explain(statement)
+        assert.deepStrictEqual(plan.scans, [])
+        assert.include(plan.indexes, "email_subjects_by_part")
+        assert.isAtMost(plan.blocks, 150)
+        assert.lengthOf(yield* statement, found)
+      }),
+    )
+  }
+
+  it.effect("finds a message and its events by their keys", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const plan = yield* explain(sql`SELECT record FROM email_log WHERE account_id = ${account(2)} AND id = 'msg_x'`)
+      assert.deepStrictEqual([plan.scans, plan.indexes], [[], ["email_log_pkey"]])
+    }),
+  )
+})

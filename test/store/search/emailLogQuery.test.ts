@@ -1,0 +1,263 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it, layer } from "@effect/vitest"
+import type { Address } from "@waybill/domain/values/Address"
+import type { DomainName } from "@waybill/domain/domain/DomainName"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { Query } from "@waybill/store/search/EmailLogFilter"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
+import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
+import { Effect, Option } from "effect"
+import * as Database from "../../support/postgres/database.ts"
+import { account, BEGAN_MS, emailId, type Message, message, STEP_MS, write } from "./emailLogRows.ts"
+
+const MESSAGES = 2_000
+const mine = Array.from({ length: MESSAGES }, (_, nth) => message(nth))
+const idOf = (record: EmailLogQuery.EmailLogRecord) => record["id"]
+
+type Asked = Omit<Query, "account_id" | "limit">
+
+/** What contract §5 says, in a line each. */
+const matches = (asked: Asked) => (each: Message) =>
+  (asked.status === undefined || asked.status.length === 0 || asked.status.includes(each.status)) &&
+  (asked.after === undefined || each.id < asked.after) &&
+  (asked.before === undefined || each.id > asked.before) &&
+  (asked.to === undefined || each.to.some((to) => to.toLowerCase() === asked.to?.toLowerCase())) &&
+  (asked.from === undefined || each.from === asked.from.toLowerCase()) &&
+  (asked.subject === undefined || each.subject.toLowerCase().includes(asked.subject.toLowerCase())) &&
+  (asked.tags ?? []).every((tag) => each.tags.includes(tag)) &&
+  (asked.domain === undefined || each.domain === asked.domain) &&
+  (asked.created_after === undefined || each.created_at >= asked.created_after) &&
+  (asked.created_before === undefined || each.created_at < asked.created_before)
+
+const expected = (asked: Asked): Array<unknown> =>
+  mine
+    .filter(matches(asked))
+    .map((each) => each.id)
+    .toReversed()
+
+/** Every page, in the direction in which the query goes, put together newest first. */
+const allPages = Effect.fnUntraced(function* (asked: Asked, limit: number) {
+  const pages: Array<ReadonlyArray<unknown>> = []
+  let query: Query = { ...asked, account_id: account(1), limit }
+  for (;;) {
+    const page = yield* EmailLogQuery.list(query)
+    pages.push(page.data.map(idOf))
+    if (page.next_cursor === null) break
+    assert.isAtMost(page.data.length, limit)
+    query = asked.before === undefined ? { ...query, after: page.next_cursor } : { ...query, before: page.next_cursor }
+  }
+  return (asked.before === undefined ? pages : pages.toReversed()).flat()
+})
+
+const address = (text: string) => text as Address
+
+const CHOICES: { readonly [Field in keyof Asked]-?: ReadonlyArray<Exclude<Asked[Field], undefined>> } = {
+  status: [["delivered"], ["complained"], ["bounced", "queued"], ["canceled"], []],
+  after: [emailId(1_500), emailId(3), "msg_0000000000000000000000000a"],
+  before: [emailId(400), emailId(1_990)],
+  to: ["user7@example.org", "TEAM@example.org", "nobody@example.org"].map(address),
+  from: ["hello@acme.test", "Billing@other.test", "nobody@acme.test"].map(address),
+  subject: [
+    "receipt",
+    "RECEIPT",
+    "заказ",
+    "領収",
+    "収",
+    "e",
+    "Order #12",
+    "% off_",
+    "\\o/",
+    "οδος",
+    "nothing like it",
+    "#1999 ",
+  ],
+  tags: [["receipt"], ["rare"], ["receipt", "spring"], ["rare", "spring", "receipt"], ["none"]],
+  domain: ["acme.test", "rare.test", "unknown.test"].map((name) => name as DomainName),
+  created_after: [0, 500, 1_999].map((nth) => Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS)),
+  created_before: [0, 700, 2_000].map((nth) => Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS)),
+}
+const FIELDS = Object.keys(CHOICES) as ReadonlyArray<keyof Asked>
+
+const written = Effect.all([
+  write(account(1), mine),
+  // Another tenant with the same mail under other ids, and a third without any.
+  write(
+    account(2),
+    mine.map((each, nth) => ({ ...each, id: emailId(nth + 10_000) })),
+  ),
+])
+
+layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (it) => {
+  it.effect("is ready to be asked for", () => written)
+
+  for (const field of FIELDS) {
+    for (const value of CHOICES[field]) {
+      it.effect(`holds exactly what ${field}=${JSON.stringify(value)} means`, () =>
+        Effect.gen(function* () {
+          const asked = { [field]: value }
+          assert.deepStrictEqual(yield* allPages(asked, 100), expected(asked))
+        }),
+      )
+    }
+  }
+
+  it.effect("holds exactly what any filters together mean, page by page, in both directions", () =>
+    Effect.gen(function* () {
+      let seed = 1
+      const random = (below: number) => {
+        seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
+        return (seed >>> 8) % below
+      }
+      for (let round = 0; round < 80; round++) {
+        const asked: Record<string, unknown> = {}
+        for (const field of FIELDS) if (random(4) === 0) asked[field] = CHOICES[field][random(CHOICES[field].length)]
+        if ("after" in asked) delete asked["before"]
+        assert.deepStrictEqual(yield* allPages(asked, 20 + random(80)), expected(asked), JSON.stringify(asked))
+      }
+    }),
+  )
+
+  it.effect("says whether there is more, and where to go on", () =>
+    Effect.gen(function* () {
+      const limit = 10
+      const ask = (asked: Asked) => EmailLogQuery.list({ ...asked, account_id: account(1), limit })
+      const newest = yield* ask({})
+      const last = yield* ask({ after: emailId(limit) })
+      const newer = yield* ask({ before: emailId(5) })
+      assert.deepStrictEqual(
+        [newest, last, newer].map(({ data, has_more, next_cursor }) => [data.map(idOf), has_more, next_cursor]),
+        [
+          [
+            mine
+              .slice(-limit)
+              .toReversed()
+              .map(({ id }) => id),
+            true,
+            emailId(MESSAGES - limit),
+          ],
+          [
+            mine
+              .slice(0, limit)
+              .toReversed()
+              .map(({ id }) => id),
+            false,
+            null,
+          ],
+          [
+            mine
+              .slice(6, 6 + limit)
+              .toReversed()
+              .map(({ id }) => id),
+            true,
+            emailId(5 + limit),
+          ],
+        ],
+      )
+    }),
+  )
+
+  it.effect("is empty for an account without mail", () =>
+    Effect.gen(function* () {
+      const page = yield* EmailLogQuery.list({ account_id: account(3), limit: 20, status: ["delivered"] })
+      assert.deepStrictEqual(page, { data: [], has_more: false, next_cursor: null })
+    }),
+  )
+
+  it.effect("ends early where common filters hardly ever meet, and goes on from there", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const account_id = account(4)
+      const ids = Array.from({ length: 2 * EmailLogQuery.MAX_EXAMINED + 20_000 }, (_, nth) => emailId(nth))
+      yield* sql`
+        INSERT INTO email_log_terms
+        SELECT ${account_id}, CASE nth % 2 WHEN 0 THEN 'tag:a' ELSE 'tag:b' END, id
+        FROM unnest(${ids}::text[]) WITH ORDINALITY AS given(id, nth) ORDER BY 2, 3`
+      yield* write(account_id, [{ ...message(0), tags: ["a", "b"] }])
+      yield* sql`VACUUM (ANALYZE) email_log_terms`
+      const ask = (after: string | null) =>
+        EmailLogQuery.list({ account_id, limit: 20, tags: ["a", "b"], ...(after === null ? {} : { after }) })
+      const first = yield* ask(null)
+      assert.deepStrictEqual([first.data, first.has_more], [[], true])
+      const pages = [first]
+      for (let next = first.next_cursor; next !== null; next = pages.at(-1)?.next_cursor ?? null)
+        pages.push(yield* ask(next))
+      assert.deepStrictEqual(
+        pages.flatMap((page) => page.data.map(idOf)),
+        [emailId(0)],
+      )
+    }),
+  )
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("a message of the log", (it) => {
+  it.effect("is found by its account alone", () =>
+    Effect.gen(function* () {
+      yield* write(account(1), [message(1)])
+      const [own, foreign] = [
+        yield* EmailLogQuery.find(account(1), emailId(1)),
+        yield* EmailLogQuery.find(account(2), emailId(1)),
+      ]
+      assert.deepStrictEqual([Option.map(own, idOf), foreign], [Option.some(emailId(1)), Option.none()])
+    }),
+  )
+
+  it.effect("shows its events in order, to its account alone", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const meta = { actor: { type: "system", id: null }, schema_version: 1 }
+      for (const [version, type] of [
+        [2, "EmailDelivered"],
+        [1, "EmailQueued"],
+      ] as const)
+        yield* sql`INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+          VALUES (${account(1)}, ${emailId(1)}, ${version}, 'email', ${type}, ${`evt_${version}`}, '{"n": 1}', ${sql.json(meta)},
+            '2026-11-21T12:00:00.123Z')`
+      const events = yield* EmailLogQuery.events(account(1), emailId(1))
+      assert.deepStrictEqual(
+        events.map(({ recorded_at, type, version }) => [version, type, recorded_at]),
+        [
+          [1, "EmailQueued", "2026-11-21T12:00:00.123Z"],
+          [2, "EmailDelivered", "2026-11-21T12:00:00.123Z"],
+        ],
+      )
+      assert.deepStrictEqual(yield* EmailLogQuery.events(account(2), emailId(1)), [])
+    }),
+  )
+})
+
+describe("a folded subject", () => {
+  const texts = ["Grüße", "GRÜSSE ÜBER", "领收 領収書", "😀 ok", "a\u0301", "\u0007bell", "Σίσυφος", "plain text 100%"]
+  it("holds the fold of each of its parts, and of nothing else", () => {
+    for (const text of texts) {
+      const characters = Array.from(text.normalize("NFC"))
+      for (let from = 0; from < characters.length; from++)
+        for (let to = from + 1; to <= characters.length; to++)
+          assert.include(EmailSubjects.fold(text), EmailSubjects.fold(characters.slice(from, to).join("")))
+    }
+    // The letters of a spelling are none that a text can have.
+    assert.notInclude(EmailSubjects.fold("ü"), "q")
+    assert.match(EmailSubjects.fold("ü"), /^[Q-Z][A-P]{4}$/)
+    assert.notInclude(EmailSubjects.fold("üü"), EmailSubjects.fold("ý"))
+  })
+})
+
+layer(Database.layerFresh, { excludeTestServices: true })("the subjects of two commits at once", (it) => {
+  it.effect("are kept once each, and the commits never wait for each other in a ring", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      for (let round = 0; round < 15; round++) {
+        const rows = Array.from({ length: 2_000 }, (_, nth) => {
+          const subject = `Round ${round} of ${nth}`
+          return { account_id: account(1), term: EmailSubjects.term(subject), folded: EmailSubjects.fold(subject) }
+        })
+        yield* Effect.forEach(
+          [rows, rows.toReversed(), rows],
+          (each) => sql.withTransaction(EmailSubjects.readModel.write(sql, each)),
+          { concurrency: 3 },
+        )
+      }
+      const [row] = yield* sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM email_subjects`
+      assert.strictEqual(row?.n, 15 * 2_000)
+    }),
+  )
+})

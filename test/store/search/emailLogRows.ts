@@ -1,0 +1,98 @@
+import { PgClient } from "@effect/sql-pg"
+import type { Address } from "@waybill/domain/values/Address"
+import type { DomainName } from "@waybill/domain/domain/DomainName"
+import type { Status } from "@waybill/domain/email/EmailStatus"
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as EmailLog from "@waybill/store/readmodels/EmailLog"
+import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
+import { Effect } from "effect"
+
+export const BEGAN_MS = Date.UTC(2026, 0, 1)
+export const STEP_MS = 60_000
+
+export interface Message {
+  readonly id: Id.EmailId
+  readonly status: Status
+  readonly domain: DomainName
+  readonly from: Address
+  readonly to: ReadonlyArray<Address>
+  readonly subject: string
+  readonly tags: ReadonlyArray<string>
+  readonly created_at: Timestamp.Timestamp
+}
+
+export const account = (nth: number): Id.AccountId => Id.make("AccountId", BEGAN_MS + nth, new Uint8Array(10))
+
+export const emailId = (nth: number): Id.EmailId =>
+  Id.make(
+    "EmailId",
+    BEGAN_MS + nth * STEP_MS,
+    Uint8Array.from({ length: 10 }, (_, i) => (nth * 31 + i * 7) & 0xff),
+  )
+
+const pick = <A>(list: ReadonlyArray<A>, nth: number): A => {
+  const found = list[nth % list.length]
+  if (found === undefined) throw new Error("nothing to pick from")
+  return found
+}
+
+const STATUSES: ReadonlyArray<Status> = ["delivered", "delivered", "delivered", "bounced", "deferred", "queued"]
+const DOMAINS = ["acme.test", "acme.test", "other.test", "rare.test"].map((name) => name as DomainName)
+const SUBJECTS = [
+  "Your receipt",
+  "Ihre Quittung – Grüße",
+  "Заказ отправлен",
+  "領収書のお知らせ",
+  "50% off_today \\o/",
+  "ΟΔΟΣ 12",
+]
+
+/** Mail whose fields vary against each other, so that every two filters meet somewhere and miss each other elsewhere. */
+export const message = (nth: number): Message => {
+  const domain = pick(DOMAINS, Math.imul(nth, 7) >>> 3)
+  return {
+    id: emailId(nth),
+    status: nth % 211 === 5 ? "complained" : pick(STATUSES, Math.imul(nth, 0x9e37_79b1) >>> 9),
+    domain,
+    from: `${pick(["hello", "billing"], nth)}@${domain}` as Address,
+    to: [`user${nth % 40}@example.org`, ...(nth % 9 === 0 ? ["Team@Example.ORG"] : [])].map((to) => to as Address),
+    subject: nth % 4 === 0 ? `Order #${nth} of ${nth % 13}` : pick(SUBJECTS, Math.imul(nth, 0x85eb_ca6b) >>> 7),
+    tags: [
+      ...(nth % 3 === 0 ? ["receipt"] : []),
+      ...(nth % 5 < 2 ? ["spring"] : []),
+      ...(nth % 97 === 1 ? ["rare"] : []),
+    ],
+    created_at: Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS),
+  }
+}
+
+/** As a commit would have written them. */
+export const write = Effect.fnUntraced(function* (account_id: string, messages: ReadonlyArray<Message>) {
+  const sql = yield* PgClient.PgClient
+  const rows = messages.map(({ created_at, domain, from, id, status, subject, tags, to }) => ({
+    account_id,
+    id,
+    version: 1,
+    status,
+    domain,
+    from_address: from,
+    subject: EmailSubjects.fold(subject),
+    record: { id, status, domain, from, to, subject, tags, created_at },
+  }))
+  const terms = messages.flatMap(({ id, subject, tags, to }) =>
+    [...to.map(EmailLog.recipientTerm), ...tags.map(EmailLog.tagTerm), EmailSubjects.term(subject)].map((term) => ({
+      account_id,
+      term,
+      email_id: id,
+    })),
+  )
+  const subjects = messages.map(({ subject }) => ({
+    account_id,
+    term: EmailSubjects.term(subject),
+    folded: EmailSubjects.fold(subject),
+  }))
+  yield* EmailLog.readModel.write(sql, rows)
+  yield* EmailLog.terms.write(sql, terms)
+  yield* EmailSubjects.readModel.write(sql, subjects)
+})

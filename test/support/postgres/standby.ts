@@ -1,0 +1,132 @@
+import * as Address from "@waybill/embedded-postgres/ownership/Address"
+import * as Cluster from "@waybill/embedded-postgres/server/Cluster"
+import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as Placement from "@waybill/embedded-postgres/ownership/Placement"
+import * as Settings from "@waybill/embedded-postgres/server/Settings"
+import { Effect, Redacted, type Scope } from "effect"
+import { once } from "node:events"
+import * as fs from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { basename, join } from "node:path"
+import pg from "pg"
+
+export interface Standby {
+  /** The service's role and database, to be read and never written. */
+  readonly url: Redacted.Redacted
+  readonly adminUrl: Redacted.Redacted
+  /** Makes it a server of its own, and waits until it takes writes. */
+  readonly promote: Effect.Effect<void>
+  /** Gone at once. */
+  readonly kill: Effect.Effect<void>
+}
+
+/** What a backup leaves out: a lock of the running server, and what it writes anew, some of it while we copy. */
+const NOT_COPIED = /^(?:postmaster\.(?:pid|opts)|pg_wal|pgsql_tmp|pg_internal\.init.*|.*\.tmp)$/u
+
+/** A streaming replica of an embedded server, from a backup of its folder; it is gone with the scope. */
+export const follow = (
+  primary: EmbeddedPostgres.Running,
+  dataDir: string,
+  /** Another way to the same server, which can be cut. */
+  through?: Redacted.Redacted,
+): Effect.Effect<Standby, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const folder = yield* Effect.acquireRelease(
+      Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-standby-"))),
+      (path) => Effect.promise(() => fs.rm(path, { recursive: true, force: true })),
+    )
+    const place = yield* Effect.promise(async () => {
+      // Root's servers have users of their own. This one runs as the primary's, which alone may use the primary's socket.
+      await fs.chmod(folder, 0o711)
+      const found = await Placement.find(folder, Placement.ROOT_HOME)
+      const { gid, uid } = await fs.stat(join(dataDir, "cluster"))
+      return uid === process.geteuid?.() ? found : { ...found, owner: { uid, gid } }
+    })
+    const address = yield* Effect.promise(() => Address.choose(place, tmpdir(), false))
+    const admin = new URL(Redacted.value(primary.adminUrl))
+    const way = through === undefined ? undefined : new URL(Redacted.value(through))
+    const [host, port] = way === undefined ? [primary.socketDir, admin.port] : [way.hostname, way.port]
+    // The proxy reads along, and knows nothing of how encryption is agreed on.
+    const plain = "sslmode=disable gssencmode=disable"
+    const from = `host=${host} port=${port} user=${admin.username} password=${admin.password} ${plain}`
+    const child = yield* Effect.acquireRelease(
+      Effect.promise(async () => {
+        await backUp(primary, join(dataDir, "cluster"), Placement.cluster(place))
+        const log = await fs.open(join(folder, "postgres.log"), "a")
+        const child = Cluster.launch(
+          place,
+          Settings.asArguments({
+            ...Settings.SETTINGS,
+            ...Settings.SCRATCH_SETTINGS,
+            ...Address.settings(address),
+            primary_conninfo: from,
+          }),
+          log.fd,
+        )
+        await log.close()
+        return child
+      }),
+      (child) =>
+        Effect.promise(async () => {
+          if (child.exitCode !== null || child.signalCode !== null) return
+          child.kill("SIGQUIT")
+          await once(child, "close")
+        }),
+    )
+    const here = (url: Redacted.Redacted) => {
+      const changed = new URL(Redacted.value(url))
+      if (address._tag === "Socket") changed.searchParams.set("host", address.folder)
+      else changed.search = ""
+      changed.port = String(address.port)
+      return Redacted.make(changed.href)
+    }
+    const standby = { url: here(primary.url), adminUrl: here(primary.adminUrl) }
+    yield* Effect.promise(async () => {
+      while (!(await answers(standby.adminUrl)))
+        if (child.exitCode !== null) throw new Error(await fs.readFile(join(folder, "postgres.log"), "utf8"))
+    })
+    return {
+      ...standby,
+      promote: Effect.promise(async () => {
+        const client = new pg.Client({ connectionString: Redacted.value(standby.adminUrl) })
+        await client.connect()
+        await client.query("SELECT pg_promote()")
+        await client.end()
+      }),
+      kill: Effect.promise(async () => {
+        child.kill("SIGQUIT")
+        await once(child, "close")
+      }),
+    }
+  })
+
+const backUp = async (primary: EmbeddedPostgres.Running, from: string, to: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: Redacted.value(primary.adminUrl) })
+  await client.connect()
+  try {
+    await client.query("SELECT pg_backup_start('standby', true)")
+    await fs.cp(from, to, { recursive: true, filter: (path) => !NOT_COPIED.test(basename(path)) })
+    await fs.mkdir(join(to, "pg_wal/archive_status"), { recursive: true })
+    const { rows } = await client.query<{ readonly labelfile: string }>("SELECT labelfile FROM pg_backup_stop(false)")
+    await fs.writeFile(join(to, "backup_label"), rows[0]?.labelfile ?? "")
+    await fs.writeFile(join(to, "standby.signal"), "")
+  } finally {
+    await client.end()
+  }
+  const { gid, uid } = await fs.stat(from)
+  for (const path of ["", ...(await fs.readdir(to, { recursive: true }))]) await fs.chown(join(to, path), uid, gid)
+  await fs.chmod(to, 0o700)
+}
+
+const answers = async (url: Redacted.Redacted): Promise<boolean> => {
+  const client = new pg.Client({ connectionString: Redacted.value(url) })
+  client.on("error", () => {})
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => {})
+  }
+}

@@ -1,0 +1,33 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { ConfigProvider, Console, Effect, Exit, Layer, Redacted } from "effect"
+import { Command } from "effect/cli"
+import * as cli from "../../../apps/server/src/cli/output.ts"
+import { waybill } from "../../../apps/server/src/cli/waybill.ts"
+import * as Database from "../postgres/database.ts"
+
+/** What an operator types on a database, without a process of its own, and all that it prints. */
+export const typeOn = Effect.fnUntraced(function* ({ url }: Database.Database, ...args: ReadonlyArray<string>) {
+  const env = ConfigProvider.fromUnknown({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })
+  const printed: Array<string> = []
+  const log = (...words: ReadonlyArray<unknown>) => void printed.push(words.join(" "))
+  const exit = yield* Command.runWith(waybill, { version: "0" })(args).pipe(
+    Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(env))),
+    Effect.provideService(Console.Console, { ...cli.guarded(globalThis.console), log }),
+    Effect.exit,
+  )
+  return { exit, output: printed.join("\n") }
+})
+
+/** Beside a running service. */
+export const type = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(Database.Fresh, (database) => typeOn(database, ...args))
+
+/** The same for what is expected to do its work, with `--json`. */
+export const typed = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const { exit, output } = yield* type(...args, "--json")
+  if (Exit.isFailure(exit)) return yield* Effect.failCause(exit.cause).pipe(Effect.orDie)
+  // The tests look into answers of every kind.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  const printed: any = JSON.parse(output)
+  return printed
+})

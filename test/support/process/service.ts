@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { fileURLToPath } from "node:url"
+
+const MAIN = fileURLToPath(new URL("../../../bin/main.mjs", import.meta.url))
+
+/** Below those that systems give to whoever connects, so that no connection of another test takes it in between. */
+const [FIRST_PORT, LAST_PORT] = [15_000, 32_000]
+/** Each worker of a run has a stretch of its own: what one has chosen and not yet opened no other comes upon. */
+const WORKERS = 8
+const STRETCH = Math.floor((LAST_PORT - FIRST_PORT) / WORKERS)
+const first = FIRST_PORT + ((Number(process.env["VITEST_POOL_ID"] ?? 1) - 1) % WORKERS) * STRETCH
+/** Anywhere in it, for other runs on this machine have the same stretches; and then the next, for so does this run. */
+let turn = randomInt(STRETCH)
+
+/** A port that was free a moment ago, and is given out once. */
+export const freePort = async (): Promise<number> => {
+  const port = first + (turn++ % STRETCH)
+  const server = createServer().listen(port, "127.0.0.1")
+  const isFree = await once(server, "listening").then(
+    () => true,
+    () => false,
+  )
+  if (!isFree) return freePort()
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** The command line as an operator runs it, in a process of its own. */
+export class Service {
+  output = ""
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+
+  constructor(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) {
+    this.child = spawn(process.execPath, [MAIN, ...args], {
+      env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    })
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding("utf8")
+      stream?.on("data", (text: string) => {
+        this.output += text
+      })
+    }
+    this.ended = once(this.child, "close").then(([code]: Array<number | null>) => ({
+      code: code ?? null,
+      output: this.output,
+    }))
+  }
+
+  /** Until a text has been printed; fails when the process ends before. */
+  async says(text: string): Promise<string> {
+    let over = false
+    void this.ended.then(() => (over = true))
+    while (!this.output.includes(text)) {
+      if (over) throw new Error(`it ended without saying "${text}":\n${this.output}`)
+      await this.#more()
+    }
+    return this.output
+  }
+
+  /** Until it says anything, on whichever stream, or ends. */
+  async #more(): Promise<void> {
+    const heard = new AbortController()
+    const streams = [this.child.stdout, this.child.stderr].flatMap((stream) => stream ?? [])
+    await Promise.race([this.ended, ...streams.map((stream) => once(stream, "data", { signal: heard.signal }))])
+    heard.abort()
+  }
+
+  stop(signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
+    this.child.kill(signal)
+    return this.ended
+  }
+}
+
+export const runToEnd = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Promise<Ended> =>
+  new Service(args, env).ended

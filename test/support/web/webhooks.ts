@@ -1,0 +1,172 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Email from "@waybill/domain/email/Email"
+import * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Webhook from "@waybill/domain/webhook/Webhook"
+import type { WebhookUrl } from "@waybill/domain/webhook/WebhookUrl"
+import * as Dns from "@waybill/mail/dns/Dns"
+import * as Network from "@waybill/mail/dns/Network"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import * as Webhooks from "@waybill/store/readmodels/Webhooks"
+import { Clock, type Duration, Effect, Layer, Option, type Redacted, Result } from "effect"
+import { randomBytes } from "node:crypto"
+import * as drainWebhooks from "../../../apps/server/src/worker/webhooks/drainWebhooks.ts"
+import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
+import * as Worker from "../../../apps/server/src/worker/Worker.ts"
+import * as Delivery from "../mail/delivery.ts"
+import { id, opened, queued } from "../history.ts"
+
+export const networks = (...texts: ReadonlyArray<string>) => Result.getOrThrow(Network.parseAll(texts))
+export const LOOPBACK = networks("127.0.0.0/8", "::1/128")
+
+/** A moment later, as often as the table of the contract tries. */
+export const soon = (now: Timestamp.Timestamp, attempts: number): Timestamp.Timestamp | null =>
+  attempts > 7 ? null : Timestamp.plus(now, 20)
+export const never = (): null => null
+
+/** A worker that calls webhooks on loopback, as a node has it. */
+export const worker = (
+  url: Redacted.Redacted,
+  over: Partial<drainWebhooks.Options> = {},
+  dns: Layer.Layer<Dns.Dns> = Dns.Dns.layerTest({}),
+) => {
+  const also = Effect.map(drainWebhooks.make({ allowedNetworks: LOOPBACK, ...over }), ({ kick }) => ({
+    drain_webhooks: { run: kick },
+  }))
+  return Worker.layer({ url, delivery: { returnPath: Delivery.RETURN_PATH }, also }).pipe(
+    Layer.provide(Transports.Transports.layer<never, never>("capture", {})),
+    Layer.provide(dns),
+  )
+}
+
+export interface Endpoint {
+  readonly account_id: Id.AccountId
+  readonly webhook_id: Id.WebhookId
+  readonly secret: string
+}
+
+export const now = Effect.map(Clock.currentTimeMillis, Timestamp.fromMillis)
+
+export const freshSecret = () => `whsec_${randomBytes(24).toString("base64")}`
+
+/** A webhook as the API makes it: its secret sealed, then its fact. */
+export const create = Effect.fnUntraced(function* (
+  url: string,
+  over: {
+    readonly account_id?: Id.AccountId
+    readonly events?: ReadonlyArray<Webhook.Subscription>
+    readonly sealed?: boolean
+    readonly enabled?: boolean
+  } = {},
+): Effect.fn.Return<Endpoint, never, EventStore | Secrets> {
+  const account_id = over.account_id ?? id("AccountId")
+  const webhook_id = Id.make("WebhookId", yield* Clock.currentTimeMillis, randomBytes(10))
+  const secret = freshSecret()
+  if (over.sealed !== false) yield* seal({ account_id, webhook_id, secret }, "signing:1")
+  const store = yield* EventStore
+  const event: Webhook.Event = {
+    _tag: "WebhookCreated",
+    webhook_id,
+    url: url as WebhookUrl,
+    events: over.events ?? ["*"],
+    description: null,
+    enabled: over.enabled ?? true,
+    secret_ref: "signing:1",
+    at: yield* now,
+  }
+  yield* store.commit(Webhook, { account_id, stream_id: webhook_id }, () => Result.succeed([event]))
+  return { account_id, webhook_id, secret }
+})
+
+export const seal = Effect.fnUntraced(function* ({ account_id, secret, webhook_id }: Endpoint, ref: string) {
+  const secrets = yield* Secrets
+  yield* secrets.seal({ account_id, id: webhook_id, purpose: ref }, Buffer.from(secret, "utf8"))
+})
+
+/** Commits a decision about the webhook. */
+export const change = Effect.fnUntraced(function* <E>(
+  { account_id, webhook_id }: Endpoint,
+  decide: (
+    now: Timestamp.Timestamp,
+  ) => (
+    state: Webhook.State,
+  ) => Result.Result<readonly [Webhook.Event, ...Array<Webhook.Event>] | ReadonlyArray<Webhook.Event>, E>,
+) {
+  const store = yield* EventStore
+  const at = yield* now
+  return yield* Effect.orDie(
+    store.commit(Webhook, { account_id, stream_id: webhook_id }, decide(at) as ReturnType<typeof Webhook.remove>),
+  )
+})
+
+/** A message accepted, far in the future so that nobody sends it: one `email.queued`. */
+export const happens = Effect.fnUntraced(function* (account_id: Id.AccountId) {
+  const millis = yield* Clock.currentTimeMillis
+  const email_id = Id.make("EmailId", millis, randomBytes(10))
+  const created_at = Timestamp.fromMillis(millis)
+  const event = queued(email_id, { created_at, scheduled_at: Timestamp.plus(created_at, 20 * Timestamp.DAY) })
+  const { transact } = yield* EventStore
+  yield* Effect.orDie(
+    transact({
+      account_id,
+      streams: [{ aggregate: Email, id: email_id, fresh: true }],
+      decide: () =>
+        Result.succeed({ append: [{ aggregate: Email, id: email_id, events: [event] }], answer: undefined }),
+    }),
+  )
+  return email_id
+})
+
+/** One more event of the same message. */
+export const isOpened = Effect.fnUntraced(function* (account_id: Id.AccountId, email_id: Id.EmailId) {
+  const store = yield* EventStore
+  const at = yield* now
+  yield* store.commit(Email, { account_id, stream_id: email_id }, () => Result.succeed([opened(at)]))
+})
+
+export const deliveries = ({ account_id, webhook_id }: Endpoint) =>
+  WebhookDeliveries.list({ account_id, webhook_id, limit: 1000 })
+
+/** The only delivery, once nothing is pending; a webhook with several fails here. */
+export const settledOne = (endpoint: Endpoint, within?: Duration.Duration) =>
+  Effect.map(
+    Delivery.until(deliveries(endpoint), (all) => all.length === 1 && all[0]?.status !== "pending", within),
+    ([only]) => only as WebhookDeliveries.DeliveryRecord,
+  )
+
+export const settledAll = Effect.fnUntraced(function* (endpoint: Endpoint, count: number, within?: Duration.Duration) {
+  const sql = yield* PgClient.PgClient
+  const counted = Effect.map(
+    Effect.orDie(sql<{ readonly settled: number; readonly all: number }>`
+      SELECT count(*)::int AS all, count(*) FILTER (WHERE status <> 'pending')::int AS settled FROM webhook_deliveries
+      WHERE account_id = ${endpoint.account_id} AND webhook_id = ${endpoint.webhook_id}`),
+    ([row]) => row,
+  )
+  yield* Delivery.until(counted, (row) => row?.all === count && row.settled === count, within)
+  return yield* deliveries(endpoint)
+})
+
+export const record = ({ account_id, webhook_id }: Endpoint) =>
+  Effect.map(Webhooks.find(account_id, webhook_id), Option.getOrUndefined)
+
+export interface OutboxState {
+  readonly ready: boolean
+  readonly attempt: number
+  readonly lease_token: string | null
+  readonly ahead_seconds: number
+}
+export const outbox = Effect.fnUntraced(function* (delivery_id: string) {
+  const sql = yield* PgClient.PgClient
+  const [row] = yield* Effect.orDie(sql<OutboxState>`
+    SELECT ready, attempt, lease_token, extract(epoch FROM available_at - now())::float8 AS ahead_seconds
+    FROM outbox WHERE id = ${delivery_id}`)
+  return row
+})
+
+/** Time passes for one row: its next try is due. */
+export const makeDue = Effect.fnUntraced(function* (delivery_id: string) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`UPDATE outbox SET available_at = now() - interval '1 second' WHERE id = ${delivery_id}`)
+})
