@@ -66,7 +66,7 @@ layer(World, { excludeTestServices: true })("an older node", (it) => {
         if (Exit.isFailure(refused)) {
           assert.include(
             String(Cause.squash(refused.cause)),
-            "the database's schema is newer than this Waybill knows (9999_newer.sql): upgrade this node first",
+            "the database schema is newer than this release of Waybill (9999_newer.sql): upgrade this node first",
           )
         }
         const answer = yield* Effect.promise(() => node.ask("GET", "/v1/account", { key: secret }))

@@ -54,7 +54,10 @@ describe("a start beside a database that hangs", () => {
   it.live("says so when its schema is to be brought up to date", () =>
     Effect.gen(function* () {
       const failed = yield* Effect.flip(Migrations.migrate(yield* silent))
-      assert.strictEqual(failed.message, "the database could not be migrated: it did not answer within 5 seconds")
+      assert.strictEqual(
+        failed.message,
+        "the database could not be migrated: the server did not answer within 5 seconds",
+      )
     }),
   )
 

@@ -78,7 +78,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
       for (const { position } of seen?.events ?? []) assert.isTrue(position > (second?.after ?? 0n))
       // Far behind 2^53, which a client's numbers hold, and 2^48, which a promise to the feed holds.
       assert.isBelow(Number(second?.after), 2 ** 46)
-      assert.isAbove(Number(second?.after), Epoch.LEAST_GAP)
+      assert.isAbove(Number(second?.after), Epoch.MIN_GAP)
     }),
   )
 

@@ -89,7 +89,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
         const refused = yield* Effect.flip(ask(url, older))
         assert.strictEqual(
           refused.message,
-          "the database's schema is newer than this Waybill knows (0002_two.sql): upgrade this node first",
+          "the database schema is newer than this release of Waybill (0002_two.sql): upgrade this node first",
         )
       }
       assert.deepStrictEqual(yield* relations(url), before)
@@ -99,7 +99,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
         "0003_three.sql": "CREATE TABLE three ()",
       })
       const refused = yield* Effect.flip(Migrations.migrate(url, other))
-      assert.include(refused.message, "newer than this Waybill knows (0002_two.sql)")
+      assert.include(refused.message, "newer than this release of Waybill (0002_two.sql)")
       assert.deepStrictEqual(yield* relations(url), before)
     }),
   )
@@ -123,7 +123,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
           ["projections", "status"],
         ]
         for (const output of yield* Effect.forEach(looks, (args) => refusal(...args), { concurrency: 2 }))
-          assert.include(output, "the database is empty: `waybill start` makes the schema")
+          assert.include(output, "the database is empty: run `waybill start`")
         assert.deepStrictEqual(yield* relations(url), [])
         // The first account may come before the first start.
         const created = yield* Effect.promise(() => runToEnd(["accounts", "create", "First"], env))
@@ -149,7 +149,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
       const bad = "CREATE TABLE two (); INSERT INTO two DEFAULT VALUES; CREATE TABLE one ();"
       const broken = yield* folderOf({ ...good, "0002_two.sql": bad })
       const failed = yield* Effect.flip(Migrations.migrate(url, broken))
-      assert.strictEqual(failed.message, 'the migration 0002_two.sql failed: relation "one" already exists')
+      assert.strictEqual(failed.message, 'migration 0002_two.sql failed: relation "one" already exists')
       assert.deepStrictEqual(yield* Migrations.check(url, broken), {
         applied: ["0001_one.sql"],
         pending: ["0002_two.sql"],

@@ -2,12 +2,12 @@ import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Context, Duration, Effect, Layer, Schedule } from "effect"
 
-/** How often last uses are written down: one statement for all keys, and what a list of keys may lag behind. */
+/** How often the last uses of keys are written, in one statement for all keys; a list of keys may be outdated by as much. */
 export const FLUSH_EVERY = Duration.seconds(5)
-/** Keys noted between two writes. A use beyond it is not noted, and the key's next one is. */
+/** Maximum number of keys noted between two writes. The uses of further keys are not noted until the next write. */
 export const MAX_KEYS_NOTED = 10_000
 
-/** When each key was last used: noted in memory, written in batches, never a write a request. */
+/** Time of each key's last use. It is noted in memory and written in batches, never once for each request. */
 export class KeyUses extends Context.Service<
   KeyUses,
   {
@@ -32,7 +32,10 @@ export class KeyUses extends Context.Service<
         return write(sql, uses).pipe(
           Effect.tapCause((cause) => {
             for (const use of uses) note(use.account_id, use.key_id, use.at_ms)
-            return Effect.logWarning("last uses of keys could not be written; they wait for the next time", cause)
+            return Effect.logWarning(
+              "last uses of API keys could not be written; they will be written with the next ones",
+              cause,
+            )
           }),
           Effect.ignoreCause,
         )
@@ -50,7 +53,7 @@ interface Use {
   at_ms: number
 }
 
-/** In the order of the key, so that two nodes never wait for each other in a ring. */
+/** Writes the uses in the order of the key, so that two nodes cannot deadlock. */
 const write = (sql: PgClient.PgClient, uses: ReadonlyArray<Use>) => sql`
   INSERT INTO api_key_uses AS u (account_id, key_id, last_used_at)
   SELECT * FROM unnest(${uses.map((use) => use.account_id)}::text[], ${uses.map((use) => use.key_id)}::text[],

@@ -3,12 +3,12 @@ import * as Team from "@waybill/domain/account/Team"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Effect } from "effect"
 
-/** A key or a session of the dashboard that a request under way was admitted by. */
+/** The API key or dashboard session by which a running request was admitted. */
 export type Bearer =
   | { readonly kind: "key"; readonly account_id: string; readonly id: string }
   | { readonly kind: "session"; readonly account_id: string; readonly id: string }
 
-/** What a bearer may do at this moment; one that may do nothing any more has none. */
+/** What a bearer may do at this moment. A bearer that is revoked, expired or removed has no standing. */
 export interface Standing {
   readonly scopes: ReadonlyArray<Scope.Scope>
   readonly operator: boolean
@@ -26,8 +26,8 @@ interface Row {
 }
 
 /**
- * Looks up the standing of many bearers in one statement. Nothing is counted: this is for requests that were admitted
- * before and are still under way.
+ * Looks up the standing of many bearers in one statement, by `nameOf`. No request is counted: this is for requests that
+ * were admitted before and are still running.
  */
 export const look = Effect.fn("Standings.look")(function* (bearers: ReadonlyArray<Bearer>) {
   const sql = yield* PgClient.PgClient
@@ -35,8 +35,8 @@ export const look = Effect.fn("Standings.look")(function* (bearers: ReadonlyArra
   const sessions = bearers.filter(({ kind }) => kind === "session")
   const rows = yield* Effect.orDie(sql<Row>`
     SELECT 'key' AS kind, k.account_id, k.id, k.scopes, NULL AS role, false AS operator
-    FROM unnest(${keys.map(({ account_id }) => account_id)}::text[], ${keys.map(({ id }) => id)}::text[]) AS asked(account_id, id)
-    JOIN api_keys k ON k.account_id = asked.account_id AND k.id = asked.id
+    FROM unnest(${keys.map(({ account_id }) => account_id)}::text[], ${keys.map(({ id }) => id)}::text[]) AS wanted(account_id, id)
+    JOIN api_keys k ON k.account_id = wanted.account_id AND k.id = wanted.id
     WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())
     UNION ALL
     SELECT 'session', m.account_id, s.id, NULL, m.role, u.operator

@@ -9,15 +9,15 @@ import type { Facts, OutboxRow, Touched, WebhookDelivery } from "./LogStorage.ts
 import type { AnyEvent, Recorded } from "./RecordedEvents.ts"
 
 export interface Work {
-  /** Rows to arm, new or with a new time. */
+  /** Outbox rows to insert or to give a new time. */
   readonly arm: ReadonlyArray<OutboxRow>
-  /** Ids of rows that have nothing left to do. */
+  /** Ids of outbox rows to delete, because nothing is left to do. */
   readonly disarm: ReadonlyArray<string>
-  /** One record for each event and each webhook that subscribes to it. */
+  /** One row for each event and each webhook that subscribes to it. */
   readonly deliveries: ReadonlyArray<WebhookDelivery>
 }
 
-/** What follows from events inside their own commit, beyond the read models. Pure, like the events. */
+/** Computes what a commit writes because of its events, beside the read models. Pure functions. */
 export interface Consequences {
   readonly work: (
     touched: ReadonlyArray<Touched>,
@@ -25,7 +25,7 @@ export interface Consequences {
     now: string,
     nextDeliveryId: () => WebhookDeliveryId,
   ) => Work
-  /** What an event adds to, or gives back of, a month's volume. `state` is the stream's state after it. */
+  /** Returns what an event adds to or takes from a month's volume. `state` is the state of the stream after the event. */
   readonly usage: (event: AnyEvent, state: unknown) => ReadonlyArray<Volume.Change>
 }
 
@@ -55,7 +55,7 @@ export const live: Consequences = {
   },
 }
 
-/** The outbox row of a stream is, like its read models, a fold of it: what is due next, or that nothing is. */
+/** Returns the outbox row of a stream: its next due work, `none` for no work, undefined for a kind of stream without work. */
 export const pending = (stream: Touched): OutboxRow | "none" | undefined => {
   switch (stream.aggregate.stream) {
     case Email.stream:
@@ -67,7 +67,7 @@ export const pending = (stream: Touched): OutboxRow | "none" | undefined => {
   }
 }
 
-/** Due when the first unfinished recipient is. */
+/** Returns a row that is due when the first unfinished recipient is. */
 const delivery = (stream: Touched, message: Email.State): OutboxRow | "none" => {
   if (message._tag === "Unborn") return "none"
   const unfinished = message.recipients.filter(Recipient.isUnfinished)

@@ -1,6 +1,6 @@
 import { Context } from "effect"
 
-/** Who did it: a key, a user of the dashboard, an operator at the command line, or the service itself. */
+/** The cause of an event: an API key, a user of the dashboard, an operator at the command line, or the service itself. */
 export interface Actor {
   readonly type: "api_key" | "user" | "operator" | "system"
   readonly id: string | null
@@ -9,8 +9,9 @@ export interface Actor {
 export interface Provenance {
   readonly actor: Actor
   readonly request_id: string | null
-  /** All that follows from one request shares its correlation; causation is the fact that directly led here. */
+  /** Shared by everything that follows from one request. */
   readonly correlation_id: string | null
+  /** Id of the event that directly caused this one. */
   readonly causation_id: string | null
   readonly address: string | null
 }
@@ -23,13 +24,13 @@ export const system: Provenance = {
   address: null,
 }
 
-/** What follows from a fact belongs to the request that the fact belongs to. */
+/** Provenance of what the service does because of an event: it belongs to the request of that event. */
 export const following = (
   fact: { readonly event_id: string; readonly meta: Pick<Provenance, "correlation_id"> } | undefined,
 ): Provenance =>
   fact === undefined ? system : { ...system, correlation_id: fact.meta.correlation_id, causation_id: fact.event_id }
 
-/** What is written into the `meta` of every event appended inside an effect. */
+/** Provenance of the events that an effect appends, written into their `meta`. */
 export const Provenance = Context.Reference<Provenance>("@waybill/store/commit/Provenance", {
   defaultValue: () => system,
 })

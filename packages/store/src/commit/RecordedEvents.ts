@@ -10,7 +10,7 @@ export interface AnyEvent {
   readonly _tag: string
 }
 
-/** Any domain module that is a decider. `evolve` is a method here so that each module's own types fit. */
+/** Any domain module with a decider. `evolve` is declared as a method, so that a module with narrower types fits. */
 export interface AnyAggregate {
   readonly stream: string
   readonly Event: Schema.Codec<AnyEvent, unknown>
@@ -18,7 +18,7 @@ export interface AnyAggregate {
   evolve(state: unknown, event: AnyEvent): unknown
 }
 
-/** A fact with its place in the log. Times are ISO strings: a `Date` would round what the log keeps. */
+/** An event with its position in the log. Times are ISO strings, because a `Date` would round them to milliseconds. */
 export interface Recorded<Event = AnyEvent> {
   readonly position: bigint
   readonly event_id: EventId
@@ -31,10 +31,10 @@ export interface Recorded<Event = AnyEvent> {
   readonly recorded_at: string
 }
 
-/** What a fold may see of a fact, so that its rows can depend on nothing else: not on a position, a clock, or who did it. */
+/** The part of an event that a fold sees, so that read models cannot depend on positions, clocks or provenance. */
 export type Fact = Pick<Recorded, "account_id" | "stream_id" | "version" | "event">
 
-/** The same fact as its row holds it. */
+/** An event as its row stores it. */
 export interface Stored {
   readonly position: bigint
   readonly event_id: EventId
@@ -48,13 +48,13 @@ export interface Stored {
   readonly recorded_at: string
 }
 
-/** As it was read. */
+/** An event as it was read. */
 export interface Read extends Stored {
-  /** The transaction that wrote the row: another one where it was written anew, as only an erasure does. */
+  /** Id of the transaction that wrote the row; it changes only when an erasure rewrites the row. */
   readonly xmin: string
 }
 
-/** What the domain says about the shapes of its events over time. */
+/** The schema versions of the domain's events. */
 export interface Shapes {
   readonly schemaVersion: (type: string) => number
   readonly upcast: (
@@ -69,12 +69,12 @@ interface Coder {
   readonly decode: (json: unknown) => AnyEvent
 }
 
-// Compiling a schema's coder costs far more than using it.
+// Cached, because compiling the coder of a schema costs far more than using it.
 const coders = new WeakMap<object, Coder>()
 
 export const coderOf = (aggregate: AnyAggregate): Coder => {
-  const known = coders.get(aggregate.Event)
-  if (known !== undefined) return known
+  const cached = coders.get(aggregate.Event)
+  if (cached !== undefined) return cached
   const json = Schema.toCodecJson(aggregate.Event)
   const coder = { encode: Schema.encodeSync(json), decode: Schema.decodeUnknownSync(json) }
   coders.set(aggregate.Event, coder)
@@ -87,11 +87,11 @@ export const encode = (aggregate: AnyAggregate, event: AnyEvent): Readonly<Recor
 }
 
 export const decode = (aggregate: AnyAggregate, shapes: Shapes, stored: Stored): Recorded => {
-  const { type: _, data: __, ...place } = stored
-  return { ...place, event: eventOf(aggregate, shapes, stored) }
+  const { type: _, data: __, ...envelope } = stored
+  return { ...envelope, event: eventOf(aggregate, shapes, stored) }
 }
 
-/** Old facts are lifted to today's shape on the way in; the log itself is never rewritten. */
+/** Decodes an event. An event of an older schema version is converted on reading; the log is never rewritten. */
 export const eventOf = (aggregate: AnyAggregate, shapes: Shapes, { data, meta, type }: Stored): AnyEvent =>
   coderOf(aggregate).decode({ _tag: type, ...shapes.upcast(type, meta.schema_version, data) })
 

@@ -4,33 +4,30 @@ import type { SqlError } from "effect/sql"
 import type { Horizon } from "./RetentionCutoff.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
-/** Numbers over many streams: events are counted in the order of the log, each once. */
+/** A table of counts over many streams. Each event is counted once, in the order of the log. */
 export interface Counts {
-  /** Of its table, and of the follower that counts into it. */
+  /** Name of the table, and of the follower that counts into it. */
   readonly name: string
   readonly key: ReadonlyArray<string>
-  /** Who counts into the live table: a follower that has come so far in the log, or the commits themselves. */
+  /** What counts into the live table: a follower of the log, or the commits themselves. */
   readonly by: "follower" | "commits"
-  /** Tags of the events that it counts. */
+  /** Tags of the counted events. */
   readonly types: ReadonlyArray<string>
-  /** Into the live table, or into one that a rebuild fills. */
+  /** Counts events into the live table, or into the table that a rebuild fills. */
   readonly count: (
     sql: PgClient.PgClient,
     events: ReadonlyArray<Stored>,
     table?: string,
   ) => Effect.Effect<void, SqlError.SqlError>
   /**
-   * Takes over from the live table what was counted of times that the log does not hold in full any more, and leaves out
-   * what is not kept any more.
+   * Copies the counts of periods for which the log is no longer complete from the live table to a rebuilt one, except those
+   * past their retention.
    */
   readonly inherit: (
     sql: PgClient.PgClient,
     table: string,
-    horizons: ReadonlyArray<Horizon>,
+    cutoffs: ReadonlyArray<Horizon>,
   ) => Effect.Effect<void, SqlError.SqlError>
-  /** How many rows of the live table are of such times: nothing can tell any more whether they are right. */
-  readonly beyond: (
-    sql: PgClient.PgClient,
-    horizons: ReadonlyArray<Horizon>,
-  ) => Effect.Effect<number, SqlError.SqlError>
+  /** Number of rows of the live table of such periods, which can no longer be verified against the log. */
+  readonly beyond: (sql: PgClient.PgClient, cutoffs: ReadonlyArray<Horizon>) => Effect.Effect<number, SqlError.SqlError>
 }

@@ -4,20 +4,20 @@ import { createCipheriv, createDecipheriv, createHash, randomInt } from "node:cr
 import { InstanceKey } from "../secrets/InstanceKey.ts"
 
 /**
- * Positions as customers see them. Positions of the log count the events of all accounts, so that two of them, or one
- * looked at twice, would tell how much others send. A cursor is a position encrypted as one AES block under a key that
- * is derived from the instance key: it can be given back, and neither compared nor counted.
+ * Cursors are positions of the log as customers see them. Positions count the events of all accounts, so two of them would
+ * show how much other accounts send. A cursor is a position encrypted as one AES block under a key derived from the
+ * instance key: it can be sent back, but not compared or counted.
  *
- * The block holds the position (8 bytes), a salt (4) and the beginning of a digest of the account (4). The salt is 0
- * where the cursor names an event, so that an event always has the same one, and counts on where it names how far a
- * reader has come, so that nobody sees whether the log has grown in the meantime.
+ * The block holds the position (8 bytes), a salt (4) and the start of a digest of the account (4). The salt is 0 in the
+ * cursor of an event, so that an event always has the same cursor, and a counter in the cursor of a reader's progress, so
+ * that equal positions do not show whether the log has grown.
  */
 export interface CursorsShape {
-  /** The cursor of an event: the same each time, until the instance key changes. */
+  /** Returns the cursor of an event, which is the same each time until the instance key changes. */
   readonly ofEvent: (account_id: string, position: bigint) => string
-  /** A cursor that was never given out before: how far a reader, a follower or a replica has come. */
+  /** Returns a new cursor for the progress of a reader, a follower or a replica. */
   readonly ofProgress: (account_id: string, position: bigint) => string
-  /** Undefined for what was not made here for this account, under an instance key that is still kept. */
+  /** Returns undefined unless the cursor was made for this account under a retained instance key. */
   readonly read: (account_id: string, text: string) => bigint | undefined
 }
 
@@ -35,13 +35,13 @@ export class Cursors extends Context.Service<Cursors, CursorsShape>()("@waybill/
   )
 }
 
-/** The first key encrypts, all of them decrypt. One block each, so that a cipher without chaining is the right one. */
+/** The first key encrypts, all keys decrypt. A cursor is a single block, so a cipher without chaining is the right one. */
 export const make = (keys: ReadonlyArray<Uint8Array>): CursorsShape => {
   const [current = new Uint8Array()] = keys
   const cipher = createCipheriv(CIPHER, current, null).setAutoPadding(false)
   const deciphers = keys.map((key) => createDecipheriv(CIPHER, key, null).setAutoPadding(false))
   let salt = randomInt(SALTS)
-  // A page is of one account.
+  // Cached, because all cursors of a page are of one account.
   let last = { account_id: "", digest: 0 }
   const digestOf = (account_id: string): number => {
     if (last.account_id !== account_id) last = { account_id, digest: digest(account_id) }

@@ -6,13 +6,13 @@ import type { Stored } from "../commit/RecordedEvents.ts"
 import { iso } from "../postgres/Iso.ts"
 import * as Watermark from "./Watermark.ts"
 
-/** The last position that a writer has taken so far, committed or not. */
+/** Returns the last position that a writer has allocated, committed or not. */
 export const allocated = (sql: PgClient.PgClient): Effect.Effect<bigint, SqlError.SqlError> =>
   Effect.map(Watermark.allocated(sql), (rows) => rows[0]?.position ?? 0n)
 
 /**
- * How far the log is quiet: nothing will ever be written at or below this position any more. The order of the two
- * statements is the proof: a writer that this reader does not see among the promises allocates after `hi` was read.
+ * Returns the position up to which the log is quiet: no event will be written at or below it any more. The order of the two
+ * statements ensures this: a writer whose announcement is not seen here allocates its positions after `hi` was read.
  */
 export const quiet = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<bigint, SqlError.SqlError> {
   const hi = yield* allocated(sql)
@@ -21,8 +21,8 @@ export const quiet = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effec
 })
 
 /**
- * How far the log is settled: quiet, and not beyond the last event. What was taken from the sequence without a commit a
- * server forgets when it crashes and gives out again; whoever had gone on to there would miss what comes to stand there.
+ * Returns the position up to which the log is settled: quiet, and not past the last event. A server that crashes allocates
+ * uncommitted positions again, so a reader that had gone past the last event could miss an event written there later.
  */
 export const settled = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -33,7 +33,7 @@ export const settled = Effect.fnUntraced(function* (
   return last?.position ?? 0n
 })
 
-/** The log in order, never skipping, never repeating, also while others write. */
+/** Reads the log in order; no event is skipped or repeated, also while transactions write. */
 export const read = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   query: FeedQuery,
@@ -41,7 +41,7 @@ export const read = Effect.fnUntraced(function* (
   const upTo = yield* settled(sql)
   if (upTo <= query.after) return { events: [], upTo: query.after, more: false }
   const limit = Math.min(query.limit ?? MAX_FEED_PAGE, MAX_FEED_PAGE)
-  const found = yield* sql<Stored>`
+  const rows = yield* sql<Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
       ${iso(sql, "recorded_at")} AS recorded_at
     FROM events
@@ -49,18 +49,18 @@ export const read = Effect.fnUntraced(function* (
       ${query.account_id === undefined ? sql.literal("") : sql`AND account_id = ${query.account_id}`}
       ${query.types === undefined ? sql.literal("") : sql`AND type = ANY(${query.types}::text[])`}
     ORDER BY position LIMIT ${limit + 1}::int`
-  return page(found, limit, upTo)
+  return page(rows, limit, upTo)
 })
 
-/** A page out of events of which one more than `limit` was read, to see whether there are more. */
-export const page = (found: ReadonlyArray<Stored>, limit: number, upTo: bigint): FeedPage => {
-  const events = found.slice(0, limit)
+/** Makes a page of events, of which one more than `limit` was read to see whether more follow. */
+export const page = (rows: ReadonlyArray<Stored>, limit: number, upTo: bigint): FeedPage => {
+  const events = rows.slice(0, limit)
   const last = events.at(-1)
-  const more = found.length > limit && last !== undefined
+  const more = rows.length > limit && last !== undefined
   return { events, upTo: more ? last.position : upTo, more }
 }
 
-/** Whose events lie between two places, so that those who wait for others' need not look. */
+/** Returns the accounts with events between two positions, so that only their waiting readers query again. */
 export const accountsBetween = (sql: PgClient.PgClient, after: bigint, upTo: bigint, limit: number) =>
   sql<{ readonly account_id: string }>`
     SELECT DISTINCT account_id FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint

@@ -5,24 +5,24 @@ import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "./Feed.ts"
 import { MAX_FEED_PAGE } from "../commit/LogStorage.ts"
 
-/** Counts that come after the log. */
+/** Counts that are updated from the log, after the commits. */
 export interface Follower extends Counts {
   readonly by: "follower"
 }
 
 export interface Step {
-  /** Somebody else is at it, or was: this process did nothing. */
+  /** Whether another process works on this follower, so that this one did nothing. */
   readonly isBusy: boolean
   readonly events: number
-  /** There may be more at once. */
+  /** Whether more events may follow at once. */
   readonly isFull: boolean
 }
 
 const BUSY: Step = { isBusy: true, events: 0, isFull: false }
 
 /**
- * One page of the log. What it adds and how far it has come are one transaction, so a crash anywhere leaves both as they
- * were. Of several processes one works and the others pass by.
+ * Counts one page of the log. The counts and the follower's position are written in one transaction, so a crash leaves both
+ * unchanged. Of several processes only one works at a time; the others return at once.
  */
 export const step = Effect.fnUntraced(function* (follower: Follower, limit = MAX_FEED_PAGE) {
   const sql = yield* PgClient.PgClient
@@ -40,11 +40,11 @@ export const step = Effect.fnUntraced(function* (follower: Follower, limit = MAX
   return yield* sql.withTransaction(page)
 })
 
-/** How far a follower has come, and how many positions of the log lie before it. */
+/** Returns the position of a follower and the number of positions between it and the end of the log. */
 export const lag = Effect.fn("Follower.lag")(function* (sql: PgClient.PgClient, name: string) {
   const end = yield* Effect.orDie(Feed.settled(sql))
-  const [found] = yield* Effect.orDie(sql<{ readonly position: bigint }>`
+  const [row] = yield* Effect.orDie(sql<{ readonly position: bigint }>`
     SELECT position FROM followers WHERE name = ${name}`)
-  const { position } = found ?? { position: 0n }
+  const { position } = row ?? { position: 0n }
   return { position, behind: Epoch.distance(yield* Effect.orDie(Epoch.gaps(sql)), position, end) }
 })

@@ -3,7 +3,7 @@ import * as Account from "@waybill/domain/account/Account"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 
-/** Before when an account's log may have gaps, because its histories are not, or were not, kept for ever. */
+/** Start of the period for which an account's log is complete; retention may have removed older events. */
 export interface Horizon {
   readonly account_id: string
   readonly before: Timestamp.Timestamp
@@ -16,18 +16,18 @@ interface Change {
 }
 
 /**
- * Of every account that has one. What was removed under a shorter time does not come back with a longer one, so all
- * that ever held counts.
+ * Returns the cutoff of each account that has or had a retention period. A longer period does not bring back what a shorter
+ * one removed, so every period that was ever set counts.
  */
-export const all = Effect.fn("Horizon.all")(function* (sql: PgClient.PgClient) {
+export const all = Effect.fn("RetentionCutoff.all")(function* (sql: PgClient.PgClient) {
   const now = yield* Clock.currentTimeMillis
   const changes = yield* sql<Change>`
     SELECT e.account_id, e.data ->> 'at' AS at, (e.data -> 'keeping' ->> 'log_days')::int AS log_days
     FROM accounts a JOIN events e ON e.account_id = a.account_id AND e.stream_id = a.account_id
     WHERE e.stream = ${Account.stream} AND e.type = 'KeepingChanged' ORDER BY e.account_id, e.version`
-  return [...Map.groupBy(changes, ({ account_id }) => account_id)].flatMap(([account_id, own]): Array<Horizon> => {
-    const removed = own.flatMap(({ log_days }, nth) => {
-      const until = own[nth + 1]?.at
+  return [...Map.groupBy(changes, ({ account_id }) => account_id)].flatMap(([account_id, settings]): Array<Horizon> => {
+    const removed = settings.flatMap(({ log_days }, nth) => {
+      const until = settings[nth + 1]?.at
       const end = until === undefined ? now : Timestamp.toMillis(until)
       return log_days === null ? [] : [end - log_days * Timestamp.DAY]
     })
@@ -35,11 +35,11 @@ export const all = Effect.fn("Horizon.all")(function* (sql: PgClient.PgClient) {
   })
 })
 
-/** The first hour that is whole for sure: one more than the next, for the clock of a node that removes may be ahead. */
+/** Returns the first hour that is certainly complete: one more than the next, as a removing node's clock may be ahead. */
 const wholeHourAfter = (millis: number): Timestamp.Timestamp =>
   Timestamp.fromMillis((Math.floor(millis / Timestamp.HOUR) + 2) * Timestamp.HOUR)
 
-/** As `horizon`, to join with. */
-export const table = (sql: PgClient.PgClient, horizons: ReadonlyArray<Horizon>) => sql`
-  unnest(${horizons.map((each) => each.account_id)}::text[], ${horizons.map((each) => each.before)}::timestamptz[])
+/** Returns the cutoffs as a table `horizon(account_id, before)` to join with. */
+export const table = (sql: PgClient.PgClient, cutoffs: ReadonlyArray<Horizon>) => sql`
+  unnest(${cutoffs.map((cutoff) => cutoff.account_id)}::text[], ${cutoffs.map((cutoff) => cutoff.before)}::timestamptz[])
     AS horizon(account_id, before)`

@@ -2,26 +2,26 @@ import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Layer, type Redacted, Schedule } from "effect"
 import { SqlError } from "effect/sql"
 
-/** Connections of one process to Postgres, beside graphile-worker's own few. */
+/** Default number of connections of a process to Postgres, beside those of graphile-worker. */
 export const DEFAULT_CONNECTIONS = 10
-/** Whoever takes a connection and says nothing on it is given up. */
+/** How long to wait for a server that accepts the connection and does not answer. */
 export const CONNECT_TIMEOUT_MS = 5_000
-/** No statement of a request may hold a connection longer. */
+/** Maximum time of a statement, so that no request holds a connection for longer. */
 export const STATEMENT_TIMEOUT = "30s"
 export const IDLE_IN_TRANSACTION_TIMEOUT = "10s"
 const READY_TRIES = 50
-/** For all tries together: one that hangs is none. */
+/** Maximum time of all tries together; a try that hangs counts as failed. */
 export const READY_TIMEOUT = Duration.seconds(15)
 
-/** What every session of ours has, told to Postgres as it begins. */
+/** Settings of every session, sent as startup parameters. */
 export const SESSION = {
   statement_timeout: STATEMENT_TIMEOUT,
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,
-  // A generic plan does not know how few rows a LIMIT needs: it sorted the whole outbox.
+  // A generic plan does not know how few rows a LIMIT needs: one of them sorted the whole outbox.
   plan_cache_mode: "force_custom_plan",
-  // By the cost a server comes with, one account's feed is read past everybody else's events.
+  // With the default cost, the planner reads one account's feed by scanning the events of all accounts.
   random_page_cost: "1.1",
-  // Where Postgres can compile queries it does so by what it reckons they cost, and takes a tenth of a second for it.
+  // Compiling a query takes about 0.1 s, which an overestimated cost triggers for short queries.
   jit: "off",
 } as const
 
@@ -31,7 +31,7 @@ export interface Options {
   readonly applicationName?: string
 }
 
-/** The connection pool, once the database answers. */
+/** Provides the connection pool once the database answers. */
 export const layer = (options: Options) =>
   Layer.effectDiscard(ready).pipe(
     Layer.provideMerge(
@@ -47,14 +47,14 @@ export const layer = (options: Options) =>
     ),
   )
 
-/** Connections are made on demand, so a database that is not there yet shows only here. */
+/** Waits until the database answers. The pool connects on demand, so an absent database would show only later. */
 export const ready = Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT 1`).pipe(
   Effect.retry({ while: (error) => error.isRetryable, schedule: Schedule.spaced("200 millis"), times: READY_TRIES }),
-  Effect.timeoutOrElse({ duration: READY_TIMEOUT, orElse: () => Effect.fail(silent) }),
+  Effect.timeoutOrElse({ duration: READY_TIMEOUT, orElse: () => Effect.fail(noAnswer) }),
 )
 
-/** What hangs looks like what works, but for its silence. */
-const silent = new SqlError.SqlError({
+/** Error for a server that accepts connections and does not answer. */
+const noAnswer = new SqlError.SqlError({
   reason: new SqlError.ConnectionError({
     cause: undefined,
     message: `the database did not answer within ${Duration.toSeconds(READY_TIMEOUT)} seconds`,
@@ -62,12 +62,12 @@ const silent = new SqlError.SqlError({
   }),
 })
 
-/** Our corner of the advisory locks that are keyed by two integers: WB, turns. */
+/** Class of the advisory locks of `inTurn`: WB, then the number of this use. */
 const TURNS = 0x5742_0003
 
 /**
- * One process at a time, of all that share the database. The lock is a connection's own, so the work itself may use as
- * many transactions as it likes.
+ * Runs work in one process at a time, of all processes on the database. The lock belongs to a reserved connection, so the
+ * work may use any number of transactions.
  */
 export const inTurn =
   (turn: number) =>

@@ -1,17 +1,17 @@
 import { SecureRandom } from "effect/crypto"
 
-/** What `Id.make` takes. */
+/** Number of random bytes that `Id.make` takes. */
 const BYTES = 10
-/** Ids that one request to the system pays for. Asked for one by one, the bytes cost more than the rest of the id. */
-export const IDS_DRAWN_TOGETHER = 400
+/** Number of ids whose bytes are drawn in one system call: one call for each id would cost more than the rest of the id. */
+export const IDS_PER_DRAW = 400
 
 let drawn: Uint8Array = new Uint8Array(0)
 let used = 0
 
-/** Fresh random bytes for one id; each byte is given out once. For ids only: a secret is drawn for itself. */
+/** Returns unused random bytes for one id. Not for secrets, which are drawn one by one. */
 export const next = (): Uint8Array => {
   if (used === drawn.length) {
-    drawn = SecureRandom.randomBytesUnsafe(BYTES * IDS_DRAWN_TOGETHER)
+    drawn = SecureRandom.randomBytesUnsafe(BYTES * IDS_PER_DRAW)
     used = 0
   }
   return drawn.subarray(used, (used += BYTES))

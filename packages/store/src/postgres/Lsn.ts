@@ -1,14 +1,14 @@
-/** A place in the write-ahead log, as a number that can be compared. */
+/** A position in the write-ahead log (log sequence number) as a comparable number. */
 export type Lsn = bigint
 
 export const LOWEST: Lsn = 0n
 export const HIGHEST: Lsn = 0xffff_ffff_ffff_ffffn
 
-const WRITTEN = /^([0-9a-f]{1,8})\/([0-9a-f]{1,8})$/iu
+const FORMAT = /^([0-9a-f]{1,8})\/([0-9a-f]{1,8})$/iu
 
-/** As Postgres writes it: two halves in hexadecimal. */
+/** Parses the format of Postgres, two hexadecimal halves; undefined for any other text. */
 export const parse = (text: string | null | undefined): Lsn | undefined => {
-  const [, high, low] = WRITTEN.exec(text ?? "") ?? []
+  const [, high, low] = FORMAT.exec(text ?? "") ?? []
   return high === undefined || low === undefined ? undefined : (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`)
 }
 

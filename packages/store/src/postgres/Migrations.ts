@@ -7,12 +7,12 @@ import pg from "pg"
 import { CONNECT_TIMEOUT_MS } from "./Database.ts"
 
 export const FOLDER = fileURLToPath(new URL("../../../../db/migrations/", import.meta.url))
-/** Any number, as long as it is ours: nodes that start together take turns. */
+/** Advisory lock that lets nodes that start together migrate one after another. */
 const ADVISORY_LOCK = 0x5742_0001
-/** A migration that cannot have its table at once gives up, rather than hold up everybody who queues behind it. */
+/** How long a migration waits for a table lock; meanwhile other statements on the table queue behind it. */
 const LOCK_TIMEOUT = "10s"
 const STATEMENT_TIMEOUT = "10min"
-/** PostgreSQL 15 is the oldest that is tried. */
+/** PostgreSQL 15 is the oldest tested version. */
 const OLDEST_SERVER = 150_000
 
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
@@ -20,7 +20,7 @@ export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
   readonly cause?: unknown
 }> {}
 
-/** What works on the schema as this release knows it is not let at another. */
+/** A command that expects the current schema was run on an older one. */
 export class SchemaBehind extends Data.TaggedError("SchemaBehind")<{ readonly message: string }> {}
 
 export interface Status {
@@ -28,7 +28,7 @@ export interface Status {
   readonly pending: ReadonlyArray<string>
 }
 
-/** Brings the schema up to date. Safe when several nodes start at once, and when one of them is older. */
+/** Migrates the schema to this release. Safe when several nodes start at once, also when one of them is older. */
 export const migrate = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<Status, MigrationFailed> =>
   withClient(url, async (client) => {
     await client.query("SELECT pg_advisory_lock($1)", [ADVISORY_LOCK])
@@ -40,56 +40,56 @@ export const migrate = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<
     for (const name of pending) {
       const text = await readFile(join(folder, name), "utf8")
       try {
-        // Sent as one simple query, so that a file may hold any statements; it is applied whole or not at all.
+        // Sent as one simple query, so that a file may hold any number of statements; it is applied as a whole or not at all.
         await client.query(`BEGIN;\n${text}\n;INSERT INTO schema_migrations (name) VALUES ('${name}');COMMIT`)
       } catch (cause) {
         await client.query("ROLLBACK").catch(() => {})
-        throw new MigrationFailed({ message: `the migration ${name} failed: ${messageOf(cause)}`, cause })
+        throw new MigrationFailed({ message: `migration ${name} failed: ${messageOf(cause)}`, cause })
       }
     }
     await migrateGraphile(url)
     return compare(client, folder)
   })
 
-/** What is applied and what is not, changing nothing. */
+/** Returns which migrations are applied and which are pending, without changing anything. */
 export const check = (url: Redacted.Redacted, folder = FOLDER): Effect.Effect<Status, MigrationFailed> =>
   withClient(url, (client) => compare(client, folder))
 
-/** For what looks, or changes a little: an operator who wants to see something has not asked for an upgrade. */
+/** Fails on a schema that is not current, for commands that must not upgrade it. */
 export const requireCurrent = (url: Redacted.Redacted, folder = FOLDER) =>
   Effect.flatMap(check(url, folder), ({ applied, pending }) => {
     if (pending.length === 0) return Effect.void
     const message =
       applied.length === 0
-        ? "the database is empty: `waybill start` makes the schema, or `waybill migrate` and nothing else"
-        : `the database's schema is older than this Waybill (pending: ${pending.join(", ")}): run \`waybill migrate\`, or start this release once`
+        ? "the database is empty: run `waybill start`, or `waybill migrate` to create only the schema"
+        : `the database schema is older than this release of Waybill (pending: ${pending.join(", ")}): run \`waybill migrate\`, or start this release once`
     return Effect.fail(new SchemaBehind({ message }))
   })
 
-/** For what may come first: nobody works on an empty database yet. */
+/** Migrates an empty database, and fails on a schema that is not current, for commands that may be the first to run. */
 export const requireCurrentOrMake = (url: Redacted.Redacted, folder = FOLDER) =>
   Effect.flatMap(check(url, folder), ({ applied }) =>
     applied.length === 0 ? migrate(url, folder) : requireCurrent(url, folder),
   )
 
 const compare = async (client: pg.Client, folder: string): Promise<Status> => {
-  const known = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()
-  const present = await client.query<{ readonly there: boolean }>(
-    "SELECT to_regclass('schema_migrations') IS NOT NULL AS there",
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()
+  const table = await client.query<{ readonly exists: boolean }>(
+    "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists",
   )
   const rows =
-    present.rows[0]?.there === true
+    table.rows[0]?.exists === true
       ? (await client.query<{ readonly name: string }>("SELECT name FROM schema_migrations ORDER BY name")).rows
       : []
   const applied = rows.map((row) => row.name)
-  // Also one that stands among those that are known: releases that are made side by side leave gaps to each other.
-  const unknown = applied.filter((name) => !known.includes(name))
+  // Compared by name, not by the last number: releases developed in parallel leave gaps for each other.
+  const unknown = applied.filter((name) => !files.includes(name))
   if (unknown.length > 0) {
     throw new MigrationFailed({
-      message: `the database's schema is newer than this Waybill knows (${unknown.join(", ")}): upgrade this node first`,
+      message: `the database schema is newer than this release of Waybill (${unknown.join(", ")}): upgrade this node first`,
     })
   }
-  return { applied, pending: known.filter((name) => !applied.includes(name)) }
+  return { applied, pending: files.filter((name) => !applied.includes(name)) }
 }
 
 const refuseOldServer = async (client: pg.Client): Promise<void> => {
@@ -97,7 +97,7 @@ const refuseOldServer = async (client: pg.Client): Promise<void> => {
   const version = Number(rows[0]?.server_version_num)
   if (version < OLDEST_SERVER) {
     throw new MigrationFailed({
-      message: `DATABASE_URL names a PostgreSQL ${Math.floor(version / 10_000)}; Waybill needs 15 to 18`,
+      message: `DATABASE_URL points to PostgreSQL ${Math.floor(version / 10_000)}; Waybill needs 15 to 18`,
     })
   }
 }
@@ -108,7 +108,7 @@ const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
     max: 1,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
-  // graphile-worker insists on both handlers.
+  // graphile-worker requires both handlers.
   pool.on("error", () => {})
   pool.on("connect", (client) => void client.on("error", () => {}))
   try {
@@ -140,10 +140,10 @@ const withClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => Promi
         : new MigrationFailed({ message: `the database could not be migrated: ${messageOf(cause)}`, cause }),
   })
 
-/** The driver's words for a connection that came to nothing in time. */
-const TOO_LATE = /^(?:timeout expired|timeout exceeded when trying to connect|.*due to connection timeout)$/iu
+/** Messages of the driver for a connection that timed out. */
+const TIMED_OUT = /^(?:timeout expired|timeout exceeded when trying to connect|.*due to connection timeout)$/iu
 
 const messageOf = (cause: unknown): string => {
   const message = cause instanceof Error ? cause.message : String(cause)
-  return TOO_LATE.test(message) ? `it did not answer within ${CONNECT_TIMEOUT_MS / 1_000} seconds` : message
+  return TIMED_OUT.test(message) ? `the server did not answer within ${CONNECT_TIMEOUT_MS / 1_000} seconds` : message
 }

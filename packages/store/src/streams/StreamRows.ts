@@ -8,36 +8,37 @@ import { ACCOUNT_LOCKS } from "../commit/PostgresLogStorage.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import { readModels } from "../readmodels/ReadModels.ts"
 
-/** Who replays reads the log as it was: until that is over nothing is taken out of the log. */
+/** A rebuild of a read model is reading the log, so nothing may be removed from the log until it has ended. */
 export class RebuildUnderWay extends Data.TaggedError("RebuildUnderWay")<{ readonly message: string }> {}
 
 const modelsOf = (streams: ReadonlyArray<string>): ReadonlyArray<string> =>
   readModels.flatMap(({ name, stream }) => (streams.includes(stream) ? [name] : []))
 
-/** Fails while somebody replays what is folded from such streams. A version that nobody works on holds nobody up. */
+/** Fails while a read model of such streams is being rebuilt. A rebuild that no process works on does not count. */
 export const unread = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   streams: ReadonlyArray<string>,
 ): Effect.fn.Return<void, SqlError.SqlError | RebuildUnderWay> {
   const [name] = yield* workedOn(sql, modelsOf(streams))
-  if (name !== undefined) return yield* new RebuildUnderWay({ message: `somebody replays ${name}: wait for it` })
+  if (name !== undefined)
+    return yield* new RebuildUnderWay({ message: `${name} is being rebuilt: try again when the rebuild has ended` })
 })
 
 export type TablesOf = (model: ReadModel) => ReadonlyArray<string>
 
 /**
- * Until the transaction ends, nobody appends to the account and no replay of such streams begins: what is rewritten or
- * removed is the whole of a stream. Gives what is to be done before anything is: it answers with every table that holds rows
- * of a read model, the live one and versions beside it, and drops what a rebuild has left unfinished. That could not
- * be mended: nobody knows which streams it has, and gone on with it would bring back what is taken out.
+ * Takes the account for the transaction: until it ends, nothing is appended to the account and no rebuild of such streams
+ * begins, so that a whole stream can be rewritten or removed. Returns an effect to run before the first change: it drops
+ * the tables of unfinished rebuilds and returns all other tables of a read model, the live one and its finished versions.
+ * An unfinished table cannot be corrected, because the streams that it already holds are not known.
  */
 export const alone = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   account_id: string,
   streams: ReadonlyArray<string>,
 ): Effect.fn.Return<Effect.Effect<TablesOf, SqlError.SqlError>, SqlError.SqlError | RebuildUnderWay> {
-  // In this order everywhere: nobody who holds the table waits for an account. And who replays holds it for a moment only,
-  // except those that are seen here.
+  // Locks in the same order everywhere: account, then table. A rebuild holds the table only for a moment, except one that
+  // `unread` sees here.
   yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
   yield* unread(sql, streams)
   yield* sql`LOCK TABLE projection_versions IN SHARE ROW EXCLUSIVE MODE`
@@ -45,46 +46,46 @@ export const alone = Effect.fnUntraced(function* (
   const names = modelsOf(streams)
   const versions = yield* sql<Pick<Versions.Version, "name" | "version" | "state">>`
     SELECT name, version, state FROM projection_versions WHERE name = ANY(${names}::text[])`
-  const paused = versions.filter(({ state }) => state === "building")
-  const beside = versions.filter(({ state }) => state === "ready" || state === "kept")
+  const unfinished = versions.filter(({ state }) => state === "building")
+  const finished = versions.filter(({ state }) => state === "ready" || state === "kept")
   const tablesOf: TablesOf = ({ name }) => [
     name,
-    ...beside.flatMap((each) => (each.name === name ? [Versions.tableOf(each)] : [])),
+    ...finished.flatMap((each) => (each.name === name ? [Versions.tableOf(each)] : [])),
   ]
   return Effect.as(
-    Effect.forEach(paused, (version) => dropPaused(sql, version), { discard: true }),
+    Effect.forEach(unfinished, (version) => dropUnfinished(sql, version), { discard: true }),
     tablesOf,
   )
 })
 
-/** What a rebuild that was killed had asked of the server may go on for a while; the account does not wait for that. */
+/** Maximum wait for the table of a killed rebuild, whose last statement may still run on the server. */
 export const DROP_WAIT = "500ms"
 
-const dropPaused = Effect.fnUntraced(function* (
+const dropUnfinished = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   version: Pick<Versions.Version, "name" | "version" | "state">,
 ): Effect.fn.Return<void, SqlError.SqlError> {
   yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${DROP_WAIT}'`)}`
   yield* Tables.drop(sql, Versions.tableOf(version))
   yield* sql`SET LOCAL lock_timeout TO DEFAULT`
-  const gone = yield* Versions.remove(sql, version)
-  if (gone.length > 0)
+  const removed = yield* Versions.remove(sql, version)
+  if (removed.length > 0)
     yield* Effect.logWarning(
-      `version ${version.version} of ${version.name}, left unfinished, is dropped: something that it may hold leaves the log`,
+      `unfinished rebuild of ${version.name} (version ${version.version}) dropped: events that it may hold are being removed from the log`,
     )
 })
 
-/** Removes rows of a read model by their keys, from one of its tables. */
+/** Removes rows from a table of a read model by their keys. */
 export const remove = (
   sql: PgClient.PgClient,
   { isShared, key }: ReadModel,
   table: string,
   rows: ReadonlyArray<object>,
 ) => sql`
-  DELETE FROM ${sql(table)} AS t USING jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)}) AS gone
-  WHERE ${sql.and(key.map((column) => sql`t.${sql(column)} = gone.${sql(column)}`))}
+  DELETE FROM ${sql(table)} AS t USING jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)}) AS removed
+  WHERE ${sql.and(key.map((column) => sql`t.${sql(column)} = removed.${sql(column)}`))}
     ${isShared === true ? unused(sql) : sql.literal("")}`
 
-/** The one shared table says what subjects there are; the terms say which messages have them. */
+/** Condition for rows of the shared table of subjects that no message uses any more. */
 const unused = (sql: PgClient.PgClient) => sql`
   AND NOT EXISTS (SELECT 1 FROM email_log_terms used WHERE used.account_id = t.account_id AND used.term = t.term)`

@@ -8,7 +8,7 @@ import * as EmailLog from "../readmodels/EmailLog.ts"
 import { iso } from "../postgres/Iso.ts"
 import { decode, fold, type Stored } from "../commit/RecordedEvents.ts"
 
-/** A stream as it was at a moment. */
+/** A stream as it was at one point in time. */
 export interface History {
   readonly account_id: AccountId
   readonly stream: string
@@ -17,28 +17,28 @@ export interface History {
 }
 
 /**
- * What the log held by then. Clocks of several nodes may stand a little apart, so the first fact that is recorded later
- * ends it: a history never has a hole.
+ * Returns the events recorded until then. The history ends at the first later event, so that it has no holes when the
+ * clocks of nodes differ.
  */
 const until = (events: ReadonlyArray<Stored>, as_of: Timestamp.Timestamp | undefined): ReadonlyArray<Stored> => {
   const [first] = events
   if (first === undefined || as_of === undefined) return events
   const later = events.findIndex(
-    ({ recorded_at }) => (recorded_at === first.recorded_at ? bornAt(first) : recorded_at) > as_of,
+    ({ recorded_at }) => (recorded_at === first.recorded_at ? createdAt(first) : recorded_at) > as_of,
   )
   return later < 0 ? events : events.slice(0, later)
 }
 
-/** A message is there from its `created_at` on, which is when it was asked for; the log holds it a moment later. */
-const bornAt = ({ data, recorded_at, type }: Stored): string => {
+/** Returns when a message was requested: its `created_at`, a moment before it was recorded in the log. */
+const createdAt = ({ data, recorded_at, type }: Stored): string => {
   const created_at = type === "EmailQueued" ? data["created_at"] : undefined
   return typeof created_at === "string" && created_at < recorded_at ? created_at : recorded_at
 }
 
-/** Every stream that bears an id: ids are unique, but an address may be suppressed by several accounts. */
+/** Returns every stream with this id: several accounts may suppress the same address. */
 export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: string, as_of?: Timestamp.Timestamp) {
   const sql = yield* PgClient.PgClient
-  // By way of the accounts, because every key of the log begins with one.
+  // Joined with the accounts, because every key of the log begins with one.
   const rows = yield* Effect.orDie(sql<Stored>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, e.data, e.meta,
       ${iso(sql, "e.recorded_at")} AS recorded_at
@@ -52,16 +52,16 @@ export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: str
     const [first] = events
     if (first === undefined) return []
     const { account_id, stream } = first
-    return [{ account_id, stream, stream_id, events: events.map(inTodaysShape) }]
+    return [{ account_id, stream, stream_id, events: events.map(inCurrentShape) }]
   })
 })
 
-const inTodaysShape = (stored: Stored): Stored => ({
+const inCurrentShape = (stored: Stored): Stored => ({
   ...stored,
   data: DomainEvent.upcast(stored.type, stored.meta.schema_version, stored.data),
 })
 
-/** The log record of a message as it was: the same fold, over the facts of that time. */
+/** Returns the log record of a message at that time, by the same fold over the events until then. */
 export const email = Effect.fn("TimeTravel.email")(function* (
   account_id: AccountId,
   id: string,
