@@ -73,10 +73,10 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API
           hash: hashIn(`Bearer ${key}`),
           bucket: "other" as const,
           address: "127.0.0.1",
-          anonymous: "ip/127.0.0.1",
+          anonymousWindow: "ip/127.0.0.1",
           requests: 1,
-          spentKey: undefined,
-          spentAnonymous: undefined,
+          exhaustedKey: undefined,
+          exhaustedAnonymous: undefined,
         },
       ]
       const steps = new Set<string>()

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Account from "@waybill/domain/account/Account"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Admission, type Request, STATEMENTS_IN_FLIGHT, type Verdict } from "@waybill/store/admission/Admission"
+import { Admission, type Request, CONCURRENT_STATEMENTS, type Verdict } from "@waybill/store/admission/Admission"
 import { statement } from "@waybill/store/admission/AdmissionStatement"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
@@ -209,7 +209,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
           const waits = sql<{ n: number }>`
             SELECT count(*)::int AS n FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'`
-          for (let statements = 1; statements <= STATEMENTS_IN_FLIGHT; statements++) {
+          for (let statements = 1; statements <= CONCURRENT_STATEMENTS; statements++) {
             before.push(yield* ask)
             yield* Effect.repeat(waits, { until: ([row]) => (row?.n ?? 0) >= statements })
           }
@@ -376,10 +376,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("the statement of admi
         hash: createHash("sha256").update(String(n)).digest("hex"),
         bucket: "send" as const,
         address: "127.0.0.1",
-        anonymous: "ip/127.0.0.1",
+        anonymousWindow: "ip/127.0.0.1",
         requests: 1,
-        spentKey: undefined,
-        spentAnonymous: undefined,
+        exhaustedKey: undefined,
+        exhaustedAnonymous: undefined,
       }))
       const plan = yield* sql<{ readonly "QUERY PLAN": string }>`EXPLAIN ${statement(sql, asked)}`
       const text = plan.map((row) => row["QUERY PLAN"]).join("\n")

@@ -6,36 +6,37 @@ import { Effect } from "effect"
 import * as Database from "../../support/postgres/database.ts"
 
 const window_ms = Date.UTC(2026, 10, 21, 12, 0, 0)
-const spent = (at_ms: number, limit = 60): RateWindows.Spent => ({ window_ms: at_ms, limit, ends_nanos: 0n })
+const exhausted = (at_ms: number, limit = 60): RateWindows.ExhaustedWindow => ({
+  window_ms: at_ms,
+  limit,
+  ends_nanos: 0n,
+})
 
-describe("windows known to be exhausted", () => {
-  it("are forgotten when a later one is", () => {
-    const windows = RateWindows.spentWindows()
-    windows.remember("a", spent(window_ms))
-    windows.remember("b", spent(window_ms + RateLimit.WINDOW_MS))
+describe("exhausted windows", () => {
+  it("are forgotten when a window of a later minute is remembered", () => {
+    const windows = RateWindows.exhaustedWindows()
+    windows.remember("a", exhausted(window_ms))
+    windows.remember("b", exhausted(window_ms + RateLimit.WINDOW_MS))
     assert.deepStrictEqual([windows.get("a"), windows.get("b")?.limit], [undefined, 60])
   })
 
-  it("do not come back with an answer that arrives late", () => {
-    const windows = RateWindows.spentWindows()
-    windows.remember("b", spent(window_ms + RateLimit.WINDOW_MS))
-    windows.remember("a", spent(window_ms))
+  it("are not remembered when a later minute has begun", () => {
+    const windows = RateWindows.exhaustedWindows()
+    windows.remember("b", exhausted(window_ms + RateLimit.WINDOW_MS))
+    windows.remember("a", exhausted(window_ms))
     assert.isUndefined(windows.get("a"))
   })
 
-  it("are remembered up to a number", () => {
-    const windows = RateWindows.spentWindows()
-    for (let n = 0; n <= RateWindows.MAX_SPENT_REMEMBERED; n++) windows.remember(`${n}`, spent(window_ms))
-    windows.remember("0", spent(window_ms, 100))
-    assert.deepStrictEqual(
-      [windows.get("0")?.limit, windows.get(`${RateWindows.MAX_SPENT_REMEMBERED}`)],
-      [100, undefined],
-    )
+  it("are bounded in number: the least recently used is forgotten", () => {
+    const windows = RateWindows.exhaustedWindows()
+    for (let n = 0; n <= RateWindows.MAX_EXHAUSTED_REMEMBERED; n++) windows.remember(`${n}`, exhausted(window_ms))
+    windows.remember("0", exhausted(window_ms, 100))
+    assert.deepStrictEqual([windows.get("0")?.limit, windows.get("1"), windows.get("2")?.limit], [100, undefined, 60])
   })
 })
 
 describe("a client's address", () => {
-  it("names one bucket, however it is written", () => {
+  it("is counted in one bucket, however it is written", () => {
     const buckets = [
       "2001:DB8::1",
       "2001:db8:0:0::ffff",
@@ -56,7 +57,7 @@ describe("a client's address", () => {
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("the sweep of rate windows", (it) => {
-  it.effect("removes what has ended and leaves what counts", () =>
+  it.effect("removes ended windows only", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* sql`INSERT INTO rate_windows SELECT 'key_' || n, date_trunc('minute', now()) - n * interval '1 minute', 1
@@ -64,7 +65,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the sweep of rate win
       const removed = yield* RateWindows.sweep()
       const left = yield* sql<{ readonly bucket: string }>`SELECT bucket FROM rate_windows ORDER BY window_start DESC`
       assert.strictEqual(removed + left.length, 21)
-      // At the end of a minute one more has just become old enough.
+      // The minute may have changed between the insert and the sweep.
       assert.oneOf(left.length, [6, 7])
       assert.strictEqual(left[0]?.bucket, "key_0")
     }),

@@ -5,7 +5,7 @@ import { system } from "@waybill/store/commit/Provenance"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import * as Leases from "@waybill/store/outbox/Leases"
-import { type Ledger, MAX_FEED_PAGE } from "@waybill/store/commit/LogStorage"
+import { type LogStorage, MAX_FEED_PAGE } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import { readModels } from "@waybill/store/readmodels/ReadModels"
@@ -95,17 +95,17 @@ const asItCame = Layer.unwrap(
 ).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
 
 layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("with many rows", (it) => {
-  const plans = (use: (ledger: Ledger) => Effect.Effect<unknown, unknown>) =>
+  const plans = (use: (storage: LogStorage) => Effect.Effect<unknown, unknown>) =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       return yield* plansOf(sql, use(PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), readModels)))
     })
-  const inTransaction = (use: Parameters<Ledger["transaction"]>[1]) => (ledger: Ledger) =>
-    ledger.transaction({ accounts: [account(1)], alone: false }, use)
+  const inTransaction = (use: Parameters<LogStorage["transaction"]>[1]) => (storage: LogStorage) =>
+    storage.transaction({ accounts: [account(1)], alone: false }, use)
 
   it.effect("one stream is loaded by its key", () =>
     Effect.gen(function* () {
-      const found = yield* plans((ledger) => ledger.streams([stream(7)]))
+      const found = yield* plans((storage) => storage.readStreams([stream(7)]))
       holds(found, "events_pkey", 12)
       assert.lengthOf(found, 1)
     }),
@@ -115,21 +115,25 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     Effect.gen(function* () {
       for (const stretch of [{ from: LONG - 1 }, { from: 1, to: 10 }]) {
         const long = { account_id: account(0), stream_id: "dom_long", ...stretch }
-        holds(yield* plans((ledger) => ledger.streams([long, stream(7)])), "events_pkey", 40)
+        holds(yield* plans((storage) => storage.readStreams([long, stream(7)])), "events_pkey", 40)
       }
     }),
   )
 
   it.effect("the streams of a full flight are loaded by their keys", () =>
     Effect.gen(function* () {
-      holds(yield* plans((ledger) => ledger.streams(stretch(100).map((n) => stream(n * 191)))), "events_pkey", 1200)
+      holds(
+        yield* plans((storage) => storage.readStreams(stretch(100).map((n) => stream(n * 191)))),
+        "events_pkey",
+        1200,
+      )
     }),
   )
 
   it.effect("a page of the feed is read in its order, wherever it begins", () =>
     Effect.gen(function* () {
       for (const after of [0n, 40_000n, 79_500n]) {
-        const found = yield* plans((ledger) => ledger.feed({ after }))
+        const found = yield* plans((storage) => storage.feed({ after }))
         holds(found, "events_by_position", 200)
         for (const { steps } of found) assert.notInclude(steps, "Sort")
       }
@@ -140,7 +144,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     Effect.gen(function* () {
       for (const types of [undefined, ["EmailQueued", "EmailOpened"]]) {
         const query = { after: 20_000n, account_id: account(3), ...(types === undefined ? {} : { types }) }
-        const found = yield* plans((ledger) => ledger.feed(query))
+        const found = yield* plans((storage) => storage.feed(query))
         holds(found, "events_by_account_position", MAX_FEED_PAGE + 20)
         for (const { steps } of found) assert.notInclude(steps, "Sort")
       }
@@ -170,7 +174,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
 
   it.effect("how far the feed may go is known by looking at the last event alone", () =>
     Effect.gen(function* () {
-      const found = yield* plans((ledger) => ledger.feed({ after: 1_000_000n }))
+      const found = yield* plans((storage) => storage.feed({ after: 1_000_000n }))
       assert.lengthOf(found, 3)
       for (const { pages } of found) assert.isAtMost(pages, 6)
     }),
@@ -184,7 +188,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
         key: `key_${n * 3}`,
         fingerprint: "f",
       }))
-      const found = yield* plans(inTransaction((page) => page.answers(claims, NOW)))
+      const found = yield* plans(inTransaction((transaction) => transaction.findAnswers(claims, NOW)))
       holds(found, "idempotency_keys_pkey", 800)
       const kept = claims.map((claim) => ({
         ...claim,
@@ -192,7 +196,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
         answer: new Uint8Array(),
         expires_at: NOW,
       }))
-      for (const { steps } of yield* plans(inTransaction((page) => page.keep(kept, NOW)))) {
+      for (const { steps } of yield* plans(inTransaction((transaction) => transaction.insertAnswers(kept, NOW)))) {
         assert.notInclude(steps.join(), "Seq Scan idempotency_keys")
       }
     }),
@@ -201,8 +205,8 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
   it.effect("what a decision wants to know is found by keys", () =>
     Effect.gen(function* () {
       const found = yield* plans(
-        inTransaction((page) =>
-          page.facts(
+        inTransaction((transaction) =>
+          transaction.readFacts(
             stretch(50).map((n) => ({
               account_id: account(n % ACCOUNTS),
               domains: [`${n}.test`],
@@ -250,11 +254,11 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
         deliveries: [],
         now: NOW,
       }
-      const found = yield* plans((ledger) =>
+      const found = yield* plans((storage) =>
         // Rolled back, so that the plans can be made of the same statements.
-        ledger
-          .transaction({ accounts: [], alone: false }, (page) =>
-            Effect.andThen(page.write(write), Effect.die("undone")),
+        storage
+          .transaction({ accounts: [], alone: false }, (transaction) =>
+            Effect.andThen(transaction.write(write), Effect.die("undone")),
           )
           .pipe(Effect.catchDefect(() => Effect.void)),
       )

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import { EventStore, type Options } from "@waybill/store/commit/EventStore"
-import { PATIENCE_MS } from "@waybill/store/commit/GroupCommit"
+import { PATIENCE_MS } from "@waybill/store/commit/CommitBatch"
 import { OutcomeUnknown } from "@waybill/store/commit/LogStorage"
 import { Provenance, system } from "@waybill/store/commit/Provenance"
 import * as Cursors from "@waybill/store/feed/Cursors"
@@ -9,7 +9,7 @@ import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
 import * as Lsn from "@waybill/store/postgres/Lsn"
 import {
   layer as replicaLayer,
-  MOST_UNSEEN,
+  MAX_UNSEEN_BYTES,
   PURPOSE,
   Replica,
   type ReplicaShape,
@@ -169,10 +169,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("a database that is do
       assert.strictEqual(told("F/FFFFFFFF"), before)
       proxy.down()
       yield* wrote([account_id])
-      assert.isTrue(told() >= before + MOST_UNSEEN)
+      assert.isTrue(told() >= before + MAX_UNSEEN_BYTES)
       assert.isTrue(told() < Lsn.HIGHEST)
       proxy.up()
-      yield* until(() => told() < before + MOST_UNSEEN)
+      yield* until(() => told() < before + MAX_UNSEEN_BYTES)
       assert.isTrue(told() >= before)
     }),
   )

@@ -2,16 +2,16 @@ import { assert, it } from "@effect/vitest"
 import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import * as Consequences from "@waybill/store/commit/Consequences"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
-import { rules } from "@waybill/store/commit/EventStore"
+import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
-import { type Facts, type Ledger, OutcomeUnknown, type Page } from "@waybill/store/commit/LogStorage"
+import { type Facts, type LogStorage, OutcomeUnknown, type Page } from "@waybill/store/commit/LogStorage"
 import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
 import { Deferred, Effect, Exit, type Fiber, Result } from "effect"
 import { describe } from "vitest"
 import { id } from "../../support/history.ts"
 import { send } from "./units.ts"
 
-const never = () => Effect.die(new Error("nobody asks for this"))
+const never = () => Effect.die(new Error("not expected here"))
 const facts: Facts = {
   account: () => undefined,
   domain: () => undefined,
@@ -22,152 +22,153 @@ const facts: Facts = {
   subscriptions: () => [],
 }
 
-interface Flight {
-  readonly units: number
-  /** Lets it be written, and flushed. */
+interface Batch {
+  readonly size: number
+  /** Lets the batch be written. */
   readonly write: Effect.Effect<unknown>
+  /** Lets the batch be flushed. */
   readonly flush: Effect.Effect<unknown>
 }
 
-/** A log whose flights get on only as far as they are told to. */
+/** A group commit on a log whose batches are written and flushed only when a test lets them. */
 const slow = Effect.gen(function* () {
-  const flights: Array<Flight> = []
+  const batches: Array<Batch> = []
   let isOver = false
-  const ledger: Ledger = {
-    streams: never,
+  const storage: LogStorage = {
+    readStreams: never,
     feed: never,
-    landed: never,
-    transaction: (_, body, written = Effect.void) =>
+    isCommitted: never,
+    transaction: (_, body, onWritten = Effect.void) =>
       Effect.gen(function* () {
         const [mayWrite, mayFlush] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const page: Page = {
-          streams: never,
-          answers: never,
-          keep: never,
+        const transaction: Page = {
+          readStreams: never,
+          findAnswers: never,
+          insertAnswers: never,
           write: never,
-          facts: (needs) => {
-            flights.push({
-              units: needs.length,
+          readFacts: (needs) => {
+            batches.push({
+              size: needs.length,
               write: Deferred.succeed(mayWrite, undefined),
               flush: Deferred.succeed(mayFlush, undefined),
             })
             return Effect.as(isOver ? Effect.void : Deferred.await(mayWrite), facts)
           },
         }
-        const done = yield* body(page)
-        yield* written
+        const done = yield* body(transaction)
+        yield* onWritten
         if (!isOver) yield* Deferred.await(mayFlush)
         return done
       }),
   }
   const group = yield* GroupCommit.make({
-    ledger,
+    storage,
     shapes: { schemaVersion: () => 1, upcast: (_, __, data) => data },
     consequences: Consequences.live,
-    kept: StreamStateCache.make(),
+    cache: StreamStateCache.make(),
     nextEventId: () => "" as EventId,
     nextDeliveryId: () => "" as WebhookDeliveryId,
   })
-  // A flight under way is waited for.
+  // The end of the scope waits for batches under way.
   yield* Effect.addFinalizer(() => {
     isOver = true
-    return Effect.forEach(flights, ({ flush, write }) => Effect.andThen(write, flush), { discard: true })
+    return Effect.forEach(batches, ({ flush, write }) => Effect.andThen(write, flush), { discard: true })
   })
   const submit = (count: number) =>
     Effect.gen(function* () {
       const callers: Array<Fiber.Fiber<unknown, unknown>> = []
       for (let nth = 0; nth < count; nth++) {
-        const unit = {
+        const commit = {
           account_id: "acc" as AccountId,
           streams: [],
           decide: () => Result.succeed({ append: [], answer: nth }),
         }
-        callers.push(yield* Effect.forkChild(group.submit(unit), { startImmediately: true }))
+        callers.push(yield* Effect.forkChild(group.submit(commit), { startImmediately: true }))
       }
       yield* settled
       return callers
     })
-  const tell = (what: "write" | "flush") => (nth: number) =>
-    Effect.suspend(() => Effect.andThen(flights[nth]?.[what] ?? Effect.die(new Error("no such flight")), settled))
-  return { flights, submit, write: tell("write"), flush: tell("flush") }
+  const proceed = (step: "write" | "flush") => (nth: number) =>
+    Effect.suspend(() => Effect.andThen(batches[nth]?.[step] ?? Effect.die(new Error("no such batch")), settled))
+  return { batches, submit, write: proceed("write"), flush: proceed("flush") }
 })
 
-/** All that can go on without being told to has gone on. */
+/** Waits until nothing can continue by itself. */
 const settled = Effect.repeat(Effect.yieldNow, { times: 20 })
 
-const sizes = (flights: ReadonlyArray<Flight>) => flights.map(({ units }) => units)
+const sizes = (batches: ReadonlyArray<Batch>) => batches.map(({ size }) => size)
 
-describe("flights", () => {
-  it.effect("ask their questions while the one before is being flushed, not while it is being written", () =>
+describe("group commit", () => {
+  it.effect("starts the next batch while the previous one is flushed, not while it is written", () =>
     Effect.gen(function* () {
-      const { flights, flush, submit, write } = yield* slow
+      const { batches, flush, submit, write } = yield* slow
       const [first] = yield* submit(1)
       const [second] = yield* submit(1)
-      assert.deepStrictEqual(sizes(flights), [1])
+      assert.deepStrictEqual(sizes(batches), [1])
 
       yield* write(0)
-      assert.deepStrictEqual(sizes(flights), [1, 1])
-      assert.strictEqual(first?.pollUnsafe(), undefined, "nobody is told before the flush")
+      assert.deepStrictEqual(sizes(batches), [1, 1])
+      assert.strictEqual(first?.pollUnsafe(), undefined, "no caller is answered before the flush")
 
       yield* write(1)
       yield* submit(1)
-      assert.deepStrictEqual(sizes(flights), [1, 1], "a third waits until the first has landed")
+      assert.deepStrictEqual(sizes(batches), [1, 1], "a third batch waits until the first is committed")
       yield* flush(0)
-      assert.deepStrictEqual(sizes(flights), [1, 1, 1])
+      assert.deepStrictEqual(sizes(batches), [1, 1, 1])
       assert.strictEqual(first?.pollUnsafe()?._tag, "Success")
       assert.strictEqual(second?.pollUnsafe(), undefined)
     }).pipe(Effect.scoped),
   )
 
-  it.effect("take all that wait when they are few, and else half of all that are there", () =>
+  it.effect("takes all waiting commits when they are few, otherwise half of all under way", () =>
     Effect.gen(function* () {
-      const { flights, flush, submit, write } = yield* slow
+      const { batches, flush, submit, write } = yield* slow
       yield* submit(1)
-      yield* submit(GroupCommit.UNITS_NEVER_PARTED)
+      yield* submit(GroupCommit.MIN_SPLIT_COMMITS)
       yield* write(0)
       yield* flush(0)
-      assert.deepStrictEqual(sizes(flights), [1, GroupCommit.UNITS_NEVER_PARTED])
+      assert.deepStrictEqual(sizes(batches), [1, GroupCommit.MIN_SPLIT_COMMITS])
 
-      yield* submit(2 * GroupCommit.UNITS_NEVER_PARTED)
+      yield* submit(2 * GroupCommit.MIN_SPLIT_COMMITS)
       yield* write(1)
-      // Those that are being flushed are there as well, and will come back.
-      assert.strictEqual(flights[2]?.units, 1.5 * GroupCommit.UNITS_NEVER_PARTED)
+      // The commits that are being flushed count as well, because their callers will come back.
+      assert.strictEqual(batches[2]?.size, 1.5 * GroupCommit.MIN_SPLIT_COMMITS)
     }).pipe(Effect.scoped),
   )
 
-  it.effect("hold no more than a flight may", () =>
+  it.effect("takes no more commits than a batch may hold", () =>
     Effect.gen(function* () {
-      const { flights, submit, write } = yield* slow
+      const { batches, submit, write } = yield* slow
       yield* submit(1)
-      yield* submit(5 * GroupCommit.MAX_UNITS_IN_FLIGHT)
+      yield* submit(5 * GroupCommit.MAX_COMMITS_PER_BATCH)
       yield* write(0)
-      assert.strictEqual(flights[1]?.units, GroupCommit.MAX_UNITS_IN_FLIGHT)
+      assert.strictEqual(batches[1]?.size, GroupCommit.MAX_COMMITS_PER_BATCH)
     }).pipe(Effect.scoped),
   )
 
-  it.effect("land before the store is closed, and who has not left is told", () =>
+  it.effect("finishes the batches under way before it closes, and fails the waiting commits", () =>
     Effect.gen(function* () {
       const closing = yield* Effect.scoped(
         Effect.gen(function* () {
           const { submit } = yield* slow
-          const [flown] = yield* submit(1)
-          const [left] = yield* submit(1)
-          return { flown, left }
+          const [inBatch] = yield* submit(1)
+          const [waiting] = yield* submit(1)
+          return { inBatch, waiting }
         }),
       )
       yield* settled
-      assert.strictEqual(closing.flown?.pollUnsafe()?._tag, "Success")
-      assert.strictEqual(closing.left?.pollUnsafe()?._tag, "Failure")
+      assert.strictEqual(closing.inBatch?.pollUnsafe()?._tag, "Success")
+      assert.strictEqual(closing.waiting?.pollUnsafe()?._tag, "Failure")
     }),
   )
 
-  it.effect("are closed for whoever still waited to be let in", () =>
+  it.effect("fails callers that still wait for a free place when it closes", () =>
     Effect.gen(function* () {
       const callers = yield* Effect.scoped(
         Effect.gen(function* () {
           const { submit } = yield* slow
           yield* submit(1)
-          return yield* submit(GroupCommit.MAX_UNITS_WAITING + 2 * GroupCommit.MAX_UNITS_IN_FLIGHT)
+          return yield* submit(GroupCommit.MAX_COMMITS_WAITING + 2 * GroupCommit.MAX_COMMITS_PER_BATCH)
         }),
       )
       yield* settled
@@ -178,19 +179,19 @@ describe("flights", () => {
     }),
   )
 
-  it.effect("of which nobody can say whether they landed are told so, and are not flown again", () =>
+  it.effect("reports an unknown outcome and does not commit the batch again", () =>
     Effect.gen(function* () {
       const memory = MemoryLogStorage.make([])
-      let flown = 0
-      const ledger: Ledger = {
+      let transactions = 0
+      const storage: LogStorage = {
         ...memory,
-        transaction: (scope, body, written) => {
-          flown++
-          return Effect.andThen(memory.transaction(scope, body, written), new OutcomeUnknown({ cause: "lost" }))
+        transaction: (scope, body, onWritten) => {
+          transactions++
+          return Effect.andThen(memory.transaction(scope, body, onWritten), new OutcomeUnknown({ cause: "lost" }))
         },
-        landed: () => Effect.die(new Error("no answer can be read")),
+        isCommitted: () => Effect.die(new Error("no answer can be read")),
       }
-      const group = yield* GroupCommit.make({ ledger, ...rules(Consequences.live) })
+      const group = yield* GroupCommit.make({ storage, ...makeDeps() })
       const account_id = id("AccountId")
       const exits = yield* Effect.all(
         [1, 2].map(() => Effect.exit(group.submit(send(account_id)))),
@@ -198,7 +199,7 @@ describe("flights", () => {
       )
       for (const exit of exits) assert.include(String(Exit.isFailure(exit) && exit.cause), "no answer can be read")
       const { events } = yield* memory.feed({ after: 0n, account_id })
-      assert.deepStrictEqual([flown, events.length], [1, 2])
+      assert.deepStrictEqual([transactions, events.length], [1, 2])
     }).pipe(Effect.scoped),
   )
 })

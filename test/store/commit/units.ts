@@ -10,10 +10,10 @@ import { id, opened, queued } from "../../support/history.ts"
 
 export class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
 
-/** A decision for `commit`: one more opening of a message. */
+/** A decision for `commit`: an email is opened once more. */
 export const open = (): Result.Result<[Email.Event], never> => Result.succeed([opened()])
 
-/** A unit for `transact`: a new message. */
+/** A commit for `transact`: a new email. */
 export const send = (
   account_id: AccountId,
   over: Partial<Unit<EmailId, Refused>> = {},
@@ -29,7 +29,7 @@ export const send = (
   }
 }
 
-/** A new API key, where the account has fewer than so many. */
+/** A commit of a new API key, refused when the account has `most` keys. */
 export const addKey = (account_id: AccountId, most: number): Unit<ApiKeyId, Refused> => {
   const key_id = id("ApiKeyId")
   const created: ApiKey.Event = {

@@ -10,7 +10,7 @@ import { id } from "../../support/history.ts"
 import { type Rival, rival } from "../../support/postgres/rival.ts"
 import { send } from "../commit/units.ts"
 
-/** The same promise as `Watermark.publish` gives, for a connection whose transaction the test holds open. */
+/** The same promise as `Watermark.announce` gives, for a connection whose transaction the test holds open. */
 const PUBLISH = `SELECT FROM (SELECT pg_advisory_xact_lock_shared((22338::bigint << 48)
   | CASE WHEN is_called THEN last_value ELSE last_value - 1 END) FROM event_position) AS promise`
 
@@ -165,7 +165,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
   it.effect("takes a promise made by hand for what it is", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const own = yield* sql.withTransaction(Effect.andThen(Watermark.publish(sql), Watermark.lowest(sql)))
+      const own = yield* sql.withTransaction(Effect.andThen(Watermark.announce(sql), Watermark.lowest(sql)))
       const other = yield* writer
       yield* other.begin
       assert.deepStrictEqual(yield* Watermark.lowest(sql), own)

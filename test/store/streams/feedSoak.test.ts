@@ -40,7 +40,7 @@ const commits = ({ store }: Node, account_id: ReturnType<typeof id<"AccountId">>
 /** A transaction of any length with any end, as an import would be: it keeps the one rule, that of the promise. */
 const importEvents = ({ sql }: Node) =>
   Effect.gen(function* () {
-    yield* Watermark.publish(sql)
+    yield* Watermark.announce(sql)
     for (let n = randomInt(1, 4); n > 0; n--) {
       yield* sql`
         INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)

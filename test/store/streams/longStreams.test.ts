@@ -5,13 +5,13 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Team from "@waybill/domain/account/Team"
 import { live } from "@waybill/store/commit/Consequences"
-import { EventStore, rules } from "@waybill/store/commit/EventStore"
-import { MAX_TIMES_ASIDE } from "@waybill/store/commit/CommitBatch"
+import { EventStore, makeDeps } from "@waybill/store/commit/EventStore"
+import { MAX_DEFERRALS } from "@waybill/store/commit/BatchAttempt"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
-import { MAX_HISTORY_IN_FLIGHT } from "@waybill/store/streams/StreamStateCache"
-import { type Ledger, OutcomeUnknown, type Page, type Write } from "@waybill/store/commit/LogStorage"
+import { MAX_STREAM_EVENTS_IN_BATCH } from "@waybill/store/streams/StreamStateCache"
+import { type LogStorage, OutcomeUnknown, type Page, type Write } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
-import * as LongStreams from "@waybill/store/streams/LongStreams"
+import { readLongStream } from "@waybill/store/streams/readLongStream"
 import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
@@ -28,7 +28,7 @@ import { committed, send } from "../commit/units.ts"
 
 const EVENTS = 5_000
 
-const born = (domain_id: Domain.Domain["domain_id"]): Domain.Event => ({
+const added = (domain_id: Domain.Domain["domain_id"]): Domain.Event => ({
   _tag: "DomainAdded",
   domain_id,
   name: domainName("acme.test"),
@@ -44,20 +44,20 @@ const switched = (nth: number): Domain.Event => ({
   at: NOW,
 })
 
-/** A domain whose owner has changed it so often. */
+/** A new domain with this many events. */
 const grown = (account_id: AccountId, events: number) => {
   const domain_id = id("DomainId")
-  const history = [born(domain_id), ...Array.from({ length: events - 1 }, (_, nth) => switched(nth))]
-  const unit: Unit<typeof domain_id, never> = {
+  const history = [added(domain_id), ...Array.from({ length: events - 1 }, (_, nth) => switched(nth))]
+  const commit: Unit<typeof domain_id, never> = {
     account_id,
     streams: [{ aggregate: Domain, id: domain_id, fresh: true }],
     decide: () =>
       Result.succeed({ append: [{ aggregate: Domain, id: domain_id, events: history }], answer: domain_id }),
   }
-  return unit
+  return commit
 }
 
-/** One more change of it; answers with how many there are then, and with what it was before. */
+/** One more change of a domain; answers with the new version and the state before. */
 const change = (account_id: AccountId, domain_id: string): Unit<readonly [number, Domain.State], never> => ({
   account_id,
   streams: [{ aggregate: Domain, id: domain_id }],
@@ -71,56 +71,60 @@ const change = (account_id: AccountId, domain_id: string): Unit<readonly [number
   },
 })
 
-/** The same log, and how many rows each question about streams was answered with. */
-const counted = (ledger: Ledger) => {
-  const inFlights: Array<number> = []
-  const beside: Array<number> = []
+/** Wraps a log; counts the rows of each read of streams, in batches and outside. */
+const counted = (storage: LogStorage) => {
+  const inBatches: Array<number> = []
+  const outside: Array<number> = []
   const counting =
-    (rows: Array<number>, streams: Page["streams"]): Page["streams"] =>
-    (stretches) =>
-      Effect.tap(streams(stretches), (found) =>
+    (rows: Array<number>, readStreams: Page["readStreams"]): Page["readStreams"] =>
+    (ranges) =>
+      Effect.tap(readStreams(ranges), (found) =>
         Effect.sync(() => rows.push([...found.values()].reduce((sum, each) => sum + each.length, 0))),
       )
-  const counts: Ledger = {
-    ...ledger,
-    streams: counting(beside, ledger.streams),
-    transaction: (scope, body, written) =>
-      ledger.transaction(scope, (page) => body({ ...page, streams: counting(inFlights, page.streams) }), written),
+  const counts: LogStorage = {
+    ...storage,
+    readStreams: counting(outside, storage.readStreams),
+    transaction: (scope, body, onWritten) =>
+      storage.transaction(
+        scope,
+        (transaction) => body({ ...transaction, readStreams: counting(inBatches, transaction.readStreams) }),
+        onWritten,
+      ),
   }
-  return { ledger: counts, inFlights, beside }
+  return { storage: counts, inBatches, outside }
 }
 
 layer(Database.layerFresh, { excludeTestServices: true })("a stream of thousands of events", (it) => {
-  it.effect("is read once, beside the flights; a change of it reads what has happened since the one before", () =>
+  it.effect("is read once, outside the batches; a change reads only the events since the previous one", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { inFlights, beside, ledger } = counted(
+      const { inBatches, outside, storage } = counted(
         PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), readModels),
       )
-      const own = rules(live)
-      const group = yield* GroupCommit.make({ ledger, ...own })
+      const deps = makeDeps()
+      const group = yield* GroupCommit.make({ storage, ...deps })
       const account_id = id("AccountId")
       const { answer: domain_id } = yield* committed(group.submit(grown(account_id, EVENTS)))
       yield* group.submit(change(account_id, domain_id))
-      assert.isAtMost(Math.max(...inFlights), MAX_HISTORY_IN_FLIGHT + 1)
+      assert.isAtMost(Math.max(...inBatches), MAX_STREAM_EVENTS_IN_BATCH + 1)
       assert.isAtLeast(
-        beside.reduce((sum, rows) => sum + rows, 0),
+        outside.reduce((sum, rows) => sum + rows, 0),
         EVENTS,
       )
 
-      inFlights.length = 0
-      beside.length = 0
+      inBatches.length = 0
+      outside.length = 0
       for (const nth of [2, 3, 4]) {
         const { answer } = yield* committed(group.submit(change(account_id, domain_id)))
         assert.strictEqual(answer[0], EVENTS + nth)
       }
-      // The last one that is known, and the one that this process has added.
-      assert.deepStrictEqual([inFlights, beside], [[2, 2, 2], []])
+      // The last known event, and the one that this process has added.
+      assert.deepStrictEqual([inBatches, outside], [[2, 2, 2], []])
 
-      // Nor is it read again to be looked at.
+      // A read of its state reads only the last known event.
       const wanted = { account_id, stream_id: domain_id, aggregate: Domain }
-      assert.strictEqual((yield* LongStreams.read(own, ledger.streams, wanted)).version, EVENTS + 4)
-      assert.deepStrictEqual(beside, [2])
+      assert.strictEqual((yield* readLongStream(deps, storage.readStreams, wanted)).version, EVENTS + 4)
+      assert.deepStrictEqual(outside, [2])
     }).pipe(Effect.scoped),
   )
 })
@@ -130,17 +134,17 @@ const Rebuilding = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.l
   Layer.provideMerge(Database.layerFresh),
 )
 
-layer(Rebuilding, { excludeTestServices: true })("a team that very many have left", (it) => {
-  it.effect("is changed without a word about them", () =>
+layer(Rebuilding, { excludeTestServices: true })("a team with very many former members", (it) => {
+  it.effect("is changed without writing their rows", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { commit } = yield* EventStore
       const account_id = id("AccountId")
       const ref = { account_id, stream_id: Team.STREAM_ID }
-      const everybody = Array.from({ length: 500 }, () => id("UserId"))
-      const [one, other] = everybody
+      const former = Array.from({ length: 500 }, () => id("UserId"))
+      const [one, other] = former
       assert(one !== undefined && other !== undefined)
-      const events = everybody.flatMap((user_id): ReadonlyArray<Team.Event> => {
+      const events = former.flatMap((user_id): ReadonlyArray<Team.Event> => {
         const email = `${user_id}@example.org` as Address
         return [
           { _tag: "MemberInvited", user_id, email, name: "", role: "viewer", at: NOW },
@@ -154,7 +158,7 @@ layer(Rebuilding, { excludeTestServices: true })("a team that very many have lef
         (found) => new Map(found.map(({ user_id, xmin }) => [user_id, xmin])),
       )
       const before = yield* rows
-      assert.strictEqual(before.size, everybody.length)
+      assert.strictEqual(before.size, former.length)
       for (const user_id of [one, other]) {
         const invitation = { user_id, email: `${user_id}@acme.test` as Address, name: "", role: "owner" as const }
         yield* commit(Team, ref, Team.invite(NOW, invitation))
@@ -162,7 +166,7 @@ layer(Rebuilding, { excludeTestServices: true })("a team that very many have lef
       yield* commit(Team, ref, Team.makeLink(NOW, one))
       const after = yield* rows
       assert.deepStrictEqual(
-        everybody.filter((user_id) => before.get(user_id) !== after.get(user_id)),
+        former.filter((user_id) => before.get(user_id) !== after.get(user_id)),
         [one, other],
       )
       assert.deepStrictEqual((yield* Rebuild.verify("members", { release: "test" })).differences, [])
@@ -170,23 +174,23 @@ layer(Rebuilding, { excludeTestServices: true })("a team that very many have lef
   )
 })
 
-/** A group on a log in memory that goes on only as far as it is told to, where long streams are read. */
-const held = (over: (ledger: Ledger) => Partial<Ledger> = () => ({})) =>
+/** A group commit on a log in memory, where a test can hold up the reads of long streams. */
+const held = (over: (storage: LogStorage) => Partial<LogStorage> = () => ({})) =>
   Effect.gen(function* () {
     const memory = MemoryLogStorage.make(readModels)
     const mayRead = yield* Latch.make(true)
-    const asked = yield* Latch.make()
-    const ledger: Ledger = {
+    const reading = yield* Latch.make()
+    const storage: LogStorage = {
       ...memory,
-      streams: (stretches) => Effect.andThen(asked.open, mayRead.whenOpen(memory.streams(stretches))),
+      readStreams: (ranges) => Effect.andThen(reading.open, mayRead.whenOpen(memory.readStreams(ranges))),
     }
-    const group = yield* GroupCommit.make({ ...rules(live), ledger: { ...ledger, ...over(ledger) } })
+    const group = yield* GroupCommit.make({ ...makeDeps(), storage: { ...storage, ...over(storage) } })
     const account_id = id("AccountId")
-    const { answer: domain_id } = yield* committed(group.submit(grown(account_id, MAX_HISTORY_IN_FLIGHT + 1)))
-    return { account_id, asked, change: change(account_id, domain_id), domain_id, group, mayRead, memory }
+    const { answer: domain_id } = yield* committed(group.submit(grown(account_id, MAX_STREAM_EVENTS_IN_BATCH + 1)))
+    return { account_id, reading, change: change(account_id, domain_id), domain_id, group, mayRead, memory }
   })
 
-/** So many more events of the stream that this one is of, by somebody who asks nobody. */
+/** A write of more events to the stream of an event, without a decision. */
 const appended = ({ version, ...last }: Stored, count: number): Write => ({
   touched: [],
   events: Array.from({ length: count }, (_, nth) => ({
@@ -202,21 +206,21 @@ const appended = ({ version, ...last }: Stored, count: number): Write => ({
 })
 
 describe("while a long stream is read", () => {
-  it.effect("nobody waits but who wants it", () =>
+  it.effect("only commits that need it wait", () =>
     Effect.gen(function* () {
-      const { account_id, asked, change, group, mayRead } = yield* held()
+      const { account_id, reading, change, group, mayRead } = yield* held()
       yield* mayRead.close
       const waiting = yield* Effect.forkChild(group.submit(change))
-      yield* asked.await
+      yield* reading.await
       for (const _ of [1, 2, 3]) yield* group.submit(send(account_id))
       assert.isUndefined(waiting.pollUnsafe())
       yield* mayRead.open
       const done = yield* committed(Fiber.join(waiting))
-      assert.strictEqual(done.answer[0], MAX_HISTORY_IN_FLIGHT + 2)
+      assert.strictEqual(done.answer[0], MAX_STREAM_EVENTS_IN_BATCH + 2)
     }).pipe(Effect.scoped),
   )
 
-  it.effect("twins still have one answer", () =>
+  it.effect("concurrent duplicates still get one answer", () =>
     Effect.gen(function* () {
       const { account_id, change, group, memory } = yield* held()
       const idempotency = {
@@ -226,18 +230,18 @@ describe("while a long stream is read", () => {
         fingerprint: "same",
         encode: ([version]: readonly [number, unknown]) => Uint8Array.of(version),
       }
-      const twins = yield* Effect.forEach([1, 2, 3], () => group.submit({ ...change, idempotency }), {
+      const answers = yield* Effect.forEach([1, 2, 3], () => group.submit({ ...change, idempotency }), {
         concurrency: "unbounded",
       })
-      assert.deepStrictEqual(twins.map(({ _tag }) => _tag).toSorted(), ["Committed", "Replayed", "Replayed"])
-      assert.lengthOf((yield* memory.feed({ after: 0n })).events, MAX_HISTORY_IN_FLIGHT + 2)
-      // An answer that is kept needs no history.
+      assert.deepStrictEqual(answers.map(({ _tag }) => _tag).toSorted(), ["Committed", "Replayed", "Replayed"])
+      assert.lengthOf((yield* memory.feed({ after: 0n })).events, MAX_STREAM_EVENTS_IN_BATCH + 2)
+      // A stored answer is found without reading the stream.
       const other = yield* Effect.flip(group.submit({ ...change, idempotency: { ...idempotency, fingerprint: "x" } }))
       assert.strictEqual(other._tag, "IdempotencyKeyReused")
     }).pipe(Effect.scoped),
   )
 
-  it.effect("a lease that passes on is lost", () =>
+  it.effect("a lost lease is refused", () =>
     Effect.gen(function* () {
       const { change, group } = yield* held()
       const lost = yield* Effect.flip(group.submit({ ...change, leases: [{ id: "row", token: "t" }] }))
@@ -245,14 +249,14 @@ describe("while a long stream is read", () => {
     }).pipe(Effect.scoped),
   )
 
-  it.effect("the end of the store is told to who waits for it", () =>
+  it.effect("the end of the store fails the waiting commits", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.scoped(
         Effect.gen(function* () {
-          const { asked, change, group, mayRead } = yield* held()
+          const { reading, change, group, mayRead } = yield* held()
           yield* mayRead.close
           const callers = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkDetach(group.submit(change)))
-          yield* asked.await
+          yield* reading.await
           return callers
         }),
       )
@@ -263,34 +267,34 @@ describe("while a long stream is read", () => {
     }).pipe(Effect.scoped),
   )
 
-  it.effect("trouble with the log is the flights' to deal with", () =>
+  it.effect("an error of the read is left to the batch", () =>
     Effect.gen(function* () {
       let failed = 0
-      const { change, group } = yield* held(({ streams }) => ({
-        streams: (stretches) =>
-          ++failed === 1 ? Effect.fail(new OutcomeUnknown({ cause: "away" })) : streams(stretches),
+      const { change, group } = yield* held(({ readStreams }) => ({
+        readStreams: (ranges) =>
+          ++failed === 1 ? Effect.fail(new OutcomeUnknown({ cause: "away" })) : readStreams(ranges),
       }))
-      assert.strictEqual((yield* committed(group.submit(change))).answer[0], MAX_HISTORY_IN_FLIGHT + 2)
+      assert.strictEqual((yield* committed(group.submit(change))).answer[0], MAX_STREAM_EVENTS_IN_BATCH + 2)
       assert.isAbove(failed, 1)
     }).pipe(Effect.scoped),
   )
 
-  it.effect("and it grows too long again each time, it is read in a flight in the end", () =>
+  it.effect("and grows too long again each time, it is read in a batch in the end", () =>
     Effect.gen(function* () {
       let outgrown = 0
-      const { change, group } = yield* held(({ streams, transaction }) => ({
-        streams: (stretches) =>
-          Effect.tap(streams(stretches), (found) => {
+      const { change, group } = yield* held(({ readStreams, transaction }) => ({
+        readStreams: (ranges) =>
+          Effect.tap(readStreams(ranges), (found) => {
             const last = [...found.values()][0]?.at(-1)
             if (last === undefined) return Effect.void
             outgrown++
-            const more = appended(last, MAX_HISTORY_IN_FLIGHT + 1)
+            const more = appended(last, MAX_STREAM_EVENTS_IN_BATCH + 1)
             return transaction({ accounts: [], alone: false }, (page) => page.write(more))
           }),
       }))
       const { answer } = yield* committed(group.submit(change))
-      assert.strictEqual(outgrown, MAX_TIMES_ASIDE)
-      assert.strictEqual(answer[0], (MAX_TIMES_ASIDE + 1) * (MAX_HISTORY_IN_FLIGHT + 1) + 1)
+      assert.strictEqual(outgrown, MAX_DEFERRALS)
+      assert.strictEqual(answer[0], (MAX_DEFERRALS + 1) * (MAX_STREAM_EVENTS_IN_BATCH + 1) + 1)
     }).pipe(Effect.scoped),
   )
 })

@@ -3,28 +3,29 @@ import type * as DomainName from "@waybill/domain/domain/DomainName"
 import type * as Id from "@waybill/domain/values/Id"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import type * as Scope from "@waybill/domain/account/Scope"
-import { Cause, Clock, Context, Deferred, Effect, Exit, Layer, Option, Queue } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer } from "effect"
 import type { SqlError } from "effect/sql"
-import { type Asked, type Judged, statement } from "./AdmissionStatement.ts"
+import { type RequestGroup, type GroupRow, statement } from "./AdmissionStatement.ts"
+import * as Batcher from "../postgres/Batcher.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import { KeyUses } from "./KeyUses.ts"
 import * as RateWindows from "./RateWindows.ts"
 import * as Span from "../postgres/Span.ts"
 
-/** Requests that one statement admits at most. */
-export const MAX_REQUESTS_IN_STATEMENT = 256
-/** Statements under way at once: while one waits for a hot window, the next is already being filled. */
-export const STATEMENTS_IN_FLIGHT = 2
-/** Requests that wait beyond this make their callers wait to be let in. */
+/** Maximum number of requests that one statement admits. */
+export const MAX_REQUESTS_PER_STATEMENT = 256
+/** Number of statements under way at once: while one waits for a contended window, the next one is sent. */
+export const CONCURRENT_STATEMENTS = 2
+/** Maximum number of waiting requests; more callers wait until a place is free. */
 export const MAX_REQUESTS_WAITING = 10_000
-/** How often a statement is sent again when the connection was lost. What it had counted may then count twice. */
+/** How often a statement is sent again after its connection was lost. Its requests may then be counted twice. */
 export const MAX_RETRIES = 3
 
 export interface Request {
-  /** SHA-256 of the key that was sent, in hexadecimal; `null` when none was, or none that can be a key. */
+  /** SHA-256 of the API key in hexadecimal; `null` when the request has none, or one that cannot be a key. */
   readonly tokenHash: string | null
   readonly bucket: RateLimit.Bucket
-  /** The client's address, as seen behind trusted proxies. */
+  /** Address of the client, behind trusted proxies. */
   readonly address: string
 }
 
@@ -32,11 +33,11 @@ export interface Key {
   readonly id: Id.ApiKeyId
   readonly account_id: Id.AccountId
   readonly scopes: ReadonlyArray<Scope.Scope>
-  /** The one domain it may send from. */
+  /** The only domain that the key may send from; null for all. */
   readonly domain: DomainName.DomainName | null
 }
 
-/** Every verdict says where the window stands, for every answer says it (contract §1). */
+/** The decision on a request, with the state of its rate window, which every response reports (contract §1). */
 export type Verdict = Admitted | Unauthorized | RateLimited
 export interface Admitted {
   readonly _tag: "Admitted"
@@ -45,7 +46,7 @@ export interface Admitted {
 }
 export interface Unauthorized {
   readonly _tag: "Unauthorized"
-  readonly reason: "missing" | Exclude<Judged["verdict"], "valid">
+  readonly reason: "missing" | Exclude<GroupRow["verdict"], "valid">
   readonly standing: RateLimit.Standing
 }
 export interface RateLimited {
@@ -57,9 +58,9 @@ export interface RateLimited {
 }
 
 /**
- * Who may come in: the key, its expiry, its revocation, its addresses and the rate window, in one statement for all
- * requests that wait when it is sent. Nothing about a key is ever remembered: a request never joins a statement that
- * is already on its way, so the statement's snapshot holds every revocation that was answered before the request came.
+ * Admits requests: one statement checks the key, its expiry, revocation and addresses and counts the rate window, for all
+ * requests that wait when it is sent. Nothing about a key is cached, and a request never joins a statement that was sent
+ * before it came, so every revocation that was confirmed before the request is in the statement's snapshot.
  */
 export class Admission extends Context.Service<
   Admission,
@@ -70,16 +71,20 @@ export class Admission extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const uses = yield* KeyUses
-      const spent = RateWindows.spentWindows()
-      const queue = yield* Queue.bounded<Entry>(MAX_REQUESTS_WAITING)
+      const exhausted = RateWindows.exhaustedWindows()
+      const requests = yield* Batcher.make<Verdict, never, PendingRequest>(
+        { capacity: MAX_REQUESTS_WAITING, maxItems: () => MAX_REQUESTS_PER_STATEMENT },
+        closed,
+      )
+      yield* Effect.addFinalizer(() => requests.close)
       yield* Effect.forEach(
-        Array.from({ length: STATEMENTS_IN_FLIGHT }),
-        // A connection each, or the one that waits would hold up the next.
+        Array.from({ length: CONCURRENT_STATEMENTS }),
+        // Each has a connection of its own, because a statement that waits would hold up the next one.
         Effect.fnUntraced(function* () {
-          const line = yield* PipelinedConnection.make(sql, PipelinedConnection.BY_KEY)
-          const gate: Gate = { ask: (asked) => line.alone(statement(sql, asked)), uses, spent }
-          const flight = Effect.flatMap(take(queue), (entries) => fly(gate, entries))
-          yield* Effect.forkScoped(Effect.forever(flight), { startImmediately: true })
+          const connection = yield* PipelinedConnection.make(sql, PipelinedConnection.BY_KEY)
+          const deps: Deps = { query: (groups) => connection.run(statement(sql, groups)), uses, exhausted }
+          const admitBatch = Effect.flatMap(requests.take, (batch) => admitAll(deps, batch))
+          yield* Effect.forkScoped(Effect.forever(admitBatch), { startImmediately: true })
         }),
         { discard: true },
       )
@@ -90,14 +95,11 @@ export class Admission extends Context.Service<
               const address = RateWindows.clientAddress(request.address)
               if (request.tokenHash === null) {
                 const nanos = fiber.getRef(Clock.Clock).monotonicTimeNanosUnsafe()
-                const refused = refuseKnown(spent.get(address.bucket), request, nanos)
+                const refused = refuseExhausted(exhausted.get(address.bucket), request, nanos)
                 if (refused !== undefined) return Effect.succeed(refused)
               }
-              const name = `${request.tokenHash} ${request.bucket} ${address.text}`
-              return Effect.callback((resume) => {
-                const entry: Entry = { name, request, address, done: resume }
-                if (!Queue.offerUnsafe(queue, entry)) resume(letIn(queue, entry))
-              })
+              const groupKey = `${request.tokenHash} ${request.bucket} ${address.text}`
+              return requests.submit((complete) => ({ groupKey, request, address, complete }))
             }),
             "Admission.admit",
           ),
@@ -106,118 +108,100 @@ export class Admission extends Context.Service<
   )
 }
 
-/** Too many wait, so who comes now waits to be among them. */
-const letIn = Effect.fnUntraced(function* (queue: Queue.Queue<Entry>, entry: Entry) {
-  const done = Deferred.makeUnsafe<Verdict>()
-  yield* Queue.offer(queue, { ...entry, done: (verdict) => Deferred.doneUnsafe(done, verdict) })
-  return yield* Deferred.await(done)
-})
+const closed = Exit.die(new Error("admission is closed"))
 
-interface Entry {
-  /** The same for requests that are alike to the statement. */
-  readonly name: string
+interface PendingRequest {
+  /** Equal for requests that are one row of the statement. */
+  readonly groupKey: string
   readonly request: Request
   readonly address: RateWindows.ClientAddress
-  readonly done: (verdict: Exit.Exit<Verdict>) => void
+  readonly complete: (verdict: Exit.Exit<Verdict>) => void
 }
 
-interface Gate {
-  readonly ask: (asked: ReadonlyArray<Asked>) => Effect.Effect<ReadonlyArray<Judged>, SqlError.SqlError>
+interface Deps {
+  readonly query: (groups: ReadonlyArray<RequestGroup>) => Effect.Effect<ReadonlyArray<GroupRow>, SqlError.SqlError>
   readonly uses: KeyUses["Service"]
-  readonly spent: RateWindows.SpentWindows
+  readonly exhausted: RateWindows.ExhaustedWindows
 }
 
-const take = (queue: Queue.Dequeue<Entry>) =>
-  Effect.gen(function* () {
-    const entries: Array<Entry> = [yield* Queue.take(queue)]
-    while (entries.length < MAX_REQUESTS_IN_STATEMENT) {
-      const next = yield* Queue.poll(queue)
-      if (Option.isNone(next)) break
-      entries.push(next.value)
-    }
-    return entries
-  })
-
-const fly = (gate: Gate, entries: ReadonlyArray<Entry>): Effect.Effect<void> =>
-  judge(gate, entries).pipe(
+const admitAll = (deps: Deps, batch: ReadonlyArray<PendingRequest>): Effect.Effect<void> =>
+  decideAll(deps, batch).pipe(
     Effect.retry({ while: (error) => error.isRetryable, times: MAX_RETRIES }),
     Effect.onExit((exit) =>
       Effect.sync(() => {
-        if (Exit.isSuccess(exit)) return
-        const defect = Cause.squash(exit.cause)
-        for (const { done } of entries) done(Exit.die(defect))
+        if (Exit.isFailure(exit)) Batcher.completeAll(batch, Exit.die(Cause.squash(exit.cause)))
       }),
     ),
     Effect.ignoreCause,
   )
 
-const judge = Effect.fnUntraced(function* (gate: Gate, entries: ReadonlyArray<Entry>) {
-  const alike = new Map<string, Array<Entry>>()
-  for (const entry of entries) {
-    const siblings = alike.get(entry.name)
-    if (siblings === undefined) alike.set(entry.name, [entry])
-    else siblings.push(entry)
-  }
-  const asked = [...alike.values()].map((siblings) => askedOf(gate.spent, siblings))
+const decideAll = Effect.fnUntraced(function* (deps: Deps, batch: ReadonlyArray<PendingRequest>) {
+  const byKey = Map.groupBy(batch, ({ groupKey }) => groupKey)
+  const groups = [...byKey.values()].map((requests) => groupOf(deps.exhausted, requests))
   const sent_nanos = yield* Clock.monotonicTimeNanos
-  const rows = yield* gate.ask(asked)
-  const rowByName = new Map([...alike.keys()].map((name, i) => [name, rows[i]]))
+  const rows = yield* deps.query(groups)
+  const rowByKey = new Map([...byKey.keys()].map((groupKey, i) => [groupKey, rows[i]]))
 
-  // How many each window held before these.
-  const places = new Map<string, number>()
+  // Number of requests that each window had counted before this batch.
+  const counts = new Map<string, number>()
   for (const [i, row] of rows.entries()) {
-    const counted = row.total === null ? 0 : (asked[i]?.requests ?? 0)
-    places.set(row.window_name, (places.get(row.window_name) ?? row.total ?? row.limit_count) - counted)
-    remember(gate.spent, asked[i], row, sent_nanos)
+    const counted = row.total === null ? 0 : (groups[i]?.requests ?? 0)
+    counts.set(row.window_name, (counts.get(row.window_name) ?? row.total ?? row.limit_count) - counted)
+    rememberIfExhausted(deps.exhausted, groups[i], row, sent_nanos)
   }
-  for (const { done, name, request } of entries) {
-    const row = rowByName.get(name)
-    if (row === undefined) return yield* Effect.die(new Error("the statement did not answer for every request"))
-    // Requests of one window take their places in the order in which they came.
-    const place = (places.get(row.window_name) ?? 0) + 1
-    places.set(row.window_name, place)
-    const verdict = verdictOf(request, row, place)
-    if (verdict._tag === "Admitted") gate.uses.note(verdict.key.account_id, verdict.key.id, row.now_ms)
-    done(Exit.succeed(verdict))
+  for (const { complete, groupKey, request } of batch) {
+    const row = rowByKey.get(groupKey)
+    if (row === undefined) return yield* Effect.die(new Error("the statement returned too few rows"))
+    // Requests of one window are counted in the order of their arrival.
+    const count = (counts.get(row.window_name) ?? 0) + 1
+    counts.set(row.window_name, count)
+    const verdict = verdictOf(request, row, count)
+    if (verdict._tag === "Admitted") deps.uses.note(verdict.key.account_id, verdict.key.id, row.now_ms)
+    complete(Exit.succeed(verdict))
   }
 })
 
-const spentKeyName = (hash: string | null, bucket: RateLimit.Bucket): string => `${hash}/${bucket}`
+const keyWindow = (hash: string | null, bucket: RateLimit.Bucket): string => `${hash}/${bucket}`
 
-const askedOf = (spent: RateWindows.SpentWindows, siblings: ReadonlyArray<Entry>): Asked => {
-  const { address, request } = siblings[0] as Entry
+const groupOf = (exhausted: RateWindows.ExhaustedWindows, requests: ReadonlyArray<PendingRequest>): RequestGroup => {
+  const { address, request } = requests[0] as PendingRequest
   return {
     hash: request.tokenHash,
     bucket: request.bucket,
     address: address.text,
-    anonymous: address.bucket,
-    requests: siblings.length,
-    spentKey: spent.get(spentKeyName(request.tokenHash, request.bucket)),
-    spentAnonymous: spent.get(address.bucket),
+    anonymousWindow: address.bucket,
+    requests: requests.length,
+    exhaustedKey: exhausted.get(keyWindow(request.tokenHash, request.bucket)),
+    exhaustedAnonymous: exhausted.get(address.bucket),
   }
 }
 
-const remember = (spent: RateWindows.SpentWindows, asked: Asked | undefined, row: Judged, sent_nanos: bigint): void => {
-  if (asked === undefined || row.total === null || row.total < row.limit_count) return
-  // Reckoned from when the statement was sent: by this clock it never lasts longer than by the database's.
+const rememberIfExhausted = (
+  exhausted: RateWindows.ExhaustedWindows,
+  group: RequestGroup | undefined,
+  row: GroupRow,
+  sent_nanos: bigint,
+): void => {
+  if (group === undefined || row.total === null || row.total < row.limit_count) return
+  // Measured from when the statement was sent, so that the window never ends later here than on the database's clock.
   const left_ms = RateLimit.windowEnd(row.now_ms) - row.now_ms
-  spent.remember(row.verdict === "valid" ? spentKeyName(asked.hash, asked.bucket) : asked.anonymous, {
+  exhausted.remember(row.verdict === "valid" ? keyWindow(group.hash, group.bucket) : group.anonymousWindow, {
     window_ms: RateLimit.windowStart(row.now_ms),
     limit: row.limit_count,
     ends_nanos: sent_nanos + BigInt(left_ms) * 1_000_000n,
   })
 }
 
-const verdictOf = (request: Request, row: Judged, place: number): Verdict => {
-  const standing = RateLimit.standing(row.limit_count, place, row.now_ms)
+const verdictOf = (request: Request, row: GroupRow, count: number): Verdict => {
+  const standing = RateLimit.standing(row.limit_count, count, row.now_ms)
   const key = row.verdict === "valid" ? keyOf(row) : null
-  if (place > row.limit_count) return rateLimited(key, request.bucket, row.limit_count, row.now_ms)
+  if (count > row.limit_count) return rateLimited(key, request.bucket, row.limit_count, row.now_ms)
   if (key !== null) return { _tag: "Admitted", key, standing }
   const reason = row.verdict === "valid" || request.tokenHash === null ? "missing" : row.verdict
   return { _tag: "Unauthorized", reason, standing }
 }
 
-const keyOf = (row: Judged): Key => ({
+const keyOf = (row: GroupRow): Key => ({
   id: row.key_id as Id.ApiKeyId,
   account_id: row.account_id as Id.AccountId,
   scopes: row.scopes as ReadonlyArray<Scope.Scope>,
@@ -231,14 +215,14 @@ const rateLimited = (key: Key | null, bucket: RateLimit.Bucket, limit: number, n
   refusal: new RateLimit.RequestRateExceeded({ bucket, limit, retry_after_s: RateLimit.retryAfterSeconds(now_ms) }),
 })
 
-/** Without a key there is nothing to look up: a client known to be over its limit costs the database nothing. */
-const refuseKnown = (
-  spent: RateWindows.Spent | undefined,
+/** Refuses a request without a key whose address is known to be over its limit, without a query. */
+const refuseExhausted = (
+  window: RateWindows.ExhaustedWindow | undefined,
   { bucket }: Request,
   nanos: bigint,
 ): RateLimited | undefined => {
-  if (spent === undefined || nanos >= spent.ends_nanos) return undefined
-  const end_ms = RateLimit.windowEnd(spent.window_ms)
-  const now_ms = Math.min(Math.floor(end_ms - Number(spent.ends_nanos - nanos) / 1e6), end_ms - 1)
-  return rateLimited(null, bucket, spent.limit, now_ms)
+  if (window === undefined || nanos >= window.ends_nanos) return undefined
+  const end_ms = RateLimit.windowEnd(window.window_ms)
+  const now_ms = Math.min(Math.floor(end_ms - Number(window.ends_nanos - nanos) / 1e6), end_ms - 1)
+  return rateLimited(null, bucket, window.limit, now_ms)
 }

@@ -1,21 +1,22 @@
 import { PgClient } from "@effect/sql-pg"
+import { LruCache } from "@waybill/domain/values/LruCache"
 import * as Network from "@waybill/domain/values/Network"
 import { Effect } from "effect"
 
-/** Windows known to be exhausted that a process remembers; beyond it they are counted again, which is only slower. */
-export const MAX_SPENT_REMEMBERED = 10_000
-/** Windows that have ended are kept this long for whoever looks into a complaint. */
+/** Maximum number of exhausted windows that a process remembers; others are counted again, which is only slower. */
+export const MAX_EXHAUSTED_REMEMBERED = 10_000
+/** How long a window is kept after its end, to look into a complaint. */
 export const KEPT_AFTER_END = "5 minutes"
 const V6_NETWORK_BYTES = 8
 
 export interface ClientAddress {
-  /** As Postgres reads it, or `null` for what is no address. */
+  /** The address as Postgres reads it; `null` for text that is not an address. */
   readonly text: string | null
-  /** Who is counted without a valid key: of IPv6 the /64, which is what one customer of a provider has to itself. */
+  /** Window of requests without a valid key: one for each IPv4 address and each IPv6 /64, the network of one customer. */
   readonly bucket: string
 }
 
-/** IPv4 in its mapped form is IPv4; an interface's name behind a link-local address is dropped. */
+/** Reads the address of a client. An IPv4-mapped address becomes IPv4, and a zone such as `%eth0` is dropped. */
 export const clientAddress = (address: string): ClientAddress => {
   const ip = Network.parseIp(address.split("%")[0] ?? "")
   if (ip === undefined) return { text: null, bucket: "ip/unknown" }
@@ -24,44 +25,45 @@ export const clientAddress = (address: string): ClientAddress => {
   return { text: groups.join(":"), bucket: `ip/${groups.slice(0, V6_NETWORK_BYTES / 2).join(":")}::/64` }
 }
 
-/** An exhausted window: which, under what limit, and when it ends by this process's own steady clock. */
-export interface Spent {
+/** A window that has reached its limit. */
+export interface ExhaustedWindow {
   readonly window_ms: number
   readonly limit: number
+  /** End of the window on this process's steady clock. */
   readonly ends_nanos: bigint
 }
 
 /**
- * Windows that this process has seen exhausted. Whether they still are is never decided by it alone where a key is
- * involved: the statement compares with its own clock and with the limit of that moment, and only leaves the counting.
+ * Windows that this process has seen exhausted. For a request with a key they only save the counting: the statement
+ * compares them with its own clock and with the key's current limit.
  */
-export interface SpentWindows {
-  readonly get: (name: string) => Spent | undefined
-  readonly remember: (name: string, spent: Spent) => void
+export interface ExhaustedWindows {
+  readonly get: (name: string) => ExhaustedWindow | undefined
+  readonly remember: (name: string, window: ExhaustedWindow) => void
 }
 
-export const spentWindows = (): SpentWindows => {
-  const known = new Map<string, Spent>()
+export const exhaustedWindows = (): ExhaustedWindows => {
+  const windows = new LruCache<string, ExhaustedWindow>({ maxEntries: MAX_EXHAUSTED_REMEMBERED })
   let newest = 0
   return {
-    get: (name) => known.get(name),
-    remember: (name, spent) => {
-      if (spent.window_ms > newest) {
-        newest = spent.window_ms
-        known.clear()
+    get: (name) => windows.get(name),
+    remember: (name, window) => {
+      if (window.window_ms > newest) {
+        newest = window.window_ms
+        windows.clear()
       }
-      if (spent.window_ms === newest && (known.size < MAX_SPENT_REMEMBERED || known.has(name))) known.set(name, spent)
+      if (window.window_ms === newest) windows.set(name, window)
     },
   }
 }
 
-/** For cron: the table holds about one row a client and minute otherwise. */
+/** Removes ended windows and returns their number; without it the table gains a row for each client and minute. */
 export const sweep = Effect.fn("RateWindows.sweep")(function* () {
   const sql = yield* PgClient.PgClient
-  const gone = yield* Effect.orDie(sql<{ readonly n: number }>`
-    WITH gone AS (
+  const removed = yield* Effect.orDie(sql<{ readonly n: number }>`
+    WITH removed AS (
       DELETE FROM rate_windows
       WHERE window_start < statement_timestamp() - interval '1 minute' - ${KEPT_AFTER_END}::interval RETURNING 1
-    ) SELECT count(*)::int AS n FROM gone`)
-  return gone[0]?.n ?? 0
+    ) SELECT count(*)::int AS n FROM removed`)
+  return removed[0]?.n ?? 0
 })

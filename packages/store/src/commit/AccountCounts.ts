@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 
-/** Of what an account may have so many and no more. */
-export type Tallied = "api_key" | "domain" | "webhook"
+/** Kinds of objects of which a plan limits the number in an account. */
+export type CountedKind = "api_key" | "domain" | "webhook"
 
-export const counted = (sql: PgClient.PgClient, account_id: string, what: Tallied, now: string) => {
-  switch (what) {
+export const countQuery = (sql: PgClient.PgClient, account_id: string, kind: CountedKind, now: string) => {
+  switch (kind) {
     case "api_key":
       return sql`SELECT count(*)::int AS count FROM api_keys WHERE account_id = ${account_id} AND revoked_at IS NULL
         AND (expires_at IS NULL OR expires_at > ${now}::timestamptz)`
@@ -16,11 +16,11 @@ export const counted = (sql: PgClient.PgClient, account_id: string, what: Tallie
   }
 }
 
-/** How many there are at the moment. What is decided by it asks again in its commit. */
-export const count = Effect.fn("Tally.count")(function* (account_id: string, what: Tallied, now: string) {
+/** Counts outside a commit. A decision by a count requests it again as a need of its commit, where it cannot change. */
+export const count = Effect.fn("AccountCounts.count")(function* (account_id: string, kind: CountedKind, now: string) {
   const sql = yield* PgClient.PgClient
   const [row] = yield* Effect.orDie(
-    sql<{ readonly count: number }>`SELECT count FROM (${counted(sql, account_id, what, now)}) AS c`,
+    sql<{ readonly count: number }>`SELECT count FROM (${countQuery(sql, account_id, kind, now)}) AS c`,
   )
   return row?.count ?? 0
 })

@@ -3,24 +3,25 @@ import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { AccountFact, DomainFact, Facts, LeaseFact, Needs, StreamRef, SubscriptionFact } from "./LogStorage.ts"
 import * as Outbox from "../outbox/Outbox.ts"
-import { counted, type Tallied } from "./AccountCounts.ts"
+import { countQuery, type CountedKind } from "./AccountCounts.ts"
 
 type AccountNeeds = Needs & { readonly account_id: StreamRef["account_id"] }
 
-type Found =
+/** One row of the statement: a fact and its kind. */
+type FactRow =
   | { readonly kind: "subscription"; readonly fact: SubscriptionFact }
-  | { readonly kind: "domain"; readonly fact: DomainFact & Own }
-  | { readonly kind: "suppression"; readonly fact: Own & { readonly address: string; readonly reason: string } }
+  | { readonly kind: "domain"; readonly fact: DomainFact & OfAccount }
+  | { readonly kind: "suppression"; readonly fact: OfAccount & { readonly address: string; readonly reason: string } }
   | { readonly kind: "lease"; readonly fact: LeaseFact }
-  | { readonly kind: "account"; readonly fact: AccountFact & Own }
-  | { readonly kind: "tally"; readonly fact: Own & { readonly what: Tallied; readonly count: number } }
-  | { readonly kind: "usage"; readonly fact: Own & { readonly month: string; readonly accepted: number } }
-interface Own {
+  | { readonly kind: "account"; readonly fact: AccountFact & OfAccount }
+  | { readonly kind: "count"; readonly fact: OfAccount & { readonly counted: CountedKind; readonly count: number } }
+  | { readonly kind: "usage"; readonly fact: OfAccount & { readonly month: string; readonly accepted: number } }
+interface OfAccount {
   readonly account_id: string
 }
 
-/** All that the decisions of a flight want to know, in one statement: a flight waits for few answers, not for many. */
-export const load = Effect.fnUntraced(function* (
+/** Reads the needs of all commits of a batch in one statement, so that the batch waits for one answer instead of many. */
+export const readFacts = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   needs: ReadonlyArray<AccountNeeds>,
   now: string,
@@ -30,7 +31,7 @@ export const load = Effect.fnUntraced(function* (
   const addresses = pairs(needs, (need) => need.addresses ?? [])
   const months = pairs(needs, (need) => (need.month === undefined ? [] : [need.month]))
   const leases = [...new Set(needs.flatMap((need) => need.outbox ?? []))]
-  const part = (kind: Found["kind"], query: Fragment) =>
+  const part = (kind: FactRow["kind"], query: Fragment) =>
     sql`SELECT ${sql.literal(`'${kind}'`)} AS kind, to_jsonb(f) AS fact FROM (${query}) AS f`
   const parts = [
     part(
@@ -44,9 +45,12 @@ export const load = Effect.fnUntraced(function* (
   if (addresses.names.length > 0) parts.push(part("suppression", suppressionsOf(sql, addresses)))
   for (const { account_id, tally } of needs) {
     if (tally === undefined) continue
-    const count = counted(sql, account_id, tally, now)
+    const count = countQuery(sql, account_id, tally, now)
     parts.push(
-      part("tally", sql`SELECT ${account_id}::text AS account_id, ${tally}::text AS what, count FROM (${count}) AS c`),
+      part(
+        "count",
+        sql`SELECT ${account_id}::text AS account_id, ${tally}::text AS counted, count FROM (${count}) AS c`,
+      ),
     )
   }
   if (leases.length > 0) parts.push(part("lease", Outbox.hold(sql, leases)))
@@ -56,9 +60,9 @@ export const load = Effect.fnUntraced(function* (
       part("usage", sql`SELECT * FROM used`),
     )
   }
-  const found = yield* sql<Found>`${months.names.length === 0 ? sql.literal("") : usageOf(sql, months)}
+  const rows = yield* sql<FactRow>`${months.names.length === 0 ? sql.literal("") : usageOf(sql, months)}
     ${parts.reduce((all, next) => sql`${all} UNION ALL ${next}`)}`
-  return factsOf(found)
+  return factsOf(rows)
 })
 
 interface Pairs {
@@ -93,8 +97,8 @@ const suppressionsOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => s
   JOIN suppressions s USING (account_id, address) WHERE s.active`
 
 /**
- * The count is exact because nobody else adds to it until this flight has landed. In the order of the key, so that two
- * flights never wait for each other in a ring.
+ * Locks the accounts' usage of a month until the batch is committed, so that the number stays exact. The rows are locked in
+ * the order of the key, so that two batches cannot deadlock.
  */
 const usageOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
   WITH used AS (
@@ -105,15 +109,15 @@ const usageOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
     RETURNING account_id, month, accepted
   )`
 
-const factsOf = (found: ReadonlyArray<Found>): Facts => {
+const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
   const accounts = new Map<string, AccountFact>()
   const domains = new Map<string, DomainFact>()
   const reasons = new Map<string, string>()
   const leases = new Map<string, LeaseFact>()
   const used = new Map<string, number>()
-  const tallies = new Map<string, number>()
+  const counts = new Map<string, number>()
   const subscriptions: Array<SubscriptionFact> = []
-  for (const { fact, kind } of found) {
+  for (const { fact, kind } of rows) {
     switch (kind) {
       case "subscription":
         subscriptions.push(fact)
@@ -130,8 +134,8 @@ const factsOf = (found: ReadonlyArray<Found>): Facts => {
       case "account":
         accounts.set(fact.account_id, fact)
         break
-      case "tally":
-        tallies.set(`${fact.account_id} ${fact.what}`, fact.count)
+      case "count":
+        counts.set(`${fact.account_id} ${fact.counted}`, fact.count)
         break
       case "usage":
         used.set(`${fact.account_id} ${fact.month}`, fact.accepted)
@@ -144,7 +148,7 @@ const factsOf = (found: ReadonlyArray<Found>): Facts => {
     suppression: (account, address) => reasons.get(`${account} ${address}`),
     used: (account, month) => used.get(`${account} ${month}`) ?? 0,
     outbox: (id) => leases.get(id),
-    tally: (account, what) => tallies.get(`${account} ${what}`) ?? 0,
+    tally: (account, kind) => counts.get(`${account} ${kind}`) ?? 0,
     subscriptions: (account) => subscriptions.filter((row) => row.account_id === account),
   }
 }

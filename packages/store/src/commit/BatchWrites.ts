@@ -1,18 +1,15 @@
 import type { AccountId } from "@waybill/domain/values/Id"
-import type { Entry, Rules } from "./CommitBatch.ts"
-import type { Folded } from "../streams/StreamState.ts"
-import { type ContentRow, type Facts, type KeptAnswer, refKey, type StreamRef, type Touched } from "./LogStorage.ts"
+import type { StoredAnswer } from "../idempotency/Claim.ts"
+import type { StreamState } from "../streams/StreamState.ts"
+import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
+import { type ContentRow, type Facts, refKey, type StreamRef, type Touched } from "./LogStorage.ts"
 import { type AnyAggregate, type AnyEvent, encode, type Recorded, type Stored } from "./RecordedEvents.ts"
-import type { Append, Decision, View } from "./Commit.ts"
 
-/** An idempotency key is kept this long (contract §3). */
-export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1000
-
-/** When a flight is decided, as each of its rows says it. */
-export interface Moment {
+/** Times that all rows of a batch share. */
+export interface BatchTime {
   readonly now: string
   readonly nowMillis: number
-  /** Until when the answers to idempotency keys are kept. */
+  /** When the answers to the idempotency keys of the batch expire. */
   readonly expires_at: string
 }
 
@@ -29,7 +26,7 @@ interface Usage {
   delta: number
 }
 
-/** What one unit does to one stream, before it is entered. */
+/** What one commit does to one stream, before it is added to the batch. */
 interface Continuation {
   readonly stream: Stream
   readonly recorded: Array<Recorded>
@@ -37,37 +34,41 @@ interface Continuation {
 }
 
 /**
- * What a flight carries: every stream as the units before left it, and all that is to be written. A unit is entered
- * whole or not at all, also when a fold throws on its third event: the others travel on.
+ * Everything that a batch is going to write, and the streams as its commits so far leave them. A commit is added as a
+ * whole or not at all, also when a fold throws on its third event, so the other commits of the batch are not affected.
  */
-export class Manifest {
+export class BatchWrites {
   readonly events: Array<Stored> = []
   readonly content: Array<ContentRow> = []
+  /** Ids of outbox rows whose lease ends. */
   readonly released: Array<string> = []
-  readonly answers = new Map<string, KeptAnswer>()
+  /** Answers to store, by claim key. */
+  readonly answers = new Map<string, StoredAnswer>()
   readonly #streams = new Map<string, Stream>()
   readonly #usage = new Map<string, Usage>()
-  readonly #rules: Rules
-  readonly #loaded: ReadonlyMap<string, Folded>
+  readonly #deps: CommitDeps
+  readonly #loaded: ReadonlyMap<string, StreamState>
   readonly #facts: Facts
-  readonly #moment: Moment
+  readonly #time: BatchTime
 
-  constructor(rules: Rules, loaded: ReadonlyMap<string, Folded>, facts: Facts, moment: Moment) {
-    this.#rules = rules
+  constructor(deps: CommitDeps, loaded: ReadonlyMap<string, StreamState>, facts: Facts, time: BatchTime) {
+    this.#deps = deps
     this.#loaded = loaded
-    this.#moment = moment
+    this.#time = time
     this.#facts = {
       ...facts,
       used: (account, month) => facts.used(account, month) + (this.#usage.get(`${account} ${month}`)?.delta ?? 0),
     }
   }
 
+  /** Streams to which events were added. */
   get touched(): ReadonlyArray<Touched> {
     return [...this.#streams.values()].filter((stream) => stream.added.length > 0)
   }
 
+  /** Changes of the accounts' monthly usage. */
   get usage(): ReadonlyArray<Usage> {
-    return [...this.#usage.values()].filter((entry) => entry.delta !== 0)
+    return [...this.#usage.values()].filter(({ delta }) => delta !== 0)
   }
 
   view(account_id: AccountId): View {
@@ -78,18 +79,18 @@ export class Manifest {
         return (this.#streams.get(key) ?? this.#loaded.get(key))?.version ?? 0
       },
       facts: this.#facts,
-      now: this.#moment.now,
+      now: this.#time.now,
     }
   }
 
-  /** Answers with the rows of the unit's events. Whatever can throw does so before anything is entered. */
-  enter(entry: Entry, decision: Decision<unknown>, claim: string | undefined): ReadonlyArray<Stored> {
-    const { idempotency, leases } = entry.unit
+  /** Adds a decided commit and returns the rows of its events. Everything that can throw runs before the first change. */
+  add(pending: PendingCommit, decision: Decision<unknown>, claimKey: string | undefined): ReadonlyArray<Stored> {
+    const { idempotency, leases } = pending.commit
     const answer = idempotency?.encode(decision.answer)
     const continuations = new Map<string, Continuation>()
     const rows: Array<Stored> = []
-    const used: Array<Usage> = []
-    for (const append of decision.append) this.#continue(entry, append, continuations, rows, used)
+    const usage: Array<Usage> = []
+    for (const append of decision.append) this.#continue(pending, append, continuations, rows, usage)
 
     for (const { recorded, state, stream } of continuations.values()) {
       stream.added.push(...recorded)
@@ -97,64 +98,64 @@ export class Manifest {
       stream.version += recorded.length
     }
     this.events.push(...rows)
-    this.#count(used)
+    this.#addUsage(usage)
     this.content.push(...(decision.content ?? []))
     for (const { id } of leases ?? []) this.released.push(id)
-    if (idempotency !== undefined && claim !== undefined && answer !== undefined) {
+    if (idempotency !== undefined && claimKey !== undefined && answer !== undefined) {
       const { account_id, fingerprint, key, route } = idempotency
-      const { expires_at } = this.#moment
-      this.answers.set(claim, { account_id, route, key, fingerprint, answer, expires_at })
+      const { expires_at } = this.#time
+      this.answers.set(claimKey, { account_id, route, key, fingerprint, answer, expires_at })
     }
     return rows
   }
 
   #continue(
-    { provenance, unit: { account_id } }: Entry,
+    { commit: { account_id }, provenance }: PendingCommit,
     { aggregate, events, id }: Append,
     continuations: Map<string, Continuation>,
     rows: Array<Stored>,
-    used: Array<Usage>,
+    usage: Array<Usage>,
   ): void {
-    const { now, nowMillis } = this.#moment
+    const { now, nowMillis } = this.#time
     const stream = this.#stream(account_id, aggregate, id)
     const continuation = continuations.get(id) ?? { stream, recorded: [], state: stream.state }
     continuations.set(id, continuation)
     for (const event of events) {
-      const place = {
-        // The log gives the position when the row is written; no fold may depend on it.
+      const envelope = {
+        // Postgres assigns the position when it writes the row, so no fold may depend on it.
         position: 0n,
-        event_id: this.#rules.nextEventId(nowMillis),
+        event_id: this.#deps.nextEventId(nowMillis),
         account_id,
         stream_id: id,
         stream: aggregate.stream,
         version: stream.version + continuation.recorded.length + 1,
-        meta: { ...provenance, schema_version: this.#rules.shapes.schemaVersion(event._tag) },
+        meta: { ...provenance, schema_version: this.#deps.shapes.schemaVersion(event._tag) },
         recorded_at: now,
       }
-      rows.push({ ...place, type: event._tag, data: encode(aggregate, event) })
-      continuation.recorded.push({ ...place, event })
+      rows.push({ ...envelope, type: event._tag, data: encode(aggregate, event) })
+      continuation.recorded.push({ ...envelope, event })
       continuation.state = aggregate.evolve(continuation.state, event)
-      used.push(...this.#usageOf(account_id, event, continuation.state))
+      usage.push(...this.#usageOf(account_id, event, continuation.state))
     }
   }
 
   #usageOf(account_id: AccountId, event: AnyEvent, state: unknown): ReadonlyArray<Usage> {
-    return this.#rules.consequences.usage(event, state).map(({ delta, month }) => ({ account_id, month, delta }))
+    return this.#deps.consequences.usage(event, state).map(({ delta, month }) => ({ account_id, month, delta }))
   }
 
-  #count(used: ReadonlyArray<Usage>): void {
-    for (const { account_id, delta, month } of used) {
+  #addUsage(usage: ReadonlyArray<Usage>): void {
+    for (const { account_id, delta, month } of usage) {
       const key = `${account_id} ${month}`
-      const entered = this.#usage.get(key) ?? { account_id, month, delta: 0 }
-      entered.delta += delta
-      this.#usage.set(key, entered)
+      const total = this.#usage.get(key) ?? { account_id, month, delta: 0 }
+      total.delta += delta
+      this.#usage.set(key, total)
     }
   }
 
   #stream(account_id: AccountId, aggregate: AnyAggregate, stream_id: string): Stream {
     const key = refKey({ account_id, stream_id })
-    const known = this.#streams.get(key)
-    if (known !== undefined) return known
+    const existing = this.#streams.get(key)
+    if (existing !== undefined) return existing
     const { state, version } = this.#loaded.get(key) ?? { state: aggregate.initial, version: 0 }
     const stream = { account_id, stream_id, aggregate, version, state, added: [] }
     this.#streams.set(key, stream)

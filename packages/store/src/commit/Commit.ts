@@ -1,15 +1,21 @@
-import type { AccountId } from "@waybill/domain/values/Id"
-import { Data, type Result } from "effect"
-import type { Claim, ContentRow, Facts, Needs } from "./LogStorage.ts"
-import type { AnyAggregate, AnyEvent, Stored } from "./RecordedEvents.ts"
+import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
+import { Data, type Exit, type Result } from "effect"
+import type { Claim } from "../idempotency/Claim.ts"
+import type { StreamState } from "../streams/StreamState.ts"
+import type { StreamStateCache } from "../streams/StreamStateCache.ts"
+import type { Consequences } from "./Consequences.ts"
+import type { ContentRow, Facts, Needs } from "./LogStorage.ts"
+import type { Provenance } from "./Provenance.ts"
+import type { AnyAggregate, AnyEvent, Shapes, Stored } from "./RecordedEvents.ts"
 
-/** The same key came with another request. */
+/** The idempotency key was used before, for a different request. */
 export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused")<{ readonly key: string }> {}
-/** The row's lease has passed to somebody else: what its former holder saw is not its outcome any more. */
+/** Another worker holds the row's lease now, so the outcome that the former holder reports must not be recorded. */
 export class LeaseLost extends Data.TaggedError("LeaseLost")<{ readonly id: string }> {}
 
+/** What a decision can see. */
 export interface View {
-  /** The state of a stream, with all that earlier units of the same flight did to it. */
+  /** State of a stream, with the events of earlier commits of the same batch. */
   readonly state: <State>(aggregate: AnyAggregate & { readonly initial: State }, id: string) => State
   readonly version: (id: string) => number
   readonly facts: Facts
@@ -28,21 +34,45 @@ export interface Decision<A> {
   readonly answer: A
 }
 
-/** What one caller wants committed: decided as a whole, refused as a whole. */
+/** One caller's change of the log: committed as a whole or refused as a whole. */
 export interface Unit<A, E> {
   readonly account_id: AccountId
-  /** Streams to load. A `fresh` one has an id that was made for this unit, so nothing can be there yet. */
+  /** Streams to load. A `fresh` stream has an id that was made for this commit, so it is not read. */
   readonly streams: ReadonlyArray<{ readonly aggregate: AnyAggregate; readonly id: string; readonly fresh?: boolean }>
   readonly needs?: Needs
   readonly decide: (view: View) => Result.Result<Decision<A>, E>
   readonly idempotency?: Claim & { readonly encode: (answer: A) => Uint8Array }
-  /** The unit settles these leased outbox rows, if the leases still hold. */
+  /** Outbox rows that the commit settles; it fails with `LeaseLost` when one of the leases has passed on. */
   readonly leases?: ReadonlyArray<{ readonly id: string; readonly token: string }>
-  /** Roughly what travels, for the size of a flight. */
+  /** Approximate number of bytes to write, which bounds the size of a batch. */
   readonly bytes?: number
 }
 
 export type Committed<A> =
   | { readonly _tag: "Committed"; readonly answer: A; readonly events: ReadonlyArray<Stored> }
-  /** Done before, under the same idempotency key: the answer that was given then. */
+  /** The idempotency key was used before for the same request: the answer of that time. */
   | { readonly _tag: "Replayed"; readonly kept: Uint8Array }
+
+export type Outcome = Exit.Exit<Committed<unknown>, unknown>
+
+/** A commit whose caller waits for the outcome. */
+export interface PendingCommit {
+  readonly commit: Unit<unknown, unknown>
+  readonly provenance: Provenance
+  /** When the caller began to wait, on the steady clock. */
+  readonly waitingSince: number
+  readonly complete: (outcome: Outcome) => void
+  /** How often the commit was deferred because a stream was too long for a batch. */
+  readonly deferrals?: number
+  /** Long streams that were read for this commit outside the batches. */
+  readonly longStreams?: ReadonlyMap<string, StreamState>
+}
+
+/** What committing needs beside the storage. */
+export interface CommitDeps {
+  readonly shapes: Shapes
+  readonly consequences: Consequences
+  readonly cache: StreamStateCache
+  readonly nextEventId: (epochMillis: number) => EventId
+  readonly nextDeliveryId: (epochMillis: number) => WebhookDeliveryId
+}

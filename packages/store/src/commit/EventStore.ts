@@ -2,24 +2,25 @@ import { PgClient } from "@effect/sql-pg"
 import type { Decide } from "@waybill/domain/stream/Aggregate"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Id from "@waybill/domain/values/Id"
-import { Context, Effect, Layer, Result, Schedule, type Scope } from "effect"
-import { type Consequences, live } from "./Consequences.ts"
+import { Context, Effect, Exit, Layer, Result, Schedule, type Scope } from "effect"
 import * as Epoch from "../postgres/Epoch.ts"
-import type { Rules } from "./CommitBatch.ts"
-import * as GroupCommit from "./GroupCommit.ts"
 import * as IdBytes from "../postgres/IdBytes.ts"
-import type { FeedPage, FeedQuery, Ledger, LedgerError, StreamRef } from "./LogStorage.ts"
-import * as StreamStateCache from "../streams/StreamStateCache.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
-import * as LongStreams from "../streams/LongStreams.ts"
-import * as MemoryLogStorage from "./MemoryLogStorage.ts"
-import * as PostgresLogStorage from "./PostgresLogStorage.ts"
 import { Replica } from "../postgres/Replica.ts"
+import * as Span from "../postgres/Span.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import { readModels } from "../readmodels/ReadModels.ts"
+import { readLongStream } from "../streams/readLongStream.ts"
+import * as StreamStateCache from "../streams/StreamStateCache.ts"
+import * as BatchAttempt from "./BatchAttempt.ts"
+import type { CommitDeps, Committed, IdempotencyKeyReused, LeaseLost, Outcome, PendingCommit, Unit } from "./Commit.ts"
+import { type Consequences, live } from "./Consequences.ts"
+import * as GroupCommit from "./GroupCommit.ts"
+import type { FeedPage, FeedQuery, LogStorage, Page, StorageError, StreamRef } from "./LogStorage.ts"
+import * as MemoryLogStorage from "./MemoryLogStorage.ts"
+import * as PostgresLogStorage from "./PostgresLogStorage.ts"
+import { Provenance } from "./Provenance.ts"
 import { type AnyAggregate, type AnyEvent, decode, fold, type Recorded, type Stored } from "./RecordedEvents.ts"
-import * as Span from "../postgres/Span.ts"
-import type { Committed, IdempotencyKeyReused, LeaseLost, Unit } from "./Commit.ts"
 
 interface TypedAggregate<State, Event extends AnyEvent> extends AnyAggregate {
   readonly initial: State
@@ -32,7 +33,7 @@ export interface Loaded<State> {
   readonly history: ReadonlyArray<Recorded>
 }
 
-/** Where facts are kept: the only way to append to the log. Trouble with the database is a defect, a refusal a value. */
+/** The event log: its readers, and the only way to append to it. A database error is a defect, a refusal an error value. */
 export class EventStore extends Context.Service<
   EventStore,
   {
@@ -40,20 +41,20 @@ export class EventStore extends Context.Service<
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
     ) => Effect.Effect<Loaded<State>>
-    /** What a stream has come to, without its history, which may be long. */
+    /** Returns the state of a stream without its history, which may be long. */
     readonly state: <State, Event extends AnyEvent>(
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
     ) => Effect.Effect<State>
-    /** One decision about one stream: `store.commit(Email, ref, Email.cancel(now))`. Answers with the new state. */
+    /** Commits one decision about one stream, as in `store.commit(Email, ref, Email.cancel(now))`; returns the new state. */
     readonly commit: <State, Event extends AnyEvent, E>(
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
       decide: Decide<State, Event, E>,
     ) => Effect.Effect<State, E>
-    /** Several streams, facts of other streams, an idempotency key, content, leases: all or nothing. */
-    readonly transact: <A, E>(unit: Unit<A, E>) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
-    /** The log in order; never skips, never repeats. */
+    /** Commits a decision about several streams, with facts, an idempotency key, content and leases: all or nothing. */
+    readonly transact: <A, E>(commit: Unit<A, E>) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
+    /** Reads the log in order; no event is skipped or repeated. */
     readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage>
   }
 >()("@waybill/store/commit/EventStore") {
@@ -63,12 +64,12 @@ export class EventStore extends Context.Service<
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const { wrote } = yield* Replica
-        const line = yield* PipelinedConnection.make(sql, PipelinedConnection.BY_KEY_ALONE, Epoch.enter)
-        return yield* make(PostgresLogStorage.make(sql, line, options.readModels ?? readModels, wrote), options)
+        const connection = yield* PipelinedConnection.make(sql, PipelinedConnection.BY_KEY_NESTED_LOOPS, Epoch.enter)
+        return yield* make(PostgresLogStorage.make(sql, connection, options.readModels ?? readModels, wrote), options)
       }),
     )
 
-  /** The same store over a log in memory, for tests that need no database. */
+  /** The store on a log in memory, for tests that need no database. */
   static readonly layerMemory = (options: Options = {}) =>
     Layer.effect(
       EventStore,
@@ -79,13 +80,13 @@ export class EventStore extends Context.Service<
 export interface Options {
   readonly readModels?: ReadonlyArray<ReadModel>
   readonly consequences?: Consequences
-  readonly keeping?: StreamStateCache.Limits
+  readonly cacheLimits?: StreamStateCache.Limits
 }
 
 const READ_TRIES = 3
 
-/** A read does no harm twice: a pooled connection that died meanwhile is none of the reader's business. */
-const patiently = <A>(read: Effect.Effect<A, LedgerError>): Effect.Effect<A> =>
+/** Retries a read on another connection when its connection was lost. */
+const retryRead = <A>(read: Effect.Effect<A, StorageError>): Effect.Effect<A> =>
   read.pipe(
     Effect.retry({
       while: (error) => error._tag === "OutcomeUnknown" || error._tag === "TryAgain",
@@ -97,29 +98,50 @@ const patiently = <A>(read: Effect.Effect<A, LedgerError>): Effect.Effect<A> =>
 
 const shapes = { schemaVersion: DomainEvent.schemaVersion, upcast: DomainEvent.upcast }
 
-export const rules = (consequences: Consequences, keeping?: StreamStateCache.Limits): Rules => ({
+export const makeDeps = (consequences: Consequences = live, cacheLimits?: StreamStateCache.Limits): CommitDeps => ({
   shapes,
   consequences,
-  kept: StreamStateCache.make(keeping),
+  cache: StreamStateCache.make(cacheLimits),
   nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
   nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, IdBytes.next()),
 })
 
+/**
+ * Decides and writes one commit inside a transaction that its caller has begun, which must be exclusive to the account.
+ * For work such as an erasure, whose other writes belong to the same transaction.
+ */
+export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
+  transaction: Page,
+  commit: Unit<A, E>,
+): Effect.fn.Return<Committed<A>, E | IdempotencyKeyReused | LeaseLost | StorageError> {
+  const pending: PendingCommit = {
+    commit: commit as Unit<unknown, unknown>,
+    provenance: yield* Provenance,
+    waitingSince: 0,
+    complete: () => {},
+    // No other batch follows to which the commit could be deferred: a long stream is read inside this transaction.
+    deferrals: BatchAttempt.MAX_DEFERRALS,
+  }
+  const { outcomes } = yield* BatchAttempt.attempt(makeDeps(), transaction, [pending])
+  const outcome: Outcome = outcomes.get(pending) ?? Exit.die(new Error("the commit has no outcome"))
+  return yield* outcome as Exit.Exit<Committed<A>, E>
+})
+
 const make = Effect.fnUntraced(function* (
-  ledger: Ledger,
+  storage: LogStorage,
   options: Options,
 ): Effect.fn.Return<EventStore["Service"], never, Scope.Scope> {
-  const own = rules(options.consequences ?? live, options.keeping)
-  const group = yield* GroupCommit.make({ ledger, ...own })
+  const deps = makeDeps(options.consequences, options.cacheLimits)
+  const group = yield* GroupCommit.make({ storage, ...deps })
   return EventStore.of({
     load: Effect.fn("EventStore.load")(function* (aggregate, ref) {
-      const stored = yield* patiently(ledger.streams([ref]))
-      const rows: ReadonlyArray<Stored> = stored.values().next().value ?? []
+      const streams = yield* retryRead(storage.readStreams([ref]))
+      const rows: ReadonlyArray<Stored> = streams.values().next().value ?? []
       const history = rows.map((row) => decode(aggregate, shapes, row))
       return { state: fold(aggregate, history) as never, version: history.length, history }
     }),
     state: Effect.fn("EventStore.state")(function* (aggregate, ref) {
-      return (yield* patiently(LongStreams.read(own, ledger.streams, { ...ref, aggregate }))).state as never
+      return (yield* retryRead(readLongStream(deps, storage.readStreams, { ...ref, aggregate }))).state as never
     }),
     commit: (aggregate, ref, decide) =>
       group
@@ -138,11 +160,11 @@ const make = Effect.fnUntraced(function* (
           Effect.flatMap((committed) =>
             committed._tag === "Committed" ? Effect.succeed(committed.answer) : Effect.die("replayed without a claim"),
           ),
-          // A unit without a claim and without a lease is refused by its own decision only.
+          // Without a claim and a lease, only the decision itself refuses.
           Effect.mapError((refusal) => refusal as Exclude<typeof refusal, IdempotencyKeyReused | LeaseLost>),
           (committed) => Span.around(committed, "EventStore.commit"),
         ),
-    transact: (unit) => Span.around(group.submit(unit), "EventStore.transact"),
-    feed: (query) => patiently(ledger.feed(query)),
+    transact: (commit) => Span.around(group.submit(commit), "EventStore.transact"),
+    feed: (query) => retryRead(storage.feed(query)),
   })
 })

@@ -1,8 +1,9 @@
 import type { AccountId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import type { Tracking } from "@waybill/domain/email/Tracking"
 import { Data, type Effect } from "effect"
+import type { Claim, StoredAnswer } from "../idempotency/Claim.ts"
+import type { CountedKind } from "./AccountCounts.ts"
 import type { AnyAggregate, Read, Recorded, Stored } from "./RecordedEvents.ts"
-import type { Tallied } from "./AccountCounts.ts"
 
 export interface StreamRef {
   readonly account_id: AccountId
@@ -10,24 +11,24 @@ export interface StreamRef {
 }
 export const refKey = (ref: StreamRef): string => `${ref.account_id}/${ref.stream_id}`
 
-/** The events of a stream from one version to another, both included; without them from its first, and to its last. */
-export interface Stretch extends StreamRef {
+/** Events of a stream by version, both ends included; from its first event to its last by default. */
+export interface StreamRange extends StreamRef {
   readonly from?: number
   readonly to?: number
 }
 
-/** What a decision wants to know beyond its own streams. All needs of a flight are read together. */
+/** Facts that a decision needs beside its own streams. The needs of a whole batch are read in one statement. */
 export interface Needs {
-  /** Sending domains, by name. */
+  /** Names of sending domains. */
   readonly domains?: ReadonlyArray<string>
-  /** Addresses whose suppression matters, lower case. */
+  /** Addresses whose suppression matters, in lower case. */
   readonly addresses?: ReadonlyArray<string>
-  /** The account's plan, and what it has used of this UTC month, which is locked until the commit. */
+  /** UTC month whose usage is needed, with the account's plan; the usage stays locked until the commit. */
   readonly month?: string
-  /** Outbox rows to look at and to hold until the commit. */
+  /** Ids of outbox rows, which stay locked until the commit. */
   readonly outbox?: ReadonlyArray<string>
-  /** How many of these the account has. Who asks flies alone, so that the number holds until the commit. */
-  readonly tally?: Tallied
+  /** Kind of object to count in the account. The commit gets a batch of its own, so that the count holds until its end. */
+  readonly tally?: CountedKind
 }
 
 export interface DomainFact {
@@ -55,24 +56,13 @@ export interface SubscriptionFact {
 export interface Facts {
   readonly account: (account: AccountId) => AccountFact | undefined
   readonly domain: (account: AccountId, name: string) => DomainFact | undefined
+  /** Reason of an active suppression. */
   readonly suppression: (account: AccountId, address: string) => string | undefined
+  /** Recipients accepted in a month so far. */
   readonly used: (account: AccountId, month: string) => number
   readonly outbox: (id: string) => LeaseFact | undefined
-  readonly tally: (account: AccountId, what: Tallied) => number
+  readonly tally: (account: AccountId, kind: CountedKind) => number
   readonly subscriptions: (account: AccountId) => ReadonlyArray<SubscriptionFact>
-}
-
-/** The claim on an idempotency key. `fingerprint` is a digest of the request, so another body is told apart. */
-export interface Claim {
-  readonly account_id: AccountId
-  readonly route: string
-  readonly key: string
-  readonly fingerprint: string
-}
-export const claimKey = (claim: Claim): string => `${claim.account_id} ${claim.route} ${claim.key}`
-export interface KeptAnswer extends Claim {
-  readonly answer: Uint8Array
-  readonly expires_at: string
 }
 
 export interface ContentRow {
@@ -92,7 +82,7 @@ export interface OutboxRow {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** That a webhook is to be told of an event. Written with the event, so that it cannot be lost. */
+/** One webhook call to make for one event. It is written in the transaction of the event, so it cannot be lost. */
 export interface WebhookDelivery {
   readonly account_id: AccountId
   readonly id: WebhookDeliveryId
@@ -104,15 +94,16 @@ export interface WebhookDelivery {
   readonly created_at: string
 }
 
-/** A stream as this flight leaves it. */
+/** A stream to which a batch appends, as it is after the batch. */
 export interface Touched extends StreamRef {
   readonly aggregate: AnyAggregate
   readonly version: number
   readonly state: unknown
-  /** The last of its events, which are new. */
+  /** Events that the batch appends. */
   readonly added: ReadonlyArray<Recorded>
 }
 
+/** Everything that a batch writes, apart from the answers to idempotency keys. */
 export interface Write {
   readonly touched: ReadonlyArray<Touched>
   readonly events: ReadonlyArray<Stored>
@@ -121,14 +112,14 @@ export interface Write {
   readonly outbox: {
     readonly arm: ReadonlyArray<OutboxRow>
     readonly disarm: ReadonlyArray<string>
-    /** Rows whose lease ends with this commit, because its holder settles them. */
+    /** Rows whose lease ends with this batch, because its holder settles them. */
     readonly release: ReadonlyArray<string>
   }
   readonly deliveries: ReadonlyArray<WebhookDelivery>
   readonly now: string
 }
 
-/** A page of the feed, unless the reader asks for less. */
+/** Maximum number of events of a page of the feed. */
 export const MAX_FEED_PAGE = 1_000
 
 export interface FeedQuery {
@@ -140,65 +131,68 @@ export interface FeedQuery {
 
 export interface FeedPage {
   readonly events: ReadonlyArray<Stored>
-  /** Everything up to here has been seen by who has seen this page: the place to go on from, and to write down. */
+  /** Position after which the next page begins: the reader has now seen every matching event up to it. */
   readonly upTo: bigint
-  /** There were more of them than were asked for. */
+  /** Whether more matching events follow at once. */
   readonly more: boolean
 }
 
-/** Decide again on fresh history: somebody else appended first, or the database asked for another try. */
+/** Another transaction appended first, or the database asked for a retry: the batch is decided again from new state. */
 export class TryAgain extends Data.TaggedError("TryAgain")<{ readonly cause: unknown }> {}
-/** One row of the flight is not acceptable to the database; the others are innocent. */
-export class Poisoned extends Data.TaggedError("Poisoned")<{
+/** The database refuses one row of the batch; the other commits of the batch are not to blame. */
+export class RowRejected extends Data.TaggedError("RowRejected")<{
   readonly cause: unknown
-  /** Somebody else has the unique value. Alone, the unit decides again, sees so, and can refuse in its own words. */
-  readonly contested?: boolean
+  /** Whether a unique value is taken. Decided again on its own, the commit sees that and can refuse in its own words. */
+  readonly isDuplicate?: boolean
 }> {}
-/** The connection went away, or none could be had: the transaction may or may not have been committed. */
+/** The connection was lost, or none could be opened: the transaction may or may not have been committed. */
 export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{ readonly cause: unknown }> {}
-/** Nobody's row is at fault and no patience helps: a missing right, a full disk, a statement that takes too long. */
+/** No row is to blame and a retry does not help: a missing privilege, a full disk, a statement that takes too long. */
 export class Failed extends Data.TaggedError("Failed")<{ readonly cause: unknown }> {}
-export type LedgerError = TryAgain | Poisoned | OutcomeUnknown | Failed
+export type StorageError = TryAgain | RowRejected | OutcomeUnknown | Failed
 
 /**
- * Whose events a transaction appends. A flight that changes who is told of an account's events flies `alone`: no event of
- * the account is appended between its reading of the subscriptions and its commit, so that each event is told to exactly
- * those webhooks that stand before it in the log. So does one that is decided by how many the account has of something.
+ * Accounts to which a transaction appends. An exclusive transaction has the accounts for itself, for two reasons: when it
+ * changes a webhook, no event of the account is appended between its read of the subscriptions and its commit, so an event
+ * is sent to exactly the webhooks that precede it in the log; when it decides by a count, the count cannot change.
  */
 export interface Scope {
   readonly accounts: ReadonlyArray<string>
   readonly alone: boolean
 }
 
-/** One transaction on the log. */
+/** A transaction on the log. */
 export interface Page {
-  readonly streams: (
-    stretches: ReadonlyArray<Stretch>,
-  ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<Read>>, LedgerError>
-  readonly facts: (
+  readonly readStreams: (
+    ranges: ReadonlyArray<StreamRange>,
+  ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<Read>>, StorageError>
+  readonly readFacts: (
     needs: ReadonlyArray<Needs & { readonly account_id: AccountId }>,
     now: string,
-  ) => Effect.Effect<Facts, LedgerError>
-  readonly answers: (
+  ) => Effect.Effect<Facts, StorageError>
+  readonly findAnswers: (
     claims: ReadonlyArray<Claim>,
     now: string,
-  ) => Effect.Effect<ReadonlyMap<string, KeptAnswer>, LedgerError>
-  /** Keeps the answers; returns the claims that another transaction took first. */
-  readonly keep: (answers: ReadonlyArray<KeptAnswer>, now: string) => Effect.Effect<ReadonlySet<string>, LedgerError>
-  /** Only the end of the transaction tells whether it could be written. */
-  readonly write: (write: Write) => Effect.Effect<void, LedgerError>
+  ) => Effect.Effect<ReadonlyMap<string, StoredAnswer>, StorageError>
+  /** Stores answers and returns the keys of the claims that another transaction took first. */
+  readonly insertAnswers: (
+    answers: ReadonlyArray<StoredAnswer>,
+    now: string,
+  ) => Effect.Effect<ReadonlySet<string>, StorageError>
+  /** Sends the writes without waiting for them: an error shows only when the transaction ends. */
+  readonly write: (write: Write) => Effect.Effect<void, StorageError>
 }
 
-/** Where the log is kept: in Postgres, or in memory for tests. */
-export interface Ledger {
-  readonly streams: Page["streams"]
-  readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, LedgerError>
+/** Where the log is stored: in Postgres, or in memory for tests. */
+export interface LogStorage {
+  readonly readStreams: Page["readStreams"]
+  readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, StorageError>
   readonly transaction: <A>(
     scope: Scope,
-    body: (page: Page) => Effect.Effect<A, LedgerError>,
-    /** Told when all is written and has only to be flushed; not told where it failed before. */
-    written?: Effect.Effect<unknown>,
-  ) => Effect.Effect<A, LedgerError>
-  /** After an unknown outcome: is this very event of their flight in the log? Fails while that is not certain yet. */
-  readonly landed: (event: Stored, scope: Scope) => Effect.Effect<boolean, LedgerError>
+    body: (transaction: Page) => Effect.Effect<A, StorageError>,
+    /** Runs when everything is written and only the COMMIT is left; not after an error. */
+    onWritten?: Effect.Effect<unknown>,
+  ) => Effect.Effect<A, StorageError>
+  /** Returns whether an event of a transaction with unknown outcome is in the log; fails while that is not certain. */
+  readonly isCommitted: (event: Stored, scope: Scope) => Effect.Effect<boolean, StorageError>
 }

@@ -1,13 +1,14 @@
 import { Effect, Semaphore } from "effect"
+import * as Feed from "../feed/Feed.ts"
+import { claimKey, type StoredAnswer } from "../idempotency/Claim.ts"
+import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import {
   type AccountFact,
-  claimKey,
   type DomainFact,
   type Facts,
   type FeedPage,
-  type KeptAnswer,
-  type Ledger,
   type LeaseFact,
+  type LogStorage,
   MAX_FEED_PAGE,
   type OutboxRow,
   type Page,
@@ -16,32 +17,30 @@ import {
   TryAgain,
   type Write,
 } from "./LogStorage.ts"
-import * as Feed from "../feed/Feed.ts"
-import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import type { Stored } from "./RecordedEvents.ts"
 
 type Row = Readonly<Record<string, unknown>>
 
-/** The log in memory: the same promises as Postgres, kept by one permit instead of by locks. */
-export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
+/** The log in memory, with the guarantees of Postgres: transactions run one at a time, instead of with locks. */
+export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
   const tables = new Map<string, Map<string, Row>>()
   const log: Array<Stored> = []
   const streams = new Map<string, Array<Stored>>()
-  const answers = new Map<string, KeptAnswer>()
+  const answers = new Map<string, StoredAnswer>()
   const usage = new Map<string, number>()
   const outbox = new Map<string, OutboxRow & Omit<LeaseFact, keyof OutboxRow>>()
   const oneAtATime = Semaphore.makeUnsafe(1)
 
-  const write = (entry: Write): Effect.Effect<void, TryAgain> =>
+  const write = (batch: Write): Effect.Effect<void, TryAgain> =>
     Effect.suspend(() => {
       const next = new Map<string, number>()
-      for (const event of entry.events) {
+      for (const event of batch.events) {
         const key = refKey(event)
         const expected = next.get(key) ?? (streams.get(key)?.length ?? 0) + 1
         if (event.version !== expected) return Effect.fail(new TryAgain({ cause: `version ${event.version} is taken` }))
         next.set(key, expected + 1)
       }
-      for (const event of entry.events) {
+      for (const event of batch.events) {
         const stored = { ...event, position: BigInt(log.length + 1) }
         log.push(stored)
         streams.set(refKey(event), [...(streams.get(refKey(event)) ?? []), stored])
@@ -49,21 +48,21 @@ export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
       for (const model of readModels) {
         const table = tables.get(model.name) ?? new Map<string, Row>()
         tables.set(model.name, table)
-        for (const row of rowsOf(model, entry.touched)) {
+        for (const row of rowsOf(model, batch.touched)) {
           const fields = row as Row
           table.set(model.key.map((column) => String(fields[column])).join(" "), fields)
         }
       }
-      for (const { account_id, delta, month } of entry.usage) {
+      for (const { account_id, delta, month } of batch.usage) {
         const key = `${account_id} ${month}`
         usage.set(key, Math.max(0, (usage.get(key) ?? 0) + delta))
       }
-      for (const id of entry.outbox.release) {
+      for (const id of batch.outbox.release) {
         const row = outbox.get(id)
         if (row !== undefined) outbox.set(id, { ...row, lease_token: null, lease_until: null })
       }
-      for (const id of entry.outbox.disarm) outbox.delete(id)
-      for (const row of entry.outbox.arm) outbox.set(row.id, { lease_token: null, lease_until: null, ...row })
+      for (const id of batch.outbox.disarm) outbox.delete(id)
+      for (const row of batch.outbox.arm) outbox.set(row.id, { lease_token: null, lease_until: null, ...row })
       return Effect.void
     })
 
@@ -83,11 +82,11 @@ export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
       )?.["reason"] as string | undefined,
     used: (account, month) => usage.get(`${account} ${month}`) ?? 0,
     outbox: (id) => outbox.get(id),
-    tally: (account, what) =>
-      rowsOfTable(`${what}s`).filter(
+    tally: (account, kind) =>
+      rowsOfTable(`${kind}s`).filter(
         (row) =>
           row["account_id"] === account &&
-          (what === "api_key"
+          (kind === "api_key"
             ? row["revoked_at"] === null && (row["expires_at"] === null || String(row["expires_at"]) > now)
             : row["removed"] === false),
       ).length,
@@ -97,46 +96,46 @@ export const make = (readModels: ReadonlyArray<ReadModel>): Ledger => {
       ) as ReadonlyArray<object> as ReadonlyArray<SubscriptionFact>,
   })
 
-  const page: Page = {
-    streams: (stretches) =>
+  const logTransaction: Page = {
+    readStreams: (ranges) =>
       Effect.sync(
         () =>
           new Map(
-            stretches.map(({ from = 1, to, ...ref }) => {
-              const stretch = (streams.get(refKey(ref)) ?? []).slice(from - 1, to)
-              return [refKey(ref), stretch.map((event) => ({ ...event, xmin: "" }))]
+            ranges.map(({ from = 1, to, ...ref }) => {
+              const events = (streams.get(refKey(ref)) ?? []).slice(from - 1, to)
+              return [refKey(ref), events.map((event) => ({ ...event, xmin: "" }))]
             }),
           ),
       ),
-    facts: (_, now) => Effect.sync(() => factsAt(now)),
-    answers: (claims, now) =>
+    readFacts: (_, now) => Effect.sync(() => factsAt(now)),
+    findAnswers: (claims, now) =>
       Effect.sync(() => {
-        const found = new Map<string, KeptAnswer>()
+        const stored = new Map<string, StoredAnswer>()
         for (const claim of claims) {
-          const kept = answers.get(claimKey(claim))
-          if (kept !== undefined && kept.expires_at > now) found.set(claimKey(claim), kept)
+          const answer = answers.get(claimKey(claim))
+          if (answer !== undefined && answer.expires_at > now) stored.set(claimKey(claim), answer)
         }
-        return found
+        return stored
       }),
-    keep: (kept) =>
+    insertAnswers: (added) =>
       Effect.sync(() => {
-        for (const answer of kept) answers.set(claimKey(answer), answer)
+        for (const answer of added) answers.set(claimKey(answer), answer)
         return new Set<string>()
       }),
     write,
   }
   return {
-    streams: page.streams,
+    readStreams: logTransaction.readStreams,
     feed: ({ account_id, after, limit = MAX_FEED_PAGE, types }) =>
       Effect.sync((): FeedPage => {
-        const found = log
+        const events = log
           .filter((event) => event.position > after)
           .filter((event) => account_id === undefined || event.account_id === account_id)
           .filter((event) => types === undefined || types.includes(event.type))
           .slice(0, limit + 1)
-        return Feed.page(found, limit, BigInt(log.length))
+        return Feed.page(events, limit, BigInt(log.length))
       }),
-    transaction: (_scope, body) => oneAtATime.withPermit(body(page)),
-    landed: (event) => Effect.sync(() => log.some(({ event_id }) => event_id === event.event_id)),
+    transaction: (_scope, body) => oneAtATime.withPermit(body(logTransaction)),
+    isCommitted: (event) => Effect.sync(() => log.some(({ event_id }) => event_id === event.event_id)),
   }
 }

@@ -11,8 +11,9 @@ const jsonb = (values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.arra
 const bytea = (values: ReadonlyArray<Uint8Array>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))
 
 /**
- * All that a flight writes, in one statement of many parts. Each part is another table, since of two writes of one
- * row in one statement Postgres does only one; so a lease is released before its row is armed anew.
+ * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
+ * write as well. Postgres does only one of two writes to the same row in one statement, so a lease is released before its
+ * row is armed again.
  */
 export const statements = (
   sql: PgClient.PgClient,
@@ -20,8 +21,8 @@ export const statements = (
   write: Write,
 ): ReadonlyArray<Statement<object>> => {
   const { arm, disarm, release } = write.outbox
-  const gone = new Set(disarm)
-  const free = release.filter((id) => !gone.has(id))
+  const disarmed = new Set(disarm)
+  const released = release.filter((id) => !disarmed.has(id))
   const parts: Array<Fragment> = [events(sql, write.events)]
   for (const model of readModels) {
     const rows = rowsOf(model, write.touched)
@@ -31,11 +32,11 @@ export const statements = (
   if (write.usage.length > 0) parts.push(usage(sql, write.usage))
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
   if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now))
-  const named = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
+  const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
   return [
-    ...(free.length > 0 ? [Outbox.release(sql, free)] : []),
+    ...(released.length > 0 ? [Outbox.release(sql, released)] : []),
     ...(disarm.length > 0 ? [Outbox.disarm(sql, disarm)] : []),
-    sql`WITH ${sql.csv(named)} ${Outbox.wakeAll(sql, Outbox.due(arm, write.now))}`,
+    sql`WITH ${sql.csv(ctes)} ${Outbox.wakeAll(sql, Outbox.due(arm, write.now))}`,
   ]
 }
 

@@ -8,23 +8,20 @@ import * as Recipient from "@waybill/domain/email/Recipient"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Team from "@waybill/domain/account/Team"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Effect, Exit, Result } from "effect"
+import { Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
-import { live } from "../commit/Consequences.ts"
 import { SESSION } from "../postgres/Database.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
 import * as EraseLook from "./EraseLook.ts"
 import * as EraseStats from "./EraseStats.ts"
-import { rules } from "../commit/EventStore.ts"
-import * as CommitBatch from "../commit/CommitBatch.ts"
+import { appendInTransaction } from "../commit/EventStore.ts"
 import { iso } from "../postgres/Iso.ts"
 import type { Page } from "../commit/LogStorage.ts"
 import * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
 import * as Mask from "./Mask.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import { aggregateOf, rowsOf } from "../rebuild/HistoryReader.ts"
-import { Provenance } from "../commit/Provenance.ts"
 import { readModels } from "../readmodels/ReadModels.ts"
 import { decode, fold, type Stored } from "../commit/RecordedEvents.ts"
 import * as StreamRows from "../streams/StreamRows.ts"
@@ -120,8 +117,8 @@ const record = Effect.fnUntraced(function* (
   erased_as: string,
   counts: { readonly streams: number; readonly events: number },
 ) {
-  const entry: CommitBatch.Entry = {
-    unit: {
+  yield* Effect.orDie(
+    appendInTransaction(page, {
       account_id,
       streams: [{ aggregate: Account, id: account_id }],
       decide: (view) =>
@@ -129,15 +126,8 @@ const record = Effect.fnUntraced(function* (
           Account.recordErased(view.now as Timestamp.Timestamp, erased_as, counts)(view.state(Account, account_id)),
           (events) => ({ append: [{ aggregate: Account, id: account_id, events }], answer: null }),
         ),
-    },
-    provenance: yield* Provenance,
-    since: 0,
-    done: () => {},
-    // There is no other flight to come again in.
-    aside: CommitBatch.MAX_TIMES_ASIDE,
-  }
-  const { verdicts } = yield* CommitBatch.attempt(rules(live), page, [entry])
-  yield* Effect.orDie(verdicts.get(entry) ?? Exit.die(new Error("a flight without a verdict")))
+    }),
+  )
 })
 
 const UNSURE = "where it may be a part of another address: see for yourself"

@@ -2,8 +2,8 @@ import type { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
 
 /**
- * Our corner of the 64-bit advisory keys: 16 bits that spell WB, then 48 bits of position. pg_locks shows the upper
- * half of a key as classid and the lower as objid.
+ * Key space of the announcements among the 64-bit advisory locks: 16 bits that spell WB, then 48 bits of position. pg_locks
+ * shows the upper half of a key as classid and the lower half as objid.
  */
 const KEY_SPACE = 0x5742n << 48n
 const POSITION_BITS = 0xffff_ffff_ffffn
@@ -11,28 +11,28 @@ const CLASS_LOW = Number(KEY_SPACE >> 32n)
 const CLASS_HIGH = CLASS_LOW + 0xffff
 
 /**
- * A writer's promise, given once a transaction and before it allocates: "I write nothing at or below this position."
- * Until it commits or is gone, no reader looks past the promise; identity order is not commit order, and a reader
- * without this loses events.
+ * Announces a writer, once in each transaction and before it allocates positions: it will write nothing at or below the
+ * current position. No reader goes past an announcement before its transaction ends. Transactions do not commit in the
+ * order of their positions, so a reader without this would miss events.
  */
-export const publish = (sql: PgClient.PgClient) => sql`
-  SELECT 1 AS published FROM (${promise(sql, sql`true`)}) AS promise`
+export const announce = (sql: PgClient.PgClient) => sql`
+  SELECT 1 AS announced FROM (${announcement(sql, sql`true`)}) AS announcement`
 
-/** The same as part of a statement, read once the condition is known. */
-export const promise = (sql: PgClient.PgClient, condition: Fragment) => sql`
+/** The announcement as part of a statement, made once the condition is evaluated. */
+export const announcement = (sql: PgClient.PgClient, condition: Fragment) => sql`
   SELECT pg_advisory_xact_lock_shared(
     ${KEY_SPACE}::bigint | (CASE WHEN is_called THEN last_value ELSE last_value - 1 END))
   FROM event_position WHERE ${condition}`
 
-/** The last position allocated so far. To be read before `lowest`, and in a statement of its own. */
+/** Reads the last allocated position; to be read before `lowest`, in a statement of its own. */
 export const allocated = (sql: PgClient.PgClient) => sql<{ readonly position: bigint }>`
   SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS position FROM event_position`
 
-/** A position that nothing is ever written at: every promise of before lies below it. */
+/** Allocates a position that no event will have; every earlier announcement is below it. */
 export const allocate = (sql: PgClient.PgClient) => sql<{ readonly position: bigint }>`
   SELECT nextval('event_position') AS position`
 
-/** The lowest promise of the writers under way, or null when there are none. */
+/** Reads the lowest announced position of the transactions under way; null when there are none. */
 export const lowest = (sql: PgClient.PgClient) => sql<{ readonly position: bigint | null }>`
   SELECT min((classid::bigint << 32 | objid::bigint) & ${POSITION_BITS}::bigint) AS position
   FROM pg_locks

@@ -1,49 +1,43 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
-import { IDEMPOTENCY_TTL_MS } from "../commit/BatchWrites.ts"
-import { type Claim, claimKey } from "../commit/LogStorage.ts"
-import * as InsertAnswers from "./InsertAnswers.ts"
+import { type Claim, claimKey, IDEMPOTENCY_TTL_MS } from "./Claim.ts"
+import * as StoredAnswers from "./StoredAnswers.ts"
 
 export type Done<A> =
   | { readonly _tag: "Fresh"; readonly answer: A }
   | { readonly _tag: "Kept"; readonly fingerprint: string; readonly kept: Uint8Array }
 
-/** The answer that was given under a key before. Whether it is given only once is settled where the key is claimed. */
-export const kept = Effect.fn("Once.kept")(function* (claim: Claim, now: Timestamp.Timestamp) {
+/** Returns the answer stored for a key. Two requests may both find none: only storing the answer decides which is first. */
+export const kept = Effect.fn("IdempotentWork.storedAnswer")(function* (claim: Claim, now: Timestamp.Timestamp) {
   const sql = yield* PgClient.PgClient
-  const found = yield* Effect.orDie(InsertAnswers.load(sql, [claim], now))
-  return found.get(claimKey(claim))
+  const answers = yield* Effect.orDie(StoredAnswers.find(sql, [claim], now))
+  return answers.get(claimKey(claim))
 })
 
 /**
- * Work that appends no events, once an idempotency key: its rows and its answer are one transaction. Twins wait for
- * each other at the lock, and the second finds the first one's answer.
+ * Does work that appends no events once for each idempotency key: its rows and its answer are one transaction. A concurrent
+ * duplicate waits at the lock and then gets the stored answer.
  */
-export const run = Effect.fn("Once.run")(function* <A, E, R>(
+export const run = Effect.fn("IdempotentWork.run")(function* <A, E, R>(
   claim: Claim,
   now: Timestamp.Timestamp,
   work: Effect.Effect<A, E, R>,
   encode: (answer: A) => Uint8Array,
 ) {
   const sql = yield* PgClient.PgClient
-  const { account_id, fingerprint, key, route } = claim
   const transaction = Effect.gen(function* () {
     yield* Effect.orDie(
       sql`SELECT pg_advisory_xact_lock(hashtextextended(${`once ${claimKey(claim)}`}, 0)) IS NULL AS locked`,
     )
-    const rows = yield* Effect.orDie(sql<{ readonly fingerprint: string; readonly answer: Uint8Array }>`
-      SELECT fingerprint, answer FROM idempotency_keys
-      WHERE account_id = ${account_id} AND route = ${route} AND key = ${key} AND expires_at > ${now}::timestamptz`)
-    const [known] = rows
-    if (known !== undefined) return { _tag: "Kept", fingerprint: known.fingerprint, kept: known.answer } as const
+    const stored = yield* kept(claim, now)
+    if (stored !== undefined) return { _tag: "Kept", fingerprint: stored.fingerprint, kept: stored.answer } as const
     const answer = yield* work
     const expires_at = Timestamp.plus(now, IDEMPOTENCY_TTL_MS)
-    yield* Effect.orDie(sql`
-      INSERT INTO idempotency_keys (account_id, route, key, fingerprint, answer, expires_at)
-      VALUES (${account_id}, ${route}, ${key}, ${fingerprint}, ${encode(answer)}, ${expires_at}::timestamptz)
-      ON CONFLICT (account_id, route, key) DO UPDATE
-        SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at`)
+    const taken = yield* Effect.orDie(
+      StoredAnswers.insert(sql, [{ ...claim, answer: encode(answer), expires_at }], now),
+    )
+    if (taken.size > 0) return yield* Effect.die(new Error("the idempotency key is taken in spite of its lock"))
     return { _tag: "Fresh", answer } as const
   })
   return yield* sql

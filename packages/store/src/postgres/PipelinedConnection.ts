@@ -4,129 +4,129 @@ import { SqlError } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { Statement } from "effect/sql/Statement"
 
-/** A connection that nobody commits on is kept so long: making another costs more than a commit. */
-export const LINE_IDLE_TIMEOUT = Duration.minutes(10)
+/** How long an unused connection stays open: opening another one costs more than a commit. */
+export const IDLE_TIMEOUT = Duration.minutes(10)
 
-/** Puts a statement on the line, and has its answer awaited before the transaction ends. */
+/** Sends a statement without waiting for its answer, which is awaited before the transaction ends. */
 export type Send = (statement: Statement<object>) => Effect.Effect<void>
 
-export interface Line {
-  /** Runs a body between BEGIN and COMMIT. Another transaction can follow while this one is being flushed. */
+export interface PipelinedConnection {
+  /** Runs the body between BEGIN and COMMIT. The next transaction may be sent while this one is being flushed. */
   readonly transaction: <A, E>(
     body: (send: Send) => Effect.Effect<A, E>,
-    /** Told when everything before COMMIT is done; never of what has failed by then. */
-    written?: Effect.Effect<unknown>,
+    /** Runs when everything before the COMMIT has succeeded. */
+    onWritten?: Effect.Effect<unknown>,
   ) => Effect.Effect<A, E | SqlError.SqlError>
-  /** Runs statements that need no transaction. Never on a line that has transactions, which it would become part of. */
-  readonly alone: <A, E>(statements: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
+  /** Runs statements outside a transaction. Not on a connection with transactions: they would become part of one. */
+  readonly run: <A, E>(statements: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
 }
 
 /**
- * Transactions one after another on one connection that does not wait for answers nobody needs yet: BEGIN travels with
- * what comes first, and COMMIT with what comes last. A process that is busy comes back to each answer late, and for as
- * long the database has nothing to do.
+ * Makes a connection that sends statements without waiting for answers that are not needed yet: BEGIN goes out with the
+ * first statement, COMMIT with the last. A busy process is late to read each answer, and with a round trip for each
+ * statement the database would be idle for as long.
  */
 export const make = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  settings: Readonly<Record<string, string>> = BY_KEY_ALONE,
-  /** What a connection needs before anything is done on it. */
-  enter: (opened: PgConnection.PgConnection) => Effect.Effect<void, SqlError.SqlError> = () => Effect.void,
-): Effect.fn.Return<Line, never, Scope.Scope> {
-  // Opened by the first transaction, and anew after it was lost.
+  settings: Readonly<Record<string, string>> = BY_KEY_NESTED_LOOPS,
+  /** Runs on each newly opened connection before its first use. */
+  onOpened: (connection: PgConnection.PgConnection) => Effect.Effect<void, SqlError.SqlError> = () => Effect.void,
+): Effect.fn.Return<PipelinedConnection, never, Scope.Scope> {
+  // The first transaction opens the connection, and the first one after a loss opens it again.
   const pool = yield* Effect.orDie(
     PgPool.make({
       ...sql.config,
       multiplex: true,
       minConnections: 0,
       maxConnections: 1,
-      idleTimeout: LINE_IDLE_TIMEOUT,
+      idleTimeout: IDLE_TIMEOUT,
     }),
   )
-  const turn = Semaphore.makeUnsafe(1)
+  const oneAtATime = Semaphore.makeUnsafe(1)
   const prepared = new WeakSet<PgConnection.PgConnection>()
-  const session = Effect.tap(pool.get, (opened) =>
-    prepared.has(opened)
+  const open = Effect.tap(pool.get, (connection) =>
+    prepared.has(connection)
       ? Effect.void
-      : Effect.andThen(opened.query(telling(settings)), enter(opened)).pipe(
-          Effect.tap(() => Effect.sync(() => prepared.add(opened))),
-          // It may have been left inside a transaction.
-          Effect.onError(() => pool.invalidate(opened)),
+      : Effect.andThen(connection.query(applyStatement(settings)), onOpened(connection)).pipe(
+          Effect.tap(() => Effect.sync(() => prepared.add(connection))),
+          // `onOpened` may have failed inside a transaction.
+          Effect.onError(() => pool.invalidate(connection)),
         ),
   )
 
   return {
-    transaction: (body, written = Effect.void) =>
-      turn.withPermit(write(sql, session, pool.invalidate, body)).pipe(
-        Effect.flatMap((all) => settle(all, written)),
+    transaction: (body, onWritten = Effect.void) =>
+      oneAtATime.withPermit(sendTransaction(sql, open, pool.invalidate, body)).pipe(
+        Effect.flatMap((sent) => awaitAnswers(sent, onWritten)),
         Effect.scoped,
         Effect.uninterruptible,
       ),
-    alone: (statements) =>
+    run: (statements) =>
       Effect.scoped(
-        Effect.flatMap(session, (opened) =>
-          Effect.provideService(statements, sql.transactionService, [onLine(opened), 0] as const),
+        Effect.flatMap(open, (connection) =>
+          Effect.provideService(statements, sql.transactionService, [counting(connection), 0] as const),
         ),
       ),
   }
 })
 
 /**
- * What is asked on a line is found by its key, however many ask together. So it can be done in one way only, and a plan is
- * made once: planning anew each time costs as much as doing it. That way must not be one that suited tables when they were
- * empty.
+ * Settings for statements that find every row by its key. They have one good plan, so it is made once: planning costs as
+ * much as execution. The settings keep it from being a plan that suits the tables only while they are empty.
  */
 export const BY_KEY = { plan_cache_mode: "force_generic_plan", enable_seqscan: "off" } as const
-/** The same where no part of a statement is joined with another part of it. */
-export const BY_KEY_ALONE = { ...BY_KEY, enable_hashjoin: "off", enable_mergejoin: "off" } as const
+/** The settings of `BY_KEY` for statements whose joins are all lookups by key, without a join between two parts of a statement. */
+export const BY_KEY_NESTED_LOOPS = { ...BY_KEY, enable_hashjoin: "off", enable_mergejoin: "off" } as const
 
-const telling = (settings: Readonly<Record<string, string>>): string =>
+const applyStatement = (settings: Readonly<Record<string, string>>): string =>
   `SELECT ${Object.entries(settings)
     .map(([name, value], nth) => `set_config('${name}', '${value}', false) AS s${nth}`)
     .join(", ")}`
 
-interface Written<A, E> {
-  readonly done: Exit.Exit<A, E>
+interface Sent<A, E> {
+  readonly result: Exit.Exit<A, E>
+  /** Answers of all statements in their order; the last one is that of COMMIT or ROLLBACK. */
   readonly answers: ReadonlyArray<Fiber.Fiber<unknown, SqlError.SqlError>>
 }
 
-const write = Effect.fnUntraced(function* <A, E>(
+const sendTransaction = Effect.fnUntraced(function* <A, E>(
   sql: PgClient.PgClient,
-  session: Effect.Effect<PgConnection.PgConnection, SqlError.SqlError, Scope.Scope>,
+  open: Effect.Effect<PgConnection.PgConnection, SqlError.SqlError, Scope.Scope>,
   invalidate: PgPool.PgPool["invalidate"],
   body: (send: Send) => Effect.Effect<A, E>,
-): Effect.fn.Return<Written<A, E>, SqlError.SqlError, Scope.Scope> {
-  const opened = yield* session
-  const connection = onLine(opened)
+): Effect.fn.Return<Sent<A, E>, SqlError.SqlError, Scope.Scope> {
+  const opened = yield* open
+  const connection = counting(opened)
   const answers: Array<Fiber.Fiber<unknown, SqlError.SqlError>> = []
-  const put = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
+  const send = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
     Effect.gen(function* () {
-      const before = connection.put()
+      const before = connection.sent()
       answers.push(yield* Effect.forkChild(statement, { startImmediately: true }))
-      // What follows would overtake it.
-      if (connection.put() !== before + 1) yield* Effect.die(new Error("a statement was not put on the line at once"))
+      // Otherwise a later statement would overtake this one.
+      if (connection.sent() !== before + 1) yield* Effect.die(new Error("a pipelined statement was not sent at once"))
     })
   const within = Effect.provideService(sql.transactionService, [connection, 0] as const)
   return yield* Effect.gen(function* () {
-    yield* put(connection.execute("BEGIN", [], undefined))
-    const done = yield* Effect.exit(within(body((statement) => put(within(statement)))))
-    yield* put(Exit.isSuccess(done) ? commit(connection) : connection.execute("ROLLBACK", [], undefined))
-    return { done, answers }
-    // Nobody knows what it holds then.
+    yield* send(connection.execute("BEGIN", [], undefined))
+    const result = yield* Effect.exit(within(body((statement) => send(within(statement)))))
+    yield* send(Exit.isSuccess(result) ? commit(connection) : connection.execute("ROLLBACK", [], undefined))
+    return { result, answers }
+    // The state of the connection is unknown after an error here.
   }).pipe(Effect.onError(() => invalidate(opened)))
 })
 
-/** The first trouble counts: whatever comes after it in a transaction is refused because of it. */
-const settle = Effect.fnUntraced(function* <A, E>(
-  { answers, done }: Written<A, E>,
-  written: Effect.Effect<unknown>,
+/** Fails with the first error of the transaction: the later ones only follow from it. */
+const awaitAnswers = Effect.fnUntraced(function* <A, E>(
+  { answers, result }: Sent<A, E>,
+  onWritten: Effect.Effect<unknown>,
 ): Effect.fn.Return<A, E | SqlError.SqlError> {
-  const before = yield* Fiber.awaitAll(answers.slice(0, -1))
-  if (Exit.isSuccess(done) && before.every(Exit.isSuccess)) yield* written
-  const failed = [...before, ...(yield* Fiber.awaitAll(answers.slice(-1)))].find(Exit.isFailure)
-  return yield* failed === undefined ? done : Effect.failCause(failed.cause)
+  const beforeCommit = yield* Fiber.awaitAll(answers.slice(0, -1))
+  if (Exit.isSuccess(result) && beforeCommit.every(Exit.isSuccess)) yield* onWritten
+  const failed = [...beforeCommit, ...(yield* Fiber.awaitAll(answers.slice(-1)))].find(Exit.isFailure)
+  return yield* failed === undefined ? result : Effect.failCause(failed.cause)
 })
 
-/** Postgres answers a COMMIT by ROLLBACK where the transaction had failed before. */
+/** Sends COMMIT and checks its answer: Postgres answers ROLLBACK when the transaction has failed before. */
 const commit = (connection: Connection) =>
   Effect.flatMap(connection.executeRaw("COMMIT", []), (answer) =>
     (answer as PgConnection.Result).command === "COMMIT"
@@ -138,28 +138,29 @@ const commit = (connection: Connection) =>
         ),
   )
 
-const onLine = (connection: PgConnection.PgConnection): Connection & { readonly put: () => number } => {
-  let put = 0
-  // Counted when it is done, not when it is described.
+/** Counts the statements that are sent on a connection. */
+const counting = (connection: PgConnection.PgConnection): Connection & { readonly sent: () => number } => {
+  let sent = 0
+  // Counts when the statement runs, not when its effect is built.
   const counted = <A>(statement: () => Effect.Effect<A, SqlError.SqlError>) =>
     Effect.suspend(() => {
-      put++
+      sent++
       return statement()
     })
   const query: Connection["executeRaw"] = (text, params) => counted(() => connection.query(text, params))
   const rows: Connection["execute"] = (text, params, transform) => {
-    const answered = counted(() => Effect.map(connection.query(text, params), (result) => result.rows))
-    return transform === undefined ? answered : Effect.map(answered, transform)
+    const answer = counted(() => Effect.map(connection.query(text, params), (result) => result.rows))
+    return transform === undefined ? answer : Effect.map(answer, transform)
   }
   const values: Connection["executeValues"] = (text, params) => counted(() => connection.queryValues(text, params))
   return {
-    put: () => put,
+    sent: () => sent,
     execute: rows,
     executeUnprepared: rows,
     executeRaw: query,
     executeValues: values,
     executeValuesUnprepared: values,
-    // A stream would want the connection for itself.
-    executeStream: () => Stream.die(new Error("nothing is streamed in a line")),
+    // A stream needs a connection of its own.
+    executeStream: () => Stream.die(new Error("a pipelined connection does not stream")),
   }
 }

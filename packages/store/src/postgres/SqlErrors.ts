@@ -1,23 +1,23 @@
 import type { Cause } from "effect"
 import { SqlError } from "effect/sql"
-import { Failed, type LedgerError, OutcomeUnknown, Poisoned, TryAgain } from "../commit/LogStorage.ts"
+import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from "../commit/LogStorage.ts"
 
-/** SQLSTATEs of a connection that the server ended, or would not open now: restarts, timeouts, too many clients. */
+/** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
 const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"]
-/** Classes that speak of somebody's data: data exceptions, and what exceeds a limit of the program. */
+/** SQLSTATE classes of errors that one row causes: data exceptions (22) and exceeded program limits (54). */
 const DATA_CLASSES = ["22", "54"]
 
-/** What went wrong, in the words that a flight acts on. */
-export const classify = (error: SqlError.SqlError): LedgerError => {
+/** Classifies a database error by what a batch has to do about it. */
+export const classify = (error: SqlError.SqlError): StorageError => {
   const cause = error
   switch (error.reason._tag) {
     case "UniqueViolation":
-      // The log's own key is the optimistic concurrency.
+      // The primary key of the log is the optimistic concurrency check.
       return error.reason.constraint === "events_pkey"
         ? new TryAgain({ cause })
-        : new Poisoned({ cause, contested: true })
+        : new RowRejected({ cause, isDuplicate: true })
     case "ConstraintError":
-      return new Poisoned({ cause })
+      return new RowRejected({ cause })
     case "SerializationError":
     case "DeadlockError":
     case "LockTimeoutError":
@@ -27,15 +27,17 @@ export const classify = (error: SqlError.SqlError): LedgerError => {
     case "UnknownError": {
       const state = sqlState(error)
       if (CONNECTION_ENDED.includes(state)) return new OutcomeUnknown({ cause })
-      // Without a state it is the driver that could not write a parameter down.
-      return state === "" || DATA_CLASSES.includes(state.slice(0, 2)) ? new Poisoned({ cause }) : new Failed({ cause })
+      // An error without a state comes from the driver, which could not encode a parameter.
+      return state === "" || DATA_CLASSES.includes(state.slice(0, 2))
+        ? new RowRejected({ cause })
+        : new Failed({ cause })
     }
     default:
       return new Failed({ cause })
   }
 }
 
-/** Whether the database was not there, so that nothing is wrong with what was to be read or written. */
+/** Returns whether a cause is a lost or refused connection, so that the data itself is not to blame. */
 export const isAway = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => {
     const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined

@@ -1,34 +1,35 @@
 import { type AnyAggregate, eventOf, type Read, type Shapes } from "../commit/RecordedEvents.ts"
 
-/** A stream as far as it was read: all that a decision needs of its history. */
-export interface Folded {
+/** The state of a stream as of its last event that was read. */
+export interface StreamState {
   readonly aggregate: AnyAggregate
   readonly version: number
   readonly state: unknown
-  /** The event at this version as it was read, by which the history it is of is known again. */
+  /** Identifies the row of the last event, to see later whether the history is still the same. */
   readonly last: Pick<Read, "event_id" | "xmin"> | undefined
 }
 
-export const unread = (aggregate: AnyAggregate): Folded => ({
+/** The state of a stream without events. */
+export const initial = (aggregate: AnyAggregate): StreamState => ({
   aggregate,
   version: 0,
   state: aggregate.initial,
   last: undefined,
 })
 
-/** The version at which to read on: that of the last event that is known, so that it is seen again. */
-export const from = ({ version }: Folded): number => Math.max(1, version)
+/** Version from which to read on: that of the last known event, which is read again to see whether it has changed. */
+export const readFrom = ({ version }: StreamState): number => Math.max(1, version)
 
 /**
- * Whether a history goes on from what is known of it. Its last event is still there, so all before it is: a log lost in
- * a failover, restored or imported has another in its place. And its row is the one that was read: an erasure, which
- * changes events where they stand, writes all rows of a stream anew.
+ * Returns whether rows from `readFrom` on continue a known state. The last known event must still be there, because a log
+ * restored, imported or lost in a failover may hold another event at its version. Its row must be the same as well: an
+ * erasure, which changes events in place, rewrites all rows of a stream.
  */
-export const goesOn = ({ last }: Folded, [first]: ReadonlyArray<Read>): boolean =>
+export const isContinuedBy = ({ last }: StreamState, [first]: ReadonlyArray<Read>): boolean =>
   last === undefined || (first !== undefined && first.event_id === last.event_id && first.xmin === last.xmin)
 
-/** Goes on by what was read from there. */
-export const follow = (shapes: Shapes, known: Folded, rows: ReadonlyArray<Read>): Folded => {
+/** Applies rows that were read from `readFrom` on. */
+export const advance = (shapes: Shapes, known: StreamState, rows: ReadonlyArray<Read>): StreamState => {
   const { aggregate } = known
   let { last, state, version } = known
   for (const row of last === undefined ? rows : rows.slice(1)) {

@@ -1,86 +1,74 @@
-import type { Folded } from "./StreamState.ts"
+import { LruCache } from "@waybill/domain/values/LruCache"
 import type { AnyAggregate, Read } from "../commit/RecordedEvents.ts"
+import type { StreamState } from "./StreamState.ts"
 
-/** Events of one stream that a flight reads. A longer one is read beside the flights, and what it folds to is kept. */
-export const MAX_HISTORY_IN_FLIGHT = 128
-/** States that a process keeps of long streams; the one that was asked for longest ago goes first. */
-export const MAX_KEPT_STATES = 10_000
-/** And how long they are together at most, as JSON. */
-export const MAX_KEPT_CHARS = 16 * 1024 * 1024
-/** A longer one is not kept, but folded anew each time. */
-export const MAX_KEPT_STATE_CHARS = 4 * 1024 * 1024
+/** Maximum number of events of one stream that a batch reads. Longer streams are read outside the batches and cached. */
+export const MAX_STREAM_EVENTS_IN_BATCH = 128
+/** Maximum number of cached states of long streams; the least recently used are evicted first. */
+export const MAX_CACHED_STATES = 10_000
+/** Maximum length of all cached states together, as JSON. */
+export const MAX_CACHED_CHARS = 16 * 1024 * 1024
+/** Maximum length of one cached state, as JSON; a longer state is folded again each time. */
+export const MAX_CACHED_STATE_CHARS = 4 * 1024 * 1024
 
 export interface Limits {
-  readonly history: number
+  readonly streamEvents: number
   readonly states: number
   readonly chars: number
   readonly stateChars: number
 }
 
 const LIMITS: Limits = {
-  history: MAX_HISTORY_IN_FLIGHT,
-  states: MAX_KEPT_STATES,
-  chars: MAX_KEPT_CHARS,
-  stateChars: MAX_KEPT_STATE_CHARS,
+  streamEvents: MAX_STREAM_EVENTS_IN_BATCH,
+  states: MAX_CACHED_STATES,
+  chars: MAX_CACHED_CHARS,
+  stateChars: MAX_CACHED_STATE_CHARS,
 }
 
 /**
- * What long streams have come to, as far as this process has read them. Nothing here is believed: whoever uses it reads on
- * from the last event that it knows, and sees by that whether it is still true.
+ * States of long streams as far as this process has read them. A cached state may be outdated: its reader reads on from
+ * the last known event, and sees by that event whether the state still holds.
  */
-export interface KeptStates {
-  readonly history: number
-  readonly find: (key: string, aggregate: AnyAggregate) => Folded | undefined
-  /** Measures the state, which takes as long as writing it down: not in a flight. */
-  readonly keep: (key: string, folded: Folded) => void
-  /** What is kept has gone on by these rows. */
-  readonly goOn: (key: string, folded: Folded, rows: ReadonlyArray<Read>) => void
-  readonly forget: (key: string) => void
+export interface StreamStateCache {
+  readonly maxStreamEvents: number
+  readonly find: (key: string, aggregate: AnyAggregate) => StreamState | undefined
+  /** Stores the state of a long stream. Measuring it takes as long as writing it as JSON, so a batch must not call this. */
+  readonly store: (key: string, state: StreamState) => void
+  /** Replaces a cached state by what it became with these rows. */
+  readonly advance: (key: string, state: StreamState, rows: ReadonlyArray<Read>) => void
+  readonly delete: (key: string) => void
 }
 
-interface Kept {
-  readonly folded: Folded
+interface Entry {
+  readonly state: StreamState
   readonly chars: number
 }
 
-export const make = (limits: Limits = LIMITS): KeptStates => {
-  const kept = new Map<string, Kept>()
-  let chars = 0
-
-  const forget = (key: string): void => {
-    chars -= kept.get(key)?.chars ?? 0
-    kept.delete(key)
+export const make = (limits: Limits = LIMITS): StreamStateCache => {
+  const cache = new LruCache<string, Entry>({
+    maxEntries: limits.states,
+    maxWeight: limits.chars,
+    weigh: ({ chars }) => chars,
+  })
+  const set = (key: string, entry: Entry): void => {
+    if (entry.chars > limits.stateChars) cache.delete(key)
+    else cache.set(key, entry)
   }
-  /** Behind all others, which go first. */
-  const put = (key: string, entry: Kept): void => {
-    forget(key)
-    if (entry.chars > limits.stateChars) return
-    kept.set(key, entry)
-    chars += entry.chars
-    for (const oldest of kept.keys()) {
-      if (kept.size <= limits.states && chars <= limits.chars) break
-      forget(oldest)
-    }
-  }
-
   return {
-    history: limits.history,
+    maxStreamEvents: limits.streamEvents,
     find: (key, aggregate) => {
-      const entry = kept.get(key)
-      if (entry?.folded.aggregate !== aggregate) return undefined
-      kept.delete(key)
-      kept.set(key, entry)
-      return entry.folded
+      const state = cache.get(key)?.state
+      return state?.aggregate === aggregate ? state : undefined
     },
-    keep: (key, folded) => {
-      if (folded.version > limits.history) put(key, { folded, chars: JSON.stringify(folded.state).length })
+    store: (key, state) => {
+      if (state.version > limits.streamEvents) set(key, { state, chars: JSON.stringify(state.state).length })
     },
-    goOn: (key, folded, rows) => {
-      const entry = kept.get(key)
-      // A state grows by no more than what has happened: soon too long by this count, it is measured anew.
+    advance: (key, state, rows) => {
+      const entry = cache.peek(key)
+      // An upper bound: a state grows by at most the length of its events. Past the limit it is dropped and measured anew.
       const grown = rows.slice(1).reduce((sum, { data }) => sum + JSON.stringify(data).length, 0)
-      if (entry !== undefined) put(key, { folded, chars: entry.chars + grown })
+      if (entry !== undefined) set(key, { state, chars: entry.chars + grown })
     },
-    forget,
+    delete: (key) => cache.delete(key),
   }
 }

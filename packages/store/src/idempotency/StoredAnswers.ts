@@ -1,9 +1,10 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
-import { type Claim, claimKey, type KeptAnswer } from "../commit/LogStorage.ts"
+import { type Claim, claimKey, type StoredAnswer } from "./Claim.ts"
 
-export const load = Effect.fnUntraced(function* (sql: PgClient.PgClient, claims: ReadonlyArray<Claim>, now: string) {
-  const rows = yield* sql<KeptAnswer>`
+/** Returns the unexpired answers to these claims, by claim key; the fingerprint of an answer may differ from its claim's. */
+export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, claims: ReadonlyArray<Claim>, now: string) {
+  const rows = yield* sql<StoredAnswer>`
     SELECT k.account_id, k.route, k.key, k.fingerprint, k.answer
     FROM unnest(${claims.map((claim) => claim.account_id)}::text[], ${claims.map((claim) => claim.route)}::text[],
       ${claims.map((claim) => claim.key)}::text[]) AS wanted(account_id, route, key)
@@ -11,10 +12,13 @@ export const load = Effect.fnUntraced(function* (sql: PgClient.PgClient, claims:
   return new Map(rows.map((row) => [claimKey(row), row]))
 })
 
-/** A twin under way in another transaction holds the key: this insert waits for it, and then finds it taken. */
-export const keep = Effect.fnUntraced(function* (
+/**
+ * Stores answers and returns the keys of the claims that are taken. When another transaction under way holds a key, the
+ * insert waits for its end.
+ */
+export const insert = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  answers: ReadonlyArray<KeptAnswer>,
+  answers: ReadonlyArray<StoredAnswer>,
   now: string,
 ) {
   const bytes = Result.getOrThrow(
@@ -23,7 +27,7 @@ export const keep = Effect.fnUntraced(function* (
       PgTypes.OID.bytea,
     ),
   )
-  const kept = yield* sql<Claim>`
+  const inserted = yield* sql<Claim>`
     INSERT INTO idempotency_keys AS k (account_id, route, key, fingerprint, answer, expires_at)
     SELECT * FROM unnest(${answers.map((answer) => answer.account_id)}::text[],
       ${answers.map((answer) => answer.route)}::text[], ${answers.map((answer) => answer.key)}::text[],
@@ -35,6 +39,6 @@ export const keep = Effect.fnUntraced(function* (
       SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at
       WHERE k.expires_at <= ${now}::timestamptz
     RETURNING account_id, route, key, fingerprint`
-  const ours = new Set(kept.map(claimKey))
-  return new Set(answers.map(claimKey).filter((key) => !ours.has(key)))
+  const stored = new Set(inserted.map(claimKey))
+  return new Set(answers.map(claimKey).filter((key) => !stored.has(key)))
 })

@@ -21,14 +21,14 @@ import * as Database from "../../support/postgres/database.ts"
 import { id, opened, queued } from "../../support/history.ts"
 import { type Dice, dice, pick } from "../rebuild/replayHistories.ts"
 
-const ROOMY: StreamStateCache.Limits = { history: 3, states: 100, chars: 100_000, stateChars: 100_000 }
-const NARROW: StreamStateCache.Limits = { history: 2, states: 3, chars: 3_000, stateChars: 1_500 }
+const WIDE: StreamStateCache.Limits = { streamEvents: 3, states: 100, chars: 100_000, stateChars: 100_000 }
+const NARROW: StreamStateCache.Limits = { streamEvents: 2, states: 3, chars: 3_000, stateChars: 1_500 }
 
-/** A store with connections and a memory of its own, as another node has. */
-const node = Effect.fnUntraced(function* (keeping: StreamStateCache.Limits = ROOMY) {
+/** An event store with connections and a cache of its own, like that of another node. */
+const node = Effect.fnUntraced(function* (cacheLimits: StreamStateCache.Limits = WIDE) {
   const database = yield* Database.Fresh
   const built = yield* Layer.build(
-    EventStore.layer({ keeping }).pipe(Layer.provide(Layer.fresh(Database.layerOf(database)))),
+    EventStore.layer({ cacheLimits }).pipe(Layer.provide(Layer.fresh(Database.layerOf(database)))),
   )
   return Context.get(built, EventStore)
 })
@@ -40,7 +40,7 @@ interface Stream {
   readonly next: (roll: Dice) => AnyEvent
 }
 
-/** Appends, and answers with what it saw before. */
+/** Appends random events and returns the version and the state that the decision saw. */
 const append = (store: Store, account_id: AccountId, { aggregate, id, next }: Stream, roll: Dice) =>
   store
     .transact({
@@ -54,7 +54,7 @@ const append = (store: Store, account_id: AccountId, { aggregate, id, next }: St
     })
     .pipe(Effect.flatMap((done) => (done._tag === "Committed" ? Effect.succeed(done.answer) : Effect.die("replayed"))))
 
-/** One stream of each kind, and two of some; what happens to them is whatever happens. */
+/** One or two streams of each kind with random events. */
 const streamsOf = (account_id: AccountId): ReadonlyArray<Stream> => {
   const email = (email_id = id("EmailId")): Stream => ({
     aggregate: Email,
@@ -88,7 +88,7 @@ const streamsOf = (account_id: AccountId): ReadonlyArray<Stream> => {
   return [
     email(),
     email(),
-    // An account has a name once.
+    // Two names, because domain names are unique in an account.
     domain("acme.test"),
     domain("other.test"),
     {
@@ -164,13 +164,13 @@ const streamsOf = (account_id: AccountId): ReadonlyArray<Stream> => {
   ]
 }
 
-/** What becomes of a log when nobody looks: its end is lost and goes on in another way, it is gone, or written anew. */
-const happenings = (sql: PgClient.PgClient, account_id: AccountId, stream_id: string) => {
+/** Changes of the log that no node notices: the end of a stream is lost, the whole stream is lost, its rows are rewritten. */
+const hiddenChanges = (sql: PgClient.PgClient, account_id: AccountId, stream_id: string) => {
   const own = sql`account_id = ${account_id} AND stream_id = ${stream_id}`
   return [
     sql`DELETE FROM events WHERE ${own} AND version > (SELECT max(version) - 2 FROM events WHERE ${own})`,
     sql`DELETE FROM events WHERE ${own}`,
-    // Only an early one says something else, but all are written.
+    // Changes an early event, but rewrites all rows, as an erasure does.
     sql`
       UPDATE events SET data = CASE
         WHEN type = 'RetentionChanged' AND version < 6 THEN jsonb_set(data, '{content_days}', '7')
@@ -185,7 +185,7 @@ const AT_ONCE = 8
 
 layer(Database.layerFresh, { excludeTestServices: true, timeout: "120 seconds" })("random histories", (it) => {
   for (const seed of [1, 2, 3])
-    it.effect(`of seed ${seed} are decided about, on any node, by all that was in the log`, () =>
+    it.effect(`of seed ${seed}: every node decides from all events of the log`, () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const roll = dice(seed)
@@ -210,17 +210,17 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "120 seconds" }
             )
             assert.deepStrictEqual(yield* by.state(stream.aggregate, ref), state)
           }
-          if (roll() < 0.5) yield* pick(happenings(sql, account_id, pick(streams, roll).id), roll)
+          if (roll() < 0.5) yield* pick(hiddenChanges(sql, account_id, pick(streams, roll).id), roll)
         }
       }).pipe(Effect.scoped, Effect.orDie),
     )
 })
 
-const HERS = "eva@example.org" as Address
-const ANAS = "ana@example.org" as Address
+const EVA = "eva@example.org" as Address
+const ANA = "ana@example.org" as Address
 const STAND_IN = Mask.standIn(Uint8Array.of(1))
 
-layer(Database.layerFresh, { excludeTestServices: true })("what was taken out of a history", (it) => {
+layer(Database.layerFresh, { excludeTestServices: true })("an erased address", (it) => {
   const setUp = Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const store = yield* node()
@@ -229,84 +229,84 @@ layer(Database.layerFresh, { excludeTestServices: true })("what was taken out of
     /** Tables of read models, and the log, that hold the address. */
     const holders = Effect.filter(["members", "email_log", "email_log_terms", "suppressions", "events"], (table) =>
       Effect.map(
-        sql`SELECT 1 AS found FROM ${sql(table)} t WHERE account_id = ${account_id} AND strpos(t::text, ${HERS}) > 0`,
+        sql`SELECT 1 AS found FROM ${sql(table)} t WHERE account_id = ${account_id} AND strpos(t::text, ${EVA}) > 0`,
         (rows) => rows.length > 0,
       ),
     )
     return { sql, store, account_id, holders }
   })
 
-  it.effect("does not come back with the team that a node knew", () =>
+  it.effect("does not come back with a team that a node has cached", () =>
     Effect.gen(function* () {
       const { account_id, holders, store } = yield* setUp
       const ref = { account_id, stream_id: Team.STREAM_ID }
       const [ana, eva] = [id("UserId"), id("UserId")]
       const rename = (nth: number) => Team.changeRole(NOW, ana, nth % 2 === 0 ? "viewer" : "member")
-      yield* store.commit(Team, ref, Team.invite(NOW, { user_id: ana, email: ANAS, name: "Ana", role: "member" }))
-      yield* store.commit(Team, ref, Team.invite(NOW, { user_id: eva, email: HERS, name: "Eva", role: "viewer" }))
+      yield* store.commit(Team, ref, Team.invite(NOW, { user_id: ana, email: ANA, name: "Ana", role: "member" }))
+      yield* store.commit(Team, ref, Team.invite(NOW, { user_id: eva, email: EVA, name: "Eva", role: "viewer" }))
       yield* store.commit(Team, ref, Team.remove(NOW, eva))
       for (let nth = 0; nth < 4; nth++) yield* store.commit(Team, ref, rename(nth))
       assert.deepStrictEqual(yield* holders, ["members", "events"])
-      yield* Erase.erase(HERS, STAND_IN)
+      yield* Erase.erase(EVA, STAND_IN)
       const team = yield* store.commit(Team, ref, rename(4))
       assert.deepStrictEqual(
         [...team.members, ...HashMap.values(team.former)].map(({ email }) => email),
-        [ANAS, STAND_IN],
+        [ANA, STAND_IN],
       )
       assert.deepStrictEqual(yield* holders, [])
     }).pipe(Effect.scoped, Effect.orDie),
   )
 
-  it.effect("does not come back with the mail that a node knew", () =>
+  it.effect("does not come back with an email that a node has cached", () =>
     Effect.gen(function* () {
       const { account_id, holders, store } = yield* setUp
       const email_id = id("EmailId")
       const ref = { account_id, stream_id: email_id }
-      const mail = queued(email_id, { to: [{ address: HERS }, { address: "ana@example.org" }] })
+      const mail = queued(email_id, { to: [{ address: EVA }, { address: "ana@example.org" }] })
       yield* store.commit(Email, ref, () => Result.succeed([mail]))
-      yield* store.commit(Email, ref, Email.recordDelivered(NOW, HERS, DeliveryOutcome.SILENCE))
-      yield* store.commit(Email, ref, Email.recordDelivered(NOW, ANAS, DeliveryOutcome.SILENCE))
+      yield* store.commit(Email, ref, Email.recordDelivered(NOW, EVA, DeliveryOutcome.SILENCE))
+      yield* store.commit(Email, ref, Email.recordDelivered(NOW, ANA, DeliveryOutcome.SILENCE))
       for (let nth = 0; nth < 4; nth++) yield* store.commit(Email, ref, () => Result.succeed([opened()]))
       assert.deepStrictEqual(yield* holders, ["email_log", "email_log_terms", "events"])
-      yield* Erase.erase(HERS, STAND_IN)
+      yield* Erase.erase(EVA, STAND_IN)
       const state = yield* store.commit(Email, ref, () => Result.succeed([opened()]))
       assert.deepStrictEqual(state._tag === "Message" && state.recipients.map(({ address }) => address), [
         STAND_IN,
-        ANAS,
+        ANA,
       ])
       assert.deepStrictEqual(yield* holders, [])
     }).pipe(Effect.scoped, Effect.orDie),
   )
 
-  it.effect("goes, too, where the history that tells of it is long", () =>
+  it.effect("is erased when the stream of its account is long", () =>
     Effect.gen(function* () {
       const { account_id, sql, store } = yield* setUp
       const ref = { account_id, stream_id: account_id }
-      const many = Array.from({ length: StreamStateCache.MAX_HISTORY_IN_FLIGHT }, (_, nth): Account.Event => ({
+      const many = Array.from({ length: StreamStateCache.MAX_STREAM_EVENTS_IN_BATCH }, (_, nth): Account.Event => ({
         _tag: "RetentionChanged",
         content_days: nth,
         at: NOW,
       }))
       yield* store.commit(Account, ref, () => Result.succeed(many as [Account.Event]))
-      const suppressed = { account_id, stream_id: Suppression.streamId(HERS) }
-      yield* store.commit(Suppression, suppressed, Suppression.add(NOW, id("SuppressionId"), HERS, "manual", null))
-      const { accounts } = yield* Erase.erase(HERS, STAND_IN)
+      const suppressed = { account_id, stream_id: Suppression.streamId(EVA) }
+      yield* store.commit(Suppression, suppressed, Suppression.add(NOW, id("SuppressionId"), EVA, "manual", null))
+      const { accounts } = yield* Erase.erase(EVA, STAND_IN)
       assert.deepStrictEqual(accounts.get(account_id), { streams: 1, events: 1 })
       const [row] = yield* sql`SELECT version FROM accounts WHERE account_id = ${account_id}`
-      assert.deepStrictEqual(row, { version: StreamStateCache.MAX_HISTORY_IN_FLIGHT + 2 })
+      assert.deepStrictEqual(row, { version: StreamStateCache.MAX_STREAM_EVENTS_IN_BATCH + 2 })
     }).pipe(Effect.scoped, Effect.orDie),
   )
 
-  it.effect("does not come back with the suppression that a node knew", () =>
+  it.effect("does not come back with a suppression that a node has cached", () =>
     Effect.gen(function* () {
       const { account_id, holders, store } = yield* setUp
-      const ref = { account_id, stream_id: Suppression.streamId(HERS) }
+      const ref = { account_id, stream_id: Suppression.streamId(EVA) }
       for (let nth = 0; nth < 3; nth++) {
-        yield* store.commit(Suppression, ref, Suppression.add(NOW, id("SuppressionId"), HERS, "manual", null))
+        yield* store.commit(Suppression, ref, Suppression.add(NOW, id("SuppressionId"), EVA, "manual", null))
         yield* store.commit(Suppression, ref, Suppression.remove(NOW))
       }
-      yield* store.commit(Suppression, ref, Suppression.add(NOW, id("SuppressionId"), HERS, "manual", null))
-      yield* Erase.erase(HERS, STAND_IN)
+      yield* store.commit(Suppression, ref, Suppression.add(NOW, id("SuppressionId"), EVA, "manual", null))
+      yield* Erase.erase(EVA, STAND_IN)
       const refused = yield* Effect.flip(store.commit(Suppression, ref, Suppression.remove(NOW)))
       assert.strictEqual(refused._tag, "SuppressionNotFound")
       assert.deepStrictEqual(yield* holders, [])
@@ -314,72 +314,72 @@ layer(Database.layerFresh, { excludeTestServices: true })("what was taken out of
   )
 })
 
-describe("a history goes on from what is known of it", () => {
+describe("rows continue a known state", () => {
   const row = (event_id: string, xmin: string) => ({ event_id, xmin }) as unknown as Read
-  const known: StreamState.Folded = { ...StreamState.unread(Email), version: 7, last: row("evt_7", "100") }
+  const known: StreamState.StreamState = { ...StreamState.initial(Email), version: 7, last: row("evt_7", "100") }
 
-  it("where the last event that is known stands in the row in which it stood", () => {
-    assert.isTrue(StreamState.goesOn(known, [row("evt_7", "100"), row("evt_8", "101")]))
-    assert.isTrue(StreamState.goesOn(StreamState.unread(Email), []))
+  it("when the last known event is in the same row", () => {
+    assert.isTrue(StreamState.isContinuedBy(known, [row("evt_7", "100"), row("evt_8", "101")]))
+    assert.isTrue(StreamState.isContinuedBy(StreamState.initial(Email), []))
   })
-  it("not where it is gone, or another stands there, as after a failover that gives transactions their numbers again", () => {
-    assert.isFalse(StreamState.goesOn(known, []))
-    assert.isFalse(StreamState.goesOn(known, [row("evt_8", "100")]))
+  it("not when it is missing or another event, as after a failover that reuses transaction ids", () => {
+    assert.isFalse(StreamState.isContinuedBy(known, []))
+    assert.isFalse(StreamState.isContinuedBy(known, [row("evt_8", "100")]))
   })
-  it("not where it was written anew, as an erasure does", () => {
-    assert.isFalse(StreamState.goesOn(known, [row("evt_7", "102")]))
+  it("not when its row was rewritten, as by an erasure", () => {
+    assert.isFalse(StreamState.isContinuedBy(known, [row("evt_7", "102")]))
   })
 })
 
-describe("kept states", () => {
-  const folded = (version: number, chars: number): StreamState.Folded => ({
+describe("stream state cache", () => {
+  const stateOf = (version: number, chars: number): StreamState.StreamState => ({
     aggregate: Email,
     version,
-    // With its quotes as long as that.
+    // As JSON, with its quotes, this long.
     state: "x".repeat(chars - 2),
     last: { event_id: id("EventId"), xmin: "1" },
   })
   const read = (chars: number) => ({ data: { text: "x".repeat(chars - '{"text":""}'.length) } }) as unknown as Read
-  const known = (kept: StreamStateCache.KeptStates, ...keys: ReadonlyArray<string>) =>
-    keys.filter((key) => kept.find(key, Email) !== undefined)
+  const cached = (cache: StreamStateCache.StreamStateCache, ...keys: ReadonlyArray<string>) =>
+    keys.filter((key) => cache.find(key, Email) !== undefined)
 
-  it("are those of long streams", () => {
-    const kept = StreamStateCache.make({ history: 3, states: 9, chars: 900, stateChars: 900 })
-    kept.keep("short", folded(3, 10))
-    kept.keep("long", folded(4, 10))
-    assert.deepStrictEqual(known(kept, "short", "long"), ["long"])
-    assert.isUndefined(kept.find("long", Domain))
+  it("holds states of long streams only", () => {
+    const cache = StreamStateCache.make({ streamEvents: 3, states: 9, chars: 900, stateChars: 900 })
+    cache.store("short", stateOf(3, 10))
+    cache.store("long", stateOf(4, 10))
+    assert.deepStrictEqual(cached(cache, "short", "long"), ["long"])
+    assert.isUndefined(cache.find("long", Domain))
   })
 
-  it("are so many, of which those go first that were asked for longest ago", () => {
-    const kept = StreamStateCache.make({ history: 0, states: 3, chars: 900, stateChars: 900 })
-    for (const key of ["a", "b", "c"]) kept.keep(key, folded(1, 10))
-    kept.find("a", Email)
-    kept.keep("d", folded(1, 10))
-    assert.deepStrictEqual(known(kept, "a", "b", "c", "d"), ["a", "c", "d"])
+  it("evicts the least recently used state when it holds too many", () => {
+    const cache = StreamStateCache.make({ streamEvents: 0, states: 3, chars: 900, stateChars: 900 })
+    for (const key of ["a", "b", "c"]) cache.store(key, stateOf(1, 10))
+    cache.find("a", Email)
+    cache.store("d", stateOf(1, 10))
+    assert.deepStrictEqual(cached(cache, "a", "b", "c", "d"), ["a", "c", "d"])
   })
 
-  it("are so long together, by what they were and all that has happened since", () => {
-    const kept = StreamStateCache.make({ history: 0, states: 9, chars: 100, stateChars: 60 })
-    for (const key of ["a", "b", "c"]) kept.keep(key, folded(1, 30))
-    assert.deepStrictEqual(known(kept, "a", "b", "c"), ["a", "b", "c"])
-    kept.goOn("c", folded(2, 30), [read(500), read(20)])
-    assert.deepStrictEqual(known(kept, "a", "b", "c"), ["b", "c"])
-    kept.goOn("c", folded(3, 30), [read(20), read(20)])
-    assert.deepStrictEqual(known(kept, "a", "b", "c"), ["b"])
-    kept.keep("d", folded(9, 61))
-    kept.keep("e", folded(9, 60))
-    assert.deepStrictEqual(known(kept, "b", "d", "e"), ["b", "e"])
+  it("evicts states when they are too long together, including what they have grown by", () => {
+    const cache = StreamStateCache.make({ streamEvents: 0, states: 9, chars: 100, stateChars: 60 })
+    for (const key of ["a", "b", "c"]) cache.store(key, stateOf(1, 30))
+    assert.deepStrictEqual(cached(cache, "a", "b", "c"), ["a", "b", "c"])
+    cache.advance("c", stateOf(2, 30), [read(500), read(20)])
+    assert.deepStrictEqual(cached(cache, "a", "b", "c"), ["b", "c"])
+    cache.advance("c", stateOf(3, 30), [read(20), read(20)])
+    assert.deepStrictEqual(cached(cache, "a", "b", "c"), ["b"])
+    cache.store("d", stateOf(9, 61))
+    cache.store("e", stateOf(9, 60))
+    assert.deepStrictEqual(cached(cache, "b", "d", "e"), ["b", "e"])
   })
 
-  it("are forgotten with their length", () => {
-    const kept = StreamStateCache.make({ history: 0, states: 9, chars: 60, stateChars: 60 })
-    kept.keep("a", folded(1, 60))
-    kept.forget("a")
-    kept.forget("a")
-    kept.keep("b", folded(1, 30))
-    kept.keep("b", folded(1, 30))
-    kept.keep("c", folded(1, 30))
-    assert.deepStrictEqual(known(kept, "a", "b", "c"), ["b", "c"])
+  it("releases the length of a deleted state", () => {
+    const cache = StreamStateCache.make({ streamEvents: 0, states: 9, chars: 60, stateChars: 60 })
+    cache.store("a", stateOf(1, 60))
+    cache.delete("a")
+    cache.delete("a")
+    cache.store("b", stateOf(1, 30))
+    cache.store("b", stateOf(1, 30))
+    cache.store("c", stateOf(1, 30))
+    assert.deepStrictEqual(cached(cache, "a", "b", "c"), ["b", "c"])
   })
 })

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import type { LedgerError } from "@waybill/store/commit/LogStorage"
+import type { StorageError } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import { classify } from "@waybill/store/postgres/SqlErrors"
@@ -19,8 +19,8 @@ const raise = (state: string) => `DO $$ BEGIN RAISE EXCEPTION 'provoked' USING E
 interface Case {
   readonly name: string
   readonly statements: ReadonlyArray<string>
-  readonly tag: LedgerError["_tag"]
-  readonly contested?: boolean
+  readonly tag: StorageError["_tag"]
+  readonly isDuplicate?: boolean
   readonly session?: Readonly<Record<string, string>>
 }
 
@@ -30,54 +30,54 @@ const LOG_ROW = `INSERT INTO domains (account_id, id, version, name, status, rem
 const END_SELF = "SELECT pg_terminate_backend(pg_backend_pid())"
 
 const CASES: ReadonlyArray<Case> = [
-  { name: "the log's own key", statements: [EVENT, EVENT], tag: "TryAgain" },
-  { name: "another unique key", statements: [LOG_ROW, LOG_ROW], tag: "Poisoned", contested: true },
-  { name: "a CHECK", statements: [EVENT.replace("'s', 1", "'s', 0")], tag: "Poisoned" },
-  { name: "a missing value", statements: [EVENT.replace("'{}', '{}'", "NULL, '{}'")], tag: "Poisoned" },
-  { name: "text that is no JSON", statements: ["SELECT '{'::jsonb"], tag: "Poisoned" },
-  { name: "a NUL in JSON", statements: [`SELECT '"\\u0000"'::jsonb`], tag: "Poisoned" },
-  { name: "a number too large", statements: ["SELECT 3000000000::int"], tag: "Poisoned" },
+  { name: "a taken version of a stream", statements: [EVENT, EVENT], tag: "TryAgain" },
+  { name: "another unique violation", statements: [LOG_ROW, LOG_ROW], tag: "RowRejected", isDuplicate: true },
+  { name: "a CHECK violation", statements: [EVENT.replace("'s', 1", "'s', 0")], tag: "RowRejected" },
+  { name: "a NOT NULL violation", statements: [EVENT.replace("'{}', '{}'", "NULL, '{}'")], tag: "RowRejected" },
+  { name: "invalid JSON", statements: ["SELECT '{'::jsonb"], tag: "RowRejected" },
+  { name: "a NUL in JSON", statements: [`SELECT '"\\u0000"'::jsonb`], tag: "RowRejected" },
+  { name: "a number too large", statements: ["SELECT 3000000000::int"], tag: "RowRejected" },
   {
     name: "a key too long for its index",
     statements: [
       "INSERT INTO users (id, email, created_at) SELECT (SELECT string_agg(gen_random_uuid()::text, '') FROM generate_series(1, 900)), '', now()",
     ],
-    tag: "Poisoned",
+    tag: "RowRejected",
   },
   { name: "a serialization failure", statements: [raise("40001")], tag: "TryAgain" },
   { name: "a deadlock", statements: [raise("40P01")], tag: "TryAgain" },
   {
-    name: "a lock that does not come",
+    name: "a lock timeout",
     statements: ["SELECT FROM idempotency_keys", "LOCK TABLE content"],
     tag: "TryAgain",
     session: { lock_timeout: "20ms" },
   },
-  { name: "a lock that is not there at once", statements: ["LOCK TABLE content NOWAIT"], tag: "TryAgain" },
-  { name: "an administrator", statements: [END_SELF], tag: "OutcomeUnknown" },
-  { name: "a crash of a neighbour", statements: [raise("57P02")], tag: "OutcomeUnknown" },
+  { name: "a lock with NOWAIT", statements: ["LOCK TABLE content NOWAIT"], tag: "TryAgain" },
+  { name: "pg_terminate_backend", statements: [END_SELF], tag: "OutcomeUnknown" },
+  { name: "a crash of another backend", statements: [raise("57P02")], tag: "OutcomeUnknown" },
   { name: "a server that starts or stops", statements: [raise("57P03")], tag: "OutcomeUnknown" },
   {
-    name: "idleness in the transaction",
+    name: "an idle-in-transaction timeout",
     statements: ["SELECT 1", "idle"],
     tag: "OutcomeUnknown",
     session: { idle_in_transaction_session_timeout: "20ms" },
   },
-  { name: "a broken protocol", statements: [raise("08P01")], tag: "OutcomeUnknown" },
+  { name: "a protocol violation", statements: [raise("08P01")], tag: "OutcomeUnknown" },
   {
-    name: "a statement that takes too long",
+    name: "a statement timeout",
     statements: ["SELECT pg_sleep(9)"],
     tag: "Failed",
     session: { statement_timeout: "20ms" },
   },
-  { name: "a missing right", statements: ["SELECT * FROM pg_authid"], tag: "Failed" },
-  { name: "a table that is not there", statements: ["SELECT * FROM nowhere"], tag: "Failed" },
+  { name: "a missing privilege", statements: ["SELECT * FROM pg_authid"], tag: "Failed" },
+  { name: "a missing table", statements: ["SELECT * FROM nowhere"], tag: "Failed" },
   { name: "a full disk", statements: [raise("53100")], tag: "Failed" },
-  { name: "a bug of Postgres", statements: [raise("XX000")], tag: "Failed" },
+  { name: "an internal error of Postgres", statements: [raise("XX000")], tag: "Failed" },
 ]
 
-layer(Database.layerFresh, { excludeTestServices: true })("trouble in a transaction", (it) => {
-  for (const { contested, name, session, statements, tag } of CASES) {
-    it.effect(`by ${name} is ${tag}`, () =>
+layer(Database.layerFresh, { excludeTestServices: true })("an error in a transaction", (it) => {
+  for (const { isDuplicate, name, session, statements, tag } of CASES) {
+    it.effect(`${name}: ${tag}`, () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         const locker = yield* rival(url)
@@ -89,8 +89,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("trouble in a transact
           watcher
             .query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid])
             .pipe(Effect.repeat({ until: (found) => found.length === 0 }))
-        const ledger = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
-        const error = yield* ledger
+        const storage = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
+        const error = yield* storage
           .transaction({ accounts: [], alone: false }, () =>
             Effect.gen(function* () {
               const [own] = yield* sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
@@ -101,21 +101,21 @@ layer(Database.layerFresh, { excludeTestServices: true })("trouble in a transact
           )
           .pipe(Effect.flip)
         assert.strictEqual(error._tag, tag)
-        assert.strictEqual(error._tag === "Poisoned" && error.contested === true, contested ?? false)
+        assert.strictEqual(error._tag === "RowRejected" && error.isDuplicate === true, isDuplicate ?? false)
         yield* locker.query("ROLLBACK")
       }),
     )
   }
 
-  it.effect("by a parameter that the driver cannot write down is Poisoned", () =>
+  it.effect("a parameter that the driver cannot encode: RowRejected", () =>
     Effect.gen(function* () {
       const sql = yield* client((yield* Database.Fresh).url)
       const error = yield* Effect.flip(sql`SELECT ${{ no: "codec" } as never} AS x`)
-      assert.strictEqual(classify(error)._tag, "Poisoned")
+      assert.strictEqual(classify(error)._tag, "RowRejected")
     }),
   )
 
-  it.effect("by too many clients is OutcomeUnknown, like any connection that is not there", () =>
+  it.effect("too many clients: OutcomeUnknown, like any lost connection", () =>
     Effect.gen(function* () {
       const { adminUrl, name, url } = yield* Database.Fresh
       const administrator = yield* rival(adminUrl)
@@ -127,7 +127,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("trouble in a transact
     }),
   )
 
-  it.effect("by a wrong password is Failed: no patience helps", () =>
+  it.effect("a wrong password: Failed, because a retry does not help", () =>
     Effect.gen(function* () {
       const wrong = new URL(Redacted.value((yield* Database.Fresh).url))
       wrong.password = "wrong"
@@ -136,7 +136,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("trouble in a transact
     }),
   )
 
-  it.effect("that loses the connection surfaces from sql-pg as a defect, which the ledger mends", () =>
+  it.effect("a lost connection is a defect of sql-pg, and OutcomeUnknown of the storage", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const sql = yield* client(url)
@@ -146,10 +146,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("trouble in a transact
         Exit.isFailure(bare) &&
           bare.cause.reasons.some((reason) => reason._tag === "Die" && reason.defect instanceof SqlError.SqlError),
       )
-      const mended = yield* PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
+      const error = yield* PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
         .transaction({ accounts: [], alone: false }, () => Effect.mapError(sql.unsafe(END_SELF), classify))
         .pipe(Effect.flip)
-      assert.strictEqual(mended._tag, "OutcomeUnknown")
+      assert.strictEqual(error._tag, "OutcomeUnknown")
     }),
   )
 })

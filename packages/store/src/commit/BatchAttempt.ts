@@ -1,0 +1,198 @@
+import { Clock, DateTime, Effect, Exit, Result } from "effect"
+import { type Claim, claimKey, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/Claim.ts"
+import type { TypedStreamRef } from "../streams/readLongStream.ts"
+import * as StreamState from "../streams/StreamState.ts"
+import type { StreamStateCache } from "../streams/StreamStateCache.ts"
+import { BatchWrites } from "./BatchWrites.ts"
+import { type CommitDeps, IdempotencyKeyReused, LeaseLost, type Outcome, type PendingCommit } from "./Commit.ts"
+import { type Facts, type Page, refKey, type StorageError, type StreamRange, TryAgain } from "./LogStorage.ts"
+import type { Stored } from "./RecordedEvents.ts"
+
+/** After this many deferrals a long stream is read inside the batch anyway, so that its commit cannot starve. */
+export const MAX_DEFERRALS = 3
+
+/** A commit that waits until its long streams are read outside the batches. */
+export interface Deferred {
+  readonly pending: PendingCommit
+  readonly streams: ReadonlyArray<TypedStreamRef>
+}
+
+export interface BatchResult {
+  readonly outcomes: ReadonlyMap<PendingCommit, Outcome>
+  /** Commits whose idempotency key another commit of the same batch has claimed: the next batch finds its answer. */
+  readonly duplicates: ReadonlyArray<PendingCommit>
+  readonly deferred: ReadonlyArray<Deferred>
+  readonly events: ReadonlyArray<Stored>
+}
+
+/** Tries to commit a batch inside one transaction: reads everything, decides each commit, writes everything. */
+export const attempt = Effect.fnUntraced(function* (
+  deps: CommitDeps,
+  transaction: Page,
+  batch: ReadonlyArray<PendingCommit>,
+): Effect.fn.Return<BatchResult, StorageError> {
+  const nowMillis = yield* Clock.currentTimeMillis
+  const now = DateTime.formatIso(DateTime.makeUnsafe(nowMillis))
+  const claims = batch.flatMap(({ commit }) => (commit.idempotency === undefined ? [] : [commit.idempotency]))
+  // The three reads are sent together, in this order, and awaited once.
+  const [storedAnswers, { long, streams }, facts] = yield* Effect.all(
+    [
+      claims.length === 0 ? Effect.succeed(new Map<string, StoredAnswer>()) : transaction.findAnswers(claims, now),
+      loadStreams(deps, transaction, batch),
+      transaction.readFacts(batch.map(needsOf), now),
+    ],
+    { concurrency: "unbounded" },
+  )
+
+  const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
+  const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
+  const decided = decideAll(writes, batch, facts, storedAnswers, long)
+  if (writes.answers.size > 0) {
+    const taken = yield* transaction.insertAnswers([...writes.answers.values()], now)
+    // A duplicate in another transaction was first. Decisions of this batch may depend on the commit that lost, so the
+    // whole batch is decided again, and that commit then finds the stored answer.
+    if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken by another transaction" })
+  }
+  const { content, events, released, touched, usage } = writes
+  if (events.length > 0) {
+    const work = deps.consequences.work(touched, facts, now, () => deps.nextDeliveryId(nowMillis))
+    yield* transaction.write({
+      touched,
+      events,
+      content,
+      usage,
+      outbox: { arm: work.arm, disarm: work.disarm, release: released },
+      deliveries: work.deliveries,
+      now,
+    })
+  }
+  return { ...decided, events }
+})
+
+const needsOf = ({ commit: { account_id, leases, needs } }: PendingCommit) => ({
+  account_id,
+  ...needs,
+  ...(leases === undefined ? {} : { outbox: [...(needs?.outbox ?? []), ...leases.map(({ id }) => id)] }),
+})
+
+interface StreamToLoad extends TypedStreamRef {
+  readonly known: StreamState.StreamState
+  /** Whether the stream is read to its end, however long it is. */
+  readonly isReadWhole: boolean
+}
+
+interface LoadedStreams {
+  readonly streams: ReadonlyMap<string, StreamState.StreamState>
+  /** Keys of streams that have more events than a batch reads. */
+  readonly long: ReadonlySet<string>
+}
+
+const loadStreams = Effect.fnUntraced(function* (
+  { cache, shapes }: CommitDeps,
+  transaction: Page,
+  batch: ReadonlyArray<PendingCommit>,
+): Effect.fn.Return<LoadedStreams, StorageError> {
+  const streams = new Map<string, StreamState.StreamState>()
+  const long = new Set<string>()
+  let toLoad = streamsToLoad(cache, batch)
+  while (toLoad.size > 0) {
+    const read = yield* transaction.readStreams([...toLoad.values()].map((stream) => rangeOf(cache, stream)))
+    const changed = new Map<string, StreamToLoad>()
+    for (const [key, stream] of toLoad) {
+      const rows = read.get(key) ?? []
+      if (!StreamState.isContinuedBy(stream.known, rows)) {
+        cache.delete(key)
+        changed.set(key, { ...stream, known: StreamState.initial(stream.aggregate) })
+      } else if (rows.length > cache.maxStreamEvents && !stream.isReadWhole) long.add(key)
+      else {
+        const state = StreamState.advance(shapes, stream.known, rows)
+        streams.set(key, state)
+        if (stream.known.version > 0) cache.advance(key, state, rows)
+      }
+    }
+    toLoad = changed
+  }
+  return { streams, long }
+})
+
+const streamsToLoad = (
+  cache: StreamStateCache,
+  batch: ReadonlyArray<PendingCommit>,
+): ReadonlyMap<string, StreamToLoad> => {
+  const toLoad = new Map<string, StreamToLoad>()
+  for (const { commit, deferrals = 0, longStreams } of batch) {
+    for (const { aggregate, fresh, id } of commit.streams) {
+      if (fresh === true) continue
+      const ref = { account_id: commit.account_id, stream_id: id }
+      const key = refKey(ref)
+      const other = toLoad.get(key)
+      toLoad.set(key, {
+        ...ref,
+        aggregate,
+        known: longStreams?.get(key) ?? other?.known ?? cache.find(key, aggregate) ?? StreamState.initial(aggregate),
+        isReadWhole: deferrals >= MAX_DEFERRALS || other?.isReadWhole === true,
+      })
+    }
+  }
+  return toLoad
+}
+
+/** Returns a range of one event more than a batch folds, to see whether the stream is longer. */
+const rangeOf = (
+  { maxStreamEvents }: StreamStateCache,
+  { account_id, isReadWhole, known, stream_id }: StreamToLoad,
+): StreamRange => {
+  const from = StreamState.readFrom(known)
+  return { account_id, stream_id, from, ...(isReadWhole ? {} : { to: from + maxStreamEvents }) }
+}
+
+const decideAll = (
+  writes: BatchWrites,
+  batch: ReadonlyArray<PendingCommit>,
+  facts: Facts,
+  storedAnswers: ReadonlyMap<string, StoredAnswer>,
+  long: ReadonlySet<string>,
+): Omit<BatchResult, "events"> => {
+  const outcomes = new Map<PendingCommit, Outcome>()
+  const duplicates: Array<PendingCommit> = []
+  const deferred: Array<Deferred> = []
+  for (const pending of batch) {
+    const { idempotency, leases } = pending.commit
+    const key = idempotency === undefined ? undefined : claimKey(idempotency)
+    const storedAnswer = key === undefined ? undefined : storedAnswers.get(key)
+    const lostLease = leases?.find(({ id, token }) => facts.outbox(id)?.lease_token !== token)
+    if (idempotency !== undefined && storedAnswer !== undefined)
+      outcomes.set(pending, replay(idempotency, storedAnswer))
+    else if (key !== undefined && writes.answers.has(key)) duplicates.push(pending)
+    else if (lostLease !== undefined) outcomes.set(pending, Exit.fail(new LeaseLost({ id: lostLease.id })))
+    else {
+      const streams = long.size === 0 ? [] : longStreamsOf(pending, long)
+      if (streams.length > 0) deferred.push({ pending, streams })
+      else outcomes.set(pending, decide(writes, pending, key))
+    }
+  }
+  return { outcomes, duplicates, deferred }
+}
+
+const longStreamsOf = ({ commit }: PendingCommit, long: ReadonlySet<string>): ReadonlyArray<TypedStreamRef> =>
+  commit.streams.flatMap(({ aggregate, fresh, id }) => {
+    const ref = { account_id: commit.account_id, stream_id: id }
+    return fresh !== true && long.has(refKey(ref)) ? [{ ...ref, aggregate }] : []
+  })
+
+/** Decides one commit. A decision or a fold that throws fails only its own caller. */
+const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | undefined): Outcome => {
+  try {
+    const decision = pending.commit.decide(writes.view(pending.commit.account_id))
+    if (Result.isFailure(decision)) return Exit.fail(decision.failure)
+    const events = writes.add(pending, decision.success, claimKey)
+    return Exit.succeed({ _tag: "Committed", answer: decision.success.answer, events })
+  } catch (defect) {
+    return Exit.die(defect)
+  }
+}
+
+const replay = ({ fingerprint, key }: Claim, stored: StoredAnswer): Outcome =>
+  stored.fingerprint === fingerprint
+    ? Exit.succeed({ _tag: "Replayed", kept: stored.answer })
+    : Exit.fail(new IdempotencyKeyReused({ key }))

@@ -1,0 +1,36 @@
+import { Effect } from "effect"
+import type { CommitDeps } from "../commit/Commit.ts"
+import { type LogStorage, refKey, type StorageError, type StreamRef } from "../commit/LogStorage.ts"
+import type { AnyAggregate } from "../commit/RecordedEvents.ts"
+import * as StreamState from "./StreamState.ts"
+
+/** Number of events read and folded in one step, during which the process does nothing else. */
+export const EVENTS_PER_STEP = 256
+
+export interface TypedStreamRef extends StreamRef {
+  readonly aggregate: AnyAggregate
+}
+
+/** Reads the state of a stream step by step outside the batches, starting from its cached state. */
+export const readLongStream = Effect.fnUntraced(function* (
+  { cache, shapes }: Pick<CommitDeps, "cache" | "shapes">,
+  readStreams: LogStorage["readStreams"],
+  { account_id, aggregate, stream_id }: TypedStreamRef,
+): Effect.fn.Return<StreamState.StreamState, StorageError> {
+  const key = refKey({ account_id, stream_id })
+  let known = cache.find(key, aggregate) ?? StreamState.initial(aggregate)
+  while (true) {
+    const from = StreamState.readFrom(known)
+    const streams = yield* readStreams([{ account_id, stream_id, from, to: from + EVENTS_PER_STEP - 1 }])
+    const rows = streams.get(key) ?? []
+    if (StreamState.isContinuedBy(known, rows)) {
+      known = StreamState.advance(shapes, known, rows)
+      if (rows.length < EVENTS_PER_STEP) break
+    } else {
+      cache.delete(key)
+      known = StreamState.initial(aggregate)
+    }
+  }
+  cache.store(key, known)
+  return known
+})
