@@ -16,7 +16,7 @@ import * as Database from "../../support/postgres/database.ts"
 import * as WallClock from "../../support/wallClock.ts"
 import { account, key, layerFrozen, revoke, setDatabaseClock } from "./admissionKeys.ts"
 
-/** As a second node: its own pool, its own memory. */
+/** A second node with a pool and a memory of its own. */
 class OtherNode extends Context.Service<OtherNode, Admission["Service"]>()("test/OtherNode") {
   static readonly layer = Layer.unwrap(
     Effect.map(Database.Fresh, (fresh) =>
@@ -64,7 +64,7 @@ layer(World, { excludeTestServices: true })("admission", (it) => {
         )
         assert.deepStrictEqual(tally(verdicts), { Admitted: limit, RateLimited: limit })
         const remaining = verdicts.flatMap((each) => (each._tag === "Admitted" ? [each.standing.remaining] : []))
-        // Each admitted request has a place of its own.
+        // Each admitted request has a count of its own.
         assert.deepStrictEqual(
           remaining.sort((a, b) => a - b),
           Array.from({ length: limit }, (_, i) => i),
@@ -87,7 +87,7 @@ layer(World, { excludeTestServices: true })("admission", (it) => {
     }),
   )
 
-  it.effect("keeps the three buckets of a key apart, and two keys of an account too", () =>
+  it.effect("counts the three buckets of a key separately, and two keys of an account", () =>
     Effect.gen(function* () {
       const owner = yield* account
       const [one, two] = [yield* key(owner), yield* key(owner)]
@@ -100,7 +100,7 @@ layer(World, { excludeTestServices: true })("admission", (it) => {
     }),
   )
 
-  it.effect("says who came, and where the window stands", () =>
+  it.effect("returns the key and the state of its window", () =>
     Effect.gen(function* () {
       yield* setDatabaseClock("2026-11-21T12:00:30.250Z")
       const { account_id, hash, id } = yield* key(yield* account)
@@ -122,7 +122,7 @@ layer(World, { excludeTestServices: true })("admission", (it) => {
     }),
   )
 
-  it.effect("begins anew with the minute, and only then", () =>
+  it.effect("starts a new window with the minute", () =>
     Effect.gen(function* () {
       const { hash } = yield* key(yield* account)
       yield* setDatabaseClock("2026-11-21T12:10:00Z")
@@ -136,7 +136,7 @@ layer(World, { excludeTestServices: true })("admission", (it) => {
     }),
   )
 
-  it.effect("stops counting a window that is known to be exhausted", () =>
+  it.effect("stops counting a window known to be exhausted", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { hash, id } = yield* key(yield* account)
@@ -146,7 +146,7 @@ layer(World, { excludeTestServices: true })("admission", (it) => {
     }),
   )
 
-  it.effect("follows an operator who raises an account's limits, in the window that was exhausted", () =>
+  it.effect("applies a raised limit in a window that was exhausted", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const owner = yield* account
@@ -172,7 +172,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
       for (let round = 0; round < 20; round++) {
         yield* setDatabaseClock(`2026-11-21T13:${String(round).padStart(2, "0")}:00Z`)
         const created = yield* key(yield* account)
-        // The storm uses up what its address may do without a key, so the others ask from elsewhere.
+        // The load uses up the window of its address, so the others come from another one.
         const ask = (node: Admission["Service"]) => node.admit(request(created.hash, "send", `192.0.2.${100 + round}`))
         const storming = (node: Admission["Service"]) => node.admit(request(created.hash, "send"))
         const admitted = yield* Effect.forEach(nodes, ask)
@@ -195,7 +195,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
     }),
   )
 
-  it.effect("is refused after its revocation while statements from before it are still under way", () =>
+  it.effect("is refused after its revocation while earlier statements are still under way", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const created = yield* key(yield* account)
@@ -205,7 +205,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
         Effect.gen(function* () {
           yield* sql`SELECT 1 FROM rate_windows WHERE bucket = ${`${created.id}/send`} FOR UPDATE`
           const before: Array<Fiber.Fiber<Verdict>> = []
-          // On this database: others of the server have waits of their own.
+          // Only of this database: the server has others with waits of their own.
           const waits = sql<{ n: number }>`
             SELECT count(*)::int AS n FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'`
@@ -222,7 +222,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
     }),
   )
 
-  it.effect("is refused from the first instant of its expiry", () =>
+  it.effect("is refused from the moment of its expiry", () =>
     Effect.gen(function* () {
       const expires_at = Timestamp.fromMillis(Date.UTC(2026, 10, 21, 14, 0, 0))
       const { hash } = yield* key(yield* account, { expires_at })
@@ -270,18 +270,18 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
     }),
   )
 
-  it.effect("with a damaged block refuses its own requests and nobody else's", () =>
+  it.effect("with a damaged network refuses only its own requests", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const [damaged, sound] = [yield* key(yield* account), yield* key(yield* account)]
-      // No request and no event can say this; a row that was written by other hands can.
+      // No request or event can contain this; a row edited by hand can.
       yield* sql`UPDATE api_keys SET allowed_ips = '{10.0.0.0/99,1:::2}' WHERE hash = ${damaged.hash}`
       const verdicts = yield* Effect.forEach([request(damaged.hash), request(sound.hash)], admit, { concurrency: 2 })
       assert.deepStrictEqual(verdicts.map(spell), ["address_not_allowed", "Admitted"])
     }),
   )
 
-  it.effect("has its last use written in batches", () =>
+  it.effect("gets its last use written in batches", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const uses = yield* KeyUses
@@ -316,7 +316,7 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
     }),
   )
 
-  it.effect("does not use up what a valid key may do from the same address", () =>
+  it.effect("does not use up the limit of a valid key from the same address", () =>
     Effect.gen(function* () {
       const { hash } = yield* key(yield* account)
       yield* Effect.forEach(Array.from({ length: 130 }), () => admit(request(null, "other", "192.0.2.2")), {
@@ -327,12 +327,12 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
     }),
   )
 
-  it.effect("is refused without asking the database once its window is known to be exhausted", () =>
+  it.effect("is refused without a query once its window is known to be exhausted", () =>
     Effect.gen(function* () {
       yield* setDatabaseClock("2026-11-21T16:00:30Z")
       const ask = admit(request(null, "other", "192.0.2.4"))
       yield* Effect.forEach(Array.from({ length: 120 }), () => ask, { concurrency: 50 })
-      // The database would say that the next window has begun; this process's clock knows it has 30 s to go.
+      // On the database's clock the next window has begun; on this process's clock it begins in 30 s.
       yield* setDatabaseClock("2026-11-21T16:01:00Z")
       const verdict = yield* ask
       assert.deepStrictEqual(verdict._tag === "RateLimited" && verdict.standing, {
@@ -343,7 +343,7 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
     }),
   )
 
-  it.effect("is heard again once its window is over, though somebody set this process's clock back meanwhile", () =>
+  it.effect("is admitted after its window has ended, also when the process's wall clock was set back", () =>
     Effect.gen(function* () {
       yield* setDatabaseClock("2026-11-21T17:00:30Z")
       const ask = admit(request(null, "other", "192.0.2.5"))
@@ -353,7 +353,7 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
     }),
   )
 
-  it.effect("is one client for its whole IPv6 /64, and for both spellings of an IPv4 address", () =>
+  it.effect("is one client for its IPv6 /64 and for both forms of an IPv4 address", () =>
     Effect.gen(function* () {
       const remaining = yield* Effect.forEach(
         ["2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:db8:1:3::1", "192.0.2.3", "::ffff:192.0.2.3"],
@@ -364,8 +364,8 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
   )
 })
 
-layer(Database.layerFresh, { excludeTestServices: true })("the statement of admission", (it) => {
-  it.effect("finds keys and accounts by their indexes, however many there are", () =>
+layer(Database.layerFresh, { excludeTestServices: true })("the admission statement", (it) => {
+  it.effect("finds keys and accounts by their indexes", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* sql`INSERT INTO accounts SELECT 'acc_' || n, 1, 'free', '{}' FROM generate_series(1, 20000) n`

@@ -59,8 +59,8 @@ export const revoke = Effect.fnUntraced(function* (of: {
 })
 
 /**
- * Gives this database a clock that only moves when it is told to, on every connection opened from now on: a function
- * of the same name that the search path finds before the built-in one. What is created still goes where it always goes.
+ * Gives every connection opened from now on a clock that only a test moves: a function with the name of the built-in one
+ * that comes first in the search path. The schema of new objects does not change.
  */
 export const freezeDatabaseClock = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
@@ -73,7 +73,7 @@ export const freezeDatabaseClock = Effect.gen(function* () {
   yield* sql`ALTER DATABASE ${sql(row?.name ?? "")} SET search_path = public, frozen, pg_catalog`
 })
 
-/** Over a pool of its own, because only connections that are opened afterwards have the frozen clock. */
+/** Uses a pool of its own, because only connections opened afterwards have the frozen clock. */
 export const layerFrozen = Layer.unwrap(
   Effect.gen(function* () {
     const fresh = yield* Database.Fresh

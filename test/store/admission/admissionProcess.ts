@@ -1,4 +1,4 @@
-// A node of its own, as a process: `admissionProcess.ts URL HASH bucket:requests…` prints how many were admitted.
+// A node as a process: `admissionProcess.ts URL HASH bucket:requests…` prints how many were admitted.
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import { Admission } from "@waybill/store/admission/Admission"
 import * as Database from "@waybill/store/postgres/Database"

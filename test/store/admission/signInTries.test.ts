@@ -11,7 +11,7 @@ const NODES = 3
 const PARALLEL = 100
 const at = "2026-11-21T12:00:00.000Z"
 
-/** Pools that know nothing of each other, as those of several nodes. */
+/** Separate pools, like those of several nodes. */
 const nodes = Effect.gen(function* () {
   const database = yield* Database.Fresh
   return yield* Effect.forEach(Array.from({ length: NODES }), () =>
@@ -21,7 +21,7 @@ const nodes = Effect.gen(function* () {
   )
 })
 
-/** The same effect many times at once, in turns on each node. */
+/** Runs an effect many times concurrently, in turns on each node. */
 const onAll = <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient>, times: number) =>
   Effect.flatMap(nodes, (all) =>
     Effect.all(
@@ -32,12 +32,12 @@ const onAll = <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient>, times: numb
     ),
   )
 
-layer(Database.layerFresh, { excludeTestServices: true })("tries to sign in", (it) => {
+layer(Database.layerFresh, { excludeTestServices: true })("sign-in tries", (it) => {
   it.effect("are counted one by one, on all nodes together, however many come at once", () =>
     Effect.gen(function* () {
       const counted = yield* onAll(SignInTries.count(["sign-in/a", "sign-in/b"]), PARALLEL)
       const totals = counted.map(({ total }) => total).toSorted((a, b) => a - b)
-      // The minute may turn meanwhile, and then counting begins anew.
+      // The minute may change meanwhile, and then a new window begins.
       const turn = totals.filter((total) => total === 1).length
       assert.isAtMost(turn, 2)
       if (turn === 1)
@@ -48,7 +48,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("tries to sign in", (i
     }),
   )
 
-  it.effect("are each other's only where they share a window, and the fullest one counts", () =>
+  it.effect("count together only in a shared window; the fullest window decides", () =>
     Effect.gen(function* () {
       const totals = yield* Effect.forEach(["first", "second"], (name) =>
         Effect.gen(function* () {
@@ -64,7 +64,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("tries to sign in", (i
     }),
   )
 
-  it.effect("use the code of a time step once, on all nodes together, and no older one after it", () =>
+  it.effect("use the code of a time step once on all nodes, and no older one after it", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const id = Id.UserId.make("usr_00000000000000000000000001")

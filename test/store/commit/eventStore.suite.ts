@@ -14,9 +14,9 @@ const claimOf = (account_id: AccountId, key: string, fingerprint: string) => ({
   encode: (answer: string) => new TextEncoder().encode(answer),
 })
 
-/** What every layer of the event store promises. Run over memory and over Postgres alike. */
+/** The guarantees of every layer of the event store, tested in memory and on Postgres. */
 export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
-  it.effect("answers an unknown stream with its initial state", () =>
+  it.effect("returns the initial state of an unknown stream", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const loaded = yield* store.load(Email, { account_id: id("AccountId"), stream_id: id("EmailId") })
@@ -24,7 +24,7 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
     }),
   )
 
-  it.effect("keeps what was committed, in order, with its versions", () =>
+  it.effect("returns committed events in order with their versions", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const account_id = id("AccountId")
@@ -46,7 +46,7 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
     }),
   )
 
-  it.effect("appends nothing when a decision refuses, and says why", () =>
+  it.effect("appends nothing when a decision refuses, and returns the refusal", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const ref = { account_id: id("AccountId"), stream_id: id("EmailId") }
@@ -56,7 +56,7 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
     }),
   )
 
-  it.effect("lets a refusal and a defect touch nobody who travels with them", () =>
+  it.effect("commits the rest of a batch with a refusal and a defect", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const account_id = id("AccountId")
@@ -85,7 +85,7 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
     }),
   )
 
-  it.effect("decides conflicting commits one after another, losing none", () =>
+  it.effect("decides conflicting commits one after another without losing one", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const account_id = id("AccountId")
@@ -99,20 +99,20 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
     }),
   )
 
-  it.effect("shows a decision what the units before it did in the same flight", () =>
+  it.effect("shows a decision the changes of earlier commits of its batch", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const account_id = id("AccountId")
       const seen = yield* Effect.forEach(
         Array.from({ length: 20 }),
         () => {
-          const unit = send(account_id, { needs: { month: "2026-11" } })
+          const commit = send(account_id, { needs: { month: "2026-11" } })
           return store
             .transact({
-              ...unit,
+              ...commit,
               decide: (view) =>
                 view.facts.used(account_id, "2026-11") < 7
-                  ? unit.decide(view)
+                  ? commit.decide(view)
                   : Result.fail(new Refused({ why: "full" })),
             })
             .pipe(Effect.exit)
@@ -123,25 +123,25 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
     }),
   )
 
-  it.effect("answers twins with one answer, and appends once", () =>
+  it.effect("gives concurrent duplicates one answer and appends once", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const account_id = id("AccountId")
-      const twins = yield* Effect.forEach(
+      const committed = yield* Effect.forEach(
         Array.from({ length: 20 }),
         () => store.transact(send(account_id, { idempotency: claimOf(account_id, "k1", "same") })),
         { concurrency: "unbounded" },
       )
-      const answers = twins.map((twin) =>
-        twin._tag === "Committed" ? twin.answer : new TextDecoder().decode(twin.kept),
+      const answers = committed.map((each) =>
+        each._tag === "Committed" ? each.answer : new TextDecoder().decode(each.kept),
       )
       assert.strictEqual(new Set(answers).size, 1)
-      assert.strictEqual(twins.filter((twin) => twin._tag === "Committed").length, 1)
+      assert.strictEqual(committed.filter((each) => each._tag === "Committed").length, 1)
       assert.strictEqual((yield* store.feed({ after: 0n, account_id })).events.length, 1)
     }),
   )
 
-  it.effect("refuses an idempotency key that comes with another request", () =>
+  it.effect("refuses an idempotency key reused for a different request", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const account_id = id("AccountId")
@@ -153,7 +153,7 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
     }),
   )
 
-  it.effect("keeps no idempotency key for a refusal", () =>
+  it.effect("stores no idempotency key for a refusal", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const account_id = id("AccountId")
@@ -164,19 +164,19 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
     }),
   )
 
-  it.effect("commits for a caller who has gone away", () =>
+  it.effect("commits also when the caller is interrupted", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const account_id = id("AccountId")
       const caller = yield* Effect.forkChild(store.transact(send(account_id)), { startImmediately: true })
       yield* Fiber.interrupt(caller)
-      // The next commit flies behind the first: when it has landed, the first has too.
+      // The next commit is in a later batch: when it is committed, the first one is as well.
       yield* store.transact(send(account_id))
       assert.strictEqual((yield* store.feed({ after: 0n, account_id })).events.length, 2)
     }),
   )
 
-  it.effect("decides by how many there are for one at a time", () =>
+  it.effect("decides one at a time by the number of objects", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const account_id = id("AccountId")
@@ -187,7 +187,7 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
     }),
   )
 
-  it.effect("keeps accounts apart, also under equal stream ids", () =>
+  it.effect("separates accounts also when their stream ids are equal", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const [one, other] = [id("AccountId"), id("AccountId")]
@@ -197,7 +197,7 @@ export const conformance = (it: Vitest.MethodsNonLive<EventStore>): void => {
     }),
   )
 
-  it.effect("feeds the log in order, from a place, by type", () =>
+  it.effect("reads the log in order, from a position, by type", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const account_id = id("AccountId")

@@ -26,7 +26,7 @@ const account = (n: number) => `acc_${n}` as AccountId
 const stream = (n: number) => ({ account_id: account(n % ACCOUNTS), stream_id: `msg_${n}` })
 const stretch = (length: number) => Array.from({ length }, (_, n) => n)
 
-/** Tables as they are after a while: many rows, few of them wanted, and statistics that know it. */
+/** Fills the tables as after long use: many rows, few of them wanted, current statistics. */
 const fill = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
@@ -68,7 +68,7 @@ const fill = Layer.effectDiscard(
   }),
 )
 
-/** No whole table is read, none is sorted, and the pages are as few as the index promises. */
+/** Asserts that no table is scanned or sorted as a whole, and that few pages are read. */
 const holds = (plans: ReadonlyArray<Plan>, index: string, most: number): void => {
   const uses = plans.filter(({ steps }) => steps.some((step) => step.endsWith(` ${index}`)))
   assert.isAbove(uses.length, 0, `nothing uses ${index}: ${JSON.stringify(plans)}`)
@@ -82,7 +82,7 @@ const holds = (plans: ReadonlyArray<Plan>, index: string, most: number): void =>
   for (const { pages, steps, text } of uses) assert.isAtMost(pages, most, `${text}\n${steps.join("\n")}`)
 }
 
-/** A server of somebody else's, as it came: what a plan hangs on has to be the service's own doing. */
+/** A server with default settings: whatever a plan needs, the service has to set itself. */
 const asItCame = Layer.unwrap(
   Effect.gen(function* () {
     const fresh = yield* Database.Fresh
@@ -94,7 +94,7 @@ const asItCame = Layer.unwrap(
   }),
 ).pipe(Layer.provideMerge(Layer.effect(Database.Fresh, Database.freshDatabase)))
 
-layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("with many rows", (it) => {
+layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("query plans with many rows", (it) => {
   const plans = (use: (storage: LogStorage) => Effect.Effect<unknown, unknown>) =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
@@ -103,7 +103,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
   const inTransaction = (use: Parameters<LogStorage["transaction"]>[1]) => (storage: LogStorage) =>
     storage.transaction({ accounts: [account(1)], alone: false }, use)
 
-  it.effect("one stream is loaded by its key", () =>
+  it.effect("a stream is loaded by its key", () =>
     Effect.gen(function* () {
       const found = yield* plans((storage) => storage.readStreams([stream(7)]))
       holds(found, "events_pkey", 12)
@@ -111,7 +111,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     }),
   )
 
-  it.effect("the end of a long stream is loaded without what comes before it, and its beginning without the rest", () =>
+  it.effect("a part of a long stream is loaded without the rest", () =>
     Effect.gen(function* () {
       for (const stretch of [{ from: LONG - 1 }, { from: 1, to: 10 }]) {
         const long = { account_id: account(0), stream_id: "dom_long", ...stretch }
@@ -120,7 +120,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     }),
   )
 
-  it.effect("the streams of a full flight are loaded by their keys", () =>
+  it.effect("the streams of a full batch are loaded by their keys", () =>
     Effect.gen(function* () {
       holds(
         yield* plans((storage) => storage.readStreams(stretch(100).map((n) => stream(n * 191)))),
@@ -130,7 +130,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     }),
   )
 
-  it.effect("a page of the feed is read in its order, wherever it begins", () =>
+  it.effect("a page of the feed is read by the index of positions", () =>
     Effect.gen(function* () {
       for (const after of [0n, 40_000n, 79_500n]) {
         const found = yield* plans((storage) => storage.feed({ after }))
@@ -140,7 +140,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     }),
   )
 
-  it.effect("an account's feed is read in its order, without the others' events", () =>
+  it.effect("the feed of an account is read without the events of others", () =>
     Effect.gen(function* () {
       for (const types of [undefined, ["EmailQueued", "EmailOpened"]]) {
         const query = { after: 20_000n, account_id: account(3), ...(types === undefined ? {} : { types }) }
@@ -151,7 +151,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     }),
   )
 
-  it.effect("a stretch of time of an account's log is found without reading what lies before and behind it", () =>
+  it.effect("a time range of an account's log is read without the events outside it", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const seconds = (n: number) => Timestamp.plus(Timestamp.Timestamp.make(NOW), n * Timestamp.SECOND)
@@ -172,7 +172,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     }),
   )
 
-  it.effect("how far the feed may go is known by looking at the last event alone", () =>
+  it.effect("the end of the feed is found by its last event alone", () =>
     Effect.gen(function* () {
       const found = yield* plans((storage) => storage.feed({ after: 1_000_000n }))
       assert.lengthOf(found, 3)
@@ -180,7 +180,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     }),
   )
 
-  it.effect("idempotency keys are looked up and kept by their key", () =>
+  it.effect("idempotency keys are found and inserted by their key", () =>
     Effect.gen(function* () {
       const claims = stretch(100).map((n) => ({
         account_id: account(n % ACCOUNTS),
@@ -202,7 +202,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     }),
   )
 
-  it.effect("what a decision wants to know is found by keys", () =>
+  it.effect("the facts for decisions are found by keys", () =>
     Effect.gen(function* () {
       const found = yield* plans(
         inTransaction((transaction) =>
@@ -222,7 +222,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     }),
   )
 
-  it.effect("a flight writes without reading what it does not change", () =>
+  it.effect("a batch writes without reading other rows", () =>
     Effect.gen(function* () {
       const events = stretch(100).map((n) => ({
         position: 0n,
@@ -255,7 +255,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
         now: NOW,
       }
       const found = yield* plans((storage) =>
-        // Rolled back, so that the plans can be made of the same statements.
+        // Rolled back, so that the same statements can be explained afterwards.
         storage
           .transaction({ accounts: [], alone: false }, (transaction) =>
             Effect.andThen(transaction.write(write), Effect.die("undone")),
@@ -272,14 +272,14 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     }),
   )
 
-  it.effect("whose links are stopped is read off an index of those alone", () =>
+  it.effect("accounts with stopped links are read from their partial index", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       holds(yield* plansOf(sql, Accounts.withLinksStopped()), "accounts_links_stopped", 6)
     }),
   )
 
-  it.effect("the names that links lead over are read off an index of those alone", () =>
+  it.effect("tracking domain names are read from their partial index", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const names = Domains.trackingNames()
@@ -288,7 +288,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("w
     }),
   )
 
-  it.effect("a claim takes what is ready by its own index", () =>
+  it.effect("a claim of outbox rows uses the index of ready rows", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const query = {

@@ -29,7 +29,7 @@ const storeOn = (database: Database.Database, options: Options = {}) =>
     Effect.map((services) => Context.get(services, EventStore)),
   )
 
-/** A store behind a proxy that can fail, with a message to append to. */
+/** A store behind a proxy that can fail, with an email to append to. */
 const setUp = Effect.gen(function* () {
   const fresh = yield* Database.Fresh
   const proxy = yield* faultProxy(fresh.url)
@@ -47,8 +47,8 @@ const setUp = Effect.gen(function* () {
 const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 const until = (condition: () => boolean) => Effect.repeat(turn, { until: condition })
 
-/** Holds the next flight in the air, by the stream's next version, until the scope or `ROLLBACK` ends it. */
-const holdFlight = Effect.fnUntraced(function* (
+/** Holds up the next batch by taking the stream's next version, until the scope ends or `ROLLBACK` is sent. */
+const holdBatch = Effect.fnUntraced(function* (
   database: Database.Database,
   store: EventStore["Service"],
   ref: { readonly account_id: Parameters<typeof send>[0]; readonly stream_id: string },
@@ -60,7 +60,7 @@ const holdFlight = Effect.fnUntraced(function* (
   return { held, pid, letGo: other.query("ROLLBACK") }
 })
 
-layer(Database.layerFresh, { excludeTestServices: true })("a connection lost in mid-commit", (it) => {
+layer(Database.layerFresh, { excludeTestServices: true })("a connection lost during a commit", (it) => {
   const expectOnce = (faults: ReadonlyArray<Fault>, decisions: number) =>
     Effect.gen(function* () {
       const { decided, openCounted, proxy, ref, store } = yield* setUp
@@ -70,9 +70,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost in 
       assert.deepStrictEqual([decided(), (yield* store.load(Email, ref)).version], [decisions, 2])
     })
 
-  it.effect("before the COMMIT arrived, is decided again", () => expectOnce(["before"], 2))
-  it.effect("after the server committed, is known by its events and not done twice", () => expectOnce(["after"], 1))
-  it.effect("after the server committed, is a write that its reader must see wherever he reads", () =>
+  it.effect("before the COMMIT arrives: decides again", () => expectOnce(["before"], 2))
+  it.effect("after the server has committed: finds its events and does not commit twice", () =>
+    expectOnce(["after"], 1),
+  )
+  it.effect("after the server has committed: a reader of the replica must see the write", () =>
     Effect.gen(function* () {
       const written: Array<string> = []
       const wrote = (accounts: ReadonlyArray<string>) => Effect.sync(() => void written.push(...accounts))
@@ -84,15 +86,15 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost in 
       assert.deepStrictEqual([proxy.struck(), written], [1, [ref.account_id]])
     }),
   )
-  it.effect("again and again, still appends once", () => expectOnce(["before", "before", "after"], 3))
+  it.effect("several times: still appends once", () => expectOnce(["before", "before", "after"], 3))
 
-  it.effect("with the COMMIT still on its way, is waited for and not done twice", () =>
+  it.effect("with the COMMIT still under way: waits for it and does not commit twice", () =>
     Effect.gen(function* () {
       const { decided, fresh, openCounted, proxy, ref, store } = yield* setUp
       const watcher = yield* rival(fresh.url)
       proxy.inject("late")
       const commit = yield* Effect.forkChild(store.commit(Email, ref, openCounted))
-      // The store asks for its event, and must not believe that it is lost because it is not there yet.
+      // The store looks for its event and must not take it for lost because it is not there yet.
       const asked = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
         AND query LIKE '%FROM events WHERE account_id%AND event_id%'`
       yield* watcher.query(asked).pipe(Effect.repeat({ until: (found) => found.length > 0 }))
@@ -103,7 +105,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost in 
     }),
   )
 
-  it.effect("tells each of many callers the truth, whatever happened to their flights", () =>
+  it.effect("of many batches: gives each caller the true outcome", () =>
     Effect.gen(function* () {
       const { proxy, store } = yield* setUp
       const account_id = id("AccountId")
@@ -128,10 +130,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost in 
     }),
   )
 
-  it.effect("by an administrator, is decided again", () =>
+  it.effect("by pg_terminate_backend: decides again", () =>
     Effect.gen(function* () {
       const { fresh, ref, store } = yield* setUp
-      const { held, letGo, pid } = yield* holdFlight(fresh, store, ref)
+      const { held, letGo, pid } = yield* holdBatch(fresh, store, ref)
       const administrator = yield* rival(fresh.adminUrl)
       yield* administrator.query("SELECT pg_terminate_backend($1)", [pid])
       yield* letGo
@@ -142,7 +144,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost in 
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("a database that is down", (it) => {
-  it.effect("when it should tell how far a commit is, is told to be further than it can be until it answers", () =>
+  it.effect("when the position of a commit is queried: an upper bound is used until it answers", () =>
     Effect.gen(function* () {
       const fresh = yield* Database.Fresh
       const proxy = yield* faultProxy(fresh.url)
@@ -159,7 +161,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a database that is do
       const told = (known?: string) => cursors.read(account_id, positionOf(account_id, known) ?? "") ?? Lsn.HIGHEST
       yield* wrote([account_id])
       const before = told()
-      // Whoever knows of a write elsewhere is not told to forget it; who made one up, or names another account's, is.
+      // A position that the client names is kept, unless it is made up or of another account.
       assert.strictEqual(told(cursors.ofEvent(account_id, before + 7n)), before + 7n)
       assert.strictEqual(
         told(`${cursors.ofEvent(account_id, before + 7n)}, ${cursors.ofEvent(account_id, 1n)}`),
@@ -177,7 +179,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a database that is do
     }),
   )
 
-  it.effect("for a while, is waited for", () =>
+  it.effect("for a short time: commits wait", () =>
     Effect.gen(function* () {
       const { proxy, ref, store } = yield* setUp
       proxy.down()
@@ -191,11 +193,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("a database that is do
     }),
   )
 
-  it.effect("for too long, is no secret to the callers", () =>
+  it.effect("for too long: callers get the error", () =>
     Effect.gen(function* () {
       const { fresh } = yield* setUp
       const proxy = yield* faultProxy(fresh.url)
-      // The connections live by the real clock, the store by one that the test moves.
+      // The connections use the real clock, the store a clock that the test moves.
       const services = yield* Layer.build(Database.layerOf({ ...fresh, url: proxy.url }))
       const account_id = id("AccountId")
       yield* Effect.gen(function* () {
@@ -222,7 +224,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a database that is do
     }),
   )
 
-  it.effect("fails a read only after it has tried again", () =>
+  it.effect("fails a read only after retries", () =>
     Effect.gen(function* () {
       const { proxy, ref, store } = yield* setUp
       proxy.down()
@@ -234,7 +236,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a database that is do
   )
 })
 
-/** A table that takes no message whose subject is "poison". */
+/** A table that refuses emails with the subject "poison". */
 const picky = ReadModel.make<
   { readonly account_id: string; readonly id: string; readonly subject: string },
   Email.State
@@ -250,9 +252,9 @@ const picky = ReadModel.make<
   },
 })
 
-layer(Database.layerFresh, { excludeTestServices: true })("a poisonous unit", (it) => {
+layer(Database.layerFresh, { excludeTestServices: true })("a commit that is refused", (it) => {
   const expectAlone = (name: string, over: { subject?: string; request_id?: string }, message: RegExp) =>
-    it.effect(`${name} fails alone in its flight, while the others land`, () =>
+    it.effect(`${name}: fails alone, the rest of its batch is committed`, () =>
       Effect.gen(function* () {
         const fresh = yield* Database.Fresh
         const admin = yield* rival(fresh.url)
@@ -261,8 +263,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("a poisonous unit", (i
         const store = yield* storeOn(fresh, { readModels: [...readModels, picky] })
         const account_id = id("AccountId")
         const ref = { account_id, stream_id: (yield* committed(store.transact(send(account_id)))).answer }
-        const { held, letGo } = yield* holdFlight(fresh, store, ref)
-        // All of these wait behind the flight that is held, so they travel together.
+        const { held, letGo } = yield* holdBatch(fresh, store, ref)
+        // All of these wait behind the held batch, so they form one batch.
         const waiting = yield* Effect.forEach(
           Array.from({ length: 30 }, (_, n) => n),
           (n) =>
@@ -297,7 +299,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a poisonous unit", (i
   expectAlone("that a CHECK refuses", { subject: "poison" }, /picky_subject_check/)
   expectAlone("that a fold throws on", { subject: "bug" }, /a bug in a fold/)
 
-  it.effect("whose last event throws leaves nothing of the first behind", () =>
+  it.effect("at its last event leaves nothing of the first", () =>
     Effect.gen(function* () {
       const fresh = yield* Database.Fresh
       const consequences = {
@@ -309,16 +311,16 @@ layer(Database.layerFresh, { excludeTestServices: true })("a poisonous unit", (i
       }
       const store = yield* storeOn(fresh, { consequences })
       const account_id = id("AccountId")
-      const unit = send(account_id)
+      const commit = send(account_id)
       const twice = store.transact({
-        ...unit,
+        ...commit,
         decide: (view) =>
-          Result.map(unit.decide(view), (decision) => ({
+          Result.map(commit.decide(view), (decision) => ({
             ...decision,
             append: decision.append.map((append) => ({ ...append, events: [...append.events, opened()] })),
           })),
       })
-      const exits = yield* Effect.forEach([twice, store.transact(unit)], Effect.exit, { concurrency: "unbounded" })
+      const exits = yield* Effect.forEach([twice, store.transact(commit)], Effect.exit, { concurrency: "unbounded" })
       assert.deepStrictEqual(exits.map(Exit.isSuccess), [false, true])
       const { events } = yield* store.feed({ after: 0n, account_id })
       assert.deepStrictEqual(
@@ -329,15 +331,15 @@ layer(Database.layerFresh, { excludeTestServices: true })("a poisonous unit", (i
   )
 })
 
-layer(Database.layerFresh, { excludeTestServices: true })("a store that is closed", (it) => {
-  it.effect("lands the flight that is in the air, and tells everybody else", () =>
+layer(Database.layerFresh, { excludeTestServices: true })("a closed store", (it) => {
+  it.effect("finishes the batch under way and fails the waiting commits", () =>
     Effect.gen(function* () {
       const fresh = yield* Database.Fresh
       const scope = yield* Scope.make()
       const store = yield* Scope.provide(storeOn(fresh), scope)
       const account_id = id("AccountId")
       const ref = { account_id, stream_id: (yield* committed(store.transact(send(account_id)))).answer }
-      const { held, letGo } = yield* holdFlight(fresh, store, ref)
+      const { held, letGo } = yield* holdBatch(fresh, store, ref)
       const waiting = yield* Effect.forkChild(Effect.exit(store.transact(send(account_id))), { startImmediately: true })
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
       yield* letGo

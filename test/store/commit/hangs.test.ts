@@ -10,7 +10,7 @@ import * as Database from "../../support/postgres/database.ts"
 import { rival, waiter } from "../../support/postgres/rival.ts"
 import { World } from "../../support/world.ts"
 
-/** Takes every connection and says nothing on it. */
+/** Accepts every connection and never answers. */
 const silent: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.gen(function* () {
   const open = new Set<Socket>()
   const server = createServer((socket) => void open.add(socket.on("error", () => {}).resume()))
@@ -25,7 +25,7 @@ const silent: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.gen(
   return Redacted.make(`postgres://x:y@127.0.0.1:${(server.address() as AddressInfo).port}/x?sslmode=disable`)
 })
 
-/** A worker's start beside a table that somebody keeps to himself, and what it says. */
+/** Starts a worker while another session locks a table, and collects its log lines. */
 const startBesideLock = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
   const [other, watcher] = [yield* rival(url), yield* rival(url)]
@@ -41,8 +41,8 @@ const startBesideLock = Effect.gen(function* () {
   return { other, first, watcher, said, start }
 })
 
-describe("a start beside a database that hangs", () => {
-  it.effect("is not let wait for a connection on which nothing is said", () =>
+describe("a start with a database that hangs", () => {
+  it.effect("fails when a connection is accepted and not answered", () =>
     Effect.gen(function* () {
       const url = yield* silent
       const start = yield* Effect.forkChild(Effect.flip(Layer.build(StoreDatabase.layer({ url }))))
@@ -51,7 +51,7 @@ describe("a start beside a database that hangs", () => {
     }),
   )
 
-  it.live("says so when its schema is to be brought up to date", () =>
+  it.live("reports it when the schema is to be migrated", () =>
     Effect.gen(function* () {
       const failed = yield* Effect.flip(Migrations.migrate(yield* silent))
       assert.strictEqual(
@@ -61,7 +61,7 @@ describe("a start beside a database that hangs", () => {
     }),
   )
 
-  it.effect("says that it could not show itself alive, and tries again", () =>
+  it.effect("reports a failed heartbeat and retries", () =>
     Effect.gen(function* () {
       const { first, other, said, start, watcher } = yield* startBesideLock
       yield* TestClock.adjust(BEAT_TIMEOUT)
@@ -73,7 +73,7 @@ describe("a start beside a database that hangs", () => {
     }).pipe(Effect.scoped, Effect.provide(World)),
   )
 
-  it.effect("gives up in the end, as where no database is there", () =>
+  it.effect("gives up in the end, as without a database", () =>
     Effect.gen(function* () {
       const { other, start } = yield* startBesideLock
       yield* TestClock.adjust(START_TIMEOUT)

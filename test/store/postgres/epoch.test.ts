@@ -28,7 +28,7 @@ const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(
   Layer.provideMerge(Database.layerFresh),
 )
 
-/** A node that has just come: nobody has committed on its connection. */
+/** A new node, without a commit on its connection. */
 const node = (url: Redacted.Redacted) =>
   Effect.map(
     Layer.build(EventStore.layer().pipe(Layer.provideMerge(StoreDatabase.layer({ url, connections: 2 })))),
@@ -42,14 +42,14 @@ const epochs = (sql: PgClient.PgClient) =>
   sql<{ epoch: number; last: bigint; after: bigint }>`
     SELECT epoch, last_position AS last, after_position AS after FROM log_epochs ORDER BY epoch`
 const end = Effect.flatMap(PgClient.PgClient, Feed.settled)
-/** What backup.md says to type before a copy of a server's files is started on. */
+/** The command of backup.md to run before a server starts on copied files. */
 const [command = ""] = DocCommands.lines("docs/operating/backup.md", "psql")
 const asCopy = /--command="(UPDATE log_epochs [^"]+)"$/u.exec(command)?.[1] ?? assert.fail(command)
-/** As if what is here had been brought from a server that is gone. */
+/** Makes the database look as if it came from another server. */
 const move = Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(asCopy))
 
 layer(Store, { excludeTestServices: true })("the log", (it) => {
-  it.effect("begins at its first position, on the server that it finds", () =>
+  it.effect("begins at its first position on the first server", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const store = yield* fresh
@@ -61,7 +61,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
     }),
   )
 
-  it.effect("goes on beyond all that a lost server can have given out, once for all nodes that come", () =>
+  it.effect("continues past all positions of a lost server, once for all nodes", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const before = yield* end
@@ -71,30 +71,30 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
       const [, second, ...more] = yield* epochs(sql)
       assert.deepStrictEqual(more, [])
       assert.strictEqual(second?.last, before)
-      // Somebody had read further on the server that is lost than this one ever came.
+      // A reader of the lost server had read further than this server ever came.
       const ahead = before + 500n
       const [seen] = yield* Effect.forEach(nodes.slice(0, 1), (store) => store.feed({ after: ahead }))
       assert.lengthOf(seen?.events ?? [], 3)
       for (const { position } of seen?.events ?? []) assert.isTrue(position > (second?.after ?? 0n))
-      // Far behind 2^53, which a client's numbers hold, and 2^48, which a promise to the feed holds.
+      // Far below 2^53, the limit of a JavaScript number, and 2^48, the limit of an announced position.
       assert.isBelow(Number(second?.after), 2 ** 46)
       assert.isAbove(Number(second?.after), Epoch.MIN_GAP)
     }),
   )
 
-  it.effect("tells a place that it never reached from one that is lost", () =>
+  it.effect("distinguishes a position never reached from a lost one", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const last = yield* end
       assert.isFalse(yield* Epoch.isAhead(sql, last))
       assert.isTrue(yield* Epoch.isAhead(sql, last + 1n))
       yield* move
-      // Nothing was committed on this server yet: what comes will stand beyond it.
+      // Nothing was committed on this server yet: new positions will be past it.
       assert.isFalse(yield* Epoch.isAhead(sql, last + 1n))
     }),
   )
 
-  it.effect("counts nothing as behind that was left out, and versions of before are brought up to date", () =>
+  it.effect("does not count gaps as lag, and updates older versions", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* Rebuild.rebuild("email_log", { release: "test" })
@@ -118,7 +118,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
     }),
   )
 
-  it.effect("is looked through for an address without going over what was left out", () =>
+  it.effect("is searched for an address without scanning the gaps", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* move
@@ -131,7 +131,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
     }),
   )
 
-  it.effect("is written and read also where the server does not say which one it is", () =>
+  it.effect("is written and read when the server hides its identity", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { adminUrl } = yield* Database.Fresh
@@ -147,16 +147,16 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
   )
 })
 
-describe("a place in the log", () => {
+describe("a position of the log", () => {
   it.effect(
-    "is given out once, though the server forgets in a crash what nobody committed",
+    "is allocated once, although a crash forgets uncommitted positions",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* Effect.acquireRelease(
           Effect.promise(() => fs.mkdtemp(path.join(os.tmpdir(), "waybill-epoch-"))),
           (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true })),
         )
-        // Its log is written when somebody commits, and not by the clock.
+        // The write-ahead log is flushed by commits, not by time.
         const options = { dataDir, settings: { wal_writer_delay: "10s" } }
         const start = Effect.gen(function* () {
           const scope = yield* Scope.make()

@@ -15,8 +15,8 @@ import { dumpSchema } from "../../support/postgres/schemaDump.ts"
 const GOLDEN = path.join(import.meta.dirname, "../../../db/schema.sql")
 const NODES = 4
 
-layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it) => {
-  it.effect("make the schema that db/schema.sql shows (`npm run schema` writes it)", () =>
+layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => {
+  it.effect("create the schema of db/schema.sql (`npm run schema` writes it)", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const [made, golden] = yield* Effect.promise(() =>
@@ -26,7 +26,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
     }),
   )
 
-  it.effect("let a node go on that writes the log's records as jsonb, over those of one that does not", () =>
+  it.effect("let nodes of the previous release write log records as jsonb", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const write = (version: number, type: string) =>
@@ -56,7 +56,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
     }),
   )
 
-  it.effect("are not needed twice", () =>
+  it.effect("run nothing the second time", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const before = yield* rows(url, "SELECT name, applied_at::text FROM schema_migrations ORDER BY name")
@@ -69,7 +69,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
     }),
   )
 
-  it.effect("are only looked at by a check", () =>
+  it.effect("are not applied by a check", () =>
     Effect.gen(function* () {
       const url = yield* emptyDatabase
       const known = yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))
@@ -78,7 +78,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
     }),
   )
 
-  it.effect("refuse a database that a newer Waybill has changed, and leave it alone", () =>
+  it.effect("refuse a schema of a newer release and change nothing", () =>
     Effect.gen(function* () {
       const url = yield* emptyDatabase
       const folder = yield* folderOf({ "0001_one.sql": "CREATE TABLE one ()", "0002_two.sql": "CREATE TABLE two ()" })
@@ -93,7 +93,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
         )
       }
       assert.deepStrictEqual(yield* relations(url), before)
-      // Its name is not the last one: numbers have gaps.
+      // Its name is not the last one, because numbers have gaps.
       const other = yield* folderOf({
         "0001_one.sql": "CREATE TABLE one ()",
         "0003_three.sql": "CREATE TABLE three ()",
@@ -105,7 +105,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
   )
 
   it.effect(
-    "are left to who asks for them: other commands look at no other schema, and say so",
+    "run only on request: other commands refuse a schema that is not current",
     () =>
       Effect.gen(function* () {
         const url = yield* emptyDatabase
@@ -125,7 +125,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
         for (const output of yield* Effect.forEach(looks, (args) => refusal(...args), { concurrency: 2 }))
           assert.include(output, "the database is empty: run `waybill start`")
         assert.deepStrictEqual(yield* relations(url), [])
-        // The first account may come before the first start.
+        // The first account may be created before the first start.
         const created = yield* Effect.promise(() => runToEnd(["accounts", "create", "First"], env))
         assert.strictEqual(created.code, 0, created.output)
         const [newest] = yield* rows(
@@ -142,7 +142,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
     60_000,
   )
 
-  it.effect("apply a file whole or not at all, and go on from there once it is mended", () =>
+  it.effect("apply a file as a whole or not at all, and continue once it is corrected", () =>
     Effect.gen(function* () {
       const url = yield* emptyDatabase
       const good = { "0001_one.sql": "CREATE TABLE one (); CREATE TABLE one_more ()" }
@@ -187,7 +187,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
     }),
   )
 
-  it.effect("leave the turn to the next node when one is killed in the middle", () =>
+  it.effect("release their lock when a node is killed", () =>
     Effect.gen(function* () {
       const url = yield* emptyDatabase
       const slow = yield* folderOf({
@@ -207,7 +207,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the migrations", (it)
     }),
   )
 
-  it.effect("say what is wrong when the database does not answer", () =>
+  it.effect("report a database that does not answer", () =>
     Effect.gen(function* () {
       const failed = yield* Effect.flip(
         Migrations.migrate(Redacted.make("postgres://nobody@localhost/x?host=/nowhere/at/all")),
@@ -238,7 +238,7 @@ const emptyDatabase: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effe
   const server = Redacted.make(inject("postgresUrl"))
   const name = `test_${randomBytes(8).toString("hex")}`
   yield* Effect.acquireRelease(rows(server, `CREATE DATABASE ${name}`), () =>
-    // As somebody who may end an autovacuum in it.
+    // As a role that may end an autovacuum.
     rows(Redacted.make(inject("postgresAdminUrl")), `DROP DATABASE ${name} WITH (FORCE)`),
   )
   return Redacted.make(onDatabase(Redacted.value(server), name))
@@ -254,7 +254,7 @@ const folderOf = (files: Readonly<Record<string, string>>): Effect.Effect<string
     (folder) => Effect.promise(() => fs.rm(folder, { recursive: true })),
   )
 
-/** Waits until the migration has come to its sleep, and ends its connection. */
+/** Waits until the migration sleeps, and ends its connection. */
 const killSleeper = (url: Redacted.Redacted) =>
   rows(
     url,

@@ -15,7 +15,7 @@ const POSITIONS = [0n, 1n, 48_211n, 2n ** 48n, 2n ** 64n - 1n]
 describe("a cursor", () => {
   const cursors = ring(keyA)
 
-  it("leads back to its position, in the form of an id", () => {
+  it("decrypts to its position and looks like an id", () => {
     for (const position of POSITIONS) {
       for (const text of [cursors.ofEvent(acme, position), cursors.ofProgress(acme, position)]) {
         assert.match(text, /^pos_[0-7][0-9a-hjkmnp-tv-z]{25}$/u)
@@ -24,13 +24,13 @@ describe("a cursor", () => {
     }
   })
 
-  it("of an event is the same each time; one of progress never is", () => {
+  it("of an event is the same each time; one of progress differs", () => {
     assert.strictEqual(cursors.ofEvent(acme, 7n), ring(keyA).ofEvent(acme, 7n))
     const seen = new Set(Array.from({ length: 10_000 }, () => cursors.ofProgress(acme, 7n)))
     assert.strictEqual(seen.size, 10_000)
   })
 
-  it("tells no order and no distance", () => {
+  it("shows neither order nor distance", () => {
     const texts = Array.from({ length: 200 }, (_, i) => cursors.ofEvent(acme, BigInt(i)))
     const sorted = texts.filter((text, i) => i === 0 || text > (texts[i - 1] ?? "")).length
     assert.isAbove(sorted, 50)
@@ -39,14 +39,14 @@ describe("a cursor", () => {
     assert.strictEqual(prefixes.size, 200)
   })
 
-  it("is nothing to another account, nor under another instance key", () => {
+  it("is invalid for another account and under another instance key", () => {
     const text = cursors.ofEvent(acme, 7n)
     assert.isUndefined(cursors.read(other, text))
     assert.isUndefined(ring(keyB).read(acme, text))
     assert.notStrictEqual(cursors.ofEvent(other, 7n), text)
   })
 
-  it("is read while the instance key under which it was made is kept, and written under the first", () => {
+  it("is written with the first instance key and read with every retained one", () => {
     const before = cursors.ofEvent(acme, 7n)
     const rotated = ring(keyB, keyA)
     assert.strictEqual(rotated.read(acme, before), 7n)
@@ -55,7 +55,7 @@ describe("a cursor", () => {
     assert.strictEqual(ring(keyB).read(acme, after), 7n)
   })
 
-  it("that was changed, made up or cut is none", () => {
+  it("is invalid when changed, made up or cut", () => {
     const text = cursors.ofEvent(acme, 7n)
     for (let at = Cursors.PREFIX.length; at < text.length; at++) {
       const character = text[at] === "7" ? "6" : "7"
@@ -77,7 +77,7 @@ describe("a cursor", () => {
 })
 
 describe("base32", () => {
-  it("is read back", () => {
+  it("decodes what it encodes", () => {
     for (let i = 0; i < 200; i++) {
       const bytes = randomBytes(16)
       assert.deepStrictEqual(Buffer.from(Id.fromBase32(Id.base32(bytes)) ?? []), bytes)

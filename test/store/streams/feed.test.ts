@@ -10,7 +10,7 @@ import { id } from "../../support/history.ts"
 import { type Rival, rival } from "../../support/postgres/rival.ts"
 import { send } from "../commit/units.ts"
 
-/** The same promise as `Watermark.announce` gives, for a connection whose transaction the test holds open. */
+/** Announces like `Watermark.announce`, on a connection whose transaction the test keeps open. */
 const PUBLISH = `SELECT FROM (SELECT pg_advisory_xact_lock_shared((22338::bigint << 48)
   | CASE WHEN is_called THEN last_value ELSE last_value - 1 END) FROM event_position) AS promise`
 
@@ -47,8 +47,8 @@ const positions = Effect.fnUntraced(function* (after = 0n) {
 
 const layerStore = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 
-layer(layerStore, { excludeTestServices: true })("the feed of a log that never had an event", (it) => {
-  it.effect("waits for the very first writer, who has taken no position yet", () =>
+layer(layerStore, { excludeTestServices: true })("the feed of an empty log", (it) => {
+  it.effect("waits for the first writer, which has not allocated a position yet", () =>
     Effect.gen(function* () {
       const [slow, quick] = [yield* writer, yield* writer]
       yield* slow.begin
@@ -94,7 +94,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
         }),
     ],
   ] as const) {
-    it.effect(`goes on behind a writer that was ${how}`, () =>
+    it.effect(`continues past a writer that was ${how}`, () =>
       Effect.gen(function* () {
         const store = yield* EventStore
         const [lost, other] = [yield* writer, yield* writer]
@@ -112,7 +112,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
     )
   }
 
-  it.effect("is not held up by a reader, nor by a writer of another database", () =>
+  it.effect("does not wait for readers or for writers of another database", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const elsewhere = yield* Effect.provideService(writer, Database.Fresh, yield* Database.freshDatabase)
@@ -128,7 +128,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
     }),
   )
 
-  it.effect("gives a place to go on from also when nothing in between was wanted", () =>
+  it.effect("returns the next position also when no event matches", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const account_id = id("AccountId")
@@ -140,7 +140,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
     }),
   )
 
-  it.effect("is right because positions are allocated one by one, and only by who has promised", () =>
+  it.effect("relies on positions that are allocated one by one, only after an announcement", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const sequences = yield* sql`SELECT seqcache FROM pg_sequence WHERE seqrelid = 'event_position'::regclass`
@@ -154,7 +154,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
         )
         .filter((file) => /\.tsx?$/.test(file) && !file.includes("node_modules"))
         .filter((file) => /INSERT INTO events\b|COPY events\b/.test(fs.readFileSync(path.join(root, file), "utf8")))
-      // An import gives positions itself, under a lock that lets nobody else append.
+      // An import sets positions itself, under a lock that excludes all other writers.
       assert.sameMembers(writers, [
         "packages/store/src/operations/LogImport.ts",
         "packages/store/src/commit/WriteStatement.ts",
@@ -162,7 +162,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
     }),
   )
 
-  it.effect("takes a promise made by hand for what it is", () =>
+  it.effect("sees an announcement made by hand", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const own = yield* sql.withTransaction(Effect.andThen(Watermark.announce(sql), Watermark.lowest(sql)))

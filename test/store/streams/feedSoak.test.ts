@@ -11,14 +11,14 @@ import { id } from "../../support/history.ts"
 import { rival } from "../../support/postgres/rival.ts"
 import { committed, open, send } from "../commit/units.ts"
 
-/** `WAYBILL_SOAK_SECONDS=600 npx vitest run test/store/streams/feedSoak.test.ts` for a night. */
+/** Duration; for longer: `WAYBILL_SOAK_SECONDS=600 npm test -- test/store/streams/feedSoak.test.ts`. */
 const SECONDS = Number(process.env["WAYBILL_SOAK_SECONDS"] ?? 10)
 const STORES = 3
 const FIBERS_PER_STORE = 6
 const RAW_WRITERS = 6
 const KILL_EVERY = "150 millis"
 
-/** A node of its own, with few connections, so that the server is not the bottleneck. */
+/** A node with few connections, so that the server is not the bottleneck. */
 const node = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
   const services = yield* Layer.build(
@@ -28,7 +28,7 @@ const node = Effect.gen(function* () {
 })
 type Node = Effect.Success<typeof node>
 
-/** New messages, and openings of old ones that other nodes append to as well. */
+/** Sends emails, and opens older ones to which other nodes append as well. */
 const commits = ({ store }: Node, account_id: ReturnType<typeof id<"AccountId">>, streams: Array<string>) =>
   Effect.gen(function* () {
     const known = streams[randomInt(Math.max(1, streams.length))]
@@ -37,7 +37,7 @@ const commits = ({ store }: Node, account_id: ReturnType<typeof id<"AccountId">>
     } else yield* store.commit(Email, { account_id, stream_id: known }, open)
   })
 
-/** A transaction of any length with any end, as an import would be: it keeps the one rule, that of the promise. */
+/** A transaction of random length with a random end, like an import; it keeps the one rule, the announcement. */
 const importEvents = ({ sql }: Node) =>
   Effect.gen(function* () {
     yield* Watermark.announce(sql)
@@ -53,12 +53,12 @@ const importEvents = ({ sql }: Node) =>
 const kill = `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'soak' AND state <> 'idle' ORDER BY random() LIMIT 1) AS one`
 
-/** What a reader would do who takes the order of positions for the order of commits. */
+/** A reader that takes the order of positions for the order of commits. */
 const plainPage = (sql: PgClient.PgClient, after: bigint) =>
   sql<{ readonly position: bigint }>`
     SELECT position FROM events WHERE position > ${after}::bigint ORDER BY position LIMIT 1000`
 
-layer(Database.layerFresh, { excludeTestServices: true })("the feed, while many write", (it) => {
+layer(Database.layerFresh, { excludeTestServices: true })("the feed under concurrent writes", (it) => {
   it.effect(
     `neither skips nor repeats nor inverts for ${SECONDS} s of reverse commits, rollbacks and kills`,
     () =>
@@ -85,7 +85,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the feed, while many 
           for (const { position } of yield* plainPage(sql, plain.at(-1) ?? 0n)) plain.push(position)
         })
         const end = performance.now() + SECONDS * 1000
-        // So long, and on a slow machine until enough has happened.
+        // Runs for the duration, and longer on a slow machine until enough has happened.
         const goesOn = () => performance.now() < end || kills <= SECONDS || fed.length <= 20 * SECONDS
         const meanwhile = <A, E>(effect: Effect.Effect<A, E>) => Effect.repeat(effect, { while: goesOn })
 
@@ -123,7 +123,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the feed, while many 
           assert.strictEqual(version, (versions.get(stream_id) ?? 0) + 1)
           versions.set(stream_id, version)
         }
-        // What was lost to the plain reader in the same run shows that there was something to lose.
+        // The events that the plain reader missed show that the run could have missed some.
         const seen = new Set(plain)
         const lost = log.filter((position) => !seen.has(position)).length
         assert.isAbove(lost, 0)
