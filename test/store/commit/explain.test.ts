@@ -5,7 +5,7 @@ import { system } from "@waybill/store/commit/Provenance"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import * as Leases from "@waybill/store/outbox/Leases"
-import { type LogStorage, MAX_FEED_PAGE } from "@waybill/store/commit/LogStorage"
+import { type LogStorage, MAX_FEED_PAGE, type Write } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import { readModels } from "@waybill/store/readmodels/ReadModels"
@@ -245,7 +245,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
         attempt: 1,
         payload: {},
       }))
-      const write = {
+      const write: Write = {
         touched: [],
         events,
         content: [],

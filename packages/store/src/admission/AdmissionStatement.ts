@@ -16,7 +16,7 @@ export interface RequestGroup {
   readonly exhaustedAnonymous: ExhaustedWindow | undefined
 }
 
-/** What the statement returns for one group. */
+/** Result of the statement for one group. */
 export interface GroupRow {
   readonly nth: number
   readonly verdict: "valid" | "unknown" | "revoked" | "expired" | "address_not_allowed"

@@ -8,7 +8,7 @@ export type Bearer =
   | { readonly kind: "key"; readonly account_id: string; readonly id: string }
   | { readonly kind: "session"; readonly account_id: string; readonly id: string }
 
-/** What a bearer may do at this moment. A bearer that is revoked, expired or removed has no standing. */
+/** Rights of a bearer at this moment. A bearer that is revoked, expired or removed has no standing. */
 export interface Standing {
   readonly scopes: ReadonlyArray<Scope.Scope>
   readonly operator: boolean

@@ -4,7 +4,14 @@ import type { TypedStreamRef } from "../streams/readLongStream.ts"
 import * as StreamState from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 import { BatchWrites } from "./BatchWrites.ts"
-import { type CommitDeps, IdempotencyKeyReused, LeaseLost, type Outcome, type PendingCommit } from "./Commit.ts"
+import {
+  type CommitDeps,
+  type Committed,
+  IdempotencyKeyReused,
+  LeaseLost,
+  type Outcome,
+  type PendingCommit,
+} from "./Commit.ts"
 import { type Facts, type Page, refKey, type StorageError, type StreamRange, TryAgain } from "./LogStorage.ts"
 import type { Stored } from "./RecordedEvents.ts"
 
@@ -192,7 +199,8 @@ const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | 
   }
 }
 
-const replay = ({ fingerprint, key }: Claim, stored: StoredAnswer): Outcome =>
-  stored.fingerprint === fingerprint
-    ? Exit.succeed({ _tag: "Replayed", kept: stored.answer })
-    : Exit.fail(new IdempotencyKeyReused({ key }))
+const replay = ({ fingerprint, key }: Claim, stored: StoredAnswer): Outcome => {
+  if (stored.fingerprint !== fingerprint) return Exit.fail(new IdempotencyKeyReused({ key }))
+  const replayed: Committed<unknown> = { _tag: "Replayed", kept: stored.answer }
+  return Exit.succeed(replayed)
+}

@@ -26,7 +26,7 @@ interface Usage {
   delta: number
 }
 
-/** What one commit does to one stream, before it is added to the batch. */
+/** Events of one commit for one stream, before they are added to the batch. */
 interface Continuation {
   readonly stream: Stream
   readonly recorded: Array<Recorded>

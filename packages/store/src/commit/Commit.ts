@@ -13,7 +13,7 @@ export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused
 /** Another worker holds the row's lease now, so the outcome that the former holder reports must not be recorded. */
 export class LeaseLost extends Data.TaggedError("LeaseLost")<{ readonly id: string }> {}
 
-/** What a decision can see. */
+/** The state and the facts that a decision can see. */
 export interface View {
   /** State of a stream, with the events of earlier commits of the same batch. */
   readonly state: <State>(aggregate: AnyAggregate & { readonly initial: State }, id: string) => State
@@ -68,7 +68,7 @@ export interface PendingCommit {
   readonly longStreams?: ReadonlyMap<string, StreamState>
 }
 
-/** What committing needs beside the storage. */
+/** Dependencies of committing, beside the storage. */
 export interface CommitDeps {
   readonly shapes: Shapes
   readonly consequences: Consequences

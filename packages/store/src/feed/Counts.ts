@@ -9,7 +9,7 @@ export interface Counts {
   /** Name of the table, and of the follower that counts into it. */
   readonly name: string
   readonly key: ReadonlyArray<string>
-  /** What counts into the live table: a follower of the log, or the commits themselves. */
+  /** The writer of the live table: a follower of the log, or the commits themselves. */
   readonly by: "follower" | "commits"
   /** Tags of the counted events. */
   readonly types: ReadonlyArray<string>
