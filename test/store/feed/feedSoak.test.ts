@@ -11,7 +11,7 @@ import { id } from "../../support/history.ts"
 import { rival } from "../../support/postgres/rival.ts"
 import { committed, open, send } from "../commit/units.ts"
 
-/** Duration; for longer: `WAYBILL_SOAK_SECONDS=600 npm test -- test/store/streams/feedSoak.test.ts`. */
+/** Duration; for longer: `WAYBILL_SOAK_SECONDS=600 npm test -- test/store/feed/feedSoak.test.ts`. */
 const SECONDS = Number(process.env["WAYBILL_SOAK_SECONDS"] ?? 10)
 const STORES = 3
 const FIBERS_PER_STORE = 6
