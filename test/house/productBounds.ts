@@ -87,7 +87,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Time for which an idempotency key is kept",
         "IDEMPOTENCY_TTL_MS",
-        "packages/store/src/commit/BatchWrites.ts",
+        "packages/store/src/idempotency/Claim.ts",
         "the key can be used for another message",
       ),
       customer("`scheduled_at` in the past", "MAX_SCHEDULE_PAST_MS", ACCEPTANCE, "422 `scheduled_at_out_of_range`"),
@@ -294,7 +294,7 @@ export const productBounds: ReadonlyArray<Group> = [
       operator(
         "Time for which commits wait for a database that restarts or fails over",
         "PATIENCE_MS",
-        "packages/store/src/commit/GroupCommit.ts",
+        "packages/store/src/commit/CommitBatch.ts",
         "500",
       ),
       operator(
