@@ -216,10 +216,10 @@ describe("compose.yaml", () => {
     }
   })
 
-  it("says of every service that publishes a port that there is one of it, and of the others that there may be more", () => {
+  it("compose.yaml says which services can be scaled and that a service with published ports cannot", () => {
     const words = readFileSync("compose.yaml", "utf8").split("name: waybill")[0] ?? ""
     for (const [name, { ports }] of ours)
-      assert.include(words, ports === undefined ? `--scale ${name}=` : `of ${name} there is one`)
+      assert.include(words, ports === undefined ? `--scale ${name}=` : `There is one ${name},`)
   })
 
   it("lets SMTP have the certificate without which it takes no key from outside of its container", () => {
