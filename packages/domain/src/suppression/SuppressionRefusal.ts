@@ -1,0 +1,29 @@
+import { Schema } from "effect"
+import * as Address from "../values/Address.ts"
+import * as Id from "../values/Id.ts"
+import * as Timestamp from "../values/Timestamp.ts"
+import { Reason } from "./SuppressionState.ts"
+
+/** The first reason stays: a later bounce of a suppressed address adds nothing. */
+export class AlreadySuppressed extends Schema.TaggedError<AlreadySuppressed>()("AlreadySuppressed", {
+  suppression_id: Id.SuppressionId,
+  address: Address.Address,
+  reason_given: Reason,
+  created_at: Timestamp.Timestamp,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "already_suppressed"
+  override get message() {
+    return `${this.address} has been suppressed since ${this.created_at} (${this.reason_given}).`
+  }
+}
+
+export class SuppressionNotFound extends Schema.TaggedError<SuppressionNotFound>()("SuppressionNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "suppression_not_found"
+  override get message() {
+    return "This address is not suppressed."
+  }
+}
