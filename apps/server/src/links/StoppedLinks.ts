@@ -1,14 +1,14 @@
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Context, Duration, Layer } from "effect"
-import { type KnownSet, knownSet } from "../live/knownSet.ts"
+import { type CachedSet, cachedSet } from "../live/cachedSet.ts"
 
-/** How often a node looks whose links are stopped, which is how soon it follows them no longer. */
+/** Interval at which a node reloads the accounts whose links are stopped; also the delay until a stop takes effect. */
 export const STOPPED_LINKS_EVERY = Duration.seconds(3)
 
-/** The accounts whose links lead nowhere, as this node knows them: a visit asks no database. */
-export class StoppedLinks extends Context.Service<StoppedLinks, KnownSet>()("@waybill/server/StoppedLinks") {}
+/** Accounts whose tracked links are disabled, cached in memory so that following a link needs no query. */
+export class StoppedLinks extends Context.Service<StoppedLinks, CachedSet>()("@waybill/server/StoppedLinks") {}
 
 export const layer = Layer.effect(
   StoppedLinks,
-  knownSet("whose links are stopped", STOPPED_LINKS_EVERY, Accounts.withLinksStopped()),
+  cachedSet("accounts with stopped links", STOPPED_LINKS_EVERY, Accounts.withLinksStopped()),
 )

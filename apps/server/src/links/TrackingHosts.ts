@@ -1,27 +1,30 @@
 import * as Domains from "@waybill/store/readmodels/Domains"
 import { Context, Duration, Effect, Layer } from "effect"
-import { type KnownSet, knownSet } from "../live/knownSet.ts"
+import { type CachedSet, cachedSet } from "../live/cachedSet.ts"
 
-/** How often a node looks which names of customers lead here, which is how soon it knows of one. */
+/** Interval at which a node reloads customers' tracking domains; also the delay until a new one works. */
 export const TRACKING_HOSTS_EVERY = Duration.seconds(10)
 
-/** Names of customers that links lead over, and nothing else is served under. There is none where the operator wants none. */
-export const TrackingHosts = Context.Reference<KnownSet>("@waybill/server/http/TrackingHosts", {
+/**
+ * Customers' domains that serve tracked links and nothing else. Empty where the operator has not enabled
+ * TRACKING_DOMAINS.
+ */
+export const TrackingHosts = Context.Reference<CachedSet>("@waybill/server/http/TrackingHosts", {
   defaultValue: () => ({ has: () => false }),
 })
 
 /**
- * `own` are names under which the service itself is reached, whatever a customer's DNS says of them. Tests don't wait for
- * seconds.
+ * `ownNames` are names of the service itself; they are never treated as a customer's, whatever DNS says. Tests pass a
+ * shorter interval.
  */
-export const layer = (own: ReadonlyArray<string>, every: Duration.Duration = TRACKING_HOSTS_EVERY) =>
+export const layer = (ownNames: ReadonlyArray<string>, every: Duration.Duration = TRACKING_HOSTS_EVERY) =>
   Layer.effect(
     TrackingHosts,
-    knownSet(
-      "which names of customers lead here",
+    cachedSet(
+      "customers' tracking domains",
       every,
       Effect.map(Domains.trackingNames(), (names) =>
-        names.filter((name) => !own.some((each) => normal(each) === name)),
+        names.filter((name) => !ownNames.some((own) => normal(own) === name)),
       ),
     ),
   )
@@ -31,16 +34,16 @@ interface Headers {
 }
 
 /**
- * Whether a browser asks under such a name. A proxy may tell it apart from its own, and one before it or behind it may have
- * added another; saying so gains nobody anything.
+ * Returns whether a request arrived under a customer's tracking domain. Both Host and X-Forwarded-Host count, since
+ * proxies differ in which one they keep; claiming such a name only takes access away.
  */
-export const isAsked = (hosts: KnownSet, headers: Headers): boolean =>
-  named(headers["host"]).some(hosts.has) || named(headers["x-forwarded-host"]).some(hosts.has)
+export const isCustomerHost = (hosts: CachedSet, headers: Headers): boolean =>
+  namesIn(headers["host"]).some(hosts.has) || namesIn(headers["x-forwarded-host"]).some(hosts.has)
 
-const named = (header: string | ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
+const namesIn = (header: string | ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
   header === undefined ? [] : String(header).split(",").map(normal)
 
-/** As the log bears it: without a port, and without the dot at its end. */
+/** Normalizes a host as the log stores it: lower case, without port and trailing dot. */
 export const normal = (host: string): string =>
   host
     .trim()

@@ -8,37 +8,37 @@ import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Metric, Queue, Result } from "effect"
 import * as Stop from "../boot/Stop.ts"
 
-/** Visits of one process that wait to be written down; beyond it they are counted as lost. */
+/** Visits of one process that wait to be recorded; further ones are dropped and counted as lost. */
 export const MAX_VISITS_WAITING = 4_000
-/** Of those, at one moment on their way into the log, where they share their flights with all else. */
+/** Visits that are committed concurrently; they share commit batches with other work. */
 export const VISITS_AT_ONCE = 16
 /**
- * Of one address, an IPv6 /64 being one, that a process writes down. High, for the proxies of large providers open the
- * mail of all their users from few addresses; whoever goes on is led on all the same.
+ * Visits recorded per process, minute and client address (an IPv6 /64 counts as one). The limit is high because large
+ * mail providers fetch for all their users from few addresses. Visitors beyond it are still redirected.
  */
 export const MAX_VISITS_PER_MINUTE = 2_000
-/** Addresses told apart within a minute; beyond it they are counted together. */
+/** Addresses counted separately within a minute; further ones share one counter. */
 export const MAX_VISITORS = 20_000
-/** Mails known to take no more visits; beyond it the oldest is looked at anew, which costs its whole history. */
-export const MAX_CLOSED = 10_000
-/** Till when a stop waits for what was seen to be written down; requests have been answered before. */
+/** Closed emails remembered by a process. A forgotten one costs a read of its whole history at the next visit. */
+export const MAX_CLOSED_EMAILS = 10_000
+/** Time after the begin of a stop until which queued visits are still recorded. Requests are finished before that. */
 export const STOP_WITHIN = Duration.seconds(27)
 
-/** Somebody, or a program, has looked at a mail, or followed a link in it. */
+/** An open of an email, or a click on one of its links, by a person or a program. */
 export interface Visit {
   readonly mail: Mail
-  /** `null` for an opening. */
+  /** `null` for an open. */
   readonly url: string | null
   readonly user_agent: string | null
   readonly ip: string
   readonly at: Timestamp.Timestamp
 }
 
-/** What becomes of opens and clicks: written down behind the answer, which they never hold up. */
+/** Records opens and clicks in the background, so that the response to the visitor never waits for it. */
 export class Visits extends Context.Service<
   Visits,
   {
-    /** Never waits and never fails: what is too much is counted and forgotten. */
+    /** Queues a visit. Never waits and never fails; a visit beyond the limits is counted and dropped. */
     readonly note: (visit: Visit) => void
   }
 >()("@waybill/server/Visits") {}
@@ -46,15 +46,15 @@ export class Visits extends Context.Service<
 export const layer = Layer.effect(
   Visits,
   Effect.gen(function* () {
-    const waiting = yield* Queue.dropping<Visit, Cause.Done>(MAX_VISITS_WAITING)
-    const closed = makeClosed()
-    const lose = yield* makeLosses
-    const writers = Array.from({ length: VISITS_AT_ONCE }, () => writing(waiting, closed, lose))
+    const queue = yield* Queue.dropping<Visit, Cause.Done>(MAX_VISITS_WAITING)
+    const closed = makeClosedEmails()
+    const reportLost = yield* makeLossReporter
+    const writers = Array.from({ length: VISITS_AT_ONCE }, () => recordVisits(queue, closed, reportLost))
     const fiber = yield* Effect.forkDetach(Effect.all(writers, { concurrency: "unbounded", discard: true }))
     const stop = yield* Stop.Stop
     yield* Effect.addFinalizer(() =>
       Effect.gen(function* () {
-        yield* Queue.end(waiting)
+        yield* Queue.end(queue)
         yield* Effect.timeoutOption(Fiber.await(fiber), yield* Stop.left(yield* stop.began, STOP_WITHIN))
         yield* Fiber.interrupt(fiber)
       }),
@@ -63,28 +63,28 @@ export const layer = Layer.effect(
     return {
       note: (visit) => {
         if (!windows.admit(visit)) count(visit, "limited")
-        else if (!Queue.offerUnsafe(waiting, visit)) count(visit, "lost")
+        else if (!Queue.offerUnsafe(queue, visit)) count(visit, "lost")
       },
     }
   }),
 )
 
-/** One after the other, till there will be no more. */
-const writing = (waiting: Queue.Queue<Visit, Cause.Done>, closed: Closed, lose: Losses) =>
-  Queue.take(waiting).pipe(
+/** Records queued visits one after the other until the queue ends. */
+const recordVisits = (queue: Queue.Queue<Visit, Cause.Done>, closed: ClosedEmails, reportLost: LossReporter) =>
+  Queue.take(queue).pipe(
     Effect.flatMap((visit) =>
-      Effect.flatMap(Effect.exit(closed.has(visit) ? Effect.succeed(false) : write(visit)), (exit) => {
+      Effect.flatMap(Effect.exit(closed.has(visit) ? Effect.succeed(false) : record(visit)), (exit) => {
         count(visit, Exit.isFailure(exit) ? "lost" : exit.value ? "recorded" : "ignored")
         if (Exit.isSuccess(exit) && !exit.value) closed.add(visit)
-        return Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? lose(exit.cause) : Effect.void
+        return Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? reportLost(exit.cause) : Effect.void
       }),
     ),
     Effect.forever,
     Effect.catch(() => Effect.void),
   )
 
-/** Whether it is a fact now: the mail may be gone, or has been looked at often enough. */
-const write = Effect.fn("Visits.write")(function* ({ at, ip, mail, url, user_agent }: Visit) {
+/** Returns whether the visit was recorded; it is not if the email is gone or has reached its limit of events. */
+const record = Effect.fn("Visits.record")(function* ({ at, ip, mail, url, user_agent }: Visit) {
   const store = yield* EventStore
   const ref = { account_id: mail.account_id, stream_id: mail.email_id }
   const visitor = { user_agent, ip }
@@ -100,61 +100,63 @@ const write = Effect.fn("Visits.write")(function* ({ at, ip, mail, url, user_age
     )
 })
 
-/** Whoever asked to be forgotten still has the mail, and is not written down anew when they look at it. */
+/** True when all recipients of the email were erased. Visits by a person whose data was erased are not recorded. */
 const isErased = (message: Email.State): boolean =>
   message._tag === "Message" && message.recipients.every(({ address }) => Mask.isStandIn(address))
 
-interface Closed {
+interface ClosedEmails {
   readonly has: (visit: Visit) => boolean
   readonly add: (visit: Visit) => void
 }
 
 /**
- * What is gone, forgotten, or was looked at often enough stays so: whoever goes on looking at it is not asked for a
- * history of thousands each time.
+ * Remembers emails that accept no more visits, so that repeated visits do not read a history of thousands of events.
  */
-const makeClosed = (): Closed => {
-  const known = new Set<string>()
+const makeClosedEmails = (): ClosedEmails => {
+  const closed = new Set<string>()
   const nameOf = ({ mail, url }: Visit) => `${url === null ? "open" : "click"} ${mail.account_id} ${mail.email_id}`
   return {
-    has: (visit) => known.has(nameOf(visit)),
+    has: (visit) => closed.has(nameOf(visit)),
     add: (visit) => {
-      const [oldest] = known
-      if (known.size >= MAX_CLOSED && oldest !== undefined) known.delete(oldest)
-      known.add(nameOf(visit))
+      const [oldest] = closed
+      if (closed.size >= MAX_CLOSED_EMAILS && oldest !== undefined) closed.delete(oldest)
+      closed.add(nameOf(visit))
     },
   }
 }
 
-/** How often it is said how many were lost, while there are any. */
-export const SAY_LOST_EVERY = Duration.minutes(1)
+/** Interval of the warning that reports the number of lost visits. */
+export const REPORT_LOST_EVERY = Duration.minutes(1)
 
-type Losses = (cause: Cause.Cause<unknown>) => Effect.Effect<void>
+type LossReporter = (cause: Cause.Cause<unknown>) => Effect.Effect<void>
 
-/** While the database is away each visit is lost for the same reason: it is told of the first, and then of their number. */
-const makeLosses = Effect.gen(function* () {
+/**
+ * Logs the first lost visit with its cause, then only a count per interval, because an unavailable database fails all
+ * of them for the same reason.
+ */
+const makeLossReporter = Effect.gen(function* () {
   let lost = 0
-  let isSaying = false
+  let isReporting = false
   const scope = yield* Effect.scope
-  const sayHowMany = Effect.suspend(() => {
-    const since = lost
+  const reportCount = Effect.suspend(() => {
+    const count = lost
     lost = 0
-    const said = Effect.logWarning("opens and clicks that could not be written down are lost", { lost: since })
-    return Effect.as(since === 0 ? Effect.void : said, since > 0)
+    const report = Effect.logWarning("opens and clicks were lost because they could not be recorded", { lost: count })
+    return Effect.as(count === 0 ? Effect.void : report, count > 0)
   })
-  const saying = Effect.andThen(Effect.sleep(SAY_LOST_EVERY), sayHowMany).pipe(
-    Effect.repeat({ while: (goesOn) => goesOn }),
-    Effect.ensuring(Effect.sync(() => (isSaying = false))),
+  const reporting = Effect.andThen(Effect.sleep(REPORT_LOST_EVERY), reportCount).pipe(
+    Effect.repeat({ while: (wasLost) => wasLost }),
+    Effect.ensuring(Effect.sync(() => (isReporting = false))),
   )
-  yield* Effect.addFinalizer(() => sayHowMany)
+  yield* Effect.addFinalizer(() => reportCount)
   return (cause: Cause.Cause<unknown>) =>
     Effect.suspend(() => {
       lost++
-      if (isSaying) return Effect.void
-      isSaying = true
+      if (isReporting) return Effect.void
+      isReporting = true
       return Effect.andThen(
-        Effect.logWarning("opens and clicks cannot be written down", cause),
-        Effect.forkIn(saying, scope),
+        Effect.logWarning("opens and clicks cannot be recorded and are lost", cause),
+        Effect.forkIn(reporting, scope),
       )
     })
 })
@@ -163,42 +165,42 @@ interface Windows {
   readonly admit: (visit: Visit) => boolean
 }
 
-/** Fixed windows of a minute, in memory: the way on must not need a database, nor wait for one. */
+/** Counts visits in fixed windows of a minute, in memory, because a redirect must not depend on the database. */
 const makeWindows = (): Windows => {
   let minute = ""
-  const seen = new Map<string, number>()
+  const counts = new Map<string, number>()
   return {
     admit: ({ at, ip }) => {
-      const now = at.slice(0, "2026-11-21T09:00".length)
-      if (now !== minute) {
-        minute = now
-        seen.clear()
+      const current = at.slice(0, "2026-11-21T09:00".length)
+      if (current !== minute) {
+        minute = current
+        counts.clear()
       }
       const { bucket } = RateWindows.clientAddress(ip)
-      const name = seen.has(bucket) || seen.size < MAX_VISITORS ? bucket : "others"
-      const visits = (seen.get(name) ?? 0) + 1
-      seen.set(name, visits)
+      const name = counts.has(bucket) || counts.size < MAX_VISITORS ? bucket : "others"
+      const visits = (counts.get(name) ?? 0) + 1
+      counts.set(name, visits)
       return visits <= MAX_VISITS_PER_MINUTE
     },
   }
 }
 
-const NOWHERE = Context.empty()
+const NO_SERVICES = Context.empty()
 
 const visits = Metric.counter("waybill_visits_total", {
-  description: "Opens and clicks that were seen, by what became of them",
+  description: "Opens and clicks by outcome",
   incremental: true,
 })
 type Outcome = "recorded" | "ignored" | "limited" | "lost"
 const OUTCOMES: ReadonlyArray<Outcome> = ["recorded", "ignored", "limited", "lost"]
 const KINDS = ["open", "click"]
-/** At nought before the first: an increase is seen only of what was there before. */
+/** Initializes every series at zero, because Prometheus computes an increase only from an existing value. */
 const series = new Map(
   KINDS.flatMap((kind) =>
     OUTCOMES.map((outcome) => [`${kind} ${outcome}`, Metric.withAttributes(visits, { kind, outcome })] as const),
   ),
 )
-for (const one of series.values()) one.valueUnsafe(NOWHERE)
+for (const counter of series.values()) counter.valueUnsafe(NO_SERVICES)
 
 const count = ({ url }: Visit, outcome: Outcome): void =>
-  series.get(`${url === null ? "open" : "click"} ${outcome}`)?.updateUnsafe(1, NOWHERE)
+  series.get(`${url === null ? "open" : "click"} ${outcome}`)?.updateUnsafe(1, NO_SERVICES)

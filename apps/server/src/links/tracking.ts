@@ -9,26 +9,29 @@ import { Effect, Option, Result } from "effect"
 import type { Settings } from "../boot/Settings.ts"
 import type { StoppedLinks } from "./StoppedLinks.ts"
 
-/** The first makes, all of them check, so that a link in mail from before a rotation still leads on. */
+/**
+ * Derives the keys of tracked links. The first one signs, all of them verify, so that links from before a key rotation
+ * keep working.
+ */
 export const trackingKeys = Effect.map(InstanceKey, (keyring) => keyring.derive("tracking"))
 
-const THIS_MACHINE = /^(?:localhost|127\.[\d.]+|\[::1\])$/u
+const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/u
 
 /**
- * Where tracked links lead. A BASE_URL that is this very machine is none: it would lead each reader to their own machine,
- * and mail that has left cannot be called back. Who only tries it out says so by TRACKING_URL.
+ * Returns the base address of tracked links. A BASE_URL on the loopback interface does not count: readers would be led
+ * to their own machines, and sent mail cannot be corrected. Set TRACKING_URL to try tracking locally.
  */
 export const trackingUrlOf = ({
   baseUrl,
   trackingUrl,
 }: Pick<Settings, "baseUrl" | "trackingUrl">): string | undefined => {
-  const reaches = (url: string) => !THIS_MACHINE.test(new URL(url).hostname)
-  return Option.getOrUndefined(Option.orElse(trackingUrl, () => Option.filter(baseUrl, reaches)))
+  const isReachable = (url: string) => !LOOPBACK.test(new URL(url).hostname)
+  return Option.getOrUndefined(Option.orElse(trackingUrl, () => Option.filter(baseUrl, isReachable)))
 }
 
 /**
- * Where names of customers are to lead by a CNAME, so that links may lead over them. Only to a name, and only where the
- * operator has said that the proxy serves TLS for them.
+ * Returns the CNAME target for customers' tracking domains: a host name, and only where the operator has enabled
+ * TRACKING_DOMAINS and thereby TLS for those domains.
  */
 export const trackingHostOf = (
   settings: Pick<Settings, "baseUrl" | "trackingUrl" | "trackingDomains">,
@@ -38,46 +41,49 @@ export const trackingHostOf = (
   return name === undefined ? null : Option.getOrNull(Result.getSuccess(name))
 }
 
-/** What links are made of. */
-export interface Way {
-  /** The service's own address. */
+/** Settings that tracked links are built from. */
+export interface LinkSettings {
+  /** Base address of tracked links; `undefined` disables tracking. */
   readonly base: string | undefined
   readonly secretKey: Uint8Array
   readonly stopped: StoppedLinks["Service"]
-  /** Whether links may lead over names of customers. */
+  /** Whether links may use customers' tracking domains. */
   readonly customers: boolean
 }
 
-/** A record that was read when the message is written: what DNS says of it may be another thing than at acceptance. */
-type Sending = Pick<DomainRecord, "tracking_domain" | "verified_at">
+/** The sending domain as read when the message is composed; its DNS status may have changed since acceptance. */
+type SendingDomain = Pick<DomainRecord, "tracking_domain" | "verified_at">
 
 export type Track = (
   account_id: string,
   message: Email.Message,
-  domain: Sending | null,
+  domain: SendingDomain | null,
 ) => TrackedHtml.Addresses | undefined
 
 /**
- * Where a message leads that is tracked. Without an address of our own nothing is, whatever was wished for; and where an
- * account's links lead nowhere, its mail leads straight.
+ * Returns how to build the tracked links of a message, or `undefined` for an untracked one. Clicks are not tracked for
+ * accounts whose links are stopped.
  */
 export const trackingOf =
-  ({ base, customers, secretKey, stopped }: Way): Track =>
+  ({ base, customers, secretKey, stopped }: LinkSettings): Track =>
   (account_id, { accepted: { email_id, tracking } }, domain) => {
     if (base === undefined || tracking === undefined) return undefined
     const mail = { account_id: account_id as AccountId, email_id }
-    const below = (customers ? customersUrl(domain) : undefined) ?? base.replace(/\/+$/u, "")
+    const linkBase = (customers ? trackingDomainUrl(domain) : undefined) ?? base.replace(/\/+$/u, "")
     return {
-      open: tracking.opens ? `${below}${TrackingToken.OPEN_PATH}${TrackingToken.ofOpen(secretKey, mail)}` : undefined,
+      open: tracking.opens ? `${linkBase}${TrackingToken.OPEN_PATH}${TrackingToken.ofOpen(secretKey, mail)}` : undefined,
       click:
         tracking.clicks && !stopped.has(account_id)
-          ? (url) => `${below}${TrackingToken.CLICK_PATH}${TrackingToken.ofClick(secretKey, { ...mail, url })}`
+          ? (url) => `${linkBase}${TrackingToken.CLICK_PATH}${TrackingToken.ofClick(secretKey, { ...mail, url })}`
           : undefined,
     }
   }
 
-/** As `Domains.trackingNames` has it, so that no link leads over a name for which no certificate is made. */
-const customersUrl = (domain: Sending | null): string | undefined =>
+/**
+ * Returns the address of a verified tracking domain. The condition equals that of `Domains.trackingNames`, so that no
+ * link uses a name without a certificate.
+ */
+const trackingDomainUrl = (domain: SendingDomain | null): string | undefined =>
   domain?.tracking_domain?.verified === true && domain.verified_at !== null
     ? `https://${domain.tracking_domain.name}`
     : undefined

@@ -10,12 +10,15 @@ import { Provenance, system } from "@waybill/store/commit/Provenance"
 import { Effect, Option } from "effect"
 import { newId, now } from "../operate/fresh.ts"
 
-/** The first makes, all of them check, so that a link in mail from before a rotation still works. */
+/**
+ * Derives the keys of unsubscribe links. The first one signs, all of them verify, so that links from before a key
+ * rotation keep working.
+ */
 export const unsubscribeKeys = Effect.map(InstanceKey, (keyring) => keyring.derive("unsubscribe"))
 
 /**
- * The address in a message's List-Unsubscribe. RFC 8058 wants https, and one address for all recipients of a message
- * would let each of them take the others off: neither is written then.
+ * Returns the List-Unsubscribe address of a message, or `undefined` if it cannot have one: RFC 8058 requires https, and
+ * with several recipients one address would let each of them unsubscribe the others.
  */
 export const unsubscribeUrl =
   (base: string, secretKey: Uint8Array) =>
@@ -25,8 +28,8 @@ export const unsubscribeUrl =
       : undefined
 
 /**
- * Takes the recipient of an email off; false for an email that is not here. A second time changes nothing. Nothing is
- * recorded about a recipient whose address was erased: neither the stand-in for it nor where the request came from.
+ * Suppresses the recipient of an email; returns false for an unknown email. Repeating it changes nothing. Nothing is
+ * recorded about a recipient whose address was erased.
  */
 export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId, address: string) {
   const store = yield* EventStore
@@ -45,16 +48,16 @@ export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId,
   return true
 })
 
-/** Requests for one email that reach the database. One is enough; providers of mailboxes repeat a few. */
+/** Requests per email and minute that reach the database. One suffices; mailbox providers repeat some. */
 export const MAX_UNSUBSCRIBES_PER_MINUTE = 10
-/** Emails whose requests are counted in one process; the one that came first is forgotten first. */
+/** Emails whose unsubscribe requests are counted in one process; the oldest is forgotten first. */
 export const MAX_UNSUBSCRIBES_COUNTED = 10_000
 
 const MINUTE_MS = 60_000
 
 /**
- * Admits a request that has shown a valid token. Counted by email and never by address, for providers of mailboxes ask
- * for many of their users from few addresses; in memory, so that whoever repeats one request for ever asks no database.
+ * Counts requests with a valid token per email. Not per address, because mailbox providers send requests of many users
+ * from few addresses; in memory, so that repeated requests cause no queries.
  */
 export const makeWindows = (): ((emailId: EmailId, now_ms: number) => boolean) => {
   const counts = new Map<EmailId, { readonly minute: number; readonly requests: number }>()

@@ -6,41 +6,47 @@ import * as Feed from "@waybill/store/feed/Feed"
 import type { FeedPage, FeedQuery } from "@waybill/store/commit/LogStorage"
 import { Context, Data, Deferred, Duration, Effect, Exit, Latch, Layer, Option, Stream } from "effect"
 
-/** How often the log is looked at while somebody waits: one look for all of them, whatever node wrote. */
-export const LOOK_EVERY = Duration.millis(100)
-/** Readers that wait in one process. Who comes beyond is answered at once with what there is. */
+/** Interval at which the log is polled while readers wait: one query for all of them, whichever node wrote. */
+export const POLL_EVERY = Duration.millis(100)
+/** Readers that may wait in one process. Further ones get the present page at once, even if it is empty. */
 export const MAX_WAITING = 2_000
-/** And those of one account, so that no customer takes the places of the others. */
+/** Waiting readers of one account, so that one customer cannot use up the limit of all. */
 export const MAX_WAITING_PER_ACCOUNT = 50
-/** Streams of one account in one process. */
+/** Open event streams of one account in one process. */
 export const MAX_STREAMS_PER_ACCOUNT = 20
-/** Then a stream ends, to be taken up again: by a key that is still good, on a node that is still there. */
+/**
+ * Maximum duration of an event stream. The client then reconnects, which checks its key again and may reach another
+ * node.
+ */
 export const MAX_STREAM = Duration.minutes(5)
-/** A long poll waits this long at most: shorter than what proxies usually cut off. */
+/** Maximum wait of a long poll, shorter than the usual idle timeout of proxies. */
 export const MAX_WAIT = Duration.seconds(20)
-/** Accounts that one look names. If more have news, everybody looks for themselves. */
-const MAX_NAMED = 1_000
-/** Events that one step of a stream reads. */
+/** Accounts that one poll of the log names. If more have new events, all readers are woken. */
+const MAX_ACCOUNTS_PER_POLL = 1_000
+/** Events read in one step of a stream. */
 const STREAM_PAGE = 100
-const TROUBLE_PAUSE = Duration.seconds(1)
+const ERROR_PAUSE = Duration.seconds(1)
 
 export interface Query extends FeedQuery {
   readonly account_id: string
 }
 
-/** The log of an account, for those who want to hear of what comes next. Never skips, never repeats. */
+/** Reads and follows the event log of an account, in order, without gaps or repetitions. */
 export class EventFeed extends Context.Service<
   EventFeed,
   {
-    /** The next page; when it would be empty, waits for up to `wait` until there is something. */
+    /** Returns the next page of events. Waits for up to `wait` while it would be empty. */
     readonly next: (query: Query, wait: Duration.Duration) => Effect.Effect<FeedPage>
-    /** All that comes after a position, as it comes; an empty page where nothing came for a while. Ends by itself. */
+    /**
+     * Emits all events after a position as they are committed, and an empty page after an idle period. Ends after
+     * `MAX_STREAM`.
+     */
     readonly stream: (query: Omit<Query, "limit">) => Stream.Stream<FeedPage, TooManyStreams>
-    /** Refuses an account that has as many streams open as it may. */
-    readonly checkRoom: (account_id: string) => Effect.Effect<void, TooManyStreams>
-    /** Refuses a place that the log has never reached. */
-    readonly checkPlace: (after: bigint) => Effect.Effect<void, PositionAhead>
-    /** Where the log ends now. */
+    /** Fails for an account that has reached its limit of open streams. */
+    readonly checkStreamLimit: (account_id: string) => Effect.Effect<void, TooManyStreams>
+    /** Fails for a position beyond the end of the log. */
+    readonly checkPosition: (after: bigint) => Effect.Effect<void, PositionAhead>
+    /** Position of the present end of the log. */
     readonly end: Effect.Effect<bigint>
     readonly waiting: () => number
   }
@@ -61,8 +67,8 @@ export class TooManyStreams extends Data.TaggedError("TooManyStreams")<{}> {
 }
 
 /**
- * Who goes on from a place that the log has never reached would miss all that comes to stand below it: it is of another
- * log, or of this one before it was set back to an earlier moment.
+ * A position beyond the end of the log belongs to another log, or to this one before it was restored to an earlier
+ * moment. Continuing from it would skip events.
  */
 export class PositionAhead extends Data.TaggedError("PositionAhead")<{}> {
   readonly status = 422
@@ -76,99 +82,102 @@ export class PositionAhead extends Data.TaggedError("PositionAhead")<{}> {
 const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const store = yield* EventStore
-  const rooms = new Map<string, Set<Deferred.Deferred<void>>>()
+  const readers = new Map<string, Set<Deferred.Deferred<void>>>()
   const streams = new Map<string, number>()
-  const somebody = yield* Latch.make()
+  const hasReaders = yield* Latch.make()
   let waiting = 0
   let closing = false
 
   const wakeAll = (accounts: Iterable<string>) => {
     for (const account of accounts) {
-      for (const bell of rooms.get(account) ?? []) Deferred.doneUnsafe(bell, Exit.void)
+      for (const signal of readers.get(account) ?? []) Deferred.doneUnsafe(signal, Exit.void)
     }
   }
 
-  const look = Effect.fnUntraced(function* (seen: bigint | undefined) {
+  const poll = Effect.fnUntraced(function* (lastEnd: bigint | undefined) {
     const upTo = yield* Effect.orDie(Feed.settled(sql))
-    // Who came while nobody looked may have missed anything: the first look wakes everybody.
-    if (seen === undefined) wakeAll([...rooms.keys()])
-    else if (upTo > seen) {
-      const named = yield* Effect.orDie(Feed.accountsBetween(sql, seen, upTo, MAX_NAMED))
-      wakeAll(named.length === MAX_NAMED ? [...rooms.keys()] : named.map(({ account_id }) => account_id))
+    // Events may have been committed while nothing was polled, so the first poll wakes all readers.
+    if (lastEnd === undefined) wakeAll([...readers.keys()])
+    else if (upTo > lastEnd) {
+      const accounts = yield* Effect.orDie(Feed.accountsBetween(sql, lastEnd, upTo, MAX_ACCOUNTS_PER_POLL))
+      wakeAll(accounts.length === MAX_ACCOUNTS_PER_POLL ? [...readers.keys()] : accounts.map(({ account_id }) => account_id))
     }
     return upTo
   })
 
-  const watch = Effect.gen(function* () {
-    yield* somebody.await
-    let seen: bigint | undefined
+  const pollWhileWaiting = Effect.gen(function* () {
+    yield* hasReaders.await
+    let lastEnd: bigint | undefined
     while (waiting > 0) {
-      seen = yield* look(seen)
-      yield* Effect.sleep(LOOK_EVERY)
+      lastEnd = yield* poll(lastEnd)
+      yield* Effect.sleep(POLL_EVERY)
     }
-    somebody.closeUnsafe()
+    hasReaders.closeUnsafe()
   })
-  yield* watch.pipe(
+  yield* pollWhileWaiting.pipe(
     Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logWarning("the log could not be looked at", cause), Effect.sleep(TROUBLE_PAUSE)),
+      Effect.andThen(Effect.logWarning("the event feed could not poll the log; readers wait longer for new events", cause), Effect.sleep(ERROR_PAUSE)),
     ),
     Effect.forever,
     Effect.forkScoped,
   )
 
-  /** A bell that rings when the account may have news. Taken before the log is read, so that nothing falls between. */
-  const listen = (account_id: string): Deferred.Deferred<void> | undefined => {
-    const room = rooms.get(account_id) ?? new Set()
-    if (waiting >= MAX_WAITING || room.size >= MAX_WAITING_PER_ACCOUNT) return undefined
-    const bell = Deferred.makeUnsafe<void>()
-    rooms.set(account_id, room.add(bell))
+  /**
+   * Returns a signal for new events of the account, or `undefined` at a limit. Call it before reading the log, so that
+   * no event is missed in between.
+   */
+  const subscribe = (account_id: string): Deferred.Deferred<void> | undefined => {
+    const signals = readers.get(account_id) ?? new Set()
+    if (waiting >= MAX_WAITING || signals.size >= MAX_WAITING_PER_ACCOUNT) return undefined
+    const signal = Deferred.makeUnsafe<void>()
+    readers.set(account_id, signals.add(signal))
     waiting++
-    somebody.openUnsafe()
-    return bell
+    hasReaders.openUnsafe()
+    return signal
   }
 
-  const leave = (account_id: string, bell: Deferred.Deferred<void> | undefined) => {
-    const room = rooms.get(account_id)
-    if (bell === undefined || room === undefined || !room.delete(bell)) return
+  const unsubscribe = (account_id: string, signal: Deferred.Deferred<void> | undefined) => {
+    const signals = readers.get(account_id)
+    if (signal === undefined || signals === undefined || !signals.delete(signal)) return
     waiting--
-    if (room.size === 0) rooms.delete(account_id)
+    if (signals.size === 0) readers.delete(account_id)
   }
 
-  /** The page, and where it is empty the same again once the bell has rung, until the time is over. */
+  /** Reads a page, and while it is empty again after each signal, until the wait is over. */
   const next = (query: Query, wait: Duration.Duration): Effect.Effect<FeedPage> =>
     Effect.flatMap(SteadyClock.millis, (began) => {
       const end = began + Math.min(Duration.toMillis(wait), Duration.toMillis(MAX_WAIT))
       const step = (after: bigint): Effect.Effect<FeedPage> =>
         Effect.acquireUseRelease(
-          Effect.sync(() => listen(query.account_id)),
-          (bell) =>
+          Effect.sync(() => subscribe(query.account_id)),
+          (signal) =>
             Effect.gen(function* () {
               const page = yield* store.feed({ ...query, after })
               const left = end - (yield* SteadyClock.millis)
-              if (page.events.length > 0 || bell === undefined || left <= 0 || closing) return { page, over: true }
-              yield* Effect.timeoutOption(Deferred.await(bell), Duration.millis(left))
-              return { page, over: false }
+              if (page.events.length > 0 || signal === undefined || left <= 0 || closing) return { page, isLast: true }
+              yield* Effect.timeoutOption(Deferred.await(signal), Duration.millis(left))
+              return { page, isLast: false }
             }),
-          (bell) => Effect.sync(() => leave(query.account_id, bell)),
+          (signal) => Effect.sync(() => unsubscribe(query.account_id, signal)),
         ).pipe(
-          // What an empty page has passed over need not be passed over again.
-          Effect.flatMap(({ over, page }) => (over ? Effect.succeed(page) : step(page.upTo))),
+          // Positions that the empty page has scanned are not scanned again.
+          Effect.flatMap(({ isLast, page }) => (isLast ? Effect.succeed(page) : step(page.upTo))),
         )
       return step(query.after)
     })
 
-  const checkRoom = (account_id: string) =>
+  const checkStreamLimit = (account_id: string) =>
     Effect.suspend(() =>
       (streams.get(account_id) ?? 0) < MAX_STREAMS_PER_ACCOUNT ? Effect.void : Effect.fail(new TooManyStreams()),
     )
   const end = Effect.orDie(Feed.settled(sql))
-  const checkPlace = (after: bigint) =>
+  const checkPosition = (after: bigint) =>
     Effect.gen(function* () {
       if (after > 0n && (yield* Effect.orDie(Epoch.isAhead(sql, after)))) yield* new PositionAhead()
     })
-  const enter = (account_id: string) =>
-    Effect.map(checkRoom(account_id), () => void streams.set(account_id, (streams.get(account_id) ?? 0) + 1))
-  const exit = (account_id: string) =>
+  const openStream = (account_id: string) =>
+    Effect.map(checkStreamLimit(account_id), () => void streams.set(account_id, (streams.get(account_id) ?? 0) + 1))
+  const closeStream = (account_id: string) =>
     Effect.sync(() => {
       const open = (streams.get(account_id) ?? 1) - 1
       if (open === 0) streams.delete(account_id)
@@ -178,25 +187,25 @@ const make = Effect.gen(function* () {
   const stream = (query: Omit<Query, "limit">): Stream.Stream<FeedPage, TooManyStreams> =>
     Stream.unwrap(
       Effect.gen(function* () {
-        yield* Effect.acquireRelease(enter(query.account_id), () => exit(query.account_id))
+        yield* Effect.acquireRelease(openStream(query.account_id), () => closeStream(query.account_id))
         const end = (yield* SteadyClock.millis) + Duration.toMillis(MAX_STREAM)
         return Stream.paginate(query.after, (after) =>
           Effect.gen(function* () {
             const page = yield* next({ ...query, after, limit: STREAM_PAGE }, MAX_WAIT)
-            const over = closing || (yield* SteadyClock.millis) >= end
-            return [[page], over ? Option.none<bigint>() : Option.some(page.upTo)] as const
+            const isLast = closing || (yield* SteadyClock.millis) >= end
+            return [[page], isLast ? Option.none<bigint>() : Option.some(page.upTo)] as const
           }),
         )
       }),
     )
 
-  // Who waits is sent home, or a stop would wait for them.
+  // Wakes all readers at the end, because a stop would wait for them.
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       closing = true
-      wakeAll([...rooms.keys()])
+      wakeAll([...readers.keys()])
     }),
   )
 
-  return EventFeed.of({ next, stream, checkRoom, checkPlace, end, waiting: () => waiting })
+  return EventFeed.of({ next, stream, checkStreamLimit, checkPosition, end, waiting: () => waiting })
 })

@@ -5,27 +5,27 @@ import * as Standings from "@waybill/store/admission/Standings"
 import { Context, Duration, Effect, Exit, Latch, Layer } from "effect"
 import type { Admitted } from "../http/middleware/Admitted.ts"
 
-/** How often the keys and sessions of requests that wait or stream are looked at: one statement for all of them. */
-export const LOOK_EVERY = Duration.millis(400)
-const TROUBLE_PAUSE = Duration.seconds(1)
+/** Interval at which the keys and sessions of waiting and streaming requests are checked: one query for all of them. */
+export const CHECK_EVERY = Duration.millis(400)
+const ERROR_PAUSE = Duration.seconds(1)
 
 type Refused = Unauthorized | Scope.MissingScope
 
-/** What a request under way rests on, and what it was let in for. */
-export interface Ground {
+/** The credentials of a request in progress and the scope that it was admitted for. */
+export interface Grant {
   readonly admitted: Admitted
-  /** `undefined` where any key will do. */
+  /** `undefined` if every scope is sufficient. */
   readonly scope: Scope.Scope | undefined
 }
 
-/** Tells requests under way that their key, its scope, or their member's session was revoked, on whatever node. */
+/** Reports to requests in progress that their key, its scope or their member's session was revoked, on any node. */
 export class Revocations extends Context.Service<
   Revocations,
   {
-    /** Fails if the ground of a request is gone by now. */
-    readonly check: (ground: Ground) => Effect.Effect<void, Refused>
-    /** Never ends while the ground holds, and fails within a second of its end. */
-    readonly revoked: (ground: Ground) => Effect.Effect<never, Refused>
+    /** Fails if the grant of a request is no longer valid. */
+    readonly check: (grant: Grant) => Effect.Effect<void, Refused>
+    /** Fails within a second after the grant became invalid; never succeeds. */
+    readonly revoked: (grant: Grant) => Effect.Effect<never, Refused>
   }
 >()("@waybill/server/Revocations") {
   static readonly layer = Layer.effect(
@@ -34,53 +34,53 @@ export class Revocations extends Context.Service<
   )
 }
 
-/** The ground of the request under way; the handlers of the API find it here. */
-export const CurrentGround = Context.Reference<Ground | undefined>("@waybill/server/Revocations/CurrentGround", {
+/** Grant of the request in progress, for API handlers. */
+export const CurrentGrant = Context.Reference<Grant | undefined>("@waybill/server/Revocations/CurrentGrant", {
   defaultValue: () => undefined,
 })
 
-/** Never ends while the request under way may go on, and fails within a second of the end of that. */
+/** Fails within a second after the request in progress lost its grant; never succeeds. */
 export const revoked = Effect.gen(function* () {
   const { revoked } = yield* Revocations
-  const ground = yield* CurrentGround
-  return ground === undefined ? Effect.never : revoked(ground)
+  const grant = yield* CurrentGrant
+  return grant === undefined ? Effect.never : revoked(grant)
 })
 
-/** Waits for as long as the request under way may. */
+/** Runs a wait until the request in progress loses its grant. */
 export const whileAdmitted = <A, E, R>(waiting: Effect.Effect<A, E, R>) =>
   Effect.flatMap(revoked, (ended) => Effect.raceFirst(waiting, ended))
 
-interface Waiting {
-  readonly ground: Ground
+interface WaitingRequest {
+  readonly grant: Grant
   readonly resume: (exit: Exit.Exit<never, Refused>) => void
 }
 
 const make = Effect.gen(function* () {
   const services = yield* Effect.context<PgClient.PgClient>()
-  const look = (bearers: ReadonlyArray<Standings.Bearer>) => Effect.provideContext(Standings.look(bearers), services)
-  const waiting = new Set<Waiting>()
-  const somebody = yield* Latch.make()
+  const query = (bearers: ReadonlyArray<Standings.Bearer>) => Effect.provideContext(Standings.look(bearers), services)
+  const waiting = new Set<WaitingRequest>()
+  const hasWaiting = yield* Latch.make()
 
-  const watch = Effect.gen(function* () {
-    yield* somebody.await
+  const checkWhileWaiting = Effect.gen(function* () {
+    yield* hasWaiting.await
     while (waiting.size > 0) {
-      yield* Effect.sleep(LOOK_EVERY)
-      const bearers = new Map([...waiting].map(({ ground }) => [Standings.nameOf(bearerOf(ground)), bearerOf(ground)]))
-      const standings = yield* look([...bearers.values()])
-      for (const each of waiting) {
-        const name = Standings.nameOf(bearerOf(each.ground))
-        // One that came while the statement was under way is in the next.
-        const refusal = bearers.has(name) ? refusalOf(each.ground, standings.get(name)) : undefined
-        if (refusal !== undefined) each.resume(Exit.fail(refusal))
+      yield* Effect.sleep(CHECK_EVERY)
+      const bearers = new Map([...waiting].map(({ grant }) => [Standings.nameOf(bearerOf(grant)), bearerOf(grant)]))
+      const standings = yield* query([...bearers.values()])
+      for (const request of waiting) {
+        const name = Standings.nameOf(bearerOf(request.grant))
+        // A request that was added during the query is checked by the next one.
+        const refusal = bearers.has(name) ? refusalOf(request.grant, standings.get(name)) : undefined
+        if (refusal !== undefined) request.resume(Exit.fail(refusal))
       }
     }
-    somebody.closeUnsafe()
+    hasWaiting.closeUnsafe()
   })
-  yield* watch.pipe(
+  yield* checkWhileWaiting.pipe(
     Effect.catchCause((cause) =>
       Effect.andThen(
-        Effect.logWarning("revocations could not be looked up; open streams stay open until they can", cause),
-        Effect.sleep(TROUBLE_PAUSE),
+        Effect.logWarning("revocations could not be checked; open streams stay open until they can", cause),
+        Effect.sleep(ERROR_PAUSE),
       ),
     ),
     Effect.forever,
@@ -88,30 +88,30 @@ const make = Effect.gen(function* () {
   )
 
   return Revocations.of({
-    check: (ground) =>
+    check: (grant) =>
       Effect.gen(function* () {
-        const bearer = bearerOf(ground)
-        const refusal = refusalOf(ground, (yield* look([bearer])).get(Standings.nameOf(bearer)))
+        const bearer = bearerOf(grant)
+        const refusal = refusalOf(grant, (yield* query([bearer])).get(Standings.nameOf(bearer)))
         if (refusal !== undefined) return yield* refusal
       }),
-    revoked: (ground) =>
+    revoked: (grant) =>
       Effect.callback((resume) => {
-        const each: Waiting = { ground, resume: (exit) => resume(exit) }
-        waiting.add(each)
-        somebody.openUnsafe()
-        return Effect.sync(() => waiting.delete(each))
+        const request: WaitingRequest = { grant, resume: (exit) => resume(exit) }
+        waiting.add(request)
+        hasWaiting.openUnsafe()
+        return Effect.sync(() => waiting.delete(request))
       }),
   })
 })
 
-const bearerOf = ({ admitted }: Ground): Standings.Bearer =>
+const bearerOf = ({ admitted }: Grant): Standings.Bearer =>
   "key" in admitted
     ? { kind: "key", account_id: admitted.key.account_id, id: admitted.key.id }
     : { kind: "session", account_id: admitted.user.account_id, id: admitted.session_id }
 
-const refusalOf = ({ admitted, scope }: Ground, standing: Standings.Standing | undefined): Refused | undefined => {
-  const isLess = standing === undefined || ("user" in admitted && admitted.user.operator && !standing.operator)
-  if (isLess) return new Unauthorized({ why: "key" in admitted ? "revoked" : "missing" })
+const refusalOf = ({ admitted, scope }: Grant, standing: Standings.Standing | undefined): Refused | undefined => {
+  const isRevoked = standing === undefined || ("user" in admitted && admitted.user.operator && !standing.operator)
+  if (isRevoked) return new Unauthorized({ why: "key" in admitted ? "revoked" : "missing" })
   return scope === undefined || Scope.permits(standing.scopes, scope)
     ? undefined
     : new Scope.MissingScope({ required_scope: scope })

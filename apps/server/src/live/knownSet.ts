@@ -1,35 +1,37 @@
 import { Duration, Effect } from "effect"
 
-/** A look that takes longer is given up for the next. */
-export const LOOK_TIMEOUT = Duration.seconds(3)
+/** Timeout of one reload; the next one tries again. */
+export const RELOAD_TIMEOUT = Duration.seconds(3)
 
-/** Names that this process knows from the database, so that whoever asks for one waits for nothing. */
-export interface KnownSet {
+/** A set of names that is loaded from the database and cached in memory, so that lookups never wait. */
+export interface CachedSet {
   readonly has: (name: string) => boolean
 }
 
-/** Read at the start, and anew every so often. While the database cannot say, what is known holds. */
-export const knownSet = <R>(
-  what: string,
+/**
+ * Loads the set once, then reloads it at the interval. While the database is unavailable, the last loaded set is used.
+ */
+export const cachedSet = <R>(
+  description: string,
   every: Duration.Duration,
   read: Effect.Effect<ReadonlyArray<string>, never, R>,
 ) =>
   Effect.gen(function* () {
-    let known = new Set(yield* read)
-    let inTrouble = false
-    const look = read.pipe(
-      Effect.timeout(LOOK_TIMEOUT),
-      Effect.map((found) => {
-        known = new Set(found)
-        inTrouble = false
+    let cached = new Set(yield* read)
+    let isFailing = false
+    const reload = read.pipe(
+      Effect.timeout(RELOAD_TIMEOUT),
+      Effect.map((names) => {
+        cached = new Set(names)
+        isFailing = false
       }),
-      // Whoever reads the log need hear of it once.
+      // Logs only the first of consecutive failures.
       Effect.catchCause((cause) => {
-        if (inTrouble) return Effect.void
-        inTrouble = true
-        return Effect.logWarning(`the database cannot say ${what}; what is known holds`, cause)
+        if (isFailing) return Effect.void
+        isFailing = true
+        return Effect.logWarning(`${description} could not be reloaded; the last loaded ones stay in use`, cause)
       }),
     )
-    yield* Effect.forkScoped(Effect.forever(Effect.delay(look, every)))
-    return { has: (name) => known.has(name) } satisfies KnownSet
+    yield* Effect.forkScoped(Effect.forever(Effect.delay(reload, every)))
+    return { has: (name) => cached.has(name) } satisfies CachedSet
   })
