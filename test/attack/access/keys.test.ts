@@ -8,7 +8,7 @@ import { KeyUses } from "@waybill/store/admission/KeyUses"
 import { Effect, Layer } from "effect"
 import { Statement } from "effect/sql"
 import { crc32 } from "node:zlib"
-import { hashIn } from "../../../apps/server/src/http/middleware/Edge.ts"
+import { bearerHash } from "../../../apps/server/src/http/middleware/bearerHash.ts"
 import { MAX_LOGIN_ATTEMPTS } from "../../../apps/server/src/smtp/Connection.ts"
 import { bare, paths, read } from "../../house/source.ts"
 import { Lab } from "../../server/http/httpLab.ts"
@@ -53,7 +53,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API
       const keys = [valid, neighbourOf(valid), revoked.secret, expired.secret, elsewhere, nobodys(1)]
       const verdicts = yield* Effect.forEach(keys, (key) =>
         Admission.use(({ admit }) =>
-          admit({ tokenHash: hashIn(`Bearer ${key}`), bucket: "other", address: "127.0.0.1" }),
+          admit({ tokenHash: bearerHash(`Bearer ${key}`), bucket: "other", address: "127.0.0.1" }),
         ).pipe(Effect.provideContext(built)),
       )
       assert.deepStrictEqual(
@@ -64,13 +64,13 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API
       assert.strictEqual(new Set(seen.map(({ text }) => text)).size, 1)
       for (const [nth, key] of keys.entries()) {
         const said = seen[nth]?.values ?? ""
-        assert.include(said, hashIn(`Bearer ${key}`) ?? "no hash")
+        assert.include(said, bearerHash(`Bearer ${key}`) ?? "no hash")
         assert.notInclude(said, key.slice(0, ApiKeySecret.PREFIX_CHARS))
       }
 
       const asked = (key: string) => [
         {
-          hash: hashIn(`Bearer ${key}`),
+          hash: bearerHash(`Bearer ${key}`),
           bucket: "other" as const,
           address: "127.0.0.1",
           anonymousWindow: "ip/127.0.0.1",
@@ -82,7 +82,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API
       const steps = new Set<string>()
       for (const key of keys) {
         const [request] = yield* Effect.orDie(plansOf(sql, statement(sql, asked(key))))
-        const [login] = yield* plansOf(sql, KeyStanding.valid(hashIn(`Bearer ${key}`) ?? "", "127.0.0.1"))
+        const [login] = yield* plansOf(sql, KeyStanding.valid(bearerHash(`Bearer ${key}`) ?? "", "127.0.0.1"))
         steps.add(JSON.stringify([request?.steps, login?.steps]))
         for (const plan of [request, login]) assert.include(plan?.steps ?? [], "Index Scan api_keys_by_hash")
       }

@@ -68,7 +68,7 @@ describe("the settings", () => {
         assert.strictEqual(Settings.urlOf(yield* Settings.load.pipe(given({ HOST }))), expected)
       for (const HOST of ["[::1]", "waybill:3025", "no host"])
         assert.deepStrictEqual(yield* problems({ HOST }), [
-          `HOST is wrong: ${HOST} is neither an address nor a name. Default: 127.0.0.1.`,
+          `HOST is wrong: ${HOST} is neither an IP address nor a host name. Default: 127.0.0.1.`,
         ])
     }),
   )
@@ -77,13 +77,13 @@ describe("the settings", () => {
     Effect.gen(function* () {
       const settings = yield* Settings.load.pipe(given({ REPORTS_PORT: "25", METRICS_PORT: "9464" }))
       const said = (code: string, port?: number) => {
-        const told = NotListening.told(settings)(Object.assign(new Error("listen"), { code, port }))
+        const told = NotListening.fromError(settings)(Object.assign(new Error("listen"), { code, port }))
         return told instanceof NotListening.NotListening ? told.message : told
       }
-      assert.strictEqual(said("EADDRINUSE", 2525), "port 2525 is taken; SMTP_PORT=… names another")
-      assert.strictEqual(said("EADDRINUSE", 9464), "port 9464 is taken; METRICS_PORT=… names another")
-      assert.strictEqual(said("EACCES", 25), "port 25 is not for this user; REPORTS_PORT=… names another")
-      assert.strictEqual(said("ENOTFOUND"), "this machine has no address 127.0.0.1; HOST=… names another")
+      assert.strictEqual(said("EADDRINUSE", 2525), "port 2525 is in use. Set SMTP_PORT to another")
+      assert.strictEqual(said("EADDRINUSE", 9464), "port 9464 is in use. Set METRICS_PORT to another")
+      assert.strictEqual(said("EACCES", 25), "this user may not listen on port 25. Set REPORTS_PORT to another")
+      assert.strictEqual(said("ENOTFOUND"), "this machine has no address 127.0.0.1. Set HOST to another")
       assert.instanceOf(said("EPIPE"), Error)
     }),
   )

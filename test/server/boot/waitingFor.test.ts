@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { SAY_EVERY, waitingFor } from "../../../apps/server/src/boot/waitingFor.ts"
+import { REPORT_EVERY, waitingFor } from "../../../apps/server/src/boot/waitingFor.ts"
 
 it.effect("who waits says for what, and as often as it takes", () =>
   Effect.gen(function* () {
@@ -15,7 +15,7 @@ it.effect("who waits says for what, and as often as it takes", () =>
     )
     yield* TestClock.adjust("4 seconds")
     assert.deepStrictEqual(said, [])
-    yield* TestClock.adjust(SAY_EVERY)
+    yield* TestClock.adjust(REPORT_EVERY)
     assert.deepStrictEqual(said, ["still waiting for the database"])
     yield* TestClock.adjust("3 seconds")
     assert.strictEqual(yield* Fiber.join(waiting), "there")

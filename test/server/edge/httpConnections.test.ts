@@ -78,7 +78,7 @@ describe("a server whose connections are all taken", () => {
   it("answers probes, and turns all else away with a 503 that says when to come again", async () => {
     const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS, CAPS)
     const served: Array<string | undefined> = []
-    server.lane = ({ url }, response) => {
+    server.fastPath = ({ url }, response) => {
       served.push(url)
       response.end("well")
       return true

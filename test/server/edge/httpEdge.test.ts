@@ -368,14 +368,14 @@ describe("a connection that has had its last request", () => {
     const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS)
     server.maxRequestsPerSocket = 3
     const done: Array<string | undefined> = []
-    server.lane = ({ url }, response) => {
+    server.fastPath = ({ url }, response) => {
       done.push(url)
       response.end(`${url}\r\n`)
       return true
     }
     server.on("checkContinue", (request, response) => {
       response.writeContinue()
-      server.lane(request, response)
+      server.fastPath(request, response)
     })
     await once(server.listen(0, "127.0.0.1"), "listening")
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -232,7 +232,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
         [stopped.headers.get("location"), stopped.headers.get("cache-control")],
         [null, "no-store, private"],
       )
-      assert.include(stopped.text, "This link is no longer followed.")
+      assert.include(stopped.text, "has disabled its links.")
       assert.notInclude(stopped.text, "shop.test")
       // The picture is the same, and so are the links of others; what is no link of ours is none.
       assert.deepStrictEqual(yield* followed(open), [200, 200])

@@ -13,7 +13,7 @@ import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { createServer } from "node:http"
-import * as unsubscribeRoute from "../../../apps/server/src/http/pages/unsubscribe.ts"
+import * as unsubscribeRoute from "../../../apps/server/src/http/pages/UnsubscribePage.ts"
 import {
   makeWindows,
   MAX_UNSUBSCRIBES_COUNTED,

@@ -37,7 +37,7 @@ layer(Database.layerFresh)("the names of customers that links lead over", (it) =
         [{ host: "" }, false],
         [{}, false],
       ] as const)
-        assert.strictEqual(TrackingHosts.isAsked({ has }, headers), expected, JSON.stringify(headers))
+        assert.strictEqual(TrackingHosts.isCustomerHost({ has }, headers), expected, JSON.stringify(headers))
     }),
   )
 })

@@ -15,22 +15,22 @@ import { newId, now } from "../operate/fresh.ts"
 import { Instance } from "../http/Instance.ts"
 
 const FIRST_ACCOUNT = "My company"
-/** Under a reserved name, so that a fresh install sends its first mail offline. */
+/** A reserved name, so that a new installation can send its first mail offline. */
 export const FIRST_DOMAIN = DomainName.DomainName.make("acme.test")
 const FIRST_OWNER = Address.Address.make(`owner@${FIRST_DOMAIN}`)
 const OWNER_NAME = "Owner"
-/** 18 bytes are 24 characters of base64url: beyond guessing, short enough to copy by hand. */
+/** Random bytes of the first password; 24 characters in base64url. */
 const PASSWORD_BYTES = 18
 
-/** Shown once, at the first start, and never again. */
+/** Credentials that are printed once, at the first start. */
 export interface FirstSecrets {
   readonly key: ApiKeySecret
   readonly owner: { readonly email: Address.Address; readonly password: Redacted.Redacted }
 }
 
 /**
- * On an empty log: the first account, its owner, a domain to try things with and an administrative key. One commit, so
- * that whatever ends a start leaves either nothing or all of it.
+ * On an empty log, creates the first account, its owner, a test domain and an administrative key. All in one commit, so
+ * that an interrupted start leaves nothing behind.
  */
 export const ensure = Effect.fn("Installation.ensure")(function* () {
   if ((yield* Accounts.list()).length > 0) return undefined
@@ -39,7 +39,7 @@ export const ensure = Effect.fn("Installation.ensure")(function* () {
   const at = yield* now
   const account_id = yield* newId("AccountId")
   const password = Redacted.make(Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url"))
-  const user_id = yield* owner(password)
+  const user_id = yield* ensureOwner(password)
   const key = yield* drawKey("installation")
   const domain = transport === "capture" ? yield* domains.addition(account_id, FIRST_DOMAIN) : undefined
   const invitation = { user_id, email: FIRST_OWNER, name: OWNER_NAME, role: "owner" as const }
@@ -76,11 +76,11 @@ export const ensure = Effect.fn("Installation.ensure")(function* () {
   return { key: key.secret, owner: { email: FIRST_OWNER, password } } satisfies FirstSecrets
 })
 
-/** Who installs the service runs it: the first owner is the instance's operator too. Known from a start that broke off. */
-const owner = Effect.fnUntraced(function* (password: Redacted.Redacted) {
-  const [known] = yield* Users.findByEmail(FIRST_OWNER)
-  const id = known?.id ?? (yield* newId("UserId"))
-  if (known === undefined)
+/** Creates the first owner, who is also the instance's operator, or reuses the user of an interrupted start. */
+const ensureOwner = Effect.fnUntraced(function* (password: Redacted.Redacted) {
+  const [existing] = yield* Users.findByEmail(FIRST_OWNER)
+  const id = existing?.id ?? (yield* newId("UserId"))
+  if (existing === undefined)
     yield* Users.create({ id, email: FIRST_OWNER, name: OWNER_NAME, operator: true, created_at: yield* now })
   yield* Users.setPassword(id, password)
   return id

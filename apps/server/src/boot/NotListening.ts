@@ -1,24 +1,24 @@
 import { Data, Option } from "effect"
 import type { Settings } from "./Settings.ts"
 
-/** A listener that could not be had, with the setting that names another place. */
+/** A listener could not be started; the message names the setting to change. */
 export class NotListening extends Data.TaggedError("NotListening")<{ readonly message: string }> {}
 
-/** What Node says of a listener that fails; a name that leads nowhere comes without a port. */
-interface Refusal extends Error {
+/** The error of a listener in Node. A host name that cannot be resolved comes without a port. */
+interface ListenError extends Error {
   readonly code?: string
   readonly port?: number
 }
 
-type Listening = Pick<Settings, "port" | "smtpPort" | "reportsPort" | "metricsPort" | "host">
+type ListenSettings = Pick<Settings, "port" | "smtpPort" | "reportsPort" | "metricsPort" | "host">
 
-/** Puts what kept a listener from its place into words; anything else stays what it is. */
-export const told =
-  (settings: Listening) =>
+/** Turns a listener's error into a message that names the setting to change; returns any other error unchanged. */
+export const fromError =
+  (settings: ListenSettings) =>
   <E>(error: E): E | NotListening => {
-    const refusal = causeOf(error)
-    if (!(refusal instanceof Error)) return error
-    const message = wordsFor(settings, refusal)
+    const cause = causeOf(error)
+    if (!(cause instanceof Error)) return error
+    const message = messageFor(settings, cause)
     return message === undefined ? error : new NotListening({ message })
   }
 
@@ -27,22 +27,22 @@ const causeOf = (error: unknown): unknown =>
     ? error.cause
     : error
 
-const wordsFor = (settings: Listening, { code, port }: Refusal): string | undefined => {
+const messageFor = (settings: ListenSettings, { code, port }: ListenError): string | undefined => {
   const name = settingOf(settings, port)
   switch (code) {
     case "EADDRINUSE":
-      return `port ${port} is taken; ${name}=… names another`
+      return `port ${port} is in use. Set ${name} to another`
     case "EACCES":
-      return `port ${port} is not for this user; ${name}=… names another`
+      return `this user may not listen on port ${port}. Set ${name} to another`
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return `this machine has no address ${settings.host}; HOST=… names another`
+      return `this machine has no address ${settings.host}. Set HOST to another`
     default:
       return undefined
   }
 }
 
-const settingOf = (settings: Listening, port: number | undefined): string => {
+const settingOf = (settings: ListenSettings, port: number | undefined): string => {
   if (port === settings.smtpPort) return "SMTP_PORT"
   if (port === Option.getOrUndefined(settings.reportsPort)) return "REPORTS_PORT"
   return port === Option.getOrUndefined(settings.metricsPort) ? "METRICS_PORT" : "PORT"

@@ -5,30 +5,30 @@ import { readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Settings } from "./Settings.ts"
 
-/** Where a running service tells the command line how to reach its embedded server. */
+/** File in which a running service stores the URL of its embedded server, for the command line. */
 const addressFile = (settings: Settings): string => join(settings.data, "database-url")
 const folderOf = (settings: Settings): string => join(settings.data, "postgres")
 const OWNER_ONLY = 0o600
 
-/** A command that asks about a database must not answer from one that it has just made. */
+/** A read-only command found no database; it must not create an empty one and report about that. */
 export class NoDatabase extends Data.TaggedError("NoDatabase")<{ readonly folder: string }> {
   override get message() {
-    return `there is no database: DATABASE_URL is not set, and ${this.folder} holds no embedded Postgres. Set what the service runs with, DATABASE_URL or WAYBILL_DATA; \`waybill start\` and \`waybill migrate\` make a new one.`
+    return `no database found: DATABASE_URL is not set, and ${this.folder} contains no embedded Postgres. Set DATABASE_URL or WAYBILL_DATA as for the service, or create a database with \`waybill start\` or \`waybill migrate\`.`
   }
 }
 
-/** Where the log is: the operator's Postgres, or our own that lives as long as this process. */
+/** The database: the operator's Postgres, or an embedded one that lives as long as this process. */
 export class Postgres extends Context.Service<
   Postgres,
   {
     readonly url: Redacted.Redacted
-    /** Fails when an embedded server ends by itself; never otherwise. */
+    /** Fails when the embedded server ends unexpectedly; never otherwise. */
     readonly died: Effect.Effect<never, ServerDied>
   }
 >()("@waybill/server/Postgres") {
   /**
-   * For the service: starts the embedded server, and fails when another process holds its folder. `launched` is done
-   * once there is nothing left but to wait for the server.
+   * For the service: starts the embedded server, or fails if another process uses its folder. `launched` completes once
+   * the server only has to be waited for.
    */
   static readonly start = Effect.fnUntraced(function* (
     settings: Settings,
@@ -51,7 +51,9 @@ export class Postgres extends Context.Service<
     return Postgres.of({ url, died })
   })
 
-  /** For a command that begins something: the same, or the server of the service that runs on this folder already. */
+  /**
+   * For commands that may create the database: starts the embedded server, or connects to the one of a running service.
+   */
   static readonly reachOrMake = (settings: Settings) =>
     Postgres.start(settings).pipe(
       Effect.catchTag("FolderHeld", (held) =>
@@ -61,7 +63,7 @@ export class Postgres extends Context.Service<
       ),
     )
 
-  /** For every other command: only what is there. */
+  /** For all other commands: connects to an existing database only. */
   static readonly reach = Effect.fnUntraced(function* (settings: Settings) {
     const folder = folderOf(settings)
     if (Option.isNone(settings.databaseUrl) && !(yield* Embedded.isThere(folder)))

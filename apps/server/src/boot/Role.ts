@@ -1,14 +1,14 @@
 import * as Text from "@waybill/domain/values/Text"
 import { Result, Schema } from "effect"
 
-/** What a process does: answer requests, do what they set off, take mail in. */
+/** Roles of a process: serve the API, deliver mail and call webhooks, accept mail over SMTP. */
 export const ALL = ["api", "worker", "smtp"] as const
 export type Role = (typeof ALL)[number]
 export type Roles = ReadonlyArray<Role>
 
 const isRole = (text: string): text is Role => ALL.some((role) => role === text)
 
-/** Nobody starts a process that is to do nothing, so an empty list is refused like a wrong one. */
+/** An empty list is refused, because a process without a role would do nothing. */
 const parse: Text.Parse<Roles> = (text) => {
   const parts = text.split(",").map((part) => part.trim())
   return parts.every(isRole)

@@ -21,15 +21,15 @@ import { readFile } from "node:fs/promises"
 import { hostname } from "node:os"
 import { EventFeed } from "../live/EventFeed.ts"
 import * as auth from "../signIn/auth.ts"
-import * as dashboard from "../http/pages/dashboard.ts"
+import * as DashboardPages from "../http/pages/DashboardPages.ts"
 import { Instance } from "../http/Instance.ts"
-import * as operate from "../http/api/operate.ts"
-import * as preview from "../http/pages/preview.ts"
+import * as OperatorRoutes from "../http/api/OperatorRoutes.ts"
+import * as PreviewPages from "../http/pages/PreviewPages.ts"
 import { HttpLive } from "../http/Server.ts"
 import { Sessions } from "../http/middleware/Session.ts"
-import * as tracking from "../http/pages/tracking.ts"
+import * as TrackingRoutes from "../http/pages/TrackingRoutes.ts"
 import * as TrackingHosts from "../links/TrackingHosts.ts"
-import * as unsubscribe from "../http/pages/unsubscribe.ts"
+import * as UnsubscribePage from "../http/pages/UnsubscribePage.ts"
 import { instanceKey } from "./instanceKey.ts"
 import { returnPathKey, returnPathKeys } from "./returnPathKey.ts"
 import { reveal, type Settings, SettingsWrong, urlOf } from "./Settings.ts"
@@ -49,7 +49,7 @@ import { trackingHostOf, trackingKeys, trackingOf, trackingUrlOf } from "../link
 import { unsubscribeKeys, unsubscribeUrl } from "../links/unsubscribe.ts"
 import * as Visits from "../links/Visits.ts"
 
-/** The log, its secrets, and what requests are measured against. */
+/** The event store, its secrets and the admission of requests. */
 export const store = (settings: Settings, url: Redacted.Redacted) =>
   Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
     Layer.provideMerge(KeyUses.layer),
@@ -59,13 +59,13 @@ export const store = (settings: Settings, url: Redacted.Redacted) =>
     Layer.provideMerge(Database.layer({ url, connections: settings.databaseConnections })),
   )
 
-/** The label below a customer's domain that leads bounces to us. */
+/** Label below a customer's domain whose CNAME leads bounces to this instance. */
 const RETURN_PATH_LABEL = "bounce"
 
 const replica = ({ databaseConnections: connections, databaseReplicaUrl }: Settings) =>
   Option.match(databaseReplicaUrl, { onNone: () => Layer.empty, onSome: (url) => Replica.layer({ url, connections }) })
 
-/** What the operator decided, as far as requests and domains are concerned. */
+/** The operator's decisions that concern requests and domains. */
 export const instance = (settings: Settings) =>
   Layer.succeed(Instance, {
     transport: settings.transport,
@@ -75,7 +75,7 @@ export const instance = (settings: Settings) =>
     trackingHost: trackingHostOf(settings),
   })
 
-/** The API, its documentation, and the dashboard with its sign-in. */
+/** The API, its documentation, and the dashboard with sign-in. */
 export const http = (
   settings: Settings,
   url: Redacted.Redacted,
@@ -89,17 +89,17 @@ export const http = (
     connections: { total: settings.httpMaxConnections, perAddress: settings.httpMaxConnectionsPerAddress },
     also: {
       routes: Layer.mergeAll(
-        dashboard.layer(),
+        DashboardPages.layer(),
         auth.layer(networks(settings.trustedProxies)),
-        preview.layer(urlOf(settings), wayOf(settings)),
-        operate.layer(url),
-        unsubscribe.layer(networks(settings.trustedProxies)),
-        tracking.layer(networks(settings.trustedProxies)),
+        PreviewPages.layer(urlOf(settings), linkSettings(settings)),
+        OperatorRoutes.layer(url),
+        UnsubscribePage.layer(networks(settings.trustedProxies)),
+        TrackingRoutes.layer(networks(settings.trustedProxies)),
         metrics,
       ),
-      open: (path) => unsubscribe.isOpen(path) || tracking.isOpen(path),
-      document: dashboard.isOpen,
-      visit: tracking.isVisit,
+      open: (path) => UnsubscribePage.isOpen(path) || TrackingRoutes.isOpen(path),
+      document: DashboardPages.isOpen,
+      visit: TrackingRoutes.isVisit,
     },
   }).pipe(
     Layer.provide([dns(settings), EventFeed.layer, StoppedLinks.layer, trackingHosts(settings), Visits.layer]),
@@ -107,13 +107,13 @@ export const http = (
     Layer.provide(SignIn.layer({ url: urlOf(settings), database: url, oidc: oidc(settings) })),
   )
 
-/** Where links of tracked mail lead over. */
-const wayOf = (settings: Settings) => ({
+/** Settings of tracked links. */
+const linkSettings = (settings: Settings) => ({
   base: trackingUrlOf(settings),
   customers: trackingHostOf(settings) !== null,
 })
 
-/** Names of customers, but for those of the service itself. */
+/** Customers' tracking domains, without the names of the service itself. */
 const trackingHosts = (settings: Settings) =>
   trackingHostOf(settings) === null
     ? Layer.empty
@@ -130,13 +130,13 @@ const oidc = ({ oidcClientId, oidcClientSecret, oidcIssuer }: Settings) =>
         clientSecret: Redacted.value(oidcClientSecret.value),
       }
 
-/** The settings have been checked, so a list that cannot be read is a bug. */
+/** Parses networks that the settings have validated already; a failure is a bug. */
 const networks = (cidrs: ReadonlyArray<string>) => Result.getOrThrow(MailNetwork.parseAll(cidrs))
 
 export const dns = (settings: Settings) =>
   Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
 
-/** Names under which this process may be asked for its numbers. */
+/** Host names under which the metrics may be requested. */
 const hostNames = ({ baseUrl, metricsAllowHosts, metricsHost }: Settings) =>
   HostNames.make([
     hostname(),
@@ -156,7 +156,7 @@ export const metricsRoute = (settings: Settings, exposition: Exposition.Expositi
   })
 }
 
-/** The same on a port of its own, where there is one. */
+/** `/metrics` on a port of its own, if one is set. */
 export const metrics = (settings: Settings) =>
   Option.match(settings.metricsPort, {
     onNone: () => Layer.empty,
@@ -197,7 +197,7 @@ const smtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings) =>
     }
   })
 
-/** Submission, and where it is asked for the listener for what comes back. */
+/** SMTP submission, and the listener for bounces and complaints if its port is set. */
 export const smtp = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -215,7 +215,7 @@ export const smtp = (settings: Settings) =>
     }),
   )
 
-/** Everything that works in the background. */
+/** All background work. */
 export const worker = (settings: Settings, url: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -227,7 +227,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
         delivery: {
           returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain },
           unsubscribeUrl: unsubscribeUrl(urlOf(settings), unsubscribeKey),
-          track: trackingOf({ ...wayOf(settings), secretKey, stopped: yield* StoppedLinks.StoppedLinks }),
+          track: trackingOf({ ...linkSettings(settings), secretKey, stopped: yield* StoppedLinks.StoppedLinks }),
         },
         also: Effect.gen(function* () {
           const webhooks = yield* drainWebhooks.make({ allowedNetworks })
@@ -236,7 +236,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           const months = EmailStatsMonths.keep(settings.statsMonths)
           yield* Effect.forkScoped(
             Effect.catchCause(months, (cause) =>
-              Effect.logWarning("the tables of the statistics are as they were", cause),
+              Effect.logWarning("monthly statistics tables could not be maintained", cause),
             ),
           )
           return {

@@ -1,37 +1,37 @@
 import * as SteadyClock from "@waybill/domain/values/SteadyClock"
 import { Context, Duration, Effect, Layer } from "effect"
 
-/** What a service is given to stop, all its parts together, by those who kill it then. */
+/** Time that a process manager gives the whole service to stop before it kills it. */
 export const STOP_TIMEOUT = Duration.seconds(30)
-/** Whoever is not done by then is not waited for: better a word than a kill. */
+/** Time after which the process logs an error and exits by itself, shortly before it would be killed. */
 export const LATEST_STOP = Duration.seconds(29)
 
-interface Shape {
-  /** It begins now, unless it has begun. */
+interface StopShape {
+  /** Begins the stop, unless it has begun already. */
   readonly begin: Effect.Effect<void>
-  /** By the steady clock; now, where nobody has said that it began. */
+  /** Start of the stop on the steady clock; the present time if no stop has begun. */
   readonly began: Effect.Effect<number>
 }
 
-/** When this process began to stop: what one part has used of the time, the next one has no more. */
-export const Stop = Context.Reference<Shape>("@waybill/server/Stop", {
+/** When this process began to stop. All parts share one deadline. */
+export const Stop = Context.Reference<StopShape>("@waybill/server/Stop", {
   defaultValue: () => ({ begin: Effect.void, began: SteadyClock.millis }),
 })
 
-/** `overdue` ends the process. */
+/** `overdue` runs when the stop takes too long; it ends the process. */
 export const layer = (overdue: Effect.Effect<void>) =>
   Layer.sync(Stop, () => {
-    let known: number | undefined
-    const began = Effect.map(SteadyClock.millis, (now) => known ?? now)
+    let startedAt: number | undefined
+    const began = Effect.map(SteadyClock.millis, (now) => startedAt ?? now)
     const begin = Effect.gen(function* () {
-      if (known !== undefined) return
-      known = yield* SteadyClock.millis
+      if (startedAt !== undefined) return
+      startedAt = yield* SteadyClock.millis
       yield* Effect.forkDetach(Effect.andThen(Effect.sleep(LATEST_STOP), overdue))
     })
     return { began, begin }
   })
 
-/** What is left until so long after the beginning. */
+/** Time left until the deadline `until` after the begin of the stop. */
 export const left = (began: number, until: Duration.Duration): Effect.Effect<Duration.Duration> =>
   Effect.map(SteadyClock.millis, (now) =>
     Duration.max(Duration.zero, Duration.subtract(until, Duration.millis(now - began))),

@@ -1,11 +1,11 @@
-import * as Ring from "@waybill/store/secrets/InstanceKey"
+import * as InstanceKeys from "@waybill/store/secrets/InstanceKey"
 import { join } from "node:path"
 import type { Settings } from "./Settings.ts"
 
-const place = ({ data, instanceKey }: Settings) => ({ file: join(data, "instance.key"), text: instanceKey })
+const source = ({ data, instanceKey }: Settings) => ({ file: join(data, "instance.key"), text: instanceKey })
 
-/** What seals the secrets of this installation: given by the operator, or kept beside the data. */
-export const instanceKey = (settings: Settings) => Ring.InstanceKey.layer(place(settings))
+/** The key that encrypts this installation's secrets: from the settings, or from the data folder. */
+export const instanceKey = (settings: Settings) => InstanceKeys.InstanceKey.layer(source(settings))
 
-/** The same where it is, and none where nothing has been sealed from here yet. */
-export const instanceKeyHere = (settings: Settings) => Ring.lookFor(place(settings))
+/** The existing key, or none if nothing has been encrypted here yet. */
+export const instanceKeyHere = (settings: Settings) => InstanceKeys.lookFor(source(settings))

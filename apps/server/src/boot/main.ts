@@ -9,7 +9,7 @@ import { VERSION } from "./Version.ts"
 
 const program = waybill.pipe(
   Command.run({ version: VERSION }),
-  // What is the operator's to mend is said in words; only a bug shows its trace.
+  // A known error is printed as a message; only a bug prints a stack.
   Effect.tapCause((cause) => {
     const error = Cause.findErrorOption(cause)
     if (error._tag === "None")
@@ -27,7 +27,7 @@ const program = waybill.pipe(
 
 NodeRuntime.runMain(program, {
   disableErrorReporting: true,
-  // A signal is how a service is asked to stop, so having stopped is success.
+  // A stop by signal is regular, so it exits with 0.
   teardown: (exit, done) =>
     Runtime.defaultTeardown(exit, (code) =>
       done(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? 0 : code),

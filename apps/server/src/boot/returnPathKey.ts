@@ -2,8 +2,8 @@ import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import { Effect } from "effect"
 
 /**
- * What makes and checks return paths: the first makes, all of them check, so that a report on mail from before a rotation
- * is still believed.
+ * Derives the keys of return paths. The first one signs, all of them verify, so that reports on mail from before a key
+ * rotation are accepted.
  */
 export const returnPathKeys = Effect.map(InstanceKey, (keyring) => keyring.derive("return path"))
 

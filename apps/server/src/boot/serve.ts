@@ -13,10 +13,10 @@ import * as Service from "./Service.ts"
 import type { Settings } from "./Settings.ts"
 import * as Stop from "./Stop.ts"
 
-/** Of several nodes that start at once on an empty log, one installs. */
-const INSTALLING = 1
+/** Name of the lock under which one of several starting nodes installs. */
+const INSTALLATION_LOCK = 1
 
-/** What the settings ask of this process, on a database that is migrated, until it is told to stop. */
+/** Runs the roles of this process on a migrated database until it is stopped. */
 export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
   let isStarted = false
   const serving = Effect.gen(function* () {
@@ -31,18 +31,18 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
         part("smtp", Service.smtp(settings)),
         part("worker", Service.worker(settings, postgres.url)),
       ),
-    ).pipe(Effect.mapError(NotListening.told(settings)))
+    ).pipe(Effect.mapError(NotListening.fromError(settings)))
     const { begin } = yield* Stop.Stop
     yield* Effect.addFinalizer(() => begin)
-    // Only now: a start that finds its port taken has installed nothing, and the next one shows the first secrets. Who
-    // answers requests shows them; the others find an installation or wait for one.
+    // Installed only after all listeners have started: a start that fails because its port is in use must not consume
+    // the first credentials. Only a process with the api role prints them.
     const first = roles.includes("api")
-      ? yield* Effect.orDie(Database.inTurn(INSTALLING)(Installation.ensure()))
+      ? yield* Effect.orDie(Database.inTurn(INSTALLATION_LOCK)(Installation.ensure()))
       : undefined
     yield* welcome(settings, first)
     isStarted = true
     return yield* postgres.died
-    // Ended before what it stands on: work under way is written down into a store that is still there.
+    // Closed before the store is, so that work in progress can still be recorded.
   }).pipe(Effect.scoped)
   const logging = Layer.merge(Logs.layer(settings.logLevel), Tracing.layer(settings))
   return serving.pipe(
@@ -60,8 +60,8 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
   )
 }
 
-/** Others find that this process is gone, and take what it held. */
+/** Other processes detect that this one is gone and take over its leases. */
 const overdue = Effect.andThen(
-  Effect.logError("the stop took too long and was broken off; attempts under way are told as lost"),
+  Effect.logError("the stop took too long and was aborted; delivery attempts in progress are reported as lost"),
   Effect.sync(() => process.exit(1)),
 )

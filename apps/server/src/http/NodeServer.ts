@@ -42,8 +42,8 @@ export const TIMEOUTS: Timeouts = {
   stalled_ms: STALLED_TIMEOUT_MS,
 }
 
-/** Answers a request by itself, or says that it does not. */
-export type Lane = (request: IncomingMessage, response: ServerResponse) => boolean
+/** Handles a request outside the normal path. Returns false, or calls `normalPath` later, for a request that it leaves to it. */
+export type FastPath = (request: IncomingMessage, response: ServerResponse, normalPath: () => void) => boolean
 
 /** Events with which Node hands over a request. */
 const REQUEST_EVENTS: ReadonlySet<string> = new Set(["request", "checkContinue", "checkExpectation"])
@@ -56,7 +56,7 @@ interface Rules {
 
 /** A server that bounds its connections, begins one request of a connection at a time, and has a way past all listeners. */
 export class NodeServer extends Server {
-  lane: Lane = () => false
+  fastPath: FastPath = () => false
   readonly #connections: Connections.Connections
   readonly #context: Context.Context<never>
 
@@ -98,7 +98,8 @@ export class NodeServer extends Server {
     if (isReserved && !Connections.isProbe(request.url)) return this.#turnAway(request, response)
     if (event !== "request") return super.emit(event, request, response)
     Requests.observe(request, response)
-    return this.lane(request, response) || super.emit(event, request, response)
+    const normalPath = () => super.emit(event, request, response)
+    return this.fastPath(request, response, normalPath) || normalPath()
   }
 
   #turnAway(request: IncomingMessage, response: ServerResponse): boolean {

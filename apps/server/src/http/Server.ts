@@ -6,31 +6,31 @@ import { Cursors } from "@waybill/store/feed/Cursors"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { AccountLive } from "./api/account.ts"
-import { ApiKeysLive } from "./api/apiKeys.ts"
-import { AuditLive } from "./api/audit.ts"
+import { AccountHandlers } from "./api/AccountHandlers.ts"
+import { ApiKeyHandlers } from "./api/ApiKeyHandlers.ts"
+import { AuditHandlers } from "./api/AuditHandlers.ts"
 import { AuthorizationLive } from "./middleware/authorization.ts"
 import * as Answers from "./middleware/Answers.ts"
 import * as Bodies from "./middleware/Bodies.ts"
 import { ByteBudget, type Limits } from "./middleware/ByteBudget.ts"
 import * as DocumentWindows from "./pages/DocumentWindows.ts"
 import { Revocations } from "../live/Revocations.ts"
-import * as Docs from "./pages/docs.ts"
+import * as DocsPage from "./pages/DocsPage.ts"
 import * as Connections from "./middleware/Connections.ts"
-import { DomainsLive } from "./api/domains.ts"
-import * as Edge from "./middleware/Edge.ts"
-import { EmailsLive } from "./api/emails.ts"
-import { EventsLive } from "./api/events.ts"
-import { LogsLive } from "./api/logs.ts"
-import { MembersLive } from "./api/members.ts"
+import { DomainHandlers } from "./api/DomainHandlers.ts"
+import { handleRequest } from "./middleware/handleRequest.ts"
+import { EmailHandlers } from "./api/EmailHandlers.ts"
+import { EventHandlers } from "./api/EventHandlers.ts"
+import { LogHandlers } from "./api/LogHandlers.ts"
+import { MemberHandlers } from "./api/MemberHandlers.ts"
 import * as NodeServer from "./NodeServer.ts"
-import { SandboxLive } from "./api/sandbox.ts"
-import * as SendFastPath from "../accept/SendFastPath.ts"
-import { StatsLive } from "./api/stats.ts"
-import { SuppressionsLive } from "./api/suppressions.ts"
-import { SystemLive } from "./api/system.ts"
+import { SandboxHandlers } from "./api/SandboxHandlers.ts"
+import { sendFastPath } from "./sendFastPath.ts"
+import { StatsHandlers } from "./api/StatsHandlers.ts"
+import { SuppressionHandlers } from "./api/SuppressionHandlers.ts"
+import { SystemHandlers } from "./api/SystemHandlers.ts"
 import * as validation from "./middleware/validation.ts"
-import { WebhooksLive } from "./api/webhooks.ts"
+import { WebhookHandlers } from "./api/WebhookHandlers.ts"
 
 /** A path parameter is an id, a domain, an address of 254 octets percent-encoded, or at most where a tracked link leads. */
 export const MAX_PARAM_CHARS = TrackingToken.MAX_TOKEN_CHARS
@@ -58,19 +58,19 @@ export interface Options<R = never> {
 }
 
 const groups = Layer.mergeAll(
-  EmailsLive,
-  LogsLive,
-  DomainsLive,
-  ApiKeysLive,
-  WebhooksLive,
-  SuppressionsLive,
-  AccountLive,
-  MembersLive,
-  StatsLive,
-  EventsLive,
-  AuditLive,
-  SandboxLive,
-  SystemLive,
+  EmailHandlers,
+  LogHandlers,
+  DomainHandlers,
+  ApiKeyHandlers,
+  WebhookHandlers,
+  SuppressionHandlers,
+  AccountHandlers,
+  MemberHandlers,
+  StatsHandlers,
+  EventHandlers,
+  AuditHandlers,
+  SandboxHandlers,
+  SystemHandlers,
 )
 
 const api = (maxBodyBytes: number) =>
@@ -95,17 +95,17 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const server = yield* HttpServer.HttpServer
-      const routes = Layer.mergeAll(api(options.maxBodyBytes), Docs.layer, options.also?.routes ?? Layer.empty)
+      const routes = Layer.mergeAll(api(options.maxBodyBytes), DocsPage.layer, options.also?.routes ?? Layer.empty)
       const app = yield* HttpRouter.toHttpEffect(routes)
       const open = (path: string) => OPEN.has(path) || options.also?.open(path) === true
       const visit = options.also?.visit ?? (() => false)
       const document = (path: string) => DOCUMENTS.has(path) || options.also?.document?.(path) === true
       const { answers, bodies } = options.budgets ?? { bodies: Bodies.LIMITS, answers: Answers.LIMITS }
       const budgets = { bodies: new ByteBudget(bodies), answers: new ByteBudget(answers) }
-      node.lane = yield* SendFastPath.make({ ...options, bodies: budgets.bodies })
+      node.fastPath = yield* sendFastPath(options)
       const { trustedProxies } = options
       const windows = DocumentWindows.make(options.documents)
-      yield* server.serve(Edge.around(app, { trustedProxies, open, visit, document, windows, budgets }))
+      yield* server.serve(handleRequest(app, { trustedProxies, open, visit, document, windows, budgets }))
       // Without anybody who listens for them, Node reads requests for an upgrade like all others: within the same times,
       // and their bodies too.
       node.removeAllListeners("upgrade")

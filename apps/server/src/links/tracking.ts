@@ -71,7 +71,9 @@ export const trackingOf =
     const mail = { account_id: account_id as AccountId, email_id }
     const linkBase = (customers ? trackingDomainUrl(domain) : undefined) ?? base.replace(/\/+$/u, "")
     return {
-      open: tracking.opens ? `${linkBase}${TrackingToken.OPEN_PATH}${TrackingToken.ofOpen(secretKey, mail)}` : undefined,
+      open: tracking.opens
+        ? `${linkBase}${TrackingToken.OPEN_PATH}${TrackingToken.ofOpen(secretKey, mail)}`
+        : undefined,
       click:
         tracking.clicks && !stopped.has(account_id)
           ? (url) => `${linkBase}${TrackingToken.CLICK_PATH}${TrackingToken.ofClick(secretKey, { ...mail, url })}`

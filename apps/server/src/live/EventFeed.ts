@@ -100,7 +100,9 @@ const make = Effect.gen(function* () {
     if (lastEnd === undefined) wakeAll([...readers.keys()])
     else if (upTo > lastEnd) {
       const accounts = yield* Effect.orDie(Feed.accountsBetween(sql, lastEnd, upTo, MAX_ACCOUNTS_PER_POLL))
-      wakeAll(accounts.length === MAX_ACCOUNTS_PER_POLL ? [...readers.keys()] : accounts.map(({ account_id }) => account_id))
+      wakeAll(
+        accounts.length === MAX_ACCOUNTS_PER_POLL ? [...readers.keys()] : accounts.map(({ account_id }) => account_id),
+      )
     }
     return upTo
   })
@@ -116,7 +118,10 @@ const make = Effect.gen(function* () {
   })
   yield* pollWhileWaiting.pipe(
     Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logWarning("the event feed could not poll the log; readers wait longer for new events", cause), Effect.sleep(ERROR_PAUSE)),
+      Effect.andThen(
+        Effect.logWarning("the event feed could not poll the log; readers wait longer for new events", cause),
+        Effect.sleep(ERROR_PAUSE),
+      ),
     ),
     Effect.forever,
     Effect.forkScoped,

@@ -1,6 +1,6 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
 import { Effect, Option, Schema } from "effect"
-import { refusalHeaders } from "../http/middleware/Edge.ts"
+import { refusalHeaders } from "../http/middleware/Responses.ts"
 import * as refusals from "./refusals.ts"
 
 /** Page of the dashboard that asks for the second factor. */

@@ -10,7 +10,7 @@ import { read } from "./reading.ts"
 import * as refusals from "./refusals.ts"
 import { SignIn } from "./SignIn.ts"
 import * as ClientAddress from "../http/middleware/ClientAddress.ts"
-import { respond } from "../http/middleware/Edge.ts"
+import { respond } from "../http/middleware/Responses.ts"
 import * as Session from "../http/middleware/Session.ts"
 
 /** A passkey's attestation is the largest thing anybody sends here. */

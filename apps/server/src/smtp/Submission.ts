@@ -12,7 +12,7 @@ import { hashOf } from "../operate/apiKeys.ts"
 import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
 import * as Listener from "./Listener.ts"
 import { line, ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
-import * as SubmittedEmail from "../accept/submittedEmail.ts"
+import * as SubmittedEmail from "../accept/SubmittedEmail.ts"
 
 /** All at once in one process; each holds a socket and, in the middle of a message, that message. */
 export const MAX_CONNECTIONS = 1000
@@ -162,5 +162,5 @@ const message = Effect.fn("Submission.message")(function* (
   if (Option.isNone(yield* KeyStanding.valid(login.hash, address))) return yield* GONE
   const sender = { account_id: key.account_id, key, address, tracks }
   const ack = yield* Effect.mapError(acceptSubmitted(sender, read), ofRefusal)
-  return line("2.6.0", `Queued as ${ack.id}${ack.replayed ? " (idempotent replay)" : ""}`)
+  return line("2.6.0", `Queued as ${ack.answer.id}${ack.isReplayed ? " (idempotent replay)" : ""}`)
 })

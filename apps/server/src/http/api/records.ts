@@ -4,12 +4,12 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Stored } from "@waybill/store/commit/RecordedEvents"
 
 /**
- * A row as this build's own fold wrote it. That it is what the contract says is checked where it leaves: an answer that
- * does not fit its schema is a 500, never a lie.
+ * Types a row as the API's record. Responses are validated against their schema, so a row that does not fit becomes a
+ * 500.
  */
 export const asWritten = <A>(row: unknown): A => row as A
 
-/** What the log keeps for itself: it would help nobody but a thief. */
+/** Fields of events that are never shown to clients. */
 const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "key_ref"])
 
 const shown = (value: unknown): unknown =>
@@ -19,7 +19,7 @@ const shown = (value: unknown): unknown =>
       )
     : value
 
-/** The log leaves out the name of a mailbox that has none; in an answer what is absent is null (contract §1). */
+/** Adds `name: null` to mailboxes without a name, because the API shows absent values as null (contract §1). */
 const withNames = (data: Stored["data"]): Stored["data"] =>
   Object.fromEntries(
     Object.entries(data).map(([field, value]) => {
@@ -33,7 +33,7 @@ const named = (mailbox: { readonly name?: string }): object => ({ ...mailbox, na
 
 type Fact = Pick<Stored, "event_id" | "version" | "type" | "data" | "meta" | "recorded_at">
 
-/** An event of the log as clients read it: today's shape and names, its cursor, the moment it happened, who did it. */
+/** Returns an event in its present public form: type name, cursor, time and actor. */
 export const eventRecord = (
   fact: Fact,
   position: EventRecord["position"],
@@ -56,7 +56,7 @@ export const eventRecord = (
   }
 }
 
-/** A list that is given whole: an account has few enough of these. */
+/** Returns a complete list, for collections that are small for every account. */
 export const whole = <A>(data: ReadonlyArray<A>) => ({
   object: "list" as const,
   has_more: false,

@@ -1,12 +1,18 @@
 import type { Key } from "@waybill/store/admission/Admission"
 import type { Standing } from "@waybill/store/readmodels/Members"
+import type { Verdict } from "@waybill/store/admission/Admission"
 import { Context } from "effect"
+import type { IncomingMessage } from "node:http"
 
-/** Who was let in at the edge, and from where: a key, or a user of the dashboard. Outside /v1 nobody has to be. */
+/** The key or the dashboard user that a request was admitted for, and the client address. */
 export type Admitted = ({ readonly key: Key } | { readonly user: Standing; readonly session_id: string }) & {
   readonly address: string
 }
 
+/** The admission of the request in progress; `undefined` outside /v1, where none is needed. */
 export const Admitted = Context.Reference<Admitted | undefined>("@waybill/server/http/Admitted", {
   defaultValue: () => undefined,
 })
+
+/** Verdicts on requests that the fast path has admitted and handed to the normal path, so that they count once. */
+export const earlierVerdicts = new WeakMap<IncomingMessage, Verdict>()

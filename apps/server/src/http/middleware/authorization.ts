@@ -38,7 +38,7 @@ export const AuthorizationLive = Layer.succeed(
       const request_id = yield* ApiError.RequestId
       return yield* handler.pipe(
         Effect.provideService(CurrentKey, current),
-        Effect.provideService(Revocations.CurrentGround, { admitted, scope: Option.getOrUndefined(required) }),
+        Effect.provideService(Revocations.CurrentGrant, { admitted, scope: Option.getOrUndefined(required) }),
         Effect.provideService(Provenance, provenanceOf(actor, request_id, admitted.address)),
       )
     }),

@@ -1,22 +1,27 @@
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 
-/** Requests a minute of one address, an IPv6 /64 being one, for documents: a page of the dashboard takes some forty. */
+/**
+ * Requests for documents per minute and address (an IPv6 /64 counts as one). One page of the dashboard takes about
+ * forty.
+ */
 export const DOCUMENTS_PER_MINUTE = 1_200
 /**
- * Bytes of documents a minute that one address is sent: the documentation eighty times, compressed. What a client does not
- * read lies in the memory of the kernel, up to 4 MB for each connection, where this process neither sees nor bounds it.
+ * Bytes of documents per minute and address: the compressed documentation eighty times. Bytes that a client does not
+ * read stay in kernel buffers, up to 4 MB per connection, which this process can neither see nor limit.
  */
 export const DOCUMENT_BYTES_PER_MINUTE = 64 * 1024 * 1024
-/** The same for all addresses together. */
+/** Bytes of documents per minute for all addresses together. */
 export const ALL_DOCUMENT_BYTES_PER_MINUTE = 512 * 1024 * 1024
-/** Bytes a minute that an address is sent even when others have used up most of what all may have: the documentation twice. */
+/**
+ * Bytes per minute that every address is sent even when others have nearly used up the total: the documentation twice.
+ */
 export const FIRST_DOCUMENT_BYTES = 8 * 1024 * 1024
-/** Share of what all may have that is left to addresses which were sent less than that. */
+/** Share of the total that is reserved for addresses below `FIRST_DOCUMENT_BYTES`. */
 const SHARE_OF_FIRST = 1 / 4
-/** Addresses told apart within a minute; beyond it they are counted together. */
+/** Addresses counted separately within a minute; further ones share one counter. */
 export const MAX_ADDRESSES = 20_000
-const EVERYBODY_ELSE = ""
+const OTHERS = ""
 
 export interface Limits {
   readonly requests: number
@@ -35,12 +40,12 @@ export const LIMITS: Limits = {
 type Refusal = RateLimit.RequestRateExceeded
 
 export interface DocumentWindows {
-  /** Counts a request, and says where the window of its address stands. */
+  /** Counts a request and returns the state of its address's window. */
   readonly count: (
     address: string,
     now_ms: number,
   ) => { readonly standing: RateLimit.Standing; readonly refusal: Refusal | undefined }
-  /** Counts the bytes of an answer, or refuses it. */
+  /** Counts the bytes of a response, or refuses it. */
   readonly charge: (address: string, now_ms: number, bytes: number) => Refusal | undefined
 }
 
@@ -50,8 +55,8 @@ interface Used {
 }
 
 /**
- * Windows for what is served to anybody and is the same for everybody: the documentation and the dashboard's files. They
- * are counted in memory, by each process for itself: to ask the database would cost more than the answer.
+ * Rate windows for public documents: the documentation and the dashboard's files. Counted in memory per process,
+ * because a query would cost more than the response.
  */
 export const make = (limits: Limits = LIMITS): DocumentWindows => {
   const windows = new Map<string, Used>()
@@ -65,7 +70,7 @@ export const make = (limits: Limits = LIMITS): DocumentWindows => {
     }
     window_ms = start
     const { bucket } = RateWindows.clientAddress(address)
-    const name = windows.has(bucket) || windows.size < MAX_ADDRESSES ? bucket : EVERYBODY_ELSE
+    const name = windows.has(bucket) || windows.size < MAX_ADDRESSES ? bucket : OTHERS
     const used = windows.get(name) ?? { requests: 0, bytes: 0 }
     windows.set(name, used)
     return used

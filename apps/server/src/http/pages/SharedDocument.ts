@@ -4,25 +4,25 @@ import { createHash } from "node:crypto"
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
 
-/** Higher ones take seconds for a few percent. */
+/** Higher qualities take seconds for a few percent. */
 const BROTLI_QUALITY = 5
-/** Bytes of a hash in base64url that make two documents differ beyond doubt. */
+/** Characters of the hash; enough to tell documents apart. */
 const ETAG_CHARS = 22
 
-/** Encodings in the order in which they are preferred. */
+/** Supported encodings in the order of preference. */
 const ENCODINGS = ["br", "gzip"] as const
 
-/** The bytes of a document by their encoding; as they are under the empty name. */
+/** The bytes of a document by encoding; uncompressed under the empty name. */
 export type Forms = ReadonlyMap<string, Uint8Array>
 
-/** A document that is the same for everybody. Its bytes are kept once, and every answer refers to them. */
+/** A document that is the same for every client. Its bytes are kept in memory once. */
 export interface SharedDocument {
   readonly contentType: string
   readonly etag: string
   readonly forms: Forms
 }
 
-/** Compresses a document once, off the event loop. */
+/** Compresses a document once, outside the event loop. */
 export const make = (text: string, contentType: string): Effect.Effect<SharedDocument> =>
   Effect.promise(async () => {
     const plain = Buffer.from(text)
@@ -44,7 +44,7 @@ export const make = (text: string, contentType: string): Effect.Effect<SharedDoc
 export const etagOf = (text: string | Uint8Array): string =>
   `"${createHash("sha256").update(text).digest("base64url").slice(0, ETAG_CHARS)}"`
 
-/** The best form that the client takes. */
+/** Returns the preferred encoding among those that the client accepts. */
 export const formFor = (request: HttpServerRequest.HttpServerRequest, forms: Forms) => {
   const offered = request.headers["accept-encoding"] ?? ""
   const encoding = ENCODINGS.find((each) => forms.has(each) && isAccepted(offered, each)) ?? ""
@@ -55,14 +55,14 @@ export const formFor = (request: HttpServerRequest.HttpServerRequest, forms: For
   }
 }
 
-/** As in `gzip, deflate, br;q=0.5`; what comes with `q=0` is refused. */
+/** Parses Accept-Encoding, such as `gzip, deflate, br;q=0.5`; `q=0` means refused. */
 const isAccepted = (offered: string, encoding: string): boolean =>
   offered.split(",").some((part) => {
     const [name = "", quality = ""] = part.trim().split(";", 2)
     return name.trim().toLowerCase() === encoding && !/^\s*q=0(?:\.0*)?\s*$/u.test(quality)
   })
 
-/** Answers with a document, or with a 304 for a client that has it. */
+/** Responds with a document, or with a 304 if the client has it already. */
 export const respond = ({ contentType, etag, forms }: SharedDocument, guarded: Readonly<Record<string, string>>) =>
   Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
     const { bytes, headers } = formFor(request, forms)

@@ -14,9 +14,8 @@ import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Array, Data, Effect, Option } from "effect"
 import { newId, now } from "../../operate/fresh.ts"
 import { webhookPayload } from "./webhookPayload.ts"
-import type { Call } from "../../accept/commitRequest.ts"
+import * as Idempotent from "../../accept/Idempotent.ts"
 import * as Cursor from "../../http/Cursor.ts"
-import { onceWith } from "../../accept/onceWith.ts"
 import { asWritten } from "../../http/api/records.ts"
 
 interface OfWebhook {
@@ -86,7 +85,7 @@ export const get = Effect.fnUntraced(function* ({ params }: OfDelivery) {
 })
 
 /** A call with a made-up event; how it went is read from its delivery. */
-export const test = (call: Call & OfWebhook) => onceWith(call, testing(call.params.id))
+export const test = (call: Idempotent.Call & OfWebhook) => Idempotent.run(call, testing(call.params.id))
 
 const testing = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   const { account_id } = yield* findEnabled(webhook_id)
@@ -105,7 +104,7 @@ const testing = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   return brief(yield* Effect.orDie(Effect.fromOption(made)))
 })
 
-export const replay = (call: Call & OfDelivery) => onceWith(call, replaying(call.params))
+export const replay = (call: Idempotent.Call & OfDelivery) => Idempotent.run(call, replaying(call.params))
 
 const replaying = Effect.fnUntraced(function* ({ delivery_id, id }: OfDelivery["params"]) {
   const { account_id } = yield* findEnabled(id)
@@ -120,8 +119,8 @@ interface Range {
   readonly events: ReadonlyArray<string> | null
 }
 
-export const replayRange = (call: Call & OfWebhook & { readonly payload: Range }) =>
-  onceWith(call, replayingRange(call.params.id, call.payload))
+export const replayRange = (call: Idempotent.Call & OfWebhook & { readonly payload: Range }) =>
+  Idempotent.run(call, replayingRange(call.params.id, call.payload))
 
 const replayingRange = Effect.fnUntraced(function* (
   webhook_id: Id.WebhookId,

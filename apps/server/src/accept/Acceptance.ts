@@ -1,0 +1,169 @@
+import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import type * as DomainName from "@waybill/domain/domain/DomainName"
+import type * as DomainStatus from "@waybill/domain/domain/DomainStatus"
+import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
+import * as Email from "@waybill/domain/email/Email"
+import * as Plan from "@waybill/domain/account/Plan"
+import type * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Address from "@waybill/domain/values/Address"
+import type * as Id from "@waybill/domain/values/Id"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { Append, View } from "@waybill/store/commit/Commit"
+import type { ContentRow } from "@waybill/store/commit/LogStorage"
+import type { AccountRecord } from "@waybill/store/readmodels/Accounts"
+import { Result } from "effect"
+import * as Draft from "./Draft.ts"
+import type { Work } from "./RequestCommit.ts"
+
+/** The account and key that send. A session of the dashboard has no key. */
+export interface Sender {
+  readonly account_id: Id.AccountId
+  readonly key: { readonly id: Id.ApiKeyId; readonly domain: DomainName.DomainName | null } | null
+  /** Whether this instance has an address for tracked links. */
+  readonly tracks: boolean
+}
+
+/** One message to accept. */
+export interface Message<E> {
+  readonly id: Id.EmailId
+  /** The draft, or the reason why the message is malformed. */
+  readonly draft: Result.Result<Draft.Draft, E>
+  /** Rebuilds the draft inside the transaction, from streams that the request loads. */
+  readonly rebuild?: (view: View) => Result.Result<Draft.Draft, E>
+}
+
+/** A request to accept messages, whichever way it came in. */
+export interface Request<A, E, F> {
+  readonly sender: Sender
+  /** The moment of the request, which the ids of its messages begin with. */
+  readonly at: Timestamp.Timestamp
+  readonly messages: ReadonlyArray<Message<E>>
+  /** Emails to load besides the new ones. */
+  readonly load?: ReadonlyArray<Id.EmailId>
+  /** Makes the answer from the verdict on each message, in order. Its failure refuses the whole request. */
+  readonly answer: (verdicts: ReadonlyArray<Verdict<E>>) => Result.Result<A, F>
+}
+
+export interface Accepted {
+  readonly id: Id.EmailId
+  readonly created_at: Timestamp.Timestamp
+}
+
+export type Verdict<E> = Result.Result<Accepted, E | EmailAcceptance.Refusal>
+
+/**
+ * Returns the commit that accepts the messages of a request: their events, content and volume in one transaction. Send,
+ * batch, resend and SMTP submission all pass here.
+ */
+export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: Request<A, E, F>): Work<A, F> => {
+  const drafts = messages.flatMap(({ draft }) => (Result.isSuccess(draft) ? [draft.success] : []))
+  return {
+    streams: [
+      ...messages.map(({ id }) => ({ aggregate: Email, id, fresh: true })),
+      ...load.map((id) => ({ aggregate: Email, id })),
+    ],
+    needs: Draft.needsOf(drafts, at),
+    bytes: Draft.bytesOf(drafts),
+    decide: (view) => {
+      const append: Array<Append> = []
+      const content: Array<ContentRow> = []
+      const verdicts: Array<Verdict<E>> = []
+      // Recipients of this request that count towards the month's volume.
+      let recipients = 0
+      for (const { draft, id, rebuild } of messages) {
+        const current = rebuild === undefined ? draft : rebuild(view)
+        const decided = Result.flatMap(current, (each) => decide(view, sender, id, each, at, recipients))
+        if (Result.isSuccess(decided)) {
+          append.push({ aggregate: Email, id, events: decided.success.events })
+          content.push(...decided.success.content)
+          recipients += decided.success.recipients
+        }
+        verdicts.push(Result.map(decided, () => ({ id, created_at: at })))
+      }
+      return Result.map(answer(verdicts), (answer) => ({ append, content, answer }))
+    },
+  }
+}
+
+/** The same for a request of one message. */
+export const acceptMessage = <A>(
+  sender: Sender,
+  id: Id.EmailId,
+  message: EmailMessage,
+  at: Timestamp.Timestamp,
+  answer: (accepted: Accepted) => A,
+) => accept({ sender, at, messages: [{ id, draft: Result.succeed(Draft.fromMessage(message)) }], answer: only(answer) })
+
+/** The API's answer for an accepted message. */
+export const queued = ({ created_at, id }: Accepted) => ({ id, status: "queued" as const, created_at })
+
+/** Returns the answer of a request for one message: made from the accepted message, or its refusal. */
+export const only =
+  <A>(answer: (accepted: Accepted) => A) =>
+  <E>([verdict]: ReadonlyArray<Verdict<E>>): Result.Result<A, E | EmailAcceptance.Refusal> => {
+    if (verdict === undefined) throw new Error("a request without a message")
+    return Result.map(verdict, answer)
+  }
+
+/**
+ * Decides about one message. `at` is the moment of its id, not of the commit: a batch that commits after midnight of the
+ * first must not count in a month whose volume it has not loaded.
+ */
+const decide = (
+  view: View,
+  sender: Sender,
+  id: Id.EmailId,
+  { blobs, command, original }: Draft.Draft,
+  at: Timestamp.Timestamp,
+  recipientsBefore: number,
+) => {
+  const { account_id, key, tracks } = sender
+  const account = view.facts.account(account_id)?.record as AccountRecord | undefined
+  if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
+  const name = Address.domainOf(command.from.address)
+  const domain = view.facts.domain(account_id, name)
+  const senderName = EmailAcceptance.senderDomain(command.headers)
+  const suppressed = new Map<string, Suppression.Reason>()
+  for (const address of Draft.recipientKeys(command)) {
+    const reason = view.facts.suppression(account_id, address)
+    if (reason !== undefined) suppressed.set(address, reason as Suppression.Reason)
+  }
+  const facts: EmailAcceptance.Facts = {
+    now: at,
+    emailId: id,
+    messageId: EmailAcceptance.messageIdOf(id, name),
+    domain:
+      domain === undefined
+        ? undefined
+        : {
+            id: domain.id as Id.DomainId,
+            status: domain.status as DomainStatus.Status,
+            tracking: domain.tracking ?? undefined,
+          },
+    sender:
+      senderName === undefined
+        ? undefined
+        : {
+            domain: senderName,
+            status: view.facts.domain(account_id, senderName)?.status as DomainStatus.Status | undefined,
+          },
+    tracks,
+    key,
+    plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
+    suppressed,
+    quota: {
+      used: view.facts.used(account_id, Draft.monthOf(at)) + recipientsBefore,
+      limit: account.limits.monthly_emails,
+    },
+    original,
+  }
+  return Result.map(EmailAcceptance.accept(facts, command), (events) => {
+    const state = events.reduce<Email.State>(Email.evolve, Email.initial)
+    const expires_on = Timestamp.plus(at, account.content_days * Timestamp.DAY).slice(0, "2026-11-21".length)
+    return {
+      events,
+      content: blobs.map((blob): ContentRow => ({ account_id, ...blob, expires_on })),
+      recipients: (state._tag === "Message" ? state.recipients.length : 0) - (events.length - 1),
+    }
+  })
+}

@@ -1,0 +1,82 @@
+import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
+import * as Address from "@waybill/domain/values/Address"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as MediaType from "@waybill/mail/compose/MediaType"
+import { bareContentId } from "@waybill/mail/compose/Message"
+import type { Needs } from "@waybill/store/commit/LogStorage"
+import * as Content from "@waybill/store/content/Content"
+
+/** A message as requested, and the content to store for it. */
+export interface Draft {
+  readonly command: EmailAcceptance.Command
+  readonly blobs: ReadonlyArray<Content.Blob>
+  /** The message that this one resends. */
+  readonly original?: EmailAcceptance.Facts["original"]
+}
+
+/** Returns the draft of a message. A missing text part is derived when the mail is composed, to keep acceptance cheap. */
+export const fromMessage = (message: EmailMessage): Draft => {
+  const body = Content.encodeBody(message)
+  const files = (message.attachments ?? []).map((file) => ({
+    ...file,
+    blob: Content.blob(Buffer.from(file.content, "base64")),
+  }))
+  const blobs = [body, ...files.map(({ blob }) => blob)]
+  const { bcc, cc, from, headers, list_unsubscribe, reply_to, scheduled_at, subject, tags, to, tracking } = message
+  const size_bytes = blobs.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  return {
+    blobs,
+    command: {
+      from,
+      to,
+      cc,
+      bcc,
+      reply_to,
+      subject,
+      headers: headers ?? {},
+      tags: [...new Set(tags ?? [])],
+      scheduled_at,
+      content: {
+        sha256: body.sha256,
+        has_html: message.html !== null,
+        has_text: message.text !== null,
+        attachments: files.map(({ blob, content_id, content_type, filename }) => ({
+          filename,
+          content_type: content_type ?? MediaType.fromFilename(filename),
+          size_bytes: blob.bytes.length,
+          content_id: content_id === null ? null : bareContentId(content_id),
+          sha256: blob.sha256,
+        })),
+      },
+      size_bytes,
+      list_unsubscribe: list_unsubscribe ?? false,
+      tracking: tracking ?? undefined,
+      resend_of: null,
+    },
+  }
+}
+
+const domainsOf = ({ from, headers }: EmailAcceptance.Command): ReadonlyArray<string> => {
+  const sender = EmailAcceptance.senderDomain(headers)
+  return sender === undefined ? [Address.domainOf(from.address)] : [Address.domainOf(from.address), sender]
+}
+
+/** Returns the keys of all recipients, under which the suppression list knows them. */
+export const recipientKeys = ({ bcc, cc, to }: EmailAcceptance.Command): ReadonlyArray<string> =>
+  [...to, ...cc, ...bcc].map(({ address }) => Address.keyOf(address))
+
+/** Returns the UTC month of a moment, as `2026-11`; volume is counted per month. */
+export const monthOf = (at: Timestamp.Timestamp): string => at.slice(0, "2026-11".length)
+
+/** Returns the facts that a transaction has to load to decide about the drafts. */
+export const needsOf = (drafts: ReadonlyArray<Draft>, at: Timestamp.Timestamp) =>
+  ({
+    domains: [...new Set(drafts.flatMap(({ command }) => domainsOf(command)))],
+    addresses: [...new Set(drafts.flatMap(({ command }) => recipientKeys(command)))],
+    month: monthOf(at),
+  }) satisfies Needs
+
+/** Approximate size of the drafts in a commit. */
+export const bytesOf = (drafts: ReadonlyArray<Draft>): number =>
+  drafts.reduce((sum, { command }) => sum + command.size_bytes, 0)

@@ -1,0 +1,151 @@
+import { CurrentKey } from "@waybill/api/Authorization"
+import { IdempotencyKeyReused } from "@waybill/api/errors/RequestRefusal"
+import type { Headers } from "@waybill/api/schemas/Idempotency"
+import type { Claim } from "@waybill/store/idempotency/Claim"
+import { type Actor, Provenance } from "@waybill/store/commit/Provenance"
+import * as KeptAnswers from "@waybill/store/idempotency/KeptAnswers"
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import { Effect } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+import { createHash } from "node:crypto"
+import { now } from "../operate/fresh.ts"
+import { commitTo, currentTarget, hasTag, type Target, type Work, withoutStoreErrors } from "./RequestCommit.ts"
+
+/** The parts of a request that identify it for idempotency. */
+export interface Call {
+  readonly endpoint: { readonly method: string; readonly path: string }
+  readonly headers?: Headers
+  readonly params?: unknown
+  readonly payload?: unknown
+  /** The caller, where the answer must not be repeated to anybody else. */
+  readonly caller?: Actor
+}
+
+/**
+ * Commits work and, if the client sent an idempotency key, stores the answer in the same transaction. A repeated request
+ * with the key gets the stored answer, and nothing is decided again.
+ */
+export const commit = <A, E>(call: Call, work: Work<A, E>) =>
+  Effect.flatMap(currentTarget, (target) => commitAt(target, call, work))
+
+/** The same for a caller that knows its target already. */
+export const commitAt = <A, E>(target: Target, call: Call, work: Work<A, E>) =>
+  Effect.map(commitClaimed(target, claimOf(target, call), work), response)
+
+/**
+ * The same for work that has to look up or create something first. A repeated request skips that, because what it would
+ * look up may be gone, and what it would create would stay unused.
+ */
+export const commitPrepared = <A, E, E2, R>(call: Call, prepare: Effect.Effect<Work<A, E>, E2, R>) =>
+  prepared(call, prepare, PLAIN)
+
+/** The same for an answer that shows a secret: it is stored encrypted and repeated only to the same key or user. */
+export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
+  call: Call,
+  prepare: Effect.Effect<Work<A, E>, E2, R>,
+) {
+  const secrets = yield* Secrets
+  const { actor } = yield* Provenance
+  return yield* prepared({ ...call, caller: actor }, prepare, { seal: secrets.sealAnswer, open: secrets.openAnswer })
+})
+
+/** Runs work that writes rows and no events, with the same promise, inside one transaction with the stored answer. */
+export const run = Effect.fnUntraced(function* <A, E, R>(call: Call, work: Effect.Effect<A, E, R>) {
+  const claim = claimOf(yield* CurrentKey, call)
+  if (claim === undefined) return response({ answer: yield* work, isReplayed: false })
+  const done = yield* KeptAnswers.run(claim, yield* now, work, (answer) => Buffer.from(JSON.stringify(answer)))
+  if (done._tag === "Fresh") return response({ answer: done.answer, isReplayed: false })
+  if (done.fingerprint !== claim.fingerprint) return yield* new IdempotencyKeyReused()
+  return response(replayed<A>(claim, done.kept, PLAIN))
+})
+
+/** The answer to a request, and whether it repeats the one to an earlier request. */
+export interface Outcome<A> {
+  readonly answer: A
+  readonly isReplayed: boolean
+}
+
+/** Commits work under a claim of an idempotency key, if there is one. */
+export const commitClaimed = <A, E>(
+  target: Target,
+  claim: Claim | undefined,
+  work: Work<A, E>,
+  encoding: Encoding = PLAIN,
+): Effect.Effect<Outcome<A>, E | IdempotencyKeyReused> => {
+  if (claim === undefined) return Effect.map(commitTo(target, work), (answer) => ({ answer, isReplayed: false }))
+  const { account_id, store } = target
+  const encode = (answer: A) => encoding.seal(claim, Buffer.from(JSON.stringify(answer)))
+  const committing = store
+    .transact<A, E>({ ...work, account_id, idempotency: { ...claim, encode } })
+    .pipe(
+      Effect.catch((error): Effect.Effect<never, E | IdempotencyKeyReused> =>
+        hasTag(error, "IdempotencyKeyReused") ? Effect.fail(new IdempotencyKeyReused()) : withoutStoreErrors<E>(error),
+      ),
+    )
+  return Effect.map(committing, (committed) =>
+    committed._tag === "Committed"
+      ? { answer: committed.answer, isReplayed: false }
+      : replayed<A>(claim, committed.kept, encoding),
+  )
+}
+
+/** How an answer is stored. */
+interface Encoding {
+  readonly seal: (claim: Claim, bytes: Uint8Array) => Uint8Array
+  readonly open: (claim: Claim, bytes: Uint8Array) => Uint8Array
+}
+const PLAIN: Encoding = { seal: (_, bytes) => bytes, open: (_, bytes) => bytes }
+
+const prepared = Effect.fnUntraced(function* <A, E, E2, R>(
+  call: Call,
+  prepare: Effect.Effect<Work<A, E>, E2, R>,
+  encoding: Encoding,
+) {
+  const target = yield* currentTarget
+  const claim = claimOf(target, call)
+  const stored = claim === undefined ? undefined : yield* KeptAnswers.kept(claim, yield* now)
+  if (claim === undefined || stored === undefined)
+    return response(yield* commitClaimed(target, claim, yield* prepare, encoding))
+  if (stored.fingerprint !== claim.fingerprint) return yield* new IdempotencyKeyReused()
+  return response(replayed<A>(claim, stored.answer, encoding))
+})
+
+const replayed = <A>(claim: Claim, stored: Uint8Array, { open }: Encoding): Outcome<A> => ({
+  answer: JSON.parse(Buffer.from(open(claim, stored)).toString("utf8")) as A,
+  isReplayed: true,
+})
+
+interface ReplayHeaders {
+  readonly "idempotent-replayed"?: "true"
+}
+
+const response = <A>({ answer, isReplayed }: Outcome<A>) =>
+  HttpApiSchema.withHeaders<A, ReplayHeaders>({
+    body: answer,
+    headers: isReplayed ? { "idempotent-replayed": "true" } : {},
+  })
+
+/**
+ * Returns the claim of a request's idempotency key, if it has one. The fingerprint covers the request and, where it would
+ * change the answer, the domain that the key is bound to and the caller: another caller's request is a different one, and
+ * is refused with 422.
+ */
+const claimOf = (
+  { account_id, domain }: Pick<Target, "account_id" | "domain">,
+  { caller, endpoint, headers, params, payload }: Call,
+): Claim | undefined => {
+  const key = headers?.["idempotency-key"]
+  if (key === undefined) return undefined
+  const route = `${endpoint.method} ${endpoint.path.replace(/^\/v1/u, "")}`
+  const callerParts = { ...(domain === null ? {} : { domain }), ...(caller === undefined ? {} : { caller }) }
+  return { account_id, route, key, fingerprint: fingerprint({ params, payload, ...callerParts }) }
+}
+
+/** Returns a hash that is equal for equal requests, whatever the order of fields and the white space. */
+const fingerprint = (request: unknown): string =>
+  createHash("sha256").update(JSON.stringify(request, withSortedKeys)).digest("hex")
+
+const withSortedKeys = (_: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value

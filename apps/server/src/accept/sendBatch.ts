@@ -1,0 +1,98 @@
+import * as ApiError from "@waybill/api/errors/ApiError"
+import { InvalidRequest } from "@waybill/api/errors/RequestRefusal"
+import * as Violations from "@waybill/api/errors/Violations"
+import type { Batch, BatchAnswer, BatchResult, Judged } from "@waybill/api/schemas/Batch"
+import type { Refusal } from "@waybill/domain/values/Refusal"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Clock, Effect, Result } from "effect"
+import { newIdAt } from "../operate/fresh.ts"
+import * as Acceptance from "./Acceptance.ts"
+import * as Draft from "./Draft.ts"
+import * as Idempotent from "./Idempotent.ts"
+
+type Refused = Refusal & { readonly status: 422 | 429 | 403 }
+type Verdicts = ReadonlyArray<Acceptance.Verdict<Refusal>>
+
+/** Accepts all messages of a batch in one commit or, in permissive mode, those that are acceptable. */
+export const sendBatch = Effect.fnUntraced(function* (
+  call: Idempotent.Call & { readonly payload: Batch },
+  sender: Acceptance.Sender,
+) {
+  const { emails, mode } = call.payload
+  if (mode !== "permissive") yield* checkAllWellFormed(emails)
+  const millis = yield* Clock.currentTimeMillis
+  const request_id = yield* ApiError.RequestId
+  const work = Acceptance.accept<BatchAnswer, Refusal, Refused>({
+    sender,
+    at: Timestamp.fromMillis(millis),
+    messages: emails.map((judged) => ({ id: newIdAt("EmailId", millis), draft: draftOf(judged) })),
+    answer: (verdicts) => (mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)),
+  })
+  return yield* Idempotent.commit(call, work)
+})
+
+const checkAllWellFormed = (emails: ReadonlyArray<Judged>) => {
+  // Limited as for a single message; a hundred times as many would make the answer larger than the request.
+  const details = emails
+    .flatMap((judged, index) =>
+      Result.isSuccess(judged)
+        ? []
+        : judged.failure.details.map((detail) => ({ ...detail, path: pathOf(index, detail.path) })),
+    )
+    .slice(0, Violations.MAX_DETAILS)
+  return details.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ reason: "validation_failed", details }))
+}
+
+const pathOf = (index: number, path: string): string =>
+  `emails[${index}]${path === "" || path.startsWith("[") ? path : `.${path}`}`
+
+const draftOf = (judged: Judged): Result.Result<Draft.Draft, Refusal> =>
+  Result.isSuccess(judged)
+    ? Result.succeed(Draft.fromMessage(judged.success))
+    : Result.fail(new InvalidRequest({ reason: "validation_failed", details: judged.failure.details }))
+
+const queued = (index: number, { created_at, id }: Acceptance.Accepted): BatchResult => ({
+  index,
+  id,
+  status: "queued",
+  created_at,
+  error: null,
+})
+
+const batchOf = (data: ReadonlyArray<BatchResult>): BatchAnswer => ({ object: "batch", data })
+
+/** The first refused message refuses the batch. */
+const strictAnswer = (verdicts: Verdicts): Result.Result<BatchAnswer, Refused> => {
+  const data: Array<BatchResult> = []
+  for (const [index, verdict] of verdicts.entries()) {
+    if (Result.isFailure(verdict)) return Result.fail(refusalOfMessage(index, verdict.failure))
+    data.push(queued(index, verdict.success))
+  }
+  return Result.succeed(batchOf(data))
+}
+
+const permissiveAnswer = (verdicts: Verdicts, request_id: string): Result.Result<BatchAnswer, never> => {
+  let detailsLeft = Violations.MAX_DETAILS
+  const data = verdicts.map((verdict, index): BatchResult => {
+    if (Result.isSuccess(verdict)) return queued(index, verdict.success)
+    const { error } = ApiError.toBody(verdict.failure, request_id)
+    const details = error.details.slice(0, Math.max(1, detailsLeft))
+    detailsLeft -= details.length
+    return { index, id: null, status: null, created_at: null, error: { ...error, details } }
+  })
+  return Result.succeed(batchOf(data))
+}
+
+/** The refusal of a message as one of the batch, naming the message. */
+const refusalOfMessage = (index: number, refusal: Refusal): Refused => ({
+  _tag: refusal._tag,
+  status: refusal.status as Refused["status"],
+  code: refusal.code,
+  reason: refusal.reason,
+  message: `Message ${index} of the batch: ${refusal.message}`,
+  details: (refusal.details ?? [{ path: "", message: refusal.message }]).map((detail) => ({
+    ...detail,
+    path: pathOf(index, detail.path),
+  })),
+  ...(refusal.retry_after_s === undefined ? {} : { retry_after_s: refusal.retry_after_s }),
+})

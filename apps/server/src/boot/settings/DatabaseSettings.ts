@@ -1,0 +1,69 @@
+import { Config, Schema } from "effect"
+import { resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { setting } from "./Setting.ts"
+
+const CHECKOUT = fileURLToPath(new URL("../../../../../", import.meta.url))
+
+/** Two full years besides the current month, so that every month can be compared with the same one of two years before. */
+export const DEFAULT_STATS_MONTHS = 25
+/** The range of one statistics request. */
+export const MIN_STATS_MONTHS = 13
+export const MAX_STATS_MONTHS = 240
+
+/** Settings of the database and of the data folder. */
+export const TABLE = {
+  data: setting(
+    "WAYBILL_DATA",
+    "Folder of the embedded Postgres and the instance key.",
+    ".waybill in the checkout",
+    Config.String("WAYBILL_DATA").pipe(
+      Config.withDefault(".waybill"),
+      Config.map((path) => resolve(CHECKOUT, path)),
+    ),
+  ),
+  postgres: setting(
+    "WAYBILL_POSTGRES",
+    "Folder (containing bin) of an installed Postgres 17 or 18 to run instead of the one from npm.",
+    null,
+    Config.option(Config.String("WAYBILL_POSTGRES")),
+  ),
+  databaseUrl: setting(
+    "DATABASE_URL",
+    "Connection URL of a Postgres (15 to 18) to use instead of the embedded one.",
+    null,
+    Config.option(Config.Redacted("DATABASE_URL")),
+    true,
+  ),
+  databaseReplicaUrl: setting(
+    "DATABASE_REPLICA_URL",
+    "Connection URL of a streaming replica of DATABASE_URL. Used for log reads once it has caught up with your own writes.",
+    null,
+    Config.option(Config.Redacted("DATABASE_REPLICA_URL")),
+    true,
+  ),
+  databaseConnections: setting(
+    "DATABASE_CONNECTIONS",
+    "Maximum number of connections of this process to Postgres, from 2 to 500.",
+    "10",
+    Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 500 })), "DATABASE_CONNECTIONS").pipe(
+      Config.withDefault(10),
+    ),
+  ),
+  instanceKey: setting(
+    "WAYBILL_INSTANCE_KEY",
+    "Key of 32 bytes in base64 that encrypts private keys and secrets. Created in the data folder when unset.",
+    null,
+    Config.option(Config.Redacted("WAYBILL_INSTANCE_KEY")),
+    true,
+  ),
+  statsMonths: setting(
+    "STATS_MONTHS",
+    "Full months for which statistics are kept, besides the current one, from 13 to 240.",
+    String(DEFAULT_STATS_MONTHS),
+    Config.schema(
+      Schema.Int.check(Schema.isBetween({ minimum: MIN_STATS_MONTHS, maximum: MAX_STATS_MONTHS })),
+      "STATS_MONTHS",
+    ).pipe(Config.withDefault(DEFAULT_STATS_MONTHS)),
+  ),
+} as const

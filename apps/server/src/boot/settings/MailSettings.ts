@@ -1,0 +1,61 @@
+import { Config } from "effect"
+import { CommaList, setting } from "./Setting.ts"
+
+/** Settings of accepting and delivering mail. */
+export const TABLE = {
+  smtpPort: setting(
+    "SMTP_PORT",
+    "Port of SMTP submission.",
+    "2525",
+    Config.Port("SMTP_PORT").pipe(Config.withDefault(2525)),
+  ),
+  smtpTlsCert: setting(
+    "SMTP_TLS_CERT",
+    "File of the certificate chain (PEM) for STARTTLS. Without it, SMTP accepts API keys from this machine only.",
+    null,
+    Config.option(Config.String("SMTP_TLS_CERT")),
+  ),
+  smtpTlsKey: setting(
+    "SMTP_TLS_KEY",
+    "File of the private key (PEM) of SMTP_TLS_CERT.",
+    null,
+    Config.option(Config.String("SMTP_TLS_KEY")),
+  ),
+  reportsPort: setting(
+    "REPORTS_PORT",
+    "Port that receives bounces and complaints for RETURN_PATH_DOMAIN; mail servers deliver to port 25. Off when unset.",
+    null,
+    Config.option(Config.Port("REPORTS_PORT")),
+  ),
+  transport: setting(
+    "TRANSPORT",
+    "How mail is delivered: capture stores it in the inbox, relay sends it through SMTP_URL, direct sends it to the recipients' mail servers.",
+    "capture",
+    Config.Literals(["capture", "relay", "direct"], "TRANSPORT").pipe(Config.withDefault("capture" as const)),
+  ),
+  smtpUrl: setting(
+    "SMTP_URL",
+    "Relay server, as smtp://user:password@host:587 or smtps://…:465.",
+    null,
+    Config.option(Config.Redacted("SMTP_URL")),
+    true,
+  ),
+  ehloName: setting(
+    "EHLO_NAME",
+    "Name of this host in EHLO. The host's address should resolve back to it.",
+    "the host's name",
+    Config.option(Config.String("EHLO_NAME")),
+  ),
+  returnPathDomain: setting(
+    "RETURN_PATH_DOMAIN",
+    "Domain of return paths, to which other servers send bounces and complaints.",
+    "bounces.localhost",
+    Config.String("RETURN_PATH_DOMAIN").pipe(Config.withDefault("bounces.localhost")),
+  ),
+  dnsServers: setting(
+    "DNS_SERVERS",
+    "DNS resolvers to use (host or host:port, comma-separated).",
+    "the resolvers of the system",
+    CommaList("DNS_SERVERS"),
+  ),
+} as const

@@ -1,0 +1,23 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Accounts from "@waybill/store/readmodels/Accounts"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { now } from "../../operate/fresh.ts"
+import type { AccountRecord } from "@waybill/api/groups/Account"
+import { asWritten } from "./records.ts"
+
+export const AccountHandlers = HttpApiBuilder.group(Api, "account", (handlers) =>
+  handlers.handle("get", () =>
+    Effect.gen(function* () {
+      const { account_id } = yield* CurrentKey
+      // A key without an account is a bug.
+      const { granted, keeping, ...record } = yield* Effect.orDie(Effect.fromOption(yield* Accounts.find(account_id)))
+      const at = yield* now
+      const month = at.slice(0, "2026-11".length)
+      const emails = yield* Accounts.used(account_id, month)
+      return asWritten<AccountRecord>({ ...record, usage: { month, emails, resets_at: Timestamp.nextMonth(at) } })
+    }),
+  ),
+)

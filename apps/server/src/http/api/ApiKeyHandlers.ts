@@ -1,0 +1,106 @@
+import { Api } from "@waybill/api/Api"
+import type { Key } from "@waybill/api/groups/ApiKeys"
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as ApiKey from "@waybill/domain/account/ApiKey"
+import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
+import type * as Id from "@waybill/domain/values/Id"
+import * as KeyReach from "@waybill/domain/account/KeyReach"
+import { NothingNew } from "@waybill/domain/values/Refusal"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as ApiKeys from "@waybill/store/readmodels/ApiKeys"
+import { Provenance } from "@waybill/store/commit/Provenance"
+import { Effect, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpApiBuilder } from "effect/http-api"
+import { hashOf } from "../../operate/apiKeys.ts"
+import { newId, now } from "../../operate/fresh.ts"
+import * as Idempotent from "../../accept/Idempotent.ts"
+import * as RequestCommit from "../../accept/RequestCommit.ts"
+import { checkDomain, reachOfCaller } from "../middleware/keyReach.ts"
+import { asWritten, whole } from "./records.ts"
+
+export const ApiKeyHandlers = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
+  handlers.handleAll({
+    list: () =>
+      Effect.gen(function* () {
+        const { account_id, domain: bound } = yield* CurrentKey
+        const keys = yield* ApiKeys.list(yield* now, account_id)
+        const visible = keys.filter(({ domain }) => bound === null || domain === bound)
+        return whole(visible.map(asWritten<Key>))
+      }),
+    get: ({ params }) => Effect.map(find(params.key_id), asWritten<Key>),
+    create: (call) => create(call, call.payload),
+    revoke: ({ params }) =>
+      Effect.andThen(
+        find(params.key_id),
+        RequestCommit.commit(RequestCommit.onStream(ApiKey, params.key_id, revoke, revoked(params.key_id))),
+      ),
+  }),
+)
+
+/** Finds a key of the account; a bound key finds only keys of its domain. */
+const find = Effect.fnUntraced(function* (id: Id.ApiKeyId) {
+  const { account_id } = yield* CurrentKey
+  const row = yield* ApiKeys.find(yield* now, account_id, id)
+  const key = yield* Effect.mapError(Effect.fromOption(row), () => new ApiKey.KeyNotFound())
+  yield* checkDomain(key.domain)
+  return key
+})
+
+type Creation = Omit<ApiKey.Command, "allowed_ips"> & { readonly allowed_ips: ApiKey.Command["allowed_ips"] | null }
+
+/** Creates a key. Its secret is shown in this answer only. */
+const create = Effect.fnUntraced(function* (call: Idempotent.Call, payload: Creation) {
+  const { actor } = yield* Provenance
+  const { account_id } = yield* CurrentKey
+  const requested = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
+  const command = yield* Effect.fromResult(KeyReach.limitsOfMade(yield* reachOfCaller, requested))
+  const keyId = yield* newId("ApiKeyId")
+  const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
+  const facts = { keyId, secret, hash: hashOf(secret), createdBy: actor.id }
+  return yield* Idempotent.commitSealed(
+    // The idempotency fingerprint covers the key as created, including limits that it inherits from the caller.
+    { ...call, payload: command },
+    Effect.succeed(
+      RequestCommit.onStream(
+        ApiKey,
+        keyId,
+        (now, view) => ApiKey.create({ ...facts, now, active: view.facts.tally(account_id, "api_key") }, command),
+        (state) => recordWithSecret(state, secret),
+        { fresh: true, needs: { tally: "api_key" } },
+      ),
+    ),
+  )
+})
+
+const recordWithSecret = (state: ApiKey.State, key: string) => {
+  if (state._tag === "Unborn") throw new Error("a key that was just made is not there")
+  const { allowed_ips, at, created_by, domain, expires_at, key_id, name, prefix, scopes } = state.created
+  return {
+    object: "api_key" as const,
+    id: key_id,
+    name,
+    prefix,
+    scopes,
+    domain,
+    allowed_ips,
+    status: "active" as const,
+    created_at: at,
+    created_by,
+    last_used_at: null,
+    expires_at,
+    revoked_at: null,
+    key,
+  }
+}
+
+/** Revoking a revoked key succeeds. */
+const revoke = (now: Timestamp.Timestamp) => (state: ApiKey.State) =>
+  Result.mapError(ApiKey.revoke(now)(state), (refusal) =>
+    refusal._tag === "AlreadyRevoked" ? new NothingNew() : refusal,
+  )
+
+const revoked = (id: Id.ApiKeyId) => (state: ApiKey.State) => {
+  if (state._tag === "Unborn" || state.revoked_at === null) throw new Error("revoked a key that does not exist")
+  return { object: "api_key" as const, id, revoked: true as const, revoked_at: state.revoked_at }
+}

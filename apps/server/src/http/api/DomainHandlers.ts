@@ -1,0 +1,217 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import type * as Contract from "@waybill/api/groups/Domains"
+import type * as Aggregate from "@waybill/domain/stream/Aggregate"
+import * as Domain from "@waybill/domain/domain/Domain"
+import type { DkimKey } from "@waybill/domain/domain/DkimKey"
+import type * as DomainName from "@waybill/domain/domain/DomainName"
+import {
+  DomainAlreadyExists,
+  DomainNotFound,
+  NameTaken,
+  NoEd25519Key,
+  type NotBelowDomain,
+  TooManyDomains,
+  TrackingDomainsUnavailable,
+} from "@waybill/domain/domain/DomainRefusal"
+import { TrackingUnavailable } from "@waybill/domain/email/EmailRefusal"
+import type * as Id from "@waybill/domain/values/Id"
+import * as KeyReach from "@waybill/domain/account/KeyReach"
+import { NothingNew } from "@waybill/domain/values/Refusal"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Domains from "@waybill/store/readmodels/Domains"
+import * as AccountCounts from "@waybill/store/commit/AccountCounts"
+import type { View } from "@waybill/store/commit/Commit"
+import { Data, Effect, Option, Result } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { newDkimKey } from "../../operate/domainKeys.ts"
+import * as domains from "../../operate/domains.ts"
+import { now } from "../../operate/fresh.ts"
+import * as Idempotent from "../../accept/Idempotent.ts"
+import * as RequestCommit from "../../accept/RequestCommit.ts"
+import { Instance } from "../Instance.ts"
+import { checkDomain } from "../middleware/keyReach.ts"
+import { whole } from "./records.ts"
+
+/** Attempts to rotate a key while other requests rotate too. Each attempt generates a key. */
+const MAX_ROTATION_TRIES = 5
+
+export const DomainHandlers = HttpApiBuilder.group(Api, "domains", (handlers) =>
+  handlers.handleAll({
+    list: () =>
+      Effect.gen(function* () {
+        const { account_id, domain } = yield* CurrentKey
+        const instance = yield* Instance
+        const visible = (yield* Domains.list(account_id)).filter(({ name }) => KeyReach.reaches(domain, name))
+        return whole(visible.map((record) => present(record, instance)))
+      }),
+    get: ({ params }) => Effect.flatMap(find(params.domain), show),
+    add: (call) => Idempotent.commitPrepared(call, addition(call, call.payload.name ?? call.payload.domain)),
+    verify: (call) => Idempotent.commitPrepared(call, verification(call.params.domain)),
+    rotateDkim: (call) => retryOnConflict(Idempotent.commitPrepared(call, rotation(call.params.domain))),
+    addEd25519: (call) => retryOnConflict(Idempotent.commitPrepared(call, ed25519Addition(call.params.domain))),
+    rotateEd25519: (call) => retryOnConflict(Idempotent.commitPrepared(call, ed25519Rotation(call.params.domain))),
+    removeEd25519: ({ params }) =>
+      Effect.gen(function* () {
+        const { domain_id } = yield* find(params.domain)
+        return yield* RequestCommit.commit(yield* change(domain_id, Domain.removeEd25519))
+      }),
+    update: ({ params, payload }) => track(params.domain, payload),
+    remove: ({ params }) =>
+      Effect.flatMap(find(params.domain), ({ domain_id, name }) =>
+        RequestCommit.commit(
+          RequestCommit.onStream(Domain, domain_id, Domain.remove, () => ({
+            object: "domain" as const,
+            id: domain_id,
+            name,
+            deleted: true as const,
+          })),
+        ),
+      ),
+  }),
+)
+
+const find = Effect.fnUntraced(function* (reference: string) {
+  const { account_id } = yield* CurrentKey
+  const record = yield* Effect.mapError(
+    Effect.fromOption(yield* Domains.find(account_id, reference)),
+    () => new DomainNotFound(),
+  )
+  yield* checkDomain(record.name)
+  return record
+})
+
+const verification = Effect.fnUntraced(function* (reference: string) {
+  const { account_id } = yield* CurrentKey
+  const { domain_id } = yield* find(reference)
+  yield* domains.check(account_id, domain_id)
+  return yield* change(domain_id, () => () => Result.fail(new NothingNew()))
+})
+
+const show = (record: Domains.DomainRecord) => Effect.map(Instance, (instance) => present(record, instance))
+
+/** Returns a domain with the records to publish and the result of the last DNS check for each. */
+const present = (record: Domains.DomainRecord, instance: domains.Ways): Contract.Domain => {
+  const { created_at, domain_id, last_checked_at, name, next_check_at, records, status, verified_at } = record
+  return {
+    object: "domain",
+    id: domain_id,
+    name,
+    status,
+    created_at,
+    verified_at,
+    last_checked_at,
+    next_check_at,
+    open_tracking: record.tracking?.opens ?? false,
+    click_tracking: record.tracking?.clicks ?? false,
+    tracking_domain: record.tracking_domain?.name ?? null,
+    records: domains.expectedRecords(record, instance).map((expected) => {
+      const finding = records.find(({ host, purpose }) => purpose === expected.purpose && host === expected.host)
+      const { error, found, status } = finding ?? { status: "not_checked" as const, found: [], error: null }
+      return { ...expected, status, found, error }
+    }),
+  }
+}
+
+const addition = Effect.fnUntraced(function* (call: Idempotent.Call, name: DomainName.DomainName | undefined) {
+  if (name === undefined) return yield* Effect.die("a domain without a name passed its schema")
+  const { account_id } = yield* CurrentKey
+  yield* checkDomain(name)
+  // Checked before a key is generated in vain; the commit checks again. With an idempotency key, a concurrent duplicate
+  // may have an answer to repeat.
+  if (call.headers?.["idempotency-key"] === undefined) {
+    if (Option.isSome(yield* Domains.find(account_id, name))) return yield* new DomainAlreadyExists({ domain: name })
+    if ((yield* AccountCounts.count(account_id, "domain", yield* now)) >= Domain.MAX_DOMAINS)
+      return yield* new TooManyDomains({ most: Domain.MAX_DOMAINS })
+  }
+  const instance = yield* Instance
+  const { decide, ...work } = yield* domains.addition(account_id, name)
+  return {
+    ...work,
+    decide: (view: View) =>
+      Result.map(decide(view), (decision) => ({ ...decision, answer: answerOf(decision.answer, instance) })),
+  }
+})
+
+const answerOf = (state: Domain.State, instance: domains.Ways): Contract.Domain => {
+  if (state._tag !== "Domain") throw new Error("decided about a domain that does not exist")
+  return present(state, instance)
+}
+
+/** Changes the tracking of a domain. Turning it on needs an address for tracked links; turning it off does not. */
+const track = Effect.fnUntraced(function* (
+  reference: string,
+  { click_tracking: clicks, open_tracking: opens, tracking_domain: name }: Contract.Change,
+) {
+  const record = yield* find(reference)
+  const { trackingHost, tracks, ...ways } = yield* Instance
+  if (!tracks && (opens === true || clicks === true))
+    return yield* new TrackingUnavailable({ path: opens === true ? "open_tracking" : "click_tracking" })
+  if (typeof name === "string") {
+    if (trackingHost === null) return yield* new TrackingDomainsUnavailable()
+    const others = domains.expectedRecords(record, { ...ways, trackingHost: null })
+    if (others.some((other) => other.name === name)) return yield* new NameTaken({ name, path: "tracking_domain" })
+  }
+  return yield* RequestCommit.commit(
+    yield* change<NotBelowDomain>(record.domain_id, (at) => Domain.track(at, { opens, clicks, domain: name })),
+  )
+})
+
+type Decide<E> = (
+  now: Timestamp.Timestamp,
+) => Aggregate.Decide<Domain.State, Domain.Event, DomainNotFound | NothingNew | E>
+
+const change = Effect.fnUntraced(function* <E = never>(id: Id.DomainId, decide: Decide<E>) {
+  const instance = yield* Instance
+  return RequestCommit.onStream(Domain, id, decide, (state) => answerOf(state, instance))
+})
+
+/** Another request has created or removed a key in the meantime, so the selector chosen for this one may be in use. */
+class SelectorTaken extends Data.TaggedError("SelectorTaken")<{}> {}
+
+const retryOnConflict = <A, E, R>(change: Effect.Effect<A, E | SelectorTaken, R>): Effect.Effect<A, E, R> =>
+  change.pipe(
+    Effect.retry({ while: (error) => error instanceof SelectorTaken, times: MAX_ROTATION_TRIES }),
+    Effect.catch((error) => (error instanceof SelectorTaken ? Effect.die(error) : Effect.fail(error))),
+  )
+
+const withNewKey = Effect.fnUntraced(function* <E>(
+  record: Domains.DomainRecord,
+  algorithm: DkimKey["algorithm"],
+  decide: (
+    now: Timestamp.Timestamp,
+    dkim: DkimKey,
+  ) => Aggregate.Decide<Domain.State, Domain.Event, E | DomainNotFound | NothingNew>,
+) {
+  const { account_id } = yield* CurrentKey
+  const selector = Domain.nextSelector({ _tag: "Domain", ...record }, algorithm)
+  const dkim = yield* newDkimKey(account_id, record.domain_id, algorithm, selector)
+  return yield* change<SelectorTaken | E>(
+    record.domain_id,
+    (now) => (state) =>
+      state._tag === "Domain" && Domain.nextSelector(state, algorithm) !== selector
+        ? Result.fail(new SelectorTaken())
+        : decide(now, dkim)(state),
+  )
+})
+
+const rotation = Effect.fnUntraced(function* (reference: string) {
+  return yield* withNewKey(yield* find(reference), "rsa", Domain.rotateDkim)
+})
+
+const ed25519Addition = Effect.fnUntraced(function* (reference: string) {
+  const record = yield* find(reference)
+  if (!Domain.hasEd25519(record)) return yield* withNewKey(record, "ed25519", Domain.addEd25519)
+  // The domain has a key already, so none is generated.
+  return yield* change<SelectorTaken>(record.domain_id, () => (state) => {
+    if (state._tag !== "Domain") return Result.fail(new DomainNotFound())
+    return Result.fail(Domain.hasEd25519(state) ? new NothingNew() : new SelectorTaken())
+  })
+})
+
+const ed25519Rotation = Effect.fnUntraced(function* (reference: string) {
+  const record = yield* find(reference)
+  // Checked before a key is generated in vain; the commit checks again.
+  if (!Domain.hasEd25519(record)) return yield* new NoEd25519Key({ domain: record.name })
+  return yield* withNewKey(record, "ed25519", Domain.rotateEd25519)
+})

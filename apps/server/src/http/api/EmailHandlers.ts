@@ -1,0 +1,129 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
+import * as Scope from "@waybill/domain/account/Scope"
+import * as Email from "@waybill/domain/email/Email"
+import { EmailNotFound } from "@waybill/domain/email/EmailRefusal"
+import type { Decide } from "@waybill/domain/stream/Aggregate"
+import type * as Id from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { View } from "@waybill/store/commit/Commit"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Content from "@waybill/store/content/Content"
+import * as EmailLog from "@waybill/store/readmodels/EmailLog"
+import { Effect, Option, Result } from "effect"
+import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
+import * as Acceptance from "../../accept/Acceptance.ts"
+import * as Draft from "../../accept/Draft.ts"
+import * as Idempotent from "../../accept/Idempotent.ts"
+import * as RequestCommit from "../../accept/RequestCommit.ts"
+import { sendBatch } from "../../accept/sendBatch.ts"
+import { newEmail } from "../../operate/fresh.ts"
+import { Instance } from "../Instance.ts"
+import { checkEmail } from "../middleware/keyReach.ts"
+
+const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sender, never, CurrentKey | Instance> {
+  const { account_id, domain, key_id } = yield* CurrentKey
+  const { tracks } = yield* Instance
+  return { account_id, key: key_id === null ? null : { id: key_id, domain }, tracks }
+})
+
+const send = Effect.fnUntraced(function* (call: Idempotent.Call & { readonly payload: EmailMessage }) {
+  const { asked: at, id } = yield* newEmail
+  return yield* Idempotent.commit(
+    call,
+    Acceptance.acceptMessage(yield* currentSender, id, call.payload, at, Acceptance.queued),
+  )
+})
+
+export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
+  handlers.handleAll({
+    send,
+    sendBatch: (call) => Effect.flatMap(currentSender, (sender) => sendBatch(call, sender)),
+    cancel: (call) =>
+      Effect.gen(function* () {
+        yield* checkEmail(call.params.id)
+        const { body, headers } = yield* Idempotent.commit(call, unlessStarted(call.params.id, Email.cancel))
+        return HttpApiSchema.withHeaders({ body: yield* readable(body), headers })
+      }),
+    reschedule: ({ params, payload }) =>
+      Effect.gen(function* () {
+        yield* checkEmail(params.id)
+        const reschedule = (at: Timestamp.Timestamp, attempt: Email.Attempt) =>
+          Email.reschedule(at, payload.scheduled_at, attempt)
+        return yield* readable(yield* RequestCommit.commit(unlessStarted(params.id, reschedule)))
+      }),
+    resend: (call) =>
+      Effect.andThen(checkEmail(call.params.id), Idempotent.commitPrepared(call, resending(call.params.id))),
+  }),
+)
+
+/** Empties the fields that a key without the scope to read logs may not see; the shape stays that of the contract. */
+const readable = Effect.fnUntraced(function* (record: EmailRecord): Effect.fn.Return<EmailRecord, never, CurrentKey> {
+  const { scopes } = yield* CurrentKey
+  return Scope.permits(scopes, "email:logs:read") ? record : { ...record, ...WITHHELD }
+})
+
+const WITHHELD = {
+  from: "",
+  to: [],
+  cc: [],
+  bcc: [],
+  reply_to: [],
+  subject: "",
+  tags: [],
+  api_key_id: null,
+  error: null,
+  recipients: [],
+} satisfies Partial<EmailRecord>
+
+/**
+ * Decides about a message whose delivery may have begun. The transaction locks the outbox row, so that no worker claims it
+ * meanwhile. A row that is leased counts as under way, even if its worker died, until the log records the attempt as lost.
+ */
+const unlessStarted = <E>(
+  id: Id.EmailId,
+  decide: (now: Timestamp.Timestamp, attempt: Email.Attempt) => Decide<Email.State, Email.Event, E>,
+) =>
+  RequestCommit.onStream(
+    Email,
+    id,
+    (now, { facts }) => decide(now, (facts.outbox(id)?.lease_token ?? null) === null ? "none" : "under way"),
+    recordOf,
+    { needs: { outbox: [id] } },
+  )
+
+const recordOf = (state: Email.State, version: number): EmailRecord => {
+  if (state._tag === "Unborn") throw new Error("decided about an email that does not exist")
+  return EmailLog.record(state, version) as EmailRecord
+}
+
+/** Reads the original twice: before the transaction, to know what it has to load, and inside it, where it is final. */
+const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
+  const sender = yield* currentSender
+  const store = yield* EventStore
+  const state = yield* store.state(Email, { account_id: sender.account_id, stream_id: id })
+  if (state._tag === "Unborn") return yield* new EmailNotFound()
+  const content = yield* Content.whole(sender.account_id, state.accepted.content)
+  const draftOf = (message: Email.Message): Draft.Draft => ({
+    command: Email.resendCommand(message),
+    blobs: Option.match(content, {
+      onNone: () => [],
+      onSome: (whole) => [Content.encodeBody(whole), ...whole.attachments],
+    }),
+    original: { recipients: message.recipients.length, content_kept: Option.isSome(content) },
+  })
+  const rebuild = (view: View) => {
+    const message = view.state<Email.State>(Email, id)
+    return message._tag === "Unborn" ? Result.fail(new EmailNotFound()) : Result.succeed(draftOf(message))
+  }
+  const copy = yield* newEmail
+  return Acceptance.accept({
+    sender,
+    at: copy.asked,
+    messages: [{ id: copy.id, draft: Result.succeed(draftOf(state)), rebuild }],
+    load: [id],
+    answer: Acceptance.only(Acceptance.queued),
+  })
+})

@@ -1,0 +1,200 @@
+import * as ApiError from "@waybill/api/errors/ApiError"
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as Operate from "@waybill/api/groups/Operate"
+import { InvalidRequest, NoSuchRoute } from "@waybill/api/errors/RequestRefusal"
+import * as Account from "@waybill/domain/account/Account"
+import * as Id from "@waybill/domain/values/Id"
+import type { Refusal } from "@waybill/domain/values/Refusal"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as AccountUsage from "@waybill/store/operations/AccountUsage"
+import { Replay } from "@waybill/store/rebuild/Replay"
+import * as Status from "@waybill/store/rebuild/Status"
+import { underWay } from "@waybill/store/rebuild/RebuildMarkers"
+import { Provenance } from "@waybill/store/commit/Provenance"
+import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
+import { ByteSize, Data, Duration, Effect, Layer, type Redacted, Result, Schema } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { newId, now } from "../../operate/fresh.ts"
+import { Replays } from "../../operate/Replays.ts"
+import { VERSION } from "../../boot/Version.ts"
+import { Admitted } from "../middleware/Admitted.ts"
+import { provenanceOf } from "../middleware/authorization.ts"
+import * as Bodies from "../middleware/Bodies.ts"
+import { respond } from "../middleware/Responses.ts"
+import { inviteWithAccount } from "./MemberHandlers.ts"
+
+/** Period over which rates are averaged. */
+export const RATE_PERIOD = Duration.seconds(10)
+
+/** Maximum body of an operator's request; the largest contains a name, an address and a plan. */
+export const MAX_OPERATE_BODY_BYTES = 64 * 1024
+
+class Refused extends Data.TaggedError("Refused")<{ readonly message: string; readonly reason: string }> {
+  readonly status = 422
+  readonly code = "unprocessable"
+}
+
+/** Admits operators only, in a session of the dashboard; keys belong to one account. Everybody else gets a 404. */
+const operator = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const admitted = yield* Admitted
+  if (admitted === undefined || !("user" in admitted) || !admitted.user.operator)
+    return yield* new NoSuchRoute({ method: request.method, path: request.url.split("?", 1)[0] ?? "" })
+  return admitted
+})
+
+/** Records the operator as the actor in the account's log. */
+const byOperator = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const { address, user } = yield* operator
+    const request_id = yield* ApiError.RequestId
+    const provenance = provenanceOf({ type: "operator", id: user.user_id }, request_id, address)
+    return yield* Effect.provideService(effect, Provenance, provenance)
+  })
+
+const json = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.andThen(operator, effect).pipe(
+    Effect.map((body) =>
+      HttpServerResponse.setHeader(HttpServerResponse.jsonUnsafe(body), "cache-control", "no-store"),
+    ),
+    Effect.catch((refusal) => Effect.map(ApiError.RequestId, (id) => respond(refusal, id))),
+  )
+
+const bodyOf = Effect.fnUntraced(function* <S extends Schema.Codec<unknown, unknown>>(schema: S) {
+  const invalid = (error: unknown) =>
+    new InvalidRequest({ reason: "validation_failed", details: [{ path: "", message: String(error) }] })
+  const body = yield* Bodies.reading(({ json }) => Effect.mapError(json, invalid)).pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_OPERATE_BODY_BYTES)),
+  )
+  return yield* Effect.mapError(Schema.decodeUnknownEffect(schema)(body), invalid)
+})
+
+const accounts = Effect.gen(function* () {
+  const month = (yield* now).slice(0, "2026-11".length)
+  const all = yield* AccountUsage.accounts(month)
+  return {
+    data: all.map(({ emails, members, record }): Operate.OperatedAccount => ({
+      id: Id.AccountId.make(record.id),
+      name: record.name,
+      plan: record.plan,
+      created_at: record.created_at as Timestamp.Timestamp,
+      members,
+      emails,
+      monthly_emails: record.limits.monthly_emails,
+      links_stopped_at: record.links_stopped_at ?? null,
+    })),
+  }
+})
+
+/** Creates an account, and a link with which its first owner sets a password. */
+const create = byOperator(
+  Effect.gen(function* () {
+    const { name, owner, plan } = yield* bodyOf(Operate.NewAccount)
+    const account_id = yield* newId("AccountId")
+    const created = Account.create(yield* now, account_id, name, plan)(Account.initial)
+    const invited = yield* inviteWithAccount(
+      { endpoint: { method: "POST", path: `${Operate.PREFIX}/accounts` } },
+      { email: owner, name: null, role: "owner" },
+      { aggregate: Account, id: account_id, events: Result.getOrThrow(created) },
+    ).pipe(Effect.provideService(CurrentKey, { account_id, key_id: null, scopes: ["admin"], domain: null }))
+    return { id: account_id, link: invited.body }
+  }),
+)
+
+const isAccountId = Schema.is(Id.AccountId)
+
+const change = byOperator(
+  Effect.gen(function* () {
+    const { id = "" } = yield* HttpRouter.params
+    if (!isAccountId(id)) return yield* new Account.AccountNotFound()
+    const { links_followed, plan } = yield* bodyOf(Operate.AccountChange)
+    const store = yield* EventStore
+    const commit = (decide: ReturnType<typeof Account.changePlan>) =>
+      store
+        .commit(Account, { account_id: id, stream_id: id }, decide)
+        .pipe(Effect.catchTag("NothingNew", () => Effect.void))
+    const at = yield* now
+    if (plan !== undefined) yield* commit(Account.changePlan(at, plan))
+    if (links_followed !== undefined) yield* commit(Account.changeLinks(at, links_followed))
+    return { id }
+  }),
+)
+
+const queues = Effect.gen(function* () {
+  const [{ position, queue, workers }, recent] = yield* Effect.all([
+    InstanceStats.read(),
+    InstanceStats.lately(RATE_PERIOD),
+  ])
+  const seconds = Duration.toSeconds(RATE_PERIOD)
+  const per_second = Object.fromEntries(recent.map(({ events, type }) => [type, events / seconds]))
+  return { queue, workers, position, per_second } satisfies Operate.Queues
+})
+
+const nodes = Effect.gen(function* () {
+  const [{ connections, size_bytes }, all] = yield* Effect.all([InstanceStats.read(), AccountUsage.nodes()])
+  return { nodes: all, connections, size_bytes, release: VERSION } satisfies Operate.Nodes
+})
+
+const projections = (url: Redacted.Redacted) =>
+  Effect.gen(function* () {
+    const replays = yield* Replays
+    const state = Effect.all({ versions: Status.status(), under_way: underWay() })
+    return {
+      ...(yield* Effect.provide(state, Replay.layer(url))),
+      jobs: yield* replays.list,
+    } satisfies Operate.Projections
+  }).pipe(Effect.orDie)
+
+/** Name of a read model, as the command line takes it; validated because it becomes an argument of a command. */
+const projectionName = Effect.gen(function* () {
+  const { name = "" } = yield* HttpRouter.params
+  if (!/^[a-z][a-z_]{0,40}$/u.test(name))
+    return yield* new Refused({ reason: "no_such_projection", message: "There is no read model with this name." })
+  return name
+})
+
+const begin = (kind: "rebuild" | "verify") =>
+  Effect.gen(function* () {
+    const name = yield* projectionName
+    const replays = yield* Replays
+    if (!(yield* replays.begin(kind, name)))
+      return yield* new Refused({
+        reason: "replay_under_way",
+        message: `A rebuild or verification of ${name} is already in progress.`,
+      })
+    return { name, kind }
+  })
+
+const finish = (argsOf: (name: string) => ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const name = yield* projectionName
+    const replays = yield* Replays
+    const problem = yield* replays.run(argsOf(name))
+    if (problem !== undefined) return yield* new Refused({ reason: "replay_refused", message: problem })
+    return { name }
+  })
+
+const swap = Effect.flatMap(bodyOf(Operate.Swap), ({ back }) =>
+  finish((name) => ["swap", name, ...(back ? ["--back"] : [])]),
+)
+
+/** Routes of the dashboard's operator screens. */
+export const layer = (url: Redacted.Redacted) =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const replays = yield* Replays
+      const at = (path: `/${string}`) => `${Operate.PREFIX}${path}` as `/${string}`
+      const working = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.provideService(json(effect), Replays, replays)
+      yield* router.add("GET", at("/accounts"), json(accounts))
+      yield* router.add("POST", at("/accounts"), json(create))
+      yield* router.add("PATCH", at("/accounts/:id"), json(change))
+      yield* router.add("GET", at("/queues"), json(queues))
+      yield* router.add("GET", at("/nodes"), json(nodes))
+      yield* router.add("GET", at("/projections"), working(projections(url)))
+      yield* router.add("POST", at("/projections/:name/rebuild"), working(begin("rebuild")))
+      yield* router.add("POST", at("/projections/:name/verify"), working(begin("verify")))
+      yield* router.add("POST", at("/projections/:name/swap"), working(swap))
+    }),
+  ).pipe(Layer.provide(Replays.layer))

@@ -1,0 +1,63 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as Page from "@waybill/api/schemas/Page"
+import { MessageUnreadable, NoSuchRoute, Overloaded } from "@waybill/api/errors/RequestRefusal"
+import type { Message } from "@waybill/api/groups/Sandbox"
+import { EmailNotFound } from "@waybill/domain/email/EmailRefusal"
+import * as ReadMail from "@waybill/mail/incoming/ReadMail"
+import * as Sandbox from "@waybill/store/content/Sandbox"
+import { Duration, Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Revocations from "../../live/Revocations.ts"
+import { Instance } from "../Instance.ts"
+import { asWritten } from "./records.ts"
+
+export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
+  handlers.handleAll({
+    list: ({ query }) =>
+      Effect.gen(function* () {
+        const { after, limit, to, wait } = query
+        const request = {
+          ...(yield* owner),
+          limit: limit + 1,
+          ...(after === undefined ? {} : { after }),
+          ...(to === undefined ? {} : { to }),
+        }
+        const found = yield* wait === undefined
+          ? Sandbox.list(request)
+          : Revocations.whileAdmitted(Sandbox.wait(request, Duration.seconds(wait)))
+        return Page.make(found.map(asWritten<Message>), limit)
+      }),
+    get: ({ params }) =>
+      Effect.gen(function* () {
+        const { account_id, domain } = yield* owner
+        const found = yield* Sandbox.find(account_id, params.id, domain)
+        const { bytes, ...record } = yield* Effect.mapError(Effect.fromOption(found), () => new EmailNotFound())
+        const json = yield* Effect.mapError(ReadMail.show(bytes, record, account_id), (error) =>
+          error._tag === "Busy" ? new Overloaded({ budget: "parsing" }) : new MessageUnreadable(),
+        )
+        return HttpServerResponse.uint8Array(json, { contentType: "application/json" })
+      }),
+    remove: ({ params }) =>
+      Effect.gen(function* () {
+        const { account_id, domain } = yield* owner
+        const deleted = yield* Sandbox.remove(account_id, params.id, domain)
+        return deleted === 0 ? yield* new EmailNotFound() : { object: "sandbox" as const, deleted }
+      }),
+    clear: () =>
+      Effect.gen(function* () {
+        const { account_id, domain } = yield* owner
+        return { object: "sandbox" as const, deleted: yield* Sandbox.remove(account_id, undefined, domain) }
+      }),
+  }),
+)
+
+/** Account of the inbox, and the domain for a bound key. Fails on an instance that delivers mail. */
+const owner = Effect.gen(function* () {
+  const { transport } = yield* Instance
+  if (transport !== "capture")
+    return yield* new NoSuchRoute({ method: "sandbox", path: "while TRANSPORT is not capture" })
+  const { account_id, domain } = yield* CurrentKey
+  return { account_id, domain }
+})

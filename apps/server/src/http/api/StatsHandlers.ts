@@ -1,0 +1,62 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import { longest, type Query, type StatsRow } from "@waybill/api/groups/Stats"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Cursors } from "@waybill/store/feed/Cursors"
+import * as EmailStats from "@waybill/store/statistics/EmailStats"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { now } from "../../operate/fresh.ts"
+import { domainFilter } from "../middleware/keyReach.ts"
+import { asWritten } from "./records.ts"
+
+/** Period of statistics when no start is given. */
+const DEFAULT_PERIOD_MS = 24 * Timestamp.HOUR
+
+export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
+  handlers.handle("get", ({ query }) =>
+    Effect.gen(function* () {
+      const { account_id } = yield* CurrentKey
+      const { from, to } = periodOf(query, yield* now)
+      const group_by = query.group_by ?? []
+      const domain = yield* domainFilter(query.domain)
+      const { more_tags, position, rows } = yield* EmailStats.find({
+        account_id,
+        from,
+        to,
+        by: {
+          time: group_by.includes("hour") ? "hour" : group_by.includes("day") ? "day" : null,
+          domain: group_by.includes("domain"),
+          tag: group_by.includes("tag"),
+        },
+        ...(domain === undefined ? {} : { domain }),
+        ...(query.tag === undefined ? {} : { tag: query.tag }),
+      })
+      return {
+        object: "stats" as const,
+        from,
+        to,
+        group_by,
+        up_to_position: (yield* Cursors).ofProgress(account_id, position),
+        more_tags,
+        data: rows.map(asWritten<StatsRow>),
+      }
+    }),
+  ),
+)
+
+/**
+ * Extends the requested period to full hours. A single given end is completed with the default period, within the
+ * maximum.
+ */
+const periodOf = ({ from, group_by, to }: Query, at: Timestamp.Timestamp) => {
+  const end = hourAfter(
+    to ?? (from === undefined ? at : Timestamp.earliest(at, Timestamp.plus(from, longest(group_by)))),
+  )
+  return { from: hourOf(from ?? Timestamp.plus(end, -DEFAULT_PERIOD_MS)), to: end }
+}
+
+const hourOf = (at: Timestamp.Timestamp): Timestamp.Timestamp =>
+  Timestamp.fromMillis(Math.floor(Timestamp.toMillis(at) / Timestamp.HOUR) * Timestamp.HOUR)
+const hourAfter = (at: Timestamp.Timestamp): Timestamp.Timestamp =>
+  Timestamp.fromMillis(Math.ceil(Timestamp.toMillis(at) / Timestamp.HOUR) * Timestamp.HOUR)

@@ -1,0 +1,70 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as Page from "@waybill/api/schemas/Page"
+import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Suppressions from "@waybill/store/readmodels/Suppressions"
+import { Effect, Result } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { newId } from "../../operate/fresh.ts"
+import * as Idempotent from "../../accept/Idempotent.ts"
+import * as RequestCommit from "../../accept/RequestCommit.ts"
+import { asWritten } from "./records.ts"
+
+export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (handlers) =>
+  handlers.handleAll({
+    list: ({ query }) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const { after, limit } = query
+        const rows = yield* Suppressions.list({
+          account_id,
+          limit: limit + 1,
+          ...(after === undefined ? {} : { after }),
+        })
+        return Page.make(rows.map(asWritten<SuppressionRecord>), limit)
+      }),
+    get: ({ params }) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const row = yield* Suppressions.find(account_id, Suppression.streamId(params.email))
+        return asWritten<SuppressionRecord>(
+          yield* Effect.mapError(Effect.fromOption(row), () => new Suppression.SuppressionNotFound()),
+        )
+      }),
+    add: (call) =>
+      Effect.gen(function* () {
+        const { email, reason } = call.payload
+        const id = yield* newId("SuppressionId")
+        return yield* Idempotent.commit(
+          call,
+          RequestCommit.onStream(
+            Suppression,
+            Suppression.streamId(email),
+            (now) => Suppression.add(now, id, email, reason ?? "manual", null),
+            recordOf,
+          ),
+        )
+      }),
+    remove: ({ params }) => {
+      const id = Suppression.streamId(params.email)
+      return RequestCommit.commit({
+        streams: [{ aggregate: Suppression, id }],
+        decide: (view) => {
+          const before = view.state<Suppression.State>(Suppression, id)
+          return Result.map(Suppression.remove(view.now as Timestamp.Timestamp)(before), (events) => ({
+            append: [{ aggregate: Suppression, id, events }],
+            answer: { object: "suppression" as const, id: recordOf(before).id, email: id, deleted: true as const },
+          }))
+        },
+      })
+    },
+  }),
+)
+
+const recordOf = (state: Suppression.State): SuppressionRecord => {
+  if (state._tag === "Absent") throw new Error("an address that was just suppressed is not")
+  const { address, created_at, email_id, reason, suppression_id } = state
+  return { object: "suppression", id: suppression_id, email: address, reason, email_id, created_at }
+}

@@ -1,0 +1,134 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import type { WebhookRecord } from "@waybill/api/groups/Webhooks"
+import * as Webhook from "@waybill/domain/webhook/Webhook"
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import * as AccountCounts from "@waybill/store/commit/AccountCounts"
+import type { View } from "@waybill/store/commit/Commit"
+import * as Webhooks from "@waybill/store/readmodels/Webhooks"
+import type * as Id from "@waybill/domain/values/Id"
+import { Effect, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpApiBuilder } from "effect/http-api"
+import { newId, now } from "../../operate/fresh.ts"
+import * as Idempotent from "../../accept/Idempotent.ts"
+import * as RequestCommit from "../../accept/RequestCommit.ts"
+import * as deliveries from "../../worker/webhooks/deliveries.ts"
+import { Instance } from "../Instance.ts"
+import { asWritten, whole } from "./records.ts"
+
+/** Standard Webhooks requires 24 to 64 bytes. */
+const SECRET_BYTES = 32
+const SECRET_PREFIX = "whsec_"
+const NAME_BYTES = 8
+
+export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) =>
+  handlers.handleAll({
+    list: () =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        return whole((yield* Webhooks.list(account_id)).map(asWritten<WebhookRecord>))
+      }),
+    get: ({ params }) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const found = yield* Webhooks.find(account_id, params.id)
+        return asWritten<WebhookRecord>(
+          yield* Effect.mapError(Effect.fromOption(found), () => new Webhook.WebhookNotFound()),
+        )
+      }),
+    create: (call) =>
+      Idempotent.commitSealed(
+        call,
+        Effect.gen(function* () {
+          const { allowedNetworks } = yield* Instance
+          const { account_id } = yield* CurrentKey
+          yield* checkLimit(call, account_id)
+          const webhookId = yield* newId("WebhookId")
+          const { secret, secretRef } = yield* newSecret(webhookId)
+          const { enabled, ...settings } = call.payload
+          const create = (now: Webhook.Creation["now"], { facts }: View) => {
+            const others = facts.tally(account_id, "webhook")
+            return Webhook.create({ now, webhookId, secretRef, allowedNetworks, others }, settings, enabled ?? true)
+          }
+          const answer = (state: Webhook.State) => ({ ...recordOf(state), secret })
+          return RequestCommit.onStream(Webhook, webhookId, create, answer, {
+            fresh: true,
+            needs: { tally: "webhook" },
+          })
+        }),
+      ),
+    update: ({ params, payload }) =>
+      Effect.flatMap(Instance, ({ allowedNetworks }) =>
+        RequestCommit.commit(
+          RequestCommit.onStream(Webhook, params.id, (now) => Webhook.update(now, payload, allowedNetworks), recordOf),
+        ),
+      ),
+    remove: ({ params }) =>
+      RequestCommit.commit(
+        RequestCommit.onStream(Webhook, params.id, Webhook.remove, () => ({
+          object: "webhook" as const,
+          id: params.id,
+          deleted: true as const,
+        })),
+      ),
+    rotateSecret: (call) =>
+      Idempotent.commitSealed(
+        call,
+        Effect.gen(function* () {
+          const { id } = call.params
+          const { account_id } = yield* CurrentKey
+          // Checked before a secret is stored for a webhook that does not exist.
+          if (Option.isNone(yield* Webhooks.find(account_id, id))) return yield* new Webhook.WebhookNotFound()
+          const { secret, secretRef } = yield* newSecret(id)
+          return RequestCommit.onStream(
+            Webhook,
+            id,
+            (now) => Webhook.rotateSecret(now, secretRef),
+            (state) => ({ ...recordOf(state), secret }),
+          )
+        }),
+      ),
+    test: deliveries.test,
+    deliveries: deliveries.list,
+    delivery: deliveries.get,
+    replayDelivery: deliveries.replay,
+    replay: deliveries.replayRange,
+  }),
+)
+
+/** Checked before a secret is stored in vain; the commit checks again. */
+const checkLimit = Effect.fnUntraced(function* (call: Idempotent.Call, account_id: Id.AccountId) {
+  if (call.headers?.["idempotency-key"] !== undefined) return
+  if ((yield* AccountCounts.count(account_id, "webhook", yield* now)) >= Webhook.MAX_WEBHOOKS)
+    return yield* new Webhook.TooManyWebhooks()
+})
+
+/**
+ * Stores a new secret under a name of its own before the event refers to it, so that a name never stands for two
+ * secrets.
+ */
+const newSecret = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
+  const secrets = yield* Secrets
+  const { account_id } = yield* CurrentKey
+  const secret = SECRET_PREFIX + Buffer.from(SecureRandom.randomBytesUnsafe(SECRET_BYTES)).toString("base64")
+  const secretRef = `signing:${Buffer.from(SecureRandom.randomBytesUnsafe(NAME_BYTES)).toString("hex")}`
+  yield* secrets.seal({ account_id, id: webhook_id, purpose: secretRef }, Buffer.from(secret, "utf8"))
+  return { secret, secretRef }
+})
+
+const recordOf = (state: Webhook.State): WebhookRecord => {
+  if (state._tag !== "Webhook") throw new Error("decided about a webhook that does not exist")
+  const { created_at, description, disabled_reason, enabled, events, updated_at, url, webhook_id } = state
+  return {
+    object: "webhook",
+    id: webhook_id,
+    url,
+    events,
+    description,
+    enabled,
+    disabled_reason,
+    created_at,
+    updated_at,
+  }
+}

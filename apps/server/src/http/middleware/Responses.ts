@@ -1,0 +1,62 @@
+import * as ApiError from "@waybill/api/errors/ApiError"
+import { InternalError, InvalidRequest, NoSuchRoute } from "@waybill/api/errors/RequestRefusal"
+import * as RateLimit from "@waybill/domain/account/RateLimit"
+import * as Refusals from "@waybill/domain/values/Refusal"
+import { Cause, Clock, Effect } from "effect"
+import { HttpServerError, HttpServerResponse } from "effect/http"
+import { pathOf } from "./pathOf.ts"
+
+type Refusal = Refusals.Refusal
+
+/** Headers of every response: the request's id and the state of its rate window. */
+export const requestHeaders = (id: string, { limit, remaining, reset_s }: RateLimit.Standing) => ({
+  "x-request-id": id,
+  "x-ratelimit-limit": String(limit),
+  "x-ratelimit-remaining": String(remaining),
+  "x-ratelimit-reset": String(reset_s),
+})
+
+/** The same for a request that no window counts: the full window of an anonymous client. */
+export const uncountedHeaders = (id: string) =>
+  Effect.map(Clock.currentTimeMillis, (now_ms) =>
+    requestHeaders(id, RateLimit.standing(RateLimit.ANONYMOUS_PER_MINUTE, 0, now_ms)),
+  )
+
+export const refusalHeaders = ({ retry_after_s, status }: Refusal): Record<string, string> => {
+  if (retry_after_s !== undefined) return { "retry-after": String(retry_after_s) }
+  return status === 401 ? { "www-authenticate": "Bearer" } : {}
+}
+
+/** Returns the response of a refusal, in the one shape of errors (contract §2). */
+export const respond = (refusal: Refusal, id: string): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setHeaders(
+    HttpServerResponse.jsonUnsafe(ApiError.toBody(refusal, id), { status: refusal.status }),
+    refusalHeaders(refusal),
+  )
+
+/** Returns the response of a failed request, and logs an unexpected failure. A client that went away is not a failure. */
+export const fromCause = <E>(
+  cause: Cause.Cause<E>,
+  id: string,
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
+  const refusal = refusalOf(Cause.squash(cause))
+  if (refusal !== undefined) return Effect.succeed(respond(refusal, id))
+  const logged = Effect.annotateLogs(
+    Effect.logError("request failed unexpectedly; answered 500", cause),
+    "request_id",
+    id,
+  )
+  return Effect.as(logged, respond(new InternalError(), id))
+}
+
+/** Returns the refusal that an error means; `undefined` for an unexpected one. */
+const refusalOf = (error: unknown): Refusal | undefined => {
+  if (Refusals.isRefusal(error)) return error
+  if (!HttpServerError.isHttpServerError(error) || error._tag !== "HttpServerError") return undefined
+  const { reason } = error
+  if (reason._tag === "RouteNotFound")
+    return new NoSuchRoute({ method: reason.request.method, path: pathOf(reason.request.url) })
+  if (reason._tag !== "RequestParseError") return undefined
+  return new InvalidRequest({ reason: "malformed_request", details: [{ path: "", message: "could not be read" }] })
+}

@@ -1,0 +1,184 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as ApiError from "@waybill/api/errors/ApiError"
+import { NoSuchRoute, Unauthorized } from "@waybill/api/errors/RequestRefusal"
+import type { Refusal } from "@waybill/domain/values/Refusal"
+import type { Networks } from "@waybill/mail/dns/Network"
+import { Admission, type Verdict } from "@waybill/store/admission/Admission"
+import * as RateWindows from "@waybill/store/admission/RateWindows"
+import { Clock, Effect, Exit, Option } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { IncomingMessage } from "node:http"
+import * as TrackingHosts from "../../links/TrackingHosts.ts"
+import { Revocations } from "../../live/Revocations.ts"
+import * as Traces from "../../observability/Traces.ts"
+import { newId } from "../../operate/fresh.ts"
+import type { DocumentWindows } from "../pages/DocumentWindows.ts"
+import * as Position from "../Position.ts"
+import { Admitted, earlierVerdicts } from "./Admitted.ts"
+import * as Answers from "./Answers.ts"
+import { bearerHash } from "./bearerHash.ts"
+import * as Bodies from "./Bodies.ts"
+import { bucketOf } from "./Bucket.ts"
+import type { ByteBudget } from "./ByteBudget.ts"
+import * as ClientAddress from "./ClientAddress.ts"
+import { pathOf } from "./pathOf.ts"
+import * as Responses from "./Responses.ts"
+import * as Session from "./Session.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** Limits of the memory that all requests of a server hold together. */
+export interface Budgets {
+  readonly bodies: ByteBudget
+  readonly answers: ByteBudget
+}
+
+export interface Options {
+  readonly trustedProxies: Networks
+  /** Paths outside /v1 that everybody may request without a rate limit, such as health checks. */
+  readonly open: (path: string) => boolean
+  /** The open paths that customers' tracking domains serve too; those domains serve nothing else. */
+  readonly visit: (path: string) => boolean
+  /** Paths outside /v1 whose response is the same for everybody; limited per client address. */
+  readonly document: (path: string) => boolean
+  readonly windows: DocumentWindows
+  readonly budgets: Budgets
+}
+
+/** A request with its id and path. */
+interface Incoming {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly id: string
+  readonly path: string
+}
+
+/**
+ * Handles every request: gives it an id, counts it in its rate window, and turns failures into the one shape of errors
+ * (contract §1 and §2). 401 and 429 come before anything that the router answers.
+ */
+export const handleRequest = <E, R>(app: Effect.Effect<Response, E, R>, options: Options) =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const id = yield* newId("RequestId")
+    const incoming = { request, id, path: pathOf(request.url) }
+    return yield* Traces.ofRequest(responseTo(app, options, incoming), id, request.method, request.headers)
+  })
+
+const responseTo = <E, R>(app: Effect.Effect<Response, E, R>, options: Options, incoming: Incoming) =>
+  Effect.gen(function* () {
+    const { id, path, request } = incoming
+    if (!options.visit(path) && TrackingHosts.isCustomerHost(yield* TrackingHosts.TrackingHosts, request.headers)) {
+      const refusal = new NoSuchRoute({ method: request.method, path })
+      // Not cached, because the client may have claimed the host name itself.
+      return HttpServerResponse.setHeaders(Responses.respond(refusal, id), {
+        ...(yield* Responses.uncountedHeaders(id)),
+        "cache-control": "no-store",
+      })
+    }
+    const handle = <E, R>(effect: Effect.Effect<Response, E, R>) =>
+      effect.pipe(
+        Effect.catchCause((cause) => Responses.fromCause(cause, id)),
+        Effect.provideService(ApiError.RequestId, id),
+        Effect.annotateLogs("request_id", id),
+      )
+    if (options.open(path))
+      return HttpServerResponse.setHeaders(yield* handle(app), yield* Responses.uncountedHeaders(id))
+    const address = ClientAddress.of(
+      Option.getOrUndefined(request.remoteAddress),
+      request.headers["x-forwarded-for"],
+      options.trustedProxies,
+    )
+    return yield* options.document(path)
+      ? documentResponse(handle(app), options, incoming, address)
+      : admittedResponse(handle, app, options, incoming, address)
+  })
+
+/** Responds with a public document, within the window of the client's address. */
+const documentResponse = Effect.fnUntraced(function* <R>(
+  app: Effect.Effect<Response, never, R>,
+  { windows }: Options,
+  { id, request }: Incoming,
+  address: string,
+) {
+  const now_ms = yield* Clock.currentTimeMillis
+  const { refusal, standing } = windows.count(address, now_ms)
+  const response = refusal === undefined ? yield* app : Responses.respond(refusal, id)
+  const bytes = request.method === "HEAD" ? 0 : lengthOf(response)
+  const byteRefusal = bytes === 0 ? undefined : windows.charge(address, now_ms, bytes)
+  return HttpServerResponse.setHeaders(
+    byteRefusal === undefined ? response : Responses.respond(byteRefusal, id),
+    Responses.requestHeaders(id, standing),
+  )
+})
+
+/** Length of a response that counts as a document; a 304 or an error does not. */
+const lengthOf = ({ body, status }: Response): number =>
+  status === 200 && body._tag === "Uint8Array" ? body.contentLength : 0
+
+/** Admits the request by its key or session, and runs the application on its behalf. */
+const admittedResponse = Effect.fnUntraced(function* <E, R, R2>(
+  handle: (app: Effect.Effect<Response, E, R>) => Effect.Effect<Response, never, R2>,
+  app: Effect.Effect<Response, E, R>,
+  { budgets }: Options,
+  { id, path, request }: Incoming,
+  address: string,
+) {
+  const { authorization } = request.headers
+  const admission = yield* Admission
+  const query = { tokenHash: bearerHash(authorization), bucket: bucketOf(request.method, path), address }
+  const earlier = earlierVerdicts.get(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
+  const admitting =
+    earlier === undefined
+      ? yield* Effect.exit(Session.admitOr(request, query, admission.admit(query)))
+      : Exit.succeed(earlier)
+  if (admitting._tag === "Failure")
+    return HttpServerResponse.setHeaders(
+      yield* Responses.fromCause(admitting.cause, id),
+      yield* Responses.uncountedHeaders(id),
+    )
+  const verdict = admitting.value
+  const headers = Responses.requestHeaders(id, verdict.standing)
+  const refusal = refusalOf(verdict, path, authorization)
+  if (refusal !== undefined) return HttpServerResponse.setHeaders(Responses.respond(refusal, id), headers)
+  const admitted = admittedBy(verdict, address)
+  const account_id = accountOf(verdict)
+  const holder = account_id ?? RateWindows.clientAddress(address).bucket
+  const { check } = yield* Revocations
+  const intake: Bodies.Intake = {
+    budget: budgets.bodies,
+    holder,
+    readmit: (scope) => (admitted === undefined ? Effect.void : check({ admitted, scope })),
+  }
+  const provided = app.pipe(Effect.provideService(Admitted, admitted), Effect.provideService(Bodies.Intake, intake))
+  const response = yield* handle(provided as Effect.Effect<Response, E, R>)
+  const overload = Answers.keep(budgets.answers, holder, request, response)
+  const position = request.method === "GET" ? {} : yield* Position.headers(account_id, request)
+  return HttpServerResponse.setHeaders(overload === undefined ? response : Responses.respond(overload, id), {
+    ...headers,
+    ...position,
+  })
+})
+
+const accountOf = (verdict: Verdict | Session.UserAdmitted): string | undefined => {
+  if (verdict._tag === "UserAdmitted") return verdict.user.account_id
+  return verdict._tag === "Admitted" ? verdict.key.account_id : undefined
+}
+
+const admittedBy = (verdict: Verdict | Session.UserAdmitted, address: string): Admitted | undefined => {
+  if (verdict._tag === "UserAdmitted") return { user: verdict.user, session_id: verdict.session_id, address }
+  return verdict._tag === "Admitted" ? { key: verdict.key, address } : undefined
+}
+
+/** Paths outside the API may be requested without a key, within the rate limit. */
+const refusalOf = (
+  verdict: Verdict | Session.UserAdmitted,
+  path: string,
+  authorization: string | undefined,
+): Refusal | undefined => {
+  if (verdict._tag === "RateLimited") return verdict.refusal
+  if (verdict._tag !== "Unauthorized" || !isApi(path)) return undefined
+  const isMalformed = verdict.reason === "missing" && authorization !== undefined
+  return new Unauthorized({ why: isMalformed ? "malformed" : verdict.reason })
+}
+
+const isApi = (path: string): boolean => path === "/v1" || path.startsWith("/v1/")

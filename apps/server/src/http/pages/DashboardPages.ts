@@ -1,0 +1,159 @@
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { readdirSync, readFileSync } from "node:fs"
+import { extname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { SignIn } from "../../signIn/SignIn.ts"
+import { VERSION } from "../../boot/Version.ts"
+import * as HomePage from "./HomePage.ts"
+import { Instance } from "../Instance.ts"
+import * as SharedDocument from "./SharedDocument.ts"
+
+/** Folder of the built dashboard. */
+export const DIST = fileURLToPath(new URL("../../../../dashboard/dist/", import.meta.url))
+
+/** First segments of the dashboard's paths; other paths are a 404. */
+export const SECTIONS: ReadonlySet<string> = new Set([
+  "sign-in",
+  "welcome",
+  "overview",
+  "emails",
+  "inbox",
+  "compose",
+  "domains",
+  "webhooks",
+  "suppressions",
+  "settings",
+  "operate",
+])
+
+/** Paths served without sign-in: the dashboard's files contain no data, which comes from the API only. */
+export const isOpen = (path: string): boolean => {
+  const [first = ""] = path.slice(1).split("/", 1)
+  return path === "/" || first === "assets" || SECTIONS.has(first)
+}
+
+/** Allows the dashboard's own files only, and no inline script or style. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "frame-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ")
+
+const SECURITY_HEADERS = {
+  "content-security-policy": POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+
+const TYPES: Record<string, string> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".woff2": "font/woff2",
+}
+
+/** File names contain a hash of the content, so a file never changes. */
+const IMMUTABLE = "public, max-age=31536000, immutable"
+/** Compressed variants that the build writes beside each file. */
+const ENDINGS = [
+  ["br", ".br"],
+  ["gzip", ".gz"],
+] as const
+
+interface Asset {
+  readonly type: string
+  readonly forms: SharedDocument.Forms
+}
+
+/** Reads all files into memory; together they are smaller than one mail with a picture. */
+const readAssets = (folder: string): ReadonlyMap<string, Asset> => {
+  const names = new Set(readdirSync(folder))
+  return new Map(
+    [...names]
+      .filter((name) => extname(name) in TYPES)
+      .map((name) => {
+        const forms = new Map([["", readFileSync(join(folder, name))]])
+        for (const [encoding, ending] of ENDINGS)
+          if (names.has(name + ending)) forms.set(encoding, readFileSync(join(folder, name + ending)))
+        return [name, { type: TYPES[extname(name)] ?? "", forms }] as const
+      }),
+  )
+}
+
+const asset = (assets: ReadonlyMap<string, Asset>) =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const file = assets.get(request.url.split(/[/?]/u)[2] ?? "")
+    if (file === undefined)
+      return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
+    const { bytes, headers } = SharedDocument.formFor(request, file.forms)
+    return HttpServerResponse.uint8Array(bytes, {
+      contentType: file.type,
+      headers: { ...headers, "cache-control": IMMUTABLE, "x-content-type-options": "nosniff" },
+    })
+  })
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
+
+/** Data that the page needs before sign-in. */
+const bootData = Effect.gen(function* () {
+  const { oidc, place } = yield* SignIn
+  const { trackingHost, transport } = yield* Instance
+  return JSON.stringify({
+    version: VERSION,
+    url: place.url,
+    transport,
+    oidc,
+    passkeyDomain: place.passkeyDomain,
+    trackingDomains: trackingHost !== null,
+  })
+})
+
+const page = (html: string) => {
+  const etag = SharedDocument.etagOf(html)
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { warm } = yield* SignIn
+    yield* warm
+    const headers = { ...SECURITY_HEADERS, etag, "cache-control": "no-cache" }
+    return request.headers["if-none-match"] === etag
+      ? HttpServerResponse.empty({ status: 304, headers })
+      : HttpServerResponse.html(html).pipe(HttpServerResponse.setHeaders(headers))
+  })
+}
+
+/** The built dashboard, or a plain page with links if it was not built. */
+export const layer = (dist: string = DIST) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const built = yield* Effect.option(
+        Effect.try(() => ({
+          index: readFileSync(join(dist, "index.html"), "utf8"),
+          assets: readAssets(join(dist, "assets")),
+        })),
+      )
+      if (built._tag === "None") return HomePage.layer
+      const { assets, index } = built.value
+      const indexPage = page(index.replace('content="{}"', `content="${escaped(yield* bootData)}"`))
+      return HttpRouter.use((router) =>
+        Effect.gen(function* () {
+          yield* router.add("GET", "/assets/:name", asset(assets))
+          yield* router.add("GET", "/", indexPage)
+          // The route matches the section itself too.
+          for (const section of SECTIONS) yield* router.add("GET", `/${section}/*`, indexPage)
+        }),
+      )
+    }),
+  )

@@ -1,0 +1,183 @@
+import { NoSuchRoute, Overloaded } from "@waybill/api/errors/RequestRefusal"
+import * as Email from "@waybill/domain/email/Email"
+import { EmailNotFound } from "@waybill/domain/email/EmailRefusal"
+import * as Id from "@waybill/domain/values/Id"
+import * as Scope from "@waybill/domain/account/Scope"
+import * as Team from "@waybill/domain/account/Team"
+import * as Content from "@waybill/store/content/Content"
+import * as Domains from "@waybill/store/readmodels/Domains"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Effect, Option, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as ApiError from "@waybill/api/errors/ApiError"
+import { composed, type Sender } from "../../worker/delivery/outgoing.ts"
+import { StoppedLinks } from "../../links/StoppedLinks.ts"
+import { trackingKeys, trackingOf, type LinkSettings } from "../../links/tracking.ts"
+import { unsubscribeKeys, unsubscribeUrl } from "../../links/unsubscribe.ts"
+import { Admitted } from "../middleware/Admitted.ts"
+import { respond } from "../middleware/Responses.ts"
+
+/** References in the HTML that may be replaced by an inline picture; later ones show none. */
+export const MAX_PICTURES = 2_000
+/** Total bytes of inline pictures embedded in a preview. */
+export const MAX_INLINE_BYTES = 8 * 1024 * 1024
+
+/**
+ * Policy for untrusted HTML in a frame: no scripts, forms, frames or origin. Remote images only on request, because
+ * loading them tells the sender that the mail was opened.
+ */
+const policy = (images: boolean): string =>
+  [
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    `img-src data:${images ? " https: http:" : ""}`,
+    "font-src data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'self'",
+    "sandbox allow-popups allow-popups-to-escape-sandbox",
+  ].join("; ")
+
+/** Account of the signed-in user, if their role may read logs. API keys read mail through the API. */
+const readerAccount = Effect.gen(function* () {
+  const admitted = yield* Admitted
+  const user = admitted !== undefined && "user" in admitted ? admitted.user : undefined
+  if (user === undefined || !Scope.permits(Team.SCOPES[user.role], "email:logs:read"))
+    return yield* new NoSuchRoute({ method: "GET", path: "/preview" })
+  return user.account_id
+})
+
+const isEmailId = Schema.is(Id.EmailId)
+
+const requestedEmail = Effect.gen(function* () {
+  const account_id = yield* readerAccount
+  const { id = "" } = yield* HttpRouter.params
+  if (!isEmailId(id)) return yield* new EmailNotFound()
+  const store = yield* EventStore
+  const state = yield* store.state(Email, { account_id, stream_id: id })
+  return state._tag === "Unborn" ? yield* new EmailNotFound() : { account_id, message: state }
+})
+
+const content = Effect.gen(function* () {
+  const { account_id, message } = yield* requestedEmail
+  const whole = yield* Content.whole(account_id, message.accepted.content)
+  return Option.isNone(whole) ? yield* new EmailNotFound() : whole.value
+})
+
+const html = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const body = withPictures(yield* content)
+  const images = new URL(request.url, "http://x").searchParams.get("images") === "1"
+  return HttpServerResponse.html(`<!doctype html><base target="_blank">${body}`).pipe(
+    HttpServerResponse.setHeaders({
+      "content-security-policy": policy(images),
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "cache-control": "private, no-store",
+    }),
+  )
+})
+
+/** Replaces references to attached pictures in one pass, with one index lookup each. */
+const withPictures = ({ attachments, html }: Content.Whole): string => {
+  const pictures = picturesIn(attachments)
+  if (html === null || pictures.size === 0) return html ?? ""
+  let left = MAX_INLINE_BYTES
+  let references = 0
+  let end = 0
+  const parts: Array<string> = []
+  for (const { 0: match, 1: cid = "", index } of html.matchAll(CID)) {
+    if (++references > MAX_PICTURES) break
+    const picture = pictures.get(cid) ?? pictures.get(decodeURIComponentOr(cid))
+    if (picture === undefined || !picture.content_type.startsWith("image/") || picture.bytes.length > left) continue
+    left -= picture.bytes.length
+    const content = Buffer.from(picture.bytes).toString("base64")
+    parts.push(html.slice(end, index), `data:${picture.content_type.split(";")[0]};base64,${content}`)
+    end = index + match.length
+  }
+  parts.push(html.slice(end))
+  return parts.join("")
+}
+
+const CID = /\bcid:([^"'\s)>]{1,1000})/giu
+
+/** The first attachment of each content id, as mail clients resolve it. */
+const picturesIn = (attachments: Content.Whole["attachments"]) => {
+  const byId = new Map<string, Picture>()
+  for (const { bytes, content_id, content_type } of attachments)
+    if (content_id !== null && !byId.has(content_id)) byId.set(content_id, { bytes, content_type })
+  return byId
+}
+
+interface Picture {
+  readonly bytes: Uint8Array
+  readonly content_type: string
+}
+
+const decodeURIComponentOr = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Served as a download whatever its type, so that the browser never renders it. */
+const attachment = Effect.gen(function* () {
+  const { attachments } = yield* content
+  const { nth = "" } = yield* HttpRouter.params
+  const file = attachments[Number(nth)]
+  if (file === undefined) return yield* new EmailNotFound()
+  return HttpServerResponse.uint8Array(file.bytes, {
+    contentType: "application/octet-stream",
+    headers: {
+      "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(file.filename)}`,
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+      "cache-control": "private, no-store",
+    },
+  })
+})
+
+/** The message as sent, except for the DKIM signature: reading a mail should not load a private key. */
+const raw = (sender: Pick<Sender, "track" | "unsubscribeUrl">) =>
+  Effect.gen(function* () {
+    const { account_id, message } = yield* requestedEmail
+    const domain = yield* Domains.find(account_id, message.accepted.domain_id)
+    const { bytes } = yield* composed(
+      account_id,
+      { message, content: undefined, domain: Option.getOrNull(domain) },
+      sender,
+    ).pipe(
+      Effect.mapError((error) => (error._tag === "Busy" ? new Overloaded({ budget: "parsing" }) : new EmailNotFound())),
+    )
+    return HttpServerResponse.uint8Array(bytes, {
+      contentType: "text/plain; charset=utf-8",
+      headers: {
+        "content-security-policy": "sandbox; default-src 'none'",
+        "x-content-type-options": "nosniff",
+        "cache-control": "private, no-store",
+      },
+    })
+  })
+
+type Refused = EmailNotFound | NoSuchRoute | Overloaded
+
+/** Message bodies for the dashboard's frames. `base` and `settings` are the addresses that links in messages use. */
+export const layer = (base: string, settings: Pick<LinkSettings, "base" | "customers">) =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const [key = new Uint8Array()] = yield* unsubscribeKeys
+      const [secretKey = new Uint8Array()] = yield* trackingKeys
+      const links = {
+        unsubscribeUrl: unsubscribeUrl(base, key),
+        track: trackingOf({ ...settings, secretKey, stopped: yield* StoppedLinks }),
+      }
+      const respondRefusal = (refusal: Refused) => Effect.map(ApiError.RequestId, (id) => respond(refusal, id))
+      const withRefusals = <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refused, R>) =>
+        Effect.catch(handler, respondRefusal)
+      yield* router.add("GET", "/preview/emails/:id", withRefusals(html))
+      yield* router.add("GET", "/preview/emails/:id/raw", withRefusals(raw(links)))
+      yield* router.add("GET", "/preview/emails/:id/attachments/:nth", withRefusals(attachment))
+    }),
+  )

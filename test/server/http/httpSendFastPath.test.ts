@@ -1,0 +1,212 @@
+import { assert, layer } from "@effect/vitest"
+import { MAX_KEY_CHARS } from "@waybill/api/schemas/Idempotency"
+import { Effect } from "effect"
+import { MAX_FAST_BYTES } from "../../../apps/server/src/http/sendFastPath.ts"
+import { type Answer, type Ask, Lab } from "./httpLab.ts"
+
+/** A query that nobody reads is enough to leave the short way. */
+const SHORT = "/v1/email/send"
+const LONG = "/v1/email/send?"
+
+const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
+const without = (field: string) => ({ ...MESSAGE, [field]: undefined })
+const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
+
+interface Keys {
+  readonly good: string
+  readonly unscoped: string
+  readonly elsewhere: string
+  readonly revoked: string
+  readonly foreign: string
+}
+
+type Request = readonly [what: string, status: number, ask: (keys: Keys) => Ask]
+
+const REQUESTS: ReadonlyArray<Request> = [
+  ["a message", 200, ({ good: key }) => ({ key, body: MESSAGE })],
+  [
+    "a message with all there is",
+    200,
+    ({ good: key }) => ({
+      key,
+      body: {
+        ...MESSAGE,
+        html: "<p>Grüße</p>",
+        cc: ["Bo <bo@example.org>"],
+        bcc: "cy@example.org",
+        reply_to: ["help@acme.test"],
+        headers: { "X-Order": "1" },
+        tags: ["a", "b", "a"],
+        scheduled_at: new Date(Date.now() + 60_000).toISOString(),
+        attachments: [{ filename: "a.txt", content: "aGk=" }],
+        list_unsubscribe: true,
+        tracking: { opens: false },
+      },
+    }),
+  ],
+  [
+    "a body too large for the short way",
+    200,
+    ({ good: key }) => ({ key, body: { ...MESSAGE, text: "x".repeat(MAX_FAST_BYTES) } }),
+  ],
+  [
+    "a body with another media type's parameter",
+    200,
+    ({ good: key }) => ({ key, body: MESSAGE, headers: { "content-type": "application/json; charset=utf-8" } }),
+  ],
+  ["a body behind a byte order mark", 200, ({ good: key }) => ({ key, raw: `\ufeff${JSON.stringify(MESSAGE)}` })],
+  ["a body behind two", 400, ({ good: key }) => ({ key, raw: `\ufeff\ufeff${JSON.stringify(MESSAGE)}` })],
+  ["one violation", 400, ({ good: key }) => ({ key, body: without("from") })],
+  [
+    "many violations",
+    400,
+    ({ good: key }) => ({ key, body: { to: [1, "no address"], subject: 7, tags: ["", 1], headers: { Bcc: "x" } } }),
+  ],
+  ["no object", 400, ({ good: key }) => ({ key, raw: "[]" })],
+  ["null", 400, ({ good: key }) => ({ key, raw: "null" })],
+  ["nothing", 400, ({ good: key }) => ({ key, raw: "" })],
+  ["half an object", 400, ({ good: key }) => ({ key, raw: '{"from":' })],
+  ["a body that is not UTF-8", 400, ({ good: key }) => ({ key, raw: new Uint8Array([0x7b, 0xff, 0x7d]) })],
+  ["a body nested too deep", 400, ({ good: key }) => ({ key, raw: deep(40) })],
+  [
+    "another media type",
+    400,
+    ({ good: key }) => ({ key, raw: "from=x", headers: { "content-type": "application/x-www-form-urlencoded" } }),
+  ],
+  ...["k".repeat(MAX_KEY_CHARS + 1), "", "clé", "a\tb"].map((wrong): Request => [
+    `the idempotency key "${wrong}"`,
+    400,
+    ({ good: key }) => ({ key, body: MESSAGE, headers: { "idempotency-key": wrong } }),
+  ]),
+  [
+    "an idempotency key and a body that are both wrong",
+    400,
+    ({ good: key }) => ({ key, body: { to: [1], subject: 7 }, headers: { "idempotency-key": "" } }),
+  ],
+  [
+    "an idempotency key and a text that are both wrong",
+    400,
+    ({ good: key }) => ({ key, raw: '{"from":', headers: { "idempotency-key": "" } }),
+  ],
+  ["no key", 401, () => ({ body: MESSAGE })],
+  ["what is no key", 401, () => ({ key: "abc", body: MESSAGE })],
+  ["a revoked key", 401, ({ revoked: key }) => ({ key, body: MESSAGE })],
+  ["a key that is not allowed from here", 401, ({ foreign: key }) => ({ key, body: MESSAGE })],
+  ["a key without the scope, and a bad body", 403, ({ unscoped: key }) => ({ key, raw: "{" })],
+  ["a key for another domain", 403, ({ elsewhere: key }) => ({ key, body: MESSAGE })],
+  ["an unknown domain", 422, ({ good: key }) => ({ key, body: { ...MESSAGE, from: "hi@other.example" } })],
+  [
+    "a message that is to be tracked",
+    422,
+    ({ good: key }) => ({ key, body: { ...MESSAGE, tracking: { opens: true } } }),
+  ],
+  ["a tracking that is none", 400, ({ good: key }) => ({ key, body: { ...MESSAGE, tracking: { opens: "yes" } } })],
+  [
+    "a time too far ahead",
+    422,
+    ({ good: key }) => ({ key, body: { ...MESSAGE, scheduled_at: "2099-01-01T00:00:00Z" } }),
+  ],
+]
+
+/** What differs between two requests that are alike. */
+const OWN = /"(id|request_id|created_at)":"[^"]*"|\b20\d\d-[\d-]+T[\d:.]+Z/gu
+const PASSING = ["x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after", "date", "content-length"]
+
+const essence = ({ headers, status, text }: Answer) => ({
+  status,
+  text: text.replace(OWN, "…"),
+  headers: Object.fromEntries([...headers].map(([name, value]) => [name, PASSING.includes(name) ? "…" : value])),
+})
+
+const LAYER = { excludeTestServices: true, timeout: "90 seconds" } as const
+
+const setUp = Effect.gen(function* () {
+  const lab = yield* Lab
+  const account = yield* lab.account()
+  const secretOf = (options: Parameters<typeof lab.key>[1]) =>
+    Effect.map(lab.key(account, options), ({ secret }) => secret)
+  const revoked = yield* lab.key(account)
+  const keys: Keys = {
+    good: yield* secretOf({}),
+    unscoped: yield* secretOf({ scopes: ["domains:read"] }),
+    elsewhere: yield* secretOf({ domain: "other.test" }),
+    revoked: revoked.secret,
+    foreign: yield* secretOf({ allowed_ips: ["203.0.113.0/24"] }),
+  }
+  yield* lab.ask("DELETE", `/v1/api-keys/${revoked.id}`, { key: keys.good })
+  yield* lab.ask("POST", "/v1/domains", { key: keys.good, body: { name: "acme.test" } })
+  return { lab, keys }
+})
+
+layer(Lab.layer({ minuteStands: true }), LAYER)("both ways of a send", (it) => {
+  it.effect("answer alike, whatever is asked", () =>
+    Effect.gen(function* () {
+      const { keys, lab } = yield* setUp
+      for (const [what, status, ask] of REQUESTS) {
+        const short = yield* lab.ask("POST", SHORT, ask(keys))
+        const long = yield* lab.ask("POST", LONG, ask(keys))
+        assert.deepStrictEqual(essence(short), essence(long), what)
+        assert.strictEqual(short.status, status, `${what}: ${short.text}`)
+        assert.match(short.headers.get("x-request-id") ?? "", /^req_/u)
+      }
+    }),
+  )
+
+  it.effect("share an idempotency key and a window", () =>
+    Effect.gen(function* () {
+      const { keys, lab } = yield* setUp
+      const ask: Ask = { key: keys.good, body: MESSAGE, headers: { "idempotency-key": "twins" } }
+      const first = yield* lab.ask("POST", SHORT, ask)
+      const twin = yield* lab.ask("POST", LONG, ask)
+      const third = yield* lab.ask("POST", SHORT, ask)
+      assert.deepStrictEqual([twin.json, third.json], [first.json, first.json])
+      const replayed = [first, twin, third].map(({ headers }) => headers.get("idempotent-replayed"))
+      assert.deepStrictEqual(replayed, [null, "true", "true"])
+      const other = { ...ask, body: { ...MESSAGE, subject: "Another" } }
+      for (const path of [SHORT, LONG]) assert.strictEqual((yield* lab.ask("POST", path, other)).status, 422)
+      const left = Number(third.headers.get("x-ratelimit-remaining"))
+      const after = yield* lab.ask("POST", LONG, ask)
+      assert.strictEqual(Number(after.headers.get("x-ratelimit-remaining")), left - 3)
+    }),
+  )
+
+  it.effect("log the same record", () =>
+    Effect.gen(function* () {
+      const { keys, lab } = yield* setUp
+      const records = []
+      for (const path of [SHORT, LONG]) {
+        const { json } = yield* lab.ask("POST", path, { key: keys.good, body: MESSAGE })
+        const record = yield* lab.ask("GET", `/v1/email/logs/${json.id}`, { key: keys.good })
+        records.push(
+          record.text
+            .replaceAll(json.id, "…")
+            .replaceAll(/ev_\w+|req_\w+/gu, "…")
+            .replace(OWN, "…"),
+        )
+      }
+      assert.strictEqual(records[0]?.replaceAll(/20\d\d-[^"]*/gu, "…"), records[1]?.replaceAll(/20\d\d-[^"]*/gu, "…"))
+    }),
+  )
+})
+
+layer(Lab.layer({ tracks: true }), LAYER)("both ways of a send", (it) => {
+  it.effect("track what the message or its domain says", () =>
+    Effect.gen(function* () {
+      const { keys, lab } = yield* setUp
+      const trackingOf = (path: string, tracking?: unknown) =>
+        Effect.gen(function* () {
+          const { json } = yield* lab.ask("POST", path, { key: keys.good, body: { ...MESSAGE, tracking } })
+          const events = yield* lab.ask("GET", `/v1/email/logs/${json.id}/events`, { key: keys.good })
+          return events.json.data[0].data.tracking
+        })
+      for (const path of [SHORT, LONG]) assert.isUndefined(yield* trackingOf(path))
+      for (const path of [SHORT, LONG])
+        assert.deepStrictEqual(yield* trackingOf(path, { clicks: true }), { opens: false, clicks: true })
+      yield* lab.ask("PATCH", "/v1/domains/acme.test", { key: keys.good, body: { open_tracking: true } })
+      for (const path of [SHORT, LONG]) {
+        assert.deepStrictEqual(yield* trackingOf(path), { opens: true, clicks: false })
+        assert.isUndefined(yield* trackingOf(path, { opens: false }))
+      }
+    }),
+  )
+})
