@@ -22,7 +22,7 @@ const instance = Layer.unwrap(
 )
 
 layer(instance, { excludeTestServices: true, timeout: "90 seconds" })("an installation", (it) => {
-  it.effect("goes on where a start broke off before its commit, and is done once", () =>
+  it.effect("continues after an interrupted start, and happens once", () =>
     Effect.gen(function* () {
       const id = yield* newId("UserId")
       const left = { id, email: "owner@acme.test", name: "Owner", operator: true, created_at: yield* now }

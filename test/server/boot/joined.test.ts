@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { joined } from "../../../apps/server/src/operate/joined.ts"
 
-it.effect("an effect that callers join runs once at a time, and outlives the caller that began it", () =>
+it.effect("a joined effect runs once at a time, and survives its first caller", () =>
   Effect.gen(function* () {
     let begun = 0
     const gate = yield* Deferred.make<void>()

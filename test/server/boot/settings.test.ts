@@ -14,8 +14,8 @@ const problems = (env: Record<string, string>) =>
     given(env),
   )
 
-describe("the settings", () => {
-  it.effect("have a default each", () =>
+describe("settings", () => {
+  it.effect("have defaults", () =>
     Effect.gen(function* () {
       const { data, host, port, smtpPort, transport } = yield* Settings.load
       assert.deepStrictEqual([port, host, smtpPort, transport], [3025, "127.0.0.1", 2525, "capture"])
@@ -23,7 +23,7 @@ describe("the settings", () => {
     }).pipe(given({})),
   )
 
-  it.effect("are all complained about at once, each by its name", () =>
+  it.effect("report all invalid values at once, each by name", () =>
     Effect.gen(function* () {
       const found = yield* problems({
         PORT: "0x",
@@ -56,7 +56,7 @@ describe("the settings", () => {
     }),
   )
 
-  it.effect("make an address of HOST and PORT that can be called, of IPv6 too", () =>
+  it.effect("build a callable URL from HOST and PORT, also for IPv6", () =>
     Effect.gen(function* () {
       for (const [HOST, expected] of [
         ["127.0.0.1", "http://127.0.0.1:3025"],
@@ -73,7 +73,7 @@ describe("the settings", () => {
     }),
   )
 
-  it.effect("name another place for each listener that finds its own taken", () =>
+  it.effect("name the setting to change for each listener that cannot start", () =>
     Effect.gen(function* () {
       const settings = yield* Settings.load.pipe(given({ REPORTS_PORT: "25", METRICS_PORT: "9464" }))
       const said = (code: string, port?: number) => {
@@ -88,7 +88,7 @@ describe("the settings", () => {
     }),
   )
 
-  it.effect("let bodies grow to forty megabytes, and not a byte further", () =>
+  it.effect("allow bodies up to forty megabytes", () =>
     Effect.gen(function* () {
       const largest = 40 * 1024 * 1024
       const bytes = (env: Record<string, string>) =>
@@ -106,7 +106,7 @@ describe("the settings", () => {
     }),
   )
 
-  it.effect("give a process all roles, or those it is told", () =>
+  it.effect("give a process all roles or the listed ones", () =>
     Effect.gen(function* () {
       const rolesOf = (env: Record<string, string>) =>
         Settings.load.pipe(
@@ -120,7 +120,7 @@ describe("the settings", () => {
     }),
   )
 
-  it.effect("tell nobody from not decided in who may read the numbers", () =>
+  it.effect("distinguish nobody from unset readers of metrics", () =>
     Effect.gen(function* () {
       const readers = (env: Record<string, string>) =>
         Settings.load.pipe(
@@ -141,7 +141,7 @@ describe("the settings", () => {
     }).pipe(given({ DATABASE_URL: "postgres://me:hunter2@127.0.0.1/db", SMTP_URL: "smtp://me:hunter2@127.0.0.1" })),
   )
 
-  it.effect("take an address of their own behind a proxy", () =>
+  it.effect("use BASE_URL behind a proxy", () =>
     Effect.gen(function* () {
       const settings = yield* Settings.load
       assert.strictEqual(Settings.urlOf(settings), "https://mail.acme.test")
@@ -152,7 +152,7 @@ describe("the settings", () => {
     }).pipe(given({ BASE_URL: "https://mail.acme.test" })),
   )
 
-  it.effect("say where tracked links lead, and never that it is this machine unless somebody says just that", () =>
+  it.effect("derive the address of tracked links, and never the loopback interface unless set so", () =>
     Effect.gen(function* () {
       const own = "http://127.0.0.1:3025"
       const cases: ReadonlyArray<readonly [Record<string, string>, string | undefined]> = [
@@ -169,7 +169,7 @@ describe("the settings", () => {
     }),
   )
 
-  it.effect("say where names of customers lead, once somebody has said that the proxy serves them", () =>
+  it.effect("derive the target of tracking domains only when they are enabled", () =>
     Effect.gen(function* () {
       const on = { TRACKING_DOMAINS: "on" }
       const cases: ReadonlyArray<readonly [Record<string, string>, string | null]> = [
@@ -189,7 +189,7 @@ describe("the settings", () => {
     }),
   )
 
-  it("stand in the docs as they are", async () => {
+  it("are documented as they are", async () => {
     assert.strictEqual(await readFile(FILE, "utf8"), render())
   })
 })

@@ -20,7 +20,7 @@ const stopping = Effect.gen(function* () {
   return { stop, ends }
 })
 
-/** A part of the service that never ends by itself, and its end. */
+/** A part of the service that runs until it is stopped, and records its end. */
 const part = <A, E, R>(build: Effect.Effect<A, E, R | Scope.Scope>, stop: Context.Service.Shape<typeof Stop.Stop>) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
@@ -32,7 +32,7 @@ const seconds = (...all: ReadonlyArray<Duration.Input>) =>
   all.map((each) => Duration.toSeconds(each)).reduce((sum, each) => sum + each)
 
 describe("a stop", () => {
-  it("has time for all of it before anybody is impatient", () => {
+  it("finishes within the process manager's timeout", () => {
     const { GIVE_BACK_WITHIN, LAST_WORDS_WITHIN, STOP_WITHIN } = Pipeline
     const latest = seconds(Stop.LATEST_STOP)
     assert.isBelow(seconds(STOP_WITHIN, LAST_WORDS_WITHIN, GIVE_BACK_WITHIN), latest)
@@ -41,7 +41,7 @@ describe("a stop", () => {
     assert.isBelow(latest, seconds(Stop.STOP_TIMEOUT))
   })
 
-  it.effect("is broken off when it takes too long, and once", () =>
+  it.effect("is aborted once when it takes too long", () =>
     Effect.gen(function* () {
       const { ends, stop } = yield* stopping
       yield* stop.begin
@@ -54,7 +54,7 @@ describe("a stop", () => {
     }),
   )
 
-  it.effect("gives what has been seen the time that the requests have left, and no more", () =>
+  it.effect("gives queued visits the time that requests left over", () =>
     Effect.gen(function* () {
       const { stop } = yield* stopping
       const hangs = Layer.mock(EventStore)({ commit: (() => Effect.never) as never })
@@ -78,7 +78,7 @@ describe("a stop", () => {
 })
 
 layer(Database.layerFresh)("a stop", (it) => {
-  it.effect("gives deliveries what is left when something else has taken time before", () =>
+  it.effect("gives deliveries the time that other parts left over", () =>
     Effect.gen(function* () {
       const { stop } = yield* stopping
       const sql = yield* PgClient.PgClient

@@ -3,7 +3,7 @@ import { Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { REPORT_EVERY, waitingFor } from "../../../apps/server/src/boot/waitingFor.ts"
 
-it.effect("who waits says for what, and as often as it takes", () =>
+it.effect("a long wait logs what it waits for, repeatedly", () =>
   Effect.gen(function* () {
     const said: Array<string> = []
     const logger = Logger.make(({ message }) => void said.push(String(message)))

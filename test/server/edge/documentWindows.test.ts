@@ -4,8 +4,8 @@ import * as DocumentWindows from "../../../apps/server/src/http/pages/DocumentWi
 const LIMITS = { requests: 3, bytes: 100, allBytes: 400, firstBytes: 30 }
 const MINUTE_MS = 60_000
 
-describe("the windows of documents", () => {
-  it("count requests by address, a /64 of IPv6 being one, and begin anew each minute", () => {
+describe("rate windows of documents", () => {
+  it("count requests per address (IPv6: per /64) and restart each minute", () => {
     const { count } = DocumentWindows.make(LIMITS)
     const refused = (address: string, now_ms: number) => count(address, now_ms).refusal !== undefined
     const same = ["2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8::4"]
@@ -19,7 +19,7 @@ describe("the windows of documents", () => {
     assert.isFalse(refused("2001:db8::1", MINUTE_MS))
   })
 
-  it("count the bytes that an address is sent, and those of all together, which the kernel may have to keep", () => {
+  it("count bytes per address and in total", () => {
     const { charge } = DocumentWindows.make(LIMITS)
     const refused = (address: string, bytes: number, now_ms = 0) => charge(address, now_ms, bytes) !== undefined
     assert.deepStrictEqual(
@@ -31,7 +31,7 @@ describe("the windows of documents", () => {
     assert.isFalse(refused("1.1.1.1", 60, MINUTE_MS))
   })
 
-  it("leave a quarter of all bytes to addresses that were sent little", () => {
+  it("reserve a quarter of the bytes for addresses that received little", () => {
     const { charge } = DocumentWindows.make(LIMITS)
     const refused = (address: string, bytes: number) => charge(address, 0, bytes) !== undefined
     for (const address of ["1.1.1.1", "2.2.2.2", "3.3.3.3"]) assert.isFalse(refused(address, 100))

@@ -39,8 +39,8 @@ const house = () => {
   return { open, isReserved }
 }
 
-describe("the connections of a server", () => {
-  it("are bounded for each address, which is a /64 of IPv6, whatever way it is written", () => {
+describe("connections of a server", () => {
+  it("are limited per address (IPv6: per /64), however it is written", () => {
     const { isReserved, open } = house()
     const v4 = ["1.2.3.4", "::ffff:1.2.3.4", "1.2.3.4", "::ffff:1.2.3.4", "1.2.3.4", "1.2.3.4"].map(open)
     assert.deepStrictEqual(v4.map(isReserved), [false, false, false, false, false, true])
@@ -54,7 +54,7 @@ describe("the connections of a server", () => {
     assert.isTrue(isReserved(open("1.2.3.4")))
   })
 
-  it("are bounded in all, those of a trusted proxy there alone", () => {
+  it("are limited in total; those of a trusted proxy only there", () => {
     const { isReserved, open } = house()
     const proxied = Array.from({ length: CAPS.total }, () => open(PROXY))
     assert.isFalse(proxied.some(isReserved))
@@ -62,7 +62,7 @@ describe("the connections of a server", () => {
     assert.isTrue(isReserved(open("1.2.3.4")))
   })
 
-  it("beyond the caps are few, and the oldest makes room for the newest", () => {
+  it("beyond the limits are few, and the newest replaces the oldest", () => {
     const { isReserved, open } = house()
     const sockets = Array.from({ length: CAPS.perAddress + 3 * Connections.RESERVED_CONNECTIONS }, () =>
       open("1.2.3.4"),
@@ -74,8 +74,8 @@ describe("the connections of a server", () => {
   })
 })
 
-describe("a server whose connections are all taken", () => {
-  it("answers probes, and turns all else away with a 503 that says when to come again", async () => {
+describe("a server at its connection limit", () => {
+  it("answers health checks, and all else with a 503 and Retry-After", async () => {
     const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS, CAPS)
     const served: Array<string | undefined> = []
     server.fastPath = ({ url }, response) => {

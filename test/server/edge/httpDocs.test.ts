@@ -4,13 +4,13 @@ import { createHash } from "node:crypto"
 import { Lab } from "../http/httpLab.ts"
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the documentation", (it) => {
-  it.effect("is one page that carries all it needs and may ask nobody else", () =>
+  it.effect("is one page without external resources", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const { headers, status, text } = yield* lab.ask("GET", "/docs")
       assert.strictEqual(status, 200)
       assert.match(headers.get("content-type") ?? "", /^text\/html/u)
-      // What is outside the inlined script: no tag that fetches.
+      // Outside the inlined script, no tag loads anything.
       const html = text.replaceAll(/<script>[\s\S]*?<\/script>/gu, "")
       assert.notMatch(html, /<(?:script|link|img|iframe)\b/u)
       assert.include(text, '"withDefaultFonts":false')
@@ -20,7 +20,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the do
     }),
   )
 
-  it.effect("runs the scripts that it came with, known by their hashes, and none that comes in by its address", () =>
+  it.effect("allows its own scripts by their hashes, and none injected through the URL", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const { headers, text } = yield* lab.ask("GET", "/docs")
@@ -38,7 +38,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the do
     }),
   )
 
-  it.effect("is sent compressed to those who take that, and not at all to those who have it", () =>
+  it.effect("is compressed for clients that accept it, and a 304 for those that have it", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       for (const path of ["/docs", "/openapi.json"]) {
@@ -62,7 +62,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the do
     }),
   )
 
-  it.effect("shows the same contract as /openapi.json", () =>
+  it.effect("describes the same API as /openapi.json", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const { headers, json } = yield* lab.ask("GET", "/openapi.json")

@@ -8,7 +8,7 @@ import { type Answer, type Ask, Lab } from "../http/httpLab.ts"
 const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 
-/** What is sent on a bare socket, and all that comes back until the other side hangs up. */
+/** Sends bytes on a bare socket and returns everything received until the server closes it. */
 const speak = (url: string, ...pieces: ReadonlyArray<string | Buffer>): Effect.Effect<string> =>
   Effect.promise(
     () =>
@@ -29,7 +29,7 @@ const bodyOf = (heard: string) => JSON.parse(heard.slice(heard.indexOf("\r\n\r\n
 
 const padded = (bytes: number) => JSON.stringify(MESSAGE).padEnd(bytes)
 
-/** Contract §1 and §2 for any answer that is no success. */
+/** Checks an error response against contract §1 and §2. */
 const isError = (answer: Answer, status: number, code: string, reason: string, what: string) => {
   assert.strictEqual(answer.status, status, `${what}: ${answer.text.slice(0, 300)}`)
   assert.deepStrictEqual(Object.keys(answer.json), ["error"], what)
@@ -55,7 +55,7 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       return { lab, account, key }
     })
 
-    it.effect("gives every error the one shape, an id and the rate window", () =>
+    it.effect("gives every error the same shape, an id and the rate window", () =>
       Effect.gen(function* () {
         const { account, key, lab } = yield* setUp
         const sender = yield* lab.key(account, { scopes: ["email:send"] })
@@ -179,7 +179,7 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       }),
     )
 
-    it.effect("names the scope that is missing", () =>
+    it.effect("names the missing scope", () =>
       Effect.gen(function* () {
         const { account, lab } = yield* setUp
         const { secret } = yield* lab.key(account, { scopes: ["email:send"] })
@@ -209,7 +209,7 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       }),
     )
 
-    it.effect("never shows a key, nor the cause of a 401 beyond its words", () =>
+    it.effect("never shows a key, nor more about a 401 than its message", () =>
       Effect.gen(function* () {
         const { lab } = yield* setUp
         const secret = "wb_verysecretverysecretverysecret"
@@ -218,7 +218,7 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       }),
     )
 
-    it.effect("serves probes and the contract to anybody, uncounted", () =>
+    it.effect("serves health checks and the API description to everybody, uncounted", () =>
       Effect.gen(function* () {
         const { lab } = yield* setUp
         for (let i = 0; i < 130; i++) {
@@ -241,7 +241,7 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       }),
     )
 
-    it.effect("stops reading a body at the limit, however it comes", () =>
+    it.effect("stops reading a body at the limit, chunked or not", () =>
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
         const head = `POST /v1/email/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
@@ -267,7 +267,7 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       }),
     )
 
-    it.effect("turns away what never was a request, in the same words", () =>
+    it.effect("answers bytes that are not a request with the same error shape", () =>
       Effect.gen(function* () {
         const { lab } = yield* setUp
         const cases = [
@@ -299,7 +299,7 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       }),
     )
 
-    it.effect("gives up on a body that does not come", () =>
+    it.effect("times out on a body that does not arrive", () =>
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
         const head = `POST /v1/email/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
@@ -309,7 +309,7 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       }),
     )
 
-    it.effect("stays up through a client that hangs up in the middle", () =>
+    it.effect("survives clients that disconnect in the middle", () =>
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
         yield* Effect.promise(
@@ -329,7 +329,7 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       }),
     )
 
-    it.effect("ignores an upgrade, an expectation and an absolute request target that it has no use for", () =>
+    it.effect("ignores upgrades, unknown expectations and absolute request targets", () =>
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
         const auth = `Host: x\r\nAuthorization: Bearer ${key}\r\nConnection: close`
@@ -347,7 +347,7 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       }),
     )
 
-    it.effect("answers who takes it for a proxy like anybody with a wrong method", () =>
+    it.effect("answers CONNECT like any wrong method", () =>
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
         for (const head of ["", `Authorization: Bearer ${key}\r\n`]) {
@@ -363,8 +363,8 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
   },
 )
 
-describe("a connection that has had its last request", () => {
-  it("is closed, and what was sent behind that is neither done nor answered", async () => {
+describe("a connection after its last request", () => {
+  it("is closed, and requests behind it are neither handled nor answered", async () => {
     const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS)
     server.maxRequestsPerSocket = 3
     const done: Array<string | undefined> = []
@@ -375,7 +375,7 @@ describe("a connection that has had its last request", () => {
     }
     server.on("checkContinue", (request, response) => {
       response.writeContinue()
-      server.fastPath(request, response)
+      server.fastPath(request, response, () => {})
     })
     await once(server.listen(0, "127.0.0.1"), "listening")
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -5,15 +5,14 @@ import { Effect, Exit, Schema } from "effect"
 import { HttpApi, type HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { type Answer, Lab } from "../http/httpLab.ts"
 
-/** Set another one to look elsewhere; a failure names its seed. */
+/** Set WAYBILL_FUZZ_SEED for other requests; a failure prints its seed. */
 const SEED = Number(process.env["WAYBILL_FUZZ_SEED"] ?? 20261121)
 const ROUNDS = Number(process.env["WAYBILL_FUZZ_ROUNDS"] ?? 20)
 const PATIENCE_MS = 150_000
-/** Under the 60 of the log's window. */
+/** Below the 60 requests of the logs' rate window. */
 const CALLS_A_KEY = 50
 
-// A document of JSON Schema, walked in every direction.
-// oxlint-disable-next-line typescript/no-explicit-any
+// A JSON Schema document. oxlint-disable-next-line typescript/no-explicit-any
 type Json = { readonly [key: string]: any }
 
 const document = JSON.parse(JSON.stringify(OpenApi.fromApi(Api))) as Json
@@ -34,7 +33,7 @@ HttpApi.reflect(Api, {
     if (!path.startsWith("/v1/")) return
     const name = path.replaceAll(/:(\w+)/gu, "{$1}")
     const spec = document["paths"][name][method.toLowerCase()] as Json
-    // An answer that never ends is no answer to look at here.
+    // A response that never ends cannot be checked here.
     if (Object.values<Json>(spec["responses"]).some(({ content }) => content?.["text/event-stream"] !== undefined))
       return
     const [schema] = [...(success as Iterable<Schema.Top>)].map((each) =>
@@ -45,7 +44,7 @@ HttpApi.reflect(Api, {
   },
 })
 
-/** Mulberry32: small, seeded, good enough to be surprising. */
+/** Mulberry32, a small seeded generator of random numbers. */
 const dice = (seed: number) => {
   let state = seed
   const roll = (): number => {
@@ -160,7 +159,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "300 seconds" })("fuzz"
         const statuses: Record<number, number> = {}
         for (let round = 0; round < ROUNDS; round++)
           for (const operation of operations) {
-            // Fuzzed calls revoke keys and use up windows.
+            // Fuzzed calls revoke keys and use up rate windows.
             if (calls++ % CALLS_A_KEY === 0) {
               key = (yield* lab.key(account)).secret
               yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
@@ -175,7 +174,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "300 seconds" })("fuzz"
               `seed ${SEED}, call ${calls}: ${operation.method} ${asked.path} ${JSON.stringify(asked.options).slice(0, 2_000)}`,
             )
           }
-        // Few calls make something: what they name is mostly refused, or there already.
+        // Few calls succeed, because most name something that is refused or does not exist.
         for (const [status, few] of Object.entries({ 200: 5, 201: 2, 400: 5, 404: 5, 422: 5 }))
           assert.isAbove(
             statuses[Number(status)] ?? 0,
@@ -204,7 +203,7 @@ const request = ({ path, spec }: Operation, random: Dice, known: ReadonlyArray<s
   const query = new URLSearchParams()
   const headers: Record<string, string> = {}
   for (const { in: place, name, schema } of (spec["parameters"] ?? []) as ReadonlyArray<Json>) {
-    // Nothing is going to happen here, so nobody waits for it.
+    // Nothing happens during the test, so `wait` is left out.
     if (place === "query" && name !== "wait" && chance(0.4)) {
       const made = value(schema, random, known)
       for (const each of Array.isArray(made) ? made : [made]) query.append(name, String(each).toWellFormed())
@@ -223,7 +222,7 @@ const isError = Schema.is(ApiError.Body)
 
 const check = ({ spec, status, success }: Operation, answer: Answer, what: string) => {
   assert.isBelow(answer.status, 500, `${what} → ${answer.text.slice(0, 500)}`)
-  // A path whose junk is empty or has a slash in it is another path, and a key may have been revoked by the fuzz itself.
+  // A junk value that is empty or contains a slash makes another path, and fuzzed calls may have revoked the key.
   const documented = [...Object.keys(spec["responses"]), "401", "404"]
   assert.include(documented, String(answer.status), what)
   for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"])

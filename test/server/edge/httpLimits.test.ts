@@ -65,7 +65,7 @@ layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: 
         }),
       )
 
-    it.effect("let exactly 1,000 sends a minute through, beside the other windows", () =>
+    it.effect("admit exactly 1,000 sends a minute, besides other requests", () =>
       Effect.gen(function* () {
         const { key, lab } = yield* account()
         const answers = yield* Effect.forEach(
@@ -83,7 +83,7 @@ layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: 
       }),
     )
 
-    it.effect("count an absolute target in the window of its path, also one that is no address", () =>
+    it.effect("count an absolute target in the window of its path, also an invalid one", () =>
       Effect.gen(function* () {
         const { key, lab } = yield* account()
         const { hostname, port } = new URL(lab.url)
@@ -103,7 +103,7 @@ layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: 
       }),
     )
 
-    it.effect("are what an operator grants instead, and every answer says so", () =>
+    it.effect("follow an operator's grant, and every response shows them", () =>
       Effect.gen(function* () {
         const { id, key, lab } = yield* account()
         const granted = yield* CommandLine.typed("accounts", "limits", id, "--other", "125", "--send", "2000")
@@ -121,7 +121,7 @@ layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: 
       }),
     )
 
-    it.effect("are those of another plan, once the account is put on it", () =>
+    it.effect("follow the account's new plan", () =>
       Effect.gen(function* () {
         const { id, key, lab } = yield* account("free")
         const body = { ...MESSAGE, to: Array.from({ length: 11 }, (_, nth) => `r${nth}@example.org`) }
@@ -134,7 +134,7 @@ layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: 
       }),
     )
 
-    it.effect("count malformed calls like any other, and 429 comes before 400 and 404", () =>
+    it.effect("count malformed requests too, and 429 comes before 400 and 404", () =>
       Effect.gen(function* () {
         const { key, lab } = yield* account()
         const bad = () => lab.ask("POST", "/v1/domains", { key, raw: "{" })
@@ -144,7 +144,7 @@ layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: 
       }),
     )
 
-    it.effect("let 120 requests a minute without a valid key through for a client address", () =>
+    it.effect("admit 120 requests a minute without a valid key per address", () =>
       Effect.gen(function* () {
         const { key, lab } = yield* account()
         const from = (address: string) => ({ "x-forwarded-for": address })
@@ -158,15 +158,15 @@ layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: 
         )
         assert.deepStrictEqual(count(answers), { 401: 120, 429: 10 })
         assert.strictEqual((yield* nobody("198.51.100.8")).status, 401)
-        // What a client writes itself does not count: the proxy's word stands further right.
+        // Entries that the client wrote itself do not count; the proxy's entry is the rightmost one.
         assert.strictEqual((yield* nobody("203.0.113.9, 198.51.100.7")).status, 429)
         assert.strictEqual((yield* nobody("198.51.100.7, 10.1.2.3")).status, 429)
-        // A valid key is not held up by its neighbours.
+        // A valid key is not limited by other clients of its address.
         assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key, headers: from("198.51.100.7") })).status, 200)
       }),
     )
 
-    it.effect("let the monthly volume through to the last recipient, under load, and give canceled mail back", () =>
+    it.effect("admit the monthly volume to the last recipient under load, and refund canceled mail", () =>
       Effect.gen(function* () {
         yield* enoughOfTheMonth
         const { key, lab } = yield* account("free")
@@ -192,7 +192,7 @@ layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: 
       }),
     )
 
-    it.effect("refuse a batch that does not fit the month, all or nothing, and let a permissive one fill it", () =>
+    it.effect("refuse a strict batch beyond the monthly volume, and let a permissive one fill it", () =>
       Effect.gen(function* () {
         yield* enoughOfTheMonth
         const { key, lab } = yield* account("free")

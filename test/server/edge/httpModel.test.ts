@@ -7,7 +7,7 @@ import { Fresh } from "../../support/postgres/database.ts"
 import { enoughOfTheMonth, nextMillisecond } from "../../support/wallClock.ts"
 import { type Answer, Lab } from "../http/httpLab.ts"
 
-/** What a customer believes of the service: lists in memory, and no other knowledge of it. */
+/** What a customer knows of the service, kept in memory. */
 interface Model {
   readonly domains: Set<string>
   readonly suppressed: Set<string>
@@ -48,7 +48,7 @@ const Command = Schema.TaggedUnion({
 })
 type Command = typeof Command.Type
 
-/** As addresses are compared: in any case, like every large provider does. */
+/** Addresses are compared without regard to case. */
 const keyOf = (address: string): string => address.toLowerCase()
 
 type Json = Answer["json"]
@@ -60,13 +60,13 @@ type Ask = (
   headers?: Readonly<Record<string, string>>,
 ) => Effect.Effect<{ status: number; json: Json }>
 
-/** The worst of what became of its recipients, where one who was suppressed outweighs those who were canceled. */
+/** The worst status of the recipients, where suppressed outranks canceled. */
 const statusOf = (message: Model["emails"][number]): string => {
   if (!message.canceled) return "queued"
   return message.queued.size < message.to.length ? "suppressed" : "canceled"
 }
 
-/** What the model expects is said before the service is asked, and what it learns of ids afterwards. */
+/** Computes the expected response before the request, and learns ids from the response. */
 const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: Ask) {
   const expect = (answer: { status: number; json: Json }, status: number, reason?: string) => {
     assert.deepStrictEqual([answer.status, answer.json?.error?.reason], [status, reason], JSON.stringify(answer.json))
@@ -77,7 +77,7 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
   const email = (n: number) => model.emails[n % Math.max(1, model.emails.length)]
   const key = (n: number) => model.keys[n % Math.max(1, model.keys.length)]
 
-  /** The rules of acceptance, from what is known of domains and suppressions. */
+  /** The rules of acceptance, computed from the known domains and suppressions. */
   const verdict = (from: string, to: ReadonlyArray<string>): readonly [number, string?] => {
     if (!model.domains.has(from)) return [422, "domain_not_verified"]
     return to.every((each) => model.suppressed.has(each)) ? [422, "all_recipients_suppressed"] : [200]
@@ -155,7 +155,7 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
       const emails = Array.from({ length: command.count }, () => one)
       const answer = yield* ask("POST", "/v1/email/send/batch", { emails })
       const json = expect(answer, ...verdict(from, to))
-      // Of one moment: the log has them in the order of their ids.
+      // Messages of one moment are listed in the order of their ids.
       const ids: ReadonlyArray<string> = answer.status === 200 ? json.data.map(({ id }: Json) => id) : []
       for (const id of ids.toSorted()) accepted(id, from, to)
       return
@@ -212,7 +212,7 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
   }
 })
 
-/** At the end the service shows what the model believes, in every list. */
+/** Compares every list of the service with the model at the end. */
 const compare = Effect.fnUntraced(function* (model: Model, ask: Ask) {
   const list = (path: string) => Effect.map(ask("GET", path), ({ json }): ReadonlyArray<Json> => json.data)
   const domains = yield* list("/v1/domains?limit=100")
@@ -264,7 +264,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
           let admin = ""
           const ask: Ask = (method, path, body, key, headers = {}) =>
             Effect.gen(function* () {
-              // A key has its window, and this customer is in a hurry.
+              // Use the next key before the rate window is used up.
               if (left <= 0) {
                 admin = (yield* lab.key(account)).secret
                 left = PER_KEY
@@ -277,14 +277,14 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
               })
             })
           const model: Model = { domains: new Set(), suppressed: new Set(), emails: [], keys: [], used: 0 }
-          // The log has messages in the order of their milliseconds.
+          // The log orders messages by their millisecond.
           for (const command of history) yield* Effect.andThen(nextMillisecond, obey(model, command, ask))
           yield* compare(model, ask)
         }),
       { arbitrary: { runs: 30 }, timeout: PATIENCE_MS },
     )
 
-    it.effect("agree on what was used of the month with the log", () =>
+    it.effect("agree with the log on the month's volume", () =>
       Effect.gen(function* () {
         const { url } = yield* Fresh
         const { differences, rows } = yield* Effect.provide(

@@ -6,14 +6,14 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import * as net from "node:net"
 import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
 
-/** As many as a chunk of 64 KiB can hold, and more. */
+/** More requests than fit into a chunk of 64 KiB. */
 const REQUESTS = 4_000
-/** More than all buffers between two sockets of one machine hold. */
+/** More than the socket buffers of both ends hold. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, "x")
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** The listener of the service with a handler of the test behind it, gone at the end of the test. */
+/** Starts the service's listener with a handler of the test, until the end of the test. */
 const listening = async (handler: Handler, timeouts = NodeServer.TIMEOUTS) => {
   const server = NodeServer.make(Context.empty(), timeouts)
   const begun: Array<string> = []
@@ -24,7 +24,7 @@ const listening = async (handler: Handler, timeouts = NodeServer.TIMEOUTS) => {
   }
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     response.writeContinue()
-    server.fastPath(request, response)
+    server.fastPath(request, response, () => {})
   })
   await once(server.listen(0, "127.0.0.1"), "listening")
   const { port } = server.address() as net.AddressInfo
@@ -45,7 +45,7 @@ const until = async (isSo: () => boolean) => {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2))
 }
 
-/** All that comes until the connection closes. */
+/** Returns everything received until the connection closes. */
 const heardOn = async (socket: net.Socket) => {
   let heard = ""
   socket.on("data", (chunk: Buffer) => (heard += chunk.toString("latin1")))
@@ -61,11 +61,11 @@ const echo: Handler = (request, response) => {
 
 const answersIn = (heard: string) => heard.match(/^\/\d+ .*$/gmu) ?? []
 
-describe("requests that are sent before the answer to the one before them", () => {
-  it("begin one at a time, and one more at most is read before its turn", async () => {
+describe("pipelined requests", () => {
+  it("start one at a time, with at most one more read in advance", async () => {
     let open = 0
     let most = 0
-    // Told of every request that Node has parsed.
+    // Counts the requests that Node has parsed.
     let parsed = 0
     let mostParsed = 0
     const onParsed = (message: unknown) => {
@@ -91,14 +91,14 @@ describe("requests that are sent before the answer to the one before them", () =
     assert.deepStrictEqual([most, mostParsed], [1, 1])
   })
 
-  it("do not begin while an answer is unread, and begin when it was read", async () => {
+  it("wait until the previous response was read", async () => {
     using service = await listening((request, response) => response.end(request.url === "/large" ? LARGE : "small"))
     const socket = await service.connect()
     socket.pause()
     socket.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n".repeat(500))
     socket.write("GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     await until(() => service.begun.length > 0)
-    // Another client is served meanwhile, over and over.
+    // Another client is served in the meantime.
     for (let nth = 0; nth < 20; nth++) {
       const other = await service.connect()
       other.write("GET /other HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -141,7 +141,7 @@ describe("requests that are sent before the answer to the one before them", () =
       )
     })
 
-  it("are refused in their turn when they are no requests, and not parsed before", async () => {
+  it("are refused in order when malformed, and not parsed earlier", async () => {
     const waiting: Array<ServerResponse> = []
     using service = await listening((_, response) => waiting.push(response))
     const socket = await service.connect()
@@ -156,7 +156,7 @@ describe("requests that are sent before the answer to the one before them", () =
     assert.deepStrictEqual(words.match(/^HTTP\/1.1 \d+/gmu), ["HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 400"])
   })
 
-  it("are refused behind an answer that has begun, once that is whole", async () => {
+  it("behind a response that has started are refused once it is complete", async () => {
     const waiting: Array<ServerResponse> = []
     using service = await listening((_, response) => waiting.push(response))
     const socket = await service.connect()
@@ -178,7 +178,7 @@ describe("requests that are sent before the answer to the one before them", () =
     assert.deepStrictEqual(words.match(/HTTP\/1.1 \d+/gu), ["HTTP/1.1 200", "HTTP/1.1 400"])
   })
 
-  it("are not late while they wait for that answer", async () => {
+  it("do not time out while they wait for the previous response", async () => {
     const waiting: Array<ServerResponse> = []
     const handler: Handler = (request, response) =>
       request.url === "/1" ? waiting.push(response) : echo(request, response)
@@ -193,7 +193,7 @@ describe("requests that are sent before the answer to the one before them", () =
     assert.deepStrictEqual(answersIn(await heard), ["/1 ", "/2 body"])
   })
 
-  it("are forgotten with their connection", async () => {
+  it("are dropped with their connection", async () => {
     const waiting: Array<ServerResponse> = []
     using service = await listening((_, response) => waiting.push(response))
     const socket = await service.connect()
@@ -210,7 +210,7 @@ describe("requests that are sent before the answer to the one before them", () =
     assert.deepStrictEqual(service.begun, ["GET /1", "GET /2"])
   })
 
-  it("close the connection when they take the service for a proxy, and never the service", async () => {
+  it("with CONNECT close the connection, not the service", async () => {
     using service = await listening(() => undefined)
     const socket = await service.connect()
     const heard = heardOn(socket)

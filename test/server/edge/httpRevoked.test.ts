@@ -5,9 +5,9 @@ import * as net from "node:net"
 import * as Delivery from "../../support/mail/delivery.ts"
 import { Lab } from "../http/httpLab.ts"
 
-/** The contract says a second; a busy machine is given half of one more. */
+/** The contract says one second; slow machines get half a second more. */
 const WITHIN_MS = 1_500
-/** Longer than a body may take without a second look at its key. */
+/** Longer than a body may take without a second check of its key. */
 const SLOW_MS = 1_200
 
 const setUp = Effect.gen(function* () {
@@ -15,7 +15,7 @@ const setUp = Effect.gen(function* () {
   const account = yield* lab.account()
   const admin = yield* lab.key(account)
   const other = yield* lab.another
-  /** On another node than that of the request under way. */
+  /** Revokes the key on another node than that of the request. */
   const revoke = (id: string) =>
     Effect.map(lab.ask("DELETE", `/v1/api-keys/${id}`, { key: admin.secret, node: other }), ({ status }) =>
       assert.strictEqual(status, 200),
@@ -23,7 +23,7 @@ const setUp = Effect.gen(function* () {
   return { lab, account, admin, revoke }
 })
 
-/** A stream that counts its bytes, and says when its connection was over. */
+/** Opens a stream that counts its bytes and records when its connection closed. */
 const streamOf = (url: string, key: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -34,7 +34,7 @@ const streamOf = (url: string, key: string) =>
       socket.on("close", () => (state.isOver = true))
       socket.on("data", (chunk: Buffer) => {
         state.text += chunk.toString("latin1")
-        // The last chunk of an answer in chunks.
+        // The last chunk of a chunked response.
         if (state.text.endsWith("\r\n0\r\n\r\n")) state.isOver = true
       })
       socket.write(`GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`)
@@ -50,7 +50,7 @@ const isOver = ({ state }: { readonly state: { readonly isOver: boolean } }) =>
     (over) => over,
   )
 
-/** A request whose body comes in two parts with a pause between, in which something happens. */
+/** Sends a body in two parts and runs an effect between them. */
 const slowly = <E, R>(url: string, path: string, key: string, body: string, meanwhile: Effect.Effect<unknown, E, R>) =>
   Effect.gen(function* () {
     const { hostname, port } = new URL(url)
@@ -74,7 +74,7 @@ const slowly = <E, R>(url: string, path: string, key: string, body: string, mean
 const EMAIL = JSON.stringify({ from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" })
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the revocation of a key", (it) => {
-  it.effect("ends its event streams within a second, on every node, and no other", () =>
+  it.effect("ends its event streams within a second on every node, and no others", () =>
     Effect.gen(function* () {
       const { account, admin, lab, revoke } = yield* setUp
       const key = yield* lab.key(account)
@@ -90,7 +90,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the re
     }),
   )
 
-  it.effect("ends what waits for an event or for captured mail, with a 401", () =>
+  it.effect("ends waits for events and captured mail with a 401", () =>
     Effect.gen(function* () {
       const { account, lab, revoke } = yield* setUp
       for (const path of ["/v1/sandbox/messages?wait=60s", "/v1/events?types=email.clicked&wait=20s"]) {
@@ -107,12 +107,12 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the re
     }),
   )
 
-  it.effect("refuses a request whose body was still coming in, by either way of a send and by any other", () =>
+  it.effect("refuses a request whose body was still arriving, on every path", () =>
     Effect.gen(function* () {
       const { account, lab, revoke } = yield* setUp
       for (const [path, body] of [
         ["/v1/email/send", EMAIL],
-        // Not the plain path, so not the fast one.
+        // A query string avoids the fast path.
         ["/v1/email/send?", EMAIL],
         ["/v1/domains", JSON.stringify({ name: "late.test" })],
       ] as const) {
@@ -123,7 +123,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the re
     }),
   )
 
-  it.effect("is all that stops a slow body", () =>
+  it.effect("is required to refuse a slow body", () =>
     Effect.gen(function* () {
       const { account, admin, lab } = yield* setUp
       yield* lab.ask("POST", "/v1/domains", { key: admin.secret, body: { name: "acme.test" } })

@@ -5,7 +5,7 @@ import { trackingKeys } from "../../../apps/server/src/links/tracking.ts"
 import { id } from "../../support/history.ts"
 import { Lab } from "../http/httpLab.ts"
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("our own trouble", (it) => {
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("an internal failure", (it) => {
   const setUp = Effect.gen(function* () {
     const lab = yield* Lab
     const account = yield* lab.account()
@@ -39,7 +39,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("our ow
       }),
     )
 
-  it.effect("keeps nobody from where a tracked link leads", () =>
+  it.effect("does not stop the redirect of a tracked link", () =>
     Effect.gen(function* () {
       const { account, lab } = yield* setUp
       const [key = new Uint8Array()] = yield* trackingKeys
@@ -53,7 +53,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("our ow
     }),
   )
 
-  it.effect("is never an answer that breaks the contract: a row that does not fit it is a 500", () =>
+  it.effect("is a 500 where a row does not fit the contract", () =>
     Effect.gen(function* () {
       const { account, key, lab } = yield* setUp
       yield* lab.sql`UPDATE accounts SET record = record - 'name' WHERE account_id = ${account}`

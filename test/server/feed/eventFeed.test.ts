@@ -28,8 +28,8 @@ const positionsInLog = Effect.fnUntraced(function* (account_id: AccountId) {
   return rows.map(({ position }) => position)
 })
 
-layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
-  it.effect("answers at once with what there is, a page at a time", () =>
+layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => {
+  it.effect("returns existing events at once, in pages", () =>
     Effect.gen(function* () {
       const feed = yield* EventFeed.EventFeed
       const account_id = id("AccountId")
@@ -49,7 +49,7 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
     }),
   )
 
-  it.effect("is woken by what another node writes, and by nothing that another account does", () =>
+  it.effect("is woken by another node's commits, and not by other accounts", () =>
     Effect.gen(function* () {
       const feed = yield* EventFeed.EventFeed
       const account_id = id("AccountId")
@@ -63,7 +63,7 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
       yield* Effect.sleep(Duration.millis(300))
       assert.isUndefined(waiting.pollUnsafe())
       const email_id = yield* Effect.provideService(Webhooks.happens(account_id), EventStore, elsewhere)
-      // Long before its own time is over: it was woken.
+      // Returns long before its wait is over, because it was woken.
       const page = yield* Effect.timeout(Fiber.join(waiting), Duration.divideUnsafe(VERY_LONG, 10))
       assert.deepStrictEqual(
         page.events.map(({ stream_id }) => stream_id as string),
@@ -73,7 +73,7 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
     }),
   )
 
-  it.effect("goes on waiting past types that were not asked for, and ends empty when its time is over", () =>
+  it.effect("keeps waiting for the requested types, and ends empty after the wait", () =>
     Effect.gen(function* () {
       const feed = yield* EventFeed.EventFeed
       const account_id = id("AccountId")
@@ -94,7 +94,7 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
     }),
   )
 
-  it.effect("lets an account wait in so many places, and answers the next at once", () =>
+  it.effect("limits waiting readers per account, and answers further ones at once", () =>
     Effect.gen(function* () {
       const feed = yield* EventFeed.EventFeed
       const account_id = id("AccountId")
@@ -114,7 +114,7 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
     }),
   )
 
-  it.effect("forgets a reader that goes away", () =>
+  it.effect("removes a reader that disconnects", () =>
     Effect.gen(function* () {
       const feed = yield* EventFeed.EventFeed
       const reader = yield* Effect.forkChild(feed.next({ after: 0n, account_id: id("AccountId") }, LONG))
@@ -127,7 +127,7 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
     }),
   )
 
-  it.effect("streams from where it is asked to, what is there and what comes", () =>
+  it.effect("streams existing and new events from a position", () =>
     Effect.gen(function* () {
       const feed = yield* EventFeed.EventFeed
       const account_id = id("AccountId")
@@ -148,7 +148,7 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
     }),
   )
 
-  it.effect("ends its streams and sends readers home when its node stops", () =>
+  it.effect("ends streams and waits when its node stops", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const built = yield* Layer.buildWithScope(Layer.fresh(EventFeed.EventFeed.layer), scope)
@@ -166,7 +166,7 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
     }),
   )
 
-  it.effect("lets an account open so many streams, and one more when one ends", () =>
+  it.effect("limits open streams per account", () =>
     Effect.gen(function* () {
       const feed = yield* EventFeed.EventFeed
       const account_id = id("AccountId")
@@ -193,7 +193,7 @@ layer(Feeds, { excludeTestServices: true })("the feed of an account", (it) => {
 const WRITERS = 8
 const WRITES = 40
 
-layer(Feeds, { excludeTestServices: true })("readers beside concurrent writers", (it) => {
+layer(Feeds, { excludeTestServices: true })("readers with concurrent writers", (it) => {
   it.effect(
     "see every event once and in order, whatever commits late or not at all",
     () =>
@@ -212,7 +212,7 @@ layer(Feeds, { excludeTestServices: true })("readers beside concurrent writers",
                 const account_id = accounts[(writer + n) % accounts.length] ?? id("AccountId")
                 const email_id = yield* Webhooks.happens(account_id)
                 if (n % 3 === 0) yield* Webhooks.isOpened(account_id, email_id)
-                // Holes in the positions: allocated, held for a while, and never committed.
+                // Gaps in the positions: allocated, held for a while, and never committed.
                 if (n % 5 === 0) {
                   yield* Effect.ignore(
                     sql.withTransaction(

@@ -12,7 +12,7 @@ interface Message {
   readonly data: { readonly type?: string; readonly position: string; readonly stream_id?: string }
 }
 
-/** A stream of server-sent events, read as a browser would. */
+/** Reads a stream of server-sent events. */
 const listen = (url: string, key: string, headers: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {
     const control = new AbortController()
@@ -48,7 +48,7 @@ const listen = (url: string, key: string, headers: Readonly<Record<string, strin
   })
 
 layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
-  it.effect("with wait answers when something happens, and empty when nothing does", () =>
+  it.effect("with wait returns when an event happens, or empty after the wait", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const account_id = yield* lab.account()
@@ -73,7 +73,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
     }),
   )
 
-  it.effect("says that there is more exactly where there is", () =>
+  it.effect("reports has_more exactly", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const account_id = yield* lab.account()
@@ -99,7 +99,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
     }),
   )
 
-  it.effect("refuses to go on from a place that the log has never reached, and does not say where it ends", () =>
+  it.effect("refuses a position beyond the log, without revealing its end", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const account_id = yield* lab.account()
@@ -121,7 +121,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
     }),
   )
 
-  it.effect("refuses to wait for longer than it may", () =>
+  it.effect("refuses a wait that is too long", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const { secret: key } = yield* lab.key(yield* lab.account())
@@ -135,7 +135,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
 })
 
 layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => {
-  it.effect("tells what happens from now on, and takes up again where it ended", () =>
+  it.effect("streams new events, and resumes from the last id", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const account_id = yield* lab.account()
@@ -164,7 +164,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => 
     }),
   )
 
-  it.effect("is read by the client, beside what was written before", () =>
+  it.effect("can be read with the client library, together with earlier events", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const account_id = yield* lab.account()
@@ -193,7 +193,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => 
     }),
   )
 
-  it.effect("is for administrative keys", () =>
+  it.effect("requires an administrative key", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const { secret: key } = yield* lab.key(yield* lab.account(), { scopes: ["email:send"] })

@@ -4,7 +4,7 @@ import { nextMillisecond } from "../../support/wallClock.ts"
 import { Lab } from "./httpLab.ts"
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a record as of a moment", (it) => {
-  it.effect("is the one that is shown today, once all was known, and is not there before the message was", () =>
+  it.effect("equals the present record after the last event, and does not exist before the message", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const account = yield* lab.account()

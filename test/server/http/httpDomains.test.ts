@@ -17,8 +17,8 @@ const isDkim = ({ purpose }: { readonly purpose: string }) => purpose === "dkim"
 
 const options = { excludeTestServices: true, timeout: "90 seconds" } as const
 
-layer(Lab.layer(), options)("domains while mail is captured", (it) => {
-  it.effect("verify at once under a reserved name, and not under any other", () =>
+layer(Lab.layer(), options)("domains with the capture transport", (it) => {
+  it.effect("with a reserved name are verified at once, others are not", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       for (const name of ["acme.test", "shop.example", "a.invalid", "a.localhost", "example.com", "mail.example.net"])
@@ -27,7 +27,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     }),
   )
 
-  it.effect("are named in lower case and IDNA, found by name and by id, and shown with their records", () =>
+  it.effect("are normalized to lower case and IDNA, found by name and id, and shown with their records", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       const { json, status } = yield* call("POST", "/v1/domains", { domain: "Bücher.Example.DEV" })
@@ -89,7 +89,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     }),
   )
 
-  it.effect("are added once by many at once", () =>
+  it.effect("are added once by concurrent requests", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       const statuses = yield* Effect.forEach(
@@ -101,7 +101,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     }),
   )
 
-  it.effect("are added once, also when another node's commit is under way", () =>
+  it.effect("are added once while another node's commit is in progress", () =>
     Effect.gen(function* () {
       const { account, call, lab } = yield* setUp
       const waits = lab.sql<{ readonly n: number }>`
@@ -112,7 +112,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
           yield* lab.sql`
             INSERT INTO domains (account_id, id, version, name, status, removed)
             VALUES (${account}, 'dom_00000000000000000000000000', 1, 'race.dev', 'pending', false)`
-          // Until the other commit stands at the index and waits for this one.
+          // Wait until the other commit waits at the unique index for this one.
           yield* Effect.repeat(waits, { until: ([row]) => (row?.n ?? 0) > 0 })
         }),
       )
@@ -123,7 +123,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     }),
   )
 
-  it.effect("are a thousand for an account and no more", () =>
+  it.effect("are limited to a thousand per account", () =>
     Effect.gen(function* () {
       const { account, call, lab } = yield* setUp
       yield* Effect.orDie(lab.sql`
@@ -137,7 +137,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     }),
   )
 
-  it.effect("are removed, and may then be added again", () =>
+  it.effect("can be added again after removal", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       const { id } = (yield* call("POST", "/v1/domains", { name: "acme.test" })).json
@@ -149,7 +149,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     }),
   )
 
-  it.effect("rotate their key under a new selector, by many at once", () =>
+  it.effect("rotate their key under a new selector, also by concurrent requests", () =>
     Effect.gen(function* () {
       const { account, call, lab } = yield* setUp
       const { id } = (yield* call("POST", "/v1/domains", { name: "acme.dev" })).json
@@ -161,7 +161,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
       )
       const { json } = yield* call("GET", `/v1/domains/${id}`)
       assert.strictEqual(json.records[0].host, "wb4._domainkey")
-      // Each public key in the log has its own sealed private half.
+      // Each public key in the log has a sealed private key of its own.
       const rows = yield* lab.sql`
         SELECT count(*)::int AS events, count(DISTINCT s.ciphertext)::int AS secrets
         FROM events e JOIN secrets s ON s.account_id = e.account_id AND s.id = e.stream_id AND s.purpose = e.data -> 'dkim' ->> 'key_ref'
@@ -170,7 +170,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     }),
   )
 
-  it.effect("get one Ed25519 key, and rotate it under a new selector each, by many at once", () =>
+  it.effect("get one Ed25519 key and rotate it under new selectors, also by concurrent requests", () =>
     Effect.gen(function* () {
       const { account, call, lab } = yield* setUp
       const { id } = (yield* call("POST", "/v1/domains", { name: "acme.dev" })).json
@@ -195,7 +195,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
       assert.deepStrictEqual(yield* hosts, ["wb1._domainkey"])
       yield* call("POST", path)
       assert.deepStrictEqual(yield* hosts, ["wb1._domainkey", "wbe5._domainkey"])
-      // Each public key in the log has its own sealed private half.
+      // Each public key in the log has a sealed private key of its own.
       const rows = yield* lab.sql`
         SELECT count(*)::int AS events, count(DISTINCT s.ciphertext)::int AS secrets
         FROM events e JOIN secrets s ON s.account_id = e.account_id AND s.id = e.stream_id AND s.purpose = e.data -> 'dkim' ->> 'key_ref'
@@ -213,7 +213,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
     }),
   )
 
-  it.effect("ask for their scopes", () =>
+  it.effect("require their scopes", () =>
     Effect.gen(function* () {
       const { account, lab } = yield* setUp
       const reader = (yield* lab.key(account, { scopes: ["domains:read"] })).secret
@@ -240,7 +240,7 @@ layer(Lab.layer(), options)("domains while mail is captured", (it) => {
 })
 
 layer(Lab.layer({ transport: "direct", zones } as Setup), options)("domains on a real transport", (it) => {
-  it.effect("never verify under a reserved name", () =>
+  it.effect("with a reserved name are never verified", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       assert.strictEqual((yield* call("POST", "/v1/domains", { name: "acme.test" })).json.status, "pending")
@@ -248,7 +248,7 @@ layer(Lab.layer({ transport: "direct", zones } as Setup), options)("domains on a
     }),
   )
 
-  it.effect("verify when DNS shows the key, and say what it shows instead", () =>
+  it.effect("are verified when DNS has the key, and show what DNS has instead", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       const added = (yield* call("POST", "/v1/domains", { name: "acme.dev" })).json
@@ -271,7 +271,7 @@ layer(Lab.layer({ transport: "direct", zones } as Setup), options)("domains on a
     }),
   )
 
-  it.effect("are verified by their RSA key alone, and show what DNS says of the Ed25519 key beside it", () =>
+  it.effect("are verified by their RSA key alone, and show the DNS state of the Ed25519 key", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       const added = (yield* call("POST", "/v1/domains", { name: "two.dev" })).json

@@ -19,7 +19,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
     return { lab, account, key, post, send, log }
   })
 
-  it.effect("are canceled while they are queued, once", () =>
+  it.effect("can be canceled once while queued", () =>
     Effect.gen(function* () {
       const { log, post, send } = yield* setUp
       const id = yield* send({ scheduled_at: later(1) })
@@ -35,7 +35,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
     }),
   )
 
-  it.effect("are rescheduled while they are queued, within the same range", () =>
+  it.effect("can be rescheduled while queued, within the allowed range", () =>
     Effect.gen(function* () {
       const { key, lab, post, send } = yield* setUp
       const id = yield* send({ scheduled_at: later(1) })
@@ -58,7 +58,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
     }),
   )
 
-  it.effect("are left alone while a worker has claimed them, also when that worker is dead", () =>
+  it.effect("cannot be changed while a worker holds their lease, even if it died", () =>
     Effect.gen(function* () {
       const { key, lab, post, send } = yield* setUp
       const id = yield* send()
@@ -77,7 +77,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
     }),
   )
 
-  it.effect("are sent again as a copy with the same content", () =>
+  it.effect("are resent as a copy with the same content", () =>
     Effect.gen(function* () {
       const { log, post, send } = yield* setUp
       const attachments = [{ filename: "a.txt", content: "aGk=", content_type: null, content_id: null }]
@@ -95,21 +95,21 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
     }),
   )
 
-  it.effect("are not sent again when their content is gone", () =>
+  it.effect("cannot be resent after their content was removed", () =>
     Effect.gen(function* () {
       const { account, lab, log, post, send } = yield* setUp
       const id = yield* send()
       yield* lab.sql`DELETE FROM content WHERE account_id = ${account}`
       assert.strictEqual((yield* post(`/v1/email/${id}/resend`)).json.error.reason, "content_expired")
       assert.isNull((yield* log(id)).content)
-      // What the key may not do at all is said first.
+      // A missing scope is reported before anything else.
       const { secret } = yield* lab.key(account, { domain: "other.test" })
       const forbidden = yield* lab.ask("POST", `/v1/email/${id}/resend`, { key: secret })
       assert.deepStrictEqual([forbidden.status, forbidden.json.error.reason], [403, "domain_not_allowed"])
     }),
   )
 
-  it.effect("are taken in a batch all or nothing, each refusal named by its index", () =>
+  it.effect("in a strict batch are accepted all or none, with the index of the refused one", () =>
     Effect.gen(function* () {
       const { key, lab, post } = yield* setUp
       const batch = (emails: ReadonlyArray<unknown>, mode?: string) => post("/v1/email/send/batch", { emails, mode })
@@ -137,7 +137,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
     }),
   )
 
-  it.effect("are taken in a permissive batch one by one", () =>
+  it.effect("in a permissive batch are accepted one by one", () =>
     Effect.gen(function* () {
       const { post } = yield* setUp
       const emails = [MESSAGE, { to: "x" }, { ...MESSAGE, from: "hi@other.test" }, 7, MESSAGE]
@@ -164,7 +164,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("emails
     }),
   )
 
-  it.effect("are taken in batches of 1 to 100", () =>
+  it.effect("are accepted in batches of 1 to 100", () =>
     Effect.gen(function* () {
       const { post } = yield* setUp
       const batch = (count: number) =>

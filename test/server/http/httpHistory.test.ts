@@ -26,7 +26,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
     return { lab, account, key, key_id, call, send }
   })
 
-  it.effect("is read in order, page by page, by type, from any position", () =>
+  it.effect("is read in order, in pages, by type and from any position", () =>
     Effect.gen(function* () {
       const { call, send } = yield* setUp
       const ids = yield* Effect.forEach([1, 2, 3, 4, 5], () => send())
@@ -57,7 +57,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
     }),
   )
 
-  it.effect("holds no secret and no hash", () =>
+  it.effect("contains no secret and no hash", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       yield* call("POST", "/v1/webhooks", { url: "https://example.org/", events: ["*"] })
@@ -66,7 +66,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
     }),
   )
 
-  it.effect("is asked for in good words", () =>
+  it.effect("refuses invalid parameters", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       for (const [query, path] of [
@@ -88,7 +88,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
     }),
   )
 
-  it.effect("tells of a message's own stream with who asked for it", () =>
+  it.effect("shows a message's events with their actor", () =>
     Effect.gen(function* () {
       const { call, key_id, send } = yield* setUp
       const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
@@ -129,7 +129,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
     }),
   )
 
-  it.effect("says in the audit who did what, newest first, and nothing of mail", () =>
+  it.effect("lists actions in the audit log, newest first, without mail events", () =>
     Effect.gen(function* () {
       const { call, key_id, send } = yield* setUp
       yield* send()
@@ -153,7 +153,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the ac
     }),
   )
 
-  it.effect("of suppressions: added, shown, listed in pages, lifted", () =>
+  it.effect("suppressions are added, shown, listed in pages and removed", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       const add = (email: string, reason?: string) =>

@@ -8,7 +8,7 @@ import { Lab } from "./httpLab.ts"
 
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 
-/** However slow this machine is, a request and its test lie closer together. */
+/** Margin for slow machines between a request and the check of its time. */
 const MARGIN_MS = 60_000
 
 layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: true, timeout: "90 seconds" })(
@@ -32,7 +32,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       return { lab, account, key, post, logged }
     })
 
-    it.effect("gives the first answer again, to the letter, and says so", () =>
+    it.effect("repeats the first answer byte for byte, with a header that says so", () =>
       Effect.gen(function* () {
         const { logged, post } = yield* setUp
         const first = yield* post("/v1/email/send", "a", MESSAGE)
@@ -45,7 +45,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
-    it.effect("is 1 to 255 printable characters, and what else is wrong with the request is said with it", () =>
+    it.effect("must be 1 to 255 printable characters; other violations are reported with it", () =>
       Effect.gen(function* () {
         const { post } = yield* setUp
         for (const key of ["!", `${"~ ".repeat(127)}~`]) {
@@ -73,7 +73,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
-    it.effect("knows a request by what it says, not by how it is spelt", () =>
+    it.effect("compares requests by their values, not their spelling", () =>
       Effect.gen(function* () {
         const { key, lab, post } = yield* setUp
         const first = yield* post("/v1/email/send", "b", MESSAGE)
@@ -83,7 +83,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
-    it.effect("is refused for another body", () =>
+    it.effect("is refused with another body", () =>
       Effect.gen(function* () {
         const { logged, post } = yield* setUp
         yield* post("/v1/email/send", "c", MESSAGE)
@@ -94,7 +94,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
-    it.effect("is refused for another batch, also where the messages that differ are malformed alike", () =>
+    it.effect("is refused with another batch, also where the differing messages are malformed alike", () =>
       Effect.gen(function* () {
         const { post } = yield* setUp
         const batch = (bad: object) =>
@@ -107,7 +107,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
-    it.effect("is another one on another route", () =>
+    it.effect("is separate per route", () =>
       Effect.gen(function* () {
         const { logged, post } = yield* setUp
         assert.strictEqual((yield* post("/v1/email/send", "d", MESSAGE)).status, 200)
@@ -116,7 +116,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
-    it.effect("keeps only what succeeded", () =>
+    it.effect("stores only successful answers", () =>
       Effect.gen(function* () {
         const { post } = yield* setUp
         const bad = { ...MESSAGE, from: "hi@later.test" }
@@ -128,7 +128,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
-    it.effect("lets one of many twins in, and gives all of them its answer", () =>
+    it.effect("commits one of many concurrent duplicates and answers all alike", () =>
       Effect.gen(function* () {
         const { logged, post } = yield* setUp
         const answers = yield* Effect.forEach(Array.from({ length: 20 }), () => post("/v1/email/send", "f", MESSAGE), {
@@ -140,7 +140,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
-    it.effect("works on every POST, for answers with secrets too", () =>
+    it.effect("works on every POST, also for answers with secrets", () =>
       Effect.gen(function* () {
         const { key, lab, post } = yield* setUp
         const soon = new Date(Date.now() + 3_600_000).toISOString()
@@ -182,7 +182,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
-    it.effect("gives its answer again whatever has become of what was asked for, and does nothing for it", () =>
+    it.effect("repeats its answer after the resource changed or was removed, without side effects", () =>
       Effect.gen(function* () {
         const { account, key, lab, post } = yield* setUp
         const ask = (method: string, path: string, body?: unknown) =>
@@ -195,7 +195,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
         ]
         yield* ask("POST", "/v1/email/send", MESSAGE)
         const delivery = (yield* ask("GET", `/v1/webhooks/${called}/deliveries`)).json.data[0].id
-        // Not reserved: each check of it is written down.
+        // Not a reserved name, so that every check is recorded.
         yield* ask("POST", "/v1/domains", { name: "old.dev" })
         const ever = { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }
         const calls: ReadonlyArray<readonly [path: string, body: unknown, anew: number]> = [
@@ -237,7 +237,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
-    it.effect("is kept for 24 hours, and then it is a new one", () =>
+    it.effect("expires after 24 hours", () =>
       Effect.gen(function* () {
         const { key, lab, post } = yield* setUp
         const first = yield* post("/v1/email/send", "l", MESSAGE)
@@ -259,7 +259,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
       }),
     )
 
-    it.effect("is swept out of the database once nobody can come with it any more", () =>
+    it.effect("is deleted from the database after it expired", () =>
       Effect.gen(function* () {
         const { account, key, lab, post } = yield* setUp
         const node = yield* WallClock.whenSet(-3 * Timestamp.DAY)(lab.another)

@@ -13,7 +13,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     return { lab, account, admin, call }
   })
 
-  it.effect("are shown in full once, and work at once", () =>
+  it.effect("are shown in full once, and are valid immediately", () =>
     Effect.gen(function* () {
       const { admin, call, lab } = yield* setUp
       const { json, status } = yield* call("POST", "/v1/api-keys", {
@@ -48,7 +48,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     }),
   )
 
-  it.effect("are revoked for good, at once, and the second time like the first", () =>
+  it.effect("are revoked immediately; revoking again succeeds", () =>
     Effect.gen(function* () {
       const { account, call, lab } = yield* setUp
       const { id, secret } = yield* lab.key(account)
@@ -88,7 +88,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
         yield* Effect.all([revoke, ...[...nodes, ...nodes, ...nodes].map(hammer)], { concurrency: "unbounded" })
         const late = calls.filter(({ started }) => started > revokedAt)
         assert.isAtLeast(late.length, 40)
-        // So many without a valid key are limited in the end, as anybody at this address without one is.
+        // Requests without a valid key share the window of anonymous clients.
         assert.deepStrictEqual(
           late.filter(({ limit, status }) => status !== 401 && (status !== 429 || limit !== "120")),
           [],
@@ -98,7 +98,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
       }),
   )
 
-  it.effect("may revoke themselves, the last administrative one too", () =>
+  it.effect("can revoke themselves, also the last administrative key", () =>
     Effect.gen(function* () {
       const { admin, call } = yield* setUp
       assert.strictEqual((yield* call("DELETE", `/v1/api-keys/${admin.id}`)).status, 200)
@@ -106,7 +106,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     }),
   )
 
-  it.effect("are made, listed and revoked by administrative keys alone", () =>
+  it.effect("are created, listed and revoked by administrative keys only", () =>
     Effect.gen(function* () {
       const { account, admin, call, lab } = yield* setUp
       const { secret } = yield* lab.key(account, {
@@ -124,7 +124,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     }),
   )
 
-  it.effect("are refused when expired, and from an address that is not allowed", () =>
+  it.effect("are refused when expired or from an address that is not allowed", () =>
     Effect.gen(function* () {
       const { account, lab } = yield* setUp
       const expired = yield* lab.key(account, { expires_at: "2999-01-01T00:00:00.000Z" })
@@ -132,7 +132,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
       const use = (key: string) => Effect.map(lab.ask("GET", "/v1/account", { key }), ({ status }) => status)
       assert.strictEqual(yield* use(elsewhere.secret), 401)
       assert.strictEqual(yield* use(expired.secret), 200)
-      // Its time comes, which nobody here waits for.
+      // Expire the key without waiting.
       yield* Effect.orDie(lab.sql`UPDATE api_keys SET expires_at = now() WHERE id = ${expired.id}`)
       assert.strictEqual(yield* use(expired.secret), 401)
     }),
@@ -149,7 +149,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     ["a bad network", { name: "x", scopes: ["admin"], allowed_ips: ["10.0.0.1/8"] }, 400, "allowed_ips[0]"],
     ["a bad moment", { name: "x", scopes: ["admin"], expires_at: "soon" }, 400, "expires_at"],
   ]
-  it.effect("are not made from bad words", () =>
+  it.effect("are not created from invalid input", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       for (const [what, body, status, path] of BAD) {
@@ -167,10 +167,10 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     }),
   )
 
-  it.effect("are so many that are active and no more, whichever node is asked", () =>
+  it.effect("are limited in number across nodes", () =>
     Effect.gen(function* () {
       const { account, admin, call, lab } = yield* setUp
-      // Beside the administrative one; those that are revoked or expired do not count.
+      // Besides the administrative key; revoked and expired ones do not count.
       yield* Effect.orDie(lab.sql`
         INSERT INTO api_keys (account_id, id, version, hash, scopes, allowed_ips, revoked_at, expires_at, record)
         SELECT ${account}, 'key_' || lpad(n::text, 26, '0'), 1, ${account} || n, '{}', '{}',
@@ -192,7 +192,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     }),
   )
 
-  it.effect("are all listed that are active, and the last thousand of the others", () =>
+  it.effect("list all active ones and the last thousand others", () =>
     Effect.gen(function* () {
       const { account, admin, call, lab } = yield* setUp
       yield* Effect.orDie(lab.sql`
@@ -212,7 +212,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     }),
   )
 
-  it.effect("are made, listed and revoked at the command line as over the API", () =>
+  it.effect("are created, listed and revoked at the command line as over the API", () =>
     Effect.gen(function* () {
       const { account, admin, call, lab } = yield* setUp
       const { id, key } = yield* CommandLine.typed(
@@ -248,7 +248,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
     }),
   )
 
-  it.effect("are not made for an account that is not there, nor is anything else at the command line", () =>
+  it.effect("cannot be created for an unknown account, nor can anything else at the command line", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const nobody = "acc_00000000000000000000000000"

@@ -44,7 +44,7 @@ export interface Setup {
   readonly tracks?: boolean
   readonly trackingHost?: string
   readonly zones?: Parameters<typeof Dns.layerTest>[0]
-  /** The clock of the database stands still, so that no minute ends in the midst of a count. */
+  /** Stops the database's clock, so that no rate window ends during a test. */
   readonly minuteStands?: boolean
 }
 
@@ -52,17 +52,16 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // The tests look into answers of every kind.
-  // oxlint-disable-next-line typescript/no-explicit-any
+  // Tests read responses of every kind. oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
 }
 
 export interface Ask {
   readonly key?: string | null
   readonly body?: unknown
-  /** Sent as it is. */
+  /** Body that is sent as it is. */
   readonly raw?: string | Uint8Array
-  /** Another node than the lab's first. */
+  /** URL of another node than the first. */
   readonly node?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -74,13 +73,13 @@ export type KeyOptions = Partial<{
   readonly expires_at: string | null
 }>
 
-/** A running service on a database of its own, and hands to call it with. */
+/** A running service on a database of its own, with functions to call it. */
 export class Lab extends Context.Service<
   Lab,
   {
     readonly url: string
     readonly sql: PgClient.PgClient
-    /** One more node on the same database; gives its URL. */
+    /** Starts one more node on the same database and returns its URL. */
     readonly another: Effect.Effect<string, never, EffectScope.Scope>
     readonly ask: (method: string, path: string, options?: Ask) => Effect.Effect<Answer>
     readonly account: (plan?: Plan.Plan) => Effect.Effect<Id.AccountId>

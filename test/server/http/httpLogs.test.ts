@@ -22,7 +22,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
     return { lab, account, key, send, list, ids }
   })
 
-  it.effect("gives records of exactly the contract's fields", () =>
+  it.effect("returns records with exactly the contract's fields", () =>
     Effect.gen(function* () {
       const { list, send } = yield* setUp
       yield* send()
@@ -59,7 +59,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
     }),
   )
 
-  it.effect("pages newest first, forwards and back", () =>
+  it.effect("pages newest first, forwards and backwards", () =>
     Effect.gen(function* () {
       const { ids, list, send } = yield* setUp
       const sent = (yield* Effect.forEach([1, 2, 3, 4, 5], () => send())).toReversed()
@@ -75,7 +75,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
     }),
   )
 
-  it.effect("filters by every field, and all of them together", () =>
+  it.effect("filters by every field and by all together", () =>
     Effect.gen(function* () {
       const { ids, key, lab, send } = yield* setUp
       const plain = yield* send()
@@ -102,7 +102,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
         ["domain=acme.test", [canceled, plain]],
         [`created_after=${new Date(Date.now() + 60_000).toISOString()}`, []],
         [`created_before=${new Date(Date.now() + 60_000).toISOString()}`, [canceled, other, plain]],
-        // What programs write for a time that nobody gave.
+        // The zero time that some client libraries send for an unset one.
         ["created_after=0001-01-01T00:00:00Z", [canceled, other, plain]],
         ["created_before=0001-01-01T00:00:00Z", []],
         ["status=queued&tag=eu&to=bo@example.org&from=shop@shop.test&domain=shop.test&subject=Your&unknown=1", [other]],
@@ -111,7 +111,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
     }),
   )
 
-  it.effect("draws the line between two times where created_at is, in whatever crowd a message came", () =>
+  it.effect("compares times with created_at exactly, also among concurrent messages", () =>
     Effect.gen(function* () {
       const { ids, key, lab, send } = yield* setUp
       const original = yield* send()
@@ -120,7 +120,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
         lab.ask("POST", path, { key, ...(body === undefined ? {} : { body }) })
       const ways = [
         post("/v1/email/send", MESSAGE),
-        // A query leaves the short way of a send.
+        // A query string avoids the fast path of a send.
         post("/v1/email/send?", MESSAGE),
         post("/v1/email/send", { ...MESSAGE, scheduled_at: inAnHour }),
         post("/v1/email/send/batch", { emails: [MESSAGE, MESSAGE] }),
@@ -141,7 +141,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /e
     }),
   )
 
-  it.effect("refuses what is no such parameter's value", () =>
+  it.effect("refuses invalid parameter values", () =>
     Effect.gen(function* () {
       const { list, send } = yield* setUp
       const id = yield* send()

@@ -9,7 +9,7 @@ import { Lab } from "./httpLab.ts"
 
 const PNG = Buffer.from([137, 80, 78, 71])
 
-/** An account with a domain, and a worker that captures what it sends. */
+/** Creates an account with a domain, and a worker that captures mail. */
 const setUp = Effect.gen(function* () {
   const lab = yield* Lab
   const { secret: key } = yield* lab.key(yield* lab.account())
@@ -34,7 +34,7 @@ const worker = Effect.gen(function* () {
 })
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sandbox inbox", (it) => {
-  it.effect("gives a mail to a test that waits for it, with its parts and the very bytes", () =>
+  it.effect("returns a mail to a waiting test, with its parts and exact bytes", () =>
     Effect.gen(function* () {
       const { call, send } = yield* setUp
       yield* worker
@@ -92,7 +92,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sa
     }),
   )
 
-  it.effect("answers empty where nothing came in time, and refuses a wait that is none", () =>
+  it.effect("returns an empty list after the wait, and refuses an invalid wait", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       const { json } = yield* call("GET", "/v1/sandbox/messages?wait=1s&to=nobody%40example.org")
@@ -104,7 +104,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sa
     }),
   )
 
-  it.effect("goes from page to page, and forgets one mail or all of them", () =>
+  it.effect("pages, and deletes one mail or all", () =>
     Effect.gen(function* () {
       const { call, send } = yield* setUp
       yield* worker
@@ -130,7 +130,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sa
     }),
   )
 
-  it.effect("goes on beyond the largest page", () =>
+  it.effect("continues beyond the largest page", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const account = yield* lab.account()

@@ -4,7 +4,7 @@ import { type Answer, Lab } from "./httpLab.ts"
 
 const DAY = 24 * 60 * 60 * 1000
 const inFuture = (ms: number): string => new Date(Date.now() + ms).toISOString()
-/** Counted from when it is asked for: a busy machine may come to it long after this file was read. */
+/** Computed at the request, because a busy machine may run it long after this file was loaded. */
 const scheduled = (ms: number) => ({
   get scheduled_at() {
     return inFuture(ms)
@@ -21,22 +21,22 @@ const OPTIONAL = ["html", "cc", "bcc", "reply_to", "headers", "tags", "scheduled
 
 type Row = readonly [rule: string, change: Record<string, unknown>, status: number, reason?: string, path?: string]
 
-/** Contract §3, sentence by sentence. `undefined` leaves a field out. */
+/** The rules of contract §3 in its order. `undefined` omits a field. */
 const RULES: ReadonlyArray<Row> = [
   // Every address may be `a@b.c` or `Name <a@b.c>`.
   ["a bare address", { from: "hi@acme.test" }, 200],
   ["an address with a name", { to: "Ana <ana@example.org>" }, 200],
   ["an address with a quoted name", { to: '"Ana, PhD" <ana@example.org>' }, 200],
   ["a name with a comma outside quotes", { to: "Ana, PhD <ana@example.org>" }, 400, "validation_failed", "to"],
-  // Internationalised domains and UTF-8 local parts are accepted.
+  // Internationalized domains and UTF-8 local parts are accepted.
   ["an internationalised domain", { to: "ana@bücher.example" }, 200],
   ["a UTF-8 local part", { to: "jürgen@example.org" }, 200],
-  // `to`, `cc`, `bcc`, `reply_to` take a string or an array.
+  // `to`, `cc`, `bcc` and `reply_to` accept a string or an array.
   ["to as an array", { to: ["ana@example.org"] }, 200],
   ["cc as a string", { cc: "bo@example.org" }, 200],
   ["bcc as a string", { bcc: "bo@example.org" }, 200],
   ["reply_to as an array", { reply_to: ["bo@example.org", "cy@example.org"] }, 200],
-  // 400: not an object, wrong type.
+  // 400: not an object, or a wrong type.
   ["to as a number", { to: 7 }, 400, "validation_failed", "to"],
   ["to with a number inside", { to: ["ana@example.org", 7] }, 400, "validation_failed", "to[1]"],
   ["subject as a number", { subject: 7 }, 400, "validation_failed", "subject"],
@@ -66,7 +66,7 @@ const RULES: ReadonlyArray<Row> = [
   ["a local part of 64 octets", { to: `${"a".repeat(64)}@example.org` }, 200],
   ["a local part of 65 octets", { to: `${"a".repeat(65)}@example.org` }, 400, "validation_failed", "to"],
   ["two addresses in one string", { to: "ana@example.org, bo@example.org" }, 400, "validation_failed", "to"],
-  // CR or LF or NUL in a header name, header value, subject or address.
+  // CR, LF or NUL in a header name, header value, subject or address.
   ["LF in the subject", { subject: "a\nBcc: x@example.org" }, 400, "validation_failed", "subject"],
   ["CR in the subject", { subject: "a\rb" }, 400, "validation_failed", "subject"],
   ["NUL in the subject", { subject: "a\u0000b" }, 400, "validation_failed", "subject"],
@@ -81,7 +81,7 @@ const RULES: ReadonlyArray<Row> = [
   ["LF in an address", { to: "ana@example.org\nBcc: x@example.org" }, 400, "validation_failed", "to"],
   ["LF in a name", { to: "Ana\n <ana@example.org>" }, 400, "validation_failed", "to"],
   ["half a surrogate pair in the subject", { subject: "a\ud800" }, 400, "validation_failed", "subject"],
-  // A header the service owns.
+  // Headers that the service sets itself.
   ...[
     "From",
     "To",
@@ -117,7 +117,7 @@ const RULES: ReadonlyArray<Row> = [
   // More than 50 custom headers.
   ["50 headers", { headers: headers(50) }, 200],
   ["51 headers", { headers: headers(51) }, 400, "validation_failed", "headers"],
-  // What can be written in lines of mail.
+  // Headers that cannot be folded into lines of mail.
   ["a header name of 76 characters", { headers: { ["X".repeat(76)]: "v" } }, 200],
   ["one of 77", { headers: { ["X".repeat(77)]: "v" } }, 400, "validation_failed", `headers.${"X".repeat(76)}`],
   ["a header value of 4,000 characters", { headers: { "X-A": "x ".repeat(2_000) } }, 200],
@@ -155,8 +155,7 @@ const RULES: ReadonlyArray<Row> = [
     "validation_failed",
     "scheduled_at",
   ],
-  // Over 60 s in the past, or over 30 days ahead.
-  // Half of the minute is left to the way there.
+  // More than 60 s in the past or 30 days ahead. The test leaves half a minute for a slow machine.
   ["scheduled 30 s ago", scheduled(-30_000), 200],
   ["scheduled 90 s ago", scheduled(-90_000), 422, "scheduled_at_out_of_range", "scheduled_at"],
   ["scheduled just within 30 days", scheduled(30 * DAY - 60_000), 200],
@@ -203,7 +202,7 @@ const RULES: ReadonlyArray<Row> = [
     "attachments[0].content_id",
   ],
   ["an inline attachment", { attachments: [{ filename: "a.png", content: "aGk=", content_id: "<logo>" }] }, 200],
-  // 422: needs the server's state.
+  // 422: depends on the server's state.
   ["a domain the account does not have", { from: "hi@other.test" }, 422, "domain_not_verified", "from"],
   ["a domain that is not verified", { from: "hi@pending.dev" }, 422, "domain_not_verified", "from"],
   ["a subdomain of a verified domain", { from: "hi@sub.acme.test" }, 422, "domain_not_verified", "from"],
@@ -239,7 +238,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /
 
   const told = ({ json, text }: Answer): string => `${json?.error?.reason} ${text.slice(0, 300)}`
 
-  it.effect("keeps every rule of §3", () =>
+  it.effect("follows every rule of contract §3", () =>
     Effect.gen(function* () {
       const { key, lab } = yield* setUp
       for (const [rule, change, status, reason, path] of RULES) {
@@ -293,7 +292,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /
     }),
   )
 
-  it.effect("takes ten megabytes to the byte, where nothing else is set", () =>
+  it.effect("accepts exactly ten megabytes by default", () =>
     Effect.gen(function* () {
       const { key, lab } = yield* setUp
       const send = (bytes: number) =>
@@ -304,7 +303,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /
     }),
   )
 
-  it.effect("refuses a body that is no object", () =>
+  it.effect("refuses a body that is not an object", () =>
     Effect.gen(function* () {
       const { key, lab } = yield* setUp
       for (const raw of ["[]", "7", "null", '"x"', "true"]) {
@@ -317,7 +316,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /
     }),
   )
 
-  it.effect("shows in the log what was accepted: recipients once, tags once, bcc, a suppressed one", () =>
+  it.effect("logs what was accepted: distinct recipients and tags, bcc, a suppressed recipient", () =>
     Effect.gen(function* () {
       const { admin, key, lab } = yield* setUp
       const body = {
@@ -349,7 +348,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /
     }),
   )
 
-  it.effect("refuses a key that is limited to another domain with 403", () =>
+  it.effect("refuses a key bound to another domain with 403", () =>
     Effect.gen(function* () {
       const { account, lab } = yield* setUp
       const { secret } = yield* lab.key(account, { scopes: ["email:send"], domain: "other.test" })
@@ -359,7 +358,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /
     }),
   )
 
-  it.effect("takes the plan's own number of recipients", () =>
+  it.effect("accepts as many recipients as the plan allows", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       for (const [plan, most] of [

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { MAX_FAST_BYTES } from "../../../apps/server/src/http/sendFastPath.ts"
 import { type Answer, type Ask, Lab } from "./httpLab.ts"
 
-/** A query that nobody reads is enough to leave the short way. */
+/** A query string, which the endpoint ignores, avoids the fast path. */
 const SHORT = "/v1/email/send"
 const LONG = "/v1/email/send?"
 
@@ -108,7 +108,7 @@ const REQUESTS: ReadonlyArray<Request> = [
   ],
 ]
 
-/** What differs between two requests that are alike. */
+/** Values that differ between two equal requests. */
 const OWN = /"(id|request_id|created_at)":"[^"]*"|\b20\d\d-[\d-]+T[\d:.]+Z/gu
 const PASSING = ["x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after", "date", "content-length"]
 
@@ -138,8 +138,8 @@ const setUp = Effect.gen(function* () {
   return { lab, keys }
 })
 
-layer(Lab.layer({ minuteStands: true }), LAYER)("both ways of a send", (it) => {
-  it.effect("answer alike, whatever is asked", () =>
+layer(Lab.layer({ minuteStands: true }), LAYER)("fast and normal path of a send", (it) => {
+  it.effect("give equal responses", () =>
     Effect.gen(function* () {
       const { keys, lab } = yield* setUp
       for (const [what, status, ask] of REQUESTS) {
@@ -152,7 +152,7 @@ layer(Lab.layer({ minuteStands: true }), LAYER)("both ways of a send", (it) => {
     }),
   )
 
-  it.effect("share an idempotency key and a window", () =>
+  it.effect("share idempotency keys and rate windows", () =>
     Effect.gen(function* () {
       const { keys, lab } = yield* setUp
       const ask: Ask = { key: keys.good, body: MESSAGE, headers: { "idempotency-key": "twins" } }
@@ -170,7 +170,7 @@ layer(Lab.layer({ minuteStands: true }), LAYER)("both ways of a send", (it) => {
     }),
   )
 
-  it.effect("log the same record", () =>
+  it.effect("write equal log records", () =>
     Effect.gen(function* () {
       const { keys, lab } = yield* setUp
       const records = []
@@ -189,8 +189,8 @@ layer(Lab.layer({ minuteStands: true }), LAYER)("both ways of a send", (it) => {
   )
 })
 
-layer(Lab.layer({ tracks: true }), LAYER)("both ways of a send", (it) => {
-  it.effect("track what the message or its domain says", () =>
+layer(Lab.layer({ tracks: true }), LAYER)("fast and normal path of a send", (it) => {
+  it.effect("track opens and clicks as message and domain say", () =>
     Effect.gen(function* () {
       const { keys, lab } = yield* setUp
       const trackingOf = (path: string, tracking?: unknown) =>

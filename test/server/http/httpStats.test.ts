@@ -23,7 +23,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /s
     return { lab, account, key, stats }
   })
 
-  it.effect("counts the last 24 hours in whole hours, and says up to where in the log", () =>
+  it.effect("counts the last 24 full hours, and reports its position in the log", () =>
     Effect.gen(function* () {
       const { key, lab, stats } = yield* setUp
       yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, tags: ["receipt"] } })
@@ -47,7 +47,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /s
     }),
   )
 
-  it.effect("shows an account nothing of another's", () =>
+  it.effect("shows an account only its own data", () =>
     Effect.gen(function* () {
       const { key, lab } = yield* setUp
       yield* lab.ask("POST", "/v1/email/send", { key, body: MESSAGE })
@@ -57,7 +57,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /s
     }),
   )
 
-  it.effect("asks for the scope that reads logs", () =>
+  it.effect("requires the scope for reading logs", () =>
     Effect.gen(function* () {
       const { account, lab } = yield* setUp
       const { secret: reader } = yield* lab.key(account, { scopes: ["email:logs:read"] })
@@ -68,7 +68,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("GET /s
     }),
   )
 
-  it.effect("refuses groups, times and stretches that say nothing", () =>
+  it.effect("refuses invalid groups, times and periods", () =>
     Effect.gen(function* () {
       const { stats } = yield* setUp
       for (const query of [

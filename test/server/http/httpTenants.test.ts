@@ -12,8 +12,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/webhooks/{id}/replay": { created_after: "2020-01-01T00:00:00Z", created_before: "2030-01-01T00:00:00Z" },
 }
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("tenants", (it) => {
-  /** An account with one of everything, and what names its things. */
+layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("accounts", (it) => {
+  /** Creates an account with one of each resource, and their ids. */
   const furnished = Effect.gen(function* () {
     const lab = yield* Lab
     const account = yield* lab.account()
@@ -47,7 +47,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("tenant
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   )
 
-  it.effect("answer 404 for the things of another, at every endpoint that names one", () =>
+  it.effect("get 404 for another account's resources at every endpoint", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const theirs = yield* furnished
@@ -78,7 +78,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("tenant
           assert.notStrictEqual(answer.json.error.reason, "route_not_found", route)
         }
       }
-      // Nothing of all that has touched the owner's things.
+      // The other account's requests have not changed the owner's resources.
       const mine = (path: string) => Effect.map(lab.ask("GET", path, { key: theirs.key }), ({ json }) => json)
       assert.strictEqual((yield* mine(`/v1/email/logs/${theirs.email}`)).status, "queued")
       assert.strictEqual((yield* mine(`/v1/webhooks/${theirs.webhook}`)).enabled, true)
@@ -87,7 +87,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("tenant
     }),
   )
 
-  it.effect("see nothing of another in any list", () =>
+  it.effect("see nothing of another account in any list", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       yield* furnished
@@ -99,7 +99,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("tenant
           !route.includes("{") &&
           !route.endsWith("/account") &&
           !route.endsWith("/session") &&
-          // Numbers, not things.
+          // Statistics contain numbers only.
           !route.endsWith("/stats") &&
           !route.endsWith("/stream"),
       )
@@ -126,7 +126,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("tenant
     }),
   )
 
-  it.effect("have domains, suppressions and idempotency keys of the same name side by side", () =>
+  it.effect("can use the same domains, suppressions and idempotency keys as another account", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
       const one = yield* furnished

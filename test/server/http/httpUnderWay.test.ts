@@ -10,7 +10,7 @@ import { type Answer, Lab } from "./httpLab.ts"
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
-/** A server that has the whole message, and says so only when it is told to. */
+/** An SMTP server that receives the whole message and replies only when told to. */
 const slowServer = Effect.gen(function* () {
   const answers: Array<() => void> = []
   const server = new SMTPServer({
@@ -26,7 +26,7 @@ const slowServer = Effect.gen(function* () {
   return { at: { host: "127.0.0.1", port }, holds: Effect.sync(() => answers.length), answers }
 })
 
-/** An account with a domain, and a worker that relays what it sends. */
+/** Creates an account with a domain, and a worker that relays mail. */
 const setUp = Effect.fnUntraced(function* (at: Parameters<typeof Delivery.relay>[0]) {
   const lab = yield* Lab
   const account = yield* lab.account()
@@ -54,8 +54,8 @@ const TOO_LATE = [
   "This email is being delivered, so it can no longer be canceled or rescheduled.",
 ]
 
-layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an email under way", (it) => {
-  it.effect("is neither canceled nor rescheduled, for a server may have it already", () =>
+layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an email that is being delivered", (it) => {
+  it.effect("cannot be canceled or rescheduled, because a server may have it already", () =>
     Effect.gen(function* () {
       const server = yield* slowServer
       const { becomes, call, send } = yield* setUp(server.at)
@@ -70,7 +70,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an ema
     }),
   )
 
-  it.effect("is sent again to whom it has not reached, by a key that may, and to nobody once all have it", () =>
+  it.effect("is resent only to recipients it did not reach, by a key with the scope", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({
         script: ({ line, phase }) =>
@@ -99,7 +99,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an ema
     }),
   )
 
-  it.effect("is not canceled once it is delivered, nor while it waits for another attempt", () =>
+  it.effect("cannot be canceled after delivery or while it waits for a retry", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({
         script: ({ line, phase }) => (phase === "rcpt" && /bo@/u.test(line) ? "451 4.3.0 not now" : undefined),

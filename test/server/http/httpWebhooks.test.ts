@@ -44,7 +44,7 @@ layer(Lab.layer(), options)("webhooks", (it) => {
     }),
   )
 
-  it.effect("are changed field by field, switched off and on, and deleted", () =>
+  it.effect("are updated by field, disabled, enabled and deleted", () =>
     Effect.gen(function* () {
       const { call, create } = yield* setUp
       const { id } = yield* create()
@@ -66,7 +66,7 @@ layer(Lab.layer(), options)("webhooks", (it) => {
     }),
   )
 
-  it.effect("are refused an address that leads inwards (422), and words that are no URL or type (400)", () =>
+  it.effect("refuse a private address (422) and an invalid URL or type (400)", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       const create = (body: object) =>
@@ -107,7 +107,7 @@ layer(Lab.layer(), options)("webhooks", (it) => {
     }),
   )
 
-  it.effect("list their deliveries, tell of one, and queue it again", () =>
+  it.effect("list deliveries, show one, and replay it", () =>
     Effect.gen(function* () {
       const { call, create, send } = yield* setUp
       const { id } = yield* create({ events: ["email.queued"] })
@@ -143,7 +143,7 @@ layer(Lab.layer(), options)("webhooks", (it) => {
     }),
   )
 
-  it.effect("replay a range, also of events older than they are", () =>
+  it.effect("replay a time range, also of events older than the webhook", () =>
     Effect.gen(function* () {
       const { call, create, send } = yield* setUp
       yield* send
@@ -175,7 +175,7 @@ layer(Lab.layer(), options)("webhooks", (it) => {
     }),
   )
 
-  it.effect("queue a test call, unless they are switched off", () =>
+  it.effect("queue a test call, unless disabled", () =>
     Effect.gen(function* () {
       const { account, call, create, lab } = yield* setUp
       const { id } = yield* create()
@@ -188,7 +188,7 @@ layer(Lab.layer(), options)("webhooks", (it) => {
     }),
   )
 
-  it.effect("are a hundred for an account and no more, also by many at once", () =>
+  it.effect("are limited to a hundred per account, also by concurrent requests", () =>
     Effect.gen(function* () {
       const { account, call, lab } = yield* setUp
       yield* Effect.orDie(lab.sql`
@@ -208,7 +208,7 @@ layer(Lab.layer(), options)("webhooks", (it) => {
     }),
   )
 
-  it.effect("ask for their scope", () =>
+  it.effect("require their scope", () =>
     Effect.gen(function* () {
       const { account, lab } = yield* setUp
       const sender = (yield* lab.key(account, { scopes: ["email:send"] })).secret
@@ -222,7 +222,7 @@ layer(Lab.layer(), options)("webhooks", (it) => {
 layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), options)(
   "webhooks where the operator allows a network",
   (it) => {
-    it.effect("may go there, over plain http too, and nowhere else inwards", () =>
+    it.effect("may reach allowed networks, also over plain http, and no other private ones", () =>
       Effect.gen(function* () {
         const { call } = yield* setUp
         const status = (url: string) =>

@@ -25,7 +25,7 @@ const WAY = { base: BASE, customers: false }
 const wayOf = (secretKey: Uint8Array, base = BASE) =>
   trackingOf({ ...WAY, base, secretKey, stopped: { has: () => false } })
 
-/** Only the picture and the link, as somebody's mail program asks for them. */
+/** Returns the paths of the pixel and the link, as a mail client requests them. */
 const pathsIn = (html: string) => {
   const [open, click] = [/src="([^"]+)"/u, /href='([^']+)'/u].map((pattern) => pattern.exec(html)?.[1] ?? "")
   return { open: open?.slice(BASE.length) ?? "", click: click?.slice(BASE.length) ?? "" }
@@ -45,8 +45,8 @@ const setUp = Effect.gen(function* () {
 
 const PROXIES = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
 
-layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("mail that is tracked", (it) => {
-  it.effect("leads over the service, signed, and what was seen is told everywhere", () =>
+layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("tracked mail", (it) => {
+  it.effect("contains signed links, and visits appear in log, events, webhooks and statistics", () =>
     Effect.gen(function* () {
       const { account, call, domain, visit } = yield* setUp
       assert.deepStrictEqual([domain.open_tracking, domain.click_tracking], [false, false])
@@ -92,7 +92,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
         [opened.status, opened.headers.get("content-type"), opened.headers.get("content-length")],
         [200, "image/gif", "43"],
       )
-      // A program that looks ahead is nobody.
+      // Prefetches are not recorded.
       for (const path of [click, open]) {
         yield* visit(path, {}, "HEAD")
         yield* visit(path, { "sec-purpose": "prefetch;prerender" })
@@ -121,7 +121,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
     }),
   )
 
-  it.effect("is as it was written where nothing says so, whatever the service could do", () =>
+  it.effect("is unchanged unless tracking is turned on", () =>
     Effect.gen(function* () {
       const { account, call } = yield* setUp
       const { url } = yield* Database.Fresh
@@ -138,7 +138,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
         const { json: then } = yield* call("GET", `/email/logs/${email}?as_of=${json.created_at}`)
         for (const found of [json, then])
           assert.deepStrictEqual(found.tracking, { opens: false, clicks: false, ...tracking })
-        // The rows of the log are what they were before there was tracking.
+        // Rows of untracked messages keep their earlier form.
         assert.notProperty((yield* call("GET", "/email/logs?limit=1")).json.data[0], "tracking")
       }
       const [plain = "", off, opens = "", clicks = ""] = sent
@@ -156,7 +156,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
     }),
   )
 
-  it.effect("tells nothing by a token that is not ours, or of mail that is not here", () =>
+  it.effect("ignores forged tokens and unknown emails", () =>
     Effect.gen(function* () {
       const { account, call, visit } = yield* setUp
       const later = new Date(Date.now() + 3_600_000).toISOString()
@@ -179,13 +179,13 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
       ]) {
         const { headers, status } = yield* visit(TrackingToken.CLICK_PATH + token)
         assert.deepStrictEqual([status, headers.get("location"), headers.get("set-cookie")], [404, null, null], token)
-        // The picture is always the same, so that nobody learns which tokens hold.
+        // The pixel is always the same, so that it does not reveal which tokens are valid.
         const picture = yield* visit(TrackingToken.OPEN_PATH + token.slice(0, 100).replaceAll("/", ""))
         if (token !== "") assert.strictEqual(picture.status, 200, token)
       }
       const ofPicture = yield* visit(TrackingToken.CLICK_PATH + TrackingToken.ofOpen(key, mail))
       assert.strictEqual(ofPicture.status, 404)
-      // Signed by us, and nobody's: the way on is shown, for the mail may have been kept longer than its history.
+      // Valid tokens of unknown emails redirect, because a reader may have kept the mail longer than its history.
       const nobodys = [
         { ...mail, email_id: id("EmailId") },
         { ...mail, account_id: id("AccountId") },
@@ -195,7 +195,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
           (yield* visit(TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, { ...each, url: TARGET }))).status,
           302,
         )
-      // Written down after all of these.
+      // Recorded after all others.
       const seen = yield* visit(TrackingToken.CLICK_PATH + good)
       assert.strictEqual(seen.headers.get("location"), TARGET)
       const log = yield* Delivery.until(call("GET", `/email/logs/${email_id}`), ({ json }) => json.clicks > 0)
@@ -204,7 +204,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
     }),
   )
 
-  it.effect("leads nowhere, on any node, once an operator has stopped the links of its account", () =>
+  it.effect("has dead links on every node once an operator stopped the account's links", () =>
     Effect.gen(function* () {
       const { account, call, lab, visit } = yield* setUp
       const other = yield* setUp
@@ -234,12 +234,12 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
       )
       assert.include(stopped.text, "has disabled its links.")
       assert.notInclude(stopped.text, "shop.test")
-      // The picture is the same, and so are the links of others; what is no link of ours is none.
+      // The pixel and other accounts' links keep working; an invalid token stays invalid.
       assert.deepStrictEqual(yield* followed(open), [200, 200])
       assert.deepStrictEqual(yield* followed(TrackingToken.CLICK_PATH + TrackingToken.ofClick(key, others)), [302, 302])
       assert.deepStrictEqual(yield* followed(`${click}x`), [404, 404])
 
-      // What goes out meanwhile leads straight.
+      // Links in mail sent meanwhile are not tracked.
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
       const stops = yield* Layer.build(StoppedLinks.layer)
@@ -265,7 +265,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
         changes.map(({ data }: { data: object }) => data),
         [{ followed: false }, { followed: true }],
       )
-      // As if they had never been stopped.
+      // The state equals that before the links were stopped.
       const [row] = yield* Effect.orDie(
         lab.sql`SELECT record ? 'links_stopped_at' AS has FROM accounts WHERE account_id = ${account}`,
       )
@@ -276,7 +276,7 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
     }),
   )
 
-  it.effect("is changed for a domain by who may, and once", () =>
+  it.effect("is turned on for a domain with the scope, once", () =>
     Effect.gen(function* () {
       const { account, call, domain, lab } = yield* setUp
       const reader = (yield* lab.key(account, { scopes: ["domains:read"] })).secret
@@ -296,15 +296,15 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("m
       )
       const off = yield* call("PATCH", "/domains/acme.test", { open_tracking: false })
       assert.deepStrictEqual(off.json, domain)
-      // As if it had never been switched on: no row has to be written anew for who never heard of tracking.
+      // The state equals that before tracking was turned on, so that rows of other accounts need no rewrite.
       const [row] = yield* Effect.orDie(lab.sql`SELECT record ? 'tracking' AS has FROM domains WHERE id = ${domain.id}`)
       assert.deepStrictEqual(row, { has: false })
     }),
   )
 })
 
-layer(Lab.layer(), options)("where the service has no address that links could lead to", (it) => {
-  it.effect("tracking is refused in words, and can be switched off", () =>
+layer(Lab.layer(), options)("without an address for links", (it) => {
+  it.effect("tracking is refused with a message, and can be turned off", () =>
     Effect.gen(function* () {
       const { call } = yield* setUp
       const refusals = [

@@ -24,7 +24,7 @@ interface Asked {
   readonly body?: string
 }
 
-/** Under a name that leads here, as a browser asks by way of a proxy. */
+/** Requests a path under a tracking domain, as a browser does through a proxy. */
 const under = (url: string, host: string, path: string, { body, headers, method = "GET" }: Asked = {}) =>
   Effect.promise(
     () =>
@@ -55,7 +55,7 @@ const setUp = Effect.gen(function* () {
 layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } as Setup), options)(
   "a name of a customer that links lead over",
   (it) => {
-    it.effect("is a record of its own, and is followed while DNS leads it here", () =>
+    it.effect("is a DNS record of its own, and used while it resolves here", () =>
       Effect.gen(function* () {
         const { account, call, domain, key, lab, put, verify } = yield* setUp
         const ask = (name: string) =>
@@ -84,7 +84,7 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
           status,
           records.at(-1)?.status,
         ]
-        // It leads here, but nobody knows whose it is.
+        // The name resolves here but is not any account's.
         zones[LINKS] = { CNAME: OURS }
         assert.deepStrictEqual(statuses((yield* call("POST", "/domains/acme.dev/verify")).json), [
           "pending",
@@ -130,7 +130,7 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
         assert.strictEqual((yield* lab.ask("GET", "/t/ask")).status, 404)
         assert.strictEqual(yield* under(lab.url, OURS, "http://[/t/ask?domain=links.acme.dev"), 404)
 
-        // The token says whose mail it is of, whichever name it comes by; and under this one there is nothing else.
+        // The token identifies the email, whichever host it is requested under; a tracking domain serves nothing else.
         for (const host of [LINKS, "Links.Acme.dev.:8443", OURS, "127.0.0.1"]) {
           assert.strictEqual(yield* under(lab.url, host, click), 302, host)
           assert.strictEqual(yield* under(lab.url, host, open), 200, host)
@@ -159,7 +159,7 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
           }
           assert.strictEqual(yield* under(lab.url, "127.0.0.1", path, forwarded), 404, path)
         }
-        // A cache that does not look at the header would give it to those who ask under the service's own name.
+        // Not cacheable, because a cache that ignores the header would serve it to clients of the service's own name.
         const forged = yield* lab.ask("GET", "/docs", { headers: { "x-forwarded-host": LINKS } })
         assert.deepStrictEqual([forged.status, forged.headers.get("cache-control")], [404, "no-store"])
         assert.deepStrictEqual(
@@ -170,7 +170,7 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
           [200, 200],
         )
 
-        // Gone from DNS it is as if it had never been, but for mail that lies about.
+        // Once removed from DNS, the name is used in no new mail; links in sent mail keep working.
         delete zones[LINKS]
         assert.deepStrictEqual(statuses((yield* call("POST", "/domains/acme.dev/verify")).json), [
           "verified",
@@ -194,7 +194,7 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
       }),
     )
 
-    it.effect("is one below the domain that no other record has, set by who may", () =>
+    it.effect("is a free name below the domain, set with the scope", () =>
       Effect.gen(function* () {
         const { account, call, lab, put } = yield* setUp
         for (const wrong of ["links", "a b.acme.dev", 7, {}, ""]) assert.strictEqual((yield* put(wrong)).status, 400)
@@ -212,7 +212,7 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
         const reader = (yield* lab.key(account, { scopes: ["domains:read"] })).secret
         const body = { tracking_domain: LINKS }
         assert.strictEqual((yield* lab.ask("PATCH", "/v1/domains/acme.dev", { key: reader, body })).status, 403)
-        // What is left out stays as it is.
+        // Fields that are left out keep their value.
         for (const change of [body, { click_tracking: true }, body, { click_tracking: true, tracking_domain: LINKS }])
           assert.strictEqual((yield* call("PATCH", "/domains/acme.dev", change)).json.tracking_domain, LINKS)
         const { json } = yield* call("GET", "/events?types=domain.tracking_domain_set,domain.tracking_changed")
@@ -220,7 +220,7 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
       }),
     )
 
-    it.effect("is nothing to the proxy for who has never shown that the domain is theirs", () =>
+    it.effect("gets no certificate before the domain is verified", () =>
       Effect.gen(function* () {
         const { call, put, verify } = yield* setUp
         const { lab, ...theirs } = yield* setUp
@@ -244,8 +244,8 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
   },
 )
 
-layer(Lab.layer({ tracks: true, zones } as Setup), options)("where the proxy serves no names of customers", (it) => {
-  it.effect("none is taken, and nobody is told of one", () =>
+layer(Lab.layer({ tracks: true, zones } as Setup), options)("without tracking domains on the proxy", (it) => {
+  it.effect("none is accepted or shown", () =>
     Effect.gen(function* () {
       const { account, lab, put } = yield* setUp
       const refused = yield* put(LINKS)

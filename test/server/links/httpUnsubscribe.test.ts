@@ -29,7 +29,7 @@ import { World } from "../../support/world.ts"
 const BASE = "https://mail.acme.test"
 const INSTANCE = InstanceKey.layer({ file: "/nowhere", text: Option.some(Redacted.make(Delivery.INSTANCE_KEY)) })
 
-/** Of an account that is there: by it the email is found. */
+/** Creates an account that an email can be found by. */
 const sender = Effect.gen(function* () {
   const from = yield* Delivery.sender()
   const store = yield* EventStore
@@ -68,7 +68,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
         ),
       )
 
-    it.effect("is offered in what is sent, signed, and takes that recipient off", () =>
+    it.effect("is offered in sent mail with a signed link, and suppresses the recipient", () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
         const server = yield* SmtpServer.listen()
@@ -89,7 +89,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
           ({ bytes }) =>
             /^List-Unsubscribe:\s+<([^>]+)>/mu.exec(bytes.toString("latin1").replace(/\r\n[ \t]+/gu, " "))?.[1],
         )
-        // One for several would let each of them take the others off.
+        // With several recipients, one address would let each of them unsubscribe the others.
         assert.deepStrictEqual(
           offers.map((offer) => offer?.startsWith(`${BASE}${Unsubscribe.PATH}`)),
           [true, undefined, undefined],
@@ -116,7 +116,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
       }),
     )
 
-    it.effect("is nobody's by a forged token, one of another key, or one of an email that is not here", () =>
+    it.effect("refuses forged tokens, other keys' tokens and unknown emails", () =>
       Effect.gen(function* () {
         const from = yield* sender
         const { stream_id } = yield* Delivery.accept(from)
@@ -132,7 +132,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
       }),
     )
 
-    it.effect("writes nothing anew about a recipient who was erased", () =>
+    it.effect("records nothing about an erased recipient", () =>
       Effect.gen(function* () {
         const from = yield* sender
         const erased = Mask.standIn(Buffer.alloc(8))
@@ -143,7 +143,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
       }),
     )
 
-    it.effect("asks the database a few times a minute for one email, whoever repeats the request for ever", () =>
+    it.effect("queries the database a few times per minute and email, however often repeated", () =>
       Effect.gen(function* () {
         const from = yield* sender
         const [one, other] = [yield* Delivery.accept(from), yield* Delivery.accept(from)]
@@ -157,7 +157,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
       }),
     )
 
-    it("counts a bounded number of emails, each by itself, and begins anew with the minute", () => {
+    it("counts a bounded number of emails separately, and restarts each minute", () => {
       const isAdmitted = makeWindows()
       const email = (nth: number) => `msg_${nth}` as EmailId
       const admitted = (nth: number, now_ms: number, times: number) =>

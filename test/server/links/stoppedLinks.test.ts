@@ -25,14 +25,14 @@ const put = (account_id: AccountId, followed: boolean) => commit(account_id, Acc
 
 const stopped = Effect.tap(account, (account_id) => put(account_id, false))
 
-/** The answers of a real database come when they come, whatever the clock says. */
+/** Waits for the result of a real query, which does not follow the test clock. */
 const heard = (holds: () => boolean) =>
   Effect.promise(() => new Promise((done) => setImmediate(done))).pipe(Effect.repeat({ until: holds }))
 
 const looks = TestClock.adjust(StoppedLinks.STOPPED_LINKS_EVERY)
 
-layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)))("the links that are stopped", (it) => {
-  it.effect("are known from the start, and after a few seconds where they are stopped or lead on again", () =>
+layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)))("stopped links", (it) => {
+  it.effect("are known from the start, and changes after a few seconds", () =>
     Effect.gen(function* () {
       const before = yield* stopped
       const other = yield* account
@@ -46,7 +46,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)))("the lin
     }).pipe(Effect.scoped),
   )
 
-  it.effect("stay what is known of them while the database cannot say, which is told once", () =>
+  it.effect("stay cached while the database is unavailable, which is logged once", () =>
     Effect.gen(function* () {
       const told: Array<unknown> = []
       const sql = yield* PgClient.PgClient

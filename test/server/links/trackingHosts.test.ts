@@ -6,8 +6,8 @@ import * as Database from "../../support/postgres/database.ts"
 
 const AT = "2026-11-21T09:00:00.000Z"
 
-layer(Database.layerFresh)("the names of customers that links lead over", (it) => {
-  it.effect("are those that lead here, of domains that were verified once, and none of the service's own", () =>
+layer(Database.layerFresh)("tracking hosts", (it) => {
+  it.effect("are the names of verified domains that resolve here, without the service's own", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const put = (name: string, verified: boolean, verified_at: string | null = AT) => sql`
@@ -29,7 +29,7 @@ layer(Database.layerFresh)("the names of customers that links lead over", (it) =
         [{ host: "L.good.dev.:8080" }, true],
         [{ host: "127.0.0.1:3025", "x-forwarded-host": "l.good.dev" }, true],
         [{ host: "l.good.dev:" }, true],
-        // Of a proxy before a proxy, and of one that adds a header of its own.
+        // A chain of proxies, and a proxy that adds a header of its own.
         [{ host: "127.0.0.1", "x-forwarded-host": "l.good.dev, inner.waybill.dev" }, true],
         [{ host: "127.0.0.1", "x-forwarded-host": ["inner.waybill.dev,L.good.dev.:443"] }, true],
         [{ host: "127.0.0.1", "x-forwarded-host": "x.good.dev, good.dev" }, false],

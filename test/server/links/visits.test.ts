@@ -22,7 +22,7 @@ const visit = (email_id: EmailId, over: Partial<Visits.Visit> = {}): Visits.Visi
   ...over,
 })
 
-/** A message in the log, and what it holds of visits. */
+/** Creates an email, and returns the visits in its history. */
 const mail = Effect.fnUntraced(function* (over: Readonly<Record<string, unknown>> = {}) {
   const email_id = id("EmailId")
   const store = yield* EventStore
@@ -34,7 +34,7 @@ const mail = Effect.fnUntraced(function* (over: Readonly<Record<string, unknown>
   return { email_id, seen }
 })
 
-/** All that is noted is written down before the service stops. */
+/** Queues visits and stops the service, which records all of them first. */
 const noted = (visits: ReadonlyArray<Visits.Visit>) =>
   Effect.scoped(
     Effect.map(Layer.build(Visits.layer), (built) => {
@@ -42,7 +42,7 @@ const noted = (visits: ReadonlyArray<Visits.Visit>) =>
     }),
   )
 
-/** A store that takes everything at once, and says of which mail. */
+/** A store that accepts everything and lists the emails. */
 const counting = () => {
   const written: Array<string> = []
   const commit = (_: unknown, ref: { readonly stream_id: string }) =>
@@ -54,12 +54,12 @@ const counting = () => {
 }
 
 describe("visits", () => {
-  it.effect("are written down behind the answer, and before a stop", () =>
+  it.effect("are recorded in the background, and before a stop", () =>
     Effect.gen(function* () {
       const one = yield* mail()
       const other = yield* mail()
       const url = "https://shop.test/"
-      // Nobody's among them: the mail is gone, or never was.
+      // Visits of emails that do not exist any more, or never did.
       yield* noted([
         visit(one.email_id),
         visit(id("EmailId")),
@@ -67,7 +67,7 @@ describe("visits", () => {
         visit(one.email_id, { url }),
         visit(one.email_id),
       ])
-      // A click by somebody whose program shows no pictures is no opening.
+      // A click from a mail client that shows no pictures does not count as an open.
       assert.deepStrictEqual(
         [yield* one.seen, yield* other.seen],
         [
@@ -78,7 +78,7 @@ describe("visits", () => {
     }).pipe(Effect.provide(EventStore.layerMemory())),
   )
 
-  it.effect("of one address are written down up to a number a minute, and others' all the same", () =>
+  it.effect("are limited per address and minute, without affecting others", () =>
     Effect.gen(function* () {
       const { layer, written } = counting()
       const v6 = (ip: string, over: Partial<Visits.Visit> = {}) =>
@@ -93,7 +93,7 @@ describe("visits", () => {
     }),
   )
 
-  it.effect("of who was forgotten are not written down anew", () =>
+  it.effect("of erased recipients are not recorded", () =>
     Effect.gen(function* () {
       const forgotten = Mask.standIn(Buffer.alloc(8)) as Address
       const alone = yield* mail({ to: [{ address: forgotten }] })
@@ -109,7 +109,7 @@ describe("visits", () => {
     }).pipe(Effect.provide(EventStore.layerMemory())),
   )
 
-  it.effect("to mail that takes no more of them do not ask for its history again", () =>
+  it.effect("to closed mail do not read its history again", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []
       const full = Layer.mock(EventStore)({
@@ -127,7 +127,7 @@ describe("visits", () => {
     }),
   )
 
-  it.effect("that a database in trouble loses stop neither those after them nor the service", () =>
+  it.effect("lost by a database failure affect neither later ones nor the service", () =>
     Effect.gen(function* () {
       const written: Array<string> = []
       let tries = 0
@@ -145,7 +145,7 @@ describe("visits", () => {
     }),
   )
 
-  it.effect("are told of by the first that is lost, and from then on by their number", () =>
+  it.effect("that are lost are logged with the first cause, then by number", () =>
     Effect.gen(function* () {
       const said: Array<unknown> = []
       const logger = Logger.make(({ cause, message }) => {
@@ -171,22 +171,22 @@ describe("visits", () => {
       yield* Effect.gen(function* () {
         yield* lose(100)
         yield* lose(50)
-        assert.deepStrictEqual(said, ["opens and clicks cannot be written down"])
+        assert.deepStrictEqual(said, ["opens and clicks cannot be recorded and are lost"])
         yield* TestClock.adjust("58 seconds")
         assert.deepStrictEqual(said.slice(1), [{ lost: 150 }])
         yield* lose(7)
         yield* TestClock.adjust("59 seconds")
-        // Nothing more is lost, and nothing more is said; till it begins anew.
+        // Nothing is logged while nothing is lost.
         yield* TestClock.adjust("1 hour")
         assert.deepStrictEqual(said.slice(2), [{ lost: 7 }])
         yield* lose(3)
       }).pipe(Effect.provide(Visits.layer.pipe(Layer.provide(away))), Effect.provide(Logger.layer([logger])))
-      // Nor are those forgotten at the end.
-      assert.deepStrictEqual(said.slice(3), ["opens and clicks cannot be written down", { lost: 3 }])
+      // Losses before the stop are reported too.
+      assert.deepStrictEqual(said.slice(3), ["opens and clicks cannot be recorded and are lost", { lost: 3 }])
     }),
   )
 
-  it.effect("beyond what can wait are forgotten at once", () =>
+  it.effect("beyond the queue are dropped", () =>
     Effect.gen(function* () {
       const { layer, written } = counting()
       const crowd = Array.from({ length: Visits.MAX_VISITS_WAITING + 100 }, (_, n) =>

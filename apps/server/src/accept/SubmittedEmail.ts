@@ -11,7 +11,7 @@ import { Effect, Result, Schema } from "effect"
 import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
 
-/** Whom the client named in RCPT TO, and in MAIL FROM. */
+/** Sender and recipients of MAIL FROM and RCPT TO. */
 export interface Envelope {
   readonly from: string
   readonly recipients: ReadonlyArray<Address.Address>
@@ -22,51 +22,51 @@ export interface Read {
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined
 }
 
-/** Said to the service and not to the recipients. */
+/** Headers that are instructions to this service; recipients do not get them. */
 const KEY = "x-idempotency-key"
 const TAG = "x-tag"
 const SCHEDULED_AT = "x-scheduled-at"
 const TRACK_OPENS = "x-track-opens"
 const TRACK_CLICKS = "x-track-clicks"
-const ORDERS: ReadonlySet<string> = new Set([KEY, TAG, SCHEDULED_AT, TRACK_OPENS, TRACK_CLICKS])
+const INSTRUCTIONS: ReadonlySet<string> = new Set([KEY, TAG, SCHEDULED_AT, TRACK_OPENS, TRACK_CLICKS])
 
 /**
- * The message as `POST /email/send` would have got it, under the same rules. The envelope decides who receives it: To
- * and Cc only say who of them is shown, and whoever is shown but not in the envelope gets nothing from us.
+ * Converts a submitted message to the form of `POST /email/send`, under the same rules. The envelope decides who
+ * receives it; To and Cc only decide which of those recipients are shown.
  */
 export const read = (submitted: Submitted, envelope: Envelope): Effect.Effect<Read, InvalidRequest> =>
   Effect.gen(function* () {
-    const orders = ordersIn(submitted.headers)
+    const instructions = instructionsIn(submitted.headers)
     const { bcc, cc, to } = shownTo(submitted, envelope.recipients)
     const custom = customHeaders(submitted.headers)
-    const scheduled = orders.get(SCHEDULED_AT) ?? []
-    const keys = orders.get(KEY) ?? []
+    const scheduled = instructions.get(SCHEDULED_AT) ?? []
+    const keys = instructions.get(KEY) ?? []
     const problems = [
       ...(submitted.from.length > 1 ? [{ path: "from", message: "takes one address" }] : []),
       ...(submitted.subjects > 1 ? [{ path: "subject", message: "stands there twice" }] : []),
       ...(scheduled.length > 1 ? [repeated("X-Scheduled-At")] : []),
       ...(keys.length > 1 ? [repeated("X-Idempotency-Key")] : []),
-      ...((orders.get(TRACK_OPENS)?.length ?? 0) > 1 ? [repeated("X-Track-Opens")] : []),
-      ...((orders.get(TRACK_CLICKS)?.length ?? 0) > 1 ? [repeated("X-Track-Clicks")] : []),
+      ...((instructions.get(TRACK_OPENS)?.length ?? 0) > 1 ? [repeated("X-Track-Opens")] : []),
+      ...((instructions.get(TRACK_CLICKS)?.length ?? 0) > 1 ? [repeated("X-Track-Clicks")] : []),
       ...custom.repeated.map(repeated),
     ]
     const written = {
-      from: write(submitted.from[0] ?? { address: envelope.from, name: "" }),
-      // The API wants somebody in `to`; whom it is lent comes back below.
+      from: mailboxText(submitted.from[0] ?? { address: envelope.from, name: "" }),
+      // The API requires a recipient in `to`; a borrowed one is moved back below.
       to: to.length > 0 ? to : bcc.slice(0, 1),
       cc,
       bcc: to.length > 0 ? bcc : bcc.slice(1),
-      reply_to: submitted.replyTo.map(write),
+      reply_to: submitted.replyTo.map(mailboxText),
       subject: submitted.subject,
       headers: custom.headers,
       html: submitted.html,
       text: submitted.text,
-      tags: (orders.get(TAG) ?? [])
+      tags: (instructions.get(TAG) ?? [])
         .flatMap((value) => value.split(","))
         .map((tag) => tag.trim())
         .filter((tag) => tag !== ""),
       scheduled_at: scheduled[0] ?? null,
-      ...trackingIn(orders),
+      ...trackingIn(instructions),
       attachments: submitted.files.map(attachment),
     }
     const decoded = Schema.decodeUnknownResult(EmailMessage, { errors: "all" })(written)
@@ -93,18 +93,18 @@ const keyProblems = (keys: ReadonlyArray<string>): ReadonlyArray<Detail> =>
     ? []
     : [{ path: "X-Idempotency-Key", message: `must be 1 to ${Idempotency.MAX_KEY_CHARS} printable characters` }]
 
-const ordersIn = (headers: ReadonlyArray<Field>): ReadonlyMap<string, ReadonlyArray<string>> => {
-  const orders = new Map(Array.from(ORDERS, (name) => [name, [] as Array<string>]))
-  for (const { name, value } of headers) orders.get(name.toLowerCase())?.push(value.trim())
-  return orders
+const instructionsIn = (headers: ReadonlyArray<Field>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const instructions = new Map(Array.from(INSTRUCTIONS, (name) => [name, [] as Array<string>]))
+  for (const { name, value } of headers) instructions.get(name.toLowerCase())?.push(value.trim())
+  return instructions
 }
 
-/** Absent where no header speaks of it, so that a message of before is the same to its idempotency key. */
-const trackingIn = (orders: ReadonlyMap<string, ReadonlyArray<string>>) => {
-  const [opens, clicks] = [TRACK_OPENS, TRACK_CLICKS].map((name) => orders.get(name)?.[0]?.toLowerCase())
-  // Another word is refused as any other value of the field.
-  const asked = (word: string | undefined) => (word === "true" || word === "false" ? word === "true" : (word ?? null))
-  return opens === undefined && clicks === undefined ? {} : { tracking: { opens: asked(opens), clicks: asked(clicks) } }
+/** Omitted without such headers, so that the fingerprint of an idempotency key stays that of earlier releases. */
+const trackingIn = (instructions: ReadonlyMap<string, ReadonlyArray<string>>) => {
+  const [opens, clicks] = [TRACK_OPENS, TRACK_CLICKS].map((name) => instructions.get(name)?.[0]?.toLowerCase())
+  // Any other value is refused by the schema.
+  const flag = (word: string | undefined) => (word === "true" || word === "false" ? word === "true" : (word ?? null))
+  return opens === undefined && clicks === undefined ? {} : { tracking: { opens: flag(opens), clicks: flag(clicks) } }
 }
 
 const customHeaders = (fields: ReadonlyArray<Field>) => {
@@ -113,7 +113,7 @@ const customHeaders = (fields: ReadonlyArray<Field>) => {
   const repeated: Array<string> = []
   for (const { name, value } of fields) {
     const lower = name.toLowerCase()
-    if (!Header.isAuthors(lower) || ORDERS.has(lower)) continue
+    if (!Header.isAuthors(lower) || INSTRUCTIONS.has(lower)) continue
     if (seen.has(lower)) repeated.push(name)
     seen.add(lower)
     headers[name] = lower === Header.SENDER ? oneMailbox(value) : value
@@ -129,31 +129,31 @@ const shownTo = (submitted: Submitted, recipients: ReadonlyArray<Address.Address
       const recipient = Result.isSuccess(parsed) ? left.get(Address.keyOf(parsed.success)) : undefined
       if (recipient === undefined) return []
       left.delete(Address.keyOf(recipient))
-      return [write({ address: recipient, name })]
+      return [mailboxText({ address: recipient, name })]
     })
   const to = shown(submitted.to)
   const cc = shown(submitted.cc)
   return { to, cc, bcc: [...left.values()] }
 }
 
-/** A name that was encoded may hold what has to be quoted, now that it is decoded. */
+/** A decoded name may contain characters that have to be quoted. */
 const oneMailbox = (value: string): string => {
   const open = value.lastIndexOf("<")
   const close = value.lastIndexOf(">")
   const name = value.slice(0, Math.max(open, 0)).trim()
   if (open < 0 || close < open || name.startsWith('"')) return value
-  return write({ address: value.slice(open + 1, close), name }) + value.slice(close + 1).trim()
+  return mailboxText({ address: value.slice(open + 1, close), name }) + value.slice(close + 1).trim()
 }
 
-/** Text that the API's own parser reads back: a name of whatever characters goes between quotes. */
-const write = ({ address, name }: Mailbox): string =>
+/** Writes a mailbox so that the API's parser reads it back; any name is quoted. */
+const mailboxText = ({ address, name }: Mailbox): string =>
   name === "" ? address : `"${name.replaceAll(/["\\]/gu, "\\$&")}" <${address}>`
 
 const attachment = ({ bytes, contentId, contentType, filename }: File) => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const text = contentType.startsWith("text/") && isUtf8(buffer)
   return {
-    // Mail programs leave marks of direction in it, which no customer has written and the API refuses.
+    // Removes invisible direction marks, which mail programs insert and the API refuses.
     filename: Visible.withoutHidden(filename) || "attachment",
     content: buffer.toString("base64"),
     content_type: text ? `${contentType}; charset=utf-8` : contentType,
@@ -161,8 +161,5 @@ const attachment = ({ bytes, contentId, contentType, filename }: File) => {
   }
 }
 
-/**
- * Of what was decoded, not of the bytes: a program that tries again writes another Date, another Message-ID and other
- * boundaries.
- */
+/** Covers the decoded message, not its bytes, because a retry has another Date, Message-ID and boundaries. */
 const fingerprint = (written: unknown): string => createHash("sha256").update(JSON.stringify(written)).digest("hex")

@@ -2,18 +2,18 @@ import type { Network } from "@waybill/domain/values/Network"
 import type { ReturnPath } from "@waybill/mail/dns/DomainRecords"
 import { Context } from "effect"
 
-/** What the operator decided for all accounts, as far as requests are concerned. */
+/** The operator's decisions that concern the requests of all accounts. */
 export class Instance extends Context.Service<
   Instance,
   {
     readonly transport: "capture" | "relay" | "direct"
-    /** How bounces find the way back; `null` where this instance takes no mail. */
+    /** How bounces are routed back; `null` where this instance receives no mail. */
     readonly returnPath: ReturnPath | null
-    /** Networks of the operator's own that webhooks may reach. */
+    /** Private networks that webhooks may reach. */
     readonly allowedNetworks: ReadonlyArray<Network>
-    /** Whether there is an address that links in mail can lead to, so that opens and clicks can be told. */
+    /** Whether an address for tracked links is set, so that opens and clicks can be tracked. */
     readonly tracks: boolean
-    /** Where a name of a customer is to lead so that links may lead over it; `null` where none may. */
+    /** CNAME target for customers' tracking domains; `null` where those are not enabled. */
     readonly trackingHost: string | null
   }
 >()("@waybill/server/http/Instance") {}

@@ -11,21 +11,27 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Connections from "./middleware/Connections.ts"
 import * as Pipelining from "./middleware/Pipelining.ts"
 
-/** All headers of a request together. */
+/** Maximum size of all headers of a request. */
 export const MAX_HEADER_BYTES = 16_384
-/** A client that takes longer to send its headers is none. */
+/** Time in which a client has to send its headers. */
 export const HEADERS_TIMEOUT_MS = 10_000
-/** For the whole request, its body included: ten megabytes at a modest 170 KB/s. */
+/** Time for a whole request with its body: ten megabytes at 170 KB/s. */
 export const REQUEST_TIMEOUT_MS = 60_000
-/** Longer than the idle time of common proxies, so that they and not we end a connection they might just use. */
+/**
+ * Longer than the idle timeout of common proxies, so that they close idle connections and this server does not close
+ * one that they are about to use.
+ */
 export const KEEP_ALIVE_TIMEOUT_MS = 75_000
-/** Nothing of an answer is read, or nothing said in it: longer than the longest wait that a request may ask for. */
+/**
+ * Time after which a connection is closed if the client reads nothing or the handler writes nothing; longer than the
+ * longest wait of a request.
+ */
 export const STALLED_TIMEOUT_MS = 120_000
-/** Once a stop has begun, a connection that has its answer is let go. 0 would mean for ever. */
+/** Keep-alive time of connections once a stop has begun. 0 would mean unlimited. */
 const CLOSING_KEEP_ALIVE_MS = 1
-/** How often slow requests are looked for. */
+/** Interval of the check for slow requests. */
 export const CHECK_INTERVAL_MS = 2_000
-/** Requests on one connection; then a client is spread over the nodes anew. */
+/** Maximum requests per connection; after that a client reconnects, perhaps to another node. */
 export const MAX_REQUESTS_PER_SOCKET = 10_000
 
 export interface Timeouts {
@@ -45,22 +51,22 @@ export const TIMEOUTS: Timeouts = {
 /** Handles a request outside the normal path. Returns false, or calls `normalPath` later, for a request that it leaves to it. */
 export type FastPath = (request: IncomingMessage, response: ServerResponse, normalPath: () => void) => boolean
 
-/** Events with which Node hands over a request. */
+/** Events with which Node announces a request. */
 const REQUEST_EVENTS: ReadonlySet<string> = new Set(["request", "checkContinue", "checkExpectation"])
 
-interface Rules {
+interface Config {
   readonly timeouts: Timeouts
   readonly caps: Connections.Caps
   readonly context: Context.Context<never>
 }
 
-/** A server that bounds its connections, begins one request of a connection at a time, and has a way past all listeners. */
+/** An HTTP server that limits its connections, handles one request of a connection at a time, and has a fast path. */
 export class NodeServer extends Server {
   fastPath: FastPath = () => false
   readonly #connections: Connections.Connections
   readonly #context: Context.Context<never>
 
-  constructor({ caps, context, timeouts }: Rules) {
+  constructor({ caps, context, timeouts }: Config) {
     super({
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: timeouts.headers_ms,
@@ -76,23 +82,24 @@ export class NodeServer extends Server {
   override emit(event: string, ...args: ReadonlyArray<unknown>): boolean {
     if (event === "connection") return this.#accept(args[0] as Socket)
     if (!REQUEST_EVENTS.has(event)) return super.emit(event, ...args)
-    const [request, response] = args as [IncomingMessage, ServerResponse & Counted]
+    const [request, response] = args as [IncomingMessage, ServerResponse & LastResponse]
     if (!Pipelining.isEarly(response)) return this.#begin(event, request, response)
     Pipelining.hold(request.socket, response, () => this.#begin(event, request, response))
     return true
   }
 
   #accept(socket: Socket): boolean {
-    const isHeard = super.emit("connection", socket)
+    const isHandled = super.emit("connection", socket)
     Pipelining.watch(socket)
     this.#connections.add(socket)
-    return isHeard
+    return isHandled
   }
 
-  #begin(event: string, request: IncomingMessage, response: ServerResponse & Counted): boolean {
+  #begin(event: string, request: IncomingMessage, response: ServerResponse & LastResponse): boolean {
     const isReserved = this.#connections.isReserved(request.socket)
-    // A busy client would hold a server that is to stop for ever. And after the last request that a connection may have,
-    // Node would answer 503 without a word to those that were sent behind it; closed, they are the client's to send anew.
+    // Closes the connection while stopping, because a busy client would delay the stop, and after the last request that
+    // a connection may have, because Node would answer pipelined requests behind it with an empty 503. The client can
+    // send those again.
     if (!this.listening || response.maxRequestsOnConnectionReached === true || isReserved)
       response.shouldKeepAlive = false
     if (isReserved && !Connections.isProbe(request.url)) return this.#turnAway(request, response)
@@ -112,71 +119,72 @@ export class NodeServer extends Server {
   }
 }
 
-/** What Node keeps of an answer after which there is no other on its connection. */
-interface Counted {
+/** Node's mark on the last response of a connection. */
+interface LastResponse {
   readonly maxRequestsOnConnectionReached?: boolean
 }
 
-/** `node:http` with limits, and with our own words for what it refuses before any of our code sees a request. */
+/** A `node:http` server with limits, and with the API's errors for requests that Node itself refuses. */
 export const make = (
   context: Context.Context<never>,
   timeouts: Timeouts,
   caps: Connections.Caps = Connections.CAPS,
 ): NodeServer => {
   const server = new NodeServer({ context, timeouts, caps })
-  // Bounded by their bytes; Node would drop the ones above its own number without a word.
+  // Headers are limited by their bytes; Node would silently drop those beyond a number.
   server.maxHeadersCount = 0
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
-  // Node's own default is to wait for ever for a client that asks for much and reads nothing.
+  // Node's default waits without limit for a client that does not read its response.
   server.timeout = timeouts.stalled_ms
   server.on("clientError", (error: Pipelining.ParserError, socket: Socket) => {
     if (error.code === Pipelining.PAUSED) return Pipelining.keep(socket, error)
     refuse(context, error, socket)
   })
-  leaveNobodyWaiting(server)
-  // An expectation that we do not know is ignored, like a header that we do not know.
+  closeIdleWhenStopping(server)
+  // Unknown expectations are ignored, like unknown headers.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
     server.emit("request", request, response),
   )
-  server.on("connect", (request: IncomingMessage, socket: Socket) => answerLikeAny(server, request, socket))
+  server.on("connect", (request: IncomingMessage, socket: Socket) => answerConnect(server, request, socket))
   return server
 }
 
-/** Answers what cannot be read as a request, and closes the connection. */
-const refuse = (context: Context.Context<never>, { code }: NodeJS.ErrnoException, socket: Socket & Answering): void => {
+/** Answers bytes that are not a valid request, and closes the connection. */
+const refuse = (
+  context: Context.Context<never>,
+  { code }: NodeJS.ErrnoException,
+  socket: Socket & RespondingSocket,
+): void => {
   if (code === "ECONNRESET" || !socket.writable) return void socket.destroy()
-  // The client of a request that waits for the answer before it is not late, and one that was refused hears it once.
+  // A held request waits for the response before it, so it is not late; a refused one is answered once.
   if (Pipelining.isHeld(socket)) return
   const pending = socket._httpMessage ?? undefined
   const isBehind = pending?.req.complete === true
   if (pending?.headersSent === true && (!isBehind || code === REQUEST_TIMED_OUT)) return void socket.destroy()
   const answer = Effect.runSyncWith(context)(rawAnswer(refusalOf(code)))
   if (!isBehind) return void socket.end(answer)
-  // A request that is whole has its answer first.
+  // A request that arrived completely is answered first.
   Pipelining.stop(socket)
   pending.once("finish", () => socket.end(answer))
 }
 
 /**
- * A client that takes this server for a proxy is answered like any with a wrong method; Node would hang up without a
- * word. Behind a request that has no answer yet the connection is closed: Node has taken away all that bounds it.
+ * Answers a CONNECT request like one with a wrong method; Node would close the connection. Closes it if an earlier
+ * response is still in progress, because Node has removed its limits from the socket.
  */
-const answerLikeAny = (server: Server, request: IncomingMessage, socket: Socket & Answering): void => {
+const answerConnect = (server: Server, request: IncomingMessage, socket: Socket & RespondingSocket): void => {
   if (socket._httpMessage) return void socket.destroy()
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   response.assignSocket(socket)
   response.on("finish", () => socket.destroySoon())
-  // Node has taken its own listeners away.
+  // Needed because Node has removed its own listeners.
   socket.on("error", () => socket.destroy())
   server.emit("request", request, response)
 }
 
-/**
- * Node stops listening and goes on waiting for whoever has a connection: one that falls idle now would hold a server that
- * is to stop for as long as connections are kept.
- */
-const leaveNobodyWaiting = (server: Server): void => {
+/** Makes `close` end connections that become idle during a stop; Node would wait for their keep-alive time. */
+const closeIdleWhenStopping = (server: Server): void => {
   const close = server.close.bind(server)
   server.close = (done) => {
     server.keepAliveTimeout = CLOSING_KEEP_ALIVE_MS
@@ -185,8 +193,8 @@ const leaveNobodyWaiting = (server: Server): void => {
   }
 }
 
-/** What Node keeps of the answer that is being written on a socket. */
-interface Answering {
+/** Node's reference to the response in progress on a socket. */
+interface RespondingSocket {
   readonly _httpMessage?: ServerResponse<IncomingMessage> | null
 }
 
@@ -206,7 +214,7 @@ const refusalOf = (code: string | undefined): InvalidRequest => {
 const refusal = (reason: InvalidRequest["reason"], message: string) =>
   new InvalidRequest({ reason, details: [], said: `The request ${message}.` })
 
-/** A refusal without a request that the rest of the service could answer. */
+/** Returns the response of a refusal before the request reached the application. */
 const answerOf = (refusal: Refusal) =>
   Effect.gen(function* () {
     const id = yield* newId("RequestId")
@@ -224,7 +232,7 @@ const answerOf = (refusal: Refusal) =>
     return { status: refusal.status, headers, body }
   })
 
-/** The same, for a connection on which nothing could be read as a request. */
+/** The same as raw bytes, for a connection whose request could not be parsed. */
 const rawAnswer = (refusal: InvalidRequest) =>
   Effect.map(answerOf(refusal), ({ body, headers }) =>
     [

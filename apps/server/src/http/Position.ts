@@ -2,10 +2,10 @@ import { Replica, type ReplicaShape } from "@waybill/store/postgres/Replica"
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
-/** Said by an answer to a write, and again by whoever wants to read it at a node with a replica. */
+/** Header that answers to writes carry, and that clients send with a read to see their writes on a replica. */
 export const HEADER = "x-waybill-position"
 
-/** Where the account's last write lies, and those that its caller knows of; nothing where all reads are the primary's. */
+/** Returns the position of the account's last write or of those the caller knows; empty without a replica. */
 export const headers = (
   account_id: string | undefined,
   request: HttpServerRequest.HttpServerRequest,
@@ -21,7 +21,7 @@ export const headersBy = (
   return position === undefined ? {} : { [HEADER]: position }
 }
 
-/** Runs a read of the log where its caller sees what he has written. */
+/** Runs a read of the log on the replica if it has caught up with the caller's writes, otherwise on the primary. */
 export const read = <A, E, R>(
   account_id: string,
   request: HttpServerRequest.HttpServerRequest,

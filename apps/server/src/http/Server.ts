@@ -32,23 +32,23 @@ import { SystemHandlers } from "./api/SystemHandlers.ts"
 import * as validation from "./middleware/validation.ts"
 import { WebhookHandlers } from "./api/WebhookHandlers.ts"
 
-/** A path parameter is an id, a domain, an address of 254 octets percent-encoded, or at most where a tracked link leads. */
+/** Maximum length of a path parameter. The longest is the token of a tracked link. */
 export const MAX_PARAM_CHARS = TrackingToken.MAX_TOKEN_CHARS
-/** How long requests under way may take to finish when the service stops. */
+/** Time that requests in progress have to finish when the service stops. */
 export const GRACE = "25 seconds"
 
 export interface Options<R = never> {
   readonly host: string
-  /** 0 lets the system choose. */
+  /** 0 lets the system choose a port. */
   readonly port: number
   readonly maxBodyBytes: number
   readonly trustedProxies: Networks
   readonly timeouts?: NodeServer.Timeouts
   readonly connections?: Omit<Connections.Caps, "trustedProxies">
-  /** Bytes of bodies, and of unread answers, that may be held at once; the tests name smaller ones. */
+  /** Limits of the memory for request bodies and unread responses; tests pass smaller ones. */
   readonly budgets?: { readonly bodies: Limits; readonly answers: Limits }
   readonly documents?: DocumentWindows.Limits
-  /** More routes beside the API, such as the dashboard's, and the paths under which they lie. */
+  /** Further routes, such as the dashboard's, and predicates of their paths. */
   readonly also?: {
     readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | R>
     readonly open: (path: string) => boolean
@@ -83,7 +83,7 @@ const api = (maxBodyBytes: number) =>
 const OPEN: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
 const DOCUMENTS: ReadonlySet<string> = new Set(["/openapi.json", "/docs"])
 
-/** One spelling a path: a second one would be a second route, with a window of its own. */
+/** Accepts one spelling of a path only, because another would be a route with a rate window of its own. */
 const router = Layer.succeed(HttpRouter.RouterConfig, {
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false,
@@ -106,13 +106,12 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const { trustedProxies } = options
       const windows = DocumentWindows.make(options.documents)
       yield* server.serve(handleRequest(app, { trustedProxies, open, visit, document, windows, budgets }))
-      // Without anybody who listens for them, Node reads requests for an upgrade like all others: within the same times,
-      // and their bodies too.
+      // Without an upgrade listener Node handles upgrade requests like any other, within the same time limits.
       node.removeAllListeners("upgrade")
     }),
   ).pipe(Layer.provide([router, Cursors.layer, Revocations.layer]))
 
-/** The whole of HTTP. Gives the server, so that whoever let the system choose a port can ask for it. */
+/** The HTTP server with all routes. Provides the server, so that a caller can read the chosen port. */
 export const HttpLive = <R = never>(options: Options<R>) => {
   const { connections, host, port, timeouts = NodeServer.TIMEOUTS, trustedProxies } = options
   return Layer.unwrap(

@@ -30,19 +30,18 @@ export const MAX_FAST_BYTES = 256 * 1024
 const ENDPOINT = { method: "POST", path: "/v1/email/send" } as const
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/iu
 
-const isPlainSend = ({ headers, method, url }: IncomingMessage): boolean =>
-  url === ENDPOINT.path &&
-  method === ENDPOINT.method &&
-  headers.authorization !== undefined &&
-  JSON_TYPE.test(headers["content-type"] ?? "") &&
-  headers["content-encoding"] === undefined
-
-/** Reads a body that has arrived completely and is not too large. */
-const bodyOf = (request: IncomingMessage, maxBytes: number): Buffer | undefined => {
-  const bytes = Number(request.headers["content-length"] ?? 0)
-  const isWhole = bytes > 0 && bytes <= maxBytes && request.complete && request.readableLength === bytes
-  return isWhole ? ((request.read() as Buffer | null) ?? undefined) : undefined
+const isPlainSend = ({ headers, method, url }: IncomingMessage, maxBytes: number): boolean => {
+  if (url !== ENDPOINT.path || method !== ENDPOINT.method || headers.authorization === undefined) return false
+  if (!JSON_TYPE.test(headers["content-type"] ?? "") || headers["content-encoding"] !== undefined) return false
+  const bytes = Number(headers["content-length"] ?? 0)
+  return bytes > 0 && bytes <= maxBytes
 }
+
+/** Returns the body if it has arrived completely, as it usually has once the request is admitted. */
+const wholeBody = (request: IncomingMessage): Buffer | undefined =>
+  request.complete && request.readableLength === Number(request.headers["content-length"])
+    ? ((request.read() as Buffer | null) ?? undefined)
+    : undefined
 
 const decodeHeaders = Schema.decodeUnknownResult(Schema.Struct(Idempotency.headers))
 /** Stops at the first violation, which is several times as fast as finding all. */
@@ -62,6 +61,15 @@ const decode = (request: IncomingMessage, bytes: Buffer) => {
   } catch {
     return undefined
   }
+}
+
+/** Reads and decodes the request, or leaves its body in the stream. */
+const read = (request: IncomingMessage) => {
+  const bytes = wholeBody(request)
+  const call = bytes === undefined ? undefined : decode(request, bytes)
+  // Put back at once, because the stream ends after this turn of the event loop.
+  if (bytes !== undefined && call === undefined) request.unshift(bytes)
+  return call
 }
 
 /**
@@ -85,7 +93,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
   const maxBytes = Math.min(MAX_FAST_BYTES, options.maxBodyBytes)
   const run = Effect.runForkWith(context)
 
-  const commit = (key: Key, address: string, id: string, call: NonNullable<ReturnType<typeof decode>>) =>
+  const commit = (key: Key, address: string, id: string, call: NonNullable<ReturnType<typeof read>>) =>
     Effect.clockWith((clock) => {
       const { account_id, domain } = key
       const email = newEmailAt(clock.currentTimeMillisUnsafe())
@@ -101,11 +109,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     })
 
   const fastPath: FastPath = (request, response, normalPath) => {
-    if (!isPlainSend(request) || TrackingHosts.isCustomerHost(hosts, request.headers)) return false
-    const bytes = bodyOf(request, maxBytes)
-    if (bytes === undefined) return false
-    // Put back at once, because the stream would end after this turn of the event loop.
-    request.unshift(bytes)
+    if (!isPlainSend(request, maxBytes) || TrackingHosts.isCustomerHost(hosts, request.headers)) return false
     const { authorization } = request.headers
     const forwarded = request.headers["x-forwarded-for"]
     const address = ClientAddress.of(
@@ -114,7 +118,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
       options.trustedProxies,
     )
     const answer = (id: string, verdict: Verdict) => {
-      const call = verdict._tag === "Admitted" && permits(verdict.key) ? decode(request, bytes) : undefined
+      const call = verdict._tag === "Admitted" && permits(verdict.key) ? read(request) : undefined
       if (verdict._tag !== "Admitted" || call === undefined) {
         earlierVerdicts.set(request, verdict)
         return Effect.sync(normalPath)

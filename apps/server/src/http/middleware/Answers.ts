@@ -4,11 +4,11 @@ import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"
 import type { ByteBudget, Limits } from "./ByteBudget.ts"
 
-/** Large answers that wait to be read, in one process. */
+/** Maximum bytes of large responses that wait to be read, per process. */
 export const MAX_ANSWER_BYTES_HELD = 256 * 1024 * 1024
-/** The same for one account: two of the largest there are, a captured mail of 40 MiB in base64. */
+/** Maximum bytes per account: two of the largest responses, a captured mail of 40 MiB in base64. */
 export const MAX_ANSWER_BYTES_HELD_PER_ACCOUNT = 128 * 1024 * 1024
-/** Smaller answers are bounded by the number of connections. */
+/** Smaller responses are not counted; the number of connections limits them. */
 export const LARGE_ANSWER_BYTES = 64 * 1024
 
 export const LIMITS: Limits = {
@@ -17,8 +17,8 @@ export const LIMITS: Limits = {
 }
 
 /**
- * Counts a large answer until its client has read it, and refuses one too many. What has changed something is never
- * refused, since a refusal says that nothing was accepted.
+ * Counts a large response until its client has read it, or refuses it beyond the budget. Only responses to GET are
+ * refused, because a refusal means that nothing was changed.
  */
 export const keep = (
   budget: ByteBudget,

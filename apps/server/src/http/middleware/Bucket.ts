@@ -1,6 +1,6 @@
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 
-/** The rate window that a request counts in; known before its route is, since unknown routes count too. */
+/** Returns the rate window that a request counts in. Depends on the path only, because unknown routes count too. */
 export const bucketOf = (method: string, path: string): RateLimit.Bucket => {
   switch (path) {
     case "/v1/email/send":

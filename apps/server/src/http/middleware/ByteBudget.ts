@@ -1,14 +1,14 @@
-/** A holder with at most so many bytes of a budget may use its last quarter, so that large ones never shut out small ones. */
+/** Requests up to this size may use the last quarter of a budget, so that large ones cannot exclude small ones. */
 export const SMALL_BYTES = 256 * 1024
 const SHARE_OF_LARGE = 3 / 4
 
 export interface Limits {
   readonly total_bytes: number
-  /** The same for one account, or one address without a key. */
+  /** Maximum per account, or per address without a key. */
   readonly holder_bytes: number
 }
 
-/** Counts bytes that many requests hold in memory at once, in all and by holder. */
+/** Counts the bytes that requests hold in memory, in total and per account. */
 export class ByteBudget {
   readonly #limits: Limits
   readonly #byHolder = new Map<string, number>()
@@ -22,14 +22,14 @@ export class ByteBudget {
     return new Lease(this, holder)
   }
 
-  /** Whether a holder that has `mine` bytes for a request may have more for it. */
+  /** Returns whether a request that has taken `mine` bytes may take more. */
   fits(holder: string, mine: number, bytes: number): boolean {
     const { holder_bytes, total_bytes } = this.#limits
     const ceiling = mine + bytes > SMALL_BYTES ? total_bytes * SHARE_OF_LARGE : total_bytes
     return this.#held + bytes <= ceiling && (this.#byHolder.get(holder) ?? 0) + bytes <= holder_bytes
   }
 
-  /** Adds to what a holder has, or takes from it. */
+  /** Adds to the bytes of a holder, or subtracts from them. */
   change(holder: string, bytes: number): void {
     this.#held += bytes
     const left = (this.#byHolder.get(holder) ?? 0) + bytes
@@ -42,7 +42,7 @@ export class ByteBudget {
   }
 }
 
-/** What one request holds of a budget. */
+/** The bytes that one request holds of a budget. */
 export class Lease {
   readonly #budget: ByteBudget
   readonly #holder: string
@@ -58,7 +58,7 @@ export class Lease {
     return !this.#isOver && this.#budget.fits(this.#holder, this.#mine, bytes)
   }
 
-  /** Takes bytes, or none of them when the budget has not as many left. */
+  /** Takes bytes if the budget allows all of them; returns whether it did. */
   take(bytes: number): boolean {
     if (!this.fits(bytes)) return false
     this.#mine += bytes
@@ -66,7 +66,7 @@ export class Lease {
     return true
   }
 
-  /** Gives back all that was taken; nothing is taken after that. */
+  /** Returns all bytes to the budget; nothing can be taken afterwards. */
   release(): void {
     this.#isOver = true
     if (this.#mine > 0) this.#budget.change(this.#holder, -this.#mine)

@@ -1,14 +1,14 @@
 import * as Network from "@waybill/mail/dns/Network"
 
-/** A chain of proxies longer than this is a forgery; what is further left is not read. */
+/** Maximum number of proxies that are followed in X-Forwarded-For. */
 export const MAX_HOPS = 32
-/** A Unix socket has no address; whoever speaks through one is this machine. */
+/** Address of a client on a Unix socket. */
 const LOCAL = "127.0.0.1"
 
 /**
- * Who is really calling. `X-Forwarded-For` is walked from the right, where the nearest proxy wrote: each trusted address
- * vouches for the one to its left, and the first that is not trusted is the client. What a client wrote itself stands
- * further left and is never reached.
+ * Returns the client's address. Walks `X-Forwarded-For` from the right, where the nearest proxy wrote: the first
+ * address that is not a trusted proxy is the client. Entries that the client wrote itself are further left and never
+ * reached.
  */
 export const of = (
   remoteAddress: string | undefined,
@@ -23,7 +23,7 @@ const walk = (peer: string, forwarded: string, trusted: Network.Networks): strin
   let client = peer
   for (const hop of forwarded.split(",").slice(-MAX_HOPS).reverse()) {
     const address = withoutPort(hop.trim())
-    // Nobody can vouch for what is no address.
+    // An entry that is not an address ends the walk.
     if (Network.refusedRange(address) === "malformed") return client
     client = address
     if (!Network.contains(trusted, address)) return client
@@ -31,7 +31,7 @@ const walk = (peer: string, forwarded: string, trusted: Network.Networks): strin
   return client
 }
 
-/** Some proxies write `203.0.113.7:4711` and `[2001:db8::1]:4711`. */
+/** Some proxies write the port too: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (hop: string): string => {
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/u.exec(hop)
   if (bracketed !== null) return bracketed[1] ?? hop

@@ -2,19 +2,19 @@ import * as Network from "@waybill/mail/dns/Network"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import type { Socket } from "node:net"
 
-/** Connections of one process, by default. Each idle one takes some 25 KiB. */
+/** Default maximum of open connections per process. An idle one takes about 25 KiB. */
 export const DEFAULT_MAX_CONNECTIONS = 4_000
-/** Connections of one client address, by default; an IPv6 /64 is one address. */
+/** Default maximum of open connections per client address; an IPv6 /64 counts as one. */
 export const DEFAULT_MAX_CONNECTIONS_PER_ADDRESS = 500
-/** Connections beyond the caps that are kept open for one request each, so that probes are answered. */
+/** Connections beyond the limits that are kept open for one request each, so that health checks are answered. */
 export const RESERVED_CONNECTIONS = 64
-/** Time that a reserved connection has for its request and its answer. */
+/** Time that a reserved connection has for its request and response. */
 export const RESERVED_TIMEOUT_MS = 5_000
 
 export interface Caps {
   readonly total: number
   readonly perAddress: number
-  /** Their connections carry many clients, so they count in the total alone. */
+  /** Proxies carry many clients, so their connections count towards the total only. */
   readonly trustedProxies: Network.Networks
 }
 
@@ -28,11 +28,11 @@ const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"])
 
 export const isProbe = (url: string | undefined): boolean => PROBES.has((url ?? "").split("?", 1)[0] ?? "")
 
-/** Counts the open connections of a server, in all and by client address. */
+/** Counts the open connections of a server, in total and per client address. */
 export class Connections {
   readonly #caps: Caps
   readonly #byAddress = new Map<string, number>()
-  /** Connections beyond the caps, the oldest first. */
+  /** Connections beyond the limits, oldest first. */
   readonly #reserved = new Set<Socket>()
   #open = 0
 
@@ -40,7 +40,7 @@ export class Connections {
     this.#caps = caps
   }
 
-  /** Counts a new connection; one beyond a cap takes a reserved place, and the oldest there makes room for it. */
+  /** Counts a new connection. Beyond a limit it becomes a reserved one and replaces the oldest of those. */
   add(socket: Socket): void {
     const address = socket.remoteAddress ?? ""
     const isProxy = Network.contains(this.#caps.trustedProxies, address)
@@ -52,7 +52,7 @@ export class Connections {
     socket.once("close", () => this.#remove(name))
   }
 
-  /** True for a connection beyond the caps, on which probes alone are answered. */
+  /** True for a connection beyond the limits, on which only health checks are answered. */
   isReserved(socket: Socket): boolean {
     return this.#reserved.size > 0 && this.#reserved.has(socket)
   }

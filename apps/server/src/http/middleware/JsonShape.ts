@@ -1,6 +1,6 @@
-/** Values in one body: a full batch of messages to a full plan's recipients has a third of them. */
+/** Maximum number of values in a body; three times what the largest batch needs. */
 export const MAX_VALUES = 100_000
-/** No request of ours nests deeper than 6. */
+/** Maximum nesting of a body; no request of the API needs more than 6. */
 export const MAX_DEPTH = 32
 
 const QUOTE = 0x22
@@ -12,8 +12,8 @@ const CLOSE_ARRAY = 0x5d
 const CLOSE_OBJECT = 0x7d
 
 /**
- * What is too much before it is parsed: five million numbers fit into ten megabytes, and each would get its own
- * complaint. Counted over the bytes, since that is faster than building what is then thrown away.
+ * Returns why a body is too complex to parse, if it is: ten megabytes can hold five million numbers, each of which
+ * would become a violation. Scans the bytes, which is faster than parsing them.
  */
 export const problem = (bytes: Buffer): string | undefined => {
   let depth = 0
@@ -42,7 +42,7 @@ export const problem = (bytes: Buffer): string | undefined => {
   return undefined
 }
 
-/** An escaped quote stands behind an odd number of backslashes. */
+/** A quote is escaped if an odd number of backslashes precedes it. */
 const endOfString = (bytes: Buffer, start: number): number => {
   for (let end = bytes.indexOf(QUOTE, start + 1); end >= 0; end = bytes.indexOf(QUOTE, end + 1)) {
     let slashes = 0

@@ -1,43 +1,43 @@
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
-/** What Node keeps of a connection beside its public API; `test/server/edge/httpPipelining.test.ts` holds it to that. */
+/** Internals of Node's connections; `test/server/edge/httpPipelining.test.ts` checks them. */
 interface ServedSocket extends Socket {
-  /** Set by Node when it wants to read no more, and taken back by it at the next `drain`. */
+  /** Set by Node to stop reading, and cleared at the next `drain`. */
   _paused?: boolean
   readonly parser?: Parser | null
   readonly _handle?: { reading: boolean; readonly readStop: () => void } | null
 }
 
 interface Parser {
-  /** Called with each request whose headers are complete; its answer goes to the parser in C. */
+  /** Called for each request whose headers are complete; the return value goes to the native parser. */
   onIncoming: (...args: ReadonlyArray<never>) => number
   readonly resume: () => void
 }
 
-/** An answer of `onIncoming`: the parser stops behind the headers (llhttp's `HPE_PAUSED`). */
+/** Return value of `onIncoming` that pauses the parser after the headers (llhttp's `HPE_PAUSED`). */
 const PAUSE = 21
-/** The code of the error with which such a parser hands back the rest of the chunk. */
+/** Code of the error with which a paused parser returns the rest of the chunk. */
 export const PAUSED = "HPE_PAUSED"
 
-/** What Node adds to the error of a parser. */
+/** Fields that Node adds to the error of a parser. */
 export interface ParserError extends NodeJS.ErrnoException {
-  /** Up to where the chunk was parsed. */
+  /** Offset up to which the chunk was parsed. */
   readonly bytesParsed?: number
   readonly rawPacket?: Buffer
 }
 
 interface Held {
-  /** Bytes that were read from the socket and not parsed, once the parser has handed them back: a chunk or two. */
+  /** Bytes that were read but not parsed, returned by the paused parser: one or two chunks. */
   rest: Buffer | undefined
 }
 
 const heldSockets = new WeakMap<Socket, Held>()
 
-/** True for a request that came while an answer before it is being made, or waits to be read by its client. */
+/** True for a request that arrived before the previous response on its connection was sent. */
 export const isEarly = (response: ServerResponse): boolean => response.socket === null
 
-/** Lets the parser of a new connection stop at a request that is held. */
+/** Makes the parser of a new connection pause after a held request. */
 export const watch = (socket: ServedSocket): void => {
   const { parser } = socket
   if (!parser) return
@@ -51,14 +51,14 @@ export const watch = (socket: ServedSocket): void => {
 export const isHeld = (socket: Socket): boolean => heldSockets.has(socket)
 
 /**
- * Begins a request once the answer before it has left for the client. Until then nothing more is read from the
- * connection, and nothing that was read is parsed, so a connection holds one request that waits and the rest of one
- * chunk, however many requests were sent at once. Node by itself begins every request of a chunk.
+ * Starts a request once the previous response was sent. Until then nothing more is read or parsed, so a connection
+ * holds one waiting request and the rest of one chunk, however many requests were pipelined. Node by itself starts
+ * every request of a chunk.
  */
 export const hold = (socket: ServedSocket, response: ServerResponse, begin: () => void): void => {
   const held = stop(socket)
-  // An answer is given the socket when the one before it was flushed. Begun in a turn of its own, so that a client with
-  // a thousand small requests takes its turns among all others.
+  // A response gets the socket when the one before it was flushed. Started in a turn of the event loop of its own, so
+  // that a client with many pipelined requests does not delay others.
   response.once("socket", () =>
     setImmediate(() => {
       heldSockets.delete(socket)
@@ -72,23 +72,23 @@ export const hold = (socket: ServedSocket, response: ServerResponse, begin: () =
   )
 }
 
-/** Reads no more from a connection. */
+/** Stops reading from a connection. */
 export const stop = (socket: ServedSocket): Held => {
   const held: Held = { rest: undefined }
   heldSockets.set(socket, held)
   socket.pause()
-  // Node resumes a connection in several places; none of them knows of this pause.
+  // Node resumes connections in several places, so both ways to resume are disabled.
   socket._paused = false
   socket.resume = () => socket
   return held
 }
 
-/** Keeps what a paused parser has handed back. */
+/** Keeps the bytes that a paused parser returned. */
 export const keep = (socket: ServedSocket, { bytesParsed, rawPacket }: ParserError): void => {
   const held = heldSockets.get(socket)
   if (held === undefined || rawPacket === undefined) return void socket.destroy()
-  // A `resume` that was on its way before the pause reads once more. Of what it read nothing was parsed, whatever the
-  // error says, whose place is that of the pause.
+  // A `resume` that was in progress before the pause reads one more chunk. None of that chunk was parsed, although the
+  // error carries the offset of the pause.
   held.rest = held.rest === undefined ? rawPacket.subarray(bytesParsed) : Buffer.concat([held.rest, rawPacket])
   const { _handle: handle } = socket
   if (!handle?.reading) return

@@ -6,13 +6,13 @@ import type { HttpServerRequest } from "effect/http"
 import type { SignIn } from "../../signIn/SignIn.ts"
 
 /**
- * A page of another site can make a browser send our cookie, but not this header: for that it would first have to ask,
- * and nobody here allows it. So a cookie without the header is no session.
+ * A session cookie counts only together with this header, because a page of another site can make a browser send the
+ * cookie but not the header.
  */
 export const HEADER = "x-waybill-dashboard"
 const COOKIE = /(?:^|; ?)(?:__Secure-)?waybill\.session_token=/u
 
-/** What the edge asks about sessions; there is none where nobody signs in. */
+/** The sign-in service; `undefined` where there is none. */
 export const Sessions = Context.Reference<SignIn["Service"] | undefined>("@waybill/server/http/Session", {
   defaultValue: () => undefined,
 })
@@ -27,15 +27,15 @@ export interface UserAdmitted {
 export const hasCookie = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   COOKIE.test(headers["cookie"] ?? "")
 
-/** What the dashboard shows in frames. */
+/** Paths that the dashboard shows in frames. */
 const FRAMES = "/preview/"
 
-/** A frame sends no header of ours. What it shows changes nothing, and other sites are neither let in nor can they read it. */
+/** A frame cannot send the header. Its request changes nothing, and must come from the same origin. */
 const isFrame = ({ headers, method, url }: HttpServerRequest.HttpServerRequest): boolean =>
   method === "GET" && url.startsWith(FRAMES) && (headers["sec-fetch-site"] ?? "same-origin") === "same-origin"
 
-/** A key, where one is sent, always goes first. */
-const isAsked = (request: HttpServerRequest.HttpServerRequest): boolean =>
+/** Whether to look for a session; an API key takes precedence. */
+const mayHaveSession = (request: HttpServerRequest.HttpServerRequest): boolean =>
   request.headers["authorization"] === undefined &&
   (request.headers[HEADER] !== undefined || isFrame(request)) &&
   hasCookie(request)
@@ -46,15 +46,15 @@ export const userOf = Effect.fnUntraced(function* (request: HttpServerRequest.Ht
   return yield* sessions.userOf(new Headers({ cookie: request.headers["cookie"] ?? "" }))
 })
 
-type Asked = Parameters<Admission["Service"]["admit"]>[0]
+type AdmissionQuery = Parameters<Admission["Service"]["admit"]>[0]
 
-/** Lets a session in where there is one, and otherwise leaves it to the keys. */
+/** Admits a request by its session, or otherwise by its key. */
 export const admitOr = Effect.fnUntraced(function* <E, R>(
   request: HttpServerRequest.HttpServerRequest,
-  { bucket }: Asked,
+  { bucket }: AdmissionQuery,
   otherwise: Effect.Effect<Verdict, E, R>,
 ) {
-  if (!isAsked(request)) return yield* otherwise
+  if (!mayHaveSession(request)) return yield* otherwise
   const session = yield* userOf(request)
   if (Option.isNone(session)) return yield* otherwise
   const { session_id, user_id } = session.value

@@ -10,7 +10,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as Revocations from "../../live/Revocations.ts"
 import { Admitted } from "./Admitted.ts"
 
-/** Whose doing it is that a request asks for. */
+/** Returns the provenance that the events of a request record. */
 export const provenanceOf = (actor: Actor, request_id: string, address: string): Provenance => ({
   actor,
   request_id,
@@ -20,8 +20,8 @@ export const provenanceOf = (actor: Actor, request_id: string, address: string):
 })
 
 /**
- * The edge has let the caller in. Here the endpoint's scope and its rule for bound keys are asked, and the caller's name
- * is put where every event takes it from.
+ * Checks the endpoint's scope and its rule for keys bound to a domain, and provides the caller to the handler. The
+ * caller was admitted before.
  */
 export const AuthorizationLive = Layer.succeed(
   Authorization,
@@ -45,7 +45,7 @@ export const AuthorizationLive = Layer.succeed(
   }),
 )
 
-/** A user may do what the scopes of the role in their account allow, as if they held a key with them. */
+/** A user has the scopes of their role, as if they held a key with them. */
 const callerOf = (admitted: Admitted): { readonly actor: Actor; readonly current: CurrentKey["Service"] } => {
   if ("user" in admitted) {
     const { account_id, role, user_id } = admitted.user

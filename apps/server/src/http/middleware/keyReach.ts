@@ -9,15 +9,15 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
 import { now } from "../../operate/fresh.ts"
 
-/** Fails where the caller's key is bound to another domain than that of the thing. */
+/** Fails if the caller's key is bound to another domain. */
 export const checkDomain = Effect.fnUntraced(function* (domain: string | null) {
   const { domain: bound } = yield* CurrentKey
   if (bound !== null && domain !== bound) return yield* new KeyReach.OutsideOfDomain({ bound, subject: "thing" })
 })
 
 /**
- * Fails where the message belongs to another domain than the one that the caller's key is bound to. Asked before an
- * idempotency key is, so that no kept answer is shown to a key that could not have caused it.
+ * Fails if the caller's key is bound to another domain than the message's. Called before the idempotency key is looked
+ * up, so that a stored answer is not shown to such a key.
  */
 export const checkEmail = Effect.fnUntraced(function* (id: Id.EmailId) {
   const { account_id, domain } = yield* CurrentKey
@@ -28,14 +28,14 @@ export const checkEmail = Effect.fnUntraced(function* (id: Id.EmailId) {
   yield* checkDomain(state.accepted.domain)
 })
 
-/** The filter by domain that holds for the caller: the one that was asked for, and for a bound key its own. */
-export const domainFilter = Effect.fnUntraced(function* (asked: DomainName.DomainName | undefined) {
+/** Returns the domain to filter by: the requested one, or the one that the caller's key is bound to. */
+export const domainFilter = Effect.fnUntraced(function* (requested: DomainName.DomainName | undefined) {
   const { domain } = yield* CurrentKey
-  if (asked !== undefined) yield* checkDomain(asked)
-  return asked ?? domain ?? undefined
+  if (requested !== undefined) yield* checkDomain(requested)
+  return requested ?? domain ?? undefined
 })
 
-/** What the caller may do at most, and so what it may make: everything that its role allows, for a session. */
+/** Returns the limits of the caller, which also limit the keys it may create. A session has those of its role. */
 export const reachOfCaller = Effect.gen(function* () {
   const { account_id, domain, key_id, scopes } = yield* CurrentKey
   if (key_id === null) return { scopes, domain, allowed_ips: [], expires_at: null } as KeyReach.Reach

@@ -11,7 +11,7 @@ import { isUtf8 } from "node:buffer"
 import * as Bodies from "./Bodies.ts"
 import * as JsonShape from "./JsonShape.ts"
 
-/** Bodies are read and checked before any schema sees them; what schemas then find is said in plain words. */
+/** Reads and checks bodies before any schema decodes them, and explains what a schema refuses. */
 export const layer = (maxBodyBytes: number) =>
   Layer.succeed(Validation, (handler, { endpoint }) => {
     const checked =
@@ -34,7 +34,7 @@ const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEn
 const refuse = (reason: InvalidRequest["reason"], message: string) =>
   new InvalidRequest({ reason, details: [{ path: "", message }] })
 
-/** Reads a body of JSON, which is bounded in its values and its depth before anything parses it. */
+/** Reads a JSON body and checks its size, depth and number of values before it is parsed. */
 export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const type = (request.headers["content-type"] ?? "application/json").split(";", 1)[0]?.trim() ?? ""
@@ -42,18 +42,18 @@ export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined) {
     return yield* refuse("unsupported_media_type", "must be sent as application/json")
   const encoding = request.headers["content-encoding"] ?? "identity"
   if (encoding !== "identity") return yield* refuse("unsupported_media_type", "must be sent without Content-Encoding")
-  // Read once: what follows finds it in the request's own cache.
+  // Decoders read the body again from the request's cache.
   const read = Bodies.reading(({ arrayBuffer }) => Effect.catch(arrayBuffer, (error) => unreadable(error)), scope)
   const bytes = Buffer.from(yield* read)
   const problem = problemOf(bytes)
   if (problem !== undefined) return yield* problem
 })
 
-/** What makes a body not worth parsing. */
+/** Returns why a body must not be parsed, if there is a reason. */
 export const problemOf = (bytes: Buffer): InvalidRequest | undefined => {
   if (!isUtf8(bytes)) return refuse("malformed_json", "is not UTF-8")
-  const tooMuch = JsonShape.problem(bytes)
-  return tooMuch === undefined ? undefined : refuse("payload_too_large", tooMuch)
+  const excess = JsonShape.problem(bytes)
+  return excess === undefined ? undefined : refuse("payload_too_large", excess)
 }
 
 const unreadable = (error: HttpServerError.HttpServerError) =>
@@ -67,7 +67,7 @@ const explain = (
 ): Effect.Effect<never, Refused, HttpServerRequest.HttpServerRequest> => {
   switch (error.kind) {
     case "Params":
-      // An id that can be none leads nowhere, like any other path.
+      // An id of a wrong form matches nothing, like any unknown path.
       return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) =>
         Effect.fail(new NoSuchRoute({ method, path: url.split("?", 1)[0] ?? url })),
       )
@@ -75,12 +75,12 @@ const explain = (
     case "ResponseHeaders":
       return Effect.die(error)
     case "Headers":
-      return Effect.flatMap(bodyTrouble(endpoint), (body) =>
+      return Effect.flatMap(bodyViolations(endpoint), (body) =>
         Effect.fail(together(invalid("Headers", error.cause.issue), body)),
       )
     default:
       return Effect.fail(
-        // Only JSON.parse speaks about the whole body without saying what it should have been.
+        // Only an error of JSON.parse concerns the whole body without an expected type.
         error.kind === "Payload" && error.cause.issue._tag === "InvalidValue"
           ? notJson()
           : invalid(error.kind, error.cause.issue),
@@ -88,8 +88,11 @@ const explain = (
   }
 }
 
-/** The router stops at the first part of a request that is wrong; the body comes after the headers. */
-const bodyTrouble = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+/**
+ * Returns the violations of the body. HttpApi reports the first invalid part of a request only, and checks headers
+ * before the body.
+ */
+const bodyViolations = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   const [payload] = endpoint.payload.values()
   if (payload === undefined) return undefined
   const text = yield* Effect.orDie(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => request.text))
@@ -103,7 +106,7 @@ const bodyTrouble = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) 
   }
 })
 
-/** All that is wrong with a request is said at once (contract §2). */
+/** Joins the violations of headers and body; the API reports all at once (contract §2). */
 export const together = (headers: InvalidRequest, body: InvalidRequest | undefined): InvalidRequest =>
   body === undefined
     ? headers
