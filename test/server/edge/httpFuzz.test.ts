@@ -12,7 +12,8 @@ const PATIENCE_MS = 150_000
 /** Below the 60 requests of the logs' rate window. */
 const CALLS_A_KEY = 50
 
-// A JSON Schema document. oxlint-disable-next-line typescript/no-explicit-any
+// A JSON Schema document.
+// oxlint-disable-next-line typescript/no-explicit-any
 type Json = { readonly [key: string]: any }
 
 const document = JSON.parse(JSON.stringify(OpenApi.fromApi(Api))) as Json

@@ -52,7 +52,8 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // Tests read responses of every kind. oxlint-disable-next-line typescript/no-explicit-any
+  // Tests read responses of every kind.
+  // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
 }
 
