@@ -9,7 +9,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { AccountHandlers } from "./api/AccountHandlers.ts"
 import { ApiKeyHandlers } from "./api/ApiKeyHandlers.ts"
 import { AuditHandlers } from "./api/AuditHandlers.ts"
-import { AuthorizationLive } from "./middleware/authorization.ts"
+import * as Authorization from "./middleware/Authorization.ts"
 import * as Answers from "./middleware/Answers.ts"
 import * as Bodies from "./middleware/Bodies.ts"
 import { ByteBudget, type Limits } from "./middleware/ByteBudget.ts"
@@ -29,7 +29,7 @@ import { sendFastPath } from "./sendFastPath.ts"
 import { StatsHandlers } from "./api/StatsHandlers.ts"
 import { SuppressionHandlers } from "./api/SuppressionHandlers.ts"
 import { SystemHandlers } from "./api/SystemHandlers.ts"
-import * as validation from "./middleware/validation.ts"
+import * as Validation from "./middleware/Validation.ts"
 import { WebhookHandlers } from "./api/WebhookHandlers.ts"
 
 /** Maximum length of a path parameter. The longest is the token of a tracked link. */
@@ -76,7 +76,7 @@ const groups = Layer.mergeAll(
 const api = (maxBodyBytes: number) =>
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide(groups),
-    Layer.provide([AuthorizationLive, validation.layer(maxBodyBytes)]),
+    Layer.provide([Authorization.layer, Validation.layer(maxBodyBytes)]),
     Layer.provide(NodeHttpServer.layerHttpServices),
   )
 

@@ -16,11 +16,11 @@ import * as Traces from "../observability/Traces.ts"
 import { newEmailAt, newIdAt } from "../operate/fresh.ts"
 import { Instance } from "./Instance.ts"
 import { earlierVerdicts } from "./middleware/Admitted.ts"
-import { provenanceOf } from "./middleware/authorization.ts"
+import * as Authorization from "./middleware/Authorization.ts"
 import { bearerHash } from "./middleware/bearerHash.ts"
 import * as ClientAddress from "./middleware/ClientAddress.ts"
 import * as Responses from "./middleware/Responses.ts"
-import * as validation from "./middleware/validation.ts"
+import * as Validation from "./middleware/Validation.ts"
 import type { FastPath } from "./NodeServer.ts"
 import * as Position from "./Position.ts"
 
@@ -50,7 +50,7 @@ const decoder = new TextDecoder()
 
 /** Returns the decoded request; `undefined` if it is invalid, which the normal path explains. */
 const decode = (request: IncomingMessage, bytes: Buffer) => {
-  if (validation.problemOf(bytes) !== undefined) return undefined
+  if (Validation.problemOf(bytes) !== undefined) return undefined
   const key = request.headers["idempotency-key"]
   const headers = decodeHeaders(key === undefined ? {} : { "idempotency-key": key })
   try {
@@ -100,7 +100,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
       const sender = { account_id, key: { id: key.id, domain }, tracks }
       const work = Acceptance.acceptMessage(sender, email.id, call.payload, email.asked, Acceptance.queued)
       const committing = Idempotent.commitAt({ store, account_id, domain }, { endpoint: ENDPOINT, ...call }, work)
-      const provenance = provenanceOf({ type: "api_key", id: key.id }, id, address)
+      const provenance = Authorization.provenanceOf({ type: "api_key", id: key.id }, id, address)
       return Effect.matchCauseEffect(Effect.provideService(committing, Provenance, provenance), {
         onFailure: (cause) => Responses.fromCause(cause, id),
         onSuccess: ({ body, headers }) =>

@@ -1,6 +1,6 @@
 import { Context, Metric } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { bucketOf } from "../http/middleware/Bucket.ts"
+import { bucketOf } from "../http/middleware/RequestTarget.ts"
 
 const NOWHERE = Context.empty()
 

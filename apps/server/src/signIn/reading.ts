@@ -1,7 +1,7 @@
 import { NoSuchRoute } from "@waybill/api/errors/RequestRefusal"
 import { Effect, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { invalid, notJson, readBody } from "../http/middleware/validation.ts"
+import { invalid, notJson, readBody } from "../http/middleware/Validation.ts"
 import { PATH } from "./Options.ts"
 import * as requests from "./requests.ts"
 

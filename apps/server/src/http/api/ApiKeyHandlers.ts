@@ -16,7 +16,7 @@ import { hashOf } from "../../operate/apiKeys.ts"
 import { newId, now } from "../../operate/fresh.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import { checkDomain, reachOfCaller } from "../middleware/keyReach.ts"
+import * as CallerReach from "../middleware/CallerReach.ts"
 import { asWritten, whole } from "./records.ts"
 
 export const ApiKeyHandlers = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
@@ -43,7 +43,7 @@ const find = Effect.fnUntraced(function* (id: Id.ApiKeyId) {
   const { account_id } = yield* CurrentKey
   const row = yield* ApiKeys.find(yield* now, account_id, id)
   const key = yield* Effect.mapError(Effect.fromOption(row), () => new ApiKey.KeyNotFound())
-  yield* checkDomain(key.domain)
+  yield* CallerReach.checkDomain(key.domain)
   return key
 })
 
@@ -54,7 +54,7 @@ const create = Effect.fnUntraced(function* (call: Idempotent.Call, payload: Crea
   const { actor } = yield* Provenance
   const { account_id } = yield* CurrentKey
   const requested = { ...payload, allowed_ips: payload.allowed_ips ?? [] }
-  const command = yield* Effect.fromResult(KeyReach.limitsOfMade(yield* reachOfCaller, requested))
+  const command = yield* Effect.fromResult(KeyReach.limitsOfMade(yield* CallerReach.current, requested))
   const keyId = yield* newId("ApiKeyId")
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
   const facts = { keyId, secret, hash: hashOf(secret), createdBy: actor.id }

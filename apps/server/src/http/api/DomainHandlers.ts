@@ -30,7 +30,7 @@ import { now } from "../../operate/fresh.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { Instance } from "../Instance.ts"
-import { checkDomain } from "../middleware/keyReach.ts"
+import * as CallerReach from "../middleware/CallerReach.ts"
 import { whole } from "./records.ts"
 
 /** Attempts to rotate a key while other requests rotate too. Each attempt generates a key. */
@@ -77,7 +77,7 @@ const find = Effect.fnUntraced(function* (reference: string) {
     Effect.fromOption(yield* Domains.find(account_id, reference)),
     () => new DomainNotFound(),
   )
-  yield* checkDomain(record.name)
+  yield* CallerReach.checkDomain(record.name)
   return record
 })
 
@@ -116,7 +116,7 @@ const present = (record: Domains.DomainRecord, instance: domains.Ways): Contract
 const addition = Effect.fnUntraced(function* (call: Idempotent.Call, name: DomainName.DomainName | undefined) {
   if (name === undefined) return yield* Effect.die("a domain without a name passed its schema")
   const { account_id } = yield* CurrentKey
-  yield* checkDomain(name)
+  yield* CallerReach.checkDomain(name)
   // Checked before a key is generated in vain; the commit checks again. With an idempotency key, a concurrent duplicate
   // may have an answer to repeat.
   if (call.headers?.["idempotency-key"] === undefined) {

@@ -21,7 +21,7 @@ import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { sendBatch } from "../../accept/sendBatch.ts"
 import { newEmail } from "../../operate/fresh.ts"
 import { Instance } from "../Instance.ts"
-import { checkEmail } from "../middleware/keyReach.ts"
+import * as CallerReach from "../middleware/CallerReach.ts"
 
 const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sender, never, CurrentKey | Instance> {
   const { account_id, domain, key_id } = yield* CurrentKey
@@ -43,19 +43,22 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
     sendBatch: (call) => Effect.flatMap(currentSender, (sender) => sendBatch(call, sender)),
     cancel: (call) =>
       Effect.gen(function* () {
-        yield* checkEmail(call.params.id)
+        yield* CallerReach.checkEmail(call.params.id)
         const { body, headers } = yield* Idempotent.commit(call, unlessStarted(call.params.id, Email.cancel))
         return HttpApiSchema.withHeaders({ body: yield* readable(body), headers })
       }),
     reschedule: ({ params, payload }) =>
       Effect.gen(function* () {
-        yield* checkEmail(params.id)
+        yield* CallerReach.checkEmail(params.id)
         const reschedule = (at: Timestamp.Timestamp, attempt: Email.Attempt) =>
           Email.reschedule(at, payload.scheduled_at, attempt)
         return yield* readable(yield* RequestCommit.commit(unlessStarted(params.id, reschedule)))
       }),
     resend: (call) =>
-      Effect.andThen(checkEmail(call.params.id), Idempotent.commitPrepared(call, resending(call.params.id))),
+      Effect.andThen(
+        CallerReach.checkEmail(call.params.id),
+        Idempotent.commitPrepared(call, resending(call.params.id)),
+      ),
   }),
 )
 

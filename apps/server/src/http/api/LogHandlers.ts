@@ -15,7 +15,7 @@ import * as TimeTravel from "@waybill/store/streams/TimeTravel"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Position from "../Position.ts"
-import { checkDomain, checkEmail, domainFilter } from "../middleware/keyReach.ts"
+import * as CallerReach from "../middleware/CallerReach.ts"
 import { asWritten, eventRecord, whole } from "./records.ts"
 
 export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
@@ -23,7 +23,7 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
     list: ({ query, request }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const domain = yield* domainFilter(query.domain)
+        const domain = yield* CallerReach.domainFilter(query.domain)
         const filter = filterOf(account_id, { ...query, ...(domain === undefined ? {} : { domain }) })
         const page = yield* Position.read(account_id, request, EmailLogQuery.list(filter))
         return { object: "list" as const, ...page, data: page.data.map(asWritten<EmailRecord>) }
@@ -37,13 +37,13 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
             : yield* TimeTravel.email(account_id, params.id, as_of)
         if (Option.isNone(row)) return yield* new EmailNotFound()
         const record = asWritten<EmailRecord>(row.value)
-        yield* checkDomain(record.domain)
+        yield* CallerReach.checkDomain(record.domain)
         return { ...record, ...(yield* detailsOf(account_id, params.id)) }
       }),
     events: ({ params, request }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        yield* checkEmail(params.id)
+        yield* CallerReach.checkEmail(params.id)
         const facts = yield* Position.read(account_id, request, EmailLogQuery.events(account_id, params.id))
         if (facts.length === 0) return yield* new EmailNotFound()
         const cursors = yield* Cursors

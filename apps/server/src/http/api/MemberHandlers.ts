@@ -16,7 +16,7 @@ import { LINK_HOURS } from "../../signIn/Options.ts"
 import { Admitted } from "../middleware/Admitted.ts"
 import * as Idempotent from "../../accept/Idempotent.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import { reachOfCaller } from "../middleware/keyReach.ts"
+import * as CallerReach from "../middleware/CallerReach.ts"
 import { whole } from "./records.ts"
 import { Sessions } from "../middleware/Session.ts"
 
@@ -78,7 +78,7 @@ const managedBy = Effect.gen(function* () {
   if (user !== undefined) return user.operator ? "operator" : "session"
   const { key_id } = yield* CurrentKey
   if (key_id === null) return "operator"
-  const { allowed_ips, domain, expires_at } = yield* reachOfCaller
+  const { allowed_ips, domain, expires_at } = yield* CallerReach.current
   const isRestricted = domain !== null || allowed_ips.length > 0 || expires_at !== null
   return isRestricted ? yield* new Team.TeamRuleViolated({ reason: "key_is_restricted" }) : "key"
 })

@@ -19,7 +19,7 @@ import { newId, now } from "../../operate/fresh.ts"
 import { Replays } from "../../operate/Replays.ts"
 import { VERSION } from "../../boot/Version.ts"
 import { Admitted } from "../middleware/Admitted.ts"
-import { provenanceOf } from "../middleware/authorization.ts"
+import * as Authorization from "../middleware/Authorization.ts"
 import * as Bodies from "../middleware/Bodies.ts"
 import { respond } from "../middleware/Responses.ts"
 import { inviteWithAccount } from "./MemberHandlers.ts"
@@ -49,7 +49,7 @@ const byOperator = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { address, user } = yield* operator
     const request_id = yield* ApiError.RequestId
-    const provenance = provenanceOf({ type: "operator", id: user.user_id }, request_id, address)
+    const provenance = Authorization.provenanceOf({ type: "operator", id: user.user_id }, request_id, address)
     return yield* Effect.provideService(effect, Provenance, provenance)
   })
 

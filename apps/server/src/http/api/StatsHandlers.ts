@@ -7,7 +7,7 @@ import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { now } from "../../operate/fresh.ts"
-import { domainFilter } from "../middleware/keyReach.ts"
+import * as CallerReach from "../middleware/CallerReach.ts"
 import { asWritten } from "./records.ts"
 
 /** Period of statistics when no start is given. */
@@ -19,7 +19,7 @@ export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
       const { account_id } = yield* CurrentKey
       const { from, to } = periodOf(query, yield* now)
       const group_by = query.group_by ?? []
-      const domain = yield* domainFilter(query.domain)
+      const domain = yield* CallerReach.domainFilter(query.domain)
       const { more_tags, position, rows } = yield* EmailStats.find({
         account_id,
         from,

@@ -4,7 +4,7 @@ import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Refusals from "@waybill/domain/values/Refusal"
 import { Cause, Clock, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
-import { pathOf } from "./pathOf.ts"
+import { pathOf } from "./RequestTarget.ts"
 
 type Refusal = Refusals.Refusal
 

@@ -36,7 +36,7 @@ export const domainFilter = Effect.fnUntraced(function* (requested: DomainName.D
 })
 
 /** Returns the limits of the caller, which also limit the keys it may create. A session has those of its role. */
-export const reachOfCaller = Effect.gen(function* () {
+export const current = Effect.gen(function* () {
   const { account_id, domain, key_id, scopes } = yield* CurrentKey
   if (key_id === null) return { scopes, domain, allowed_ips: [], expires_at: null } as KeyReach.Reach
   const { allowed_ips, expires_at } = yield* Effect.orDie(

@@ -23,7 +23,7 @@ export const provenanceOf = (actor: Actor, request_id: string, address: string):
  * Checks the endpoint's scope and its rule for keys bound to a domain, and provides the caller to the handler. The
  * caller was admitted before.
  */
-export const AuthorizationLive = Layer.succeed(
+export const layer = Layer.succeed(
   Authorization,
   Authorization.of({
     api_key: Effect.fnUntraced(function* (handler, { endpoint, group }) {
