@@ -159,8 +159,8 @@ describe("a setting that is wrong", () => {
   it("is named, with what it should be", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["start"], { ...env, PORT: "eighty", TRANSPORT: "pigeon" })
     assert.strictEqual(code, 78)
-    assert.match(output, /PORT is wrong: .*3025/)
-    assert.match(output, /TRANSPORT is wrong: .*capture/)
+    assert.match(output, /PORT is invalid: .*3025/)
+    assert.match(output, /TRANSPORT is invalid: .*capture/)
   })
 
   it("is missed where another needs it", { timeout: TIMEOUT }, async () => {

@@ -68,7 +68,7 @@ describe("settings", () => {
         assert.strictEqual(Settings.urlOf(yield* Settings.load.pipe(given({ HOST }))), expected)
       for (const HOST of ["[::1]", "waybill:3025", "no host"])
         assert.deepStrictEqual(yield* problems({ HOST }), [
-          `HOST is wrong: ${HOST} is neither an IP address nor a host name. Default: 127.0.0.1.`,
+          `HOST is invalid: ${HOST} is neither an IP address nor a host name. Default: 127.0.0.1.`,
         ])
     }),
   )
@@ -116,7 +116,7 @@ describe("settings", () => {
       assert.deepStrictEqual(yield* rolesOf({}), ["api", "worker", "smtp"])
       assert.deepStrictEqual(yield* rolesOf({ ROLES: "smtp, api,smtp" }), ["api", "smtp"])
       const [nobody] = yield* problems({ ROLES: "api,," })
-      assert.match(nobody ?? "", /^ROLES is wrong: .*is not a list of api, worker, smtp/u)
+      assert.match(nobody ?? "", /^ROLES is invalid: .*is not a list of api, worker, smtp/u)
     }),
   )
 
@@ -185,7 +185,7 @@ describe("settings", () => {
       for (const [env, expected] of cases)
         assert.strictEqual(trackingHostOf(yield* Settings.load.pipe(given(env))), expected, JSON.stringify(env))
       const wrong = yield* Effect.flip(Settings.load.pipe(given({ TRACKING_DOMAINS: "yes" })))
-      assert.include(wrong.message, "TRACKING_DOMAINS is wrong")
+      assert.include(wrong.message, "TRACKING_DOMAINS is invalid")
     }),
   )
 

@@ -5,8 +5,8 @@ import { MAX_FAST_BYTES } from "../../../apps/server/src/http/sendFastPath.ts"
 import { type Answer, type Ask, Lab } from "./httpLab.ts"
 
 /** A query string, which the endpoint ignores, avoids the fast path. */
-const SHORT = "/v1/email/send"
-const LONG = "/v1/email/send?"
+const FAST = "/v1/email/send"
+const NORMAL = "/v1/email/send?"
 
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 const without = (field: string) => ({ ...MESSAGE, [field]: undefined })
@@ -45,7 +45,7 @@ const REQUESTS: ReadonlyArray<Request> = [
     }),
   ],
   [
-    "a body too large for the short way",
+    "a body too large for the fast path",
     200,
     ({ good: key }) => ({ key, body: { ...MESSAGE, text: "x".repeat(MAX_FAST_BYTES) } }),
   ],
@@ -143,11 +143,11 @@ layer(Lab.layer({ minuteStands: true }), LAYER)("fast and normal path of a send"
     Effect.gen(function* () {
       const { keys, lab } = yield* setUp
       for (const [what, status, ask] of REQUESTS) {
-        const short = yield* lab.ask("POST", SHORT, ask(keys))
-        const long = yield* lab.ask("POST", LONG, ask(keys))
-        assert.deepStrictEqual(essence(short), essence(long), what)
-        assert.strictEqual(short.status, status, `${what}: ${short.text}`)
-        assert.match(short.headers.get("x-request-id") ?? "", /^req_/u)
+        const fast = yield* lab.ask("POST", FAST, ask(keys))
+        const normal = yield* lab.ask("POST", NORMAL, ask(keys))
+        assert.deepStrictEqual(essence(fast), essence(normal), what)
+        assert.strictEqual(fast.status, status, `${what}: ${fast.text}`)
+        assert.match(fast.headers.get("x-request-id") ?? "", /^req_/u)
       }
     }),
   )
@@ -155,17 +155,17 @@ layer(Lab.layer({ minuteStands: true }), LAYER)("fast and normal path of a send"
   it.effect("share idempotency keys and rate windows", () =>
     Effect.gen(function* () {
       const { keys, lab } = yield* setUp
-      const ask: Ask = { key: keys.good, body: MESSAGE, headers: { "idempotency-key": "twins" } }
-      const first = yield* lab.ask("POST", SHORT, ask)
-      const twin = yield* lab.ask("POST", LONG, ask)
-      const third = yield* lab.ask("POST", SHORT, ask)
-      assert.deepStrictEqual([twin.json, third.json], [first.json, first.json])
-      const replayed = [first, twin, third].map(({ headers }) => headers.get("idempotent-replayed"))
+      const ask: Ask = { key: keys.good, body: MESSAGE, headers: { "idempotency-key": "duplicates" } }
+      const first = yield* lab.ask("POST", FAST, ask)
+      const duplicate = yield* lab.ask("POST", NORMAL, ask)
+      const third = yield* lab.ask("POST", FAST, ask)
+      assert.deepStrictEqual([duplicate.json, third.json], [first.json, first.json])
+      const replayed = [first, duplicate, third].map(({ headers }) => headers.get("idempotent-replayed"))
       assert.deepStrictEqual(replayed, [null, "true", "true"])
       const other = { ...ask, body: { ...MESSAGE, subject: "Another" } }
-      for (const path of [SHORT, LONG]) assert.strictEqual((yield* lab.ask("POST", path, other)).status, 422)
+      for (const path of [FAST, NORMAL]) assert.strictEqual((yield* lab.ask("POST", path, other)).status, 422)
       const left = Number(third.headers.get("x-ratelimit-remaining"))
-      const after = yield* lab.ask("POST", LONG, ask)
+      const after = yield* lab.ask("POST", NORMAL, ask)
       assert.strictEqual(Number(after.headers.get("x-ratelimit-remaining")), left - 3)
     }),
   )
@@ -174,7 +174,7 @@ layer(Lab.layer({ minuteStands: true }), LAYER)("fast and normal path of a send"
     Effect.gen(function* () {
       const { keys, lab } = yield* setUp
       const records = []
-      for (const path of [SHORT, LONG]) {
+      for (const path of [FAST, NORMAL]) {
         const { json } = yield* lab.ask("POST", path, { key: keys.good, body: MESSAGE })
         const record = yield* lab.ask("GET", `/v1/email/logs/${json.id}`, { key: keys.good })
         records.push(
@@ -199,11 +199,11 @@ layer(Lab.layer({ tracks: true }), LAYER)("fast and normal path of a send", (it)
           const events = yield* lab.ask("GET", `/v1/email/logs/${json.id}/events`, { key: keys.good })
           return events.json.data[0].data.tracking
         })
-      for (const path of [SHORT, LONG]) assert.isUndefined(yield* trackingOf(path))
-      for (const path of [SHORT, LONG])
+      for (const path of [FAST, NORMAL]) assert.isUndefined(yield* trackingOf(path))
+      for (const path of [FAST, NORMAL])
         assert.deepStrictEqual(yield* trackingOf(path, { clicks: true }), { opens: false, clicks: true })
       yield* lab.ask("PATCH", "/v1/domains/acme.test", { key: keys.good, body: { open_tracking: true } })
-      for (const path of [SHORT, LONG]) {
+      for (const path of [FAST, NORMAL]) {
         assert.deepStrictEqual(yield* trackingOf(path), { opens: true, clicks: false })
         assert.isUndefined(yield* trackingOf(path, { opens: false }))
       }

@@ -97,7 +97,7 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "the same header twice",
     mail: (customer) => mail(customer, { headers: { "X-Twice": ["a", "b"] } }),
-    reply: /^554 5\.6\.0 validation_failed: `headers\.X-Twice` stands there twice/u,
+    reply: /^554 5\.6\.0 validation_failed: `headers\.X-Twice` must appear only once/u,
   },
   {
     name: "21 attachments",
@@ -142,7 +142,7 @@ const CASES: ReadonlyArray<Case> = [
       envelope: { from: `hi@${customer.domain}`, to: "ana@example.org" },
       raw: `From: hi@${customer.domain}, eve@evil.test\r\nTo: ana@example.org\r\nSubject: s\r\n\r\nhi\r\n`,
     }),
-    reply: /^554 5\.6\.0 validation_failed: `from` takes one address/u,
+    reply: /^554 5\.6\.0 validation_failed: `from` must be a single address/u,
   },
   {
     name: "two From headers",
@@ -150,7 +150,7 @@ const CASES: ReadonlyArray<Case> = [
       envelope: { from: `hi@${customer.domain}`, to: "ana@example.org" },
       raw: `From: hi@${customer.domain}\r\nFrom: eve@evil.test\r\nTo: ana@example.org\r\nSubject: s\r\n\r\nhi\r\n`,
     }),
-    reply: /^554 5\.6\.0 validation_failed: `from` takes one address/u,
+    reply: /^554 5\.6\.0 validation_failed: `from` must be a single address/u,
   },
   ...["; boundary=c", ""].map((boundary) => ({
     name: `a multipart that is all preamble${boundary}`,
@@ -166,7 +166,7 @@ const CASES: ReadonlyArray<Case> = [
       envelope: { from: `hi@${customer.domain}`, to: "ana@example.org" },
       raw: `From: hi@${customer.domain}\r\nSubject: one\r\nsubject: two\r\n\r\nhi\r\n`,
     }),
-    reply: /^554 5\.6\.0 validation_failed: `subject` stands there twice/u,
+    reply: /^554 5\.6\.0 validation_failed: `subject` must appear only once/u,
   },
   {
     name: "a message that is signed as a whole",

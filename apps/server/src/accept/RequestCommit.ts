@@ -14,7 +14,7 @@ import type { Claim } from "@waybill/store/idempotency/Claim"
 import type { AnyEvent } from "@waybill/store/commit/RecordedEvents"
 import { Effect, Result } from "effect"
 
-/** What a request loads, decides and appends, in one transaction. */
+/** The work of a request in one transaction: streams to load, a decision, events to append. */
 export type Work<A, E> = Omit<Unit<A, E>, "account_id" | "idempotency">
 
 /** The store and account that a request commits to. */

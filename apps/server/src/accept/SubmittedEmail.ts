@@ -42,8 +42,8 @@ export const read = (submitted: Submitted, envelope: Envelope): Effect.Effect<Re
     const scheduled = instructions.get(SCHEDULED_AT) ?? []
     const keys = instructions.get(KEY) ?? []
     const problems = [
-      ...(submitted.from.length > 1 ? [{ path: "from", message: "takes one address" }] : []),
-      ...(submitted.subjects > 1 ? [{ path: "subject", message: "stands there twice" }] : []),
+      ...(submitted.from.length > 1 ? [{ path: "from", message: "must be a single address" }] : []),
+      ...(submitted.subjects > 1 ? [{ path: "subject", message: "must appear only once" }] : []),
       ...(scheduled.length > 1 ? [repeated("X-Scheduled-At")] : []),
       ...(keys.length > 1 ? [repeated("X-Idempotency-Key")] : []),
       ...((instructions.get(TRACK_OPENS)?.length ?? 0) > 1 ? [repeated("X-Track-Opens")] : []),
@@ -84,7 +84,7 @@ export const read = (submitted: Submitted, envelope: Envelope): Effect.Effect<Re
     }
   })
 
-const repeated = (name: string): Detail => ({ path: `headers.${name}`, message: "stands there twice" })
+const repeated = (name: string): Detail => ({ path: `headers.${name}`, message: "must appear only once" })
 
 const isKey = Schema.is(Idempotency.headers["idempotency-key"].schema)
 
@@ -123,7 +123,7 @@ const customHeaders = (fields: ReadonlyArray<Field>) => {
 
 const shownTo = (submitted: Submitted, recipients: ReadonlyArray<Address.Address>) => {
   const left = new Map(recipients.map((address) => [Address.keyOf(address), address]))
-  const shown = (mailboxes: ReadonlyArray<Mailbox>): ReadonlyArray<string> =>
+  const visibleTo = (mailboxes: ReadonlyArray<Mailbox>): ReadonlyArray<string> =>
     mailboxes.flatMap(({ address, name }) => {
       const parsed = Address.parseAddress(address)
       const recipient = Result.isSuccess(parsed) ? left.get(Address.keyOf(parsed.success)) : undefined
@@ -131,8 +131,8 @@ const shownTo = (submitted: Submitted, recipients: ReadonlyArray<Address.Address
       left.delete(Address.keyOf(recipient))
       return [mailboxText({ address: recipient, name })]
     })
-  const to = shown(submitted.to)
-  const cc = shown(submitted.cc)
+  const to = visibleTo(submitted.to)
+  const cc = visibleTo(submitted.cc)
   return { to, cc, bcc: [...left.values()] }
 }
 

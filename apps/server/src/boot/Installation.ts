@@ -29,7 +29,7 @@ export interface FirstSecrets {
 }
 
 /**
- * On an empty log, creates the first account, its owner, a test domain and an administrative key. All in one commit, so
+ * Creates the first account, its owner, a test domain and an administrative key, if the log is empty. All in one commit, so
  * that an interrupted start leaves nothing behind.
  */
 export const ensure = Effect.fn("Installation.ensure")(function* () {

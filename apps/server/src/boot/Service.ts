@@ -1,19 +1,10 @@
-import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
-import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
 import { Dns } from "@waybill/mail/dns/Dns"
-import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as MailNetwork from "@waybill/mail/dns/Network"
-import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import { Admission } from "@waybill/store/admission/Admission"
 import * as Database from "@waybill/store/postgres/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
-import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
-import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
 import * as Replica from "@waybill/store/postgres/Replica"
-import * as RateWindows from "@waybill/store/admission/RateWindows"
-import * as Users from "@waybill/store/users/Users"
-import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import type { HttpRouter } from "effect/http"
@@ -31,22 +22,15 @@ import * as TrackingRoutes from "../http/pages/TrackingRoutes.ts"
 import * as TrackingHosts from "../links/TrackingHosts.ts"
 import * as UnsubscribePage from "../http/pages/UnsubscribePage.ts"
 import { instanceKey } from "./instanceKey.ts"
-import { returnPathKey, returnPathKeys } from "./returnPathKey.ts"
-import { reveal, type Settings, SettingsWrong, urlOf } from "./Settings.ts"
+import { returnPathKeys } from "./returnPathKey.ts"
+import { type Settings, SettingsWrong, urlOf } from "./Settings.ts"
 import { SignIn } from "../signIn/SignIn.ts"
 import * as Exposition from "../observability/Exposition.ts"
 import * as HostNames from "../observability/HostNames.ts"
 import * as Reports from "../smtp/Reports.ts"
 import * as Submission from "../smtp/Submission.ts"
 import * as StoppedLinks from "../links/StoppedLinks.ts"
-import { checkDomains } from "../worker/periodic/checkDomains.ts"
-import * as drainWebhooks from "../worker/webhooks/drainWebhooks.ts"
-import { followStats } from "../worker/periodic/followStats.ts"
-import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
-import { Transports } from "../worker/delivery/Transports.ts"
-import * as Worker from "../worker/Worker.ts"
-import { trackingHostOf, trackingKeys, trackingOf, trackingUrlOf } from "../links/tracking.ts"
-import { unsubscribeKeys, unsubscribeUrl } from "../links/unsubscribe.ts"
+import { trackingHostOf, trackingUrlOf } from "../links/tracking.ts"
 import * as Visits from "../links/Visits.ts"
 
 /** The event store, its secrets and the admission of requests. */
@@ -108,7 +92,7 @@ export const http = (
   )
 
 /** Settings of tracked links. */
-const linkSettings = (settings: Settings) => ({
+export const linkSettings = (settings: Settings) => ({
   base: trackingUrlOf(settings),
   customers: trackingHostOf(settings) !== null,
 })
@@ -131,7 +115,7 @@ const oidc = ({ oidcClientId, oidcClientSecret, oidcIssuer }: Settings) =>
       }
 
 /** Parses networks that the settings have validated already; a failure is a bug. */
-const networks = (cidrs: ReadonlyArray<string>) => Result.getOrThrow(MailNetwork.parseAll(cidrs))
+export const networks = (cidrs: ReadonlyArray<string>) => Result.getOrThrow(MailNetwork.parseAll(cidrs))
 
 export const dns = (settings: Settings) =>
   Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
@@ -163,25 +147,8 @@ export const metrics = (settings: Settings) =>
     onSome: (port) => Exposition.listen({ host: settings.metricsHost, port, hostNames: hostNames(settings) }),
   })
 
-const ehloName = (settings: Settings): string => Option.getOrElse(settings.ehloName, hostname)
-
-const transports = (settings: Settings) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const capture = CaptureTransport.layer(yield* Sandbox.keeper)
-      const smtpUrl = reveal(settings.smtpUrl)
-      const relay = smtpUrl === undefined ? undefined : yield* Effect.fromResult(RelayTransport.parse(smtpUrl))
-      const direct = DirectTransport.layer({ name: ehloName(settings) }).pipe(
-        Layer.provide(MtaStsFetch.layer(yield* MtaStsPolicies.keeper)),
-        Layer.provide(dns(settings)),
-      )
-      return Transports.layer(settings.transport, {
-        capture,
-        direct,
-        ...(relay === undefined ? {} : { relay: RelayTransport.layer(relay, { name: ehloName(settings) }) }),
-      })
-    }),
-  )
+/** Name of this host in EHLO. */
+export const ehloName = (settings: Settings): string => Option.getOrElse(settings.ehloName, hostname)
 
 const smtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings) =>
   Effect.gen(function* () {
@@ -214,40 +181,3 @@ export const smtp = (settings: Settings) =>
       return Layer.merge(submission, Reports.layer({ ...common, port: settings.reportsPort.value, returnPath }))
     }),
   )
-
-/** All background work. */
-export const worker = (settings: Settings, url: Redacted.Redacted) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const allowedNetworks = networks(settings.webhookAllowNetworks)
-      const [unsubscribeKey = new Uint8Array()] = yield* unsubscribeKeys
-      const [secretKey = new Uint8Array()] = yield* trackingKeys
-      return Worker.layer({
-        url,
-        delivery: {
-          returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain },
-          unsubscribeUrl: unsubscribeUrl(urlOf(settings), unsubscribeKey),
-          track: trackingOf({ ...linkSettings(settings), secretKey, stopped: yield* StoppedLinks.StoppedLinks }),
-        },
-        also: Effect.gen(function* () {
-          const webhooks = yield* drainWebhooks.make({ allowedNetworks })
-          const domains = yield* checkDomains()
-          yield* followStats()
-          const months = EmailStatsMonths.keep(settings.statsMonths)
-          yield* Effect.forkScoped(
-            Effect.catchCause(months, (cause) =>
-              Effect.logWarning("monthly statistics tables could not be maintained", cause),
-            ),
-          )
-          return {
-            drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
-            check_domains: { run: domains.kick, cron: "* * * * *" },
-            sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
-            refresh_policies: { run: refreshPolicies(yield* MtaStsFetch.make()), cron: "*/10 * * * *" },
-            keep_statistics: { run: months, cron: "57 2 * * *" },
-            sweep_sign_ins: { run: Users.sweep(), cron: "17 * * * *" },
-          }
-        }),
-      })
-    }),
-  ).pipe(Layer.provide([transports(settings), dns(settings), instance(settings), StoppedLinks.layer]))

@@ -42,24 +42,24 @@ export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function*
     if (read._tag === "Success") values[key] = read.success
     else {
       const otherwise = fallback === null ? "Unset it to turn this off." : `Default: ${fallback}.`
-      problems.push(`${name} is wrong: ${oneLine(read.failure.message)}. ${meaning} ${otherwise}`)
+      problems.push(`${name} is invalid: ${oneLine(read.failure.message)}. ${meaning} ${otherwise}`)
     }
   }
   if (values["transport"] === "relay" && Option.isNone(values["smtpUrl"] as Option.Option<unknown>)) {
     problems.push(
-      "SMTP_URL is missing: TRANSPORT=relay needs the relay's address, such as smtp://user:password@host:587.",
+      "SMTP_URL is missing: TRANSPORT=relay needs the address of the relay, such as smtp://user:password@host:587.",
     )
   }
   const isSet = (key: string) => Option.isSome((values[key] ?? Option.none()) as Option.Option<unknown>)
   if (isSet("smtpTlsCert") !== isSet("smtpTlsKey")) {
-    problems.push("SMTP_TLS_CERT and SMTP_TLS_KEY belong together: one of them is missing.")
+    problems.push("SMTP_TLS_CERT and SMTP_TLS_KEY must be set together: one of them is missing.")
   }
   if (new Set(["oidcIssuer", "oidcClientId", "oidcClientSecret"].map(isSet)).size > 1) {
-    problems.push("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET belong together: one of them is missing.")
+    problems.push("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set together: one of them is missing.")
   }
   const { host, port = 1 } = values as Partial<ListenAddress>
   if (host !== undefined && !URL.canParse(ownUrl({ host, port }))) {
-    problems.push(`HOST is wrong: ${host} is neither an IP address nor a host name. Default: 127.0.0.1.`)
+    problems.push(`HOST is invalid: ${host} is neither an IP address nor a host name. Default: 127.0.0.1.`)
   }
   if (problems.length > 0) return yield* new SettingsWrong({ problems })
   return values as unknown as Settings

@@ -2,6 +2,7 @@ import * as Database from "@waybill/store/postgres/Database"
 import * as Readiness from "@waybill/store/operations/Readiness"
 import { Effect, Layer } from "effect"
 import { welcome } from "../cli/welcome.ts"
+import * as Background from "./Background.ts"
 import * as Installation from "./Installation.ts"
 import * as NotListening from "./NotListening.ts"
 import { Exposition } from "../observability/Exposition.ts"
@@ -29,7 +30,7 @@ export const serve = (settings: Settings, postgres: Postgres["Service"]) => {
         part("api", Service.http(settings, postgres.url, metrics)),
         Service.metrics(settings).pipe(Layer.provide(Layer.succeed(Exposition, exposition))),
         part("smtp", Service.smtp(settings)),
-        part("worker", Service.worker(settings, postgres.url)),
+        part("worker", Background.worker(settings, postgres.url)),
       ),
     ).pipe(Effect.mapError(NotListening.fromError(settings)))
     const { begin } = yield* Stop.Stop

@@ -17,4 +17,4 @@ export const read = (account_id: string, field: string, text: string): Effect.Ef
 const MAX_POSITION = 2n ** 63n - 1n
 
 const INVALID =
-  "is no position of this account: take one that an answer gave to it, or 0 for the beginning. Positions from before an instance key was removed are not known any more"
+  "is not a position of this account: use one from a response to this account, or 0 for the beginning. Positions from before an instance key was removed are no longer valid"

@@ -207,7 +207,7 @@ const refusalOf = (code: string | undefined): InvalidRequest => {
     case REQUEST_TIMED_OUT:
       return refusal("request_timeout", "took too long to arrive")
     default:
-      return refusal("malformed_request", "is not a request of HTTP/1.1")
+      return refusal("malformed_request", "is not a valid HTTP/1.1 request")
   }
 }
 

@@ -15,9 +15,9 @@ export const headers = (
 export const headersBy = (
   { positionOf }: ReplicaShape,
   account_id: string | undefined,
-  known: string | undefined,
+  clientPosition: string | undefined,
 ): Readonly<Record<string, string>> => {
-  const position = account_id === undefined ? undefined : positionOf(account_id, known)
+  const position = account_id === undefined ? undefined : positionOf(account_id, clientPosition)
   return position === undefined ? {} : { [HEADER]: position }
 }
 

@@ -123,12 +123,12 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
         earlierVerdicts.set(request, verdict)
         return Effect.sync(normalPath)
       }
-      const known = request.headers[Position.HEADER]
+      const clientPosition = request.headers[Position.HEADER]
       return Effect.map(commit(verdict.key, address, id, call), (made) => {
         const position = Position.headersBy(
           replica,
           verdict.key.account_id,
-          typeof known === "string" ? known : undefined,
+          typeof clientPosition === "string" ? clientPosition : undefined,
         )
         write(response, made, { ...Responses.requestHeaders(id, verdict.standing), ...position })
       })

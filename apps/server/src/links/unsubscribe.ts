@@ -28,7 +28,7 @@ export const unsubscribeUrl =
       : undefined
 
 /**
- * Suppresses the recipient of an email; returns false for an unknown email. Repeating it changes nothing. Nothing is
+ * Suppresses the recipient of an email; returns false for an uncounted email. Repeating it changes nothing. Nothing is
  * recorded about a recipient whose address was erased.
  */
 export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId, address: string) {
@@ -63,10 +63,10 @@ export const makeWindows = (): ((emailId: EmailId, now_ms: number) => boolean) =
   const counts = new Map<EmailId, { readonly minute: number; readonly requests: number }>()
   return (emailId, now_ms) => {
     const minute = Math.floor(now_ms / MINUTE_MS)
-    const known = counts.get(emailId)
-    const requests = known?.minute === minute ? known.requests + 1 : 1
+    const counted = counts.get(emailId)
+    const requests = counted?.minute === minute ? counted.requests + 1 : 1
     const [oldest] = counts.keys()
-    if (known === undefined && counts.size >= MAX_UNSUBSCRIBES_COUNTED && oldest !== undefined) counts.delete(oldest)
+    if (counted === undefined && counts.size >= MAX_UNSUBSCRIBES_COUNTED && oldest !== undefined) counts.delete(oldest)
     counts.set(emailId, { minute, requests: Math.min(requests, MAX_UNSUBSCRIBES_PER_MINUTE + 1) })
     return requests <= MAX_UNSUBSCRIBES_PER_MINUTE
   }

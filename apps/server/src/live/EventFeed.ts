@@ -62,7 +62,7 @@ export class TooManyStreams extends Data.TaggedError("TooManyStreams")<{}> {
   readonly code = "unprocessable"
   readonly reason = "too_many_streams"
   override get message() {
-    return `An account may have ${MAX_STREAMS_PER_ACCOUNT} streams open at once. Close one first.`
+    return `An account can have at most ${MAX_STREAMS_PER_ACCOUNT} open streams. Close one first.`
   }
 }
 
@@ -75,7 +75,7 @@ export class PositionAhead extends Data.TaggedError("PositionAhead")<{}> {
   readonly code = "unprocessable"
   readonly reason = "position_ahead"
   override get message() {
-    return "The log was never at this position; perhaps it was restored to an earlier moment. Go on from a position that was given since then, or from 0."
+    return "The log has not reached this position; it may have been restored to an earlier moment. Continue from a position returned since then, or from 0."
   }
 }
 

@@ -184,7 +184,8 @@ const memberOf =
   (user_id: Id.UserId) =>
   (team: Team.State): Member => {
     const member = Team.find(team, user_id)
-    if (member === undefined || member.status === "removed") throw new Error("decided about a member who is not there")
+    if (member === undefined || member.status === "removed")
+      throw new Error("decided about a member that does not exist")
     const { email, invited_at, joined_at, name, role, status } = member
     return { object: "member", id: user_id, email, name, role, status, invited_at, joined_at }
   }

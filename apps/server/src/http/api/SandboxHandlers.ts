@@ -24,16 +24,16 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
           ...(after === undefined ? {} : { after }),
           ...(to === undefined ? {} : { to }),
         }
-        const found = yield* wait === undefined
+        const rows = yield* wait === undefined
           ? Sandbox.list(request)
           : Revocations.whileAdmitted(Sandbox.wait(request, Duration.seconds(wait)))
-        return Page.make(found.map(asWritten<Message>), limit)
+        return Page.make(rows.map(asWritten<Message>), limit)
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
         const { account_id, domain } = yield* owner
-        const found = yield* Sandbox.find(account_id, params.id, domain)
-        const { bytes, ...record } = yield* Effect.mapError(Effect.fromOption(found), () => new EmailNotFound())
+        const row = yield* Sandbox.find(account_id, params.id, domain)
+        const { bytes, ...record } = yield* Effect.mapError(Effect.fromOption(row), () => new EmailNotFound())
         const json = yield* Effect.mapError(ReadMail.show(bytes, record, account_id), (error) =>
           error._tag === "Busy" ? new Overloaded({ budget: "parsing" }) : new MessageUnreadable(),
         )

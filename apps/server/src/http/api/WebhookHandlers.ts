@@ -32,9 +32,9 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
     get: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const found = yield* Webhooks.find(account_id, params.id)
+        const row = yield* Webhooks.find(account_id, params.id)
         return asWritten<WebhookRecord>(
-          yield* Effect.mapError(Effect.fromOption(found), () => new Webhook.WebhookNotFound()),
+          yield* Effect.mapError(Effect.fromOption(row), () => new Webhook.WebhookNotFound()),
         )
       }),
     create: (call) =>

@@ -9,13 +9,13 @@ import type { Stored } from "@waybill/store/commit/RecordedEvents"
  */
 export const asWritten = <A>(row: unknown): A => row as A
 
-/** Fields of events that are never shown to clients. */
+/** Fields of events that are never publicFields to clients. */
 const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "key_ref"])
 
-const shown = (value: unknown): unknown =>
+const publicFields = (value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(
-        Object.entries(value).flatMap(([name, each]) => (PRIVATE.has(name) ? [] : [[name, shown(each)]])),
+        Object.entries(value).flatMap(([name, each]) => (PRIVATE.has(name) ? [] : [[name, publicFields(each)]])),
       )
     : value
 
@@ -52,7 +52,7 @@ export const eventRecord = (
     occurred_at: (at ?? data["created_at"] ?? fact.recorded_at) as Timestamp.Timestamp,
     actor: { type: fact.meta.actor.type, id: fact.meta.actor.id },
     request_id: fact.meta.request_id,
-    data: shown(fact.type === "EmailQueued" ? withNames(data) : data) as EventRecord["data"],
+    data: publicFields(fact.type === "EmailQueued" ? withNames(data) : data) as EventRecord["data"],
   }
 }
 

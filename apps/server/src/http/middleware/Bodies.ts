@@ -19,7 +19,7 @@ export const LIMITS: Limits = {
   holder_bytes: MAX_BODY_BYTES_HELD_PER_ACCOUNT,
 }
 
-/** What a handler needs to read the body of an admitted request. */
+/** The context in which a handler reads the body of an admitted request. */
 export interface Intake {
   readonly budget: ByteBudget
   /** The account, or the address of a client without a key. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
-/** Internals of Node's connections; `test/server/edge/httpPipelining.test.ts` checks them. */
+/** Internals of Node's connections; `test/server/middleware/httpPipelining.test.ts` checks them. */
 interface ServedSocket extends Socket {
   /** Set by Node to stop reading, and cleared at the next `drain`. */
   _paused?: boolean

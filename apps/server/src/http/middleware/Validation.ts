@@ -62,7 +62,7 @@ export const problemOf = (bytes: Buffer): InvalidRequest | undefined => {
 
 const unreadable = (error: HttpServerError.HttpServerError) =>
   error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-    ? refuse("payload_too_large", "is larger than this service takes")
+    ? refuse("payload_too_large", "is larger than this service accepts")
     : refuse("malformed_request", "ended before it was complete")
 
 const explain = (

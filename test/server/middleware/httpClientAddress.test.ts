@@ -13,11 +13,21 @@ describe("the client's address", () => {
   > = [
     ["is the peer's without a header", "203.0.113.1", undefined, "203.0.113.1"],
     ["is the peer's when the peer is no trusted proxy", "203.0.113.1", "198.51.100.1", "203.0.113.1"],
-    ["is what a trusted proxy says", "10.0.0.1", "198.51.100.1", "198.51.100.1"],
-    ["is what the outermost of trusted proxies says", "10.0.0.1", "198.51.100.1, 10.0.0.2, 10.0.0.3", "198.51.100.1"],
+    ["is the one that a trusted proxy reports", "10.0.0.1", "198.51.100.1", "198.51.100.1"],
+    [
+      "is the one that the outermost trusted proxy reports",
+      "10.0.0.1",
+      "198.51.100.1, 10.0.0.2, 10.0.0.3",
+      "198.51.100.1",
+    ],
     ["is not what the client wrote itself", "10.0.0.1", "192.0.2.66, 198.51.100.1", "198.51.100.1"],
     ["is the proxy's when all are trusted", "10.0.0.1", "10.0.0.2", "10.0.0.2"],
-    ["is the last good one where a proxy wrote nonsense", "10.0.0.1", "198.51.100.1, unknown, 10.0.0.2", "10.0.0.2"],
+    [
+      "is the last valid one where a proxy wrote an invalid one",
+      "10.0.0.1",
+      "198.51.100.1, unknown, 10.0.0.2",
+      "10.0.0.2",
+    ],
     ["is read without its port", "10.0.0.1", "198.51.100.1:4711", "198.51.100.1"],
     ["is read in IPv6", "fd00::1", "2001:db8::7", "2001:db8::7"],
     ["is read in IPv6 with a port", "fd00::1", "[2001:db8::7]:4711", "2001:db8::7"],
@@ -25,7 +35,7 @@ describe("the client's address", () => {
     ["is the peer's for an empty header", "10.0.0.1", "", "10.0.0.1"],
     ["is this machine's on a Unix socket", undefined, undefined, "127.0.0.1"],
     [
-      "is found in a chain longer than is read",
+      "is found in a chain beyond the maximum",
       "10.0.0.1",
       `192.0.2.66, ${"10.0.0.9, ".repeat(100)}10.0.0.2`,
       "10.0.0.9",

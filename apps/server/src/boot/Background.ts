@@ -1,0 +1,82 @@
+import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
+import * as DirectTransport from "@waybill/mail/transport/DirectTransport"
+import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
+import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
+import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
+import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
+import * as RateWindows from "@waybill/store/admission/RateWindows"
+import * as Users from "@waybill/store/users/Users"
+import * as Sandbox from "@waybill/store/content/Sandbox"
+import { Effect, Layer, type Redacted } from "effect"
+import { returnPathKey } from "./returnPathKey.ts"
+import { reveal, type Settings, urlOf } from "./Settings.ts"
+import * as StoppedLinks from "../links/StoppedLinks.ts"
+import { checkDomains } from "../worker/periodic/checkDomains.ts"
+import * as drainWebhooks from "../worker/webhooks/drainWebhooks.ts"
+import { followStats } from "../worker/periodic/followStats.ts"
+import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
+import { Transports } from "../worker/delivery/Transports.ts"
+import * as Worker from "../worker/Worker.ts"
+import { trackingKeys, trackingOf } from "../links/tracking.ts"
+import { unsubscribeKeys, unsubscribeUrl } from "../links/unsubscribe.ts"
+import * as Service from "./Service.ts"
+
+/** The transports that the settings allow, and the one that they choose. */
+const transports = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const capture = CaptureTransport.layer(yield* Sandbox.keeper)
+      const smtpUrl = reveal(settings.smtpUrl)
+      const relay = smtpUrl === undefined ? undefined : yield* Effect.fromResult(RelayTransport.parse(smtpUrl))
+      const direct = DirectTransport.layer({ name: Service.ehloName(settings) }).pipe(
+        Layer.provide(MtaStsFetch.layer(yield* MtaStsPolicies.keeper)),
+        Layer.provide(Service.dns(settings)),
+      )
+      return Transports.layer(settings.transport, {
+        capture,
+        direct,
+        ...(relay === undefined ? {} : { relay: RelayTransport.layer(relay, { name: Service.ehloName(settings) }) }),
+      })
+    }),
+  )
+
+/** All background work. */
+export const worker = (settings: Settings, url: Redacted.Redacted) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const allowedNetworks = Service.networks(settings.webhookAllowNetworks)
+      const [unsubscribeKey = new Uint8Array()] = yield* unsubscribeKeys
+      const [secretKey = new Uint8Array()] = yield* trackingKeys
+      return Worker.layer({
+        url,
+        delivery: {
+          returnPath: { secretKey: yield* returnPathKey, domain: settings.returnPathDomain },
+          unsubscribeUrl: unsubscribeUrl(urlOf(settings), unsubscribeKey),
+          track: trackingOf({
+            ...Service.linkSettings(settings),
+            secretKey,
+            stopped: yield* StoppedLinks.StoppedLinks,
+          }),
+        },
+        also: Effect.gen(function* () {
+          const webhooks = yield* drainWebhooks.make({ allowedNetworks })
+          const domains = yield* checkDomains()
+          yield* followStats()
+          const months = EmailStatsMonths.keep(settings.statsMonths)
+          yield* Effect.forkScoped(
+            Effect.catchCause(months, (cause) =>
+              Effect.logWarning("monthly statistics tables could not be maintained", cause),
+            ),
+          )
+          return {
+            drain_webhooks: { run: webhooks.kick, cron: "* * * * *" },
+            check_domains: { run: domains.kick, cron: "* * * * *" },
+            sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
+            refresh_policies: { run: refreshPolicies(yield* MtaStsFetch.make()), cron: "*/10 * * * *" },
+            keep_statistics: { run: months, cron: "57 2 * * *" },
+            sweep_sign_ins: { run: Users.sweep(), cron: "17 * * * *" },
+          }
+        }),
+      })
+    }),
+  ).pipe(Layer.provide([transports(settings), Service.dns(settings), Service.instance(settings), StoppedLinks.layer]))
