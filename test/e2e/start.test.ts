@@ -143,7 +143,7 @@ describe("a folder without a database", () => {
     const nowhere = join(data, "nowhere")
     const { code, output } = await runToEnd(args, { WAYBILL_DATA: nowhere })
     assert.strictEqual(code, 1)
-    assert.include(output, `DATABASE_URL is not set, and ${nowhere}/postgres holds no embedded Postgres`)
+    assert.include(output, `DATABASE_URL is not set, and ${nowhere}/postgres contains no embedded Postgres`)
     assert.isFalse(existsSync(nowhere))
   })
 

@@ -6,12 +6,12 @@ import * as Settings from "../../../apps/server/src/boot/Settings.ts"
 import { trackingHostOf, trackingUrlOf } from "../../../apps/server/src/links/tracking.ts"
 import { FILE, render } from "../../../scripts/configuration/render.ts"
 
-const given = (env: Record<string, string>) => Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+const withEnv = (env: Record<string, string>) => Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
 const problems = (env: Record<string, string>) =>
   Settings.load.pipe(
     Effect.flip,
-    Effect.map((wrong) => wrong.problems),
-    given(env),
+    Effect.map((error) => error.problems),
+    withEnv(env),
   )
 
 describe("settings", () => {
@@ -20,12 +20,12 @@ describe("settings", () => {
       const { data, host, port, smtpPort, transport } = yield* Settings.load
       assert.deepStrictEqual([port, host, smtpPort, transport], [3025, "127.0.0.1", 2525, "capture"])
       assert.match(data, /\.waybill$/)
-    }).pipe(given({})),
+    }).pipe(withEnv({})),
   )
 
   it.effect("report all invalid values at once, each by name", () =>
     Effect.gen(function* () {
-      const found = yield* problems({
+      const reported = yield* problems({
         PORT: "0x",
         MAX_BODY_BYTES: "1",
         TRUSTED_PROXIES: "10.0.0.0/8, nowhere",
@@ -50,7 +50,7 @@ describe("settings", () => {
         "SMTP_TLS_CERT",
       ]
       assert.deepStrictEqual(
-        found.flatMap((problem) => names.filter((name) => problem.startsWith(name))).sort(),
+        reported.flatMap((problem) => names.filter((name) => problem.startsWith(name))).sort(),
         names.sort(),
       )
     }),
@@ -65,7 +65,7 @@ describe("settings", () => {
         ["::1", "http://[::1]:3025"],
         ["waybill.test", "http://waybill.test:3025"],
       ] as const)
-        assert.strictEqual(Settings.urlOf(yield* Settings.load.pipe(given({ HOST }))), expected)
+        assert.strictEqual(Settings.urlOf(yield* Settings.load.pipe(withEnv({ HOST }))), expected)
       for (const HOST of ["[::1]", "waybill:3025", "no host"])
         assert.deepStrictEqual(yield* problems({ HOST }), [
           `HOST is invalid: ${HOST} is neither an IP address nor a host name. Default: 127.0.0.1.`,
@@ -75,16 +75,16 @@ describe("settings", () => {
 
   it.effect("name the setting to change for each listener that cannot start", () =>
     Effect.gen(function* () {
-      const settings = yield* Settings.load.pipe(given({ REPORTS_PORT: "25", METRICS_PORT: "9464" }))
-      const said = (code: string, port?: number) => {
-        const told = NotListening.fromError(settings)(Object.assign(new Error("listen"), { code, port }))
-        return told instanceof NotListening.NotListening ? told.message : told
+      const settings = yield* Settings.load.pipe(withEnv({ REPORTS_PORT: "25", METRICS_PORT: "9464" }))
+      const messageFor = (code: string, port?: number) => {
+        const error = NotListening.fromError(settings)(Object.assign(new Error("listen"), { code, port }))
+        return error instanceof NotListening.NotListening ? error.message : error
       }
-      assert.strictEqual(said("EADDRINUSE", 2525), "port 2525 is in use. Set SMTP_PORT to another")
-      assert.strictEqual(said("EADDRINUSE", 9464), "port 9464 is in use. Set METRICS_PORT to another")
-      assert.strictEqual(said("EACCES", 25), "this user may not listen on port 25. Set REPORTS_PORT to another")
-      assert.strictEqual(said("ENOTFOUND"), "this machine has no address 127.0.0.1. Set HOST to another")
-      assert.instanceOf(said("EPIPE"), Error)
+      assert.strictEqual(messageFor("EADDRINUSE", 2525), "port 2525 is in use. Set SMTP_PORT to another")
+      assert.strictEqual(messageFor("EADDRINUSE", 9464), "port 9464 is in use. Set METRICS_PORT to another")
+      assert.strictEqual(messageFor("EACCES", 25), "this user may not listen on port 25. Set REPORTS_PORT to another")
+      assert.strictEqual(messageFor("ENOTFOUND"), "this machine has no address 127.0.0.1. Set HOST to another")
+      assert.instanceOf(messageFor("EPIPE"), Error)
     }),
   )
 
@@ -94,13 +94,13 @@ describe("settings", () => {
       const bytes = (env: Record<string, string>) =>
         Settings.load.pipe(
           Effect.map(({ maxBodyBytes }) => maxBodyBytes),
-          given(env),
+          withEnv(env),
         )
       assert.strictEqual(yield* bytes({}), 10 * 1024 * 1024)
       assert.strictEqual(yield* bytes({ MAX_BODY_BYTES: `${largest}` }), largest)
-      const found = yield* problems({ MAX_BODY_BYTES: `${largest + 1}` })
+      const reported = yield* problems({ MAX_BODY_BYTES: `${largest + 1}` })
       assert.deepStrictEqual(
-        found.map((problem) => problem.split(" ", 1)),
+        reported.map((problem) => problem.split(" ", 1)),
         [["MAX_BODY_BYTES"]],
       )
     }),
@@ -111,12 +111,12 @@ describe("settings", () => {
       const rolesOf = (env: Record<string, string>) =>
         Settings.load.pipe(
           Effect.map(({ roles }) => roles),
-          given(env),
+          withEnv(env),
         )
       assert.deepStrictEqual(yield* rolesOf({}), ["api", "worker", "smtp"])
       assert.deepStrictEqual(yield* rolesOf({ ROLES: "smtp, api,smtp" }), ["api", "smtp"])
-      const [nobody] = yield* problems({ ROLES: "api,," })
-      assert.match(nobody ?? "", /^ROLES is invalid: .*is not a list of api, worker, smtp/u)
+      const [problem] = yield* problems({ ROLES: "api,," })
+      assert.match(problem ?? "", /^ROLES is invalid: .*is not a list of api, worker, smtp/u)
     }),
   )
 
@@ -125,7 +125,7 @@ describe("settings", () => {
       const readers = (env: Record<string, string>) =>
         Settings.load.pipe(
           Effect.map(({ metricsAllowNetworks }) => Option.getOrUndefined(metricsAllowNetworks)?.map(String)),
-          given(env),
+          withEnv(env),
         )
       assert.isUndefined(yield* readers({}))
       assert.deepStrictEqual(yield* readers({ METRICS_ALLOW_NETWORKS: "none" }), [])
@@ -135,10 +135,10 @@ describe("settings", () => {
 
   it.effect("never show a secret", () =>
     Effect.gen(function* () {
-      const shown = yield* Settings.describe
-      assert.notInclude(JSON.stringify(shown), "hunter2")
-      assert.strictEqual(shown.find(({ name }) => name === "DATABASE_URL")?.value, "<set>")
-    }).pipe(given({ DATABASE_URL: "postgres://me:hunter2@127.0.0.1/db", SMTP_URL: "smtp://me:hunter2@127.0.0.1" })),
+      const described = yield* Settings.describe
+      assert.notInclude(JSON.stringify(described), "hunter2")
+      assert.strictEqual(described.find(({ name }) => name === "DATABASE_URL")?.value, "<set>")
+    }).pipe(withEnv({ DATABASE_URL: "postgres://me:hunter2@127.0.0.1/db", SMTP_URL: "smtp://me:hunter2@127.0.0.1" })),
   )
 
   it.effect("use BASE_URL behind a proxy", () =>
@@ -149,7 +149,7 @@ describe("settings", () => {
         Settings.urlOf({ ...settings, baseUrl: Option.none(), host: "0.0.0.0" }),
         "http://127.0.0.1:3025",
       )
-    }).pipe(given({ BASE_URL: "https://mail.acme.test" })),
+    }).pipe(withEnv({ BASE_URL: "https://mail.acme.test" })),
   )
 
   it.effect("derive the address of tracked links, and never the loopback interface unless set so", () =>
@@ -165,7 +165,7 @@ describe("settings", () => {
         [{ TRACKING_URL: own }, own],
       ]
       for (const [env, expected] of cases)
-        assert.strictEqual(trackingUrlOf(yield* Settings.load.pipe(given(env))), expected, JSON.stringify(env))
+        assert.strictEqual(trackingUrlOf(yield* Settings.load.pipe(withEnv(env))), expected, JSON.stringify(env))
     }),
   )
 
@@ -183,9 +183,9 @@ describe("settings", () => {
         [on, null],
       ]
       for (const [env, expected] of cases)
-        assert.strictEqual(trackingHostOf(yield* Settings.load.pipe(given(env))), expected, JSON.stringify(env))
-      const wrong = yield* Effect.flip(Settings.load.pipe(given({ TRACKING_DOMAINS: "yes" })))
-      assert.include(wrong.message, "TRACKING_DOMAINS is invalid")
+        assert.strictEqual(trackingHostOf(yield* Settings.load.pipe(withEnv(env))), expected, JSON.stringify(env))
+      const error = yield* Effect.flip(Settings.load.pipe(withEnv({ TRACKING_DOMAINS: "yes" })))
+      assert.include(error.message, "TRACKING_DOMAINS is invalid")
     }),
   )
 

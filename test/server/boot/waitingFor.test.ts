@@ -5,8 +5,8 @@ import { REPORT_EVERY, waitingFor } from "../../../apps/server/src/boot/waitingF
 
 it.effect("a long wait logs what it waits for, repeatedly", () =>
   Effect.gen(function* () {
-    const said: Array<string> = []
-    const logger = Logger.make(({ message }) => void said.push(String(message)))
+    const logged: Array<string> = []
+    const logger = Logger.make(({ message }) => void logged.push(String(message)))
     const waiting = yield* Effect.succeed("there").pipe(
       Effect.delay("12 seconds"),
       waitingFor("the database"),
@@ -14,11 +14,11 @@ it.effect("a long wait logs what it waits for, repeatedly", () =>
       Effect.forkChild,
     )
     yield* TestClock.adjust("4 seconds")
-    assert.deepStrictEqual(said, [])
+    assert.deepStrictEqual(logged, [])
     yield* TestClock.adjust(REPORT_EVERY)
-    assert.deepStrictEqual(said, ["still waiting for the database"])
+    assert.deepStrictEqual(logged, ["still waiting for the database"])
     yield* TestClock.adjust("3 seconds")
     assert.strictEqual(yield* Fiber.join(waiting), "there")
-    assert.lengthOf(said, 2)
+    assert.lengthOf(logged, 2)
   }),
 )

@@ -13,7 +13,7 @@ interface Message {
 }
 
 /** Reads a stream of server-sent events. */
-const listen = (url: string, key: string, headers: Readonly<Record<string, string>> = {}) =>
+const openStream = (url: string, key: string, headers: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {
     const control = new AbortController()
     const response = yield* Effect.acquireRelease(
@@ -107,12 +107,12 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events", (it) => {
       const cursors = yield* Effect.provide(Cursors, Cursors.layer)
       const { next_position } = (yield* lab.ask("GET", "/v1/events?limit=1000", { key })).json
       const end = cursors.read(account_id, next_position) ?? assert.fail(next_position)
-      const place = cursors.ofProgress(account_id, end + 1_000n)
+      const position = cursors.ofProgress(account_id, end + 1_000n)
       for (const [path, headers] of [
-        [`/v1/events?after_position=${place}`, {}],
-        [`/v1/events?after_position=${place}&wait=20s`, {}],
-        [`/v1/events/stream?after_position=${place}`, {}],
-        ["/v1/events/stream", { "last-event-id": place }],
+        [`/v1/events?after_position=${position}`, {}],
+        [`/v1/events?after_position=${position}&wait=20s`, {}],
+        [`/v1/events/stream?after_position=${position}`, {}],
+        ["/v1/events/stream", { "last-event-id": position }],
       ] as const) {
         const { json, status } = yield* lab.ask("GET", path, { key, headers })
         assert.deepStrictEqual([status, json.error.reason], [422, "position_ahead"], path)
@@ -141,7 +141,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => 
       const account_id = yield* lab.account()
       const { secret: key } = yield* lab.key(account_id)
       const url = `${lab.url}/v1/events/stream`
-      const stream = yield* listen(url, key)
+      const stream = yield* openStream(url, key)
       assert.deepStrictEqual([stream.status, stream.type?.split(";")[0]], [200, "text/event-stream"])
       const emails = yield* Effect.forEach([1, 2], () => Webhooks.happens(account_id))
       yield* Delivery.until(
@@ -155,7 +155,7 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => 
         emails as Array<string>,
       )
       assert.deepStrictEqual([first?.event, first?.data.type, first?.id], ["", "email.queued", first?.data.position])
-      const again = yield* listen(`${url}?after_position=0`, key, { "last-event-id": first?.id ?? "" })
+      const again = yield* openStream(`${url}?after_position=0`, key, { "last-event-id": first?.id ?? "" })
       yield* Delivery.until(
         Effect.sync(() => again.messages.length),
         (messages) => messages === 2,
@@ -175,12 +175,12 @@ layer(Lab.layer(), { excludeTestServices: true })("GET /events/stream", (it) => 
       const stream = waybill.events.stream({ after_position, types: ["email.queued"] })
       const first = stream.next()
       const later = yield* Effect.forEach([1, 2], () => Webhooks.happens(account_id))
-      const told = yield* Effect.promise(async () => {
+      const read = yield* Effect.promise(async () => {
         const both = [await first, await stream.next()]
         await stream.return()
         return both.map(({ value }) => value?.stream_id)
       })
-      assert.deepStrictEqual(told, later)
+      assert.deepStrictEqual(read, later)
       const all: Array<string> = []
       yield* Effect.promise(async () => {
         for await (const { stream_id } of waybill.events.all({ types: ["email.queued"] })) all.push(stream_id)

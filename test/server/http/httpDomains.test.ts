@@ -259,9 +259,9 @@ layer(Lab.layer({ transport: "direct", zones } as Setup), options)("domains on a
       )
       assert.isNotNull(before.last_checked_at)
       zones["wb1._domainkey.acme.dev"] = { TXT: ["v=DKIM1; k=rsa; p=AAAA"] }
-      const wrong = (yield* call("POST", `/v1/domains/${added.id}/verify`)).json
+      const unverified = (yield* call("POST", `/v1/domains/${added.id}/verify`)).json
       assert.deepStrictEqual(
-        [wrong.status, wrong.records[0].status, wrong.records[0].found],
+        [unverified.status, unverified.records[0].status, unverified.records[0].found],
         ["pending", "mismatch", ["v=DKIM1; k=rsa; p=AAAA"]],
       )
       zones["wb1._domainkey.acme.dev"] = { TXT: [added.records[0].value] }

@@ -187,7 +187,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
         const { account, key, lab, post } = yield* setUp
         const ask = (method: string, path: string, body?: unknown) =>
           lab.ask(method, path, { key, ...(body === undefined ? {} : { body }) })
-        const kept = (yield* ask("POST", "/v1/email/send", MESSAGE)).json.id
+        const queued = (yield* ask("POST", "/v1/email/send", MESSAGE)).json.id
         const webhook = { url: "https://example.org/", events: ["email.queued"] }
         const [called, gone] = [
           (yield* ask("POST", "/v1/webhooks", webhook)).json.id,
@@ -199,7 +199,7 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
         yield* ask("POST", "/v1/domains", { name: "old.dev" })
         const ever = { created_after: "2020-01-01T00:00:00Z", created_before: "2040-01-01T00:00:00Z" }
         const calls: ReadonlyArray<readonly [path: string, body: unknown, anew: number]> = [
-          [`/v1/email/${kept}/resend`, undefined, 422],
+          [`/v1/email/${queued}/resend`, undefined, 422],
           [`/v1/webhooks/${called}/test`, undefined, 422],
           [`/v1/webhooks/${called}/deliveries/${delivery}/replay`, undefined, 422],
           [`/v1/webhooks/${called}/replay`, ever, 422],
@@ -265,12 +265,12 @@ layer(Lab.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServices: tr
         const node = yield* WallClock.whenSet(-3 * Timestamp.DAY)(lab.another)
         for (const each of ["m", "n"])
           yield* lab.ask("POST", "/v1/email/send", { key, node, body: MESSAGE, headers: { "idempotency-key": each } })
-        const kept = yield* post("/v1/email/send", "o", MESSAGE)
+        const queued = yield* post("/v1/email/send", "o", MESSAGE)
         const keys = lab.sql`SELECT key FROM idempotency_keys WHERE account_id = ${account} ORDER BY key`
         assert.strictEqual((yield* keys).length, 3)
         yield* Effect.provideService(ExpiredKeys.expire(), PgClient.PgClient, lab.sql)
         assert.deepStrictEqual(yield* keys, [{ key: "o" }])
-        assert.strictEqual((yield* post("/v1/email/send", "o", MESSAGE)).text, kept.text)
+        assert.strictEqual((yield* post("/v1/email/send", "o", MESSAGE)).text, queued.text)
       }),
     )
 

@@ -42,8 +42,8 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
         revoked_at: null,
       })
       assert.strictEqual((yield* lab.ask("GET", "/v1/domains", { key })).status, 200)
-      const shown = (yield* call("GET", `/v1/api-keys/${record.id}`)).json
-      assert.deepStrictEqual({ ...shown, last_used_at: null }, record)
+      const fetched = (yield* call("GET", `/v1/api-keys/${record.id}`)).json
+      assert.deepStrictEqual({ ...fetched, last_used_at: null }, record)
       assert.notInclude((yield* call("GET", "/v1/api-keys")).text, key)
     }),
   )
@@ -251,23 +251,23 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("API ke
   it.effect("cannot be created for an unknown account, nor can anything else at the command line", () =>
     Effect.gen(function* () {
       const lab = yield* Lab
-      const nobody = "acc_00000000000000000000000000"
+      const anonymous = "acc_00000000000000000000000000"
       for (const words of [
-        ["keys", "create", nobody, "x", "--scope", "admin"],
-        ["keys", "list", nobody],
-        ["keys", "revoke", nobody, "key_00000000000000000000000000"],
-        ["domains", "list", nobody],
-        ["domains", "transport", nobody, "acme.test", "relay"],
-        ["accounts", "plan", nobody, "free"],
-        ["accounts", "limits", nobody, "--send", "1"],
-        ["accounts", "retention", nobody],
+        ["keys", "create", anonymous, "x", "--scope", "admin"],
+        ["keys", "list", anonymous],
+        ["keys", "revoke", anonymous, "key_00000000000000000000000000"],
+        ["domains", "list", anonymous],
+        ["domains", "transport", anonymous, "acme.test", "relay"],
+        ["accounts", "plan", anonymous, "free"],
+        ["accounts", "limits", anonymous, "--send", "1"],
+        ["accounts", "retention", anonymous],
       ]) {
         const { exit, output } = yield* CommandLine.type(...words)
         const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
         assert.strictEqual((error as { readonly _tag: string } | undefined)?._tag, "AccountNotFound", words.join(" "))
         assert.strictEqual(output, "", words.join(" "))
       }
-      assert.deepStrictEqual(yield* lab.sql`SELECT FROM events WHERE account_id = ${nobody}`, [])
+      assert.deepStrictEqual(yield* lab.sql`SELECT FROM events WHERE account_id = ${anonymous}`, [])
     }),
   )
 })

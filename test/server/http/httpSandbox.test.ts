@@ -29,8 +29,8 @@ const setUp = Effect.gen(function* () {
 
 const worker = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
-  const kept = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer)))
-  yield* Layer.build(Delivery.worker(url, { capture: Layer.succeedContext(kept) }))
+  const capture = yield* Layer.build(Layer.unwrap(Effect.map(Sandbox.keeper, CaptureTransport.layer)))
+  yield* Layer.build(Delivery.worker(url, { capture: Layer.succeedContext(capture) }))
 })
 
 layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sandbox inbox", (it) => {
@@ -114,7 +114,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sa
           ids: json.data.map(({ id }: { readonly id: string }) => id) as ReadonlyArray<string>,
           next: json.next_cursor as string | null,
         }))
-      yield* Delivery.until(list(), (found) => found.ids.length === ids.length)
+      yield* Delivery.until(list(), (list) => list.ids.length === ids.length)
       const first = yield* list("?limit=2")
       const second = yield* list(`?limit=2&after=${first.next}`)
       assert.deepStrictEqual([...first.ids, ...second.ids], ids.toReversed())

@@ -236,14 +236,14 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("POST /
     return { lab, account, admin: admin.secret, key: secret }
   })
 
-  const told = ({ json, text }: Answer): string => `${json?.error?.reason} ${text.slice(0, 300)}`
+  const reasonOf = ({ json, text }: Answer): string => `${json?.error?.reason} ${text.slice(0, 300)}`
 
   it.effect("follows every rule of contract §3", () =>
     Effect.gen(function* () {
       const { key, lab } = yield* setUp
       for (const [rule, change, status, reason, path] of RULES) {
         const answer = yield* lab.ask("POST", "/v1/email/send", { key, body: { ...MESSAGE, ...change } })
-        assert.strictEqual(answer.status, status, `${rule}: ${told(answer)}`)
+        assert.strictEqual(answer.status, status, `${rule}: ${reasonOf(answer)}`)
         if (status === 200) continue
         assert.strictEqual(answer.json.error.reason, reason, rule)
         if (path !== undefined) {

@@ -73,10 +73,10 @@ const REQUESTS: ReadonlyArray<Request> = [
     400,
     ({ good: key }) => ({ key, raw: "from=x", headers: { "content-type": "application/x-www-form-urlencoded" } }),
   ],
-  ...["k".repeat(MAX_KEY_CHARS + 1), "", "clé", "a\tb"].map((wrong): Request => [
-    `the idempotency key "${wrong}"`,
+  ...["k".repeat(MAX_KEY_CHARS + 1), "", "clé", "a\tb"].map((invalid): Request => [
+    `the idempotency key "${invalid}"`,
     400,
-    ({ good: key }) => ({ key, body: MESSAGE, headers: { "idempotency-key": wrong } }),
+    ({ good: key }) => ({ key, body: MESSAGE, headers: { "idempotency-key": invalid } }),
   ]),
   [
     "an idempotency key and a body that are both wrong",

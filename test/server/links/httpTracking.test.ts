@@ -136,8 +136,8 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("t
         sent.push((mail.html ?? "").trimEnd())
         const { json } = yield* call("GET", `/email/logs/${email}`)
         const { json: then } = yield* call("GET", `/email/logs/${email}?as_of=${json.created_at}`)
-        for (const found of [json, then])
-          assert.deepStrictEqual(found.tracking, { opens: false, clicks: false, ...tracking })
+        for (const record of [json, then])
+          assert.deepStrictEqual(record.tracking, { opens: false, clicks: false, ...tracking })
         // Rows of untracked messages keep their earlier form.
         assert.notProperty((yield* call("GET", "/email/logs?limit=1")).json.data[0], "tracking")
       }
@@ -270,8 +270,8 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("t
         lab.sql`SELECT record ? 'links_stopped_at' AS has FROM accounts WHERE account_id = ${account}`,
       )
       assert.deepStrictEqual(row, { has: false })
-      for (const wrong of [[], ["--on", "--off"]])
-        assert.isTrue(Exit.isFailure((yield* CommandLine.type("accounts", "links", account, ...wrong)).exit))
+      for (const invalid of [[], ["--on", "--off"]])
+        assert.isTrue(Exit.isFailure((yield* CommandLine.type("accounts", "links", account, ...invalid)).exit))
       assert.isTrue(Exit.isFailure((yield* CommandLine.type("accounts", "links", id("AccountId"), "--off")).exit))
     }),
   )
@@ -283,8 +283,8 @@ layer(Lab.layer({ tracks: true, trustedProxies: PROXIES } as Setup), options)("t
       const path = `/v1/domains/${domain.id}`
       const body = { open_tracking: true }
       assert.strictEqual((yield* lab.ask("PATCH", path, { key: reader, body })).status, 403)
-      for (const wrong of [{ open_tracking: "yes" }, { click_tracking: 1 }, []])
-        assert.strictEqual((yield* call("PATCH", "/domains/acme.test", wrong)).status, 400)
+      for (const invalid of [{ open_tracking: "yes" }, { click_tracking: 1 }, []])
+        assert.strictEqual((yield* call("PATCH", "/domains/acme.test", invalid)).status, 400)
       assert.strictEqual((yield* call("PATCH", "/domains/bolt.test", body)).json.error.reason, "domain_not_found")
       for (const _ of [1, 2]) assert.isTrue((yield* call("PATCH", "/domains/acme.test", body)).json.open_tracking)
       const same = yield* call("PATCH", "/domains/acme.test", { click_tracking: null })

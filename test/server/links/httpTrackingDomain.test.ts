@@ -30,10 +30,10 @@ const under = (url: string, host: string, path: string, { body, headers, method 
     () =>
       new Promise<number>((done, fail) => {
         const { hostname, port } = new URL(url)
-        const asked = request({ hostname, port, path, method, headers: { ...headers, host } }, (answer) => {
+        const options = request({ hostname, port, path, method, headers: { ...headers, host } }, (answer) => {
           answer.resume().on("end", () => done(answer.statusCode ?? 0))
         })
-        asked.on("error", fail).end(body)
+        options.on("error", fail).end(body)
       }),
   )
 
@@ -151,11 +151,11 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
           ["/%76%31/domains", { headers }],
           ["/t/c/../../v1/domains", { headers }],
         ] as const
-        for (const [path, asked] of elsewhere) {
-          assert.strictEqual(yield* under(lab.url, LINKS, path, asked), 404, path)
+        for (const [path, options] of elsewhere) {
+          assert.strictEqual(yield* under(lab.url, LINKS, path, options), 404, path)
           const forwarded = {
-            ...asked,
-            headers: { ...("headers" in asked ? asked.headers : {}), "x-forwarded-host": LINKS },
+            ...options,
+            headers: { ...("headers" in options ? options.headers : {}), "x-forwarded-host": LINKS },
           }
           assert.strictEqual(yield* under(lab.url, "127.0.0.1", path, forwarded), 404, path)
         }
@@ -197,7 +197,8 @@ layer(Lab.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } 
     it.effect("is a free name below the domain, set with the scope", () =>
       Effect.gen(function* () {
         const { account, call, lab, put } = yield* setUp
-        for (const wrong of ["links", "a b.acme.dev", 7, {}, ""]) assert.strictEqual((yield* put(wrong)).status, 400)
+        for (const invalid of ["links", "a b.acme.dev", 7, {}, ""])
+          assert.strictEqual((yield* put(invalid)).status, 400)
         for (const [name, reason] of [
           ["links.other.dev", "not_below_domain"],
           ["acme.dev", "not_below_domain"],

@@ -62,8 +62,8 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
         return { status: response.status, text: yield* Effect.promise(() => response.text()) }
       })
     const reasons = (account_id: string) =>
-      Effect.map(Suppressions.list({ account_id, limit: 10 }), (found) =>
-        (found as ReadonlyArray<{ readonly email: string; readonly reason: string; readonly email_id: string }>).map(
+      Effect.map(Suppressions.list({ account_id, limit: 10 }), (rows) =>
+        (rows as ReadonlyArray<{ readonly email: string; readonly reason: string; readonly email_id: string }>).map(
           ({ email, reason }) => [email, reason],
         ),
       )
@@ -106,10 +106,10 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World)), { excl
         for (const _ of [1, 2]) assert.strictEqual((yield* ask("POST", path)).status, 200)
         assert.deepStrictEqual(yield* reasons(from.account_id), [["ana@example.org", "unsubscribe"]])
         const sql = yield* PgClient.PgClient
-        const asked = yield* sql`
+        const addresses = yield* sql`
           SELECT meta ->> 'address' AS address FROM events
           WHERE account_id = ${from.account_id} AND type = 'SuppressionAdded'`
-        assert.deepStrictEqual(asked, [{ address: "203.0.113.9" }])
+        assert.deepStrictEqual(addresses, [{ address: "203.0.113.9" }])
         const later = yield* Delivery.accept(from, { to })
         const { state } = yield* Delivery.settled(later)
         assert.strictEqual(state._tag === "Message" ? state.recipients[0]?.status : "", "suppressed")

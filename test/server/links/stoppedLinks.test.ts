@@ -26,7 +26,7 @@ const put = (account_id: AccountId, followed: boolean) => commit(account_id, Acc
 const stopped = Effect.tap(account, (account_id) => put(account_id, false))
 
 /** Waits for the result of a real query, which does not follow the test clock. */
-const heard = (holds: () => boolean) =>
+const eventually = (holds: () => boolean) =>
   Effect.promise(() => new Promise((done) => setImmediate(done))).pipe(Effect.repeat({ until: holds }))
 
 const looks = TestClock.adjust(StoppedLinks.STOPPED_LINKS_EVERY)
@@ -41,32 +41,32 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)))("stopped
       yield* put(before, true)
       yield* put(other, false)
       yield* looks
-      yield* heard(() => has(other))
+      yield* eventually(() => has(other))
       assert.isFalse(has(before))
     }).pipe(Effect.scoped),
   )
 
   it.effect("stay cached while the database is unavailable, which is logged once", () =>
     Effect.gen(function* () {
-      const told: Array<unknown> = []
+      const logged: Array<unknown> = []
       const sql = yield* PgClient.PgClient
       const before = yield* stopped
       const { has } = Context.get(
         yield* Layer.build(StoppedLinks.layer).pipe(
-          Effect.provide(Logger.layer([Logger.make(({ message }) => void told.push(message))])),
+          Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(message))])),
         ),
         StoppedLinks.StoppedLinks,
       )
       yield* sql`ALTER TABLE accounts RENAME TO away`
       yield* looks
-      yield* heard(() => told.length > 0)
+      yield* eventually(() => logged.length > 0)
       assert.isTrue(has(before))
       yield* looks
       yield* sql`ALTER TABLE away RENAME TO accounts`
       const later = yield* stopped
       yield* looks
-      yield* heard(() => has(later))
-      assert.lengthOf(told, 1)
+      yield* eventually(() => has(later))
+      assert.lengthOf(logged, 1)
       assert.isTrue(has(before))
     }).pipe(Effect.scoped),
   )

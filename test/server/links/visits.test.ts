@@ -96,11 +96,11 @@ describe("visits", () => {
   it.effect("of erased recipients are not recorded", () =>
     Effect.gen(function* () {
       const forgotten = Mask.standIn(Buffer.alloc(8)) as Address
-      const alone = yield* mail({ to: [{ address: forgotten }] })
+      const onlyErased = yield* mail({ to: [{ address: forgotten }] })
       const among = yield* mail({ to: [{ address: forgotten }, { address: "bob@example.org" }] })
-      yield* noted([alone, among].map(({ email_id }) => visit(email_id)))
+      yield* noted([onlyErased, among].map(({ email_id }) => visit(email_id)))
       assert.deepStrictEqual(
-        [yield* alone.seen, yield* among.seen],
+        [yield* onlyErased.seen, yield* among.seen],
         [
           [0, 0],
           [1, 0],
@@ -111,19 +111,19 @@ describe("visits", () => {
 
   it.effect("to closed mail do not read its history again", () =>
     Effect.gen(function* () {
-      const asked: Array<string> = []
+      const read: Array<string> = []
       const full = Layer.mock(EventStore)({
         commit: ((_: unknown, ref: { readonly stream_id: string }) => {
-          asked.push(ref.stream_id)
+          read.push(ref.stream_id)
           return Effect.fail(new NothingNew())
         }) as never,
       })
       const [one, other] = [id("EmailId"), id("EmailId")]
       const crowd = Array.from({ length: Visits.VISITS_AT_ONCE * 10 }, () => visit(one))
       yield* noted([...crowd, visit(one, { url: "https://shop.test/" }), visit(other)]).pipe(Effect.provide(full))
-      assert.isAtMost(asked.filter((each) => each === one).length, Visits.VISITS_AT_ONCE + 1)
-      assert.include(asked, other)
-      assert.include(asked.slice(-2), one)
+      assert.isAtMost(read.filter((each) => each === one).length, Visits.VISITS_AT_ONCE + 1)
+      assert.include(read, other)
+      assert.include(read.slice(-2), one)
     }),
   )
 
@@ -147,10 +147,10 @@ describe("visits", () => {
 
   it.effect("that are lost are logged with the first cause, then by number", () =>
     Effect.gen(function* () {
-      const said: Array<unknown> = []
+      const logged: Array<unknown> = []
       const logger = Logger.make(({ cause, message }) => {
         const [words, fields] = message as ReadonlyArray<unknown>
-        said.push(Cause.pretty(cause).includes("no database") ? words : fields)
+        logged.push(Cause.pretty(cause).includes("no database") ? words : fields)
       })
       let tries = 0
       const away = Layer.mock(EventStore)({
@@ -171,18 +171,18 @@ describe("visits", () => {
       yield* Effect.gen(function* () {
         yield* lose(100)
         yield* lose(50)
-        assert.deepStrictEqual(said, ["opens and clicks cannot be recorded and are lost"])
+        assert.deepStrictEqual(logged, ["opens and clicks cannot be recorded and are lost"])
         yield* TestClock.adjust("58 seconds")
-        assert.deepStrictEqual(said.slice(1), [{ lost: 150 }])
+        assert.deepStrictEqual(logged.slice(1), [{ lost: 150 }])
         yield* lose(7)
         yield* TestClock.adjust("59 seconds")
         // Nothing is logged while nothing is lost.
         yield* TestClock.adjust("1 hour")
-        assert.deepStrictEqual(said.slice(2), [{ lost: 7 }])
+        assert.deepStrictEqual(logged.slice(2), [{ lost: 7 }])
         yield* lose(3)
       }).pipe(Effect.provide(Visits.layer.pipe(Layer.provide(away))), Effect.provide(Logger.layer([logger])))
       // Losses before the stop are reported too.
-      assert.deepStrictEqual(said.slice(3), ["opens and clicks cannot be recorded and are lost", { lost: 3 }])
+      assert.deepStrictEqual(logged.slice(3), ["opens and clicks cannot be recorded and are lost", { lost: 3 }])
     }),
   )
 

@@ -88,15 +88,15 @@ const JUNK: ReadonlyArray<unknown> = [
   "9999-12-31T23:59:59.999Z",
 ]
 
-const value = (schema: Json, { below, chance, pick }: Dice, known: ReadonlyArray<string>, depth = 0): unknown => {
-  const again = (inner: Json) => value(inner, { below, chance, pick }, known, depth + 1)
+const value = (schema: Json, { below, chance, pick }: Dice, values: ReadonlyArray<string>, depth = 0): unknown => {
+  const again = (inner: Json) => value(inner, { below, chance, pick }, values, depth + 1)
   if (chance(0.04)) return pick(JUNK)
   if (schema["$ref"] !== undefined)
     return again(document["components"].schemas[String(schema["$ref"]).split("/").at(-1) ?? ""])
   if (schema["anyOf"] !== undefined) return again(pick(schema["anyOf"]))
   if (schema["examples"]?.length > 0 && chance(0.6)) return pick(schema["examples"])
   if (schema["enum"] !== undefined) return pick(schema["enum"])
-  if (chance(0.2)) return pick(known)
+  if (chance(0.2)) return pick(values)
   switch (schema["type"]) {
     case "object": {
       const made: Record<string, unknown> = {}
@@ -139,7 +139,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "300 seconds" })("fuzz"
         const { id: key_id, secret: first } = yield* lab.key(account)
         const made = (path: string, body: unknown) =>
           Effect.map(lab.ask("POST", path, { key: first, body }), ({ json }) => String(json.id))
-        const known = [
+        const values = [
           key_id,
           yield* made("/v1/domains", { name: "acme.test" }),
           yield* made("/v1/webhooks", { url: "https://example.org/", events: ["*"] }),
@@ -166,13 +166,13 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "300 seconds" })("fuzz"
               yield* lab.ask("POST", "/v1/domains", { key, body: { name: "acme.test" } })
               yield* lab.ask("POST", "/v1/suppressions", { key, body: { email: "gone@example.org" } })
             }
-            const asked = request(operation, random, known)
-            const answer = yield* lab.ask(operation.method, asked.path, { key, ...asked.options })
+            const call = request(operation, random, values)
+            const answer = yield* lab.ask(operation.method, call.path, { key, ...call.options })
             statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
             check(
               operation,
               answer,
-              `seed ${SEED}, call ${calls}: ${operation.method} ${asked.path} ${JSON.stringify(asked.options).slice(0, 2_000)}`,
+              `seed ${SEED}, call ${calls}: ${operation.method} ${call.path} ${JSON.stringify(call.options).slice(0, 2_000)}`,
             )
           }
         // Few calls succeed, because most name something that is refused or does not exist.
@@ -195,27 +195,27 @@ const FITS: ReadonlyArray<readonly [part: string, id: RegExp]> = [
   ["/suppressions/", /@/u],
 ]
 
-const request = ({ path, spec }: Operation, random: Dice, known: ReadonlyArray<string>) => {
+const request = ({ path, spec }: Operation, random: Dice, values: ReadonlyArray<string>) => {
   const { chance, pick } = random
-  const fitting = known.filter((each) => FITS.some(([part, id]) => path.includes(part) && id.test(each)))
+  const fitting = values.filter((each) => FITS.some(([part, id]) => path.includes(part) && id.test(each)))
   const text = () =>
-    String(chance(0.7) ? pick(fitting.length > 0 ? fitting : known) : pick([...known, ...JUNK])).toWellFormed()
+    String(chance(0.7) ? pick(fitting.length > 0 ? fitting : values) : pick([...values, ...JUNK])).toWellFormed()
   const filled = path.replaceAll(/\{\w+\}/gu, () => encodeURIComponent(text()))
   const query = new URLSearchParams()
   const headers: Record<string, string> = {}
-  for (const { in: place, name, schema } of (spec["parameters"] ?? []) as ReadonlyArray<Json>) {
+  for (const { in: location, name, schema } of (spec["parameters"] ?? []) as ReadonlyArray<Json>) {
     // Nothing happens during the test, so `wait` is left out.
-    if (place === "query" && name !== "wait" && chance(0.4)) {
-      const made = value(schema, random, known)
+    if (location === "query" && name !== "wait" && chance(0.4)) {
+      const made = value(schema, random, values)
       for (const each of Array.isArray(made) ? made : [made]) query.append(name, String(each).toWellFormed())
     }
-    if (place === "header" && chance(0.3)) headers[name] = pick(["a", "b", "order 7", "x".repeat(256)])
+    if (location === "header" && chance(0.3)) headers[name] = pick(["a", "b", "order 7", "x".repeat(256)])
   }
   const body = spec["requestBody"]?.content["application/json"].schema
   const search = query.size === 0 ? "" : `?${query.toString()}`
   return {
     path: `${filled}${search}`,
-    options: { headers, ...(body === undefined ? {} : { body: value(body, random, known) ?? null }) },
+    options: { headers, ...(body === undefined ? {} : { body: value(body, random, values) ?? null }) },
   }
 }
 

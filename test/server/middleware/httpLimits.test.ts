@@ -92,10 +92,10 @@ layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: 
           Effect.promise(
             () =>
               new Promise<unknown>((done, fail) => {
-                const asked = request({ hostname, port, path, method: "POST", headers }, (answer) => {
+                const sent = request({ hostname, port, path, method: "POST", headers }, (answer) => {
                   answer.resume().on("end", () => done(answer.headers["x-ratelimit-limit"]))
                 })
-                asked.on("error", fail).end()
+                sent.on("error", fail).end()
               }),
           )
         for (const target of ["http://x/v1/email/send", "http://[/v1/email/send", "https://[?/v1/email/send;x?y"])
@@ -148,19 +148,19 @@ layer(Lab.layer({ trustedProxies, minuteStands: true }), { excludeTestServices: 
       Effect.gen(function* () {
         const { key, lab } = yield* account()
         const from = (address: string) => ({ "x-forwarded-for": address })
-        const nobody = (address: string) => lab.ask("GET", "/v1/account", { headers: from(address) })
+        const anonymous = (address: string) => lab.ask("GET", "/v1/account", { headers: from(address) })
         const guess = (address: string) =>
           lab.ask("GET", "/v1/account", { key: `wb_${"x".repeat(49)}`, headers: from(address) })
         const answers = yield* Effect.forEach(
-          Array.from({ length: 130 }, (_, nth) => (nth % 2 === 0 ? nobody : guess)),
+          Array.from({ length: 130 }, (_, nth) => (nth % 2 === 0 ? anonymous : guess)),
           (call) => call("198.51.100.7"),
           { concurrency: 20 },
         )
         assert.deepStrictEqual(count(answers), { 401: 120, 429: 10 })
-        assert.strictEqual((yield* nobody("198.51.100.8")).status, 401)
+        assert.strictEqual((yield* anonymous("198.51.100.8")).status, 401)
         // Entries that the client wrote itself do not count; the proxy's entry is the rightmost one.
-        assert.strictEqual((yield* nobody("203.0.113.9, 198.51.100.7")).status, 429)
-        assert.strictEqual((yield* nobody("198.51.100.7, 10.1.2.3")).status, 429)
+        assert.strictEqual((yield* anonymous("203.0.113.9, 198.51.100.7")).status, 429)
+        assert.strictEqual((yield* anonymous("198.51.100.7, 10.1.2.3")).status, 429)
         // A valid key is not limited by other clients of its address.
         assert.strictEqual((yield* lab.ask("GET", "/v1/account", { key, headers: from("198.51.100.7") })).status, 200)
       }),

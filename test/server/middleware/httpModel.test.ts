@@ -27,19 +27,19 @@ const PEOPLE = ["ana@example.org", "bo@example.org", "cy@example.org", "Ana@EXAM
 const SCOPES = ["email:send", "email:logs:read", "domains:read"]
 
 const upTo = (most: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: most }))
-const who = upTo(PEOPLE.length - 1)
+const person = upTo(PEOPLE.length - 1)
 const domain = upTo(DOMAINS.length - 1)
 const nth = upTo(5)
 
 const Command = Schema.TaggedUnion({
   AddDomain: { domain },
   RemoveDomain: { domain },
-  Suppress: { who },
-  Unsuppress: { who },
-  Send: { domain, to: Schema.Array(who).check(Schema.isMinLength(1), Schema.isMaxLength(4)), later: Schema.Boolean },
-  SendTwice: { domain, who },
-  SendBatch: { domain, who, count: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })) },
-  SendWithKey: { domain, who, nth },
+  Suppress: { person },
+  Unsuppress: { person },
+  Send: { domain, to: Schema.Array(person).check(Schema.isMinLength(1), Schema.isMaxLength(4)), later: Schema.Boolean },
+  SendTwice: { domain, person },
+  SendBatch: { domain, person, count: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })) },
+  SendWithKey: { domain, person, nth },
   Cancel: { nth },
   Reschedule: { nth },
   Resend: { nth },
@@ -118,15 +118,15 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
       return model.domains.delete(name) ? expect(answer, 200) : expect(answer, 404, "domain_not_found")
     }
     case "Suppress": {
-      const address = keyOf(personOf(command.who))
-      const answer = yield* ask("POST", "/v1/suppressions", { email: personOf(command.who) })
+      const address = keyOf(personOf(command.person))
+      const answer = yield* ask("POST", "/v1/suppressions", { email: personOf(command.person) })
       if (model.suppressed.has(address)) return expect(answer, 422, "already_suppressed")
       model.suppressed.add(address)
       return expect(answer, 201)
     }
     case "Unsuppress": {
-      const address = keyOf(personOf(command.who))
-      const answer = yield* ask("DELETE", `/v1/suppressions/${encodeURIComponent(personOf(command.who))}`)
+      const address = keyOf(personOf(command.person))
+      const answer = yield* ask("DELETE", `/v1/suppressions/${encodeURIComponent(personOf(command.person))}`)
       return model.suppressed.delete(address) ? expect(answer, 200) : expect(answer, 404, "suppression_not_found")
     }
     case "Send": {
@@ -138,11 +138,11 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
     }
     case "SendTwice": {
       const from = nameOf(command.domain)
-      const to = [keyOf(personOf(command.who))]
+      const to = [keyOf(personOf(command.person))]
       const body = { from: `hi@${from}`, to, subject: "Hi", text: "Hi", scheduled_at: null }
       const headers = { "idempotency-key": randomUUID() }
-      const twin = ask("POST", "/v1/email/send", body, undefined, headers)
-      const [one, other] = yield* Effect.all([twin, twin], { concurrency: 2 })
+      const duplicate = ask("POST", "/v1/email/send", body, undefined, headers)
+      const [one, other] = yield* Effect.all([duplicate, duplicate], { concurrency: 2 })
       const json = expect(one, ...verdict(from, to))
       assert.deepStrictEqual([other.status, other.json.id], [one.status, json.id])
       if (one.status === 200) accepted(json.id, from, to)
@@ -150,7 +150,7 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
     }
     case "SendBatch": {
       const from = nameOf(command.domain)
-      const to = [keyOf(personOf(command.who))]
+      const to = [keyOf(personOf(command.person))]
       const one = { from: `hi@${from}`, to, subject: "Hi", text: "Hi" }
       const emails = Array.from({ length: command.count }, () => one)
       const answer = yield* ask("POST", "/v1/email/send/batch", { emails })
@@ -164,7 +164,7 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, ask: A
       const held = key(command.nth)
       if (held === undefined) return
       const from = nameOf(command.domain)
-      const { answer, to } = yield* send(from, [personOf(command.who)], false, held.secret)
+      const { answer, to } = yield* send(from, [personOf(command.person)], false, held.secret)
       if (held.revoked) return expect(answer, 401, "api_key_invalid")
       if (held.scope !== "email:send") return expect(answer, 403, "missing_scope")
       if (held.domain !== null && held.domain !== from) return expect(answer, 403, "domain_not_allowed")

@@ -46,11 +46,11 @@ const until = async (isSo: () => boolean) => {
 }
 
 /** Returns everything received until the connection closes. */
-const heardOn = async (socket: net.Socket) => {
-  let heard = ""
-  socket.on("data", (chunk: Buffer) => (heard += chunk.toString("latin1")))
+const receivedOn = async (socket: net.Socket) => {
+  let received = ""
+  socket.on("data", (chunk: Buffer) => (received += chunk.toString("latin1")))
   await once(socket, "close")
-  return heard
+  return received
 }
 
 const echo: Handler = (request, response) => {
@@ -59,7 +59,7 @@ const echo: Handler = (request, response) => {
   request.on("end", () => response.end(`${request.url} ${Buffer.concat(chunks).toString("latin1")}\n`))
 }
 
-const answersIn = (heard: string) => heard.match(/^\/\d+ .*$/gmu) ?? []
+const answersIn = (received: string) => received.match(/^\/\d+ .*$/gmu) ?? []
 
 describe("pipelined requests", () => {
   it("start one at a time, with at most one more read in advance", async () => {
@@ -80,11 +80,11 @@ describe("pipelined requests", () => {
       setImmediate(() => response.end(`${url} \n`))
     })
     const socket = await service.connect()
-    const heard = heardOn(socket)
-    const said = Array.from({ length: REQUESTS }, (_, nth) => `GET /${nth} HTTP/1.1\r\nHost: x\r\n`)
-    socket.write(said.map((head, nth) => `${head}${nth === REQUESTS - 1 ? "Connection: close\r\n" : ""}\r\n`).join(""))
+    const received = receivedOn(socket)
+    const bytes = Array.from({ length: REQUESTS }, (_, nth) => `GET /${nth} HTTP/1.1\r\nHost: x\r\n`)
+    socket.write(bytes.map((head, nth) => `${head}${nth === REQUESTS - 1 ? "Connection: close\r\n" : ""}\r\n`).join(""))
     assert.deepStrictEqual(
-      answersIn(await heard),
+      answersIn(await received),
       Array.from({ length: REQUESTS }, (_, nth) => `/${nth} `),
     )
     unsubscribe("http.server.request.start", onParsed)
@@ -102,7 +102,7 @@ describe("pipelined requests", () => {
     for (let nth = 0; nth < 20; nth++) {
       const other = await service.connect()
       other.write("GET /other HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-      assert.match(await heardOn(other), /small$/u)
+      assert.match(await receivedOn(other), /small$/u)
     }
     assert.strictEqual(service.begun.filter((request) => request === "GET /large").length, 1)
     let bytes = 0
@@ -120,7 +120,7 @@ describe("pipelined requests", () => {
     it(`keep their bodies and their order, sent in pieces of ${size} bytes`, async () => {
       using service = await listening(echo)
       const socket = await service.connect()
-      const heard = heardOn(socket)
+      const received = receivedOn(socket)
       const bodies = Array.from({ length: 40 }, (_, nth) => "b".repeat(nth % 4 === 0 ? 0 : nth * 17))
       const requests = bodies.map((body, nth) => {
         const close = nth === bodies.length - 1 ? "Connection: close\r\n" : ""
@@ -130,13 +130,13 @@ describe("pipelined requests", () => {
           ? `${head}Content-Length: ${body.length}\r\n\r\n${body}`
           : `${head}Transfer-Encoding: chunked\r\n\r\n${body === "" ? "" : `${body.length.toString(16)}\r\n${body}\r\n`}0\r\n\r\n`
       })
-      const said = requests.join("")
-      for (let at = 0; at < said.length; at += size) {
-        socket.write(said.slice(at, at + size))
+      const bytes = requests.join("")
+      for (let at = 0; at < bytes.length; at += size) {
+        socket.write(bytes.slice(at, at + size))
         if (size < 1_000 && (at / size) % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
       }
       assert.deepStrictEqual(
-        answersIn(await heard),
+        answersIn(await received),
         bodies.map((body, nth) => `/${nth} ${body}`),
       )
     })
@@ -145,13 +145,13 @@ describe("pipelined requests", () => {
     const waiting: Array<ServerResponse> = []
     using service = await listening((_, response) => waiting.push(response))
     const socket = await service.connect()
-    const heard = heardOn(socket)
+    const received = receivedOn(socket)
     socket.write(`${["/1", "/2"].map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join("")}nonsense\r\n\r\n`)
     for (const path of ["/1", "/2"]) {
       await until(() => waiting.length === 1)
       waiting.shift()?.end(`${path} \n`)
     }
-    const words = await heard
+    const words = await received
     assert.deepStrictEqual(answersIn(words), ["/1 ", "/2 "])
     assert.deepStrictEqual(words.match(/^HTTP\/1.1 \d+/gmu), ["HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 400"])
   })
@@ -206,16 +206,16 @@ describe("pipelined requests", () => {
     other.write("GET /2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     await until(() => waiting.length === 2)
     waiting[1]?.end("/2 \n")
-    assert.deepStrictEqual(answersIn(await heardOn(other)), ["/2 "])
+    assert.deepStrictEqual(answersIn(await receivedOn(other)), ["/2 "])
     assert.deepStrictEqual(service.begun, ["GET /1", "GET /2"])
   })
 
   it("with CONNECT close the connection, not the service", async () => {
     using service = await listening(() => undefined)
     const socket = await service.connect()
-    const heard = heardOn(socket)
+    const received = receivedOn(socket)
     socket.write("GET /1 HTTP/1.1\r\nHost: x\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert.strictEqual(await heard, "")
+    assert.strictEqual(await received, "")
     assert.deepStrictEqual(service.begun, ["GET /1"])
   })
 })

@@ -9,23 +9,23 @@ const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit
 const MESSAGE = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" }
 
 /** Sends bytes on a bare socket and returns everything received until the server closes it. */
-const speak = (url: string, ...pieces: ReadonlyArray<string | Buffer>): Effect.Effect<string> =>
+const sendRaw = (url: string, ...pieces: ReadonlyArray<string | Buffer>): Effect.Effect<string> =>
   Effect.promise(
     () =>
       new Promise((resolve, reject) => {
         const { hostname, port } = new URL(url)
         const socket = connect(Number(port), hostname)
-        let heard = ""
-        socket.on("data", (chunk) => (heard += chunk.toString("latin1")))
-        socket.on("close", () => resolve(heard))
+        let received = ""
+        socket.on("data", (chunk) => (received += chunk.toString("latin1")))
+        socket.on("close", () => resolve(received))
         socket.on("error", (error: NodeJS.ErrnoException) =>
-          error.code === "ECONNRESET" || error.code === "EPIPE" ? resolve(heard) : reject(error),
+          error.code === "ECONNRESET" || error.code === "EPIPE" ? resolve(received) : reject(error),
         )
         for (const piece of pieces) socket.write(piece)
       }),
   )
 
-const bodyOf = (heard: string) => JSON.parse(heard.slice(heard.indexOf("\r\n\r\n") + 4))
+const bodyOf = (received: string) => JSON.parse(received.slice(received.indexOf("\r\n\r\n") + 4))
 
 const padded = (bytes: number) => JSON.stringify(MESSAGE).padEnd(bytes)
 
@@ -246,12 +246,12 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
         const { key, lab } = yield* setUp
         const head = `POST /v1/email/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
         const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`
-        const declared = yield* speak(
+        const declared = yield* sendRaw(
           lab.url,
           `${head}Connection: close\r\nContent-Length: 200001\r\n\r\n`,
           "x".repeat(200_001),
         )
-        const chunked = yield* speak(
+        const chunked = yield* sendRaw(
           lab.url,
           `${head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`,
           chunk,
@@ -260,9 +260,9 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
           chunk,
           "0\r\n\r\n",
         )
-        for (const heard of [declared, chunked]) {
-          assert.match(heard, /^HTTP\/1\.1 400 /u)
-          assert.strictEqual(bodyOf(heard).error.reason, "payload_too_large")
+        for (const received of [declared, chunked]) {
+          assert.match(received, /^HTTP\/1\.1 400 /u)
+          assert.strictEqual(bodyOf(received).error.reason, "payload_too_large")
         }
       }),
     )
@@ -290,11 +290,11 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
           ],
           ["headers that do not come", "GET /v1/domains HTTP/1.1\r\nHost: x\r\n", "request_timeout"],
         ] as const
-        for (const [what, said, reason] of cases) {
-          const heard = yield* speak(lab.url, said)
-          assert.match(heard, /^HTTP\/1\.1 400 /u, what)
-          assert.strictEqual(bodyOf(heard).error.reason, reason, what)
-          for (const name of RATE_HEADERS) assert.include(heard.toLowerCase(), `${name}: `, what)
+        for (const [what, bytes, reason] of cases) {
+          const received = yield* sendRaw(lab.url, bytes)
+          assert.match(received, /^HTTP\/1\.1 400 /u, what)
+          assert.strictEqual(bodyOf(received).error.reason, reason, what)
+          for (const name of RATE_HEADERS) assert.include(received.toLowerCase(), `${name}: `, what)
         }
       }),
     )
@@ -303,9 +303,9 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
         const head = `POST /v1/email/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
-        const heard = yield* speak(lab.url, head)
-        assert.match(heard, /^HTTP\/1\.1 400 /u)
-        assert.strictEqual(bodyOf(heard).error.reason, "request_timeout")
+        const received = yield* sendRaw(lab.url, head)
+        assert.match(received, /^HTTP\/1\.1 400 /u)
+        assert.strictEqual(bodyOf(received).error.reason, "request_timeout")
       }),
     )
 
@@ -333,17 +333,17 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
         const auth = `Host: x\r\nAuthorization: Bearer ${key}\r\nConnection: close`
-        for (const said of [
+        for (const bytes of [
           `GET /v1/account HTTP/1.1\r\n${auth}\r\nExpect: miracles\r\n\r\n`,
           `GET http://other.example/v1/account HTTP/1.1\r\n${auth}\r\n\r\n`,
           `GET /v1/account HTTP/1.1\r\n${auth}, Upgrade\r\nUpgrade: websocket\r\n\r\n`,
         ])
-          assert.match(yield* speak(lab.url, said), /^HTTP\/1\.1 200 /u, said)
+          assert.match(yield* sendRaw(lab.url, bytes), /^HTTP\/1\.1 200 /u, bytes)
         const body = '{"name":"acme.test"}'
         const json = "Content-Type: application/json\r\nTransfer-Encoding: chunked"
         const head = `POST /v1/domains HTTP/1.1\r\n${auth}, Upgrade\r\nUpgrade: h2c\r\n${json}\r\n\r\n`
         const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
-        assert.match(yield* speak(lab.url, head, chunked), /^HTTP\/1\.1 201 /u)
+        assert.match(yield* sendRaw(lab.url, head, chunked), /^HTTP\/1\.1 201 /u)
       }),
     )
 
@@ -351,12 +351,12 @@ layer(Lab.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), { excludeTestServi
       Effect.gen(function* () {
         const { key, lab } = yield* setUp
         for (const head of ["", `Authorization: Bearer ${key}\r\n`]) {
-          const heard = yield* speak(lab.url, `CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n${head}\r\n`)
-          assert.match(heard, /^HTTP\/1\.1 404 /u)
-          const { error } = bodyOf(heard)
+          const received = yield* sendRaw(lab.url, `CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n${head}\r\n`)
+          assert.match(received, /^HTTP\/1\.1 404 /u)
+          const { error } = bodyOf(received)
           assert.strictEqual(error.reason, "route_not_found")
-          assert.include(heard.toLowerCase(), `x-request-id: ${error.request_id}`)
-          for (const name of RATE_HEADERS) assert.include(heard.toLowerCase(), `${name}: `)
+          assert.include(received.toLowerCase(), `x-request-id: ${error.request_id}`)
+          for (const name of RATE_HEADERS) assert.include(received.toLowerCase(), `${name}: `)
         }
       }),
     )
@@ -381,10 +381,10 @@ describe("a connection after its last request", () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const request = (path: string, header = "") => `GET ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\n`
     for (const header of ["", "Expect: 100-continue\r\n"]) {
-      const said = ["/1", "/2", "/3", "/4", "/5"].map((path) => request(path, header)).join("")
-      const heard = await Effect.runPromise(speak(url, said))
+      const bytes = ["/1", "/2", "/3", "/4", "/5"].map((path) => request(path, header)).join("")
+      const received = await Effect.runPromise(sendRaw(url, bytes))
       assert.deepStrictEqual(done.splice(0), ["/1", "/2", "/3"])
-      assert.strictEqual(heard.match(/^HTTP\/1\.1 (?!100)\d+|close/gmu)?.join(), `${"HTTP/1.1 200,".repeat(3)}close`)
+      assert.strictEqual(received.match(/^HTTP\/1\.1 (?!100)\d+|close/gmu)?.join(), `${"HTTP/1.1 200,".repeat(3)}close`)
     }
     server.close()
   })

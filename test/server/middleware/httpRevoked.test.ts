@@ -51,13 +51,19 @@ const isOver = ({ state }: { readonly state: { readonly isOver: boolean } }) =>
   )
 
 /** Sends a body in two parts and runs an effect between them. */
-const slowly = <E, R>(url: string, path: string, key: string, body: string, meanwhile: Effect.Effect<unknown, E, R>) =>
+const sendSlowly = <E, R>(
+  url: string,
+  path: string,
+  key: string,
+  body: string,
+  meanwhile: Effect.Effect<unknown, E, R>,
+) =>
   Effect.gen(function* () {
     const { hostname, port } = new URL(url)
     const socket = net.connect(Number(port), hostname)
-    let heard = ""
+    let received = ""
     const over = new Promise<void>((resolve) => socket.on("close", () => resolve()))
-    socket.on("data", (chunk: Buffer) => (heard += chunk.toString("latin1")))
+    socket.on("data", (chunk: Buffer) => (received += chunk.toString("latin1")))
     socket.on("error", () => undefined)
     socket.write(
       `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n` +
@@ -68,7 +74,10 @@ const slowly = <E, R>(url: string, path: string, key: string, body: string, mean
     yield* Effect.sleep(SLOW_MS)
     socket.write(body.slice(10))
     yield* Effect.promise(() => over)
-    return { status: Number(heard.split(" ")[1]), json: JSON.parse(heard.slice(heard.indexOf("\r\n\r\n") + 4)) }
+    return {
+      status: Number(received.split(" ")[1]),
+      json: JSON.parse(received.slice(received.indexOf("\r\n\r\n") + 4)),
+    }
   })
 
 const EMAIL = JSON.stringify({ from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" })
@@ -79,14 +88,14 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the re
       const { account, admin, lab, revoke } = yield* setUp
       const key = yield* lab.key(account)
       const streams = yield* Effect.forEach(Array.from({ length: 5 }), () => streamOf(lab.url, key.secret))
-      const kept = yield* streamOf(lab.url, admin.secret)
+      const unaffected = yield* streamOf(lab.url, admin.secret)
       yield* Effect.sleep("500 millis")
-      assert.isFalse([...streams, kept].some(({ state }) => state.isOver))
+      assert.isFalse([...streams, unaffected].some(({ state }) => state.isOver))
       yield* revoke(key.id)
       const began = yield* Clock.currentTimeMillis
       yield* Effect.forEach(streams, isOver, { concurrency: "unbounded" })
       assert.isBelow((yield* Clock.currentTimeMillis) - began, WITHIN_MS)
-      assert.isFalse(kept.state.isOver)
+      assert.isFalse(unaffected.state.isOver)
     }),
   )
 
@@ -117,7 +126,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the re
         ["/v1/domains", JSON.stringify({ name: "late.test" })],
       ] as const) {
         const key = yield* lab.key(account)
-        const { json, status } = yield* slowly(lab.url, path, key.secret, body, revoke(key.id))
+        const { json, status } = yield* sendSlowly(lab.url, path, key.secret, body, revoke(key.id))
         assert.deepStrictEqual([status, json.error?.reason], [401, "api_key_invalid"], path)
       }
     }),
@@ -129,7 +138,7 @@ layer(Lab.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the re
       yield* lab.ask("POST", "/v1/domains", { key: admin.secret, body: { name: "acme.test" } })
       const { secret } = yield* lab.key(account)
       for (const path of ["/v1/email/send", "/v1/email/send?"]) {
-        const { json, status } = yield* slowly(lab.url, path, secret, EMAIL, Effect.void)
+        const { json, status } = yield* sendSlowly(lab.url, path, secret, EMAIL, Effect.void)
         assert.deepStrictEqual([status, json.status], [200, "queued"], path)
       }
     }),

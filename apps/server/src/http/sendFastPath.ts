@@ -93,20 +93,21 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
   const maxBytes = Math.min(MAX_FAST_BYTES, options.maxBodyBytes)
   const run = Effect.runForkWith(context)
 
-  const commit = (key: Key, address: string, id: string, call: NonNullable<ReturnType<typeof read>>) =>
-    Effect.clockWith((clock) => {
-      const { account_id, domain } = key
+  const commit = (key: Key, address: string, id: string, call: NonNullable<ReturnType<typeof read>>) => {
+    const { account_id, domain } = key
+    const sender = { account_id, key: { id: key.id, domain }, tracks }
+    const committing = Effect.clockWith((clock) => {
       const email = newEmailAt(clock.currentTimeMillisUnsafe())
-      const sender = { account_id, key: { id: key.id, domain }, tracks }
       const work = Acceptance.acceptMessage(sender, email.id, call.payload, email.asked, Acceptance.queued)
-      const committing = Idempotent.commitAt({ store, account_id, domain }, { endpoint: ENDPOINT, ...call }, work)
-      const provenance = Authorization.provenanceOf({ type: "api_key", id: key.id }, id, address)
-      return Effect.matchCauseEffect(Effect.provideService(committing, Provenance, provenance), {
-        onFailure: (cause) => Responses.fromCause(cause, id),
-        onSuccess: ({ body, headers }) =>
-          Effect.succeed(HttpServerResponse.jsonUnsafe(body, { headers: { ...headers } })),
-      })
+      return Idempotent.commitAt({ store, account_id, domain }, { endpoint: ENDPOINT, ...call }, work)
     })
+    const provenance = Authorization.provenanceOf({ type: "api_key", id: key.id }, id, address)
+    return Effect.matchCauseEffect(Effect.provideService(committing, Provenance, provenance), {
+      onFailure: (cause) => Responses.fromCause(cause, id),
+      onSuccess: ({ body, headers }) =>
+        Effect.succeed(HttpServerResponse.jsonUnsafe(body, { headers: { ...headers } })),
+    })
+  }
 
   const fastPath: FastPath = (request, response, normalPath) => {
     if (!isPlainSend(request, maxBytes) || TrackingHosts.isCustomerHost(hosts, request.headers)) return false
