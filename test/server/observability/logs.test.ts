@@ -106,7 +106,7 @@ layer(World, { excludeTestServices: true })("the logs", (it) => {
         assert.strictEqual(failed.status, 500)
         yield* Delivery.until(
           Effect.sync(() => node.said()),
-          (said) => said.includes("A request failed"),
+          (said) => said.includes("request failed; answered 500"),
         )
         yield* node.stop
 
@@ -119,7 +119,7 @@ layer(World, { excludeTestServices: true })("the logs", (it) => {
           assert.isString(message)
           assert.match(String(timestamp), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/u)
         }
-        const trouble = entries.find(({ message }) => message === "A request failed")
+        const trouble = entries.find(({ message }) => message === "request failed; answered 500")
         assert.strictEqual(trouble?.["request_id"], failed.headers.get("x-request-id"))
         assert.include(String(trouble?.["error"]), "email_log")
 

@@ -33,7 +33,7 @@ export interface Message<E> {
 }
 
 /** A request to accept messages, whichever way it came in. */
-export interface Request<A, E, F> {
+export interface AcceptRequest<A, E, F> {
   readonly sender: Sender
   /** The moment of the request, which the ids of its messages begin with. */
   readonly at: Timestamp.Timestamp
@@ -55,7 +55,7 @@ export type Verdict<E> = Result.Result<Accepted, E | EmailAcceptance.Refusal>
  * Returns the commit that accepts the messages of a request: their events, content and volume in one transaction. Send,
  * batch, resend and SMTP submission all pass here.
  */
-export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: Request<A, E, F>): Work<A, F> => {
+export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: AcceptRequest<A, E, F>): Work<A, F> => {
   const drafts = messages.flatMap(({ draft }) => (Result.isSuccess(draft) ? [draft.success] : []))
   return {
     streams: [

@@ -9,7 +9,7 @@ import { Effect } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { createHash } from "node:crypto"
 import { now } from "../operate/fresh.ts"
-import { commitTo, currentTarget, hasTag, type Target, type Work, withoutStoreErrors } from "./RequestCommit.ts"
+import * as RequestCommit from "./RequestCommit.ts"
 
 /** The parts of a request that identify it for idempotency. */
 export interface Call {
@@ -25,24 +25,24 @@ export interface Call {
  * Commits work and, if the client sent an idempotency key, stores the answer in the same transaction. A repeated request
  * with the key gets the stored answer, and nothing is decided again.
  */
-export const commit = <A, E>(call: Call, work: Work<A, E>) =>
-  Effect.flatMap(currentTarget, (target) => commitAt(target, call, work))
+export const commit = <A, E>(call: Call, work: RequestCommit.Work<A, E>) =>
+  Effect.flatMap(RequestCommit.currentTarget, (target) => commitTo(target, call, work))
 
 /** The same for a caller that knows its target already. */
-export const commitAt = <A, E>(target: Target, call: Call, work: Work<A, E>) =>
+export const commitTo = <A, E>(target: RequestCommit.Target, call: Call, work: RequestCommit.Work<A, E>) =>
   Effect.map(commitClaimed(target, claimOf(target, call), work), response)
 
 /**
  * The same for work that has to look up or create something first. A repeated request skips that, because what it would
  * look up may be gone, and what it would create would stay unused.
  */
-export const commitPrepared = <A, E, E2, R>(call: Call, prepare: Effect.Effect<Work<A, E>, E2, R>) =>
+export const commitPrepared = <A, E, E2, R>(call: Call, prepare: Effect.Effect<RequestCommit.Work<A, E>, E2, R>) =>
   prepared(call, prepare, PLAIN)
 
 /** The same for an answer that shows a secret: it is stored encrypted and repeated only to the same key or user. */
 export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
   call: Call,
-  prepare: Effect.Effect<Work<A, E>, E2, R>,
+  prepare: Effect.Effect<RequestCommit.Work<A, E>, E2, R>,
 ) {
   const secrets = yield* Secrets
   const { actor } = yield* Provenance
@@ -67,19 +67,22 @@ export interface Outcome<A> {
 
 /** Commits work under a claim of an idempotency key, if there is one. */
 export const commitClaimed = <A, E>(
-  target: Target,
+  target: RequestCommit.Target,
   claim: Claim | undefined,
-  work: Work<A, E>,
+  work: RequestCommit.Work<A, E>,
   encoding: Encoding = PLAIN,
 ): Effect.Effect<Outcome<A>, E | IdempotencyKeyReused> => {
-  if (claim === undefined) return Effect.map(commitTo(target, work), (answer) => ({ answer, isReplayed: false }))
+  if (claim === undefined)
+    return Effect.map(RequestCommit.commitTo(target, work), (answer) => ({ answer, isReplayed: false }))
   const { account_id, store } = target
   const encode = (answer: A) => encoding.seal(claim, Buffer.from(JSON.stringify(answer)))
   const committing = store
     .transact<A, E>({ ...work, account_id, idempotency: { ...claim, encode } })
     .pipe(
       Effect.catch((error): Effect.Effect<never, E | IdempotencyKeyReused> =>
-        hasTag(error, "IdempotencyKeyReused") ? Effect.fail(new IdempotencyKeyReused()) : withoutStoreErrors<E>(error),
+        RequestCommit.hasTag(error, "IdempotencyKeyReused")
+          ? Effect.fail(new IdempotencyKeyReused())
+          : RequestCommit.withoutStoreErrors<E>(error),
       ),
     )
   return Effect.map(committing, (committed) =>
@@ -98,10 +101,10 @@ const PLAIN: Encoding = { seal: (_, bytes) => bytes, open: (_, bytes) => bytes }
 
 const prepared = Effect.fnUntraced(function* <A, E, E2, R>(
   call: Call,
-  prepare: Effect.Effect<Work<A, E>, E2, R>,
+  prepare: Effect.Effect<RequestCommit.Work<A, E>, E2, R>,
   encoding: Encoding,
 ) {
-  const target = yield* currentTarget
+  const target = yield* RequestCommit.currentTarget
   const claim = claimOf(target, call)
   const stored = claim === undefined ? undefined : yield* KeptAnswers.kept(claim, yield* now)
   if (claim === undefined || stored === undefined)
@@ -131,7 +134,7 @@ const response = <A>({ answer, isReplayed }: Outcome<A>) =>
  * is refused with 422.
  */
 const claimOf = (
-  { account_id, domain }: Pick<Target, "account_id" | "domain">,
+  { account_id, domain }: Pick<RequestCommit.Target, "account_id" | "domain">,
   { caller, endpoint, headers, params, payload }: Call,
 ): Claim | undefined => {
   const key = headers?.["idempotency-key"]

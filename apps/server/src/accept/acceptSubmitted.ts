@@ -15,19 +15,20 @@ interface Answer {
   readonly created_at: string
 }
 
-export interface Sender extends Acceptance.Sender {
+/** The sender with the client's address. */
+interface SmtpSender extends Acceptance.Sender {
   readonly address: string
 }
 
 /** The fingerprint includes the domain that the key is bound to, so that another key does not learn of the message. */
-const claimOf = ({ account_id, key }: Sender, { fingerprint, key: name }: NonNullable<Read["idempotency"]>) => {
+const claimOf = ({ account_id, key }: SmtpSender, { fingerprint, key: name }: NonNullable<Read["idempotency"]>) => {
   const bound = key?.domain ?? null
   return { account_id, route: ROUTE, key: name, fingerprint: bound === null ? fingerprint : `${fingerprint} ${bound}` }
 }
 
 /** Accepts a message submitted over SMTP, as `POST /email/send` does. */
 export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
-  sender: Sender,
+  sender: SmtpSender,
   { idempotency, message }: Read,
 ): Effect.fn.Return<Idempotent.Outcome<Answer>, Refusal, EventStore> {
   const { account_id, address, key } = sender

@@ -10,7 +10,7 @@ import { AccountHandlers } from "./api/AccountHandlers.ts"
 import { ApiKeyHandlers } from "./api/ApiKeyHandlers.ts"
 import { AuditHandlers } from "./api/AuditHandlers.ts"
 import * as Authorization from "./middleware/Authorization.ts"
-import * as Answers from "./middleware/Answers.ts"
+import * as LargeResponses from "./middleware/LargeResponses.ts"
 import * as Bodies from "./middleware/Bodies.ts"
 import { ByteBudget, type Limits } from "./middleware/ByteBudget.ts"
 import * as DocumentWindows from "./pages/DocumentWindows.ts"
@@ -100,7 +100,7 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const open = (path: string) => OPEN.has(path) || options.also?.open(path) === true
       const visit = options.also?.visit ?? (() => false)
       const document = (path: string) => DOCUMENTS.has(path) || options.also?.document?.(path) === true
-      const { answers, bodies } = options.budgets ?? { bodies: Bodies.LIMITS, answers: Answers.LIMITS }
+      const { answers, bodies } = options.budgets ?? { bodies: Bodies.LIMITS, answers: LargeResponses.LIMITS }
       const budgets = { bodies: new ByteBudget(bodies), answers: new ByteBudget(answers) }
       node.fastPath = yield* sendFastPath(options)
       const { trustedProxies } = options

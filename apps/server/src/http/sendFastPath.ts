@@ -99,7 +99,7 @@ export const sendFastPath = Effect.fnUntraced(function* (options: {
     const committing = Effect.clockWith((clock) => {
       const email = newEmailAt(clock.currentTimeMillisUnsafe())
       const work = Acceptance.acceptMessage(sender, email.id, call.payload, email.asked, Acceptance.queued)
-      return Idempotent.commitAt({ store, account_id, domain }, { endpoint: ENDPOINT, ...call }, work)
+      return Idempotent.commitTo({ store, account_id, domain }, { endpoint: ENDPOINT, ...call }, work)
     })
     const provenance = Authorization.provenanceOf({ type: "api_key", id: key.id }, id, address)
     return Effect.matchCauseEffect(Effect.provideService(committing, Provenance, provenance), {

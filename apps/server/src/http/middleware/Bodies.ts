@@ -20,7 +20,7 @@ export const LIMITS: Limits = {
 }
 
 /** The context in which a handler reads the body of an admitted request. */
-export interface Intake {
+export interface ReadContext {
   readonly budget: ByteBudget
   /** The account, or the address of a client without a key. */
   readonly holder: string
@@ -28,7 +28,7 @@ export interface Intake {
   readonly readmit: (scope: Scope | undefined) => Effect.Effect<void, Unauthorized | MissingScope>
 }
 
-export const Intake = Context.Reference<Intake | undefined>("@waybill/server/http/Bodies/Intake", {
+export const ReadContext = Context.Reference<ReadContext | undefined>("@waybill/server/http/Bodies/ReadContext", {
   defaultValue: () => undefined,
 })
 
@@ -42,19 +42,19 @@ export const reading = <A, E, R>(
 ) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const intake = yield* Intake
-    if (intake === undefined) return yield* read(request)
+    const readContext = yield* ReadContext
+    if (readContext === undefined) return yield* read(request)
     const startedAt = yield* SteadyClock.millis
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
     const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
-    const overBudget = counting(intake.budget.lease(intake.holder), incoming, response)
+    const overBudget = counting(readContext.budget.lease(readContext.holder), incoming, response)
     if (overBudget === undefined) return yield* full
     // Not interrupted beyond the budget, because that would close the connection before the response. It ends with the
     // connection.
     const body = yield* Deferred.make<A, E>()
     yield* Effect.forkDetach(Deferred.into(read(request), body), { startImmediately: true })
     const whole = yield* Effect.raceFirst(Deferred.await(body), overBudget)
-    if ((yield* SteadyClock.millis) - startedAt > READMITTED_AFTER_MS) yield* intake.readmit(scope)
+    if ((yield* SteadyClock.millis) - startedAt > READMITTED_AFTER_MS) yield* readContext.readmit(scope)
     return whole
   })
 

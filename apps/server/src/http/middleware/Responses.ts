@@ -42,11 +42,7 @@ export const fromCause = <E>(
   if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
   const refusal = refusalOf(Cause.squash(cause))
   if (refusal !== undefined) return Effect.succeed(respond(refusal, id))
-  const logged = Effect.annotateLogs(
-    Effect.logError("request failed unexpectedly; answered 500", cause),
-    "request_id",
-    id,
-  )
+  const logged = Effect.annotateLogs(Effect.logError("request failed; answered 500", cause), "request_id", id)
   return Effect.as(logged, respond(new InternalError(), id))
 }
 

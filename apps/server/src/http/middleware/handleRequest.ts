@@ -15,7 +15,7 @@ import { newId } from "../../operate/fresh.ts"
 import type { DocumentWindows } from "../pages/DocumentWindows.ts"
 import * as Position from "../Position.ts"
 import { Admitted, earlierVerdicts } from "./Admitted.ts"
-import * as Answers from "./Answers.ts"
+import * as LargeResponses from "./LargeResponses.ts"
 import { bearerHash } from "./bearerHash.ts"
 import * as Bodies from "./Bodies.ts"
 import type { ByteBudget } from "./ByteBudget.ts"
@@ -143,14 +143,17 @@ const admittedResponse = Effect.fnUntraced(function* <E, R, R2>(
   const account_id = accountOf(verdict)
   const holder = account_id ?? RateWindows.clientAddress(address).bucket
   const { check } = yield* Revocations
-  const intake: Bodies.Intake = {
+  const readContext: Bodies.ReadContext = {
     budget: budgets.bodies,
     holder,
     readmit: (scope) => (admitted === undefined ? Effect.void : check({ admitted, scope })),
   }
-  const provided = app.pipe(Effect.provideService(Admitted, admitted), Effect.provideService(Bodies.Intake, intake))
+  const provided = app.pipe(
+    Effect.provideService(Admitted, admitted),
+    Effect.provideService(Bodies.ReadContext, readContext),
+  )
   const response = yield* handle(provided as Effect.Effect<Response, E, R>)
-  const overload = Answers.keep(budgets.answers, holder, request, response)
+  const overload = LargeResponses.count(budgets.answers, holder, request, response)
   const position = request.method === "GET" ? {} : yield* Position.headers(account_id, request)
   return HttpServerResponse.setHeaders(overload === undefined ? response : Responses.respond(overload, id), {
     ...headers,

@@ -20,7 +20,7 @@ export const LIMITS: Limits = {
  * Counts a large response until its client has read it, or refuses it beyond the budget. Only responses to GET are
  * refused, because a refusal means that nothing was changed.
  */
-export const keep = (
+export const count = (
   budget: ByteBudget,
   holder: string,
   request: HttpServerRequest.HttpServerRequest,
