@@ -177,12 +177,15 @@ layer(Lab.layer(), options)("webhooks", (it) => {
 
   it.effect("queue a test call, unless disabled", () =>
     Effect.gen(function* () {
-      const { account, call, create, lab } = yield* setUp
+      const { call, create } = yield* setUp
       const { id } = yield* create()
       const { json, status } = yield* call("POST", `/v1/webhooks/${id}/test`)
       assert.deepStrictEqual([status, json.status, json.webhook_id], [202, "pending", id])
-      const rows = yield* lab.sql`SELECT kind FROM outbox WHERE account_id = ${account} AND id = ${json.id}`
-      assert.deepStrictEqual(rows, [{ kind: "webhook" }])
+      const listed = yield* call("GET", `/v1/webhooks/${id}/deliveries`)
+      assert.deepStrictEqual(
+        listed.json.data.map((each: { readonly id: string; readonly status: string }) => [each.id, each.status]),
+        [[json.id, "pending"]],
+      )
       yield* call("PATCH", `/v1/webhooks/${id}`, { enabled: false })
       assert.strictEqual((yield* call("POST", `/v1/webhooks/${id}/test`)).json.error.reason, "webhook_disabled")
     }),
