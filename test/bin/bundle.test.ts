@@ -37,8 +37,8 @@ const checkout = (): string => {
     ["package-lock.json", JSON.stringify({ packages: {} })],
     ["apps/dashboard/package.json", "{}"],
     ["apps/server/src/boot/main.ts", MAIN("one")],
-    ["apps/server/src/word.ts", `export const word: string = "one"`],
-    ["apps/server/src/later.ts", `console.log("later")`],
+    ["apps/server/src/boot/word.ts", `export const word: string = "one"`],
+    ["apps/server/src/boot/later.ts", `console.log("later")`],
     ["apps/server/node_modules/left/package.json", JSON.stringify({ type: "commonjs" })],
     ["apps/server/node_modules/left/index.js", `module.exports = require("node:path").basename(__dirname)`],
   ] as const) {
@@ -83,7 +83,7 @@ describe("the bundle", () => {
 
   it("runs while the sources say the same, whatever their date, and no longer", async () => {
     const folder = checkout()
-    const word = join(folder, "apps/server/src/word.ts")
+    const word = join(folder, "apps/server/src/boot/word.ts")
     await ensure(folder)
     utimesSync(word, 1, 1)
     assert.strictEqual(await run(folder), said(folder, "one", "main.mjs"))

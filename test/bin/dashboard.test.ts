@@ -24,7 +24,7 @@ const checkout = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "waybill-dashboard-"))
   checkouts.push(folder)
   cpSync("bin", join(folder, "bin"), { recursive: true })
-  for (const path of ["runtime", "apps/server/src", "apps/dashboard/src", "node_modules/vite/bin"])
+  for (const path of ["runtime", "apps/server/src/boot", "apps/dashboard/src", "node_modules/vite/bin"])
     mkdirSync(join(folder, path), { recursive: true })
   const lock = JSON.stringify({ packages: {} })
   for (const [path, text] of [

@@ -50,7 +50,7 @@ const checkout = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "waybill-launcher-"))
   checkouts.push(folder)
   cpSync("bin", join(folder, "bin"), { recursive: true })
-  for (const path of ["runtime", "apps/server/src", "npm/bin"]) mkdirSync(join(folder, path), { recursive: true })
+  for (const path of ["runtime", "apps/server/src/boot", "npm/bin"]) mkdirSync(join(folder, path), { recursive: true })
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
   writeFileSync(join(folder, "package-lock.json"), lockOf("1.0.0"))
   writeFileSync(join(folder, "apps/server/src/boot/main.ts"), MAIN)

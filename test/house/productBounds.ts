@@ -2,7 +2,6 @@ import * as Plan from "@waybill/domain/account/Plan"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { customer, type Group, operator } from "./Bound.ts"
 
-const SETTINGS = "apps/server/src/boot/Settings.ts"
 const STOP = "apps/server/src/boot/Stop.ts"
 const PIPELINE = "apps/server/src/worker/Pipeline.ts"
 const JUDGE = "apps/server/src/worker/delivery/judge.ts"
@@ -273,10 +272,30 @@ export const productBounds: ReadonlyArray<Group> = [
   {
     title: "Installation",
     bounds: [
-      operator("`MAX_BODY_BYTES`, at most", "LARGEST_MAX_BODY_BYTES", SETTINGS, "the process does not start"),
-      operator("`STATS_MONTHS`, by default", "DEFAULT_STATS_MONTHS", SETTINGS, "older statistics are dropped"),
-      operator("`STATS_MONTHS`, at least", "MIN_STATS_MONTHS", SETTINGS, "the process does not start"),
-      operator("`STATS_MONTHS`, at most", "MAX_STATS_MONTHS", SETTINGS, "the process does not start"),
+      operator(
+        "`MAX_BODY_BYTES`, at most",
+        "LARGEST_MAX_BODY_BYTES",
+        "apps/server/src/boot/settings/HttpSettings.ts",
+        "the process does not start",
+      ),
+      operator(
+        "`STATS_MONTHS`, by default",
+        "DEFAULT_STATS_MONTHS",
+        "apps/server/src/boot/settings/DatabaseSettings.ts",
+        "older statistics are dropped",
+      ),
+      operator(
+        "`STATS_MONTHS`, at least",
+        "MIN_STATS_MONTHS",
+        "apps/server/src/boot/settings/DatabaseSettings.ts",
+        "the process does not start",
+      ),
+      operator(
+        "`STATS_MONTHS`, at most",
+        "MAX_STATS_MONTHS",
+        "apps/server/src/boot/settings/DatabaseSettings.ts",
+        "the process does not start",
+      ),
       operator(
         "`DATABASE_CONNECTIONS`, by default",
         "DEFAULT_CONNECTIONS",

@@ -3,10 +3,10 @@ import { customer, type Group, internal, operator } from "./Bound.ts"
 const NODE = "apps/server/src/http/NodeServer.ts"
 const CONNECTIONS = "apps/server/src/http/middleware/Connections.ts"
 const BODIES = "apps/server/src/http/middleware/Bodies.ts"
-const ANSWERS = "apps/server/src/http/middleware/Answers.ts"
+const ANSWERS = "apps/server/src/http/middleware/LargeResponses.ts"
 const DOCUMENTS = "apps/server/src/http/pages/DocumentWindows.ts"
-const PREVIEW = "apps/server/src/http/pages/preview.ts"
-const JSON_SHAPE = "apps/server/src/http/middleware/JsonShape.ts"
+const PREVIEW = "apps/server/src/http/pages/PreviewPages.ts"
+const JSON_SHAPE = "apps/server/src/http/middleware/Validation.ts"
 const AUTH = "apps/server/src/signIn/betterAuth.ts"
 const SIGN_IN = "apps/server/src/signIn/Options.ts"
 const SUBMISSION = "apps/server/src/smtp/Submission.ts"
@@ -15,7 +15,6 @@ const REPORTS = "apps/server/src/smtp/Reports.ts"
 const UNREAD = "packages/store/src/content/UnreadReports.ts"
 const RETRY = "apps/server/src/cli/commands/reports.ts"
 const HANDSHAKES = "apps/server/src/smtp/Handshakes.ts"
-const SETTINGS = "apps/server/src/boot/Settings.ts"
 const FEED = "apps/server/src/live/EventFeed.ts"
 const VISITS = "apps/server/src/links/Visits.ts"
 const UNSUBSCRIBE = "apps/server/src/links/unsubscribe.ts"
@@ -73,7 +72,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       ),
       internal(
         "Time between checks for revoked keys of streams and waiting requests",
-        "LOOK_EVERY",
+        "CHECK_EVERY",
         "apps/server/src/live/Revocations.ts",
         "the request ends",
       ),
@@ -85,7 +84,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer(
         "A request body, where `MAX_BODY_BYTES` is not set",
         "DEFAULT_MAX_BODY_BYTES",
-        SETTINGS,
+        "apps/server/src/boot/settings/HttpSettings.ts",
         "400 `payload_too_large`",
       ),
       customer("JSON values in a request", "MAX_VALUES", JSON_SHAPE, "400 `payload_too_large`"),
@@ -97,8 +96,13 @@ export const securityBounds: ReadonlyArray<Group> = [
         RATES,
         "429 `request_rate`",
       ),
-      internal("Places of a preview that may show an image", "MAX_PLACES", PREVIEW, "further images are left out"),
-      customer("Images shown inside one preview", "MAX_INLINE_BYTES", PREVIEW, "further images are left out"),
+      internal("Places of a preview that may show an image", "MAX_PICTURES", PREVIEW, "further images are left out"),
+      customer(
+        "Images shown inside one preview",
+        "MAX_INLINE_BYTES",
+        "apps/server/src/http/pages/PreviewPages.ts",
+        "further images are left out",
+      ),
       customer("Event streams per account and process", "MAX_STREAMS_PER_ACCOUNT", FEED, "422 `too_many_streams`"),
       customer("Time of an event stream", "MAX_STREAM", FEED, "it ends; the client connects again"),
       customer(

@@ -160,7 +160,7 @@ describe("pipelined requests", () => {
     const waiting: Array<ServerResponse> = []
     using service = await listening((_, response) => waiting.push(response))
     const socket = await service.connect()
-    const heard = heardOn(socket)
+    const heard = receivedOn(socket)
     socket.write("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n")
     await until(() => waiting.length === 1)
     waiting[0]?.writeHead(200, { "content-length": 8 }).write("/1 ")
@@ -184,7 +184,7 @@ describe("pipelined requests", () => {
       request.url === "/1" ? waiting.push(response) : echo(request, response)
     using service = await listening(handler, { ...NodeServer.TIMEOUTS, headers_ms: 100, request_ms: 100, check_ms: 20 })
     const socket = await service.connect()
-    const heard = heardOn(socket)
+    const heard = receivedOn(socket)
     socket.write("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n")
     socket.write("POST /2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody")
     await until(() => waiting.length === 1)
