@@ -43,7 +43,7 @@ describe("a first start", () => {
   it("names a taken port and the setting, and leaves the secrets to the start that succeeds", () => {
     assert.deepStrictEqual(
       [taken.code, taken.output.trim().split("\n").at(-1)],
-      [1, `waybill: port ${env["PORT"]} is in use. Set PORT to another`],
+      [1, `waybill: Port ${env["PORT"]} is in use. Set PORT to another, e.g. PORT=8080 npm start.`],
     )
     assert.notInclude(taken.output, "wb_")
   })

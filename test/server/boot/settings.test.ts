@@ -80,10 +80,22 @@ describe("settings", () => {
         const error = NotListening.fromError(settings)(Object.assign(new Error("listen"), { code, port }))
         return error instanceof NotListening.NotListening ? error.message : error
       }
-      assert.strictEqual(messageFor("EADDRINUSE", 2525), "port 2525 is in use. Set SMTP_PORT to another")
-      assert.strictEqual(messageFor("EADDRINUSE", 9464), "port 9464 is in use. Set METRICS_PORT to another")
-      assert.strictEqual(messageFor("EACCES", 25), "this user may not listen on port 25. Set REPORTS_PORT to another")
-      assert.strictEqual(messageFor("ENOTFOUND"), "this machine has no address 127.0.0.1. Set HOST to another")
+      assert.strictEqual(
+        messageFor("EADDRINUSE", 2525),
+        "Port 2525 is in use. Set SMTP_PORT to another, e.g. SMTP_PORT=8080 npm start.",
+      )
+      assert.strictEqual(
+        messageFor("EADDRINUSE", 9464),
+        "Port 9464 is in use. Set METRICS_PORT to another, e.g. METRICS_PORT=8080 npm start.",
+      )
+      assert.strictEqual(
+        messageFor("EACCES", 25),
+        "This user may not listen on port 25. Set REPORTS_PORT to another, e.g. REPORTS_PORT=8080 npm start.",
+      )
+      assert.strictEqual(
+        messageFor("ENOTFOUND"),
+        "This machine has no address 127.0.0.1. Set HOST to one of its addresses.",
+      )
       assert.instanceOf(messageFor("EPIPE"), Error)
     }),
   )

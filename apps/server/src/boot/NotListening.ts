@@ -31,16 +31,19 @@ const messageFor = (settings: ListenSettings, { code, port }: ListenError): stri
   const name = settingOf(settings, port)
   switch (code) {
     case "EADDRINUSE":
-      return `port ${port} is in use. Set ${name} to another`
+      return `Port ${port} is in use. Set ${name} to another, e.g. ${name}=${otherPort(port)} npm start.`
     case "EACCES":
-      return `this user may not listen on port ${port}. Set ${name} to another`
+      return `This user may not listen on port ${port}. Set ${name} to another, e.g. ${name}=${otherPort(port)} npm start.`
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return `this machine has no address ${settings.host}. Set HOST to another`
+      return `This machine has no address ${settings.host}. Set HOST to one of its addresses.`
     default:
       return undefined
   }
 }
+
+/** An example of another port that needs no privileges. */
+const otherPort = (port: number | undefined): number => (port === 8080 ? 8081 : 8080)
 
 const settingOf = (settings: ListenSettings, port: number | undefined): string => {
   if (port === settings.smtpPort) return "SMTP_PORT"
