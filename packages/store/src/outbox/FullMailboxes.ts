@@ -4,7 +4,7 @@ import * as Id from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import { recipientTerm } from "../readmodels/EmailLog.ts"
 
-/** How many messages since then have bounced off this address because its mailbox was full. */
+/** Returns how many messages since `sinceMillis` bounced for this address because its mailbox was full. */
 export const bounces = Effect.fn("FullMailboxes.bounces")(function* (
   account_id: string,
   address: Address.Address,

@@ -6,13 +6,13 @@ import { iso } from "../postgres/Iso.ts"
 import type { OutboxRow } from "../commit/LogStorage.ts"
 import * as Outbox from "./Outbox.ts"
 
-/** Rows that one claim takes at most, and accounts among which it shares them. */
+/** Maximum number of rows of one claim, and of accounts among which the claim divides them. */
 export const MAX_CLAIM = 100
-/** How long work on a row may go unrenewed before somebody else takes it. */
+/** Duration of a lease. A row whose lease is not renewed in time is taken by another process. */
 export const LEASE = Duration.seconds(60)
-/** Two renewals may fail before the lease is gone. */
+/** Interval of renewals. Two renewals may fail before the lease ends. */
 export const RENEW_EVERY = Duration.seconds(20)
-/** Rows whose time has come, that one look makes ready. */
+/** Maximum number of due rows that one statement marks as ready. */
 export const MAX_RISEN = 1_000
 
 const LEASE_SECONDS = Duration.toSeconds(LEASE)
@@ -25,28 +25,28 @@ export interface Leased extends OutboxRow {
 
 export interface ClaimQuery {
   readonly kind: Kind
-  /** The process that claims. */
+  /** Id of the process that claims. */
   readonly owner: string
-  /** Of this claim alone: whoever settles a row must show it. */
+  /** Token of this claim. Settling a row requires it. */
   readonly token: string
   readonly limit: number
-  /** Accounts that have enough under way. */
+  /** Accounts that have as much work in progress as they may have. */
   readonly without: ReadonlySet<string>
-  /** The last account of the claim before, when that left others out. */
+  /** Last account of the previous claim, if that claim left accounts out; otherwise empty. */
   readonly after: string
 }
 
 export interface Claimed {
   readonly rows: ReadonlyArray<Leased>
-  /** Where the next claim goes on, so that more accounts than fit take turns. */
+  /** Account after which the next claim starts, so that all accounts get their turn. */
   readonly after: string
-  /** Whether there may be more: for the next claim, or only once a busy account has less under way. */
+  /** Whether more rows may be ready: "now" for the next claim, "later" only for accounts that are at their limit. */
   readonly more: "now" | "later" | "no"
 }
 
 /**
- * Takes rows that are ready, an equal share for each account that has some. The database's clock alone decides about
- * leases, so that clocks of nodes may differ.
+ * Leases ready rows, an equal share for each account that has some. Only the database's clock decides about leases, so
+ * clocks of nodes may differ.
  */
 export const claim = Effect.fn("Leases.claim")(function* (
   query: ClaimQuery,
@@ -76,7 +76,7 @@ export const claim = Effect.fn("Leases.claim")(function* (
   }
 })
 
-/** One hop of the index an account, however long its backlog is. */
+/** Lists the accounts that have ready rows. Costs one index lookup per account, however long its backlog is. */
 export const accountsReady = (sql: PgClient.PgClient, kind: Kind, after: string, limit: number) =>
   sql<{ readonly account_id: string }>`
     WITH RECURSIVE hop(account_id, number) AS (
@@ -92,7 +92,7 @@ export const accountsReady = (sql: PgClient.PgClient, kind: Kind, after: string,
     )
     SELECT account_id FROM hop`
 
-/** The rows are found first and leased by their primary key. */
+/** Selects the rows first and leases them by primary key. */
 export const take = (
   sql: PgClient.PgClient,
   { kind, owner, token }: Pick<ClaimQuery, "kind" | "owner" | "token">,
@@ -114,7 +114,10 @@ export interface Held {
   readonly token: string
 }
 
-/** Those whose lease still holds, for another while. Whoever is missing in the answer has lost it. */
+/**
+ * Renews the leases that are still held and returns the ids of their rows. A row missing from the result has lost its
+ * lease.
+ */
 export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<Held>) {
   const sql = yield* PgClient.PgClient
   const kept = yield* sql<{ readonly id: string }>`
@@ -123,7 +126,7 @@ export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<He
   return new Set(kept.map(({ id }) => id))
 })
 
-/** Not tried after all: somebody else may take them, as soon as he looks. */
+/** Releases leases of rows that were not attempted. Other processes find the rows at their next claim. */
 export const free = Effect.fn("Leases.free")(function* (rows: ReadonlyArray<Held>) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
@@ -131,7 +134,7 @@ export const free = Effect.fn("Leases.free")(function* (rows: ReadonlyArray<Held
     WHERE id = ANY(ARRAY(${mine(sql, rows)}))`)
 })
 
-/** The same, and somebody is told to look. */
+/** Releases leases like `free` and wakes a worker. */
 export const giveBack = Effect.fn("Leases.giveBack")(function* (rows: ReadonlyArray<Held & { readonly kind: Kind }>) {
   if (rows.length === 0) return
   const sql = yield* PgClient.PgClient
@@ -139,7 +142,7 @@ export const giveBack = Effect.fn("Leases.giveBack")(function* (rows: ReadonlyAr
   yield* Effect.orDie(sql.withTransaction(Effect.andThen(free(rows), Outbox.wakeAll(sql, kinds))))
 })
 
-/** Nothing was tried, and nothing is to be tried before `until`: only the time moves, and the log stays as it is. */
+/** Moves a row to a later time and releases its lease, because nothing was attempted. The log does not change. */
 export const postpone = Effect.fn("Leases.postpone")(function* (row: Held, until: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
@@ -149,14 +152,16 @@ export const postpone = Effect.fn("Leases.postpone")(function* (row: Held, until
     WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
-/** The same pause, for a row that a commit is about to settle: the lease stays, and the commit keeps to the pause. */
+/**
+ * Sets the same pause for a row that a commit is about to settle: the lease stays, and the commit respects the pause.
+ */
 export const hold = Effect.fn("Leases.hold")(function* (row: Held, until: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     UPDATE outbox SET held_until = ${until}::timestamptz WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
-/** The log says that nobody waits for it any more. */
+/** Deletes a row of which the log says that nothing is left to do. */
 export const drop = Effect.fn("Leases.drop")(function* (row: Held) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`DELETE FROM outbox WHERE id = ${row.id} AND lease_token = ${row.token}`)
@@ -164,11 +169,11 @@ export const drop = Effect.fn("Leases.drop")(function* (row: Held) {
 
 export interface Risen {
   readonly rows: number
-  /** How long until the next one is due; undefined when none is waiting. */
+  /** Time until the next row is due; undefined if no row waits. */
   readonly next_ms: number | undefined
 }
 
-/** Makes ready what is due, and wakes who works on it. */
+/** Marks due rows as ready and wakes the workers of their kinds. */
 export const rise = Effect.fn("Leases.rise")(function* (): Effect.fn.Return<Risen, never, PgClient.PgClient> {
   const sql = yield* PgClient.PgClient
   const risen = yield* Effect.orDie(sql<{ readonly rows: bigint }>`
@@ -189,14 +194,14 @@ export const due = (sql: PgClient.PgClient) => sql`
     ORDER BY o.available_at LIMIT ${MAX_RISEN}::int FOR UPDATE SKIP LOCKED))
   RETURNING kind`
 
-/** What a process holds that is no more. */
+/** Rows leased by a process. */
 export const ofOwner = Effect.fn("Leases.ofOwner")(function* (owner: string) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Leased>`
     SELECT ${leased(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${owner} ORDER BY id`)
 })
 
-/** What nobody has renewed. */
+/** Rows whose lease has expired. */
 export const expired = Effect.fn("Leases.expired")(function* () {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Leased>`
@@ -204,16 +209,16 @@ export const expired = Effect.fn("Leases.expired")(function* () {
     ORDER BY lease_until LIMIT ${MAX_RISEN}::int`)
 })
 
-/** A process as others saw it last: it comes back under another number. */
+/** One registration of a process. A process that registers again gets another number. */
 export interface Generation {
   readonly id: string
   readonly number: number
 }
 
 /**
- * What a process holds that is no more, under a token of its heir's, so that nothing in it is begun by anybody else. In the
- * statement that takes it the process is still dead: one that has come back has what it held, and its heir has nothing.
- * What an earlier heir left undone is among it.
+ * Takes over the leases of a dead process under a new token, so that nobody else starts their work. The statement locks
+ * the registration: if the process has registered again, it keeps its leases and nothing is taken over. Leases that an
+ * earlier successor took over and did not finish are included.
  */
 export const inherit = Effect.fn("Leases.inherit")(function* ({ id, number }: Generation) {
   const sql = yield* PgClient.PgClient
@@ -228,7 +233,7 @@ export const inherit = Effect.fn("Leases.inherit")(function* ({ id, number }: Ge
   )
 })
 
-/** Of what nobody had renewed, that which nobody has renewed by now. */
+/** Takes over those of the given rows whose lease is still expired. */
 export const seize = Effect.fn("Leases.seize")(function* (rows: ReadonlyArray<Held>) {
   if (rows.length === 0) return []
   const sql = yield* PgClient.PgClient
@@ -247,10 +252,12 @@ const TOKEN_BYTES = 16
 
 export const newToken = (): string => Buffer.from(SecureRandom.randomBytesUnsafe(TOKEN_BYTES)).toString("hex")
 
-/** Taken over from its holder, who may live and find it under its name. */
+/** Whether the lease was taken over from a holder that may still be alive and see the row under its name. */
 export const isInherited = ({ token }: Held): boolean => token.startsWith(HEIRS)
 
-/** The holder's name stays: whoever takes over may die of it, and the next one looks for that name. */
+/**
+ * Takes over leases. `lease_owner` stays the dead process, so that the next successor finds the rows if this one dies.
+ */
 const takeOver = (sql: PgClient.PgClient, ids: Statement.Fragment, first: Statement.Fragment = sql``) => sql<Leased>`
   ${first} UPDATE outbox
   SET lease_token = ${HEIRS + newToken()}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
@@ -259,7 +266,7 @@ const takeOver = (sql: PgClient.PgClient, ids: Statement.Fragment, first: Statem
 const leased = (sql: PgClient.PgClient) =>
   sql`id, account_id, kind, stream_id, attempt, payload, lease_token AS token, ${iso(sql, "available_at")} AS available_at`
 
-/** In the order in which commits lock them, so that two never wait for each other in a ring. */
+/** Locks rows in the order in which commits lock them, so that they cannot deadlock. */
 const mine = (sql: PgClient.PgClient, rows: ReadonlyArray<Held>) => sql`
   SELECT o.id FROM unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.token)}::text[]) AS held(id, token)
   JOIN outbox o ON o.id = held.id AND o.lease_token = held.token ORDER BY o.id FOR UPDATE OF o`

@@ -2,21 +2,27 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import { iso } from "../postgres/Iso.ts"
 
-/** RFC 8461 §3.3 suggests once a day; one that lives shorter than two days is asked for at half its life. */
+/**
+ * Interval of refreshes, as RFC 8461 §3.3 suggests. A policy with a lifetime below two days is refreshed after half of
+ * its lifetime.
+ */
 export const REFRESH_EVERY = Duration.days(1)
-/** A policy that lives less long than twice this is asked for when mail goes there, and not before. */
+/**
+ * Shortest interval of refreshes. A policy with a lifetime below twice this is only fetched when mail is sent to its
+ * domain.
+ */
 export const MIN_REFRESH = Duration.hours(1)
-/** After a failure, and while one is under way. */
+/** Delay until a refresh that failed or was not finished is tried again. */
 export const RETRY_AFTER = Duration.hours(3)
-/** Domains that no mail has gone to for this long are not asked; their policies hold till they end. */
+/** Policies of domains that got no mail for this long are not refreshed; they stay valid until they expire. */
 export const RECENTLY = Duration.days(30)
-/** Policies that one run renews. */
+/** Maximum number of policies that one run refreshes. */
 export const MAX_DUE = 1_000
-/** Policies of all domains; those whose domains got no mail for the longest time go first. */
+/** Maximum number of policies. Those of the domains that got no mail for the longest time are removed first. */
 export const MAX_POLICIES = 100_000
-/** Clocks of nodes may differ: what has ended is kept for a while. */
+/** Time that an expired policy is retained, because clocks of nodes may differ. */
 export const KEPT_AFTER_END = Duration.days(1)
-/** How exactly it is known when mail last went to a domain. */
+/** Resolution at which the last use of a policy is recorded. */
 const USED_EVERY = Duration.days(1)
 
 interface Held {
@@ -29,7 +35,7 @@ interface Held {
   readonly expires_at: number
 }
 
-/** For whoever asks domains for their policies. To be found is to be used. */
+/** Stored policies for the MTA-STS client. Finding a policy records its use. */
 export const keeper = Effect.map(PgClient.PgClient, (sql) => ({
   find: Effect.fn("MtaStsPolicies.find")(function* (domain: string) {
     const rows = yield* Effect.orDie(sql<Held>`
@@ -59,7 +65,10 @@ export interface Due {
   readonly expires_at: string
 }
 
-/** Policies to be renewed. They are nobody else's for a while: whoever takes them renews them, or they come again. */
+/**
+ * Claims policies that are due for a refresh. A claimed policy that is not refreshed becomes due again after
+ * `RETRY_AFTER`.
+ */
 export const due = Effect.fn("MtaStsPolicies.due")(function* () {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Due>`
@@ -71,7 +80,7 @@ export const due = Effect.fn("MtaStsPolicies.due")(function* () {
     RETURNING domain, policy ->> 'mode' AS mode, ${iso(sql, "expires_at")} AS expires_at`)
 })
 
-/** For cron. Answers how many there were. */
+/** Removes expired policies and those beyond the maximum, and returns how many. Runs periodically. */
 export const sweep = Effect.fn("MtaStsPolicies.sweep")(function* (most = MAX_POLICIES) {
   const sql = yield* PgClient.PgClient
   const gone = yield* Effect.orDie(sql`

@@ -3,14 +3,14 @@ import { Effect, Result } from "effect"
 import { iso } from "../postgres/Iso.ts"
 import type { LeaseFact, OutboxRow } from "../commit/LogStorage.ts"
 
-/** The graphile task that drains each kind. */
+/** The graphile-worker task of each kind of work. */
 export const TASKS = {
   delivery: "drain_deliveries",
   webhook: "drain_webhooks",
   domain_check: "check_domains",
 } as const satisfies Record<OutboxRow["kind"], string>
 
-/** Looks at rows and holds them until the commit, in the order of their ids. */
+/** Locks rows until the end of the transaction, in the order of their ids, and returns their leases. */
 export const hold = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql<LeaseFact>`
   SELECT id, lease_token, attempt,
     ${iso(sql, "lease_until")} AS lease_until
@@ -23,8 +23,8 @@ export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sq
   DELETE FROM outbox WHERE id = ANY(${ids}::text[])`
 
 /**
- * New rows, or a new time for old ones; a lease under way is left alone, and so is a pause that a site asked for. The
- * wake-up is at most one job a kind and a commit: a notifying commit waits for all others, so there must be few of them.
+ * Inserts rows, or moves existing ones to a new time. Leases and pauses that a receiving site asked for stay. At most
+ * one wake-up job is added per kind, because Postgres serializes commits that notify.
  */
 export const arm = Effect.fnUntraced(function* (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) {
   yield* rows(sql, armed, now)
@@ -48,7 +48,7 @@ export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, no
     SET available_at = greatest(excluded.available_at, o.held_until), attempt = excluded.attempt,
       payload = excluded.payload, ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz`
 
-/** The kinds of work that can begin at once. */
+/** Returns the kinds of which a row is due now. */
 export const due = (armed: ReadonlyArray<OutboxRow>, now: string): ReadonlyArray<OutboxRow["kind"]> => [
   ...new Set(armed.filter((row) => row.available_at <= now).map((row) => row.kind)),
 ]

@@ -15,26 +15,26 @@ import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import * as Provenance from "../commit/Provenance.ts"
 import { decode, fold } from "../commit/RecordedEvents.ts"
 
-/** Recipients of one message whose times lie this close together are tried together. */
+/** Recipients of one message whose times lie this close together are attempted together. */
 export const TOGETHER_MS = 10_000
 
-/** A body up to this size is read together with the others of its claim; a larger one when its turn comes. */
+/** Bodies up to this size are read with their claim; a larger one is read when its message is attempted. */
 export const BODY_WITH_CLAIM_BYTES = 64 * 1024
 
-/** Everything that a pending delivery is decided by, as it is now and not as it was when the message was accepted. */
+/** Current state that decides about a pending delivery; it may differ from the state at acceptance. */
 export interface Pending {
   readonly message: Email.Message
-  /** Null once the domain was removed. */
+  /** Null if the domain was removed. */
   readonly domain: DomainRecord | null
-  /** By `Address.keyOf`. */
+  /** Suppressed recipients by `Address.keyOf`. */
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
-  /** The whole content where it is small and has been read already; it may be gone, so this may be absent for it too. */
+  /** Content of a small message; undefined if it is large or expired. */
   readonly content: Content.Whole | undefined
-  /** Whose request it began with, for the log and for traces. */
+  /** Request that the message began with, for logs and traces. */
   readonly origin: Provenance.Provenance
 }
 
-/** Whom this attempt is for: everybody who still waits and whose time has come. */
+/** Returns the unfinished recipients whose time has come. */
 export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyArray<Recipient.Recipient> => {
   const first = message.scheduled_at ?? message.accepted.created_at
   const until = Timestamp.plus(now, TOGETHER_MS)
@@ -43,7 +43,7 @@ export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyA
   )
 }
 
-/** All that a claim has taken, in four queries; by the id of the row. */
+/** Loads all messages of a claim in four queries, by row id. */
 export const load = Effect.fn("Pending.load")(function* (rows: ReadonlyArray<Leased>) {
   const sql = yield* PgClient.PgClient
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
@@ -85,7 +85,7 @@ const NOBODY: ReadonlyMap<string, Suppression.Reason> = new Map()
 const isSmall = ({ accepted }: Email.Message): boolean =>
   accepted.content.attachments.length === 0 && accepted.size_bytes <= BODY_WITH_CLAIM_BYTES
 
-/** Messages of one mailing share a body, which is then read and decoded once. */
+/** Reads the bodies of small messages. A body shared by several messages is read and decoded once. */
 const loadBodies = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   rows: ReadonlyArray<Leased>,

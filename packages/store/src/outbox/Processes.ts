@@ -5,29 +5,32 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlError, Statement } from "effect/sql"
 import type * as Leases from "./Leases.ts"
 
-/** How often a process says that it lives, and looks for those that don't. */
+/** Interval of heartbeats, and of the search for dead processes. */
 export const BEAT_EVERY = Duration.seconds(2)
 /**
- * A session may end while its process lives, and a new one takes a moment. So a lock that is free means a death only
- * together with a silence as long as this, all of which whoever finds it free has been there to hear: after an outage of
- * the database the first to be back would otherwise take all others for dead.
+ * Silence after which a process whose lock is free counts as dead. The free lock alone is not enough: a session may end
+ * while its process lives, and opening another takes a moment. Only silence that this process itself observed counts,
+ * because otherwise the first process to reconnect after a database outage would declare all others dead.
  */
 export const DEAD_AFTER = Duration.seconds(4)
-/** Whoever cannot say in time that it leaves, is found dead. */
+/** Time limit for deregistering. A process that exceeds it is later found dead. */
 export const LEAVE_TIMEOUT = Duration.seconds(1)
-/** A machine that vanished without a word keeps its lock until somebody ends its session for it. */
+/**
+ * Silence after which the database session of a process is terminated: a machine that lost power or network keeps its
+ * lock until then.
+ */
 export const SILENT_AFTER = Duration.seconds(20)
-/** A session that answers a beat later than this, or takes longer to open, is given up for a new one. */
+/** Time limit for opening a session and for one heartbeat; a session that exceeds it is replaced. */
 export const BEAT_TIMEOUT = Duration.seconds(5)
-/** A start waits this long for the first session: several tries, each of which says what became of it. */
+/** Time limit for the first registration at start, long enough for several attempts. Each failed attempt is logged. */
 export const START_TIMEOUT = Duration.seconds(30)
-/** A session that lasted is followed by the next at once; those that don't come to be, at this pace. */
+/** Shortest interval between two attempts to open a session. */
 const RECONNECT_EVERY = Duration.millis(500)
-/** Looks at somebody who may be dead soon are not closer than this. */
+/** Shortest pause between two searches for dead processes. */
 const MIN_PAUSE = Duration.millis(50)
-/** Nothing is ever said there: listening is how a session's end is heard at once. */
+/** Channel without messages. Listening on it reports the end of the session at once. */
 const CHANNEL = "waybill_process"
-/** Our corner of the advisory locks that are keyed by two integers: WB, processes. */
+/** First key of our advisory locks with two keys: "WB", processes. */
 const LOCK_CLASS = 0x5742_0002
 
 const ID_BYTES = 12
@@ -36,11 +39,14 @@ const DEAD_MS = Duration.toMillis(DEAD_AFTER)
 
 export interface Options<R> {
   readonly url: Redacted.Redacted
-  /** Frees what a process held, unless it has come back meanwhile. Called by one living process alone. */
+  /**
+   * Releases the leases of a dead process, unless it has registered again. Only one process calls this for each dead
+   * process.
+   */
   readonly reclaim: (dead: Leases.Generation) => Effect.Effect<void, never, R>
 }
 
-/** A start beside a database that hangs ends, as one beside a database that is not there does. */
+/** The process could not register at start, because the database is unreachable or does not respond. */
 export class NotSeen extends Data.TaggedError("NotSeen")<{}> {
   override get message() {
     return (
@@ -50,7 +56,7 @@ export class NotSeen extends Data.TaggedError("NotSeen")<{}> {
   }
 }
 
-/** A try of which nothing came. */
+/** A statement exceeded its time limit. */
 class Unanswered extends Data.TaggedError("Unanswered")<{}> {
   override get message() {
     return `the database did not answer within ${Duration.toSeconds(BEAT_TIMEOUT)} seconds`
@@ -58,22 +64,22 @@ class Unanswered extends Data.TaggedError("Unanswered")<{}> {
 }
 
 /**
- * Who lives. A process holds a session lock that Postgres drops when the process dies, however it dies; whoever then
- * gets the lock is the one that cleans up after it, and if that one dies too, the next.
+ * Registry of live processes. A process holds a session-level advisory lock, which Postgres releases when the process
+ * dies in any way. The process that then gets the lock cleans up; if that one dies too, the next does.
  */
 export class Processes extends Context.Service<
   Processes,
   {
-    /** The name under which this process holds leases. */
+    /** Id under which this process holds leases. */
     readonly id: string
-    /** Whether others can see that it lives. When they can't, it must not take on anything new. */
+    /** Whether other processes can see this one alive. If not, it must not claim new work. */
     readonly isSeen: () => boolean
     /**
-     * Since when nobody can have taken this process for dead, by the steady clock; undefined when somebody may have. What
-     * was leased or renewed before is perhaps another's.
+     * Time on the steady clock since when no other process can have declared this one dead; undefined if one may have
+     * now. Leases claimed or renewed before it may belong to another process.
      */
     readonly trustedSince: () => number | undefined
-    /** The names under which graphile-worker locks jobs here. */
+    /** Records the ids under which graphile-worker locks jobs of this process. */
     readonly noteWorkers: (ids: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >()("@waybill/store/outbox/Processes") {
@@ -89,9 +95,9 @@ const make = <R>(options: Options<R>) =>
     let workerIds: ReadonlyArray<string> = []
     const firstSeen = yield* Latch.make()
     let seen = false
-    /** When the last beat that arrived was sent. */
+    /** Time at which the last confirmed heartbeat was sent. */
     let lastBeat = -Infinity
-    /** When the first arrived of those that no silence parts which others take for death. */
+    /** Time of the first heartbeat since the last silence long enough for others to declare this process dead. */
     let firstBeat = -Infinity
 
     const arrived = (sent: number) => {
@@ -99,7 +105,8 @@ const make = <R>(options: Options<R>) =>
       if (!seen && now - lastBeat >= DEAD_MS) firstBeat = now
       lastBeat = sent
     }
-    // A session may have ended without a word of it coming here: what goes unanswered for so long may not stand.
+    // The end of a session may go unnoticed here, so a session without a confirmed heartbeat for this long is not
+    // trusted.
     const isTrusted = () => SteadyClock.millisOf(clock) - lastBeat < DEAD_MS
 
     const session = Effect.gen(function* () {
@@ -139,7 +146,7 @@ const make = <R>(options: Options<R>) =>
         }
         yield* Effect.sleep(pauseBefore(others))
       })
-      // However much a dead one has left to free, its heir goes on beating.
+      // Heartbeats continue however long the cleanup of a dead process takes.
       yield* Effect.raceAllFirst([Effect.forever(live), Effect.forever(look), Effect.forever(Queue.take(ended))])
     }).pipe(Effect.scoped)
 
@@ -154,7 +161,7 @@ const make = <R>(options: Options<R>) =>
     const leaving = Effect.timeoutOption(Effect.interruptible(leave(shared, id)), LEAVE_TIMEOUT)
     yield* Effect.addFinalizer(() => (lastBeat === -Infinity ? Effect.void : Effect.ignore(leaving)))
     yield* Effect.forkScoped(living)
-    // A process that others cannot see would claim work that they then take from it.
+    // Without this, a process that others cannot see would claim work that they then take over.
     yield* Effect.timeoutOrElse(firstSeen.await, {
       duration: START_TIMEOUT,
       orElse: () => Effect.fail(new NotSeen()),
@@ -174,10 +181,10 @@ const make = <R>(options: Options<R>) =>
 const inTime = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
   Effect.timeoutOrElse(answer, { duration: BEAT_TIMEOUT, orElse: () => Effect.fail(new Unanswered()) })
 
-/** A statement on this session, whose locks they are about. */
+/** Runs a statement on this process's own session, which holds its locks. */
 type Run = <A extends object>(statement: Statement.Statement<A>) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
 
-/** First the lock, then the row: a row without its lock reads as a death. */
+/** Takes the lock before it inserts the row, because a row without its lock means a dead process. */
 const register = Effect.fnUntraced(function* (
   run: Run,
   sql: PgClient.PgClient,
@@ -194,8 +201,8 @@ const register = Effect.fnUntraced(function* (
 })
 
 /**
- * Somebody who took this process for dead has removed its row: it comes back. And the number is the one that is held: a
- * registration that was given up may have been written after all, and late.
+ * Inserts the row again if another process declared this one dead and removed it. Always writes the number whose lock
+ * is held, because a registration that timed out may have been written late.
  */
 const beat = (sql: PgClient.PgClient, id: string, number: number, workerIds: ReadonlyArray<string>) => sql`
   INSERT INTO processes (id, number, worker_ids) VALUES (${id}, ${number}::int, ${workerIds}::text[])
@@ -203,11 +210,11 @@ const beat = (sql: PgClient.PgClient, id: string, number: number, workerIds: Rea
 
 interface Other extends Leases.Generation {
   readonly dead: boolean
-  /** For how long it has not beaten, or this session has not listened. */
+  /** Time since its last heartbeat, or since this session began, whichever is shorter. */
   readonly silent_ms: number
 }
 
-/** The lock is tried for each of the others that is silent, and for them alone: this session holds its own. */
+/** Tries the lock only for silent processes other than this one, because this session already holds its own. */
 const findDead = (sql: PgClient.PgClient, id: string, watched: number) => sql<Other>`
   SELECT id, number, silent_ms,
     CASE WHEN silent_ms >= ${DEAD_MS}::float8 THEN pg_try_advisory_lock(${LOCK_CLASS}::int, number) ELSE false END AS dead
@@ -215,14 +222,14 @@ const findDead = (sql: PgClient.PgClient, id: string, watched: number) => sql<Ot
     SELECT *, least((extract(epoch FROM now() - beat_at) * 1000)::float8, ${watched}::float8) AS silent_ms
     FROM processes WHERE id <> ${id} OFFSET 0) AS others`
 
-/** Who is not silent for long enough is looked at again when it is. */
+/** Returns the time until the next process could have been silent for `DEAD_AFTER`. */
 const pauseBefore = (others: ReadonlyArray<Other>) =>
   others
     .filter(({ silent_ms }) => silent_ms < DEAD_MS)
     .map(({ silent_ms }) => Duration.millis(DEAD_MS - silent_ms))
     .reduce((pause, due) => Duration.max(MIN_PAUSE, Duration.min(pause, due)), BEAT_EVERY)
 
-/** One that has come back has another number, and its jobs are its own. */
+/** Deletes the registration unless the process has registered again, and unlocks the jobs of its workers. */
 const bury = (sql: PgClient.PgClient, dead: Leases.Generation) => sql`
   WITH gone AS (DELETE FROM processes WHERE id = ${dead.id} AND number = ${dead.number}::int RETURNING worker_ids)
   SELECT count(*) FROM gone CROSS JOIN LATERAL graphile_worker.force_unlock_workers(gone.worker_ids) AS unlocked`
@@ -230,14 +237,17 @@ const bury = (sql: PgClient.PgClient, dead: Leases.Generation) => sql`
 const unlock = (sql: PgClient.PgClient, dead: Leases.Generation) =>
   sql`SELECT pg_advisory_unlock(${LOCK_CLASS}::int, ${dead.number}::int) AS unlocked`
 
-/** Its lock falls with its session, and then it is as dead as the others. */
+/**
+ * Terminates sessions of processes silent for `SILENT_AFTER`. Their locks are then free, so the processes count as
+ * dead.
+ */
 const endSilent = (sql: PgClient.PgClient, id: string) => sql`
   SELECT pg_terminate_backend(l.pid) AS ended FROM processes p
   JOIN pg_locks l ON l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted AND l.objid = p.number
     AND l.classid = ${LOCK_CLASS}::int AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   WHERE p.id <> ${id} AND p.beat_at < now() - make_interval(secs => ${SILENT_SECONDS}::float8)`
 
-/** Who leaves leases behind leaves its row too, so that somebody looks after them. */
+/** Deletes this process's row unless it still holds leases; then the row makes another process reclaim them. */
 const leave = (sql: PgClient.PgClient, id: string) => sql`
   DELETE FROM processes WHERE id = ${id}
     AND NOT EXISTS (SELECT FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${id})`

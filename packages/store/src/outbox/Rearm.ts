@@ -9,17 +9,19 @@ import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import { aggregateOf } from "../rebuild/HistoryReader.ts"
 import { decode, fold } from "../commit/RecordedEvents.ts"
 
-/** Histories that are folded at a time. */
+/** Histories folded at a time. */
 const PAGE_STREAMS = 500
 
 /**
- * For a log that came in without its outbox: what is due follows from the histories, as it did in the commits that wrote
- * them. Mail that still waits is armed too. Its content has stayed behind, so it fails and says why, instead of waiting for ever.
+ * Restores the outbox of an imported log: due work follows from the histories, as in the commits that wrote them.
+ * Unfinished mail gets a row too. Its content is not part of the log, so its delivery fails with that reason instead of
+ * waiting forever.
  */
 export const rearm = Effect.fn("Rearm.rearm")((sql: PgClient.PgClient) => Effect.orDie(sql.withTransaction(all(sql))))
 
 const all = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  // Should a service run here after all: what it accepts meanwhile is not to be taken for something that is over.
+  // If a service is running against this database after all, rows of what it accepts meanwhile must not be deleted
+  // below.
   yield* sql`LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE`
   const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
   const refs = yield* sql<StreamRef>`
@@ -32,7 +34,7 @@ const all = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
     if (rows.length > 0) yield* Outbox.rows(sql, rows, now)
     armed.push(...rows.map(({ id }) => id))
   }
-  // An import that goes on may have brought the end of what an earlier one has armed.
+  // A resumed import may have brought the end of work that an earlier run inserted rows for.
   yield* sql`
     DELETE FROM outbox o WHERE kind IN ('delivery', 'domain_check')
       AND NOT EXISTS (SELECT FROM unnest(${armed}::text[]) AS armed(id) WHERE armed.id = o.id)`

@@ -9,23 +9,27 @@ import * as LostCalls from "../webhooks/LostCalls.ts"
 import * as Measures from "../statistics/Measures.ts"
 import * as PendingDeliveries from "./PendingDeliveries.ts"
 
-/** Rows whose facts are appended at once, so that they share flights. */
+/** Rows appended concurrently, so that they share a commit batch. */
 const AT_ONCE = 100
 
-/** What was lost less often than this, a message or a call, had bad luck with its workers. */
+/**
+ * Number of losses from which a message or call waits before its next attempt. Fewer losses are attributed to the
+ * workers.
+ */
 export const LOST_AT_ONCE = 3
 /**
- * One that was lost more often may be what ends them: it waits, at first about as long as this and each time four times
- * longer, by chance a half more or less, so that those that only happened to be beside it come back without it.
+ * Pause after `LOST_AT_ONCE` losses, because the message or call may be what crashes its workers. The pause quadruples
+ * with each further loss and varies by half at random, so that work that only happened to be in the same worker comes
+ * back separately.
  */
 export const LOST_PAUSE = Duration.minutes(1)
 export const MAX_LOST_PAUSE = Duration.hours(12)
-/** After so many, over more than a day, it is given up. */
+/** Number of losses, spread over more than a day, after which the work is given up. */
 export const MAX_LOST = 10
 
 /**
- * Frees what a dead process held, and nobody else may begin by now. The log says that its attempts were lost, and they are made again at once, unless that
- * has happened before.
+ * Records the attempts of rows taken over from a dead process as lost and makes them due again, at once or, after
+ * repeated losses, after a pause.
  */
 export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArray<Leases.Leased>) {
   Measures.leasesRecovered(rows)
@@ -37,15 +41,15 @@ export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArr
 })
 
 /**
- * Looks at leases that nobody has renewed, and frees what the look before has found run out as well. Their holders may
- * live: while the database was away nobody could renew, and once it is back they have until the second look to do that, or
- * to write down what they have learnt.
+ * Makes a search for expired leases that reclaims those found expired twice in a row. Their holders may be alive:
+ * nobody could renew while the database was unreachable, and holders have until the second search to renew or to record
+ * their results.
  */
 export const makeLook = Effect.sync(() => {
   let before: ReadonlySet<string> = new Set()
   return Effect.gen(function* () {
     const known = before
-    // A look that fails says that the database is away again.
+    // A failed search means that the database is unreachable again, so the next one starts over.
     before = new Set()
     const found = yield* Leases.expired()
     before = new Set(found.map(({ token, id }) => `${id} ${token}`))
@@ -53,13 +57,13 @@ export const makeLook = Effect.sync(() => {
   })
 })
 
-/** How long to wait after so many losses, but for chance. */
+/** Returns the pause after a number of losses, before the random variation. */
 const pauseAfter = (times: number): Duration.Duration =>
   times < LOST_AT_ONCE
     ? Duration.zero
     : Duration.min(Duration.times(LOST_PAUSE, 4 ** (times - LOST_AT_ONCE)), MAX_LOST_PAUSE)
 
-/** After the first loss, the second, and so on; after one more there is none. */
+/** Pauses after the first, second, … loss; after one more the work is given up. */
 const LOST_PAUSES = Array.from({ length: MAX_LOST - 1 }, (_, i) => pauseAfter(i + 1))
 
 const lost = Effect.fnUntraced(function* (row: Leases.Leased) {
@@ -88,16 +92,16 @@ const lost = Effect.fnUntraced(function* (row: Leases.Leased) {
     })
     .pipe(
       Effect.catchTags({
-        // Its holder was alive after all, and settled it.
+        // The holder was alive and settled the row.
         LeaseLost: () => Effect.void,
         IdempotencyKeyReused: Effect.die,
       }),
-      // Nobody waits any more: the row alone is left over.
+      // The log has nothing to record, so only the row is released.
       Effect.catch(() => Leases.giveBack([row])),
     )
 })
 
-/** The log knows nothing of the pause: only the row keeps to it. */
+/** Sets the pause in the row only; it is not recorded in the log. */
 const rest = Effect.fnUntraced(function* (row: Leases.Leased) {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id: row.account_id as AccountId, stream_id: row.stream_id })

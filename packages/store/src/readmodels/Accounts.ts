@@ -56,18 +56,18 @@ export const find = Effect.fn("Accounts.find")(function* (account_id: string) {
   return Option.fromUndefinedOr(rows[0]?.record)
 })
 
-/** Whose links lead nowhere: few, by an index that holds them alone. */
+/** Returns the accounts whose tracked links are stopped. They are few and have a partial index. */
 export const withLinksStopped = Effect.fn("Accounts.withLinksStopped")(function* () {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(linksStopped(sql))
   return rows.map((row) => row.account_id)
 })
 
-/** The condition is the one of the index `accounts_links_stopped`, to the letter. */
+/** The condition is exactly that of the index `accounts_links_stopped`. */
 const linksStopped = (sql: PgClient.PgClient) => sql<{ readonly account_id: string }>`
   SELECT account_id FROM accounts WHERE record ? 'links_stopped_at'`
 
-/** Recipients accepted in a UTC month, canceled ones given back. */
+/** Returns the recipients accepted in a UTC month, less canceled ones. */
 export const used = Effect.fn("Accounts.used")(function* (account_id: string, month: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly accepted: bigint }>`

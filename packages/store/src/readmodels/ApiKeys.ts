@@ -6,7 +6,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { iso } from "../postgres/Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
 
-/** Keys that are revoked or expired stay for ever; so many of them are listed. */
+/** Maximum number of revoked or expired keys in a list. The keys themselves are retained forever. */
 export const MAX_ENDED_KEYS = 1_000
 
 export const readModel = ReadModel.make({
@@ -47,7 +47,7 @@ export const readModel = ReadModel.make({
   },
 })
 
-/** What a row can say of itself; the rest depends on the hour and on who has called. */
+/** Fields of a key that follow from its history; the others depend on the time and on its use. */
 interface Kept {
   readonly object: "api_key"
   readonly id: string
@@ -85,7 +85,7 @@ const select = Effect.fnUntraced(function* (
   }))
 })
 
-/** The keys of an account, newest first: all that are active, and of the revoked and expired ones the last. */
+/** Returns the keys of an account, newest first: all active ones and the latest revoked or expired ones. */
 export const list = Effect.fn("ApiKeys.list")(function* (now: Timestamp.Timestamp, account_id: string) {
   return yield* select(
     now,

@@ -3,7 +3,7 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import { Effect, Option } from "effect"
 import * as ReadModel from "./ReadModel.ts"
 
-/** What the log knows of a domain; which records its owner is to publish follows from it and the instance's settings. */
+/** State of a domain in the log. The DNS records its owner publishes follow from it and the instance's settings. */
 export type DomainRecord = Omit<Domain.Domain, "_tag">
 
 interface Row {
@@ -38,8 +38,8 @@ export const list = Effect.fn("Domains.list")(function* (account_id: string) {
 })
 
 /**
- * The names that lead here by DNS, so that links may lead over them. Only of domains that DNS has confirmed once: anybody
- * may add a domain of somebody else's, and a name below it may lead here by chance.
+ * Returns tracking host names that DNS points to this service. Only domains that were verified once count: anybody can
+ * add somebody else's domain, and a name below it may point here by chance.
  */
 export const trackingNames = Effect.fn("Domains.trackingNames")(function* () {
   const sql = yield* PgClient.PgClient
@@ -47,12 +47,12 @@ export const trackingNames = Effect.fn("Domains.trackingNames")(function* () {
   return rows.map((row) => row.name)
 })
 
-/** The condition is the one of the index `domains_tracking`, to the letter. */
+/** The condition is exactly that of the index `domains_tracking`. */
 const tracking = (sql: PgClient.PgClient) => sql<{ readonly name: string }>`
   SELECT record -> 'tracking_domain' ->> 'name' AS name FROM domains
   WHERE record -> 'tracking_domain' ->> 'verified' = 'true' AND record ->> 'verified_at' IS NOT NULL`
 
-/** By id, or by name as DNS carries it. */
+/** Finds a domain by id, or by name in its DNS form. */
 export const find = Effect.fn("Domains.find")(function* (account_id: string, nameOrId: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly record: DomainRecord }>`

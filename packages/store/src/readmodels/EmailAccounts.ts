@@ -3,8 +3,8 @@ import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
 
 /**
- * Whose email this is: a return path names the email alone, and its MAC has already vouched for it. Every table of mail
- * is keyed by account first, so each account's index is probed, which costs some microseconds an account.
+ * Finds the account of an email. A return path names only the email, and its MAC was verified before. All email tables
+ * are keyed by account first, so this probes the index of each account at a cost of some microseconds per account.
  */
 export const accountOf = Effect.fn("EmailAccounts.accountOf")(function* (id: EmailId) {
   const sql = yield* PgClient.PgClient

@@ -5,7 +5,7 @@ import type { Recipient } from "@waybill/domain/email/Recipient"
 import * as EmailSubjects from "../search/EmailSubjects.ts"
 import * as ReadModel from "./ReadModel.ts"
 
-/** The log record of a message (contract §5), whole: a page of the log is these rows as they are. */
+/** Returns the complete log record of a message (contract §5). A page of the log is a list of these rows, unchanged. */
 export const record = (message: Email.Message, version: number): Readonly<Record<string, unknown>> => {
   const { accepted, recipients } = message
   const delivered = recipients.flatMap(({ delivered_at }) => (delivered_at === null ? [] : [delivered_at]))
@@ -26,7 +26,7 @@ export const record = (message: Email.Message, version: number): Readonly<Record
     created_at: accepted.created_at,
     updated_at: message.updated_at,
     scheduled_at: message.scheduled_at,
-    // All recipients' first delivery, so that the record says when the message began to arrive.
+    // The first delivery to any recipient: when the message began to arrive.
     delivered_at: delivered.length === 0 ? null : delivered.reduce((a, b) => (a < b ? a : b)),
     next_attempt_at: nextAttempts.length === 0 ? null : nextAttempts.reduce((a, b) => (a < b ? a : b)),
     attempts: recipients.reduce((most, { attempts }) => Math.max(most, attempts), 0),
@@ -52,7 +52,7 @@ export const record = (message: Email.Message, version: number): Readonly<Record
 
 const TROUBLED: ReadonlyArray<EmailStatus.Status> = ["bounced", "failed", "deferred"]
 
-/** What stands in the way of the first recipient that has trouble; the others' words are with the recipients. */
+/** Returns the error of the first recipient that has one; the errors of the others are in `recipients`. */
 const error = (recipients: ReadonlyArray<Recipient>) => {
   const troubled = recipients.find(({ status }) => TROUBLED.includes(status))
   if (troubled === undefined) return null
@@ -92,7 +92,7 @@ export const readModel = ReadModel.make({
         status: Email.status(state),
         domain: state.accepted.domain,
         from_address: Address.keyOf(state.accepted.from.address),
-        // As it is searched; the record has it as it was written.
+        // Folded for search; the record holds the original text.
         subject: EmailSubjects.fold(state.accepted.subject),
         record: record(state, version),
       },
@@ -103,7 +103,7 @@ export const readModel = ReadModel.make({
 export const recipientTerm = (address: Address.Address): string => `to:${Address.keyOf(address)}`
 export const tagTerm = (tag: string): string => `tag:${tag}`
 
-/** The words a message is found by: each recipient and each tag. They never change after acceptance. */
+/** Search terms of a message: its recipients, its tags and its subject. They do not change after acceptance. */
 export const terms = ReadModel.make({
   name: "email_log_terms",
   stream: Email.stream,

@@ -16,7 +16,7 @@ export const readModel = ReadModel.make({
       ({ email, invited_at, joined_at, name, role, status, user_id, version }) => ({
         account_id,
         user_id,
-        // Of whom there is nothing new, the row stays as it is: there may be very many of them.
+        // Version of this member's last change, so that a commit does not rewrite the rows of all other members.
         version,
         email,
         role,
@@ -33,7 +33,7 @@ export interface Listed {
   readonly last_seen_at: string | null
 }
 
-/** With what only signing in knows: the name they gave themselves, a second factor, when they were last here. */
+/** Lists members with the data only sign-in has: chosen name, second factor, last activity. */
 export const list = Effect.fn("Members.list")(function* (account_id: string) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Listed>`
@@ -45,7 +45,7 @@ export const list = Effect.fn("Members.list")(function* (account_id: string) {
     ORDER BY m.user_id`)
 })
 
-/** A user of the dashboard, as requests meet them. */
+/** Dashboard user of a request. */
 export interface Standing {
   readonly user_id: Id.UserId
   readonly account_id: Id.AccountId
@@ -54,7 +54,7 @@ export interface Standing {
   readonly operator: boolean
 }
 
-/** To which account a user belongs at this moment, and as what. */
+/** Finds the account and role of a user. */
 export const find = Effect.fn("Members.find")(function* (user_id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<Standing>`
@@ -66,12 +66,12 @@ export const find = Effect.fn("Members.find")(function* (user_id: string) {
 
 interface Counted extends Standing {
   readonly limit: number
-  /** How many requests the window holds with this one. */
+  /** Number of requests in the window, including this one. */
   readonly total: number
   readonly now_ms: number
 }
 
-/** Lets a user in for one request: the membership, and a place in a window of the same size as a key's. */
+/** Admits one request of a user: reads the membership and counts the request in a rate window of the size a key has. */
 export const admit = Effect.fn("Members.admit")(function* (user_id: string, bucket: RateLimit.Bucket) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<Counted>`

@@ -4,10 +4,10 @@ import { counts } from "../statistics/MonthlyUsage.ts"
 import type { ReadModel } from "./ReadModel.ts"
 import { readModels } from "./ReadModels.ts"
 
-/** What is folded or counted from the log: by the commits themselves, or by who comes along behind it. */
+/** A table derived from the log, written by commits or by a follower. */
 export type Projection = ReadModel | Counts
 
-/** What commits write, complete with the events of each. */
+/** Projections that commits write together with their events. */
 export const inCommits: ReadonlyArray<Projection> = [...readModels, counts]
 
 export const projections: ReadonlyArray<Projection> = [...inCommits, follower]

@@ -4,41 +4,43 @@ import { Result } from "effect"
 import type { Statement } from "effect/sql/Statement"
 import type { StreamRef, Touched } from "../commit/LogStorage.ts"
 
-/** All that a row may be made of beside the state: whose stream it is of, and how many facts that has. */
+/** Stream that a row is derived from, and the number of its events. */
 export interface Place extends StreamRef {
   readonly version: number
 }
 
 export interface Description<Row, State> {
-  /** The table, named by what it answers. */
+  /** Name of the table. */
   readonly name: string
-  /** The kind of stream it folds. */
+  /** Kind of stream that the model folds. */
   readonly stream: string
   readonly key: ReadonlyArray<keyof Row & string>
-  /** What later events change. Without any, only the stream's first commit writes rows. */
+  /** Columns that later events change. If there are none, only the first commit of a stream writes rows. */
   readonly changes: ReadonlyArray<keyof Row & string>
-  /** For a table that grows by the thousand: the types of all its columns, by which its rows need not travel as JSON. */
+  /** Types of all columns, for large tables: their rows are then sent as arrays, not as JSON. */
   readonly types?: { readonly [Column in keyof Row & string]: ColumnType }
-  /** The rows of one stream: a pure fold, the same for the commit that appends and for the operator who rebuilds. */
+  /** Returns the rows of one stream. Must be pure: commits and rebuilds call it. */
   readonly rows: (place: Place, state: State) => ReadonlyArray<Row>
 }
 
 export type ColumnType = "text" | "int" | "json"
 
-/** A table whose every row is a fold of one stream. */
+/** A table whose every row is folded from one stream. */
 export interface ReadModel {
   readonly name: string
   readonly stream: string
   readonly key: ReadonlyArray<string>
   readonly isStatic: boolean
-  /** Its rows belong to several streams at once, all of which say the same. */
+  /** Whether several streams yield the same row. */
   readonly isShared?: boolean
   readonly rows: (place: Place, state: unknown) => ReadonlyArray<object>
-  /** One statement for all rows, into the live table or into one that a rebuild fills. */
+  /** Writes all rows in one statement, into the live table or into one that a rebuild fills. */
   readonly write: (sql: PgClient.PgClient, rows: ReadonlyArray<object>, table?: string) => Statement<object>
 }
 
-/** A row's fields bear the names of the table's columns, so one statement serves every table. */
+/**
+ * Makes a read model. Fields of a row have the names of the table's columns, so the same statement serves all tables.
+ */
 export const make = <Row extends object, State>(description: Description<Row, State>): ReadModel => {
   const { changes, key, name, types } = description
   const target = key.join(", ")
@@ -74,8 +76,7 @@ const arrays = (sql: PgClient.PgClient, types: Readonly<Record<string, ColumnTyp
 }
 
 /**
- * Named one by one: a newer Waybill may have given the table columns that this one knows nothing of, and theirs is the
- * default then.
+ * Lists column names explicitly, because a newer release may have added columns that this one leaves at their defaults.
  */
 export const columns = (sql: PgClient.PgClient, key: ReadonlyArray<string>, rows: ReadonlyArray<object>) => {
   const names = new Set(key)
@@ -83,7 +84,7 @@ export const columns = (sql: PgClient.PgClient, key: ReadonlyArray<string>, rows
   return sql.literal([...names].join(", "))
 }
 
-/** What a commit writes: a row whose version is one of before stands there already. */
+/** Returns the rows that a commit writes. Rows whose version is not newer than before the commit already exist. */
 export const rowsOf = (model: ReadModel, touched: ReadonlyArray<Touched>): ReadonlyArray<object> =>
   touched.flatMap((stream) => {
     const before = stream.version - stream.added.length

@@ -8,7 +8,7 @@ import type { ReadModel } from "./ReadModel.ts"
 import * as Suppressions from "./Suppressions.ts"
 import * as Webhooks from "./Webhooks.ts"
 
-/** Every read model that a commit writes, in the order in which their tables are locked. */
+/** Read models that commits write, in the order in which their tables are locked. */
 export const readModels: ReadonlyArray<ReadModel> = [
   Accounts.readModel,
   Members.readModel,

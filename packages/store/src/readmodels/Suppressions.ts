@@ -27,7 +27,7 @@ export const readModel = ReadModel.make({
 export interface ListQuery {
   readonly account_id: string
   readonly limit: number
-  /** The id of the last one seen; ids sort by time, newest first. */
+  /** Id of the last entry of the previous page. Ids sort by time, newest first. */
   readonly after?: string
 }
 

@@ -27,14 +27,14 @@ interface Row {
   readonly record: WebhookRecord | null
 }
 
-/** `older` is there only where a secret was rotated more than once in a day. */
+/** Signing secrets of a webhook. `older` exists only if a secret was rotated more than once within a day. */
 export interface Signing {
   readonly secret_ref: string
   readonly previous: Webhook.Previous | null
   readonly older?: ReadonlyArray<Webhook.Previous>
 }
 
-/** The names of those that sign a call made now, the newest first. */
+/** Returns the references of the secrets that sign a call at `now`, newest first. */
 export const signingSecrets = ({ older = [], previous, secret_ref }: Signing, now: Timestamp.Timestamp) =>
   Webhook.signingSecrets({ secret_ref, previous: previous === null ? [] : [previous, ...older] }, now)
 
