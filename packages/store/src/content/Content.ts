@@ -3,9 +3,9 @@ import type * as Domain from "@waybill/domain/email/Content"
 import { Effect, Option, Schema } from "effect"
 import { hash } from "node:crypto"
 
-/** Rows that one statement of the expiry removes, so that it never holds locks for long. */
+/** Rows that one statement of the expiry removes, so that locks are short. */
 export const EXPIRY_BATCH = 1_000
-/** A message being accepted as its day ends may count on content that is already there. */
+/** Time that content is retained after its last day, because a message accepted as the day ends may rely on it. */
 export const EXPIRY_GRACE = "1 hour"
 
 export interface Blob {
@@ -13,7 +13,7 @@ export interface Blob {
   readonly bytes: Uint8Array
 }
 
-/** What a message says, apart from its attachments: one blob, whose hash stands in the event. */
+/** Body of a message without attachments, stored as one blob whose hash is in the event. */
 export const Body = Schema.Struct({ html: Schema.NullOr(Schema.String), text: Schema.NullOr(Schema.String) })
 export type Body = typeof Body.Type
 
@@ -22,7 +22,7 @@ export const blob = (bytes: Uint8Array): Blob => ({
   bytes,
 })
 
-/** Always the same bytes for the same body, so that equal bodies are kept once. */
+/** Encodes equal bodies as equal bytes, so that they are stored once. */
 export const encodeBody = ({ html, text }: Body): Blob => blob(Buffer.from(JSON.stringify({ html, text })))
 
 const decodeBody = Schema.decodeUnknownSync(Schema.fromJsonString(Body))
@@ -34,7 +34,7 @@ export interface Whole extends Body {
   readonly attachments: ReadonlyArray<AttachmentContent>
 }
 
-/** Bytes by hash; what has expired is simply not there. */
+/** Finds bytes by hash. Expired content is missing from the result. */
 export const findAll = Effect.fn("Content.findAll")(function* (account_id: string, hashes: ReadonlyArray<string>) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly sha256: string; readonly bytes: Uint8Array }>`
@@ -43,13 +43,13 @@ export const findAll = Effect.fn("Content.findAll")(function* (account_id: strin
   return new Map(rows.map((row) => [row.sha256, row.bytes]))
 })
 
-/** The bodies alone, for an answer that shows a message. */
+/** Finds only the body, for answers that show a message. */
 export const body = Effect.fn("Content.body")(function* (account_id: string, content: Domain.Content) {
   const found = yield* findAll(account_id, [content.sha256])
   return Option.map(Option.fromUndefinedOr(found.get(content.sha256)), asBody)
 })
 
-/** Everything a message is composed of, or none if any part of it is gone: half a message is never sent. */
+/** Finds all content of a message, or none if any part of it expired: an incomplete message is never sent. */
 export const whole = Effect.fn("Content.whole")(function* (account_id: string, content: Domain.Content) {
   const found = yield* findAll(account_id, [content.sha256, ...content.attachments.map(({ sha256 }) => sha256)])
   const text = found.get(content.sha256)
@@ -65,8 +65,8 @@ export const whole = Effect.fn("Content.whole")(function* (account_id: string, c
 export const asBody = (bytes: Uint8Array): Body => decodeBody(Buffer.from(bytes).toString("utf8"))
 
 /**
- * For cron: removes what has expired, but never what a message still to be delivered is made of: an account may keep
- * content for no day at all, and mail may be scheduled further ahead than its account keeps content.
+ * Removes expired content, except that of messages still to be delivered: an account may retain content for zero days,
+ * and mail may be scheduled later than its content expires. Runs periodically.
  */
 export const expire = Effect.fn("Content.expire")(function* () {
   const sql = yield* PgClient.PgClient

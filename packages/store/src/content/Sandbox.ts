@@ -3,15 +3,15 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Option } from "effect"
 import { iso } from "../postgres/Iso.ts"
 
-/** How long captured mail is kept. */
+/** Time that captured mail is retained. */
 export const KEPT = Duration.days(7)
-/** A test suite that waits looks this often. */
+/** Interval at which `wait` queries. */
 export const LOOK_EVERY = Duration.millis(100)
 export const MAX_WAIT = Duration.seconds(60)
 /** Rows that one statement of the expiry removes. */
 export const EXPIRY_BATCH = 1_000
 
-/** Whose mail is being delivered: a transport knows envelopes and bytes alone. */
+/** Account and subject of the mail that is being delivered. A transport knows only envelopes and bytes. */
 export const Mail = Context.Reference<{ readonly account_id: string; readonly subject: string } | undefined>(
   "@waybill/store/Sandbox/Mail",
   { defaultValue: () => undefined },
@@ -22,7 +22,9 @@ interface Captured {
   readonly recipients: ReadonlyArray<string>
 }
 
-/** For the capture transport. Another attempt at the same message adds its recipients to the mail that is there. */
+/**
+ * Stores mail for the capture transport. A further attempt at the same message adds its recipients to the stored mail.
+ */
 export const keeper = Effect.map(PgClient.PgClient, (sql) =>
   Effect.fn("Sandbox.keep")(function* ({ message, recipients }: Captured) {
     const mail = yield* Mail
@@ -38,7 +40,7 @@ export const keeper = Effect.map(PgClient.PgClient, (sql) =>
 
 export interface SandboxRecord {
   readonly object: "sandbox_message"
-  /** That of the email. */
+  /** Id of the email. */
   readonly id: string
   readonly recipients: ReadonlyArray<string>
   readonly subject: string
@@ -50,12 +52,12 @@ export interface SandboxRecord {
 
 export interface Query {
   readonly account_id: string
-  /** Mail from this domain alone; `null` is all of the account's. */
+  /** Only mail from this domain; `null` or undefined for all. */
   readonly domain?: string | null
   readonly limit: number
-  /** The id of the last one seen; ids sort by time, newest first. */
+  /** Id of the last message of the previous page. Ids sort by time, newest first. */
   readonly after?: string
-  /** Mail to this address alone. */
+  /** Only mail to this address. */
   readonly to?: string
 }
 
@@ -77,7 +79,7 @@ export interface Whole extends SandboxRecord {
   readonly bytes: Uint8Array
 }
 
-/** Bytes of a mail that one statement reads: the driver decodes them at once, some 20 ms for so many. */
+/** Bytes of a message that one statement reads. The driver decodes them synchronously, in about 20 ms. */
 export const SLICE_BYTES = 4 * 1024 * 1024
 
 export const find = Effect.fn("Sandbox.find")(function* (account_id: string, id: string, domain?: string | null) {
@@ -95,7 +97,7 @@ export const find = Effect.fn("Sandbox.find")(function* (account_id: string, id:
   return Option.some<Whole>(slices.length === 1 ? first : { ...first, bytes: Buffer.concat(slices) })
 })
 
-/** One, or all of them. Answers how many there were. */
+/** Removes one message or all, and returns how many. */
 export const remove = Effect.fn("Sandbox.remove")(function* (account_id: string, id?: string, domain?: string | null) {
   const sql = yield* PgClient.PgClient
   const gone = yield* Effect.orDie(sql`
@@ -104,7 +106,7 @@ export const remove = Effect.fn("Sandbox.remove")(function* (account_id: string,
   return gone.length
 })
 
-/** The same list, as soon as it is not empty; or empty, when nothing has come in all that time. */
+/** Returns the list as soon as it is not empty, or an empty one after the time limit. */
 export const wait = Effect.fn("Sandbox.wait")(function* (query: Query, within: Duration.Duration) {
   const until = (yield* SteadyClock.millis) + Duration.toMillis(Duration.min(within, MAX_WAIT))
   while (true) {
@@ -114,7 +116,7 @@ export const wait = Effect.fn("Sandbox.wait")(function* (query: Query, within: D
   }
 })
 
-/** For cron. */
+/** Removes expired mail and returns how many. Runs periodically. */
 export const expire = Effect.fn("Sandbox.expire")(function* () {
   const sql = yield* PgClient.PgClient
   let removed = 0
@@ -127,7 +129,7 @@ export const expire = Effect.fn("Sandbox.expire")(function* () {
   return removed
 })
 
-/** The sender's domain stands in the log of the message that was captured. */
+/** Filters by the sender's domain, which is in the log of the captured message. */
 const ofDomain = (sql: PgClient.PgClient, domain: string | null | undefined) =>
   domain === undefined || domain === null
     ? sql.literal("")

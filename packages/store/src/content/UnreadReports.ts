@@ -13,10 +13,10 @@ export const MAX_UNREAD_BYTES = 256 * 1024 * 1024
 /** Age at which the hourly task removes an unread report. */
 export const KEPT_DAYS = 30
 
-/** Advisory lock that makes reports be kept one after another, so that the bounds hold for all nodes together. */
+/** Advisory lock that serializes inserts, so that the bounds hold for all nodes together. */
 const UNREAD_LOCK = 0x5742_5552
 
-/** What a return path says of the report that was sent to it, and the client that delivered the report. */
+/** Data that a report's return path carries, and the client that delivered the report. */
 export interface Addressed {
   readonly account_id: AccountId
   readonly email_id: EmailId
@@ -35,7 +35,7 @@ export interface UnreadReport extends Addressed {
   readonly received_at: string
 }
 
-/** A bound is reached, so nothing is kept. */
+/** A bound is reached, so the report is not stored. */
 export class Full extends Data.TaggedError("Full")<{}> {}
 
 interface Arrived {
@@ -45,8 +45,8 @@ interface Arrived {
 }
 
 /**
- * Keeps a report for every return path that it was sent to, or for none of them if one of the bounds is reached. A return
- * path whose message retention has removed meanwhile is left out. Returns the ids of what is kept.
+ * Stores a report for every return path it was sent to, or for none of them if a bound is reached. Skips return paths
+ * whose message was removed by retention meanwhile. Returns the ids of the stored reports.
  */
 export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: Arrived) {
   const sql = yield* PgClient.PgClient
@@ -96,7 +96,7 @@ export const list = Effect.fn("UnreadReports.list")(function* (account_id?: stri
     ORDER BY received_at, id`)
 })
 
-/** One unread report with its bytes, of whichever account. For operators. */
+/** One unread report of any account, with its bytes. For operators. */
 export const find = Effect.fn("UnreadReports.find")(function* (id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<UnreadReport & { readonly bytes: Uint8Array }>`
@@ -113,7 +113,7 @@ export const remove = Effect.fn("UnreadReports.remove")(function* (account_id: A
 export const removeOf = (sql: PgClient.PgClient, account_id: string, messages: ReadonlyArray<string>) =>
   sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND email_id = ANY(${messages}::text[])`
 
-/** For cron: removes unread reports that are older than `KEPT_DAYS`. Returns how many there were. */
+/** Removes unread reports older than `KEPT_DAYS` and returns how many. Runs periodically. */
 export const expire = Effect.fn("UnreadReports.expire")(function* () {
   const sql = yield* PgClient.PgClient
   const removed = yield* Effect.orDie(sql`

@@ -26,26 +26,34 @@ import { readModels } from "../readmodels/ReadModels.ts"
 import { decode, fold, type Stored } from "../commit/RecordedEvents.ts"
 import * as StreamRows from "../streams/StreamRows.ts"
 
-/** Streams that tell of people. What else names an address (a webhook's URL, a description) is its owner's to change. */
+/**
+ * Kinds of streams about people. Other streams that name an address (a webhook's URL, a description) are for their
+ * owner to change.
+ */
 const KINDS: ReadonlyArray<string> = [Email.stream, Suppression.stream, Team.stream]
 
 export interface Left extends EraseLook.Place {
   readonly why: string
 }
 export interface Erased {
-  /** By account: of how many streams, and of how many of their events. */
+  /** Number of streams and events masked, per account. */
   readonly accounts: ReadonlyMap<AccountId, { readonly streams: number; readonly events: number }>
-  /** Where the address still stands, and what for. */
+  /** Places that still hold the address, with the reason. */
   readonly left: ReadonlyArray<Left>
 }
 
-/** Histories of an account that are masked in one transaction, with the fact of it: the account waits so long and no longer. */
+/**
+ * Histories masked in one transaction, together with the event that records it. The account is locked for that long.
+ */
 export const BATCH_STREAMS = 50
-/** A deadlock passes; who meets so many in a row is told. */
+/** Retries after a deadlock. A deadlock usually passes at the next attempt. */
 const TRIES = 5
 const SETTINGS = { plan_cache_mode: SESSION.plan_cache_mode } as const
 
-/** Takes an address out of the log, the read models and the contents, some histories a transaction: it may be stopped anywhere. */
+/**
+ * Removes an address from the log, the read models and the contents, some histories per transaction. May be stopped at
+ * any time and run again.
+ */
 export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, standIn: Address.Address) {
   const sql = yield* PgClient.PgClient
   const mask = Mask.make(address, standIn)
@@ -54,7 +62,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
   const left: Array<Left> = []
   yield* Effect.catchTag(StreamRows.unread(sql, KINDS), "SqlError", Effect.die)
   const found = yield* Effect.orDie(EraseLook.look(sql, address, mask))
-  // First, because afterwards nothing would lead to what was sent to them any more, should this be stopped in between.
+  // Contents first: if this is stopped in between, nothing would lead to them once the events are masked.
   for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, found)))
     left.push({ account_id, stream: "content", stream_id: sha256, why: "what mail is made of that is under way" })
   for (const { isTo: _, ...place } of found)
@@ -64,7 +72,8 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
     for (let nth = 0; nth < places.length; nth += BATCH_STREAMS) {
       const batch = yield* ledger
         .transaction({ accounts: [account_id], alone: true }, (page) =>
-          // What is typed below is what a ledger may tell; a rebuild under way is no trouble of the database.
+          // The transaction's error type allows only errors of the log storage, so a running rebuild is returned as a
+          // value.
           eraseStreams(sql, page, account_id, places.slice(nth, nth + BATCH_STREAMS), mask, standIn).pipe(
             Effect.catchTag("RebuildUnderWay", (underWay) => Effect.succeed(underWay)),
             Effect.orDie,
@@ -79,7 +88,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
     }
   }
   yield* sql.withTransaction(EraseStats.erase(sql, address, mask)).pipe(
-    // With a swap, or a version that is dropped: both have the table before its version.
+    // A swap, and dropping a version, lock the table before its version, so a deadlock with them is possible.
     Effect.retry({ while: ({ reason }) => reason._tag === "DeadlockError", times: TRIES }),
     Effect.orDie,
   )
@@ -87,7 +96,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
   return { accounts, left } satisfies Erased
 }, Effect.scoped)
 
-/** What is masked and the fact that it was are one transaction: stopped in between, nothing would ever tell of it. */
+/** Masks streams and records that in the same transaction, so that no masking stays unrecorded. */
 const eraseStreams = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   page: Page,
@@ -133,9 +142,9 @@ const record = Effect.fnUntraced(function* (
 const UNSURE = "where it may be a part of another address: see for yourself"
 
 interface Done {
-  /** Of it that were masked. */
+  /** Number of masked events. */
   readonly events: number
-  /** Why it still stands in this stream, in words. */
+  /** Reason why the stream still holds the address; undefined if it does not. */
   readonly left: string | undefined
 }
 
@@ -159,7 +168,7 @@ const eraseStream = Effect.fnUntraced(function* (
     ...event,
     stream_id: stream === Suppression.stream ? mask.apply(stream_id) : stream_id,
     data: isTheirs ? mask.applyToTrace(event.data) : mask.apply(event.data),
-    // Nobody but the person unsubscribes without a key or a session.
+    // An unsubscribe without a key or a session comes from the person, so its network address is removed.
     meta:
       stream === Suppression.stream && event.meta.actor.type === "system"
         ? { ...event.meta, address: null }
@@ -167,7 +176,8 @@ const eraseStream = Effect.fnUntraced(function* (
   }))
   const aggregate = aggregateOf(stream)
   const [old, masked] = [before, after].map((events) => events.map((each) => decode(aggregate, DomainEvent, each)))
-  // All of them, also those that do not name it: by that a node sees that what it has folded is not so any more.
+  // Updates all events, even those that do not name the address: a node notices by them that its cached state is
+  // outdated.
   yield* sql`
     UPDATE events e SET data = m.data, meta = m.meta, stream_id = m.stream_id
     FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ data, meta, position, stream_id }) => ({ position: String(position), stream_id, data, meta })))})
@@ -180,7 +190,7 @@ const eraseStream = Effect.fnUntraced(function* (
       if (rows.length > 0) yield* model.write(sql, rows, table)
     }
   }
-  // What endpoints answered to calls about it may repeat it.
+  // Responses of endpoints to calls about this stream may repeat the address.
   yield* sql`
     UPDATE webhook_deliveries d SET history = '[]', stream_id = m.stream_id
     FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ event_id, stream_id }) => ({ event_id, stream_id })))})
@@ -197,7 +207,7 @@ const stateOf = (stream: string, events: ReadonlyArray<Stored>): unknown => {
   )
 }
 
-/** Mail that is still under way has to know where to; a member has to be told apart from others. */
+/** Returns why a stream cannot be masked yet: mail in progress needs its recipient, and a member needs an address. */
 const unfinished = (stream: string, events: ReadonlyArray<Stored>, mask: Mask.Mask): string | undefined => {
   if (stream === Email.stream) {
     const state = stateOf(stream, events) as Email.State
@@ -215,7 +225,10 @@ const forThemAlone = (events: ReadonlyArray<Stored>, mask: Mask.Mask): boolean =
   return state._tag === "Message" && state.recipients.every(({ address }) => mask.stands(address))
 }
 
-/** Who once signed in and is no member any more. Not every database knows the capitals of all letters. */
+/**
+ * Deletes users with this address who are no members any more. Addresses are compared here, because not every database
+ * can lowercase all letters.
+ */
 const signIn = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address) {
   const users = yield* sql<{ readonly id: string; readonly email: Address.Address }>`
     SELECT id, email FROM users WHERE lower(email COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`

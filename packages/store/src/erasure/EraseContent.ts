@@ -10,21 +10,21 @@ import * as Mask from "./Mask.ts"
 import { ACCOUNT_LOCKS } from "../commit/PostgresLogStorage.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
 
-/** Rows that one statement of the search looks through, and about how many bytes. */
+/** Maximum number of rows, and approximate bytes, that one statement of the search reads. */
 export const SCAN_ROWS = 1_000
 export const SCAN_BYTES = 16 * 1024 * 1024
 
-/** Content that names the address and cannot go yet. */
+/** Content that names the address and cannot be removed yet. */
 interface Left {
   readonly account_id: AccountId
   readonly sha256: string
 }
 
 /**
- * Bodies are written to people: those of the messages to the address go, and their attachments, unless others were sent
- * the same. And whatever names it goes, or in doubt may name it, in whomever's mail: content is known by its hash, so it
- * cannot be masked. What a message under way is made of stays. Unread reports are removed if their message names the
- * address or if they contain it.
+ * Removes content that belongs to the address. Bodies and attachments of messages to the address are removed unless
+ * others got the same. Any other content that names or may name the address is removed too, whoever sent it: it is
+ * identified by its hash, so it cannot be masked. Content of mail in progress stays. Unread reports are removed if
+ * their message names the address or if they contain it.
  */
 export const erase = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -53,7 +53,7 @@ export const erase = Effect.fnUntraced(function* (
       if ((yield* remove(sql, account_id, [sha256])) === 0) left.push({ account_id, sha256 })
     }),
   )
-  // Mail is packed in ways that SQL does not see through, and captured mail is little.
+  // Captured mail is encoded in ways that SQL cannot search, and there is little of it.
   yield* scan(sql, CAPTURED, sql`true`, ({ account_id, bytes, id, mail_from, recipients, subject }: CapturedRow) =>
     names([recipients, subject, mail_from, ...unpacked(bytes)])
       ? sql`DELETE FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`
@@ -64,7 +64,7 @@ export const erase = Effect.fnUntraced(function* (
       ? sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND id = ${id}`
       : Effect.void,
   )
-  // The key goes on protecting whoever comes with it again. An answer that shows a secret is sealed, and names nobody.
+  // The idempotency key stays effective. Answers that show a secret are sealed, and name nobody.
   yield* scan(sql, ANSWERS, looksLike("t.answer"), ({ account_id, bytes, key, route }: AnswerRow) => {
     const answer = read(bytes)
     return mask.stands(answer)
@@ -76,7 +76,10 @@ export const erase = Effect.fnUntraced(function* (
   return left
 })
 
-/** Hashes that only these messages of the account have. It goes through all of them, which may take longer than a request may. */
+/**
+ * Returns the hashes that only these messages of the account use. Reads all of its messages, which may exceed the
+ * statement timeout.
+ */
 const sentToNobodyElse = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   account_id: string,
@@ -94,7 +97,10 @@ const sentToNobodyElse = Effect.fnUntraced(function* (
   return rows.map(({ sha256 }) => sha256)
 })
 
-/** Answers how many were removed. Nobody accepts mail for the account meanwhile, which might count on what is there. */
+/**
+ * Removes content and returns how many rows. The account's lock keeps mail from being accepted meanwhile, which might
+ * rely on existing content.
+ */
 const remove = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   account_id: string,
@@ -121,7 +127,7 @@ const remove = Effect.fnUntraced(function* (
 interface Table {
   readonly name: string
   readonly key: ReadonlyArray<string>
-  /** What is looked into, as `bytes`. */
+  /** Column that is searched, returned as `bytes`. */
   readonly bytes: string
   readonly also: ReadonlyArray<string>
 }
@@ -155,7 +161,7 @@ const CAPTURED: Table = {
 const UNREAD_REPORTS: Table = { name: "unread_reports", key: ["account_id", "id"], bytes: "bytes", also: [] }
 const ANSWERS: Table = { name: "idempotency_keys", key: ["account_id", "route", "key"], bytes: "answer", also: [] }
 
-/** Gives every row of a table that looks like it, in the order of its key, a stretch at a time. */
+/** Passes every row that may match to `take`, in key order, page by page. */
 const scan = Effect.fnUntraced(function* <R extends Row>(
   sql: PgClient.PgClient,
   { also, bytes, key, name }: Table,
@@ -182,7 +188,7 @@ const scan = Effect.fnUntraced(function* <R extends Row>(
   }
 })
 
-/** What text says, or what JSON does: a body, or an answer. */
+/** Parses JSON (a body, or an answer); any other text is returned as it is. */
 const read = (bytes: Uint8Array): unknown => {
   const text = Buffer.from(bytes).toString("utf8")
   try {
@@ -196,7 +202,7 @@ const SOFT_BREAK = /=\r?\n/gu
 const OCTET = /=([0-9a-f]{2})/giu
 const BASE64 = /^[a-z0-9+/]{4,76}={0,2}$/iu
 
-/** A mail as it stands, and as each of the two encodings of RFC 2045 would have it: which part has which is not asked. */
+/** Returns a message as it is, and decoded as quoted-printable and as base64, whatever encoding its parts declare. */
 const unpacked = (mail: Uint8Array): ReadonlyArray<string> => {
   const plain = Buffer.from(mail).toString("latin1")
   const quoted = plain
@@ -209,7 +215,10 @@ const unpacked = (mail: Uint8Array): ReadonlyArray<string> => {
   ]
 }
 
-/** Lines that may be base64, those that follow one another together. One pattern for all of them is too much for a large mail. */
+/**
+ * Returns runs of consecutive lines that may be base64. Splits lines first, because one regular expression over a large
+ * message is too expensive.
+ */
 const runs = (mail: string): ReadonlyArray<string> => {
   const found: Array<Array<string>> = [[]]
   for (const line of mail.split(/\r?\n/u)) {

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import * as Mask from "./Mask.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
-/** Events that one look for the address goes over. */
+/** Events that one statement of the search reads. */
 export const LOOK_EVENTS = 20_000
 
 export interface Place {
@@ -14,14 +14,14 @@ export interface Place {
   readonly stream_id: string
 }
 export interface Found extends Place {
-  /** A message that was sent to it. */
+  /** Whether the stream is a message sent to the address. */
   readonly isTo: boolean
 }
 
 const recipientsOf = (data: Stored["data"]): ReadonlyArray<unknown> =>
   ["to", "cc", "bcc"].flatMap((kind) => (data[kind] as ReadonlyArray<Address.Mailbox>).map(({ address }) => address))
 
-/** Every stream in whose events it stands, wherever in them. A look at the whole log, a stretch at a time. */
+/** Finds every stream whose events hold the address anywhere. Reads the whole log, page by page. */
 export const look = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address, mask: Mask.Mask) {
   const patterns = Mask.patterns(address)
   const found = new Map<string, Found>()
@@ -32,7 +32,7 @@ export const look = Effect.fnUntraced(function* (sql: PgClient.PgClient, address
       FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
         AND lower(data::text COLLATE "C") LIKE ANY(${patterns}::text[])`
     for (const { account_id, data, stream, stream_id, type } of events) {
-      // Another address may hold this one as a part of it.
+      // The pattern also matches other addresses that contain this one.
       if (!mask.stands(data) && !mask.mayStand(data)) continue
       const key = `${account_id} ${stream_id}`
       const isTo = found.get(key)?.isTo === true || (type === "EmailQueued" && mask.stands(recipientsOf(data)))
@@ -43,7 +43,10 @@ export const look = Effect.fnUntraced(function* (sql: PgClient.PgClient, address
   return [...found.values()]
 })
 
-/** Where the next so many events end. Counted, since between two epochs there are more positions than anybody could go through. */
+/**
+ * Returns the position of the last event of the next page. Counts events, because between two epochs there may be too
+ * many unused positions to step through.
+ */
 const stretch = (sql: PgClient.PgClient, after: bigint) =>
   Effect.map(
     sql<{ readonly position: bigint | null }>`

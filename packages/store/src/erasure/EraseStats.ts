@@ -6,15 +6,15 @@ import { FOLLOWER } from "../statistics/EmailStats.ts"
 import * as Mask from "./Mask.ts"
 import * as Versions from "../rebuild/Versions.ts"
 
-/** Counts stay, under the tag that the events have by now. */
+/** Renames the tag of counts to the masked tag that the events now have. */
 export const erase = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   address: Address.Address,
   mask: Mask.Mask,
 ): Effect.fn.Return<void, SqlError.SqlError> {
-  // All tags are gone through, which may take longer than a request may.
+  // Reading all tags may exceed the statement timeout.
   yield* sql`SET LOCAL statement_timeout = 0`
-  // Nobody counts meanwhile, neither here nor into a version beside it, and whoever does afterwards finds masked events.
+  // Locks the followers, so that nobody counts events of before the masking into the live table or a version of it.
   yield* sql`SELECT 1 AS held FROM followers WHERE name = ${FOLLOWER} FOR UPDATE`
   yield* sql`SELECT 1 AS held FROM projection_versions WHERE name = ${FOLLOWER} ORDER BY version FOR UPDATE`
   const versions = yield* Versions.list(sql, FOLLOWER)

@@ -1,28 +1,31 @@
 import * as Address from "@waybill/domain/values/Address"
 import { domainToUnicode } from "node:url"
 
-/** Nobody's domain: RFC 2606 keeps `.invalid` for what must never be resolved. */
+/** Domain of replacement addresses. RFC 2606 reserves `.invalid`, so it never resolves. */
 const DOMAIN = "erased.invalid"
 const ERASED = "erased"
-/** How far around an address is looked for what it may be a part of. */
+/** Number of characters around an address that are examined for whether it is part of a longer one. */
 const REACH_CHARS = 256
 
-/** Drawn anew for each erasure. Anything computed from the address could be computed again by who guesses it. */
+/**
+ * Returns a replacement address from random bytes. A value computed from the address could be recomputed by anyone who
+ * guesses it.
+ */
 export const standIn = (random: Uint8Array): Address.Address =>
   `${ERASED}-${Buffer.from(random).toString("hex")}@${DOMAIN}` as Address.Address
 
 export const isStandIn = (address: Address.Address): boolean => Address.domainOf(address) === DOMAIN
 
-/** As it is compared, and with its domain as people write it. */
+/** Returns the normalized address, and the same with its domain in Unicode. */
 const variants = (address: Address.Address): ReadonlyArray<string> => {
   const key = Address.keyOf(address)
   return [...new Set([key, `${Address.localOf(key)}@${domainToUnicode(Address.domainOf(key))}`])]
 }
 
 /**
- * For `LIKE`, over text whose ASCII letters are small: whatever may hold the address in any spelling, and more that only a
- * mask tells apart. Letters and digits of ASCII are written in one way everywhere; of a database's own idea of small letters
- * nothing is asked, for some know no others.
+ * Returns `LIKE` patterns for lower-case text. They match every spelling of the address, and more that only the mask
+ * distinguishes. They contain only ASCII letters and digits, which have a single spelling, and do not rely on the
+ * database's lowercasing of other letters.
  */
 export const patterns = (address: Address.Address): ReadonlyArray<string> => [
   ...new Set(variants(address).map((each) => `%${(each.match(/[a-z0-9]+/gu) ?? []).join("%")}%`)),
@@ -30,7 +33,7 @@ export const patterns = (address: Address.Address): ReadonlyArray<string> => [
 
 const NAMED: Readonly<Record<string, string>> = { "@": "&commat;", "&": "&amp;", "'": "&apos;" }
 
-/** The ways to write a character: as it is, in a URL, in a URL that stands in another, in HTML. */
+/** Returns a pattern for the ways to write a character: plain, URL-encoded once or more, and as an HTML reference. */
 const spelt = (character: string): string => {
   if (/[a-z0-9]/u.test(character)) return character
   const forms = [...new Set([character, character.toUpperCase()])]
@@ -44,14 +47,14 @@ const spelt = (character: string): string => {
 const TOKENS =
   /(?:%(?:25)*[0-9a-f]{2})+|&#(?:\d{1,7}|x[0-9a-f]{1,6});|&(?:commat|amp|apos);|\\u[0-9a-f]{4}|\\[bfnrt]/giu
 
-/** What stands beside an address, as it is read: `%20` is a space there and no digit. */
+/** Decodes the text beside an address, so that `%20` counts as a space and not as a digit. */
 const decoded = (text: string): string =>
   text.replaceAll(TOKENS, (token) => {
     if (token.startsWith("%")) {
       try {
         return decodeURIComponent(token.replaceAll(/%(?:25)+(?=[0-9a-f]{2})/giu, "%"))
       } catch {
-        // Bytes that are no UTF-8 were letters of some other encoding.
+        // Bytes that are not UTF-8 are letters in some other encoding.
         return token
       }
     }
@@ -61,19 +64,19 @@ const decoded = (text: string): string =>
     return number <= 0x10_ff_ff ? String.fromCodePoint(number) : " "
   })
 
-/** Whether an address stands for itself, is a part of another one, or nobody can tell. */
+/** Whether an address stands for itself, is part of a longer one, or cannot be told. */
 type Standing = "own" | "part" | "unsure"
 
 const WORD_BEFORE = /([\p{L}\p{N}\p{M}]?)([.+_'-]*)$/u
 const IN_QUERY = /[?&][\w.~%-]+=[^\s&"'<>]*$/u
 
 /**
- * RFC 5321 lets a local part have nearly any of the characters that text and URLs put around one, so nothing is a border
- * for certain. By what people have: a letter or a digit right before it makes it somebody else's, and so does one of
- * `. + _ - '` after such a word (`x.ana@`, `x+ana@`). All else is a border, `= / * # & | ~` and the rest of RFC 5321 too: who
- * has `x=ana@` for an address is hardly ever met, `?email=ana@` every day, and whoever asked to be forgotten weighs more.
- * Nobody can tell `d'ana@` (of Ana, in French) from `o'brien@`, a `+` in a query, which may be a space, or a run of
- * such characters after a word: these are left and told.
+ * Classifies what precedes an address. RFC 5321 allows nearly any character in a local part, so this follows common
+ * use. A letter or digit directly before makes it part of a longer address, and so does one of `. + _ - '` after a word
+ * (`x.ana@`, `x+ana@`). Everything else is a border, including `= / * # & | ~`: addresses like `x=ana@` hardly exist,
+ * `?email=ana@` is common, and an erasure must not miss it. Undecidable cases are not masked, but reported: `d'ana@`
+ * (French for "of Ana") or `o'brien@`, a `+` in a query, which may be a space, and several such characters after a
+ * word.
  */
 const before = (text: string, at: number): Standing => {
   const behind = decoded(text.slice(Math.max(0, at - REACH_CHARS), at))
@@ -84,7 +87,10 @@ const before = (text: string, at: number): Standing => {
   return joints === "'" || isSpace ? "unsure" : "part"
 }
 
-/** A domain goes on with a letter, or with a further label; that may also be the next sentence, or the rest of a file's name. */
+/**
+ * Classifies what follows an address. A letter or a further label continues its domain, but may also begin the next
+ * sentence or the rest of a file name.
+ */
 const after = (text: string, end: number): Standing => {
   const ahead = decoded(text.slice(end, end + REACH_CHARS))
   if (/^\.\p{Lu}\p{Ll}/u.test(ahead) && !/\p{Lu}/u.test(text[end - 1] ?? "")) return "unsure"
@@ -97,7 +103,7 @@ const standing = (text: string, at: number, end: number): Standing => {
   return sides.includes("part") ? "part" : sides.includes("unsure") ? "unsure" : "own"
 }
 
-/** Fields that say something of a person beside the address, of whoever opened or clicked. */
+/** Fields about the person besides the address, recorded with opens and clicks. */
 const TRACES: ReadonlyArray<string> = ["ip", "user_agent"]
 
 type Json = unknown
@@ -107,13 +113,13 @@ interface Fields {
 const isFields = (value: Json): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value)
 
 export interface Mask {
-  /** Whether the address stands anywhere in it. */
+  /** Whether the address occurs anywhere in a value. */
   readonly stands: (value: Json) => boolean
-  /** Whether it holds what may be the address or a part of another one: a mask leaves that as it is. */
+  /** Whether a value holds the address in a way that may be part of another one. A mask does not change those. */
   readonly mayStand: (value: Json) => boolean
-  /** The same with the stand-in for the address, and without the name that stood with it. */
+  /** Replaces the address, and removes the name given with it. */
   readonly apply: <A>(value: A) => A
-  /** An opening or a click by that person: also without where it came from. */
+  /** Masks an open or click by the person; also removes its network address and user agent. */
   readonly applyToTrace: <A>(value: A) => A
 }
 
@@ -140,7 +146,7 @@ export const make = (address: Address.Address, standIn: Address.Address): Mask =
   const named = (fields: Fields): ReadonlyArray<readonly [string, Json]> => {
     const entries = Object.entries(fields)
     if (isKey(fields["address"])) return entries.filter(([name]) => name !== "name")
-    // A member always has a name.
+    // The name of a member is required, so it is replaced.
     return isKey(fields["email"]) ? entries.map(([name, each]) => [name, name === "name" ? ERASED : each]) : entries
   }
   const masked = (value: Json): Json => {

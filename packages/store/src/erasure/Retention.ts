@@ -14,7 +14,7 @@ import * as StreamRows from "../streams/StreamRows.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
 
-/** Messages that one transaction removes with all that is theirs: the account waits so long and no longer. */
+/** Messages that one transaction removes with all their data. The account is locked for that long. */
 export const BATCH_MESSAGES = 200
 /** Webhook deliveries that one statement removes. */
 export const BATCH_DELIVERIES = 1_000
@@ -26,8 +26,9 @@ export interface Removed {
 }
 
 /**
- * For cron: what each account keeps no longer. The history of a message goes as a whole, with its rows in every read model,
- * once the message is over and nothing has happened to it for so long; what is left still folds to what is shown.
+ * Removes what accounts no longer retain. A message's history is removed completely, with its rows in every read model,
+ * once the message is final and unchanged for long enough, so the remaining events still fold to the remaining rows.
+ * Runs daily.
  */
 export const expire = Effect.fn("Retention.expire")(function* () {
   const now = yield* Clock.currentTimeMillis
@@ -46,12 +47,18 @@ export const expire = Effect.fn("Retention.expire")(function* () {
   return removed satisfies Removed
 })
 
-/** See `StreamRows.DROP_WAIT`. The other accounts' deliveries have nothing to do with it. */
+/**
+ * Error for a table lock that could not be had in time, see `StreamRows.DROP_WAIT`. Deliveries of other accounts are
+ * not affected.
+ */
 const GOES_ON = new StreamRows.RebuildUnderWay({
   message: "what a rebuild that was killed had asked of the server goes on: wait for it",
 })
 
-/** Adds what it removes; gives what holds up the rest. */
+/**
+ * Removes messages of an account and adds them to `removed`. Returns the rebuild that prevents the rest, if there is
+ * one.
+ */
 const messages = Effect.fnUntraced(function* (
   account_id: string,
   before: number,
@@ -77,7 +84,7 @@ const messages = Effect.fnUntraced(function* (
 })
 
 interface Batch {
-  /** The last one looked at, where there may be more. */
+  /** Last message examined; undefined if there are no more. */
   readonly last: string | undefined
   readonly messages: number
   readonly events: number

@@ -10,7 +10,7 @@ export interface Account {
   readonly emails: number
 }
 
-/** All accounts, with what is used of a UTC month: for those who run the instance, and nobody else. */
+/** Lists all accounts with their usage in a UTC month. For operators. */
 export const accounts = Effect.fn("Operating.accounts")(
   function* (month: string) {
     const sql = yield* PgClient.PgClient
@@ -31,7 +31,7 @@ export interface Node {
   readonly leases: number
 }
 
-/** The processes with a worker, as they show themselves to each other, and what each has under way. */
+/** Lists the processes with a worker, with their heartbeats and number of leases. */
 export const nodes = Effect.fn("Operating.nodes")(
   function* () {
     const sql = yield* PgClient.PgClient

@@ -6,22 +6,22 @@ import type { Stored } from "../commit/RecordedEvents.ts"
 export interface Query {
   readonly account_id: string
   readonly limit: number
-  /** A position: only what was done before it. */
+  /** Only entries before this position. */
   readonly before?: bigint
 }
 
 export type Entry = Omit<Stored, "data" | "account_id" | "version">
 
 /**
- * What hands did, newest first: keys, users and operators, to everything but mail. What the service does by itself is no
- * part of it, and sending is in the logs.
+ * Lists changes by keys, users and operators, newest first. Mail is excluded, because its log shows it, and so is what
+ * the service does by itself.
  */
 export const list = Effect.fn("Audit.list")(function* (query: Query) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(statement(sql, query))
 })
 
-/** The condition is the one of the index `events_audit`, to the letter. */
+/** The condition is exactly that of the index `events_audit`. */
 export const statement = (sql: PgClient.PgClient, { account_id, before, limit }: Query) => sql<Entry>`
   SELECT position, event_id, stream, stream_id, type, meta, ${iso(sql, "recorded_at")} AS recorded_at
   FROM events

@@ -8,18 +8,18 @@ import type { OutboxRow } from "../commit/LogStorage.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
 
-/** Strays that are named; one is enough to be wrong. */
+/** Maximum number of mismatches that are listed; one is already an error. */
 const MAX_NAMED = 100
 
-/** What the log says a webhook was to be told, and what was written down to be told. */
+/** Deliveries that a webhook should have according to the log, compared with those it has. */
 export interface WebhookBalance {
   readonly account_id: string
   readonly webhook_id: string
   readonly events: number
   readonly deliveries: number
-  /** Events of which the webhook was to be told, and no delivery says so. */
+  /** Events without their delivery. */
   readonly missing: ReadonlyArray<string>
-  /** Deliveries of an event that the log does not have or tells otherwise, or that wait without a row in the outbox. */
+  /** Deliveries whose event is missing or different in the log, or that are pending without an outbox row. */
   readonly stray: ReadonlyArray<string>
 }
 
@@ -29,13 +29,13 @@ interface Stretch {
   readonly tags: ReadonlyArray<string>
 }
 
-/** For every webhook: each matching event of its enabled time has exactly one delivery. */
+/** Checks that each matching event during a webhook's enabled time has exactly one delivery. */
 export const webhooks = Effect.fn("Conservation.webhooks")(function* (upcast = DomainEvent.upcast) {
   const sql = yield* PgClient.PgClient
   return yield* unhurried(sql, balances(sql, upcast))
 })
 
-/** All of the log is looked at, which may take longer than a request may. */
+/** Runs without the statement timeout, because reading the whole log may exceed it. */
 const unhurried = <A>(sql: PgClient.PgClient, look: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   Effect.orDie(sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, look)))
 
@@ -81,7 +81,10 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
 
 const inText = ({ from, tags, to }: Stretch) => ({ from: `${from}`, to: to === null ? null : `${to}`, tags })
 
-/** A replay may tell of events that lie outside the webhook's time, but never of others than the log's. */
+/**
+ * Finds deliveries that do not match the log. A replay may deliver events outside a webhook's enabled time, but only
+ * events of the log.
+ */
 const strays = (sql: PgClient.PgClient, account_id: string, webhook_id: string) => sql<{ readonly id: string }>`
   SELECT d.id FROM webhook_deliveries d
   LEFT JOIN events e ON e.account_id = d.account_id AND e.stream_id = d.stream_id AND e.version = d.stream_version
@@ -94,7 +97,7 @@ const strays = (sql: PgClient.PgClient, account_id: string, webhook_id: string) 
       OR (d.status = 'pending') <> (o.id IS NOT NULL))
   ORDER BY d.id LIMIT ${MAX_NAMED}::int`
 
-/** The stretches of the log in which a webhook listened, and to what. */
+/** Returns the periods in which a webhook was enabled, with its event types. */
 const subscribed = (history: ReadonlyArray<Stored>): ReadonlyArray<Stretch> => {
   const stretches: Array<Stretch> = []
   let state: Webhook.State = Webhook.initial
@@ -115,18 +118,18 @@ const subscribed = (history: ReadonlyArray<Stored>): ReadonlyArray<Stretch> => {
   return stretches
 }
 
-/** Of an account's day: what was accepted, and where it is. */
+/** Mail of an account on one day: accepted recipients and their states. */
 export interface EmailBalance {
   readonly account_id: string
   readonly day: string
   readonly accepted: number
   readonly final: number
   readonly in_flight: number
-  /** Messages that wait for a delivery without a row in the outbox, or the other way round. */
+  /** Messages waiting for delivery without an outbox row, or the reverse. */
   readonly astray: number
 }
 
-/** Accepted recipients, counted from the log, are those that the log records show as final or in flight. */
+/** Checks that recipients accepted according to the log are final or in flight according to the log records. */
 export const emails = Effect.fn("Conservation.emails")(function* () {
   const sql = yield* PgClient.PgClient
   const balances = sql<{ readonly [K in keyof EmailBalance]: EmailBalance[K] | bigint }>`
@@ -148,7 +151,7 @@ export const emails = Effect.fn("Conservation.emails")(function* () {
     LEFT JOIN shown s ON s.account_id = a.account_id AND s.id = a.stream_id
     LEFT JOIN outbox o ON o.id = a.stream_id AND o.kind = 'delivery'
     GROUP BY 1, 2 ORDER BY 1, 2`
-  // Of tables that were just restored Postgres knows no sizes, and goes through one for each row of the other.
+  // Freshly restored tables have no statistics, and Postgres would choose a nested loop over whole tables.
   const rows = yield* unhurried(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
   return rows.map((row) => ({
     account_id: String(row.account_id),
@@ -160,17 +163,20 @@ export const emails = Effect.fn("Conservation.emails")(function* () {
   }))
 })
 
-/** Of a kind of work: what waits, and what is to be done. */
+/** Waiting work of one kind, compared with the outbox. */
 export interface WorkBalance {
   readonly kind: OutboxRow["kind"]
   readonly waiting: number
-  /** Ids of what waits, and nothing in the outbox says so. */
+  /** Ids of waiting work without an outbox row. */
   readonly missing: ReadonlyArray<string>
-  /** Ids of rows of what does not wait, or is not there. */
+  /** Ids of outbox rows without waiting work. */
   readonly stray: ReadonlyArray<string>
 }
 
-/** What waits, by the read models, has its row in the outbox, and nothing else has one. When it is due is not looked at. */
+/**
+ * Checks that work waiting according to the read models has an outbox row, and no other row exists. Due times are not
+ * compared.
+ */
 export const work = Effect.fn("Conservation.work")(function* () {
   const sql = yield* PgClient.PgClient
   const named = (condition: string) =>

@@ -5,41 +5,43 @@ import { CONNECT_TIMEOUT_MS } from "../postgres/Database.ts"
 import * as ExaminedKeys from "./ExaminedKeys.ts"
 import * as Migrations from "../postgres/Migrations.ts"
 
-/** One question to it. */
+/** Time limit of one query. */
 export const QUERY_TIMEOUT_MS = 5_000
-/** The quickest of these answers tells the time best: half of its journey is what the comparison may be wrong by. */
+/**
+ * Number of clock comparisons. The one with the shortest round trip counts, because its error is at most half of that.
+ */
 export const TIME_SAMPLES = 5
 
-/** What migrations create; Postgres brings them along, some systems in a package of their own. */
+/** Extensions that migrations create. They belong to Postgres, but some systems put them in a separate package. */
 export const EXTENSIONS = ["btree_gin", "pg_trgm"]
 
-/** What an operator is told about the database; nothing in it is changed by asking. */
+/** Findings about the database for `waybill doctor`. Examining changes nothing. */
 export interface Examined {
-  /** As `server_version_num` counts: 180004 is 18.4. */
+  /** As in `server_version_num`: 180004 is 18.4. */
   readonly version: number
   readonly schema: Migrations.Status
-  /** A standby, or a server told to take no writes. */
+  /** Whether the server is a standby or set to read-only. */
   readonly readOnly: boolean
-  /** Settings that may lose what was said to be stored. */
+  /** Settings that are off and may therefore lose confirmed commits. */
   readonly forgetful: ReadonlyArray<string>
-  /** Of `EXTENSIONS`, those that the server has no files of. */
+  /** Those of `EXTENSIONS` that the server does not have. */
   readonly lacking: ReadonlyArray<string>
-  /** How far the database's clock is ahead of this machine's; it may be wrong by `skew_within_ms`. */
+  /** Milliseconds by which the database's clock is ahead of this machine's, and the maximum error of that. */
   readonly skew_ms: number
   readonly skew_within_ms: number
-  /** When the newest fact was written, by the database's clock. */
+  /** Time of the newest event, by the database's clock. */
   readonly newest_fact_ms: number | null
-  /** What domains have chosen instead of the instance's transport. */
+  /** Transports that domains use instead of the instance's. */
   readonly transports: ReadonlyArray<Exclude<TransportChoice, null>>
-  /** How many domains have their mail tracked. */
+  /** Number of domains whose mail is tracked. */
   readonly tracked: number
-  /** How many want links to lead over a name of their own. */
+  /** Number of domains with their own tracking host name. */
   readonly tracking_domains: number
-  /** The keys that sign their mail. */
+  /** Keys that sign the domains' mail. */
   readonly keys: ReadonlyArray<ExaminedKeys.ExaminedKey>
 }
 
-/** `code` is Postgres' own (28P01) or the system's (ECONNREFUSED). */
+/** The database cannot be reached or queried. `code` is Postgres' (28P01) or the system's (ECONNREFUSED). */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly message: string; readonly code: string }> {}
 
 export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreachable | Migrations.MigrationFailed> =>
@@ -121,7 +123,7 @@ const compareClocks = (ask: (text: string) => Effect.Effect<ReadonlyArray<{ now:
       const [answer] = yield* ask("SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now")
       const after = yield* Clock.currentTimeMillis
       const within = (after - before) / 2
-      // A clock of whole milliseconds says no more than that.
+      // Both clocks are rounded to milliseconds.
       const found = {
         skew_ms: Math.round((answer?.now ?? 0) - (before + within)),
         skew_within_ms: Math.ceil(within) + 1,
@@ -133,7 +135,7 @@ const compareClocks = (ask: (text: string) => Effect.Effect<ReadonlyArray<{ now:
 
 const unreachable = (cause: unknown): Unreachable =>
   new Unreachable({
-    // Where several addresses were tried, node gives no words of its own.
+    // If several addresses were tried, Node.js gives an error without a message.
     message: messageOf(cause),
     code: cause instanceof Error && "code" in cause ? String(cause.code) : "",
   })

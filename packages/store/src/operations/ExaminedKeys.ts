@@ -5,17 +5,17 @@ import type { DomainRecord } from "../readmodels/Domains.ts"
 import type { Sealed } from "../secrets/InstanceKey.ts"
 import type { Place } from "../secrets/Secrets.ts"
 
-/** Domains whose keys are looked at: opening and trying one takes a millisecond or two. */
+/** Maximum number of domains whose keys are examined; opening and trying a key takes one or two milliseconds. */
 export const MAX_DOMAINS_EXAMINED = 1_000
 
-/** A key that signs mail now, as far as the database knows. */
+/** A DKIM key that signs mail now, according to the database. */
 export interface ExaminedKey {
   readonly place: Place
   readonly domain: string
   readonly dkim: DkimKey
-  /** Beside another that signs, and mail goes without it. */
+  /** Whether another key of the domain signs before it, so that mail is sent even without this one. */
   readonly is_second: boolean
-  /** Its private half; null where there is none. */
+  /** Sealed private key; null if it is missing. */
   readonly sealed: Sealed | null
 }
 
@@ -24,7 +24,7 @@ export type Ask<E> = <Row extends object>(
   values?: ReadonlyArray<unknown>,
 ) => Effect.Effect<ReadonlyArray<Row>, E>
 
-/** Read without the services of a node, which make an instance key where there is none. */
+/** Reads the keys without the services of a node, which would create a missing instance key. */
 export const read = <E>(ask: Ask<E>): Effect.Effect<ReadonlyArray<ExaminedKey>, E> =>
   Effect.gen(function* () {
     const domains = yield* ask<{ readonly account_id: string; readonly record: DomainRecord }>(

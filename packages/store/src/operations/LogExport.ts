@@ -8,8 +8,8 @@ import { MAX_FEED_PAGE } from "../commit/LogStorage.ts"
 import * as LogFile from "./LogFile.ts"
 
 /**
- * Whether a file that ends with this event is one of this log: the event is there, or its history was removed as its account
- * wants it. Not so in another install, nor in a database that was set back to an earlier day.
+ * Whether a file that ends with this event belongs to this log: the event exists, or retention removed its history.
+ * False for a file of another instance, and if the database was restored to an earlier state.
  */
 export const belongs = Effect.fn("LogExport.belongs")(
   function* (sql: PgClient.PgClient, last: LogFile.Entry) {
@@ -23,7 +23,7 @@ export const belongs = Effect.fn("LogExport.belongs")(
   (look) => Effect.orDie(look),
 )
 
-/** Whether an address was taken out of the log since: events of the file are written anew, one stream under another name. */
+/** Whether an address was erased since: erasure changes events of the file, and renames a stream. */
 export const isErasedSince = Effect.fn("LogExport.isErasedSince")(
   function* (sql: PgClient.PgClient, last: LogFile.Entry) {
     const found = yield* sql`
@@ -37,12 +37,12 @@ export const isErasedSince = Effect.fn("LogExport.isErasedSince")(
 const ERASED: Account.Event["_tag"] = "AddressErased"
 
 /**
- * Up to where an export that begins now goes. To be asked before anything else: what is erased later stands behind it, so
- * that whoever goes on with the file is told.
+ * Returns the position up to which an export that begins now goes. Read before anything else, so that a later erasure
+ * is behind it and resuming the file detects it.
  */
 export const end = Effect.fn("LogExport.end")((sql: PgClient.PgClient) => Effect.orDie(Feed.settled(sql)))
 
-/** Goes on where the chain is, up to there, and ends it: text for a file, page by page. */
+/** Continues the chain up to `end` and completes it, passing the text of each page to `append`. */
 export const write = Effect.fn("LogExport.write")(function* (
   sql: PgClient.PgClient,
   chain: LogFile.Chain,

@@ -2,10 +2,10 @@ import { Data } from "effect"
 import { createHash } from "node:crypto"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
-/** Why a file is not taken for a log, with the line that says so. */
+/** The file is not a valid log; the message names the line. */
 export class LogFileRefused extends Data.TaggedError("LogFileRefused")<{ readonly message: string }> {}
 
-/** An event as a line of a file holds it. Positions are exact far beyond the mail of a lifetime: JSON's integers end at 2^53. */
+/** An event as in a line of a file. The position is a JSON number, exact up to 2^53. */
 export type Entry = Omit<Stored, "position"> & { readonly position: number }
 
 export const entryOf = ({ data, meta, position, recorded_at, ...place }: Stored): Entry => ({
@@ -37,9 +37,9 @@ const sha256 = (...parts: ReadonlyArray<string>): string => {
 }
 
 /**
- * A log as lines of JSON: a header, a line an event in the order of their positions, and an end that counts them. Each
- * line's hash is taken over the hash before it and what the line says, so a line that was changed, lost, doubled or moved
- * breaks the chain there; the end tells a whole file from one that was cut off between two lines.
+ * Writes and checks a log as lines of JSON: a header, one line per event in the order of positions, and an end that
+ * counts them. Each line's hash covers the hash before it and the line's content, so a changed, missing, repeated or
+ * moved line breaks the chain; a missing end shows that the file is incomplete.
  */
 export class Chain {
   events = 0
@@ -48,7 +48,7 @@ export class Chain {
   #hash = sha256(HEADER)
   #lines = 0
 
-  /** The next line of a file that is written. */
+  /** Returns the next line to write. */
   line(event: Entry): string {
     return this.#sealed("event", event, () => this.#count(event))
   }
@@ -69,7 +69,7 @@ export class Chain {
     this.position = event.position
   }
 
-  /** The next line of a file that is read: an event, or nothing where there is none. */
+  /** Checks the next line read. Returns its event; undefined for the header and the end. */
   take(text: string): Entry | undefined {
     const nth = ++this.#lines
     if (nth === 1) {
@@ -105,7 +105,7 @@ const parse = (text: string, nth: number): Line => {
     const line = JSON.parse(text) as Line
     if (typeof line === "object" && line !== null && ("event" in line || "end" in line)) return line
   } catch {
-    // Said below, like every other line that is none.
+    // Reported below, like all other invalid lines.
   }
   throw new LogFileRefused({ message: `line ${nth}: this is not a line of a log` })
 }

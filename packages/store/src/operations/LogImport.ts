@@ -7,12 +7,12 @@ import * as LogFile from "./LogFile.ts"
 import { aggregateOf } from "../rebuild/HistoryReader.ts"
 import { coderOf, type Stored } from "../commit/RecordedEvents.ts"
 
-/** Events of one transaction of an import, and of one look at what is there already. */
+/** Events of one transaction of an import, and of one query for existing events. */
 export const PAGE_EVENTS = 1_000
 
 export interface Imported {
   readonly events: number
-  /** Of these, how many an earlier run had brought already. */
+  /** Events that an earlier run had already imported. */
   readonly already_there: number
   readonly position: number
 }
@@ -20,8 +20,8 @@ export interface Imported {
 const refuse = (message: string) => new LogFile.LogFileRefused({ message })
 
 /**
- * Brings the lines of a file into a log that is empty, or that holds the beginning of the very same one: an import that
- * was stopped goes on. Every line is checked before its page is written; a page is written whole or not at all.
+ * Imports a file into a log that is empty or holds the beginning of the same log, as after an interrupted import. Every
+ * line is checked before its page is written; a page is written completely or not at all.
  */
 export const load = Effect.fn("LogImport.load")(function* (
   sql: PgClient.PgClient,
@@ -62,7 +62,7 @@ const last = (sql: PgClient.PgClient) =>
     ),
   )
 
-/** A line that chains may still say what this release cannot read. */
+/** Checks a line. A line with a valid hash may still be unreadable for this release. */
 const checked = (chain: LogFile.Chain, line: string) =>
   Effect.try({
     try: () => {
@@ -82,7 +82,7 @@ const checked = (chain: LogFile.Chain, line: string) =>
     catch: (error) => (error instanceof LogFile.LogFileRefused ? error : refuse(String(error))),
   })
 
-/** What is there already has to be what the file says, event by event and without any between. */
+/** Checks that existing events are exactly those of the file, without gaps. */
 const same = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   known: ReadonlyArray<LogFile.Entry>,
@@ -108,7 +108,7 @@ const write = (sql: PgClient.PgClient, entries: ReadonlyArray<LogFile.Entry>, ex
   sql
     .withTransaction(
       Effect.gen(function* () {
-        // Nobody else appends meanwhile: positions are given by the file.
+        // Nobody else may append meanwhile, because the file determines positions.
         yield* sql`LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE`
         if (Number(yield* last(sql)) !== expected)
           return yield* refuse("somebody else writes to this log: stop the service while a log is imported")
@@ -139,7 +139,7 @@ const insert = (sql: PgClient.PgClient, rows: ReadonlyArray<LogFile.Entry>) => {
       ${jsonb(rows.map((row) => row.meta))}, ${rows.map((row) => row.recorded_at)}::timestamptz[])`
 }
 
-/** What is there is what the end of the file counts, and no stream has a hole. */
+/** Checks that the database has as many events as the file, and that no stream has a gap. */
 const counted = Effect.fnUntraced(function* (sql: PgClient.PgClient, { events, position }: LogFile.Chain) {
   const [found] = yield* Effect.orDie(sql<{
     readonly events: bigint

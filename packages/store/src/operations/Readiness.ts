@@ -1,13 +1,19 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect } from "effect"
 
-/** A database that takes longer than this to say anything serves nobody. */
+/** Time limit for the database to respond. */
 export const PATIENCE = "2 seconds"
 
-/** Whether the start is over: whoever waits for that may read then what it has said at its end, the first secrets among it. */
+/**
+ * Whether the start is complete. Readiness waits for it, so that its last output, which holds the first secrets, is
+ * there.
+ */
 export const Started = Context.Reference<() => boolean>("@waybill/store/Started", { defaultValue: () => () => true })
 
-/** What keeps this process from serving; empty when nothing does. Names no host and no error of the database. */
+/**
+ * Returns the reasons why this process cannot serve; empty if there are none. They contain no host names and no
+ * database errors.
+ */
 export const problems: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgClient> = Effect.gen(function* () {
   if (!(yield* Started)()) return ["the start is not over"]
   const sql = yield* PgClient.PgClient

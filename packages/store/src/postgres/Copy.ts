@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import type pg from "pg"
 
-/** What node-postgres has and does not type: its own connection, on which COPY is a few messages. */
+/** The parts of node-postgres' own connection that COPY needs and its types omit. */
 interface Wire {
   readonly stream: Socket
   query(text: string): void
@@ -9,7 +9,7 @@ interface Wire {
   sendCopyFail(message: string): void
 }
 
-/** One COPY on its way. node-postgres calls the rest by name. */
+/** A COPY in progress. node-postgres calls its methods by name. */
 abstract class Copying {
   readonly done: Promise<void>
   readonly #text: string
@@ -48,7 +48,7 @@ class Out extends Copying {
     try {
       this.#take(chunk)
     } catch (cause) {
-      // The server goes on sending: what it sends is thrown away, and the failure told at the end.
+      // The server goes on sending; the remaining rows are ignored, and the error is reported at the end.
       this.#failure = cause
     }
   }
@@ -58,11 +58,11 @@ class Out extends Copying {
   }
 }
 
-/** What Postgres takes at a time: small enough to stay in a processor's cache. */
+/** Size of the messages sent to Postgres, small enough for a processor's cache. */
 const MESSAGE_BYTES = 64 * 1024
 const COPY_DATA = "d".charCodeAt(0)
 
-/** node-postgres would copy the piece to put this before it. */
+/** Returns the header of a message. Sent separately, because node-postgres would copy the data to prepend it. */
 const headOf = (piece: Buffer): Buffer => {
   const head = Buffer.allocUnsafe(5)
   head[0] = COPY_DATA
@@ -95,6 +95,9 @@ class In extends Copying {
 export const out = (client: pg.Client, text: string, take: (row: Buffer) => void): Promise<void> =>
   client.query(new Out(text, take)).done
 
-/** Runs a `COPY … FROM STDIN`. The chunks are sent as they are: they may be written to again once it is over. */
+/**
+ * Runs a `COPY … FROM STDIN`. Chunks are sent without a copy, so they may be overwritten only after the promise
+ * resolves.
+ */
 export const into = (client: pg.Client, text: string, chunks: Iterable<Buffer>): Promise<void> =>
   client.query(new In(text, chunks)).done

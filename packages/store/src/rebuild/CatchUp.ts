@@ -9,16 +9,16 @@ import { aggregateOf, eventOf, rowsOf } from "./HistoryReader.ts"
 import * as CountedProjections from "./CountedProjections.ts"
 import * as Versions from "./Versions.ts"
 
-/** Positions that one step goes over: the streams that changed in them are folded anew, whole. */
+/** Positions covered by one step. Streams that changed within them are folded again completely. */
 export const PAGE_POSITIONS = 2_000n
-/** A table that is this close to the end of the log is caught up; a swap does the rest while it holds its lock. */
+/** Distance from the end of the log at which a table counts as caught up; a swap processes the rest under its lock. */
 export const NEAR_POSITIONS = 500n
 
 type Read = Pick<Stored, "account_id" | "stream_id" | "version" | "type" | "data"> & {
   readonly schema_version: number
 }
 
-/** Folds again what has happened after a position up to another, or to the end. */
+/** Folds streams again that changed after a position, up to another position or to the end of the log. */
 export const apply = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   model: Projection,
@@ -56,7 +56,9 @@ const unique = (model: ReadModel, rows: ReadonlyArray<object>): ReadonlyArray<ob
   ).values(),
 ]
 
-/** Where the next event stands: between two epochs there are more positions without one than anybody could go through. */
+/**
+ * Returns the position of the next event. Between two epochs there may be too many unused positions to step through.
+ */
 const nextAfter = (sql: PgClient.PgClient, position: bigint, end: bigint): Effect.Effect<bigint> =>
   Effect.orDie(
     Effect.map(
@@ -66,7 +68,7 @@ const nextAfter = (sql: PgClient.PgClient, position: bigint, end: bigint): Effec
     ),
   )
 
-/** Step by step until the table is near the end of the log; gives its new place. */
+/** Catches up step by step until the table is near the end of the log, and returns its new position. */
 export const catchUp = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   model: Projection,

@@ -4,31 +4,33 @@ import type { SqlError } from "effect/sql"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import type { Projection } from "../readmodels/Projections.ts"
 
-/** Checksums that two tables are compared by; only those that differ are looked into. */
+/** Number of buckets whose checksums are compared. Rows are compared only in buckets that differ. */
 export const BUCKETS = 64
-/** Rows that differ and are named; one is enough to be wrong. */
+/** Maximum number of differing rows that are reported by key. */
 export const MAX_NAMED = 100
 
 export interface Difference {
   readonly key: Readonly<Record<string, unknown>>
-  /** As the live table has it; null where it has no such row. */
+  /** Row of the live table; null if it has none. */
   readonly live: Readonly<Record<string, unknown>> | null
-  /** As the events fold to it; null where they fold to no such row. */
+  /** Row folded from the events; null if they yield none. */
   readonly folded: Readonly<Record<string, unknown>> | null
 }
 
 export interface Comparison {
   readonly rows: number
-  /** Of these, what tells of times that the log does not hold in full any more: nothing can prove it. */
+  /** Live rows about periods that the log no longer holds completely, so that they cannot be verified. */
   readonly unproved_rows: number
   readonly buckets: number
   readonly differing_buckets: number
-  /** All that differ, of which the first are named. */
+  /** Number of all differing rows; `differences` holds the first of them. */
   readonly differing_rows: number
   readonly differences: ReadonlyArray<Difference>
 }
 
-/** Every byte of every row, as text: in a transaction that sees both tables at one moment. */
+/**
+ * Compares a folded table with the live one, every row as text. Needs a transaction that sees both at the same moment.
+ */
 export const compare = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   model: Projection,

@@ -10,12 +10,12 @@ import type { Stored } from "../commit/RecordedEvents.ts"
 import { type Pace as FillPace, sliceSize } from "./Fill.ts"
 import * as Versions from "./Versions.ts"
 
-/** Events that one transaction counts; a kill makes a rebuild do so many again. */
+/** Events counted in one transaction, and so the most that an interrupted rebuild repeats. */
 export const PAGE_EVENTS = 2_000
 
 /**
- * How far the live table has come. Another goes as far and no further, so that both tell of the same events. What commits
- * count themselves is at the end of the log for whoever sees both in one snapshot, or has the table alone.
+ * Returns the position up to which the live table has counted. A rebuilt table counts exactly as far. For tables that
+ * commits write, this is the end of the log, which is exact within one snapshot or under the table's lock.
  */
 export const place = (sql: PgClient.PgClient, { by, name }: Counts): Effect.Effect<bigint, SqlError.SqlError> =>
   Effect.map(
@@ -25,7 +25,7 @@ export const place = (sql: PgClient.PgClient, { by, name }: Counts): Effect.Effe
     ([found]) => found?.position ?? 0n,
   )
 
-/** One page of what is settled. */
+/** Counts one page of settled events. */
 const count = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   counts: Counts,
@@ -45,7 +45,7 @@ const count = Effect.fnUntraced(function* (
   return { events: events.length, position: events.length < limit || last === undefined ? upTo : last.position }
 })
 
-/** Brings a table to the live one's place, in the transaction that compares or exchanges the two. */
+/** Counts up to the live table's position, in the transaction that compares or swaps the two tables. */
 export const apply = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   counts: Counts,
@@ -67,7 +67,10 @@ interface Pace extends Pick<FillPace, "throttle"> {
   readonly report?: (events: number) => Effect.Effect<void>
 }
 
-/** Page by page until a table is where the live one is; going on where an earlier run was stopped. Gives its new place. */
+/**
+ * Counts page by page up to the live table's position, resuming where an earlier run stopped, and returns that
+ * position.
+ */
 export const catchUp = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   counts: Counts,
@@ -83,7 +86,8 @@ export const catchUp = Effect.fnUntraced(function* (
     const { counted, upTo } = yield* Effect.orDie(
       sql.withTransaction(
         Effect.gen(function* () {
-          // Meanwhile commits go on; a follower has waited for what it has counted.
+          // Commits continue meanwhile, so their counts reach the settled position; a follower's own position is
+          // settled already.
           const upTo = yield* counts.by === "commits" ? Feed.settled(sql) : place(sql, counts)
           const after = yield* Versions.lockPlace(sql, version)
           if (after >= upTo) return { counted: { events: 0, position: after }, upTo }
@@ -94,7 +98,7 @@ export const catchUp = Effect.fnUntraced(function* (
       ),
     )
     if (counted.position >= upTo) {
-      // Of what commits count the live table is further by now, and what it has more would be counted once more.
+      // A table that commits write is ahead by now, and its newer counts would be added twice.
       if (counts.by === "follower")
         yield* Effect.orDie(
           Effect.flatMap(RetentionCutoff.all(sql), (horizons) => counts.inherit(sql, table, horizons)),

@@ -11,23 +11,23 @@ import * as Tables from "./Tables.ts"
 import { Turns } from "./OrderedWrites.ts"
 import * as Versions from "./Versions.ts"
 
-/** Events of a slice: what a lane holds in memory, and what a kill makes it do again. */
+/** Events of a slice, which is what a lane holds in memory and what an interrupted fill repeats. */
 export const SLICE_EVENTS = 20_000
-/** Lanes that read and fold side by side. The folds share one core; what Postgres does for them has the others. */
+/** Default number of lanes, which read and fold concurrently. All folds share one core; Postgres uses the others. */
 export const DEFAULT_LANES = 3
 export const MAX_LANES = 16
-/** A throttled fill goes in small steps, so that nobody else waits long behind one. */
+/** Slices per second of a throttled fill. Small slices keep others from waiting long. */
 const STEPS_A_SECOND = 20
 const SMALLEST_SLICE_EVENTS = 100
 
 export interface Pace {
   readonly lanes: number
-  /** Events a second at most; without it as fast as it goes. */
+  /** Maximum number of events per second; unlimited if undefined. */
   readonly throttle?: number
 }
 
 export interface Filled {
-  /** Events folded by this run. */
+  /** Number of events folded by this run. */
   readonly events: number
 }
 
@@ -35,13 +35,13 @@ type Bound = readonly [account: string, stream: string]
 interface Slice {
   readonly nth: number
   readonly after: Bound
-  /** Included; without it to the end of the log. */
+  /** Last stream of the slice; null for the slice that is open to the end of the log. */
   readonly upto: Bound | null
 }
 
 type Rows = CopyBinary | CopyText
 
-/** Fills a new table from the log, slice by slice in the order of its key, going on where an earlier run was stopped. */
+/** Fills a new table from the log, slice by slice in key order, resuming where an earlier run stopped. */
 export const fill = Effect.fnUntraced(function* (
   model: ReadModel,
   version: Versions.Version,
@@ -99,7 +99,7 @@ export const sliceSize = ({ throttle }: Pick<Pace, "throttle">): number =>
     ? SLICE_EVENTS
     : Math.min(SLICE_EVENTS, Math.max(SMALLEST_SLICE_EVENTS, Math.round(throttle / STEPS_A_SECOND)))
 
-/** Losing the last slices to a crash of the server only means doing them again, so nobody waits for the disk. */
+/** Commits without waiting for the disk: slices lost in a server crash are filled again. */
 const prepare = (client: pg.Client): Promise<unknown> => client.query("SET synchronous_commit = off; SET jit = off")
 
 interface Row {
@@ -124,7 +124,7 @@ const unfinished = (sql: Replay["Service"]["sql"], { name, version }: Versions.V
     (rows) => rows.map(sliceOf),
   )
 
-/** Gives out the next stretch of the log; nothing once the last one, which is open, has been given out. */
+/** Allocates the next slice. Returns undefined once the last slice, which has no end, is allocated. */
 const next = (client: pg.Client, { name, version }: Versions.Version, size: number) =>
   Effect.promise(async () => {
     const { rows } = await client.query<Row>({
@@ -152,7 +152,7 @@ const next = (client: pg.Client, { name, version }: Versions.Version, size: numb
     return rows[0] === undefined ? undefined : sliceOf(rows[0])
   })
 
-/** Reads and folds one slice. */
+/** Reads and folds one slice, and returns the number of its events. */
 const foldSlice = async (client: pg.Client, model: ReadModel, slice: Slice, rows: Rows): Promise<number> => {
   const aggregate = aggregateOf(model.stream)
   rows.begin()
@@ -166,7 +166,7 @@ const foldSlice = async (client: pg.Client, model: ReadModel, slice: Slice, rows
   return histories.events
 }
 
-/** Writes the rows of one slice, and that it is done, in one transaction. */
+/** Writes the rows of a slice and marks it as done, in one transaction. */
 const writeSlice = async (
   writer: pg.Client,
   model: ReadModel,
@@ -200,7 +200,7 @@ const reading = ({ stream }: ReadModel, { after, upto }: Slice): string => {
     ORDER BY account_id, stream_id, version) TO STDOUT (FORMAT binary)`
 }
 
-/** Of rows that several streams share, one is enough. */
+/** Adds rows to the copy, and each row that several streams share only once. */
 const adder = (model: ReadModel, copy: Rows): ((row: object) => void) => {
   if (model.isShared !== true) return (row) => copy.add(row)
   const seen = new Set<string>()
@@ -213,7 +213,7 @@ const adder = (model: ReadModel, copy: Rows): ((row: object) => void) => {
   }
 }
 
-/** Other slices have some of these rows too. */
+/** Inserts rows of which other slices may have inserted some already. */
 const intoShared = async (
   client: pg.Client,
   model: ReadModel,

@@ -3,15 +3,15 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import { type AnyAggregate, type AnyEvent, coderOf, type Fact } from "../commit/RecordedEvents.ts"
 
-/** What a fill reads of each event, in this order. */
+/** Columns that a fill reads of each event, in this order. */
 export const COLUMNS = "account_id, stream_id, version, type, (meta ->> 'schema_version')::int, data"
 
-/** The signature of the binary format, its flags and the length of an extension that there is none of. */
+/** Length of the header of Postgres' binary COPY format: signature, flags and the length of an empty extension. */
 const HEADER_BYTES = 19
-/** The first byte of a jsonb on the wire is the version of the format; text follows. */
+/** Length of the version number before the text of a binary jsonb value. */
 const JSONB_VERSION_BYTES = 1
 
-/** Every decider whose streams are folded, also those that a newer build has added. */
+/** Returns the aggregate of a kind of stream. */
 export const aggregateOf = (stream: string): AnyAggregate => {
   const found = Object.values<AnyAggregate>(DomainEvent.aggregates).find((each) => each.stream === stream)
   if (found === undefined) throw new Error(`no stream is called ${stream}`)
@@ -19,8 +19,8 @@ export const aggregateOf = (stream: string): AnyAggregate => {
 }
 
 /**
- * An event out of what its row holds. What was written in today's shape went through today's schema on its way in and
- * JSON is what it is in memory too, so that only older shapes are decoded: that is most of the cost of a rebuild.
+ * Restores an event from its row. Data of the current schema version is used as it is, because it was encoded by this
+ * schema; only older versions are decoded, which would otherwise be most of a rebuild's cost.
  */
 export const eventOf = (
   aggregate: AnyAggregate,
@@ -34,13 +34,13 @@ export const eventOf = (
 
 export type Take = (history: ReadonlyArray<Fact>) => void
 
-/** Takes rows of `COLUMNS` in the order of the log's key, and gives out whole streams. */
+/** Groups rows of `COLUMNS`, which arrive in key order, into complete streams. */
 export class Histories {
   events = 0
   readonly #aggregate: AnyAggregate
   readonly #take: Take
   #history: Array<Fact> = []
-  // As their bytes are, whatever they mean: neighbours share them.
+  // Raw bytes of account and stream id, to detect the start of the next stream cheaply.
   #place = ""
   #accountId = "" as AccountId
   #streamId = ""
@@ -51,7 +51,10 @@ export class Histories {
     this.#take = take
   }
 
-  /** Every field is its length and its bytes; views of them would cost more than what is read by them. */
+  /**
+   * Reads one row. Fields are read at computed offsets, because creating a view per field would cost more than reading
+   * it.
+   */
   row(message: Buffer): void {
     let at = this.#isFirst ? HEADER_BYTES : 0
     this.#isFirst = false
@@ -95,7 +98,7 @@ export class Histories {
   }
 }
 
-/** The rows of one stream, as the commit that appended its last event wrote them. */
+/** Returns the rows of one stream as the commit of its last event wrote them. */
 export const rowsOf = (
   model: ReadModel,
   aggregate: AnyAggregate,

@@ -1,12 +1,12 @@
 export interface Turn {
-  /** All that was given out before is written, or will not be. */
+  /** Resolves when all earlier turns have ended. */
   readonly came: Promise<void>
   readonly end: () => void
 }
 
 /**
- * Lanes read and fold side by side, and write one after another in the order of the key, over one connection: another
- * would first fill the page that it had left. An index over rows that lie in its order costs half of what it costs else.
+ * Orders the writes of lanes that read and fold concurrently. Writing in key order over one connection keeps the table
+ * sorted, and an index over a sorted table takes half the time to build.
  */
 export class Turns {
   #last: Promise<void> = Promise.resolve()

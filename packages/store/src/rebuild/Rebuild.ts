@@ -10,15 +10,15 @@ import { alone, find, Replay, ReplayRefused } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
 import * as Versions from "./Versions.ts"
 
-/** How often somebody who watches is told how far it is. */
+/** Interval of progress reports. */
 export const REPORT_EVERY = Duration.seconds(1)
-/** Below so many events they are counted; above, Postgres is asked for its estimate. */
+/** Events that are counted exactly; for longer logs Postgres' estimate is used. */
 const COUNTED_EVENTS = 200_000
-/** Memory that one index may take for sorting. */
+/** Memory that one index build may use for sorting. */
 const INDEX_MEMORY = "256MB"
 /**
- * Rows that come in the order of the key are hardly sorted, but only if they are gone through from the first to the last:
- * neither from where somebody else's scan is at the moment, nor shared out among processes.
+ * Settings of index builds. Sorting rows that are already in key order is fast only if they are read from first to
+ * last: not from the middle of another scan, and not by parallel workers.
  */
 const INDEX_SETTINGS = `SET maintenance_work_mem = '${INDEX_MEMORY}'; SET synchronize_seqscans = off;
   SET max_parallel_maintenance_workers = 0`
@@ -28,7 +28,7 @@ export interface Progress {
   readonly version: number
   readonly phase: "folding" | "indexing" | "catching up" | "comparing" | "done"
   readonly events: number
-  /** What the log is estimated to hold for it. */
+  /** Estimated number of events in the log for this read model. */
   readonly total: number
   readonly events_per_second: number
   readonly eta_seconds: number | null
@@ -37,12 +37,12 @@ export interface Progress {
 export interface Options {
   readonly lanes?: number
   readonly throttle?: number
-  /** Which release folds. What another has begun is not gone on with. */
+  /** Release that folds. A rebuild that another release began is not resumed. */
   readonly release: string
   readonly report?: (progress: Progress) => Effect.Effect<void>
 }
 
-/** Builds a new version beside the live one, up to the end of the log. Reads and writes of the live one go on. */
+/** Builds a new version beside the live one, up to the end of the log, while the live one stays in use. */
 export const rebuild = Effect.fn("Projections.rebuild")(function* (name: string, options: Options) {
   const model = yield* find(name)
   yield* alone(name)
@@ -50,12 +50,12 @@ export const rebuild = Effect.fn("Projections.rebuild")(function* (name: string,
   return { name, version: version.version, events: Number(version.events), worked_ms: Number(version.worked_ms) }
 }, Effect.scoped)
 
-/** Folds the log into a table of its own, compares it with the live one byte for byte, and throws it away. */
+/** Folds the log into a temporary version, compares it with the live one byte for byte, and drops it. */
 export const verify = Effect.fn("Projections.verify")(function* (name: string, options: Options) {
   const { sql } = yield* Replay
   const model = yield* find(name)
   yield* alone(name)
-  // Left by one that was killed.
+  // A verification that was killed may have left its version behind.
   yield* dropVerifying(name)
   const unfinished = Versions.newest(yield* Versions.list(sql, name), "building")
   if (unfinished !== undefined)
@@ -64,19 +64,19 @@ export const verify = Effect.fn("Projections.verify")(function* (name: string, o
     })
   const comparison = Effect.fnUntraced(function* (version: Versions.Version) {
     yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
-    // What this snapshot sees of the log is in the live table too; the fold is brought to the same moment.
+    // The live table holds every event of this snapshot; bring the folded table to the same moment.
     yield* CatchUp.apply(sql, model, Versions.tableOf(version), version.position)
     return yield* compare(sql, model, Versions.tableOf(version))
   })
   return yield* build(model, { ...options, release: VERIFYING }).pipe(
-    // Its lanes have let go of the table by then.
+    // Ends the lanes' sessions before the comparison.
     Effect.scoped,
     Effect.flatMap((version) => Effect.orDie(sql.withTransaction(comparison(version)))),
     Effect.ensuring(dropVerifying(name)),
   )
 }, Effect.scoped)
 
-/** In the place of a release: nobody goes on with what was folded to be compared. */
+/** Takes the place of a release, so that nobody resumes a version that was folded for a comparison. */
 const VERIFYING = "verify"
 
 const dropVerifying = Effect.fnUntraced(function* (name: string) {
@@ -122,7 +122,7 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
 
   const pace = { lanes: Math.min(Fill.MAX_LANES, Math.max(1, lanes)), ...(throttle === undefined ? {} : { throttle }) }
   const report = (more: number) => Effect.sync(() => void (events += more))
-  // What is counted along the log comes in its order, and in no lanes.
+  // Counts are made in the order of the log, without lanes.
   const filled: Effect.Effect<unknown, never, Replay | Scope.Scope> =
     "count" in model
       ? CountedProjections.catchUp(sql, model, begun, { ...pace, report })
@@ -147,7 +147,7 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
   return { ...(finished ?? begun), state: "ready" as const, position }
 })
 
-/** The version that an earlier run has left unfinished, if its rows are those that this one would write. */
+/** Resumes the version that an earlier run of the same release left unfinished, or begins a new one. */
 const resumeOrBegin = Effect.fnUntraced(function* (model: Projection, release: string) {
   const { sql } = yield* Replay
   const { name } = model
@@ -158,7 +158,7 @@ const resumeOrBegin = Effect.fnUntraced(function* (model: Projection, release: s
     if (isOurs && (yield* Effect.orDie(Tables.isAlike(sql, name, Versions.tableOf(unfinished))))) return unfinished
     yield* dropVersion(unfinished)
   }
-  // From here on the log is gone through a second time once the fill is done: all before it, the fill sees by itself.
+  // Events after this position are folded again once the fill is done; the fill itself sees all earlier ones.
   const position = "count" in model ? 0n : yield* Effect.orDie(Feed.settled(sql))
   const begin = Effect.gen(function* () {
     const version = yield* Versions.begin(sql, name, position, release)
@@ -172,7 +172,7 @@ const resumeOrBegin = Effect.fnUntraced(function* (model: Projection, release: s
   return found ?? (yield* Effect.die(new Error(`version ${version} of ${name} is gone`)))
 })
 
-/** Rows that several streams share, or several pages, meet each other during the fill, so their key stands before it. */
+/** Creates the primary key before the fill, for tables whose rows several streams or several pages write. */
 const keyFirst = Effect.fnUntraced(function* (model: Projection, table: string) {
   const { sql } = yield* Replay
   for (const each of yield* Tables.indexes(sql, model.name))
@@ -180,13 +180,13 @@ const keyFirst = Effect.fnUntraced(function* (model: Projection, table: string) 
 })
 
 /**
- * Indexes over what is there already cost a part of what they would have cost row by row. Two at a time, or, so that others
- * have room, one after another.
+ * Builds the indexes after the fill, which costs a fraction of maintaining them row by row. Two at a time, or one at a
+ * time if the rebuild is throttled.
  */
 const index = Effect.fnUntraced(function* (model: Projection, table: string, leavesRoom: boolean) {
   const { session, sql } = yield* Replay
-  // What queries of the live table count on: statistics, and pages that an index alone can answer for. Before there are
-  // indexes, which then need not find out who sees a row.
+  // Collects statistics and sets the visibility map, which queries of the live table rely on. Done before there are
+  // indexes, so that the vacuum need not scan them.
   yield* Effect.orDie(sql.unsafe(`VACUUM (ANALYZE) "${table}"`))
   const indexes = yield* Effect.orDie(Tables.indexes(sql, model.name))
   yield* Effect.forEach(
@@ -204,10 +204,10 @@ const index = Effect.fnUntraced(function* (model: Projection, table: string, lea
   yield* Effect.orDie(sql.withTransaction(Tables.finishLike(sql, model.name, table)))
 })
 
-/** How many events the log holds for a read model, more or less. */
+/** Estimates the number of events in the log for a read model. */
 export const estimate = Effect.fnUntraced(function* (model: Projection) {
   const { sql } = yield* Replay
-  // In the text: a plan that Postgres makes for parameters would not tell how many there are.
+  // Values are part of the text, because a plan for parameters would not estimate their frequency.
   const quoted = (values: ReadonlyArray<string>) => sql.literal(values.map((value) => `'${value}'`).join(", "))
   const isOwn = "count" in model ? sql`type IN (${quoted(model.types)})` : sql`stream IN (${quoted([model.stream])})`
   const [counted] = yield* sql<{ readonly looked_at: bigint; readonly own: bigint }>`
@@ -228,7 +228,7 @@ const dropVersion = Effect.fnUntraced(function* (version: Versions.Version) {
   yield* Effect.orDie(sql.withTransaction(gone))
 })
 
-/** Throws a version away that is not the live one, also one that is unfinished. */
+/** Drops a version that is not live, finished or not. */
 export const drop = Effect.fn("Projections.drop")(function* (name: string, version: number) {
   const { sql } = yield* Replay
   yield* find(name)

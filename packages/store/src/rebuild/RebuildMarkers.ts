@@ -3,15 +3,17 @@ import { projections } from "../readmodels/Projections.ts"
 import { estimate } from "./Rebuild.ts"
 import { Replay, workedOn } from "./Replay.ts"
 
-/** A version that is being built, or was left unfinished; without one, somebody compares or swaps what is there. */
+/**
+ * Progress of a rebuild that is running or was left unfinished. Without a version, a comparison or a swap is running.
+ */
 export interface UnderWay {
   readonly name: string
   readonly version: number | null
-  /** Whether somebody is at work on it at this moment, in whatever process. */
+  /** Whether a process is working on it now, on any node. */
   readonly working: boolean
   readonly phase: "folding" | "indexing" | "comparing"
   readonly events: number
-  /** What the log is estimated to hold for it. */
+  /** Estimated number of events in the log for this read model. */
   readonly total: number
   readonly slices: number
   readonly slices_done: number
@@ -23,13 +25,13 @@ interface Building {
   readonly events: number
   readonly slices: number
   readonly slices_done: number
-  /** The last slice is open to the end of the log. */
+  /** Whether the last slice, which has no end, is allocated. */
   readonly is_given_out: boolean
 }
 
 /**
- * How far every rebuild is, told from what each slice writes down with its rows, so the same on every node. Empty, and
- * cheap, while nobody is at work.
+ * Returns the progress of every rebuild. It is read from what each slice records with its rows, so it is the same on
+ * every node. Empty, and cheap, while none is running.
  */
 export const underWay = Effect.fn("Projections.underWay")(function* () {
   const { sql } = yield* Replay

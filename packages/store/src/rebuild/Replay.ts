@@ -4,21 +4,21 @@ import type { SqlError } from "effect/sql"
 import pg from "pg"
 import { type Projection, projections } from "../readmodels/Projections.ts"
 
-/** What an operator asked for and cannot have, in words. */
+/** A request of the operator that cannot be fulfilled, with the reason in words. */
 export class ReplayRefused extends Data.TaggedError("ReplayRefused")<{ readonly message: string }> {}
 
-/** Connections that a replay reads and compares by, beside one for each lane of a fill. */
+/** Maximum number of pooled connections of a rebuild, in addition to one session per lane. */
 export const CONNECTIONS = 4
 
 /**
- * Connections without the haste of a request: an index over a large table takes its time. Nothing here can reach a
- * mail server, a webhook or the outbox: a replay is given connections to Postgres and the folds, and that is all.
+ * Connections for rebuilds, without statement timeouts, because building an index on a large table takes long. A
+ * rebuild gets nothing else, so it cannot reach a mail server, a webhook or the outbox.
  */
 export class Replay extends Context.Service<
   Replay,
   {
     readonly sql: PgClient.PgClient
-    /** A connection that speaks COPY; it is closed with the scope. */
+    /** Opens a connection that supports COPY. It is closed with the scope. */
     readonly session: Effect.Effect<pg.Client, never, Scope.Scope>
   }
 >()("@waybill/store/rebuild/Replay") {
@@ -42,7 +42,7 @@ const open = (url: Redacted.Redacted) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const client = new pg.Client({ connectionString: Redacted.value(url), application_name: "waybill replay" })
-      // Whoever is using it learns of the loss by its query.
+      // The query in progress reports the loss of the connection.
       client.on("error", () => {})
       await client.connect()
       return client
@@ -50,7 +50,7 @@ const open = (url: Redacted.Redacted) =>
     (client) => Effect.ignoreCause(Effect.promise(() => client.end())),
   )
 
-/** The read model of that name. */
+/** Finds a projection by name. */
 export const find = (name: string): Effect.Effect<Projection, ReplayRefused> => {
   const model = projections.find((each) => each.name === name)
   const known = projections.map((each) => each.name).join(", ")
@@ -59,10 +59,10 @@ export const find = (name: string): Effect.Effect<Projection, ReplayRefused> => 
     : Effect.succeed(model)
 }
 
-/** Our corner of the advisory locks that are keyed by two integers: WB, replays. */
+/** First key of our advisory locks with two keys: "WB", rebuilds. */
 const LOCK_CLASS = 0x5742_0003
 
-/** One replay of a read model at a time, held by a session that ends with the process. */
+/** Takes the lock of a read model, which allows one rebuild at a time and is released when the process ends. */
 export const alone = Effect.fnUntraced(function* (name: string) {
   const { session, sql } = yield* Replay
   const client = yield* session
@@ -74,11 +74,11 @@ export const alone = Effect.fnUntraced(function* (name: string) {
   )
   if (rows[0]?.taken !== true)
     return yield* new ReplayRefused({ message: `somebody else is at work on ${name} at this moment` })
-  // Whoever takes something out of the log looks for this lock while they have the table: they have ended, or will see it.
+  // Removals from the log check this lock while they hold the table. They have ended now, or will see the lock.
   yield* Effect.orDie(sql.withTransaction(sql`LOCK TABLE projection_versions IN ROW EXCLUSIVE MODE`))
 })
 
-/** Which of them somebody is at work on, in whatever process on whatever machine. */
+/** Returns the names of the read models that a process is working on, on any node. */
 export const workedOn = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   names: ReadonlyArray<string>,

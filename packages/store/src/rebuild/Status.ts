@@ -11,16 +11,16 @@ export interface VersionStatus {
   readonly name: string
   readonly version: number
   readonly state: Versions.State | "following"
-  /** Up to where in the log its rows are complete; null for a table that commits write themselves. */
+  /** Position up to which its rows are complete; null for a table that commits write. */
   readonly position: number | null
-  /** Positions of the log that it does not have yet. */
+  /** Number of log positions it has not processed. */
   readonly behind: number
   readonly rows: number
   readonly size_bytes: number
   readonly events: number
 }
 
-/** Every version of every read model, and those who follow the log, with how far each has come. */
+/** Lists every version of every projection with its progress. */
 export const status = Effect.fn("Projections.status")(function* () {
   const { sql } = yield* Replay
   const end = yield* Effect.orDie(Feed.settled(sql))
@@ -65,7 +65,7 @@ export const status = Effect.fn("Projections.status")(function* () {
   })
 })
 
-/** A read model that was never rebuilt. */
+/** First version of a read model that was never rebuilt. */
 const born = (name: string): Versions.Version => ({
   name,
   version: 1,

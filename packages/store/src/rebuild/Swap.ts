@@ -8,7 +8,7 @@ import { alone, find, Replay, ReplayRefused } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
 import * as Versions from "./Versions.ts"
 
-/** A swap that cannot have its lock within this gives way to those that queue behind it, and comes again. */
+/** Time a swap waits for its lock. Then it lets the queries queued behind it pass, and tries again. */
 export const LOCK_WAIT = "500ms"
 export const LOCK_PAUSE = "300 millis"
 export const LOCK_TRIES = 40
@@ -20,9 +20,9 @@ export interface Swapped {
 }
 
 /**
- * Puts a finished version in the place of the live one, or with `back` the one that was live before. Commits hold a
- * lock on the live table from before they take their positions until they are over, so while this holds the table alone
- * there is no event that it cannot see: what is missing is folded, and the names change hands.
+ * Makes a finished version the live one or, with `back`, the version that was live before. Commits lock the live table
+ * before they take positions, so while the swap holds the table exclusively it sees every event: it folds the missing
+ * ones and exchanges the names.
  */
 export const swap = Effect.fn("Projections.swap")(function* (name: string, back: boolean) {
   const { sql } = yield* Replay
@@ -43,7 +43,7 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
 
   const exchange = Effect.gen(function* () {
     const position = yield* CatchUp.catchUp(sql, model, { ...candidate, position: yield* placeOf(sql, candidate) })
-    // Before the lock: nothing that this does not see will ever be written at or below it.
+    // Read before the lock: no event at or below this position can be written later.
     const settled = yield* Feed.settled(sql)
     yield* sql.withTransaction(
       Effect.gen(function* () {

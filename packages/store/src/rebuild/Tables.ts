@@ -2,12 +2,12 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Column } from "../postgres/CopyText.ts"
 
-/** The table as it is to be, without what slows down filling it: indexes come after, vacuums too. */
+/** Creates a table like the live one, without what slows down filling it: indexes and vacuum follow later. */
 export const createLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live: string, table: string) {
   yield* sql`CREATE TABLE ${sql(table)} (LIKE ${sql(live)}
     INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED INCLUDING STORAGE INCLUDING COMMENTS)`
   yield* sql`ALTER TABLE ${sql(table)} SET (autovacuum_enabled = false)`
-  // A table made like another is analyzed as any other.
+  // LIKE does not copy the statistics targets of columns.
   const analyzed = yield* sql<{ readonly name: string; readonly target: number }>`
     SELECT attname AS name, attstattarget::int AS target FROM pg_attribute
     WHERE attrelid = ${live}::regclass AND attnum > 0 AND NOT attisdropped AND attstattarget >= 0`
@@ -22,7 +22,7 @@ export const columns = (sql: PgClient.PgClient, table: string) => sql<Column>`
 export interface Index {
   readonly name: string
   readonly definition: string
-  /** `PRIMARY KEY` or `UNIQUE` where a constraint stands behind it. */
+  /** `PRIMARY KEY` or `UNIQUE` if the index belongs to a constraint. */
   readonly constraint: string | null
 }
 
@@ -33,12 +33,12 @@ export const indexes = (sql: PgClient.PgClient, table: string) => sql<Index>`
   LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.contype IN ('p', 'u')
   WHERE x.indrelid = ${table}::regclass ORDER BY i.relname`
 
-/** The index of a table that is not live bears the table's number, as an index of the live one does not. */
+/** Returns the name of an index of a version: that of the live index, followed by the version's number. */
 export const indexName = (name: string, live: string, table: string): string => `${name}${table.slice(live.length)}`
 
 const DEFINITION = /^CREATE (UNIQUE )?INDEX \S+ ON (?:ONLY )?\S+ /
 
-/** The statement that makes the like of a live table's index on another. */
+/** Returns the statement that creates a live table's index on a version. */
 export const indexStatement = ({ definition, name }: Index, live: string, table: string): string =>
   definition.replace(
     DEFINITION,
@@ -46,7 +46,7 @@ export const indexStatement = ({ definition, name }: Index, live: string, table:
       `CREATE ${unique ?? ""}INDEX IF NOT EXISTS "${indexName(name, live, table)}" ON "${table}" `,
   )
 
-/** What the live table promises beside its indexes, and how it asks to be vacuumed. */
+/** Adds the live table's constraints and storage options to a version. */
 export const finishLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live: string, table: string) {
   const present = new Set(
     (yield* indexes(sql, table)).filter(({ constraint }) => constraint !== null).map((x) => x.name),
@@ -64,7 +64,7 @@ export const finishLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, l
   }
 })
 
-/** Whether two tables hold the same columns of the same types: a migration may have come between. */
+/** Whether two tables have the same columns of the same types. A migration may have changed the live one. */
 export const isAlike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live: string, table: string) {
   const exists = yield* sql<{ readonly there: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS there`
   if (exists[0]?.there !== true) return false
@@ -72,7 +72,7 @@ export const isAlike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live
   return shape(yield* columns(sql, live)) === shape(yield* columns(sql, table))
 })
 
-/** Everything that a swap renames with a table. Locks are held, so it is names alone. */
+/** Renames a table and its indexes for a swap. Changes only names, because exclusive locks are held. */
 export const rename = Effect.fnUntraced(function* (sql: PgClient.PgClient, from: string, to: string, live: string) {
   for (const { name } of yield* indexes(sql, from)) {
     const bare = from === live ? name : name.slice(0, name.length - (from.length - live.length))

@@ -8,7 +8,7 @@ export interface Version {
   readonly name: string
   readonly version: number
   readonly state: State
-  /** The rows hold every event up to here; of a live table it says nothing. */
+  /** Position up to which the rows hold every event; meaningless for a live table. */
   readonly position: bigint
   readonly events: bigint
   readonly worked_ms: bigint
@@ -17,7 +17,7 @@ export interface Version {
   readonly finished_at: string | null
 }
 
-/** Under this name commits and requests know the live one; the others bear their number. */
+/** Returns the table of a version. The live one has the read model's name; the others end with their number. */
 export const tableOf = ({ name, state, version }: Pick<Version, "name" | "state" | "version">): string =>
   state === "live" ? name : `${name}_v${version}`
 
@@ -27,11 +27,11 @@ export const list = (sql: PgClient.PgClient, name: string) =>
       ${iso(sql, "finished_at")} AS finished_at
     FROM projection_versions WHERE name = ${name} ORDER BY version`)
 
-/** The newest of a state. */
+/** Returns the newest version in a state. */
 export const newest = (versions: ReadonlyArray<Version>, state: State): Version | undefined =>
   versions.findLast((each) => each.state === state)
 
-/** A read model that was never rebuilt is its own first version. */
+/** Records the original table of a read model that was never rebuilt as its version 1. */
 export const ensureLive = (sql: PgClient.PgClient, name: string) =>
   Effect.orDie(sql`
     INSERT INTO projection_versions (name, version, state, position, release, finished_at)
@@ -52,7 +52,7 @@ export const begin = (sql: PgClient.PgClient, name: string, position: bigint, re
 
 type Key = Pick<Version, "name" | "version">
 
-/** Empty where somebody has dropped it. */
+/** Marks a version as ready. Returns no row if it was dropped meanwhile. */
 export const finish = (sql: PgClient.PgClient, { name, version }: Key) => sql`
   UPDATE projection_versions SET state = 'ready', finished_at = now() WHERE name = ${name} AND version = ${version}::int
   RETURNING version`
@@ -61,7 +61,7 @@ export const moveTo = (sql: PgClient.PgClient, { name, version }: Key, position:
   UPDATE projection_versions SET position = ${position}::bigint, events = events + ${events}::bigint
   WHERE name = ${name} AND version = ${version}::int`
 
-/** Its place in the log, which nobody else moves before the transaction is over. */
+/** Returns the position of a version and locks it until the end of the transaction. */
 export const lockPlace = (sql: PgClient.PgClient, { name, version }: Key) =>
   Effect.map(
     sql<{ readonly position: bigint }>`

@@ -14,23 +14,23 @@ export interface Query {
   readonly limit: number
   /** Any of these; empty means all. */
   readonly status?: ReadonlyArray<EmailStatus.Status>
-  /** Older than this message, or newer than that one; never both. */
+  /** Messages older than this id (`after`), or newer than this id (`before`); never both. */
   readonly after?: string
   readonly before?: string
   readonly to?: Address.Address
   readonly from?: Address.Address
-  /** A part of the subject, in upper or lower case. */
+  /** Part of the subject, in any case. */
   readonly subject?: string
-  /** All of these. */
+  /** Every one of these. */
   readonly tags?: ReadonlyArray<string>
   readonly domain?: DomainName.DomainName
-  /** From this moment on. */
+  /** Earliest time, inclusive. */
   readonly created_after?: Timestamp.Timestamp
-  /** Up to this moment, without it. */
+  /** Latest time, exclusive. */
   readonly created_before?: Timestamp.Timestamp
 }
 
-/** A query in the words of the tables. */
+/** A query in terms of the tables. */
 export interface Filter {
   readonly order: EmailLogSource.Order
   readonly range: EmailLogSource.Range
@@ -38,14 +38,14 @@ export interface Filter {
   readonly from: string | null
   readonly domain: string | null
   readonly terms: ReadonlyArray<string>
-  /** A part of a subject, folded. */
+  /** Part of a subject, folded. */
   readonly subject: string | null
 }
 
-/** Undefined when no message can match. */
+/** Returns the filter of a query; undefined if no message can match. */
 export const filterOf = (query: Query): Filter | undefined => {
   const { after, before, created_after, created_before, domain, from, subject = "", tags = [], to } = query
-  // The domain of a message is its sender's, so beside a sender it says nothing, or something impossible.
+  // The domain of a message is its sender's, so with a sender it is redundant or contradictory.
   if (from !== undefined && domain !== undefined && Address.domainOf(Address.keyOf(from)) !== domain) return undefined
   const above = most([before, created_after === undefined ? undefined : justBelow(created_after)], "")
   const below = least([after, created_before === undefined ? undefined : lowest(created_before)], "~")
@@ -62,14 +62,14 @@ export const filterOf = (query: Query): Filter | undefined => {
 }
 
 const lowest = (at: Timestamp.Timestamp): string => Id.lowest("EmailId", Timestamp.toMillis(at))
-/** Ids are all of one length, so a shorter one stands before every id that begins with it. */
+/** Ids have one length, so a prefix sorts before every id that begins with it. */
 const justBelow = (at: Timestamp.Timestamp): string => lowest(at).slice(0, -1)
 const most = (ids: ReadonlyArray<string | undefined>, none: string): string =>
   ids.reduce<string>((a, b) => (b !== undefined && b > a ? b : a), none)
 const least = (ids: ReadonlyArray<string | undefined>, none: string): string =>
   ids.reduce<string>((a, b) => (b !== undefined && b < a ? b : a), none)
 
-/** What an index of the log can list in order, of all that the filter says. */
+/** Returns the lists that an index holds in order, for everything the filter says. */
 export const sourcesOf = ({ domain, from, statuses, terms }: Filter): ReadonlyArray<EmailLogSource.Source> => {
   const any = statuses.length === 0 ? EmailStatus.ALL : statuses
   const sources: Array<EmailLogSource.Source> = terms.map((term) => ({ _tag: "Terms", terms: [term] }))
@@ -79,14 +79,17 @@ export const sourcesOf = ({ domain, from, statuses, terms }: Filter): ReadonlyAr
   return sources
 }
 
-/** Whether every message of the source matches the filter, so that as many ids as the page has rows are enough. */
+/** Whether every message of the source matches the filter, so that reading one page of ids suffices. */
 export const isExact = ({ domain, from, statuses, subject, terms }: Filter, source: EmailLogSource.Source): boolean =>
   subject === null &&
   (source._tag === "Terms"
     ? terms.length === 1 && statuses.length === 0 && domain === null && from === null
     : terms.length === 0)
 
-/** What the log's own row says of it, whatever the source has seen to already: one text serves every source. */
+/**
+ * Conditions on the log's own row. They repeat what the source already guarantees, so that one statement serves every
+ * source.
+ */
 export const conditions = (sql: PgClient.PgClient, filter: Filter): Statement.Fragment => sql`
   ${filter.statuses.length === 0 ? nothing(sql) : sql`AND l.status = ANY(${filter.statuses}::text[])`}
   ${filter.domain === null ? nothing(sql) : sql`AND l.domain = ${filter.domain}`}

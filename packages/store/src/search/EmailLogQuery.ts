@@ -7,35 +7,41 @@ import * as EmailSubjects from "./EmailSubjects.ts"
 import { iso } from "../postgres/Iso.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
-/** Ids looked at by the first statement of a search that filters by more than its source, and by any one statement. */
+/**
+ * Ids examined by the first statement of a search, the growth from one statement to the next, and the maximum. Applies
+ * to searches that filter by more than their source.
+ */
 export const FIRST_CHUNK = 64
 export const CHUNK_GROWTH = 4
 export const MAX_CHUNK = 16_384
-/** Index entries that one statement reads at most, when its source is made of many lists. */
+/** Maximum number of index entries that one statement reads if its source consists of many lists. */
 export const MAX_ENTRIES = 65_536
 /**
- * Ids looked at for one page. Only filters that are all common and hardly ever meet come this far; their page then ends
- * early, with `has_more` and a cursor to go on from.
+ * Maximum number of ids examined for one page. Reached only by filters that are all common and rarely match together;
+ * their page then ends early, with `has_more` and a cursor.
  */
 export const MAX_EXAMINED = 20_000
-/** How far sources are counted to choose the rarest: at first, and once the first choice has found too little. */
+/**
+ * Limits up to which sources are counted to choose the rarest: the first, and the one used if the first choice finds
+ * too little.
+ */
 export const COUNT_CAP = 1_000
 export const DEEP_COUNT_CAP = 20_000
-/** Different subjects that a part of a text may stand in, to be searched by their lists. */
+/** Maximum number of different subjects that contain the searched part, if they are searched by their lists. */
 export const MAX_SUBJECTS = 1_000
 
-/** As `EmailLog.record` made it. */
+/** Record made by `EmailLog.record`. */
 export type EmailLogRecord = Readonly<Record<string, unknown>>
 
 export interface Page {
-  /** Newest first, always. */
+  /** Newest first, whatever the direction. */
   readonly data: ReadonlyArray<EmailLogRecord>
   readonly has_more: boolean
-  /** To go on in the same direction: the next `after`, or the next `before` of a page that was asked for by it. */
+  /** Cursor to continue in the same direction: the next `after`, or the next `before`. */
   readonly next_cursor: string | null
 }
 
-/** A page of the log. What it costs depends on the page, not on how much mail the account has. */
+/** Returns a page of the log. Its cost depends on the page, not on the account's amount of mail. */
 export const list = Effect.fn("EmailLogQuery.list")(function* (query: Query) {
   const filter = filterOf(query)
   if (filter === undefined) return EMPTY
@@ -45,7 +51,7 @@ export const list = Effect.fn("EmailLogQuery.list")(function* (query: Query) {
 
 const EMPTY: Page = { data: [], has_more: false, next_cursor: null }
 
-/** Walks the rarest of the lists that the filter names, in growing steps, until the page is full. */
+/** Walks the rarest list that the filter names, in growing steps, until the page is full. */
 const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: number, filter: Filter) {
   const { order } = filter
   let { range } = filter
@@ -56,7 +62,7 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
   let examined = 0
   let isDeepened = false
   while (examined < MAX_EXAMINED) {
-    // Should the next step find as seldom as those before, it would not fill the page: then look for a rarer list.
+    // At the present rate the next step would not fill the page, so look for a rarer list.
     if (!isDeepened && examined > 0 && found.length * chunk < (limit + 1 - found.length) * examined) {
       isDeepened = true
       const subjects = yield* subjectSource(sql, filter)
@@ -77,11 +83,11 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
 
 interface Choice {
   readonly source: EmailLogSource.Source
-  /** Counted to its end, or without another to choose from. */
+  /** Whether the source is the rarest for certain: it was counted completely, or there is no other. */
   readonly isCertain: boolean
 }
 
-/** The rarest source by count. Where all go beyond the caps, the first: what names one thing before what names many. */
+/** Chooses the rarest source by count. If all exceed the caps, the first, which is the most specific. */
 const choose = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   sources: ReadonlyArray<EmailLogSource.Source>,
@@ -100,7 +106,7 @@ const choose = Effect.fnUntraced(function* (
   return { source: first, isCertain: false } satisfies Choice
 })
 
-/** The lists of all subjects that hold the part, if they are few. */
+/** Returns the lists of all subjects that contain the part, if they are few. */
 const subjectSource = Effect.fnUntraced(function* (sql: PgClient.PgClient, filter: Filter) {
   if (filter.subject === null || !EmailSubjects.isIndexed(filter.subject)) return undefined
   const rows = yield* EmailSubjects.termsWith(sql, filter.range.account_id, filter.subject, MAX_SUBJECTS + 1)
@@ -120,7 +126,7 @@ const pageOf = (
   return { data: order === "newest first" ? data : data.toReversed(), has_more: next_cursor !== null, next_cursor }
 }
 
-/** One message of the account, as the log shows it. */
+/** Finds one message of an account. */
 export const find = Effect.fn("EmailLogQuery.find")(function* (account_id: string, id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly record: EmailLogRecord }>`
@@ -130,7 +136,7 @@ export const find = Effect.fn("EmailLogQuery.find")(function* (account_id: strin
 
 export type EmailLogEvent = Pick<Stored, "event_id" | "version" | "position" | "type" | "data" | "meta" | "recorded_at">
 
-/** The stream of a message itself, oldest first, in today's shape; empty for a message of another account. */
+/** Returns the events of a message, oldest first, in the current schema; empty for a message of another account. */
 export const events = Effect.fn("EmailLogQuery.events")(function* (account_id: string, id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<EmailLogEvent>`

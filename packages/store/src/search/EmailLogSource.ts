@@ -6,12 +6,12 @@ import { conditions, type Filter } from "./EmailLogFilter.ts"
 type Fragment = Statement.Fragment
 
 /**
- * A list of message ids that an index holds in order. Whatever a query filters by, it walks one of these, so what it
- * costs does not depend on how much mail there is.
+ * A list of message ids that an index holds in order. Every query walks one of these, so its cost does not depend on
+ * the amount of mail.
  */
 export type Source =
   | { readonly _tag: "All" }
-  /** One recipient, one tag, or the subjects that a part of a text was found in. */
+  /** A recipient, a tag, or the subjects that contain a searched part. */
   | { readonly _tag: "Terms"; readonly terms: ReadonlyArray<string> }
   | { readonly _tag: "Status"; readonly statuses: ReadonlyArray<string> }
   | { readonly _tag: "Domain"; readonly domain: string; readonly statuses: ReadonlyArray<string> }
@@ -19,7 +19,7 @@ export type Source =
 
 export const all: Source = { _tag: "All" }
 
-/** Between two ids, both excluded. */
+/** Ids between two bounds, both exclusive. */
 export interface Range {
   readonly account_id: string
   readonly above: string
@@ -28,7 +28,7 @@ export interface Range {
 
 export type Order = "newest first" | "oldest first"
 
-/** The lists that a source is made of: each is in order by itself. */
+/** Keys of the lists of a source, each of which is in order by itself. */
 export const keysOf = (source: Source): ReadonlyArray<string> => {
   switch (source._tag) {
     case "All":
@@ -42,7 +42,7 @@ export const keysOf = (source: Source): ReadonlyArray<string> => {
   }
 }
 
-/** The first ids of the list that bears the key of `part`. */
+/** Returns the first ids of the list with the key `part.key`. */
 const listOf = (
   sql: PgClient.PgClient,
   source: Source,
@@ -74,14 +74,14 @@ const lists = (sql: PgClient.PgClient, source: Source, range: Range, order: Orde
   sql`unnest(${keysOf(source)}::text[]) AS part(key)
     CROSS JOIN LATERAL (${listOf(sql, source, range, order, limit)}) AS list`
 
-/** The first ids of a source: of each of its lists as many as are wanted, then the first of all. */
+/** Returns the first ids of a source: as many as requested from each of its lists, then the first of all. */
 const ids = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment => {
   const direction = sql.literal(order === "newest first" ? "DESC" : "ASC")
   return sql`SELECT list.id FROM ${lists(sql, source, range, order, limit)}
     ORDER BY list.id ${direction} LIMIT ${limit}::int`
 }
 
-/** How many ids each source has in the range, counted no further than the cap. */
+/** Counts the ids of each source within the range, up to the cap. */
 export const counts = (
   sql: PgClient.PgClient,
   sources: ReadonlyArray<Source>,
@@ -109,8 +109,8 @@ interface Walked {
 }
 
 /**
- * The next ids of the source, and those of them that match. Terms are looked up before the message is, and each by its
- * key inside a LATERAL with a LIMIT of its own, so that no plan ever reads a table as a whole for the sake of a few.
+ * Reads the next ids of the source and the messages that match. Terms are checked before the message is read, each by
+ * its key in a LATERAL with its own LIMIT, so that no plan reads a whole table.
  */
 export const statement = (
   sql: PgClient.PgClient,

@@ -4,20 +4,23 @@ import { createHash } from "node:crypto"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 
 const ASCII = /^[\u0020-\u007e]*$/u
-/** Five letters a code point beyond ASCII: one of Q to Z, four of A to P. Folded ASCII has no capitals. */
+/**
+ * First letters of the encoding: a code point beyond ASCII becomes one letter of Q to Z and four of A to P. Folded
+ * ASCII has no capitals.
+ */
 const HIGH = 0x51
 const LOW = 0x41
 const LOW_DIGITS = 4
 
 /**
- * A subject as it is searched: composed, in lower case, and each character beyond ASCII spelt in letters. That a part
- * of the text is a part of its spelling, and nothing else is, holds because a spelling begins with a letter that
- * occurs nowhere else in it.
+ * Folds a subject for search: composed, lower case, and each character beyond ASCII encoded in letters. Encodings begin
+ * with a letter that occurs nowhere else, so a part of a text matches exactly if its encoding is a part of the text's
+ * encoding.
  */
 export const fold = (subject: string): string => {
-  // What nearly all subjects are.
+  // Nearly all subjects are ASCII.
   if (ASCII.test(subject)) return subject.toLowerCase()
-  // The last letter of a Greek word has a form of its own, which a part of the word does not.
+  // A final sigma differs from a sigma within a word, which would hide parts of a word.
   const lower = subject.normalize("NFC").toLowerCase().replaceAll("ς", "σ")
   if (ASCII.test(lower)) return lower
   let folded = ""
@@ -32,14 +35,14 @@ const spell = (codePoint: number): string => {
     low = String.fromCharCode(LOW + (rest & 15)) + low
     rest >>= 4
   }
-  // Planes 10 to 16 share letters with lower ones; they hold nothing that is written.
+  // Planes 10 to 16 share letters with lower planes; they hold no written characters.
   return String.fromCharCode(HIGH + (rest % 10)) + low
 }
 
-/** As a LIKE pattern that finds a folded part anywhere. */
+/** Returns a LIKE pattern that finds a folded part anywhere. */
 export const pattern = (folded: string): string => `%${folded.replace(/[\\%_]/gu, "\\$&")}%`
 
-/** What all messages with this subject are found by, among the terms of the log. */
+/** Returns the search term shared by all messages with this subject. */
 export const term = (subject: string): string => termOf(fold(subject))
 
 const termOf = (folded: string): string =>
@@ -63,8 +66,8 @@ export const readModel: ReadModel = {
     const folded = fold(message.accepted.subject)
     return [{ account_id, term: termOf(folded), folded } satisfies Row]
   },
-  // The one table whose rows belong to several streams: in one order, so that two commits with the same new subjects
-  // wait for each other and never in a ring.
+  // The one table whose rows belong to several streams. Inserting in key order keeps two commits with the same new
+  // subjects from deadlocking.
   write: (sql, rows, table = "email_subjects") => sql`
     INSERT INTO ${sql(table)} (account_id, term, folded)
     SELECT * FROM unnest(${rows.map((row) => (row as Row).account_id)}::text[],
@@ -73,17 +76,23 @@ export const readModel: ReadModel = {
     ON CONFLICT (account_id, term) DO NOTHING`,
 }
 
-/** What an index of three letters can be asked for: in a part without any it would have to be read as a whole. */
+/**
+ * Three ASCII letters or digits in a row, which a trigram index can look up; a part without them would require a full
+ * scan.
+ */
 const THREE_LETTERS = /[0-9A-Za-z]{3}/u
-/** A number that tells one subject from most others, as a year does not; of a long one so many digits are enough. */
+/**
+ * Digits of a long number, which identifies a subject better than its words. Four digits may be a year; more than eight
+ * are not needed.
+ */
 const DIGITS = /[0-9]{5,8}/gu
 
-/** Whether a folded part can be looked up at all. */
+/** Whether the index can look up a folded part. */
 export const isIndexed = (folded: string): boolean => THREE_LETTERS.test(folded)
 
 /**
- * The subjects of an account that hold a folded part, as terms of the log. Where there is a long number in it, the index is
- * asked for the number alone: the words around it are those of a template, in lists as long as all mail.
+ * Returns the terms of an account's subjects that contain a folded part. If the part contains a long number, only the
+ * number is looked up: the words around it belong to a template that most subjects share.
  */
 export const termsWith = (sql: PgClient.PgClient, account_id: string, folded: string, limit: number) => {
   const numbers = [...folded.matchAll(DIGITS)].map(([digits]) => digits).sort((a, b) => b.length - a.length)

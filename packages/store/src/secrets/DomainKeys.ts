@@ -2,13 +2,15 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { ORPHAN_AFTER } from "./Secrets.ts"
 
-/** Whoever was about to sign with it has done so long before; and there is time to notice a record that was wrong. */
+/**
+ * Days until a key that its domain no longer names is deleted: long enough for mail about to be signed, and to notice a
+ * wrong DNS record.
+ */
 export const RETIRED_DAYS = 7
 
 /**
- * For cron: a private key that its domain no longer names, since it was replaced or removed or its domain was, will sign
- * nothing any more, and expires. Of a key it is the public half that the log holds, and all that whoever verifies mail
- * needs. One that is named after all is kept.
+ * Expires private keys that their domain no longer names, because the key was replaced or removed or the domain was.
+ * Verifying old mail needs only the public key, which is in the log. A key that is named again stays. Runs daily.
  */
 export const retire = Effect.fn("DomainKeys.retire")(function* () {
   const sql = yield* PgClient.PgClient

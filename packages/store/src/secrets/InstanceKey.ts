@@ -4,17 +4,17 @@ import * as fs from "node:fs/promises"
 import * as path from "node:path"
 
 export const KEY_BYTES = 32
-/** Of GCM. Random nonces are safe for 2^32 sealings under one key, which no instance comes near. */
+/** Length of a GCM nonce. Random nonces are safe for 2^32 uses of a key, far more than an instance needs. */
 export const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** The one that seals, the one before, the one to come: more of them is a mistake. */
+/** Maximum number of keys. A rotation needs the current, the former and the next one; more are taken as a mistake. */
 export const MAX_KEYS = 8
 const CIPHER = "aes-256-gcm"
 
 export class BadInstanceKey extends Data.TaggedError("BadInstanceKey")<{ readonly message: string }> {}
 
 interface Key {
-  /** A digest, so that rows can name the key that opens them without giving anything away. */
+  /** Digest of the key, by which rows name the key that opens them without revealing it. */
   readonly id: string
   readonly bytes: Uint8Array
 }
@@ -22,25 +22,27 @@ interface Key {
 export interface Sealed {
   readonly key_id: string
   readonly nonce: Uint8Array
-  /** With the tag at its end. */
+  /** Ciphertext followed by the authentication tag. */
   readonly ciphertext: Uint8Array
 }
 
 export interface Keyring {
-  /** The id of the key that seals. */
+  /** Id of the key that seals. */
   readonly current: string
   readonly ids: ReadonlyArray<string>
-  /** `context` says what the bytes are for and whose they are; whoever opens has to say the same. */
+  /** Seals bytes. `context` names their purpose and owner; `open` requires the same context. */
   readonly seal: (context: ReadonlyArray<string>, bytes: Uint8Array) => Sealed
-  /** Keys for purposes of their own, as many as there are instance keys, the current one's first. */
+  /** Derives a key for a purpose from each instance key, that of the current one first. */
   readonly derive: (purpose: string) => ReadonlyArray<Uint8Array>
-  /** Throws for a key that is not there, another context, or bytes that were changed. */
+  /** Throws if the key is missing, the context differs or the bytes were changed. */
   readonly open: (context: ReadonlyArray<string>, sealed: Sealed) => Uint8Array
 }
 
-/** What every sealed byte of this installation is sealed under. Losing it loses the DKIM keys of all domains. */
+/** Keys that seal all secrets of this instance. Without them the DKIM keys of all domains are lost. */
 export class InstanceKey extends Context.Service<InstanceKey, Keyring>()("@waybill/store/secrets/InstanceKey") {
-  /** The text of the environment, or else the file, which is made on the first start. */
+  /**
+   * Reads the keys from the environment if they are set there, else from the file, which is created at the first start.
+   */
   static readonly layer = (options: { readonly file: string; readonly text: Option.Option<Redacted.Redacted> }) =>
     Layer.effect(
       InstanceKey,
@@ -50,7 +52,7 @@ export class InstanceKey extends Context.Service<InstanceKey, Keyring>()("@waybi
     )
 }
 
-/** What is there, for whoever only looks: nothing is made. */
+/** Reads the keys without creating a file, for tools that only examine. */
 export const lookFor = (options: {
   readonly file: string
   readonly text: Option.Option<Redacted.Redacted>
@@ -66,7 +68,7 @@ export const lookFor = (options: {
     return text === undefined ? Option.none() : Option.some(yield* Effect.fromResult(parse(text)))
   })
 
-/** Keys in base64, one a line or separated by commas; the first one seals, all of them open. `#` begins a remark. */
+/** Parses keys in base64, separated by lines or commas. The first one seals, all of them open; `#` begins a comment. */
 export const parse = (text: string): Result.Result<Keyring, BadInstanceKey> => {
   const entries = text
     .split(/[\n,]/u)
@@ -121,10 +123,13 @@ const ring = (current: Key, keys: ReadonlyArray<Key>): Keyring => ({
   },
 })
 
-/** As JSON, so that no two contexts run together into the same bytes. */
+/** Encodes the context as JSON, so that different contexts never yield the same bytes. */
 const bind = (context: ReadonlyArray<string>): Uint8Array => Buffer.from(JSON.stringify(context))
 
-/** Made whole under another name and then linked, so that two processes that start at once agree on one. */
+/**
+ * Creates the file completely under another name and then links it, so that two processes that start at once use the
+ * same key.
+ */
 const fromFile = (file: string) =>
   Effect.tryPromise({
     try: async () => {
@@ -155,7 +160,7 @@ const read = (file: string): Promise<string | undefined> =>
     throw cause
   })
 
-/** Secrets that a container mounts are readable for all in it, so this is no reason to refuse. */
+/** Warns but does not refuse, because secrets that a container mounts are readable for all its processes. */
 const warnOfReaders = (file: string) =>
   Effect.promise(() => fs.stat(file)).pipe(
     Effect.flatMap(({ mode }) =>

@@ -3,41 +3,41 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Context, Data, Effect, Layer, Option, Result } from "effect"
 import { InstanceKey, type Keyring, NONCE_BYTES, type Sealed } from "./InstanceKey.ts"
 
-/** Secrets sealed anew in one transaction of a rotation. */
+/** Secrets that one transaction of a rotation seals again. */
 export const ROTATION_BATCH = 500
-/** A secret is sealed before the commit that makes its owner; one that has no owner by then never gets one. */
+/** Age at which a secret without an owner is removed. It is sealed before the commit that creates its owner. */
 export const ORPHAN_AFTER = "1 day"
 const ANSWER_VERSION = 1
 
-/** Whose secret and what for: `("acc_…", "dom_…", "dkim:wb1")`. The id is the id of the owner's stream. */
+/** Key of a secret: owner and purpose, as in `("acc_…", "dom_…", "dkim:wb1")`. `id` is the id of the owner's stream. */
 export interface Place {
   readonly account_id: string
   readonly id: string
   readonly purpose: string
 }
 
-/** The database is sealed under another key: everything in it would look damaged. */
+/** The database is sealed under another instance key, so that no secret in it could be opened. */
 export class WrongInstanceKey extends Data.TaggedError("WrongInstanceKey")<{ readonly message: string }> {}
 
-/** Sealed once under whatever key was first here, so that a node with another key is told at its start. */
+/** Row sealed under the first key of the instance, by which a node with another key notices that at its start. */
 const WITNESS: Place = { account_id: "", id: "instance", purpose: "witness" }
 
 export class Secrets extends Context.Service<
   Secrets,
   {
     /**
-     * Keeps the bytes, replacing what was there. Joins the caller's transaction if it has one. A unit of the event store
-     * is committed by another fiber, so there the secret is sealed first: if the commit never comes, it is an orphan
-     * without an owner in the log, and `sweep` removes it.
+     * Stores the bytes, replacing existing ones. Joins the caller's transaction, if there is one. A commit of the event
+     * store runs in another fiber, so its secret is sealed before: if the commit fails, the secret has no owner in the
+     * log, and `sweep` removes it.
      */
     readonly seal: (place: Place, bytes: Uint8Array, expires_at?: Timestamp.Timestamp) => Effect.Effect<void>
     readonly open: (place: Place) => Effect.Effect<Option.Option<Uint8Array>>
     readonly remove: (account_id: string, id: string) => Effect.Effect<void>
-    /** Seals everything anew that is not under the current key, while all else goes on. */
+    /** Seals everything again that is not under the current key, while the instance keeps running. */
     readonly rotate: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
-    /** For cron: what has expired, and what never got an owner. */
+    /** Deletes secrets that expired or never got an owner, and returns how many. Runs periodically. */
     readonly sweep: Effect.Effect<number>
-    /** For an answer kept under an idempotency key that shows a secret. Synchronous: it is encoded inside a decision. */
+    /** Seals a stored answer that shows a secret. Synchronous, because answers are encoded inside a decision. */
     readonly sealAnswer: (context: AnswerContext, bytes: Uint8Array) => Uint8Array
     readonly openAnswer: (context: AnswerContext, bytes: Uint8Array) => Uint8Array
   }
@@ -76,7 +76,7 @@ export interface AnswerContext {
   readonly key: string
 }
 
-/** What its bytes are bound to. */
+/** Context that a secret's bytes are bound to. */
 export const contextOf = ({ account_id, id, purpose }: Place) => ["secret", account_id, id, purpose]
 const answerContext = ({ account_id, key, route }: AnswerContext) => ["answer", account_id, route, key]
 
@@ -155,7 +155,7 @@ const sweep = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   return row?.n ?? 0
 })
 
-/** One version byte, the key's id, the nonce, the ciphertext. */
+/** Encodes as one version byte, the key's id, the nonce and the ciphertext. */
 const pack = ({ ciphertext, key_id, nonce }: Sealed): Uint8Array =>
   Buffer.concat([Uint8Array.of(ANSWER_VERSION), Buffer.from(key_id, "hex"), nonce, ciphertext])
 

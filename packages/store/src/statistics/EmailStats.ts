@@ -2,7 +2,9 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { iso } from "../postgres/Iso.ts"
 
-/** What is counted: a recipient at a time, and visits of a message each. `latency` is kept in classes, one a bucket. */
+/**
+ * Counted events, per recipient, or per message for opens and clicks. Latencies are counted in buckets under `latency`.
+ */
 export const MEASURES = [
   "accepted",
   "delivered",
@@ -18,22 +20,22 @@ export type Measure = (typeof MEASURES)[number]
 export const LATENCY = "latency"
 
 /**
- * A latency belongs to the class whose upper bound is the next power of this: its middle is then within 5 % of it, hours
- * and domains merge by adding counts, and 30 days are 228 classes.
+ * Ratio of the upper bounds of two neighbouring latency buckets. Values are then within 5 % of a bucket's middle,
+ * buckets of hours and domains are merged by adding counts, and 30 days need 228 buckets.
  */
 const GROWTH = 1.1
 
 export const bucketOf = (millis: number): number => (millis <= 1 ? 0 : Math.ceil(Math.log(millis) / Math.log(GROWTH)))
 
-/** The value with the least error for all that a class may hold. */
+/** Returns the value with the least error for all latencies of a bucket. */
 export const millisOf = (bucket: number): number => Math.round((2 * GROWTH ** bucket) / (GROWTH + 1))
 
-/** Tags of one account that an answer by tag can show; more are no statistics, and the answer says that there are more. */
+/** Maximum number of tags of one account that a result grouped by tag shows; the result says if there are more. */
 export const MAX_TAGS = 1_000
 
 export interface Query {
   readonly account_id: string
-  /** Whole hours, `to` not included. */
+  /** Whole hours; `to` is exclusive. */
   readonly from: string
   readonly to: string
   readonly by: { readonly time: "hour" | "day" | null; readonly domain: boolean; readonly tag: boolean }
@@ -41,7 +43,7 @@ export interface Query {
   readonly tag?: string
 }
 
-/** Instead of a measure: there are more tags than are shown. */
+/** Pseudo-measure that marks a result with more tags than are shown. */
 const MORE_TAGS = "more_tags"
 
 interface Found {
@@ -57,15 +59,15 @@ export type Row = Pick<Found, "at" | "domain" | "tag"> & { readonly [M in Measur
   readonly latency_ms: { readonly p50: number; readonly p90: number; readonly p95: number; readonly p99: number } | null
 }
 
-/** Rows of what happened, oldest first, and the place in the log up to which all is counted. */
+/** Returns counts, oldest first, and the log position up to which everything is counted. */
 export const find = Effect.fn("EmailStats.find")(function* (query: Query) {
   const sql = yield* PgClient.PgClient
-  // One snapshot for both: a count and the place that it belongs to.
+  // One snapshot for the counts and their position.
   const [found, position] = yield* Effect.orDie(
     sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
-        // Before the snapshot is taken: a swap gives the name to another table, as it is from then on.
+        // Locks before the snapshot is taken, because a swap may give the name to another table.
         yield* sql`LOCK TABLE email_stats IN ACCESS SHARE MODE`
         const follower = yield* sql<{ readonly position: bigint }>`
           SELECT position FROM followers WHERE name = ${FOLLOWER}`
@@ -86,7 +88,7 @@ export const statement = (sql: PgClient.PgClient, query: Query) => {
     by.time === null
       ? sql.literal("NULL::text")
       : iso(sql, by.time === "hour" ? "s.hour" : "date_trunc('day', s.hour, 'UTC')")
-  // A tag is looked up for itself, so that an account with many does not read all of them for one.
+  // A single tag is looked up by key, so that accounts with many tags do not read all of them.
   const tags =
     by.tag && query.tag === undefined
       ? everyTag(sql, query.account_id)
@@ -106,7 +108,7 @@ export const statement = (sql: PgClient.PgClient, query: Query) => {
     ORDER BY 1, 2, 3, 4, 5`
 }
 
-/** Hops from one tag to the next, and to the first that is too many. */
+/** Jumps from one tag to the next, up to the first beyond the maximum. */
 const everyTag = (sql: PgClient.PgClient, account_id: string) => sql`
   (SELECT tag, 1 AS nth FROM email_stats WHERE account_id = ${account_id} AND tag > '' ORDER BY tag LIMIT 1)
   UNION ALL
@@ -135,7 +137,7 @@ const rowOf = (found: ReadonlyArray<Found>): Row => {
   return { at, domain, tag, ...counts, latency_ms: latencyOf(latencies) }
 }
 
-/** In the order of the buckets. */
+/** Expects buckets in ascending order. */
 const latencyOf = (buckets: ReadonlyArray<readonly [bucket: number, n: number]>): Row["latency_ms"] => {
   const total = buckets.reduce((sum, [, n]) => sum + n, 0)
   if (total === 0) return null

@@ -7,7 +7,7 @@ import type { Follower } from "../feed/Follower.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
-/** What each event of a message adds; the others tell nothing that is counted. */
+/** Measure that each type of event counts for. */
 const COUNTED = {
   EmailQueued: "accepted",
   EmailDelivered: "delivered",
@@ -21,7 +21,10 @@ const COUNTED = {
 } as const satisfies { readonly [T in Email.Event["_tag"]]?: EmailStats.Measure }
 type Counted = keyof typeof COUNTED
 
-/** What the events of a page need to know of their messages. Ordered by version: a later one is the later schedule. */
+/**
+ * Events of a message that its counts depend on. They are ordered by version, so that the last schedule before an event
+ * applies to it.
+ */
 interface Born {
   readonly account_id: string
   readonly stream_id: string
@@ -133,7 +136,7 @@ const recipients = (data: Stored["data"]): number =>
     return sum + (Array.isArray(list) ? list.length : 0)
   }, 0)
 
-/** Only one follower writes here at a time: its place in the log is locked. */
+/** Adds counts. Only one follower at a time writes here, because its position is locked. */
 const add = (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) => sql`
   INSERT INTO ${sql(table)} AS s (account_id, tag, hour, domain, measure, bucket, count)
   SELECT account_id, tag, hour, domain, measure, bucket, count

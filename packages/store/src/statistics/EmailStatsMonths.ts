@@ -5,13 +5,19 @@ import type { SqlError } from "effect/sql"
 import { FOLLOWER as LIVE } from "./EmailStats.ts"
 import { KEY } from "./EmailStatsFollower.ts"
 
-/** Months that have their table before they begin: workers may be gone for as long, and nothing has to be moved. */
+/** Months whose table is created in advance. If no worker runs for longer, rows have to be moved later. */
 export const MONTHS_AHEAD = 2
-/** Who reads for longer is not waited for: everybody after would wait behind it. The next day tries again. */
+/**
+ * Time to wait for a lock. While this waits, every later query waits behind it, so it gives up early; the task runs
+ * again the next day.
+ */
 const LOCK_TIMEOUT = "5s"
-/** What lies further back or ahead than that was dated by a clock that was wrong, and stays where it is. */
+/**
+ * Maximum distance in months, past or future, at which a month gets its own table. Rows beyond it come from a wrong
+ * clock and stay in the default partition.
+ */
 const MONTHS_OF_OWN = 240
-/** Any number, as long as it is ours: one at a time changes what tables there are. */
+/** Advisory lock that lets one process at a time change the partitions. */
 const MONTHS_LOCK = 0x5742_4d4f
 
 /** Months since the year 0, in UTC. */
@@ -28,9 +34,9 @@ export interface Kept {
 }
 
 /**
- * For cron: makes the tables of the months to come, gives one to each month that has none yet, and drops those that are
- * over. Statistics are the one large table whose rows are over for everybody at once, so that a month of them goes with its
- * files, however much it held. What has no table of its own lies in the rest, so that nothing is ever refused.
+ * Creates the tables of coming months, moves months from the default partition into tables of their own, and drops
+ * expired ones. Dropping a month's table removes its rows without a scan. Rows without a table of their own are in the
+ * default partition, so no insert fails. Runs daily.
  */
 export const keep = Effect.fn("EmailStatsMonths.keep")(function* (months: number) {
   const sql = yield* PgClient.PgClient
@@ -49,13 +55,16 @@ export const keep = Effect.fn("EmailStatsMonths.keep")(function* (months: number
   return { made: missing.map(tableOf), dropped: over.map(tableOf) } satisfies Kept
 })
 
-/** Beside nobody who counts: its place in the log is taken first, as the follower does, so that neither waits in a ring. */
+/**
+ * Runs work while no follower counts. Locks the follower's position first, as the follower does, so that the two cannot
+ * deadlock.
+ */
 const alone = <A>(sql: PgClient.PgClient, work: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   Effect.orDie(
     sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true) AS set`
-        // Years in one piece, as an earlier release has left them, take longer to sort out than a request may.
+        // Splitting years of rows that an earlier release left in one table may exceed the statement timeout.
         yield* sql`SET LOCAL statement_timeout = 0`
         yield* sql`SELECT pg_advisory_xact_lock(${MONTHS_LOCK}::int, 0) IS NULL AS taken`
         yield* sql`SELECT position FROM followers WHERE name = ${LIVE} FOR UPDATE`
@@ -64,12 +73,14 @@ const alone = <A>(sql: PgClient.PgClient, work: Effect.Effect<A, SqlError.SqlErr
     ),
   )
 
-/** The version that was live before keeps the tables of its months, with their names. */
+/** Returns the prefix of table names. Each version keeps its own, so the previously live version keeps its tables. */
 const familyOf = (version: number): string => (version === 1 ? LIVE : `${LIVE}_v${version}`)
 
 const MONTH = /_([0-9]{4}_[0-9]{2})$/u
 
-/** The live table with what it is parted into. As the migrations or a swap have left it, it is in one piece. */
+/**
+ * Returns the partitions of the live table. A table left unpartitioned by a migration or a swap is partitioned first.
+ */
 const parted = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const [found] = yield* sql<{ readonly is_whole: boolean; readonly rest: string | null; readonly version: number }>`
     SELECT c.relkind = 'r' AS is_whole, p.partdefid::regclass::text AS rest, coalesce(
@@ -88,7 +99,7 @@ const parted = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   return { rest, there, version }
 })
 
-/** What is there becomes the rest, and is neither copied nor read. */
+/** Makes the existing table the default partition, without copying or reading it. */
 const part = Effect.fnUntraced(function* (sql: PgClient.PgClient, rest: string) {
   yield* sql`ALTER INDEX ${sql(`${LIVE}_pkey`)} RENAME TO ${sql(`${rest}_pkey`)}`
   yield* sql`ALTER TABLE ${sql(LIVE)} RENAME TO ${sql(rest)}`
@@ -100,7 +111,7 @@ const part = Effect.fnUntraced(function* (sql: PgClient.PgClient, rest: string) 
   yield* sql`ALTER TABLE ${sql(LIVE)} ATTACH PARTITION ${sql(rest)} DEFAULT`
 })
 
-/** From then on nobody counts it again either, whatever the log still tells. */
+/** Drops months before `from` and records `from`, so that no later count brings them back. */
 const forget = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   from: string,
@@ -120,7 +131,10 @@ const monthsIn = (sql: PgClient.PgClient, table: string) =>
     (rows) => rows.map(({ month }) => monthOf(month)),
   )
 
-/** Filled before it is attached, since what lies in the rest may not belong to another. */
+/**
+ * Moves the rows of a month into its new table before attaching it, because attaching fails while the default partition
+ * holds such rows.
+ */
 const make = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, month: Month, rest: string) {
   const [from, to] = [beginning(month), beginning(month + 1)]
   yield* sql`CREATE TABLE ${sql(table)} (LIKE ${sql(LIVE)} INCLUDING ALL)`

@@ -4,22 +4,22 @@ import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "../feed/Feed.ts"
 import { SILENT_AFTER } from "../outbox/Processes.ts"
 
-/** The outbox's kinds of work, as its CHECK constraint has them. */
+/** Kinds of work in the outbox, as in its CHECK constraint. */
 export const KINDS = ["delivery", "webhook", "domain_check"] as const
 export const STATES = ["ready", "leased", "scheduled"] as const
 
 export interface Waiting {
   readonly kind: string
-  /** Due and waiting, under way, or for a later time. */
+  /** Due and waiting, in progress, or due later. */
   readonly state: (typeof STATES)[number]
   readonly rows: number
-  /** How long ago the first of them was due; negative for what is to come. */
+  /** Seconds since the earliest row was due; negative if it is due in the future. */
   readonly oldest_s: number
 }
 export interface Followed {
   readonly name: string
   readonly behind_events: number
-  /** How old the first event is that it has not counted. */
+  /** Age of the first event that the follower has not counted. */
   readonly behind_s: number
 }
 export interface Connections {
@@ -31,17 +31,17 @@ export interface Pulse {
   readonly queue: ReadonlyArray<Waiting>
   readonly followers: ReadonlyArray<Followed>
   readonly connections: ReadonlyArray<Connections>
-  /** Processes with a worker that have shown themselves lately. */
+  /** Number of processes with a worker that sent a heartbeat lately. */
   readonly workers: number
-  /** The last place in the log. */
+  /** Last settled position of the log. */
   readonly position: number
-  /** What the whole database takes of its disk. */
+  /** Size of the whole database on disk. */
   readonly size_bytes: number
-  /** Reports that are kept because their parsing was ended. */
+  /** Number of reports that are stored because parsing them was ended. */
   readonly unread_reports: number
 }
 
-/** What goes on in the whole installation, as far as its database knows. */
+/** Returns the state of the whole installation, as recorded in its database. */
 export const read = Effect.fn("Pulse.read")(
   function* () {
     const sql = yield* PgClient.PgClient
@@ -63,7 +63,7 @@ export const read = Effect.fn("Pulse.read")(
   (read) => Effect.orDie(read),
 )
 
-/** By the clock, not by what a worker has noted: that none works is what this has to show. */
+/** Classifies rows by the clock, not by the `ready` mark, so that a missing worker shows. */
 const waiting = (sql: PgClient.PgClient) => sql<Waiting>`
   SELECT kind, CASE WHEN lease_until > now() THEN 'leased' WHEN ready OR available_at <= now() THEN 'ready'
       ELSE 'scheduled' END AS state,
@@ -85,7 +85,7 @@ const followed = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: bigin
   }))
 })
 
-/** Facts of the last while, by type. */
+/** Counts recent events by type. */
 export const lately = Effect.fn("Pulse.lately")(
   function* (within: Duration.Duration) {
     const sql = yield* PgClient.PgClient
@@ -97,5 +97,5 @@ export const lately = Effect.fn("Pulse.lately")(
   },
   (read) => Effect.orDie(read),
 )
-/** Events that one look goes through: at a thousand mails a second they are the last ten seconds. */
+/** Maximum number of events that `lately` reads: ten seconds at a thousand messages per second. */
 export const MOST_LATELY = 20_000

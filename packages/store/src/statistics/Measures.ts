@@ -37,8 +37,8 @@ const unreadReports = Metric.counter("waybill_unread_reports_total", {
 })
 
 /**
- * A series a value. What can happen stands at nought before it does: a counter that is born with its first event has
- * not increased, and an alert that waits for an increase sleeps through it.
+ * Makes a counter with one series per value. Every known value starts at zero before anything happens, because an alert
+ * on an increase misses a counter that first appears with one.
  */
 const by = (metric: Metric.Counter<number>, label: string, values: ReadonlyArray<string>) => {
   const series = new Map(values.map((value) => [value, Metric.withAttributes(metric, { [label]: value })]))
@@ -61,7 +61,7 @@ const byUnread = by(unreadReports, "outcome", ["kept", "refused"])
 
 export const reportUnread = (outcome: "kept" | "refused"): void => byUnread(outcome, 1)
 
-/** A flight is in the log. */
+/** Records a committed batch. */
 export const landed = (units: number, appended: ReadonlyArray<Stored>): void => {
   flightUnits.updateUnsafe(units, NOWHERE)
   const types = new Map<string, number>()

@@ -18,9 +18,8 @@ interface Entry {
 }
 
 /**
- * What accounts have used of their months: written by the commit that accepts or gives back, which holds the row from
- * before it decides, and counted here from the log again. A row of nought says what no row says: a month that was asked
- * for has one, also where nothing was accepted.
+ * Usage of accounts per month. Commits that accept or cancel mail write it under the row's lock; a rebuild counts it
+ * again from the log. A month that was queried has a row even if nothing was accepted.
  */
 export const counts: Counts = {
   name: NAME,
@@ -37,7 +36,7 @@ export const counts: Counts = {
     }
     if (entries.size > 0) yield* add(sql, table, [...entries.values()])
   }),
-  // What is gone from the log added to the month, so that no month has less than what the log still tells.
+  // Adds usage whose events retention removed: a month keeps at least its live count.
   inherit: Effect.fnUntraced(function* (sql, table, horizons) {
     yield* sql`
       INSERT INTO ${sql(table)} AS t (account_id, month, accepted)
@@ -57,12 +56,14 @@ export const counts: Counts = {
   }),
 }
 
-/** Months that began before an account's log is whole. As text, since what stands there by mistake may be no month. */
+/**
+ * Months that began before the account's log is complete. Compared as text, because a row may hold an invalid month.
+ */
 const old = (sql: PgClient.PgClient, horizons: ReadonlyArray<RetentionCutoff.Horizon>) => sql`
   ${RetentionCutoff.table(sql, horizons)} ON u.account_id = horizon.account_id
     AND u.month || '-01T00' < to_char(horizon.before AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24')`
 
-/** What each of these events adds to its month, by the fold that the commits count by too. */
+/** Returns what each event adds to its month, by the same fold as commits use. */
 const changes = Effect.fnUntraced(function* (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) {
   const own = Map.groupBy(events, refKey)
   const later = [...own.values()].flatMap((each) => (isWhole(each) ? [] : each.slice(0, 1)))
@@ -70,7 +71,9 @@ const changes = Effect.fnUntraced(function* (sql: PgClient.PgClient, events: Rea
   return [...own].flatMap(([key, told]) => changesOf(earlier.get(key) ?? told, told))
 })
 
-/** Most messages are accepted, and that is it: what came before these events is among them. */
+/**
+ * Whether these events are the complete beginning of a stream, so that no earlier ones need to be read. True for most.
+ */
 const isWhole = (events: ReadonlyArray<Stored>): boolean => events.every(({ version }, nth) => version === nth + 1)
 
 const changesOf = (history: ReadonlyArray<Stored>, told: ReadonlyArray<Stored>) => {

@@ -4,12 +4,12 @@ import { iso } from "../postgres/Iso.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import { MAX_HISTORY } from "./WebhookDeliveries.ts"
 
-/** What stands where the answer would. */
+/** Error recorded in place of a response. */
 const LOST = "given up: each worker that had this call ended before it told of an answer"
 
 /**
- * Frees calls whose worker died. How often that has happened to one, its row remembers: it waits for the pause of that
- * number, and is given up after the last of them, for it may be what ends its workers.
+ * Releases calls whose worker died. The row counts how often that happened: each loss has its pause, and after the last
+ * one the call is given up, because it may be what crashes its workers.
  */
 export const free = Effect.fn("LostCalls.free")(function* (
   rows: ReadonlyArray<{ readonly id: string; readonly token: string }>,

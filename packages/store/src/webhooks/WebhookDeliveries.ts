@@ -8,12 +8,12 @@ import * as Outbox from "../outbox/Outbox.ts"
 import type { Meta } from "../commit/RecordedEvents.ts"
 import type { Signing } from "../readmodels/Webhooks.ts"
 
-/** Attempts kept in a delivery's history: all of the retry table, and as many replays again. */
+/** Maximum number of attempts in a delivery's history: one full retry schedule and as many replays. */
 export const MAX_HISTORY = 32
-/** The type of a call that only tries the endpoint out; it stands in no stream. */
+/** Type of a call that only tests the endpoint; it belongs to no stream. */
 export const TEST_TYPE = "webhook.test"
 
-/** One call as it went: what was sent, what came back. */
+/** One call: its request and response. */
 export interface Attempt {
   readonly at: string
   readonly url: string
@@ -21,7 +21,7 @@ export interface Attempt {
   readonly request_headers: Readonly<Record<string, string>>
   readonly status: number | null
   readonly response_headers: Readonly<Record<string, string>>
-  /** The first 4 KB. */
+  /** First 4 KB. */
   readonly response_body: string | null
   readonly duration_ms: number
   readonly error: string | null
@@ -57,7 +57,7 @@ export interface ListQuery {
   readonly account_id: string
   readonly webhook_id: string
   readonly limit: number
-  /** The id of the last one seen; newest first. */
+  /** Id of the last delivery of the previous page; newest first. */
   readonly after?: string
   readonly status?: DeliveryRecord["status"]
 }
@@ -80,7 +80,7 @@ export const find = Effect.fn("WebhookDeliveries.find")(function* (account_id: s
   return Option.fromUndefinedOr(rows[0])
 })
 
-/** Calls the endpoint once more with the same event, from the first attempt on. */
+/** Calls the endpoint again with the same event, starting with the first attempt. */
 export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
   account_id: string,
   webhook_id: string,
@@ -89,7 +89,7 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
 ) {
   const sql = yield* PgClient.PgClient
   const again = Effect.gen(function* () {
-    // Held before the delivery, as whoever settles its call does.
+    // Locks the outbox row before the delivery, in the same order as `settle`.
     yield* Outbox.hold(sql, [id])
     const rows = yield* sql<DeliveryRecord>`
       UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = ${now}::timestamptz
@@ -102,11 +102,14 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
 })
 
 export const MAX_DEADLOCKS = 5
-/** Rows that were not there when the others were taken may still be taken by two in opposite order. */
+/**
+ * Retries after a deadlock: rows inserted after the others were locked may be locked in opposite order by two
+ * transactions.
+ */
 export const outOfDeadlock = <A, R>(effect: Effect.Effect<A, SqlError.SqlError, R>) =>
   Effect.retry(effect, { while: (error) => error.reason._tag === "DeadlockError", times: MAX_DEADLOCKS })
 
-/** A call with a made-up event, to see whether the endpoint is there and checks signatures. */
+/** Calls the endpoint with an example event, to check its availability and signature verification. */
 export const test = Effect.fn("WebhookDeliveries.test")(function* (delivery: WebhookDelivery) {
   const sql = yield* PgClient.PgClient
   const { account_id, created_at, id, webhook_id } = delivery
@@ -130,7 +133,7 @@ const call = (account_id: string, webhook_id: string, id: string, now: string) =
   payload: {},
 })
 
-/** All that a dispatch needs, read in one go for many. */
+/** Data of one call, read for many calls in one query. */
 export interface Dispatch {
   readonly account_id: string
   readonly id: string
@@ -139,7 +142,7 @@ export interface Dispatch {
   readonly event_type: string
   readonly created_at: string
   readonly attempts: number
-  /** Null where the webhook is switched off or gone. */
+  /** Null if the webhook is disabled or deleted. */
   readonly webhook: { readonly url: string; readonly signing: Signing } | null
   readonly event: {
     readonly version: number
@@ -160,7 +163,7 @@ export const dispatches = (
   upcast = DomainEvent.upcast,
 ) => Effect.map(select(sql, account_ids, ids), (rows) => rows.map((row) => inNewestShape(row, upcast)))
 
-/** As everybody else who reads the log sees it. */
+/** Converts the event to the current schema. */
 const inNewestShape = (dispatch: Dispatch, upcast: typeof DomainEvent.upcast): Dispatch => {
   const { event } = dispatch
   return event === null
@@ -192,15 +195,15 @@ export interface Settled {
   readonly next_attempt_at: string | null
   readonly delivered_at: string | null
   readonly attempt: Attempt
-  /** The lease under which the call was made, and the time for which its row was armed. */
+  /** Lease under which the call was made, and the time its row was due. */
   readonly token: string
   readonly armed_at: string
 }
 
 /**
- * Writes down how calls went and re-arms or removes their outbox rows, in one statement and only where the lease still
- * holds: what a stale holder saw is dropped, the call that replaced it will tell. A row that was armed anew during its
- * call is to be called again, as whoever asked for the replay was promised.
+ * Records results of calls and reschedules or removes their outbox rows, in one statement. Results whose lease was lost
+ * are ignored, because the call that replaced them will report. A row that was rescheduled during its call, by a
+ * replay, is called again.
  */
 export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<{ readonly id: string }>`
   WITH seen AS (
@@ -239,7 +242,7 @@ export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) 
   WHERE d.account_id = s.account_id AND d.id = s.id
   RETURNING d.id`
 
-/** The first failed call after the last that succeeded; null while the webhook works. */
+/** Returns the time of the first failed call after the last successful one; null while the webhook works. */
 export const failingSince = Effect.fn("WebhookDeliveries.failingSince")(function* (
   account_id: string,
   webhook_id: string,
@@ -251,7 +254,7 @@ export const failingSince = Effect.fn("WebhookDeliveries.failingSince")(function
   return rows[0]?.since ?? null
 })
 
-/** How deleted webhooks fared is nobody's concern any more. */
+/** Deletes the failure records of deleted webhooks. */
 export const forgetFailures = Effect.fn("WebhookDeliveries.forgetFailures")(function* () {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
@@ -259,14 +262,17 @@ export const forgetFailures = Effect.fn("WebhookDeliveries.forgetFailures")(func
     WHERE w.account_id = f.account_id AND w.id = f.webhook_id AND w.removed`)
 })
 
-/** Rows of a busy endpoint that one look sets aside. */
+/** Maximum number of rows of a busy endpoint that one statement defers. */
 export const MAX_PARKED = 5_000
-/** What is set aside comes back after this, spread over twice as long, and over more the more there is. */
+/**
+ * Seconds until deferred rows are due again. They are spread over at least twice that, and longer the more rows there
+ * are.
+ */
 const PARK_SECONDS = 5
 const SPREAD_SECONDS_A_ROW = 0.01
 const MAX_SPREAD_SECONDS = 5 * 60
 
-/** Sets aside what waits for an endpoint that is too busy: a long backlog is not claimed again and again meanwhile. */
+/** Defers the rows of an endpoint at its limit, so that its backlog is not claimed over and over. */
 export const park = (sql: PgClient.PgClient, account_id: string, webhook_id: string) =>
   Effect.orDie(sql`
     WITH waiting AS (
@@ -277,7 +283,7 @@ export const park = (sql: PgClient.PgClient, account_id: string, webhook_id: str
     UPDATE outbox o SET ready = false, available_at = ${later(sql, sql`(SELECT count(*) FROM waiting)`)}
     FROM waiting w WHERE o.id = w.id`)
 
-/** The same for rows that were claimed: their leases end with it, and no attempt is counted. */
+/** Defers claimed rows: ends their leases and counts no attempt. */
 export const setAside = (
   sql: PgClient.PgClient,
   rows: ReadonlyArray<{ readonly id: string; readonly token: string }>,

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as Outbox from "../outbox/Outbox.ts"
 import { outOfDeadlock } from "./WebhookDeliveries.ts"
 
-/** Events that one replay takes at most; the next begins where it ended. */
+/** Maximum number of events of one replay; the next replay continues after them. */
 export const MAX_REPLAY_EVENTS = 10_000
 
 export interface Range {
@@ -11,30 +11,30 @@ export interface Range {
   readonly webhook_id: string
   readonly created_after: string
   readonly created_before: string
-  /** The last event that an earlier replay of the range took. */
+  /** Last position that an earlier replay of the range covered. */
   readonly after_position: bigint
-  /** Tags of events, as the log names them, with the type each is told by. */
+  /** Event tags as in the log, each with its public type. */
   readonly types: ReadonlyArray<{ readonly tag: string; readonly type: string }>
-  /** Fresh ids for events that this webhook was never told of: as many as the replay takes events. */
+  /** Ids for new deliveries, one per event of the replay. */
   readonly ids: ReadonlyArray<string>
   readonly now: string
 }
 
 export interface Replayed {
   readonly queued: number
-  /** Where the next replay of the range goes on; null where all of it was taken. */
+  /** Position after which the next replay of the range continues; null if the range is complete. */
   readonly next_position: bigint | null
 }
 
 /**
- * Positions are given out in the order of time but for what nodes' clocks differ by and a commit waits: seconds, and with a
- * clock that is badly off minutes. An event is looked for so much further to both sides than its time says.
+ * Tolerance between the order of positions and of timestamps. They differ by the clocks of nodes and the duration of
+ * commits, usually seconds, minutes with a badly set clock. Events are searched this much earlier and later.
  */
 export const UNORDERLY_MS = 60 * 60 * 1000
-/** It is not worth a question to know a place more exactly. */
+/** Distance at which a binary search for a position stops, because a more exact one is not worth a query. */
 const NEAR_POSITIONS = 1_000n
 
-/** Between which positions the account's log comes to a moment. Each question looks at one event, by its key. */
+/** Returns the positions between which the account's log reaches a time. Each query reads one event by its key. */
 const positionBefore = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   { account_id, after_position }: Range,
@@ -57,8 +57,8 @@ const positionBefore = Effect.fnUntraced(function* (
 })
 
 /**
- * Replays a stretch of the account's history, also to a webhook younger than the events. It goes on by position, which no
- * two events share as they may share an instant. What is committed behind that position meanwhile is told by itself.
+ * Replays a part of the account's history, also to a webhook younger than the events. Continues by position, because
+ * two events may share a timestamp. Events committed meanwhile after that position are delivered as usual.
  */
 export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range) {
   const sql = yield* PgClient.PgClient
