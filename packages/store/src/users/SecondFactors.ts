@@ -2,11 +2,11 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Users from "./Users.ts"
 
-/** What stands beside a password, in the tables of the sign-in library. */
+/** Ways to sign in, or to prove a sign-in, besides the password, from the tables of the sign-in library. */
 export interface SecondFactors {
   readonly authenticator: boolean
   readonly passkeys: number
-  /** Bound to an identity of the organisation's provider. */
+  /** Whether the user is bound to an identity of the organisation's provider. */
   readonly provider: boolean
 }
 
@@ -20,7 +20,7 @@ export const of = Effect.fn("SecondFactors.of")(function* (user_id: string) {
   return found ?? { authenticator: false, passkeys: 0, provider: false }
 })
 
-/** The authenticator of a user, with its secret as the sign-in library encrypted it. */
+/** Finds the authenticator of a user, with its secret as the sign-in library encrypted it. */
 export const authenticatorOf = Effect.fn("SecondFactors.authenticatorOf")(function* (user_id: string) {
   const sql = yield* PgClient.PgClient
   const [found] = yield* Effect.orDie(sql<{ readonly id: string; readonly secret: string }>`
@@ -28,7 +28,7 @@ export const authenticatorOf = Effect.fn("SecondFactors.authenticatorOf")(functi
   return found
 })
 
-/** Accepts the counter of a passkey if it has gone up; authenticators without a counter always say zero. */
+/** Accepts the counter of a passkey if it has increased. Authenticators without a counter always report zero. */
 export const acceptCounter = Effect.fn("SecondFactors.acceptCounter")(function* (
   credential_id: string,
   counter: number,
@@ -41,8 +41,8 @@ export const acceptCounter = Effect.fn("SecondFactors.acceptCounter")(function* 
 })
 
 /**
- * Accepts the code of a time step at most once for each user, on all nodes: a step that is not newer than the last one
- * accepted is refused (RFC 6238, section 5.2).
+ * Accepts the code of a time step at most once per user, on all nodes: a step not newer than the last accepted one is
+ * refused (RFC 6238, section 5.2).
  */
 export const acceptStep = Effect.fn("SecondFactors.acceptStep")(function* (factor_id: string, step: number) {
   const sql = yield* PgClient.PgClient
@@ -53,8 +53,8 @@ export const acceptStep = Effect.fn("SecondFactors.acceptStep")(function* (facto
 })
 
 /**
- * From now on the password alone signs in. Whoever holds what was lost is signed in no more, and a browser that was
- * trusted to skip the code has to ask for one that is set up later.
+ * Removes all second factors, so that the password alone signs in. Ends all sessions, in case the factor was stolen,
+ * and trusted browsers, which have to enter the code of a later factor.
  */
 export const remove = Effect.fn("SecondFactors.remove")(function* (user_id: string) {
   const sql = yield* PgClient.PgClient

@@ -3,15 +3,15 @@ import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { Effect } from "effect"
 
 export interface Counted {
-  /** Tries in the fullest of the windows, with this one. */
+  /** Attempts in the fullest of the windows, including this one. */
   readonly total: number
   /** Seconds until the windows end. */
   readonly retry_after_s: number
 }
 
 /**
- * Counts one try in each of these windows of a minute, in one statement: every node sees every try, and tries that
- * arrive together are counted one after the other.
+ * Counts one attempt in each of these windows of a minute, in one statement: all nodes share the counts, and concurrent
+ * attempts are counted one after the other.
  */
 export const count = Effect.fn("SignInTries.count")(function* (windows: ReadonlyArray<string>) {
   const sql = yield* PgClient.PgClient

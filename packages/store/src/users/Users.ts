@@ -4,7 +4,9 @@ import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { scrypt } from "node:crypto"
 
-/** The cost that OWASP asks of scrypt (N=2^14, r=16, p=1 takes 32 MiB), in the form the sign-in library reads. */
+/**
+ * Parameters of scrypt that OWASP recommends (N=2^14, r=16, p=1 takes 32 MiB), in the form the sign-in library reads.
+ */
 const COST = { N: 16_384, r: 16, p: 1, maxmem: 128 * 1024 * 1024 }
 const KEY_BYTES = 64
 const SALT_BYTES = 16
@@ -17,7 +19,7 @@ export interface NewUser {
   readonly created_at: string
 }
 
-/** Who somebody is. What they may do is their account's team to say. */
+/** Creates the identity of a user. Its permissions come from the account's team. */
 export const create = Effect.fn("Users.create")(function* (user: NewUser) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
@@ -27,8 +29,8 @@ export const create = Effect.fn("Users.create")(function* (user: NewUser) {
 })
 
 /**
- * For a log that came in without its users: its members sign in here again, under the ids that the log knows them by, once
- * somebody gives them a password. Nobody runs the instance by what another instance has written.
+ * Restores the users of an imported log: members get users with the ids they have in the log, and can sign in once they
+ * are given a password. None becomes an operator, because another instance's log must not decide that.
  */
 export const restore = Effect.fn("Users.restore")(function* (sql: PgClient.PgClient) {
   const made = yield* Effect.orDie(sql`
@@ -46,27 +48,30 @@ export interface User {
   readonly operator: boolean
 }
 
-/** Users with this address: one for each account that invited it, the oldest first. */
+/** Finds the users with an address: one per account that invited it, the oldest first. */
 export const findByEmail = Effect.fn("Users.findByEmail")(function* (email: string) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<User>`
     SELECT id, email, name, operator FROM users WHERE email = ${email.toLowerCase()} ORDER BY created_at, id`)
 })
 
-/** Users of one address whose passwords a sign-in is compared with. Each account has at most one, so this is never met. */
+/**
+ * Maximum number of users of one address whose passwords a sign-in is compared with. Each account has at most one, so
+ * it is not expected to be reached.
+ */
 export const MAX_IDENTITIES = 20
 
-/** A user who may be the one that signs in with an address. */
+/** A user who may be the one signing in with an address. */
 export interface Identity {
   readonly id: Id.UserId
   readonly password_hash: string | null
   /** Subject of the identity provider that this user is bound to. */
   readonly subject: string | null
-  /** Changes of the password and the second factors, as of when the hash was read. */
+  /** Version of the user's password and second factors when the hash was read. */
   readonly proof_version: number
 }
 
-/** Members with this address, in whatever account: those who have joined first, then the oldest. */
+/** Finds the members with an address in all accounts: active ones first, then the oldest. */
 export const identities = Effect.fn("Users.identities")(function* (email: string) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Identity>`
@@ -78,7 +83,7 @@ export const identities = Effect.fn("Users.identities")(function* (email: string
     ORDER BY m.status = 'active' DESC, u.created_at, u.id LIMIT ${MAX_IDENTITIES}`)
 })
 
-/** Deletes a user whose invitation was refused after all. */
+/** Deletes a user whose invitation was refused. */
 export const discard = Effect.fn("Users.discard")(function* (id: string) {
   const sql = yield* PgClient.PgClient
   const discarded = Effect.gen(function* () {
@@ -101,7 +106,7 @@ export interface Listed extends User {
   readonly status: string | null
 }
 
-/** Everybody, with the account that they belong to. */
+/** Lists all users, each with their account. */
 export const list = Effect.fn("Users.list")(function* () {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Listed>`
@@ -109,13 +114,13 @@ export const list = Effect.fn("Users.list")(function* () {
     FROM users u LEFT JOIN members m ON m.user_id = u.id AND m.status <> 'removed' ORDER BY u.id`)
 })
 
-/** Holds from their next request on: requests look it up. */
+/** Makes somebody an operator, or ends that. Takes effect at their next request. */
 export const setOperator = Effect.fn("Users.setOperator")(function* (id: string, operator: boolean) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`UPDATE users SET operator = ${operator}, updated_at = now() WHERE id = ${id}`)
 })
 
-/** Whoever was signed in with the old password is not any more. */
+/** Sets a password and ends all sessions. */
 export const setPassword = Effect.fn("Users.setPassword")(function* (id: string, password: Redacted.Redacted) {
   const sql = yield* PgClient.PgClient
   const hash = yield* hashOf(password)
@@ -133,10 +138,10 @@ export const setPassword = Effect.fn("Users.setPassword")(function* (id: string,
   )
 })
 
-/** What a row of a link is called; the sign-in library looks it up by this and the token. */
+/** Prefix of links in the sign-in library's table, followed by the link's token. */
 export const LINK_PREFIX = "reset-password:"
 
-/** Links that set this user's password open nothing any more. */
+/** Invalidates the links that set this user's password. */
 export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
@@ -144,9 +149,9 @@ export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
 })
 
 /**
- * Ends everything short-lived that stands for this user: links that set a password, browsers trusted to skip the second
- * factor, and sign-ins that wait for a code or are under way. Every change of a password or a second factor ends them. Comes
- * first in a transaction: `proofVersion` waits for it, so whatever was made before is there to be deleted.
+ * Ends everything short-lived that proves to be this user: links that set a password, browsers trusted to skip the
+ * second factor, and sign-ins in progress. Every change of a password or a second factor calls this, first in its
+ * transaction: `proofVersion` waits for it, so everything created before exists and is deleted.
  */
 export const endProofs = Effect.fn("Users.endProofs")(function* (id: string) {
   const sql = yield* PgClient.PgClient
@@ -156,7 +161,7 @@ export const endProofs = Effect.fn("Users.endProofs")(function* (id: string) {
   return changed?.proof_version
 })
 
-/** Returns how often the proofs of a user have changed, once no change is under way any more. */
+/** Returns the version of a user's proofs. Waits for changes in progress. */
 export const proofVersion = Effect.fn("Users.proofVersion")(function* (id: string) {
   const sql = yield* PgClient.PgClient
   const [user] = yield* Effect.orDie(sql<{ readonly proof_version: number }>`
@@ -180,7 +185,7 @@ export const endVerification = Effect.fn("Users.endVerification")(function* (ver
   yield* Effect.orDie(sql`DELETE FROM user_verifications WHERE id = ${verification_id}`)
 })
 
-/** Nor do those that are older than this one; of some that are made at once one is left. */
+/** Invalidates the links older than this one. Of several created at once one stays valid. */
 export const dropLinksBefore = Effect.fn("Users.dropLinksBefore")(function* (id: string, token: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
@@ -191,8 +196,8 @@ export const dropLinksBefore = Effect.fn("Users.dropLinksBefore")(function* (id:
 })
 
 /**
- * Whoever belongs to no account keeps nothing to sign in with: no password, passkey, second factor, session or link. So
- * an account that invites the address later meets nobody's former sign-in, and nobody's former link leads into it.
+ * Removes the password, passkeys, second factors, sessions and links of a user who belongs to no account. An account
+ * that invites the address later must not meet a former sign-in or link.
  */
 export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: string) {
   const sql = yield* PgClient.PgClient
@@ -211,7 +216,7 @@ export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: strin
   yield* Effect.orDie(sql.withTransaction(forget))
 })
 
-/** Rows that have run out: sessions, links, counts of tries. */
+/** Deletes expired sessions and links, and old counts of attempts. */
 export const sweep = Effect.fn("Users.sweep")(function* () {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE expires_at < now()`)
