@@ -2,7 +2,7 @@ import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Copy from "@waybill/store/postgres/Copy"
-import { CopyText } from "@waybill/store/postgres/CopyText"
+import { CopyBinary } from "@waybill/store/postgres/CopyBinary"
 import { system } from "@waybill/store/commit/Provenance"
 import { encode } from "@waybill/store/commit/RecordedEvents"
 import pg from "pg"
@@ -92,7 +92,7 @@ const COLUMNS = [
   ["event_id", "text"],
   ["data", "jsonb"],
   ["meta", "jsonb"],
-  ["recorded_at", "timestamptz"],
+  ["recorded_at", "timestamp with time zone"],
 ].map(([name = "", type = ""]) => ({ name, type }))
 
 const meta = { ...system, schema_version: 1 }
@@ -105,11 +105,12 @@ export const write = async (url: string, atLeast: number): Promise<{ messages: n
     let messages = 0
     let events = 0
     let later: Array<Event> = []
+    const rows = new CopyBinary(COLUMNS)
     while (events < atLeast) {
-      const text = new CopyText(COLUMNS)
+      rows.begin()
       const add = (event: Event) => {
         const nth = events++
-        text.add({
+        rows.add({
           ...event,
           stream: "email",
           event_id: Id.make("EventId", BEGAN + nth, random(nth, 3)),
@@ -126,9 +127,9 @@ export const write = async (url: string, atLeast: number): Promise<{ messages: n
       }
       for (const event of due) add(event)
       if (events >= atLeast) for (const event of later) add(event)
-      text.end()
+      rows.end()
       const columns = COLUMNS.map(({ name }) => name).join(", ")
-      await Copy.into(client, `COPY events (${columns}) FROM STDIN`, text.chunks)
+      await Copy.into(client, `COPY events (${columns}) FROM STDIN (FORMAT binary)`, rows.chunks)
     }
     // As the log of a running service is: vacuumed, and with statistics.
     await client.query("VACUUM (ANALYZE) events")

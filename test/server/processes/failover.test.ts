@@ -82,7 +82,7 @@ const installation = Effect.gen(function* () {
         const answer = await nodes[0].ask("GET", "/readyz", { key: "" }).catch(() => undefined)
         return String(answer?.json.problems)
       })
-      yield* Delivery.until(problems, (found) => found.includes("a replica, which takes no writes"), HANGS)
+      yield* Delivery.until(problems, (found) => found.includes("a read-only replica"), HANGS)
       yield* standby.promote
     }),
     services: EventStore.layer().pipe(

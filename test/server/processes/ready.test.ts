@@ -62,7 +62,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a first start", (it) 
   it.effect("says until then what it waits for", () =>
     Effect.gen(function* () {
       const before = yield* Effect.provideService(Readiness.problems, Readiness.Started, () => false)
-      assert.deepStrictEqual([before, yield* Readiness.problems], [["the start is not over"], []])
+      assert.deepStrictEqual([before, yield* Readiness.problems], [["the start is not complete"], []])
     }),
   )
 })

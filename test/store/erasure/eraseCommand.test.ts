@@ -253,7 +253,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         assert.strictEqual(done.code, 3, done.output)
         const [said = ""] = done.output.split("\n")
         const { erased_as, left } = JSON.parse(said)
-        const why = "what mail is made of that is under way"
+        const why = "content of mail in progress: cancel the mail, or run this again when it is final"
         const { sha256 } = Content.encodeBody({ html: null, text: "Ask dee@example.org" })
         assert.deepStrictEqual(left, [{ account_id, stream: "content", stream_id: sha256, why }])
         const texts = Effect.map(

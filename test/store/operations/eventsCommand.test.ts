@@ -160,14 +160,14 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         })
         assert.include(yield* taken(lines.toSpliced(4, 1)), "line 5: the hash does not follow")
         assert.deepStrictEqual(yield* rowsOf(there, "events"), [])
-        assert.include(yield* taken(lines.slice(0, -1)), "it was cut off")
+        assert.include(yield* taken(lines.slice(0, -1)), "the file is incomplete")
         // What was whole is there by now; the whole file brings the rest.
         assert.strictEqual((yield* typedOn(there, "events", "import", file)).code, 0)
         const other = yield* Database.freshDatabase
         yield* typedOn(other, "accounts", "create", "Own")
         const refused = yield* on(other, "events", "import", file)
         assert.strictEqual(refused.code, 1)
-        assert.include(refused.output, "this database has a log of its own")
+        assert.include(refused.output, "this database has a different log")
       }).pipe(Effect.scoped),
     TIMEOUT,
   )

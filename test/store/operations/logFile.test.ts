@@ -55,15 +55,15 @@ describe("a log in a file", () => {
     }
     assert.strictEqual(
       refusal(() => read([one, two])),
-      "line 1: this is not a log that was exported",
+      "line 1: this is not an exported log",
     )
     assert.strictEqual(
       refusal(() => read([header, "{}"])),
-      "line 2: this is not a line of a log",
+      "line 2: this is not a valid line",
     )
     assert.strictEqual(
       refusal(() => read([...lines, end])),
-      "line 6: something follows the end",
+      "line 6: the file continues after its end",
     )
   })
 
@@ -74,7 +74,7 @@ describe("a log in a file", () => {
     ])
       assert.include(
         refusal(() => read(file(...positions))),
-        "positions grow and never repeat",
+        "positions must increase",
       )
   })
 })

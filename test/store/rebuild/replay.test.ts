@@ -203,20 +203,20 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
         Effect.map(Effect.flip(effect), ({ message }) => message)
       assert.include(
         yield* says(Rebuild.rebuild("mails", OPTIONS)),
-        "no read model is called mails; there are accounts",
+        "there is no read model mails; the read models are accounts",
       )
-      assert.include(yield* says(swap("domains", true)), "no earlier version of domains is kept")
-      assert.include(yield* says(swap("suppressions", true)), "no earlier version of suppressions is kept")
+      assert.include(yield* says(swap("domains", true)), "there is no earlier version of domains")
+      assert.include(yield* says(swap("suppressions", true)), "there is no earlier version of suppressions")
       assert.include(yield* says(Rebuild.drop("domains", 7)), "domains has no version 7")
       const { version } = yield* Rebuild.rebuild("domains", OPTIONS)
       yield* swap("domains", false)
-      assert.include(yield* says(Rebuild.drop("domains", version)), `version ${version} of domains is the live one`)
+      assert.include(yield* says(Rebuild.drop("domains", version)), `version ${version} of domains is live`)
       yield* Rebuild.drop("domains", version - 1)
       const first = yield* Queue.unbounded<void>()
       const slow = { ...OPTIONS, report: () => Effect.andThen(Queue.offer(first, undefined), Effect.never) }
       const fiber = yield* Effect.forkChild(Rebuild.rebuild("domains", slow))
       yield* Queue.take(first)
-      assert.include(yield* says(Rebuild.rebuild("domains", OPTIONS)), "somebody else is at work on domains")
+      assert.include(yield* says(Rebuild.rebuild("domains", OPTIONS)), "another process is working on domains")
       yield* Fiber.interrupt(fiber)
     }),
   )
@@ -238,7 +238,7 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
         VALUES ('webhooks', 99, 'building', 0, 'verify')`
       // The server may not have noticed yet that the other is gone.
       const again = yield* Rebuild.verify("webhooks", OPTIONS).pipe(
-        Effect.retry({ while: ({ message }) => message.includes("somebody else is at work") }),
+        Effect.retry({ while: ({ message }) => message.includes("another process is working") }),
       )
       assert.deepStrictEqual(again.differences, [])
       assert.deepStrictEqual(yield* versions, before)

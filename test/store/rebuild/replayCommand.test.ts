@@ -113,7 +113,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
         assert.strictEqual(Number(before?.rows), events / 2)
         // The server may not have noticed yet that the other is gone.
         let again = yield* waybill("projections", "rebuild", "email_log", "--json")
-        while (again.output.includes("somebody else is at work")) {
+        while (again.output.includes("another process is working")) {
           again = yield* waybill("projections", "rebuild", "email_log", "--json")
         }
         assert.strictEqual(again.code, 0, again.output)

@@ -64,9 +64,9 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
   const found = yield* Effect.orDie(EraseLook.look(sql, address, mask))
   // Contents first: if this is stopped in between, nothing would lead to them once the events are masked.
   for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, found)))
-    left.push({ account_id, stream: "content", stream_id: sha256, why: "what mail is made of that is under way" })
+    left.push({ account_id, stream: "content", stream_id: sha256, why: "content of mail in progress: cancel the mail, or run this again when it is final" })
   for (const { isTo: _, ...place } of found)
-    if (!KINDS.includes(place.stream)) left.push({ ...place, why: "its owner's to change" })
+    if (!KINDS.includes(place.stream)) left.push({ ...place, why: "to be changed by the account itself" })
   const own = found.filter(({ stream }) => KINDS.includes(stream))
   for (const [account_id, places] of Map.groupBy(own, (place) => place.account_id)) {
     for (let nth = 0; nth < places.length; nth += BATCH_STREAMS) {
@@ -139,7 +139,7 @@ const record = Effect.fnUntraced(function* (
   )
 })
 
-const UNSURE = "where it may be a part of another address: see for yourself"
+const UNSURE = "may be part of another address: check by hand"
 
 interface Done {
   /** Number of masked events. */
@@ -212,7 +212,7 @@ const unfinished = (stream: string, events: ReadonlyArray<Stored>, mask: Mask.Ma
   if (stream === Email.stream) {
     const state = stateOf(stream, events) as Email.State
     const waits = state._tag === "Message" && state.recipients.some(Recipient.isUnfinished)
-    return waits ? "mail that is under way: cancel it, or come again when it is over" : undefined
+    return waits ? "mail in progress: cancel it, or run this again when it is final" : undefined
   }
   if (stream !== Team.stream) return undefined
   const { members } = stateOf(stream, events) as Team.State

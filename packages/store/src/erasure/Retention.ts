@@ -42,7 +42,7 @@ export const expire = Effect.fn("Retention.expire")(function* () {
   yield* WebhookDeliveries.forgetFailures()
   if (waits !== undefined) {
     Measures.retentionWaited()
-    yield* Effect.logWarning(`histories that are over stay for the next run: ${waits.message}`)
+    yield* Effect.logWarning("retention postponed: expired histories stay until the next run", { message: waits.message })
   }
   return removed satisfies Removed
 })
@@ -52,7 +52,7 @@ export const expire = Effect.fn("Retention.expire")(function* () {
  * not affected.
  */
 const GOES_ON = new StreamRows.RebuildUnderWay({
-  message: "what a rebuild that was killed had asked of the server goes on: wait for it",
+  message: "a statement of an interrupted rebuild is still running: wait until it ends",
 })
 
 /**
@@ -104,7 +104,7 @@ const removeMessages = Effect.fnUntraced(function* (
           SELECT 1 FROM events e CROSS JOIN webhooks w JOIN webhook_deliveries d
             ON d.account_id = e.account_id AND d.webhook_id = w.id AND d.event_id = e.event_id AND d.status = 'pending'
           WHERE e.account_id = l.account_id AND e.stream_id = l.id AND w.account_id = l.account_id)
-        -- Who counts along behind the log has to have seen them.
+        -- Followers must have counted the events first.
         AND NOT EXISTS (
           SELECT 1 FROM events e WHERE e.account_id = l.account_id AND e.stream_id = l.id
             AND e.position > (SELECT min(position) FROM followers)) AS over

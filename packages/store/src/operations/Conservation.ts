@@ -61,7 +61,7 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
       AS s("from" bigint, "to" bigint, tags text[])
     JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
       AND e.type = ANY(s.tags)
-      -- Older deliveries may have been removed, as the account wants it.
+      -- Older deliveries may have been removed by retention.
       AND e.recorded_at >= now() - make_interval(days => coalesce(
         (SELECT (record -> 'keeping' ->> 'delivery_days')::int FROM accounts WHERE account_id = ${account_id}),
         ${Account.DEFAULT_DELIVERY_DAYS}::int))

@@ -73,10 +73,10 @@ export class Chain {
   take(text: string): Entry | undefined {
     const nth = ++this.#lines
     if (nth === 1) {
-      if (text !== HEADER) throw new LogFileRefused({ message: "line 1: this is not a log that was exported" })
+      if (text !== HEADER) throw new LogFileRefused({ message: "line 1: this is not an exported log" })
       return undefined
     }
-    if (this.isEnded) throw new LogFileRefused({ message: `line ${nth}: something follows the end` })
+    if (this.isEnded) throw new LogFileRefused({ message: `line ${nth}: the file continues after its end` })
     const line = parse(text, nth)
     const content = "event" in line ? line.event : line.end
     const hash = sha256(this.#hash, JSON.stringify(content))
@@ -86,14 +86,14 @@ export class Chain {
     if ("event" in line) {
       if (!Number.isSafeInteger(line.event.position) || line.event.position <= this.position)
         throw new LogFileRefused({
-          message: `line ${nth}: position ${line.event.position} comes after ${this.position}; positions grow and never repeat`,
+          message: `line ${nth}: position ${line.event.position} comes after ${this.position}; positions must increase`,
         })
       this.#count(line.event)
       return line.event
     }
     if (line.end.events !== this.events || line.end.position !== this.position)
       throw new LogFileRefused({
-        message: `line ${nth}: the end counts ${line.end.events} events, and there are ${this.events}`,
+        message: `line ${nth}: the end states ${line.end.events} events, but the file has ${this.events}`,
       })
     this.isEnded = true
     return undefined
@@ -107,5 +107,5 @@ const parse = (text: string, nth: number): Line => {
   } catch {
     // Reported below, like all other invalid lines.
   }
-  throw new LogFileRefused({ message: `line ${nth}: this is not a line of a log` })
+  throw new LogFileRefused({ message: `line ${nth}: this is not a valid line` })
 }

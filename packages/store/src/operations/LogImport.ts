@@ -38,7 +38,7 @@ export const load = Effect.fn("LogImport.load")(function* (
     while (page.length < PAGE_EVENTS && !chain.isEnded) {
       const { done, value } = yield* Effect.promise(() => reader.next())
       if (done === true)
-        return yield* refuse(`the file ends after ${chain.events} events without its end: it was cut off`)
+        return yield* refuse(`the file is incomplete: it stops after ${chain.events} events, without its end line`)
       const entry = yield* checked(chain, value)
       if (entry !== undefined) page.push(entry)
     }
@@ -49,7 +49,7 @@ export const load = Effect.fn("LogImport.load")(function* (
     if (fresh.length > 0) yield* write(sql, fresh, Math.max(before, after))
     yield* report(chain.events)
   }
-  if ((yield* Effect.promise(() => reader.next())).done !== true) return yield* refuse("something follows the end")
+  if ((yield* Effect.promise(() => reader.next())).done !== true) return yield* refuse("the file continues after its end")
   yield* counted(sql, chain)
   return { events: chain.events, already_there, position: chain.position } satisfies Imported
 })
@@ -70,12 +70,12 @@ const checked = (chain: LogFile.Chain, line: string) =>
       if (entry === undefined) return undefined
       const { data, meta, position, stream, type } = entry
       if (DomainEvent.streamOf(type) !== stream)
-        throw refuse(`position ${position}: ${type} is of a newer release than this one`)
+        throw refuse(`position ${position}: ${type} belongs to a newer release than this one`)
       const newest = DomainEvent.upcast(type, meta.schema_version, data)
       try {
         coderOf(aggregateOf(stream)).decode({ _tag: type, ...newest })
       } catch (cause) {
-        throw refuse(`position ${position}: this is no ${type}: ${cause instanceof Error ? cause.message : ""}`)
+        throw refuse(`position ${position}: invalid ${type}: ${cause instanceof Error ? cause.message : ""}`)
       }
       return entry
     },
@@ -99,7 +99,7 @@ const same = Effect.fnUntraced(function* (
   if (differs >= 0 || rows.length < known.length) {
     const position = rows[differs]?.position ?? known[rows.length]?.position
     return yield* refuse(
-      `position ${position}: this database has a log of its own; a log is imported into an empty one`,
+      `position ${position}: this database has a different log; import into an empty database`,
     )
   }
 })
@@ -111,7 +111,7 @@ const write = (sql: PgClient.PgClient, entries: ReadonlyArray<LogFile.Entry>, ex
         // Nobody else may append meanwhile, because the file determines positions.
         yield* sql`LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE`
         if (Number(yield* last(sql)) !== expected)
-          return yield* refuse("somebody else writes to this log: stop the service while a log is imported")
+          return yield* refuse("another process writes to this log: stop the service while importing")
         yield* insert(sql, entries)
         yield* sql`SELECT setval('event_position', ${entries.at(-1)?.position ?? 1}::bigint)`
       }),
@@ -122,7 +122,7 @@ const write = (sql: PgClient.PgClient, entries: ReadonlyArray<LogFile.Entry>, ex
         (error) =>
           error.reason._tag === "UniqueViolation"
             ? Effect.fail(
-                refuse(`the events up to position ${entries.at(-1)?.position} hold one version of a stream twice`),
+                refuse(`the events up to position ${entries.at(-1)?.position} contain a version of a stream twice`),
               )
             : Effect.die(error),
       ),
@@ -144,15 +144,15 @@ const counted = Effect.fnUntraced(function* (sql: PgClient.PgClient, { events, p
   const [found] = yield* Effect.orDie(sql<{
     readonly events: bigint
     readonly after: bigint
-    readonly hole: string | null
+    readonly gap: string | null
   }>`
     SELECT count(*) FILTER (WHERE position <= ${position}::bigint) AS events,
       count(*) FILTER (WHERE position > ${position}::bigint) AS after,
-      (SELECT stream_id FROM events GROUP BY account_id, stream_id HAVING max(version) <> count(*) LIMIT 1) AS hole
+      (SELECT stream_id FROM events GROUP BY account_id, stream_id HAVING max(version) <> count(*) LIMIT 1) AS gap
     FROM events`)
   if (found === undefined || found.after > 0n)
-    return yield* refuse(`this database has gone on since: ${found?.after} events follow the last of the file`)
+    return yield* refuse(`this database has continued: ${found?.after} events follow the last one of the file`)
   if (found.events !== BigInt(events))
-    return yield* refuse(`the file has ${events} events and the database ${found.events}`)
-  if (found.hole !== null) return yield* refuse(`the history of ${found.hole} has a hole`)
+    return yield* refuse(`the file has ${events} events, but the database has ${found.events}`)
+  if (found.gap !== null) return yield* refuse(`the history of ${found.gap} has a gap`)
 })

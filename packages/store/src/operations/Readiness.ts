@@ -15,13 +15,13 @@ export const Started = Context.Reference<() => boolean>("@waybill/store/Started"
  * database errors.
  */
 export const problems: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgClient> = Effect.gen(function* () {
-  if (!(yield* Started)()) return ["the start is not over"]
+  if (!(yield* Started)()) return ["the start is not complete"]
   const sql = yield* PgClient.PgClient
   return yield* sql<{ readonly is_replica: boolean }>`SELECT pg_is_in_recovery() AS is_replica`.pipe(
     Effect.timeout(PATIENCE),
     Effect.matchCause({
-      onSuccess: ([row]) => (row?.is_replica === true ? ["the database is a replica, which takes no writes"] : []),
-      onFailure: () => ["the database does not answer"],
+      onSuccess: ([row]) => (row?.is_replica === true ? ["the database is a read-only replica"] : []),
+      onFailure: () => ["the database does not respond"],
     }),
   )
 })

@@ -50,8 +50,8 @@ export interface Options<R> {
 export class NotSeen extends Data.TaggedError("NotSeen")<{}> {
   override get message() {
     return (
-      `this worker could not be entered among the database's processes within ${Duration.toSeconds(START_TIMEOUT)} seconds, ` +
-      `and others would take its work from it; each try that failed has said why`
+      `this worker could not register in the database within ${Duration.toSeconds(START_TIMEOUT)} seconds, ` +
+      `so other workers would take over its work; the reason of each failed attempt is logged above`
     )
   }
 }
@@ -136,11 +136,11 @@ const make = <R>(options: Options<R>) =>
         const watched = (yield* SteadyClock.millis) - began
         const others = yield* run(findDead(shared, id, watched)).pipe(inTime)
         for (const dead of others.filter(({ dead }) => dead)) {
-          yield* Effect.logWarning("a process has died; its work goes on here", { process: dead.id })
+          yield* Effect.logWarning("process died; this process takes over its work", { process: dead.id })
           yield* options.reclaim(dead).pipe(
             Effect.provideContext(context),
             Effect.andThen(run(bury(shared, dead))),
-            Effect.catchCause((cause) => Effect.logError("the work of a dead process could not be freed yet", cause)),
+            Effect.catchCause((cause) => Effect.logError("work of a dead process could not be taken over; it will retry", cause)),
             Effect.ensuring(Effect.ignore(run(unlock(shared, dead)))),
           )
         }
@@ -153,7 +153,7 @@ const make = <R>(options: Options<R>) =>
     const living = Effect.gen(function* () {
       const began = yield* SteadyClock.millis
       yield* Effect.catchCause(session, (cause) =>
-        Effect.logWarning("the session that shows this process alive broke; opening another", cause),
+        Effect.logWarning("heartbeat session ended; opening another", cause),
       )
       const lasted = (yield* SteadyClock.millis) - began
       yield* Effect.sleep(Math.max(0, Duration.toMillis(RECONNECT_EVERY) - lasted))

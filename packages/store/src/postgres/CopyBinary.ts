@@ -1,85 +1,116 @@
-import type { Column } from "./CopyText.ts"
+/** A column of a table: its name, and the name of its type as `format_type` has it. */
+export interface Column {
+  readonly name: string
+  readonly type: string
+}
 
-/** The signature of the format, its flags, and the length of an extension that there is none of. */
+/** Signature of the format, flags, and the length of an empty header extension. */
 const HEADER = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1")
 const TRAILER = Buffer.from([0xff, 0xff])
-/** What it begins with. It becomes as large as the rows of a slice are, and is kept for those of the next. */
+/** Initial size of the buffer, which grows to the size of the largest slice. */
 const FIRST_BYTES = 1024 * 1024
-/** The most that UTF-8 takes for a unit of UTF-16. */
+/** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const BYTES_PER_UNIT = 3
 const JSONB_VERSION = 1
+const TEXT_OID = 25
+const POSTGRES_EPOCH = Date.UTC(2000, 0, 1)
 
 type Write = (to: CopyBinary, value: unknown) => void
 
-const text: Write = (to, value) => to.text(String(value))
 const WRITERS: { readonly [type: string]: Write | undefined } = {
-  text,
+  text: (to, value) => to.text(String(value)),
   integer: (to, value) => to.integer(Number(value)),
+  boolean: (to, value) => to.boolean(value === true),
+  "timestamp with time zone": (to, value) => to.timestamp(Date.parse(String(value))),
+  "text[]": (to, value) => to.texts(value as ReadonlyArray<string>),
   json: (to, value) => to.text(JSON.stringify(value)),
   jsonb: (to, value) => to.jsonb(JSON.stringify(value)),
 }
 
-/** Rows as COPY's binary format has them: Postgres looks for no separator in them and undoes no escape. */
+const unsupported =
+  ({ name, type }: Column): Write =>
+  () => {
+    throw new Error(`column ${name}: values of type ${type} have no binary encoding here`)
+  }
+
+/** Encodes rows for `COPY … FROM STDIN (FORMAT binary)`, which needs no escaping and no search for separators. */
 export class CopyBinary {
-  readonly options = "(FORMAT binary)"
   chunks: ReadonlyArray<Buffer> = []
   readonly #columns: ReadonlyArray<{ readonly name: string; readonly write: Write }>
-  // One for all slices: memory outside of the heap makes the collector go through all that is in it.
+  // Reused for all slices, because each new buffer outside of V8's heap brings the next garbage collection closer.
   #buffer = Buffer.allocUnsafe(FIRST_BYTES)
   #at = 0
 
-  /** Of tables with other columns the rows travel as text. */
-  static takes(columns: ReadonlyArray<Column>): boolean {
-    return columns.every(({ type }) => WRITERS[type] !== undefined)
-  }
-
   constructor(columns: ReadonlyArray<Column>) {
-    this.#columns = columns.map(({ name, type }) => ({ name, write: WRITERS[type] ?? text }))
+    this.#columns = columns.map((column) => ({ name: column.name, write: WRITERS[column.type] ?? unsupported(column) }))
   }
 
   begin(): void {
     this.#at = HEADER.copy(this.#buffer)
   }
 
-  /** A field that the row lacks, like one that is null there, is NULL: as `jsonb_populate_recordset` has it. */
+  /** Adds a row. A field that is missing or null becomes NULL, as with `jsonb_populate_recordset`. */
   add(row: object): void {
-    this.#room(2)
+    this.#reserve(2)
     this.#at = this.#buffer.writeInt16BE(this.#columns.length, this.#at)
     for (const { name, write } of this.#columns) {
       const value = (row as Readonly<Record<string, unknown>>)[name]
-      if (value === null || value === undefined) {
-        this.#room(4)
-        this.#at = this.#buffer.writeInt32BE(-1, this.#at)
-      } else write(this, value)
+      if (value === null || value === undefined) this.#int32(-1)
+      else write(this, value)
     }
   }
 
   integer(value: number): void {
-    this.#room(8)
-    this.#at = this.#buffer.writeInt32BE(4, this.#at)
-    this.#at = this.#buffer.writeInt32BE(value, this.#at)
+    this.#int32(4)
+    this.#int32(value)
+  }
+
+  boolean(value: boolean): void {
+    this.#int32(1)
+    this.#reserve(1)
+    this.#at = this.#buffer.writeInt8(value ? 1 : 0, this.#at)
+  }
+
+  timestamp(millis: number): void {
+    this.#int32(8)
+    this.#reserve(8)
+    this.#at = this.#buffer.writeBigInt64BE(BigInt(millis - POSTGRES_EPOCH) * 1000n, this.#at)
   }
 
   text(value: string): void {
-    this.#room(4 + value.length * BYTES_PER_UNIT)
+    this.#reserve(4 + value.length * BYTES_PER_UNIT)
     const bytes = this.#buffer.write(value, this.#at + 4)
     this.#at = this.#buffer.writeInt32BE(bytes, this.#at) + bytes
   }
 
+  texts(values: ReadonlyArray<string>): void {
+    this.#int32(0)
+    const start = this.#at
+    const dimensions = values.length === 0 ? [] : [values.length, 1]
+    for (const field of [dimensions.length / 2, 0, TEXT_OID, ...dimensions]) this.#int32(field)
+    for (const value of values) this.text(value)
+    this.#buffer.writeInt32BE(this.#at - start, start - 4)
+  }
+
   jsonb(value: string): void {
-    this.#room(5 + value.length * BYTES_PER_UNIT)
+    this.#reserve(5 + value.length * BYTES_PER_UNIT)
     const bytes = this.#buffer.write(value, this.#at + 5)
     this.#buffer[this.#at + 4] = JSONB_VERSION
     this.#at = this.#buffer.writeInt32BE(bytes + 1, this.#at) + 1 + bytes
   }
 
   end(): void {
-    this.#room(TRAILER.length)
+    this.#reserve(TRAILER.length)
     this.#at += TRAILER.copy(this.#buffer, this.#at)
     this.chunks = [this.#buffer.subarray(0, this.#at)]
   }
 
-  #room(bytes: number): void {
+  #int32(value: number): void {
+    this.#reserve(4)
+    this.#at = this.#buffer.writeInt32BE(value, this.#at)
+  }
+
+  #reserve(bytes: number): void {
     if (this.#at + bytes <= this.#buffer.length) return
     const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#at + bytes))
     this.#buffer.copy(larger, 0, 0, this.#at)

@@ -4,7 +4,6 @@ import pg from "pg"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as Copy from "../postgres/Copy.ts"
 import { CopyBinary } from "../postgres/CopyBinary.ts"
-import { CopyText } from "../postgres/CopyText.ts"
 import { aggregateOf, COLUMNS, Histories, rowsOf } from "./HistoryReader.ts"
 import { Replay } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
@@ -39,8 +38,6 @@ interface Slice {
   readonly upto: Bound | null
 }
 
-type Rows = CopyBinary | CopyText
-
 /** Fills a new table from the log, slice by slice in key order, resuming where an earlier run stopped. */
 export const fill = Effect.fnUntraced(function* (
   model: ReadModel,
@@ -64,7 +61,7 @@ export const fill = Effect.fnUntraced(function* (
   const lane = Effect.gen(function* () {
     const client = yield* session
     yield* Effect.promise(() => prepare(client))
-    const rows = CopyBinary.takes(columns) ? new CopyBinary(columns) : new CopyText(columns)
+    const rows = new CopyBinary(columns)
     while (true) {
       const given = yield* giving.withPermit(
         Effect.gen(function* () {
@@ -153,7 +150,7 @@ const next = (client: pg.Client, { name, version }: Versions.Version, size: numb
   })
 
 /** Reads and folds one slice, and returns the number of its events. */
-const foldSlice = async (client: pg.Client, model: ReadModel, slice: Slice, rows: Rows): Promise<number> => {
+const foldSlice = async (client: pg.Client, model: ReadModel, slice: Slice, rows: CopyBinary): Promise<number> => {
   const aggregate = aggregateOf(model.stream)
   rows.begin()
   const add = adder(model, rows)
@@ -173,13 +170,13 @@ const writeSlice = async (
   { name, version }: Versions.Version,
   table: string,
   slice: Slice,
-  rows: Rows,
+  rows: CopyBinary,
   events: number,
 ): Promise<void> => {
   await writer.query("BEGIN")
   try {
     if (model.isShared === true) await intoShared(writer, model, table, rows)
-    else await Copy.into(writer, `COPY "${table}" FROM STDIN ${rows.options}`, rows.chunks)
+    else await Copy.into(writer, `COPY "${table}" FROM STDIN (FORMAT binary)`, rows.chunks)
     await writer.query({ name: "slice is done", text: DONE, values: [name, version, slice.nth, events] })
     await writer.query("COMMIT")
   } catch (cause) {
@@ -201,7 +198,7 @@ const reading = ({ stream }: ReadModel, { after, upto }: Slice): string => {
 }
 
 /** Adds rows to the copy, and each row that several streams share only once. */
-const adder = (model: ReadModel, copy: Rows): ((row: object) => void) => {
+const adder = (model: ReadModel, copy: CopyBinary): ((row: object) => void) => {
   if (model.isShared !== true) return (row) => copy.add(row)
   const seen = new Set<string>()
   return (row) => {
@@ -218,10 +215,10 @@ const intoShared = async (
   client: pg.Client,
   model: ReadModel,
   table: string,
-  { chunks, options }: Rows,
+  { chunks }: CopyBinary,
 ): Promise<void> => {
   await client.query(`CREATE TEMP TABLE slice (LIKE "${table}") ON COMMIT DROP`)
-  await Copy.into(client, `COPY slice FROM STDIN ${options}`, chunks)
+  await Copy.into(client, `COPY slice FROM STDIN (FORMAT binary)`, chunks)
   await client.query(
     `INSERT INTO "${table}" SELECT * FROM slice ORDER BY ${model.key.join(", ")} ON CONFLICT DO NOTHING`,
   )

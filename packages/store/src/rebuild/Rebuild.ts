@@ -60,7 +60,7 @@ export const verify = Effect.fn("Projections.verify")(function* (name: string, o
   const unfinished = Versions.newest(yield* Versions.list(sql, name), "building")
   if (unfinished !== undefined)
     return yield* new ReplayRefused({
-      message: `version ${unfinished.version} of ${name} is unfinished: rebuild it to its end, or drop it`,
+      message: `version ${unfinished.version} of ${name} is unfinished: finish it with \`projections rebuild ${name}\`, or drop it`,
     })
   const comparison = Effect.fnUntraced(function* (version: Versions.Version) {
     yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
@@ -236,6 +236,6 @@ export const drop = Effect.fn("Projections.drop")(function* (name: string, versi
   const found = (yield* Versions.list(sql, name)).find((each) => each.version === version)
   if (found === undefined) return yield* new ReplayRefused({ message: `${name} has no version ${version}` })
   if (found.state === "live")
-    return yield* new ReplayRefused({ message: `version ${version} of ${name} is the live one` })
+    return yield* new ReplayRefused({ message: `version ${version} of ${name} is live` })
   yield* dropVersion(found)
 }, Effect.scoped)

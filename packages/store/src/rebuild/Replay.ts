@@ -55,7 +55,7 @@ export const find = (name: string): Effect.Effect<Projection, ReplayRefused> => 
   const model = projections.find((each) => each.name === name)
   const known = projections.map((each) => each.name).join(", ")
   return model === undefined
-    ? Effect.fail(new ReplayRefused({ message: `no read model is called ${name}; there are ${known}` }))
+    ? Effect.fail(new ReplayRefused({ message: `there is no read model ${name}; the read models are ${known}` }))
     : Effect.succeed(model)
 }
 
@@ -73,7 +73,7 @@ export const alone = Effect.fnUntraced(function* (name: string) {
     ]),
   )
   if (rows[0]?.taken !== true)
-    return yield* new ReplayRefused({ message: `somebody else is at work on ${name} at this moment` })
+    return yield* new ReplayRefused({ message: `another process is working on ${name}` })
   // Removals from the log check this lock while they hold the table. They have ended now, or will see the lock.
   yield* Effect.orDie(sql.withTransaction(sql`LOCK TABLE projection_versions IN ROW EXCLUSIVE MODE`))
 })

@@ -38,7 +38,7 @@ export const status = Effect.fn("Projections.status")(function* () {
     FROM unnest(${versions.map(Versions.tableOf)}::text[]) AS wanted(name)
     CROSS JOIN LATERAL (
       SELECT to_regclass(wanted.name) AS oid
-      -- A table in parts holds nothing itself.
+      -- A partitioned table holds no rows itself.
       UNION SELECT relid FROM pg_partition_tree(to_regclass(wanted.name))) AS part
     JOIN pg_class c ON c.oid = part.oid AND c.relkind = 'r'
     GROUP BY wanted.name`)

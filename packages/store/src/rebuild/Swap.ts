@@ -33,13 +33,13 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
   const candidate = Versions.newest(versions, back ? "kept" : "ready")
   if (live === undefined || candidate === undefined) {
     const message = back
-      ? `no earlier version of ${name} is kept`
-      : `no version of ${name} is ready; \`projections rebuild ${name}\` makes one`
+      ? `there is no earlier version of ${name}`
+      : `no version of ${name} is ready: run \`projections rebuild ${name}\``
     return yield* new ReplayRefused({ message })
   }
   const table = Versions.tableOf(candidate)
   if (!(yield* Effect.orDie(Tables.isAlike(sql, name, table))))
-    return yield* new ReplayRefused({ message: `${table} has other columns than ${name} by now: drop it, and rebuild` })
+    return yield* new ReplayRefused({ message: `${table} no longer has the columns of ${name}: drop it and rebuild` })
 
   const exchange = Effect.gen(function* () {
     const position = yield* CatchUp.catchUp(sql, model, { ...candidate, position: yield* placeOf(sql, candidate) })
@@ -65,7 +65,7 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
     Effect.retry({ while: isLockedOut, schedule: Schedule.spaced(LOCK_PAUSE), times: LOCK_TRIES }),
     Effect.catchIf(isLockedOut, () =>
       Effect.fail(
-        new ReplayRefused({ message: `${name} was in use all the time; is a long query or a backup reading it?` }),
+        new ReplayRefused({ message: `${name} could not be locked; is a long query or a backup reading it?` }),
       ),
     ),
     Effect.catchIf(

@@ -80,14 +80,14 @@ export const parse = (text: string): Result.Result<Keyring, BadInstanceKey> => {
     if (bytes.length !== KEY_BYTES || bytes.toString("base64") !== entry) {
       return Result.fail(
         new BadInstanceKey({
-          message: `key ${nth + 1} is not ${KEY_BYTES} bytes in base64, as of openssl rand -base64 32`,
+          message: `key ${nth + 1} is not ${KEY_BYTES} bytes in base64, as made by openssl rand -base64 32`,
         }),
       )
     }
     keys.push({ id: idOf(bytes), bytes })
   }
   const [first] = keys
-  if (first === undefined) return Result.fail(new BadInstanceKey({ message: "there is no key" }))
+  if (first === undefined) return Result.fail(new BadInstanceKey({ message: "it contains no key" }))
   if (keys.length > MAX_KEYS) return Result.fail(new BadInstanceKey({ message: `more than ${MAX_KEYS} keys` }))
   return Result.succeed(ring(first, keys))
 }
@@ -114,7 +114,7 @@ const ring = (current: Key, keys: ReadonlyArray<Key>): Keyring => ({
   open: (context, { ciphertext, key_id, nonce }) => {
     const key = keys.find((each) => each.id === key_id)
     if (key === undefined)
-      throw new BadInstanceKey({ message: `sealed under the instance key ${key_id}, which is not here` })
+      throw new BadInstanceKey({ message: `sealed under the instance key ${key_id}, which this node does not have` })
     const end = ciphertext.length - TAG_BYTES
     const decipher = createDecipheriv(CIPHER, key.bytes, nonce, { authTagLength: TAG_BYTES })
       .setAAD(bind(context))
@@ -164,7 +164,7 @@ const read = (file: string): Promise<string | undefined> =>
 const warnOfReaders = (file: string) =>
   Effect.promise(() => fs.stat(file)).pipe(
     Effect.flatMap(({ mode }) =>
-      (mode & 0o077) === 0 ? Effect.void : Effect.logWarning(`others than its owner may read the instance key ${file}`),
+      (mode & 0o077) === 0 ? Effect.void : Effect.logWarning(`instance key file ${file} is readable by other users`),
     ),
   )
 

@@ -110,7 +110,7 @@ const checkWitness = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: 
   if (row === undefined || keys.ids.includes(row.key_id)) return
   return yield* new WrongInstanceKey({
     message:
-      `this database is sealed under the instance key ${row.key_id}, and this node has ${keys.ids.join(", ")}: ` +
+      `this database is sealed under the instance key ${row.key_id}, but this node has ${keys.ids.join(", ")}: ` +
       "give it the file instance.key of the first node, or WAYBILL_INSTANCE_KEY (docs/operating/keys.md)",
   })
 })
@@ -121,7 +121,7 @@ const rotate = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyrin
     Effect.gen(function* () {
       const rows = yield* sql<Place & Sealed>`
         SELECT account_id, id, purpose, key_id, nonce, ciphertext FROM secrets WHERE key_id = ANY(${former}::text[])
-        -- The witness last: while anything is left of a rotation that was stopped, no node starts without the former key.
+        -- The witness is last: until a rotation is complete, no node starts without the former key.
         ORDER BY account_id = ${WITNESS.account_id}, account_id, id, purpose LIMIT ${ROTATION_BATCH}::int FOR UPDATE`
       if (rows.length === 0) return 0
       const sealed = rows.map((row) => keys.seal(contextOf(row), keys.open(contextOf(row), row)))
@@ -160,7 +160,7 @@ const pack = ({ ciphertext, key_id, nonce }: Sealed): Uint8Array =>
   Buffer.concat([Uint8Array.of(ANSWER_VERSION), Buffer.from(key_id, "hex"), nonce, ciphertext])
 
 const unpack = (bytes: Uint8Array): Sealed => {
-  if (bytes[0] !== ANSWER_VERSION) throw new Error("this is no sealed answer")
+  if (bytes[0] !== ANSWER_VERSION) throw new Error("not a sealed answer")
   return {
     key_id: Buffer.from(bytes.subarray(1, 9)).toString("hex"),
     nonce: bytes.subarray(9, 9 + NONCE_BYTES),

@@ -5,7 +5,7 @@ import * as Outbox from "../outbox/Outbox.ts"
 import { MAX_HISTORY } from "./WebhookDeliveries.ts"
 
 /** Error recorded in place of a response. */
-const LOST = "given up: each worker that had this call ended before it told of an answer"
+const LOST = "given up: every worker that made this call ended before it recorded a response"
 
 /**
  * Releases calls whose worker died. The row counts how often that happened: each loss has its pause, and after the last

@@ -76,7 +76,7 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
         AND e.recorded_at < ${created_before}::timestamptz
       ORDER BY e.position LIMIT ${ids.length + 1}::int
     ), held AS MATERIALIZED (
-      -- Before the deliveries, and in the order of their ids, as whoever settles their calls does.
+      -- Locked before the deliveries and in the order of their ids, as by settling.
       SELECT o.id FROM chosen c
       JOIN webhook_deliveries d ON d.account_id = ${account_id} AND d.webhook_id = ${webhook_id} AND d.event_id = c.event_id
       JOIN outbox o ON o.id = d.id ORDER BY o.id FOR UPDATE OF o
