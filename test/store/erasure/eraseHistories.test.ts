@@ -83,7 +83,7 @@ layer(Store, { excludeTestServices: true })("what is taken out of the statistics
       const done = yield* Latch.make()
       const counted = yield* Latch.make()
       const page = Effect.gen(function* () {
-        yield* Versions.lockPlace(sql, { name: EmailStats.FOLLOWER, version })
+        yield* Versions.lockPosition(sql, { name: EmailStats.FOLLOWER, version })
         yield* sql`
           INSERT INTO ${sql(table)} (account_id, tag, hour, domain, measure, bucket, count)
           VALUES ('acc', ${HERS}, now(), 'acme.test', 'accepted', 0, 1)`
@@ -100,7 +100,7 @@ layer(Store, { excludeTestServices: true })("what is taken out of the statistics
       yield* Fiber.join(counting)
       yield* Fiber.join(erasing)
       assert.deepStrictEqual(
-        (yield* sql<{ readonly tag: string }>`SELECT tag FROM ${sql(table)}`).map(({ tag }) => mask.stands(tag)),
+        (yield* sql<{ readonly tag: string }>`SELECT tag FROM ${sql(table)}`).map(({ tag }) => mask.contains(tag)),
         [false],
       )
     }).pipe(Effect.orDie),
@@ -133,7 +133,7 @@ layer(Store, { excludeTestServices: true })("random histories that somebody is t
         const named = yield* sql<{ readonly stream_id: string; readonly data: unknown }>`
           SELECT stream_id, data FROM events WHERE strpos(lower(data::text), ${address.toLowerCase()}) > 0`
         const spelt = Mask.make(address, "x@y.z" as Address)
-        const still = new Set(named.flatMap(({ data, stream_id }) => (spelt.stands(data) ? [stream_id] : [])))
+        const still = new Set(named.flatMap(({ data, stream_id }) => (spelt.contains(data) ? [stream_id] : [])))
         assert.deepStrictEqual([...still].toSorted(), left.map(({ stream_id }) => stream_id).toSorted())
       }).pipe(Effect.orDie),
     { timeout: 180_000 },

@@ -17,7 +17,7 @@ const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer
 const live = Effect.fnUntraced(function* (reclaimed: Array<string>, work: Effect.Effect<void> = Effect.void) {
   const { url } = yield* Database.Fresh
   const scope = yield* Scope.fork(yield* Effect.scope)
-  const reclaim = (dead: Leases.Generation) =>
+  const reclaim = (dead: Leases.Registration) =>
     Effect.andThen(
       Effect.sync(() => void reclaimed.push(dead.id)),
       work,

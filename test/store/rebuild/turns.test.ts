@@ -1,4 +1,4 @@
-import { Turns } from "@waybill/store/rebuild/OrderedWrites"
+import { OrderedWrites } from "@waybill/store/rebuild/OrderedWrites"
 import { assert, describe, it } from "@effect/vitest"
 
 /** What waits for a promise that is settled has run after this. */
@@ -6,11 +6,11 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe("turns", () => {
   it("come in the order in which they were taken, whichever is ended first", async () => {
-    const turns = new Turns()
+    const turns = new OrderedWrites()
     const came: Array<string> = []
     const [first, second, third] = ["first", "second", "third"].map((name) => {
       const turn = turns.take()
-      void turn.came.then(() => came.push(name))
+      void turn.ready.then(() => came.push(name))
       return turn
     })
     await settled()
@@ -24,7 +24,7 @@ describe("turns", () => {
     assert.deepStrictEqual(came, ["first", "second", "third"])
     third?.end()
     let isNext = false
-    void turns.take().came.then(() => (isNext = true))
+    void turns.take().ready.then(() => (isNext = true))
     await settled()
     assert.isTrue(isNext)
   })

@@ -4,9 +4,9 @@ import { Context, Duration, Effect, Option } from "effect"
 import { iso } from "../postgres/Iso.ts"
 
 /** Time that captured mail is retained. */
-export const KEPT = Duration.days(7)
+export const RETENTION = Duration.days(7)
 /** Interval at which `wait` queries. */
-export const LOOK_EVERY = Duration.millis(100)
+export const POLL_EVERY = Duration.millis(100)
 export const MAX_WAIT = Duration.seconds(60)
 /** Rows that one statement of the expiry removes. */
 export const EXPIRY_BATCH = 1_000
@@ -17,7 +17,7 @@ export const Mail = Context.Reference<{ readonly account_id: string; readonly su
   { defaultValue: () => undefined },
 )
 
-interface Captured {
+interface CapturedMail {
   readonly message: { readonly emailId: string; readonly mailFrom: string; readonly bytes: Uint8Array }
   readonly recipients: ReadonlyArray<string>
 }
@@ -26,13 +26,13 @@ interface Captured {
  * Stores mail for the capture transport. A further attempt at the same message adds its recipients to the stored mail.
  */
 export const keeper = Effect.map(PgClient.PgClient, (sql) =>
-  Effect.fn("Sandbox.keep")(function* ({ message, recipients }: Captured) {
+  Effect.fn("Sandbox.keep")(function* ({ message, recipients }: CapturedMail) {
     const mail = yield* Mail
     if (mail === undefined) return yield* Effect.die(new Error("captured mail of nobody's"))
     yield* Effect.orDie(sql`
         INSERT INTO sandbox_messages AS m (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
         VALUES (${mail.account_id}, ${message.emailId}, ${recipients}::text[], ${mail.subject}, ${message.mailFrom},
-          ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(secs => ${Duration.toSeconds(KEPT)}::float8))
+          ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(secs => ${Duration.toSeconds(RETENTION)}::float8))
         ON CONFLICT (account_id, id) DO UPDATE SET recipients = m.recipients ||
           ARRAY(SELECT r FROM unnest(excluded.recipients) AS r WHERE r <> ALL(m.recipients))`)
   }),
@@ -75,7 +75,7 @@ export const list = Effect.fn("Sandbox.list")(function* (query: Query) {
     ORDER BY id DESC LIMIT ${query.limit}::int`)
 })
 
-export interface Whole extends SandboxRecord {
+export interface SandboxMessage extends SandboxRecord {
   readonly bytes: Uint8Array
 }
 
@@ -86,15 +86,15 @@ export const find = Effect.fn("Sandbox.find")(function* (account_id: string, id:
   const sql = yield* PgClient.PgClient
   const slice = (from: number) => sql`substring(bytes FROM ${from + 1}::int FOR ${SLICE_BYTES}::int) AS bytes`
   const ofMail = sql`FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id} ${ofDomain(sql, domain)}`
-  const [first] = yield* Effect.orDie(sql<Whole>`SELECT ${columns(sql)}, ${slice(0)} ${ofMail}`)
+  const [first] = yield* Effect.orDie(sql<SandboxMessage>`SELECT ${columns(sql)}, ${slice(0)} ${ofMail}`)
   if (first === undefined) return Option.none()
   const slices = [first.bytes]
   for (let from = SLICE_BYTES; from < first.size_bytes; from += SLICE_BYTES) {
-    const [next] = yield* Effect.orDie(sql<Pick<Whole, "bytes">>`SELECT ${slice(from)} ${ofMail}`)
+    const [next] = yield* Effect.orDie(sql<Pick<SandboxMessage, "bytes">>`SELECT ${slice(from)} ${ofMail}`)
     if (next === undefined) return Option.none()
     slices.push(next.bytes)
   }
-  return Option.some<Whole>(slices.length === 1 ? first : { ...first, bytes: Buffer.concat(slices) })
+  return Option.some<SandboxMessage>(slices.length === 1 ? first : { ...first, bytes: Buffer.concat(slices) })
 })
 
 /** Removes one message or all, and returns how many. */
@@ -112,7 +112,7 @@ export const wait = Effect.fn("Sandbox.wait")(function* (query: Query, within: D
   while (true) {
     const found = yield* list(query)
     if (found.length > 0 || (yield* SteadyClock.millis) >= until) return found
-    yield* Effect.sleep(LOOK_EVERY)
+    yield* Effect.sleep(POLL_EVERY)
   }
 })
 

@@ -38,7 +38,7 @@ export interface UnreadReport extends Addressed {
 /** A bound is reached, so the report is not stored. */
 export class Full extends Data.TaggedError("Full")<{}> {}
 
-interface Arrived {
+interface ArrivedReport {
   readonly bytes: Uint8Array
   readonly reason: Reason
   readonly addressed: ReadonlyArray<Addressed & Pick<UnreadReport, "id">>
@@ -48,7 +48,7 @@ interface Arrived {
  * Stores a report for every return path it was sent to, or for none of them if a bound is reached. Skips return paths
  * whose message was removed by retention meanwhile. Returns the ids of the stored reports.
  */
-export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: Arrived) {
+export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: ArrivedReport) {
   const sql = yield* PgClient.PgClient
   const kept = yield* sql.withTransaction(insert(sql, arrived)).pipe(
     Effect.catchTag("SqlError", Effect.die),
@@ -60,7 +60,7 @@ export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: Arrived)
 
 const insert = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  { addressed, bytes, reason }: Arrived,
+  { addressed, bytes, reason }: ArrivedReport,
 ): Effect.fn.Return<ReadonlyArray<UnreadReportId>, SqlError.SqlError | Full> {
   // Retention holds these locks exclusively: it sees the report and removes it, or the message is already gone here.
   for (const account_id of new Set(addressed.map((each) => each.account_id)))

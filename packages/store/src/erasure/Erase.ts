@@ -13,7 +13,7 @@ import type { SqlError } from "effect/sql"
 import { SESSION } from "../postgres/Database.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
-import * as EraseLook from "./EraseLook.ts"
+import * as AffectedStreams from "./AffectedStreams.ts"
 import * as EraseStats from "./EraseStats.ts"
 import { appendInTransaction } from "../commit/EventStore.ts"
 import { iso } from "../postgres/Iso.ts"
@@ -32,14 +32,14 @@ import * as StreamRows from "../streams/StreamRows.ts"
  */
 const KINDS: ReadonlyArray<string> = [Email.stream, Suppression.stream, Team.stream]
 
-export interface Left extends EraseLook.Place {
+export interface RemainingPlace extends AffectedStreams.StreamOfAccount {
   readonly why: string
 }
 export interface Erased {
   /** Number of streams and events masked, per account. */
   readonly accounts: ReadonlyMap<AccountId, { readonly streams: number; readonly events: number }>
   /** Places that still hold the address, with the reason. */
-  readonly left: ReadonlyArray<Left>
+  readonly left: ReadonlyArray<RemainingPlace>
 }
 
 /**
@@ -59,9 +59,9 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
   const mask = Mask.make(address, standIn)
   const ledger = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter), readModels)
   const accounts = new Map<AccountId, { streams: number; events: number }>()
-  const left: Array<Left> = []
+  const left: Array<RemainingPlace> = []
   yield* Effect.catchTag(StreamRows.unread(sql, KINDS), "SqlError", Effect.die)
-  const found = yield* Effect.orDie(EraseLook.look(sql, address, mask))
+  const found = yield* Effect.orDie(AffectedStreams.find(sql, address, mask))
   // Contents first: if this is stopped in between, nothing would lead to them once the events are masked.
   for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, found)))
     left.push({ account_id, stream: "content", stream_id: sha256, why: "content of mail in progress: cancel the mail, or run this again when it is final" })
@@ -101,12 +101,12 @@ const eraseStreams = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   page: Page,
   account_id: AccountId,
-  places: ReadonlyArray<EraseLook.Place>,
+  places: ReadonlyArray<AffectedStreams.StreamOfAccount>,
   mask: Mask.Mask,
   standIn: Address.Address,
 ) {
   const tables = yield* StreamRows.alone(sql, account_id, KINDS)
-  const left: Array<Left> = []
+  const left: Array<RemainingPlace> = []
   let streams = 0
   let events = 0
   for (const { stream, stream_id } of places) {
@@ -150,7 +150,7 @@ interface Done {
 
 const eraseStream = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  { account_id, stream, stream_id }: EraseLook.Place,
+  { account_id, stream, stream_id }: AffectedStreams.StreamOfAccount,
   mask: Mask.Mask,
   tables: Effect.Effect<StreamRows.TablesOf, SqlError.SqlError>,
 ): Effect.fn.Return<Done, SqlError.SqlError> {
@@ -158,8 +158,8 @@ const eraseStream = Effect.fnUntraced(function* (
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
       ${iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${stream_id} ORDER BY version`
-  const unsure = before.some(({ data }) => mask.mayStand(data)) ? UNSURE : undefined
-  if (!before.some(({ data }) => mask.stands(data))) return { events: 0, left: unsure }
+  const unsure = before.some(({ data }) => mask.mayContain(data)) ? UNSURE : undefined
+  if (!before.some(({ data }) => mask.contains(data))) return { events: 0, left: unsure }
   const reason = unfinished(stream, before, mask)
   if (reason !== undefined) return { events: 0, left: reason }
   const tablesOf = yield* tables
@@ -196,7 +196,7 @@ const eraseStream = Effect.fnUntraced(function* (
     FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ event_id, stream_id }) => ({ event_id, stream_id })))})
       AS m(event_id text, stream_id text), webhooks w
     WHERE w.account_id = ${account_id} AND d.account_id = ${account_id} AND d.webhook_id = w.id AND d.event_id = m.event_id`
-  return { events: before.filter(({ data }) => mask.stands(data)).length, left: unsure }
+  return { events: before.filter(({ data }) => mask.contains(data)).length, left: unsure }
 })
 
 const stateOf = (stream: string, events: ReadonlyArray<Stored>): unknown => {
@@ -216,13 +216,13 @@ const unfinished = (stream: string, events: ReadonlyArray<Stored>, mask: Mask.Ma
   }
   if (stream !== Team.stream) return undefined
   const { members } = stateOf(stream, events) as Team.State
-  const isMember = members.some(({ email }) => mask.stands(email))
+  const isMember = members.some(({ email }) => mask.contains(email))
   return isMember ? "a member of the account: remove the member first" : undefined
 }
 
 const forThemAlone = (events: ReadonlyArray<Stored>, mask: Mask.Mask): boolean => {
   const state = stateOf(Email.stream, events) as Email.State
-  return state._tag === "Message" && state.recipients.every(({ address }) => mask.stands(address))
+  return state._tag === "Message" && state.recipients.every(({ address }) => mask.contains(address))
 }
 
 /**

@@ -5,7 +5,7 @@ import * as Email from "@waybill/domain/email/Email"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
-import type { Found } from "./EraseLook.ts"
+import type { AffectedStream } from "./AffectedStreams.ts"
 import * as Mask from "./Mask.ts"
 import { ACCOUNT_LOCKS } from "../commit/PostgresLogStorage.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
@@ -15,7 +15,7 @@ export const SCAN_ROWS = 1_000
 export const SCAN_BYTES = 16 * 1024 * 1024
 
 /** Content that names the address and cannot be removed yet. */
-interface Left {
+interface RemainingContent {
   readonly account_id: AccountId
   readonly sha256: string
 }
@@ -30,8 +30,8 @@ export const erase = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   address: Address.Address,
   mask: Mask.Mask,
-  places: ReadonlyArray<Found>,
-): Effect.fn.Return<ReadonlyArray<Left>, SqlError.SqlError> {
+  places: ReadonlyArray<AffectedStream>,
+): Effect.fn.Return<ReadonlyArray<RemainingContent>, SqlError.SqlError> {
   const to = places.filter(({ isTo }) => isTo)
   for (const [account_id, own] of Map.groupBy(to, (place) => place.account_id)) {
     const messages = own.map(({ stream_id }) => stream_id)
@@ -44,9 +44,9 @@ export const erase = Effect.fnUntraced(function* (
   }
   const looksLike = (column: string) =>
     sql`lower(encode(${sql.literal(column)}, 'escape') COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
-  const names = (value: unknown) => mask.stands(value) || mask.mayStand(value)
+  const names = (value: unknown) => mask.contains(value) || mask.mayContain(value)
 
-  const left: Array<Left> = []
+  const left: Array<RemainingContent> = []
   yield* scan(sql, CONTENT, looksLike("t.bytes"), ({ account_id, bytes, sha256 }: ContentRow) =>
     Effect.gen(function* () {
       if (!names(read(bytes))) return
@@ -67,7 +67,7 @@ export const erase = Effect.fnUntraced(function* (
   // The idempotency key stays effective. Answers that show a secret are sealed, and name nobody.
   yield* scan(sql, ANSWERS, looksLike("t.answer"), ({ account_id, bytes, key, route }: AnswerRow) => {
     const answer = read(bytes)
-    return mask.stands(answer)
+    return mask.contains(answer)
       ? sql`
           UPDATE idempotency_keys SET answer = ${Buffer.from(JSON.stringify(mask.apply(answer)))}
           WHERE account_id = ${account_id} AND route = ${route} AND key = ${key}`

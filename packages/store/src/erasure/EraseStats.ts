@@ -24,7 +24,7 @@ export const erase = Effect.fnUntraced(function* (
       SELECT DISTINCT account_id, tag FROM ${sql(table)}
       WHERE tag > '' AND lower(tag COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
     for (const { account_id, tag } of tags) {
-      if (!mask.stands(tag)) continue
+      if (!mask.contains(tag)) continue
       yield* sql`
         WITH gone AS (DELETE FROM ${sql(table)} WHERE account_id = ${account_id} AND tag = ${tag} RETURNING *)
         INSERT INTO ${sql(table)} AS s (account_id, tag, hour, domain, measure, bucket, count)

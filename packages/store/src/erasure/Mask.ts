@@ -31,25 +31,25 @@ export const patterns = (address: Address.Address): ReadonlyArray<string> => [
   ...new Set(variants(address).map((each) => `%${(each.match(/[a-z0-9]+/gu) ?? []).join("%")}%`)),
 ]
 
-const NAMED: Readonly<Record<string, string>> = { "@": "&commat;", "&": "&amp;", "'": "&apos;" }
+const NAMED_REFERENCES: Readonly<Record<string, string>> = { "@": "&commat;", "&": "&amp;", "'": "&apos;" }
 
 /** Returns a pattern for the ways to write a character: plain, URL-encoded once or more, and as an HTML reference. */
-const spelt = (character: string): string => {
+const encodings = (character: string): string => {
   if (/[a-z0-9]/u.test(character)) return character
   const forms = [...new Set([character, character.toUpperCase()])]
   const inUrl = forms.map((each) => [...Buffer.from(each)].map((byte) => `%(?:25)*${byte.toString(16)}`).join(""))
   const inHtml = forms.map((each) => each.codePointAt(0) ?? 0).map((n) => `&#(?:0*${n}|x0*${n.toString(16)});`)
-  const named = NAMED[character]
+  const named = NAMED_REFERENCES[character]
   const plain = character.replace(/[\\^$.*+?()[\]{}|/]/u, "\\$&")
   return `(?:${[plain, ...inUrl, ...inHtml, ...(named === undefined ? [] : [named])].join("|")})`
 }
 
-const TOKENS =
+const ENCODED =
   /(?:%(?:25)*[0-9a-f]{2})+|&#(?:\d{1,7}|x[0-9a-f]{1,6});|&(?:commat|amp|apos);|\\u[0-9a-f]{4}|\\[bfnrt]/giu
 
 /** Decodes the text beside an address, so that `%20` counts as a space and not as a digit. */
 const decoded = (text: string): string =>
-  text.replaceAll(TOKENS, (token) => {
+  text.replaceAll(ENCODED, (token) => {
     if (token.startsWith("%")) {
       try {
         return decodeURIComponent(token.replaceAll(/%(?:25)+(?=[0-9a-f]{2})/giu, "%"))
@@ -65,7 +65,7 @@ const decoded = (text: string): string =>
   })
 
 /** Whether an address stands for itself, is part of a longer one, or cannot be told. */
-type Standing = "own" | "part" | "unsure"
+type Occurrence = "own" | "part" | "unsure"
 
 const WORD_BEFORE = /([\p{L}\p{N}\p{M}]?)([.+_'-]*)$/u
 const IN_QUERY = /[?&][\w.~%-]+=[^\s&"'<>]*$/u
@@ -78,7 +78,7 @@ const IN_QUERY = /[?&][\w.~%-]+=[^\s&"'<>]*$/u
  * (French for "of Ana") or `o'brien@`, a `+` in a query, which may be a space, and several such characters after a
  * word.
  */
-const before = (text: string, at: number): Standing => {
+const classifyBefore = (text: string, at: number): Occurrence => {
   const behind = decoded(text.slice(Math.max(0, at - REACH_CHARS), at))
   const [, word = "", joints = ""] = WORD_BEFORE.exec(behind) ?? []
   if (word === "") return "own"
@@ -91,20 +91,20 @@ const before = (text: string, at: number): Standing => {
  * Classifies what follows an address. A letter or a further label continues its domain, but may also begin the next
  * sentence or the rest of a file name.
  */
-const after = (text: string, end: number): Standing => {
+const classifyAfter = (text: string, end: number): Occurrence => {
   const ahead = decoded(text.slice(end, end + REACH_CHARS))
   if (/^\.\p{Lu}\p{Ll}/u.test(ahead) && !/\p{Lu}/u.test(text[end - 1] ?? "")) return "unsure"
   if (/^\.?[\p{L}\p{N}\p{M}]/u.test(ahead)) return "part"
   return /^-[\p{L}\p{N}-]*\.\p{L}/u.test(ahead) ? "unsure" : "own"
 }
 
-const standing = (text: string, at: number, end: number): Standing => {
-  const sides = [before(text, at), after(text, end)]
+const classify = (text: string, at: number, end: number): Occurrence => {
+  const sides = [classifyBefore(text, at), classifyAfter(text, end)]
   return sides.includes("part") ? "part" : sides.includes("unsure") ? "unsure" : "own"
 }
 
 /** Fields about the person besides the address, recorded with opens and clicks. */
-const TRACES: ReadonlyArray<string> = ["ip", "user_agent"]
+const TRACE_FIELDS: ReadonlyArray<string> = ["ip", "user_agent"]
 
 type Json = unknown
 interface Fields {
@@ -114,9 +114,9 @@ const isFields = (value: Json): value is Fields => typeof value === "object" && 
 
 export interface Mask {
   /** Whether the address occurs anywhere in a value. */
-  readonly stands: (value: Json) => boolean
+  readonly contains: (value: Json) => boolean
   /** Whether a value holds the address in a way that may be part of another one. A mask does not change those. */
-  readonly mayStand: (value: Json) => boolean
+  readonly mayContain: (value: Json) => boolean
   /** Replaces the address, and removes the name given with it. */
   readonly apply: <A>(value: A) => A
   /** Masks an open or click by the person; also removes its network address and user agent. */
@@ -127,20 +127,20 @@ export const make = (address: Address.Address, standIn: Address.Address): Mask =
   const key = Address.keyOf(address)
   const pattern = new RegExp(
     variants(address)
-      .map((each) => Array.from(each, spelt).join(""))
+      .map((each) => Array.from(each, encodings).join(""))
       .join("|"),
     "giu",
   )
-  const standings = (value: string): ReadonlyArray<Standing> =>
-    Array.from(value.matchAll(pattern), ({ 0: found, index }) => standing(value, index, index + found.length))
-  const has = (value: Json, wanted: Standing): boolean => {
+  const standings = (value: string): ReadonlyArray<Occurrence> =>
+    Array.from(value.matchAll(pattern), ({ 0: found, index }) => classify(value, index, index + found.length))
+  const has = (value: Json, wanted: Occurrence): boolean => {
     if (typeof value === "string") return standings(value).includes(wanted)
     if (Array.isArray(value)) return value.some((each) => has(each, wanted))
     return isFields(value) && Object.entries(value).some((entry) => has(entry, wanted))
   }
   const text = (value: string): string =>
     value.replaceAll(pattern, (found, at: number) =>
-      standing(value, at, at + found.length) === "own" ? standIn : found,
+      classify(value, at, at + found.length) === "own" ? standIn : found,
     )
   const isKey = (value: Json): boolean => typeof value === "string" && value.toLowerCase() === key
   const named = (fields: Fields): ReadonlyArray<readonly [string, Json]> => {
@@ -157,11 +157,11 @@ export const make = (address: Address.Address, standIn: Address.Address): Mask =
   }
   const traced = (value: Json): Json =>
     isFields(value)
-      ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, TRACES.includes(name) ? null : each]))
+      ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, TRACE_FIELDS.includes(name) ? null : each]))
       : value
   return {
-    stands: (value) => has(value, "own"),
-    mayStand: (value) => has(value, "unsure"),
+    contains: (value) => has(value, "own"),
+    mayContain: (value) => has(value, "unsure"),
     apply: <A>(value: A) => masked(value) as A,
     applyToTrace: <A>(value: A) => traced(masked(value)) as A,
   }

@@ -39,7 +39,7 @@ export const expire = Effect.fn("Retention.expire")(function* () {
       waits = yield* messages(id, now - keeping.log_days * Timestamp.DAY, removed)
     removed.deliveries += yield* deliveries(id, now - keeping.delivery_days * Timestamp.DAY)
   }
-  yield* WebhookDeliveries.forgetFailures()
+  yield* WebhookDeliveries.deleteFailures()
   if (waits !== undefined) {
     Measures.retentionWaited()
     yield* Effect.logWarning("retention postponed: expired histories stay until the next run", { message: waits.message })

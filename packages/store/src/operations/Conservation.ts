@@ -23,7 +23,7 @@ export interface WebhookBalance {
   readonly stray: ReadonlyArray<string>
 }
 
-interface Stretch {
+interface EnabledPeriod {
   readonly from: bigint
   readonly to: bigint | null
   readonly tags: ReadonlyArray<string>
@@ -32,11 +32,11 @@ interface Stretch {
 /** Checks that each matching event during a webhook's enabled time has exactly one delivery. */
 export const webhooks = Effect.fn("Conservation.webhooks")(function* (upcast = DomainEvent.upcast) {
   const sql = yield* PgClient.PgClient
-  return yield* unhurried(sql, balances(sql, upcast))
+  return yield* withoutTimeout(sql, balances(sql, upcast))
 })
 
 /** Runs without the statement timeout, because reading the whole log may exceed it. */
-const unhurried = <A>(sql: PgClient.PgClient, look: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+const withoutTimeout = <A>(sql: PgClient.PgClient, look: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   Effect.orDie(sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, look)))
 
 const balances = Effect.fnUntraced(function* (sql: PgClient.PgClient, upcast: typeof DomainEvent.upcast) {
@@ -54,10 +54,10 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
   const [first] = history
   const account_id = first?.account_id ?? ""
   const webhook_id = first?.stream_id ?? ""
-  const stretches = subscribed(history)
+  const stretches = enabledPeriods(history)
   const rows = yield* Effect.orDie(sql<{ readonly event_id: string; readonly told: bigint }>`
     SELECT e.event_id, count(d.id) AS told
-    FROM jsonb_to_recordset(${sql.json(stretches.map(inText))})
+    FROM jsonb_to_recordset(${sql.json(stretches.map(asText))})
       AS s("from" bigint, "to" bigint, tags text[])
     JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
       AND e.type = ANY(s.tags)
@@ -68,7 +68,7 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
     LEFT JOIN webhook_deliveries d
       ON d.account_id = e.account_id AND d.webhook_id = ${webhook_id} AND d.event_id = e.event_id
     GROUP BY e.event_id`)
-  const stray = yield* Effect.orDie(strays(sql, account_id, webhook_id))
+  const stray = yield* Effect.orDie(mismatched(sql, account_id, webhook_id))
   return {
     account_id,
     webhook_id,
@@ -79,13 +79,13 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
   } satisfies WebhookBalance
 })
 
-const inText = ({ from, tags, to }: Stretch) => ({ from: `${from}`, to: to === null ? null : `${to}`, tags })
+const asText = ({ from, tags, to }: EnabledPeriod) => ({ from: `${from}`, to: to === null ? null : `${to}`, tags })
 
 /**
  * Finds deliveries that do not match the log. A replay may deliver events outside a webhook's enabled time, but only
  * events of the log.
  */
-const strays = (sql: PgClient.PgClient, account_id: string, webhook_id: string) => sql<{ readonly id: string }>`
+const mismatched = (sql: PgClient.PgClient, account_id: string, webhook_id: string) => sql<{ readonly id: string }>`
   SELECT d.id FROM webhook_deliveries d
   LEFT JOIN events e ON e.account_id = d.account_id AND e.stream_id = d.stream_id AND e.version = d.stream_version
     AND e.event_id = d.event_id
@@ -98,8 +98,8 @@ const strays = (sql: PgClient.PgClient, account_id: string, webhook_id: string) 
   ORDER BY d.id LIMIT ${MAX_NAMED}::int`
 
 /** Returns the periods in which a webhook was enabled, with its event types. */
-const subscribed = (history: ReadonlyArray<Stored>): ReadonlyArray<Stretch> => {
-  const stretches: Array<Stretch> = []
+const enabledPeriods = (history: ReadonlyArray<Stored>): ReadonlyArray<EnabledPeriod> => {
+  const stretches: Array<EnabledPeriod> = []
   let state: Webhook.State = Webhook.initial
   let open: { readonly from: bigint; readonly tags: ReadonlyArray<string> } | undefined
   for (const { data, position, type } of history) {
@@ -152,7 +152,7 @@ export const emails = Effect.fn("Conservation.emails")(function* () {
     LEFT JOIN outbox o ON o.id = a.stream_id AND o.kind = 'delivery'
     GROUP BY 1, 2 ORDER BY 1, 2`
   // Freshly restored tables have no statistics, and Postgres would choose a nested loop over whole tables.
-  const rows = yield* unhurried(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
+  const rows = yield* withoutTimeout(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
   return rows.map((row) => ({
     account_id: String(row.account_id),
     day: String(row.day),
@@ -197,5 +197,5 @@ export const work = Effect.fn("Conservation.work")(function* () {
     SELECT kind, (count(*) FILTER (WHERE waits))::float8 AS waiting,
       ${named("NOT armed")} AS missing, ${named("NOT waits")} AS stray
     FROM sides GROUP BY kind ORDER BY kind`
-  return yield* unhurried(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
+  return yield* withoutTimeout(sql, Effect.andThen(sql`SET LOCAL enable_nestloop = off`, balances))
 })

@@ -47,7 +47,7 @@ export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly mess
 export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreachable | Migrations.MigrationFailed> =>
   Effect.gen(function* () {
     const client = yield* connect(url)
-    const ask: ExaminedKeys.Ask<Unreachable> = <Row extends object>(
+    const ask: ExaminedKeys.RunQuery<Unreachable> = <Row extends object>(
       text: string,
       values: ReadonlyArray<unknown> = [],
     ) =>

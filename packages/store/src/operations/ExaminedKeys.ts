@@ -19,13 +19,13 @@ export interface ExaminedKey {
   readonly sealed: Sealed | null
 }
 
-export type Ask<E> = <Row extends object>(
+export type RunQuery<E> = <Row extends object>(
   text: string,
   values?: ReadonlyArray<unknown>,
 ) => Effect.Effect<ReadonlyArray<Row>, E>
 
 /** Reads the keys without the services of a node, which would create a missing instance key. */
-export const read = <E>(ask: Ask<E>): Effect.Effect<ReadonlyArray<ExaminedKey>, E> =>
+export const read = <E>(ask: RunQuery<E>): Effect.Effect<ReadonlyArray<ExaminedKey>, E> =>
   Effect.gen(function* () {
     const domains = yield* ask<{ readonly account_id: string; readonly record: DomainRecord }>(
       "SELECT account_id, record FROM domains WHERE NOT removed ORDER BY account_id, id LIMIT $1::int",

@@ -28,7 +28,7 @@ export const load = Effect.fn("LogImport.load")(function* (
   lines: AsyncIterable<string>,
   report: (events: number) => Effect.Effect<void> = () => Effect.void,
 ) {
-  const before = Number(yield* last(sql))
+  const before = Number(yield* lastPosition(sql))
   const chain = new LogFile.Chain()
   const reader = lines[Symbol.asyncIterator]()
   let already_there = 0
@@ -39,22 +39,22 @@ export const load = Effect.fn("LogImport.load")(function* (
       const { done, value } = yield* Effect.promise(() => reader.next())
       if (done === true)
         return yield* refuse(`the file is incomplete: it stops after ${chain.events} events, without its end line`)
-      const entry = yield* checked(chain, value)
+      const entry = yield* check(chain, value)
       if (entry !== undefined) page.push(entry)
     }
     const known = page.filter(({ position }) => position <= before)
-    yield* same(sql, known, after, Math.min(before, chain.position))
+    yield* requireSame(sql, known, after, Math.min(before, chain.position))
     already_there += known.length
     const fresh = page.slice(known.length)
     if (fresh.length > 0) yield* write(sql, fresh, Math.max(before, after))
     yield* report(chain.events)
   }
   if ((yield* Effect.promise(() => reader.next())).done !== true) return yield* refuse("the file continues after its end")
-  yield* counted(sql, chain)
+  yield* requireComplete(sql, chain)
   return { events: chain.events, already_there, position: chain.position } satisfies Imported
 })
 
-const last = (sql: PgClient.PgClient) =>
+const lastPosition = (sql: PgClient.PgClient) =>
   Effect.orDie(
     Effect.map(
       sql<{ readonly position: bigint }>`SELECT coalesce(max(position), 0) AS position FROM events`,
@@ -63,7 +63,7 @@ const last = (sql: PgClient.PgClient) =>
   )
 
 /** Checks a line. A line with a valid hash may still be unreadable for this release. */
-const checked = (chain: LogFile.Chain, line: string) =>
+const check = (chain: LogFile.Chain, line: string) =>
   Effect.try({
     try: () => {
       const entry = chain.take(line)
@@ -83,7 +83,7 @@ const checked = (chain: LogFile.Chain, line: string) =>
   })
 
 /** Checks that existing events are exactly those of the file, without gaps. */
-const same = Effect.fnUntraced(function* (
+const requireSame = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   known: ReadonlyArray<LogFile.Entry>,
   after: number,
@@ -110,7 +110,7 @@ const write = (sql: PgClient.PgClient, entries: ReadonlyArray<LogFile.Entry>, ex
       Effect.gen(function* () {
         // Nobody else may append meanwhile, because the file determines positions.
         yield* sql`LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE`
-        if (Number(yield* last(sql)) !== expected)
+        if (Number(yield* lastPosition(sql)) !== expected)
           return yield* refuse("another process writes to this log: stop the service while importing")
         yield* insert(sql, entries)
         yield* sql`SELECT setval('event_position', ${entries.at(-1)?.position ?? 1}::bigint)`
@@ -140,7 +140,7 @@ const insert = (sql: PgClient.PgClient, rows: ReadonlyArray<LogFile.Entry>) => {
 }
 
 /** Checks that the database has as many events as the file, and that no stream has a gap. */
-const counted = Effect.fnUntraced(function* (sql: PgClient.PgClient, { events, position }: LogFile.Chain) {
+const requireComplete = Effect.fnUntraced(function* (sql: PgClient.PgClient, { events, position }: LogFile.Chain) {
   const [found] = yield* Effect.orDie(sql<{
     readonly events: bigint
     readonly after: bigint

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect } from "effect"
 
 /** Time limit for the database to respond. */
-export const PATIENCE = "2 seconds"
+export const QUERY_TIMEOUT = "2 seconds"
 
 /**
  * Whether the start is complete. Readiness waits for it, so that its last output, which holds the first secrets, is
@@ -18,7 +18,7 @@ export const problems: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgCl
   if (!(yield* Started)()) return ["the start is not complete"]
   const sql = yield* PgClient.PgClient
   return yield* sql<{ readonly is_replica: boolean }>`SELECT pg_is_in_recovery() AS is_replica`.pipe(
-    Effect.timeout(PATIENCE),
+    Effect.timeout(QUERY_TIMEOUT),
     Effect.matchCause({
       onSuccess: ([row]) => (row?.is_replica === true ? ["the database is a read-only replica"] : []),
       onFailure: () => ["the database does not respond"],

@@ -13,7 +13,7 @@ export const LEASE = Duration.seconds(60)
 /** Interval of renewals. Two renewals may fail before the lease ends. */
 export const RENEW_EVERY = Duration.seconds(20)
 /** Maximum number of due rows that one statement marks as ready. */
-export const MAX_RISEN = 1_000
+export const MAX_MARKED_DUE = 1_000
 
 const LEASE_SECONDS = Duration.toSeconds(LEASE)
 
@@ -109,7 +109,7 @@ export const take = (
       ORDER BY o.available_at LIMIT ${share}::int FOR UPDATE SKIP LOCKED) AS picked))
   RETURNING id, account_id, kind, stream_id, attempt, payload, ${iso(sql, "available_at")} AS available_at`
 
-export interface Held {
+export interface LeaseRef {
   readonly id: string
   readonly token: string
 }
@@ -118,24 +118,24 @@ export interface Held {
  * Renews the leases that are still held and returns the ids of their rows. A row missing from the result has lost its
  * lease.
  */
-export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<Held>) {
+export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<LeaseRef>) {
   const sql = yield* PgClient.PgClient
   const kept = yield* sql<{ readonly id: string }>`
     UPDATE outbox SET lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
-    WHERE id = ANY(ARRAY(${mine(sql, rows)})) RETURNING id`
+    WHERE id = ANY(ARRAY(${lockHeld(sql, rows)})) RETURNING id`
   return new Set(kept.map(({ id }) => id))
 })
 
 /** Releases leases of rows that were not attempted. Other processes find the rows at their next claim. */
-export const free = Effect.fn("Leases.free")(function* (rows: ReadonlyArray<Held>) {
+export const free = Effect.fn("Leases.free")(function* (rows: ReadonlyArray<LeaseRef>) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL
-    WHERE id = ANY(ARRAY(${mine(sql, rows)}))`)
+    WHERE id = ANY(ARRAY(${lockHeld(sql, rows)}))`)
 })
 
 /** Releases leases like `free` and wakes a worker. */
-export const giveBack = Effect.fn("Leases.giveBack")(function* (rows: ReadonlyArray<Held & { readonly kind: Kind }>) {
+export const giveBack = Effect.fn("Leases.giveBack")(function* (rows: ReadonlyArray<LeaseRef & { readonly kind: Kind }>) {
   if (rows.length === 0) return
   const sql = yield* PgClient.PgClient
   const kinds = [...new Set(rows.map((row) => row.kind))]
@@ -143,7 +143,7 @@ export const giveBack = Effect.fn("Leases.giveBack")(function* (rows: ReadonlyAr
 })
 
 /** Moves a row to a later time and releases its lease, because nothing was attempted. The log does not change. */
-export const postpone = Effect.fn("Leases.postpone")(function* (row: Held, until: string) {
+export const postpone = Effect.fn("Leases.postpone")(function* (row: LeaseRef, until: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     UPDATE outbox
@@ -155,26 +155,26 @@ export const postpone = Effect.fn("Leases.postpone")(function* (row: Held, until
 /**
  * Sets the same pause for a row that a commit is about to settle: the lease stays, and the commit respects the pause.
  */
-export const hold = Effect.fn("Leases.hold")(function* (row: Held, until: string) {
+export const hold = Effect.fn("Leases.hold")(function* (row: LeaseRef, until: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     UPDATE outbox SET held_until = ${until}::timestamptz WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
 /** Deletes a row of which the log says that nothing is left to do. */
-export const drop = Effect.fn("Leases.drop")(function* (row: Held) {
+export const drop = Effect.fn("Leases.drop")(function* (row: LeaseRef) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`DELETE FROM outbox WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
-export interface Risen {
+export interface MarkedDue {
   readonly rows: number
   /** Time until the next row is due; undefined if no row waits. */
   readonly next_ms: number | undefined
 }
 
 /** Marks due rows as ready and wakes the workers of their kinds. */
-export const rise = Effect.fn("Leases.rise")(function* (): Effect.fn.Return<Risen, never, PgClient.PgClient> {
+export const rise = Effect.fn("Leases.rise")(function* (): Effect.fn.Return<MarkedDue, never, PgClient.PgClient> {
   const sql = yield* PgClient.PgClient
   const risen = yield* Effect.orDie(sql<{ readonly rows: bigint }>`
     WITH risen AS (${due(sql)}),
@@ -191,26 +191,26 @@ export const rise = Effect.fn("Leases.rise")(function* (): Effect.fn.Return<Rise
 export const due = (sql: PgClient.PgClient) => sql`
   UPDATE outbox SET ready = true WHERE id = ANY(ARRAY(
     SELECT o.id FROM outbox o WHERE NOT o.ready AND o.lease_token IS NULL AND o.available_at <= now()
-    ORDER BY o.available_at LIMIT ${MAX_RISEN}::int FOR UPDATE SKIP LOCKED))
+    ORDER BY o.available_at LIMIT ${MAX_MARKED_DUE}::int FOR UPDATE SKIP LOCKED))
   RETURNING kind`
 
 /** Rows leased by a process. */
 export const ofOwner = Effect.fn("Leases.ofOwner")(function* (owner: string) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Leased>`
-    SELECT ${leased(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${owner} ORDER BY id`)
+    SELECT ${columns(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${owner} ORDER BY id`)
 })
 
 /** Rows whose lease has expired. */
 export const expired = Effect.fn("Leases.expired")(function* () {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Leased>`
-    SELECT ${leased(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_until < now()
-    ORDER BY lease_until LIMIT ${MAX_RISEN}::int`)
+    SELECT ${columns(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_until < now()
+    ORDER BY lease_until LIMIT ${MAX_MARKED_DUE}::int`)
 })
 
 /** One registration of a process. A process that registers again gets another number. */
-export interface Generation {
+export interface Registration {
   readonly id: string
   readonly number: number
 }
@@ -220,7 +220,7 @@ export interface Generation {
  * the registration: if the process has registered again, it keeps its leases and nothing is taken over. Leases that an
  * earlier successor took over and did not finish are included.
  */
-export const inherit = Effect.fn("Leases.inherit")(function* ({ id, number }: Generation) {
+export const inherit = Effect.fn("Leases.inherit")(function* ({ id, number }: Registration) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(
     takeOver(
@@ -234,7 +234,7 @@ export const inherit = Effect.fn("Leases.inherit")(function* ({ id, number }: Ge
 })
 
 /** Takes over those of the given rows whose lease is still expired. */
-export const seize = Effect.fn("Leases.seize")(function* (rows: ReadonlyArray<Held>) {
+export const seize = Effect.fn("Leases.seize")(function* (rows: ReadonlyArray<LeaseRef>) {
   if (rows.length === 0) return []
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(
@@ -247,26 +247,26 @@ export const seize = Effect.fn("Leases.seize")(function* (rows: ReadonlyArray<He
   )
 })
 
-const HEIRS = "heir_"
+const TAKEN_OVER = "heir_"
 const TOKEN_BYTES = 16
 
 export const newToken = (): string => Buffer.from(SecureRandom.randomBytesUnsafe(TOKEN_BYTES)).toString("hex")
 
 /** Whether the lease was taken over from a holder that may still be alive and see the row under its name. */
-export const isInherited = ({ token }: Held): boolean => token.startsWith(HEIRS)
+export const isInherited = ({ token }: LeaseRef): boolean => token.startsWith(TAKEN_OVER)
 
 /**
  * Takes over leases. `lease_owner` stays the dead process, so that the next successor finds the rows if this one dies.
  */
 const takeOver = (sql: PgClient.PgClient, ids: Statement.Fragment, first: Statement.Fragment = sql``) => sql<Leased>`
   ${first} UPDATE outbox
-  SET lease_token = ${HEIRS + newToken()}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
-  WHERE id = ANY(ARRAY(${ids})) RETURNING ${leased(sql)}`
+  SET lease_token = ${TAKEN_OVER + newToken()}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
+  WHERE id = ANY(ARRAY(${ids})) RETURNING ${columns(sql)}`
 
-const leased = (sql: PgClient.PgClient) =>
+const columns = (sql: PgClient.PgClient) =>
   sql`id, account_id, kind, stream_id, attempt, payload, lease_token AS token, ${iso(sql, "available_at")} AS available_at`
 
 /** Locks rows in the order in which commits lock them, so that they cannot deadlock. */
-const mine = (sql: PgClient.PgClient, rows: ReadonlyArray<Held>) => sql`
+const lockHeld = (sql: PgClient.PgClient, rows: ReadonlyArray<LeaseRef>) => sql`
   SELECT o.id FROM unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.token)}::text[]) AS held(id, token)
   JOIN outbox o ON o.id = held.id AND o.lease_token = held.token ORDER BY o.id FOR UPDATE OF o`

@@ -15,7 +15,7 @@ export const MIN_REFRESH = Duration.hours(1)
 /** Delay until a refresh that failed or was not finished is tried again. */
 export const RETRY_AFTER = Duration.hours(3)
 /** Policies of domains that got no mail for this long are not refreshed; they stay valid until they expire. */
-export const RECENTLY = Duration.days(30)
+export const RECENTLY_USED = Duration.days(30)
 /** Maximum number of policies that one run refreshes. */
 export const MAX_DUE = 1_000
 /** Maximum number of policies. Those of the domains that got no mail for the longest time are removed first. */
@@ -25,7 +25,7 @@ export const KEPT_AFTER_END = Duration.days(1)
 /** Resolution at which the last use of a policy is recorded. */
 const USED_EVERY = Duration.days(1)
 
-interface Held {
+interface StoredPolicy {
   readonly id: string
   readonly policy: {
     readonly mode: "enforce" | "testing" | "none"
@@ -38,7 +38,7 @@ interface Held {
 /** Stored policies for the MTA-STS client. Finding a policy records its use. */
 export const keeper = Effect.map(PgClient.PgClient, (sql) => ({
   find: Effect.fn("MtaStsPolicies.find")(function* (domain: string) {
-    const rows = yield* Effect.orDie(sql<Held>`
+    const rows = yield* Effect.orDie(sql<StoredPolicy>`
       WITH used AS (
         UPDATE mta_sts_policies SET used_at = now()
         WHERE domain = ${domain} AND used_at < now() - ${interval(sql, USED_EVERY)}
@@ -47,7 +47,7 @@ export const keeper = Effect.map(PgClient.PgClient, (sql) => ({
       FROM mta_sts_policies WHERE domain = ${domain}`)
     return rows[0]
   }),
-  put: Effect.fn("MtaStsPolicies.put")(function* (domain: string, { expires_at, id, policy }: Held) {
+  put: Effect.fn("MtaStsPolicies.put")(function* (domain: string, { expires_at, id, policy }: StoredPolicy) {
     const life = Duration.times(Duration.millis(policy.max_age_ms), 0.5)
     const next = Duration.min(REFRESH_EVERY, Duration.max(MIN_REFRESH, life))
     yield* Effect.orDie(sql`
@@ -61,7 +61,7 @@ export const keeper = Effect.map(PgClient.PgClient, (sql) => ({
 
 export interface Due {
   readonly domain: string
-  readonly mode: Held["policy"]["mode"]
+  readonly mode: StoredPolicy["policy"]["mode"]
   readonly expires_at: string
 }
 
@@ -75,7 +75,7 @@ export const due = Effect.fn("MtaStsPolicies.due")(function* () {
     UPDATE mta_sts_policies SET refresh_at = now() + ${interval(sql, RETRY_AFTER)}
     WHERE domain = ANY(ARRAY(
       SELECT domain FROM mta_sts_policies
-      WHERE refresh_at <= now() AND expires_at > now() AND used_at > now() - ${interval(sql, RECENTLY)}
+      WHERE refresh_at <= now() AND expires_at > now() AND used_at > now() - ${interval(sql, RECENTLY_USED)}
       ORDER BY refresh_at LIMIT ${MAX_DUE}::int FOR UPDATE SKIP LOCKED))
     RETURNING domain, policy ->> 'mode' AS mode, ${iso(sql, "expires_at")} AS expires_at`)
 })

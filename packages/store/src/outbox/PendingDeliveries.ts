@@ -71,7 +71,7 @@ export const load = Effect.fn("Pending.load")(function* (rows: ReadonlyArray<Lea
       const pending: Pending = {
         message,
         domain,
-        suppressed: suppressed.get(row.account_id) ?? NOBODY,
+        suppressed: suppressed.get(row.account_id) ?? NONE_SUPPRESSED,
         content,
         origin,
       }
@@ -80,7 +80,7 @@ export const load = Effect.fn("Pending.load")(function* (rows: ReadonlyArray<Lea
   )
 })
 
-const NOBODY: ReadonlyMap<string, Suppression.Reason> = new Map()
+const NONE_SUPPRESSED: ReadonlyMap<string, Suppression.Reason> = new Map()
 
 const isSmall = ({ accepted }: Email.Message): boolean =>
   accepted.content.attachments.length === 0 && accepted.size_bytes <= BODY_WITH_CLAIM_BYTES

@@ -43,7 +43,7 @@ export interface Options<R> {
    * Releases the leases of a dead process, unless it has registered again. Only one process calls this for each dead
    * process.
    */
-  readonly reclaim: (dead: Leases.Generation) => Effect.Effect<void, never, R>
+  readonly reclaim: (dead: Leases.Registration) => Effect.Effect<void, never, R>
 }
 
 /** The process could not register at start, because the database is unreachable or does not respond. */
@@ -57,7 +57,7 @@ export class NotSeen extends Data.TaggedError("NotSeen")<{}> {
 }
 
 /** A statement exceeded its time limit. */
-class Unanswered extends Data.TaggedError("Unanswered")<{}> {
+class TimedOut extends Data.TaggedError("Unanswered")<{}> {
   override get message() {
     return `the database did not answer within ${Duration.toSeconds(BEAT_TIMEOUT)} seconds`
   }
@@ -127,19 +127,19 @@ const make = <R>(options: Options<R>) =>
       firstSeen.openUnsafe()
       const live = Effect.gen(function* () {
         const sent = yield* SteadyClock.millis
-        yield* run(beat(shared, id, number, workerIds)).pipe(inTime)
+        yield* run(heartbeat(shared, id, number, workerIds)).pipe(inTime)
         arrived(sent)
         yield* Effect.sleep(BEAT_EVERY)
       })
       const look = Effect.gen(function* () {
-        yield* run(endSilent(shared, id)).pipe(inTime)
+        yield* run(terminateSilent(shared, id)).pipe(inTime)
         const watched = (yield* SteadyClock.millis) - began
         const others = yield* run(findDead(shared, id, watched)).pipe(inTime)
         for (const dead of others.filter(({ dead }) => dead)) {
           yield* Effect.logWarning("process died; this process takes over its work", { process: dead.id })
           yield* options.reclaim(dead).pipe(
             Effect.provideContext(context),
-            Effect.andThen(run(bury(shared, dead))),
+            Effect.andThen(run(remove(shared, dead))),
             Effect.catchCause((cause) => Effect.logError("work of a dead process could not be taken over; it will retry", cause)),
             Effect.ensuring(Effect.ignore(run(unlock(shared, dead)))),
           )
@@ -158,7 +158,7 @@ const make = <R>(options: Options<R>) =>
       const lasted = (yield* SteadyClock.millis) - began
       yield* Effect.sleep(Math.max(0, Duration.toMillis(RECONNECT_EVERY) - lasted))
     }).pipe(Effect.forever)
-    const leaving = Effect.timeoutOption(Effect.interruptible(leave(shared, id)), LEAVE_TIMEOUT)
+    const leaving = Effect.timeoutOption(Effect.interruptible(deregister(shared, id)), LEAVE_TIMEOUT)
     yield* Effect.addFinalizer(() => (lastBeat === -Infinity ? Effect.void : Effect.ignore(leaving)))
     yield* Effect.forkScoped(living)
     // Without this, a process that others cannot see would claim work that they then take over.
@@ -179,7 +179,7 @@ const make = <R>(options: Options<R>) =>
   })
 
 const inTime = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
-  Effect.timeoutOrElse(answer, { duration: BEAT_TIMEOUT, orElse: () => Effect.fail(new Unanswered()) })
+  Effect.timeoutOrElse(answer, { duration: BEAT_TIMEOUT, orElse: () => Effect.fail(new TimedOut()) })
 
 /** Runs a statement on this process's own session, which holds its locks. */
 type Run = <A extends object>(statement: Statement.Statement<A>) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
@@ -204,18 +204,18 @@ const register = Effect.fnUntraced(function* (
  * Inserts the row again if another process declared this one dead and removed it. Always writes the number whose lock
  * is held, because a registration that timed out may have been written late.
  */
-const beat = (sql: PgClient.PgClient, id: string, number: number, workerIds: ReadonlyArray<string>) => sql`
+const heartbeat = (sql: PgClient.PgClient, id: string, number: number, workerIds: ReadonlyArray<string>) => sql`
   INSERT INTO processes (id, number, worker_ids) VALUES (${id}, ${number}::int, ${workerIds}::text[])
   ON CONFLICT (id) DO UPDATE SET number = excluded.number, beat_at = now()`
 
-interface Other extends Leases.Generation {
+interface OtherProcess extends Leases.Registration {
   readonly dead: boolean
   /** Time since its last heartbeat, or since this session began, whichever is shorter. */
   readonly silent_ms: number
 }
 
 /** Tries the lock only for silent processes other than this one, because this session already holds its own. */
-const findDead = (sql: PgClient.PgClient, id: string, watched: number) => sql<Other>`
+const findDead = (sql: PgClient.PgClient, id: string, watched: number) => sql<OtherProcess>`
   SELECT id, number, silent_ms,
     CASE WHEN silent_ms >= ${DEAD_MS}::float8 THEN pg_try_advisory_lock(${LOCK_CLASS}::int, number) ELSE false END AS dead
   FROM (
@@ -223,31 +223,31 @@ const findDead = (sql: PgClient.PgClient, id: string, watched: number) => sql<Ot
     FROM processes WHERE id <> ${id} OFFSET 0) AS others`
 
 /** Returns the time until the next process could have been silent for `DEAD_AFTER`. */
-const pauseBefore = (others: ReadonlyArray<Other>) =>
+const pauseBefore = (others: ReadonlyArray<OtherProcess>) =>
   others
     .filter(({ silent_ms }) => silent_ms < DEAD_MS)
     .map(({ silent_ms }) => Duration.millis(DEAD_MS - silent_ms))
     .reduce((pause, due) => Duration.max(MIN_PAUSE, Duration.min(pause, due)), BEAT_EVERY)
 
 /** Deletes the registration unless the process has registered again, and unlocks the jobs of its workers. */
-const bury = (sql: PgClient.PgClient, dead: Leases.Generation) => sql`
+const remove = (sql: PgClient.PgClient, dead: Leases.Registration) => sql`
   WITH gone AS (DELETE FROM processes WHERE id = ${dead.id} AND number = ${dead.number}::int RETURNING worker_ids)
   SELECT count(*) FROM gone CROSS JOIN LATERAL graphile_worker.force_unlock_workers(gone.worker_ids) AS unlocked`
 
-const unlock = (sql: PgClient.PgClient, dead: Leases.Generation) =>
+const unlock = (sql: PgClient.PgClient, dead: Leases.Registration) =>
   sql`SELECT pg_advisory_unlock(${LOCK_CLASS}::int, ${dead.number}::int) AS unlocked`
 
 /**
  * Terminates sessions of processes silent for `SILENT_AFTER`. Their locks are then free, so the processes count as
  * dead.
  */
-const endSilent = (sql: PgClient.PgClient, id: string) => sql`
+const terminateSilent = (sql: PgClient.PgClient, id: string) => sql`
   SELECT pg_terminate_backend(l.pid) AS ended FROM processes p
   JOIN pg_locks l ON l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted AND l.objid = p.number
     AND l.classid = ${LOCK_CLASS}::int AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   WHERE p.id <> ${id} AND p.beat_at < now() - make_interval(secs => ${SILENT_SECONDS}::float8)`
 
 /** Deletes this process's row unless it still holds leases; then the row makes another process reclaim them. */
-const leave = (sql: PgClient.PgClient, id: string) => sql`
+const deregister = (sql: PgClient.PgClient, id: string) => sql`
   DELETE FROM processes WHERE id = ${id}
     AND NOT EXISTS (SELECT FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${id})`

@@ -10,7 +10,7 @@ import * as Measures from "../statistics/Measures.ts"
 import * as PendingDeliveries from "./PendingDeliveries.ts"
 
 /** Rows appended concurrently, so that they share a commit batch. */
-const AT_ONCE = 100
+const APPENDS_AT_ONCE = 100
 
 /**
  * Number of losses from which a message or call waits before its next attempt. Fewer losses are attributed to the
@@ -34,7 +34,7 @@ export const MAX_LOST = 10
 export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArray<Leases.Leased>) {
   Measures.leasesRecovered(rows)
   const of = (kind: Leases.Leased["kind"]) => rows.filter((row) => row.kind === kind)
-  yield* Effect.forEach(of("delivery"), lost, { concurrency: AT_ONCE, discard: true })
+  yield* Effect.forEach(of("delivery"), recordLost, { concurrency: APPENDS_AT_ONCE, discard: true })
   yield* LostCalls.free(of("webhook"), LOST_PAUSES)
   yield* Leases.giveBack(of("domain_check"))
   return rows.length
@@ -66,10 +66,10 @@ const pauseAfter = (times: number): Duration.Duration =>
 /** Pauses after the first, second, … loss; after one more the work is given up. */
 const LOST_PAUSES = Array.from({ length: MAX_LOST - 1 }, (_, i) => pauseAfter(i + 1))
 
-const lost = Effect.fnUntraced(function* (row: Leases.Leased) {
+const recordLost = Effect.fnUntraced(function* (row: Leases.Leased) {
   const store = yield* EventStore
   const account_id = row.account_id as AccountId
-  if (row.attempt + 1 >= LOST_AT_ONCE) yield* rest(row)
+  if (row.attempt + 1 >= LOST_AT_ONCE) yield* setPause(row)
   yield* store
     .transact({
       account_id,
@@ -102,7 +102,7 @@ const lost = Effect.fnUntraced(function* (row: Leases.Leased) {
 })
 
 /** Sets the pause in the row only; it is not recorded in the log. */
-const rest = Effect.fnUntraced(function* (row: Leases.Leased) {
+const setPause = Effect.fnUntraced(function* (row: Leases.Leased) {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id: row.account_id as AccountId, stream_id: row.stream_id })
   const recipients = state._tag === "Message" ? state.recipients.filter(Recipient.isUnfinished) : []

@@ -41,14 +41,14 @@ export const readModel = ReadModel.make({
           created_by,
           expires_at,
           revoked_at,
-        } satisfies Kept,
+        } satisfies StoredFields,
       },
     ]
   },
 })
 
 /** Fields of a key that follow from its history; the others depend on the time and on its use. */
-interface Kept {
+interface StoredFields {
   readonly object: "api_key"
   readonly id: string
   readonly name: string
@@ -62,7 +62,7 @@ interface Kept {
   readonly revoked_at: Timestamp.Timestamp | null
 }
 
-export interface ApiKeyRecord extends Kept {
+export interface ApiKeyRecord extends StoredFields {
   readonly status: ApiKey.Status
   readonly last_used_at: string | null
 }
@@ -73,7 +73,7 @@ const select = Effect.fnUntraced(function* (
   which: (sql: PgClient.PgClient) => Fragment,
 ) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: Kept; readonly last_used_at: string | null }>`
+  const rows = yield* Effect.orDie(sql<{ readonly record: StoredFields; readonly last_used_at: string | null }>`
     SELECT k.record, ${iso(sql, "u.last_used_at")} AS last_used_at
     FROM api_keys k LEFT JOIN api_key_uses u ON u.account_id = k.account_id AND u.key_id = k.id
     WHERE k.account_id = ${account_id} AND ${which(sql)}

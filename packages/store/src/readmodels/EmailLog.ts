@@ -50,11 +50,11 @@ export const record = (message: Email.Message, version: number): Readonly<Record
   }
 }
 
-const TROUBLED: ReadonlyArray<EmailStatus.Status> = ["bounced", "failed", "deferred"]
+const UNSUCCESSFUL: ReadonlyArray<EmailStatus.Status> = ["bounced", "failed", "deferred"]
 
 /** Returns the error of the first recipient that has one; the errors of the others are in `recipients`. */
 const error = (recipients: ReadonlyArray<Recipient>) => {
-  const troubled = recipients.find(({ status }) => TROUBLED.includes(status))
+  const troubled = recipients.find(({ status }) => UNSUCCESSFUL.includes(status))
   if (troubled === undefined) return null
   const { address, smtp, status } = troubled
   return {

@@ -64,7 +64,7 @@ export const find = Effect.fn("Members.find")(function* (user_id: string) {
   return Option.fromUndefinedOr(rows[0])
 })
 
-interface Counted extends Standing {
+interface CountedRequest extends Standing {
   readonly limit: number
   /** Number of requests in the window, including this one. */
   readonly total: number
@@ -74,7 +74,7 @@ interface Counted extends Standing {
 /** Admits one request of a user: reads the membership and counts the request in a rate window of the size a key has. */
 export const admit = Effect.fn("Members.admit")(function* (user_id: string, bucket: RateLimit.Bucket) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<Counted>`
+  const rows = yield* Effect.orDie(sql<CountedRequest>`
     WITH standing AS MATERIALIZED (
       SELECT m.user_id, m.account_id, m.role, m.status, u.operator,
         coalesce((a.record -> 'granted' ->> ${bucket}::text)::int, ${RateLimit.PER_MINUTE[bucket]}::int) AS "limit"

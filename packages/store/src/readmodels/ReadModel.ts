@@ -5,7 +5,7 @@ import type { Statement } from "effect/sql/Statement"
 import type { StreamRef, Touched } from "../commit/LogStorage.ts"
 
 /** Stream that a row is derived from, and the number of its events. */
-export interface Place extends StreamRef {
+export interface StreamVersion extends StreamRef {
   readonly version: number
 }
 
@@ -20,7 +20,7 @@ export interface Description<Row, State> {
   /** Types of all columns, for large tables: their rows are then sent as arrays, not as JSON. */
   readonly types?: { readonly [Column in keyof Row & string]: ColumnType }
   /** Returns the rows of one stream. Must be pure: commits and rebuilds call it. */
-  readonly rows: (place: Place, state: State) => ReadonlyArray<Row>
+  readonly rows: (place: StreamVersion, state: State) => ReadonlyArray<Row>
 }
 
 export type ColumnType = "text" | "int" | "json"
@@ -33,7 +33,7 @@ export interface ReadModel {
   readonly isStatic: boolean
   /** Whether several streams yield the same row. */
   readonly isShared?: boolean
-  readonly rows: (place: Place, state: unknown) => ReadonlyArray<object>
+  readonly rows: (place: StreamVersion, state: unknown) => ReadonlyArray<object>
   /** Writes all rows in one statement, into the live table or into one that a rebuild fills. */
   readonly write: (sql: PgClient.PgClient, rows: ReadonlyArray<object>, table?: string) => Statement<object>
 }

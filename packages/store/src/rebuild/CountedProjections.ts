@@ -17,7 +17,7 @@ export const PAGE_EVENTS = 2_000
  * Returns the position up to which the live table has counted. A rebuilt table counts exactly as far. For tables that
  * commits write, this is the end of the log, which is exact within one snapshot or under the table's lock.
  */
-export const place = (sql: PgClient.PgClient, { by, name }: Counts): Effect.Effect<bigint, SqlError.SqlError> =>
+export const livePosition = (sql: PgClient.PgClient, { by, name }: Counts): Effect.Effect<bigint, SqlError.SqlError> =>
   Effect.map(
     by === "follower"
       ? sql<{ readonly position: bigint }>`SELECT position FROM followers WHERE name = ${name}`
@@ -52,7 +52,7 @@ export const apply = Effect.fnUntraced(function* (
   table: string,
   after: bigint,
 ): Effect.fn.Return<number, SqlError.SqlError> {
-  const upTo = yield* place(sql, counts)
+  const upTo = yield* livePosition(sql, counts)
   let events = 0
   for (let position = after; position < upTo;) {
     const counted = yield* count(sql, counts, table, position, upTo)
@@ -88,8 +88,8 @@ export const catchUp = Effect.fnUntraced(function* (
         Effect.gen(function* () {
           // Commits continue meanwhile, so their counts reach the settled position; a follower's own position is
           // settled already.
-          const upTo = yield* counts.by === "commits" ? Feed.settled(sql) : place(sql, counts)
-          const after = yield* Versions.lockPlace(sql, version)
+          const upTo = yield* counts.by === "commits" ? Feed.settled(sql) : livePosition(sql, counts)
+          const after = yield* Versions.lockPosition(sql, version)
           if (after >= upTo) return { counted: { events: 0, position: after }, upTo }
           const counted = yield* count(sql, counts, table, after, upTo, limit)
           yield* Versions.moveTo(sql, version, counted.position, counted.events)

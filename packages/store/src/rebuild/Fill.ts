@@ -4,10 +4,10 @@ import pg from "pg"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as Copy from "../postgres/Copy.ts"
 import { CopyBinary } from "../postgres/CopyBinary.ts"
-import { aggregateOf, COLUMNS, Histories, rowsOf } from "./HistoryReader.ts"
+import { aggregateOf, COLUMNS, HistoryReader, rowsOf } from "./HistoryReader.ts"
 import { Replay } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
-import { Turns } from "./OrderedWrites.ts"
+import { OrderedWrites } from "./OrderedWrites.ts"
 import * as Versions from "./Versions.ts"
 
 /** Events of a slice, which is what a lane holds in memory and what an interrupted fill repeats. */
@@ -30,12 +30,12 @@ export interface Filled {
   readonly events: number
 }
 
-type Bound = readonly [account: string, stream: string]
+type StreamKey = readonly [account: string, stream: string]
 interface Slice {
   readonly nth: number
-  readonly after: Bound
+  readonly after: StreamKey
   /** Last stream of the slice; null for the slice that is open to the end of the log. */
-  readonly upto: Bound | null
+  readonly upto: StreamKey | null
 }
 
 /** Fills a new table from the log, slice by slice in key order, resuming where an earlier run stopped. */
@@ -52,7 +52,7 @@ export const fill = Effect.fnUntraced(function* (
   const lanes = pace.throttle === undefined ? pace.lanes : 1
   const began = yield* SteadyClock.millis
   const giving = Semaphore.makeUnsafe(1)
-  const turns = new Turns()
+  const turns = new OrderedWrites()
   const left = yield* Effect.orDie(unfinished(sql, version))
   let events = 0
   const writer = yield* session
@@ -65,7 +65,7 @@ export const fill = Effect.fnUntraced(function* (
     while (true) {
       const given = yield* giving.withPermit(
         Effect.gen(function* () {
-          const slice = left.shift() ?? (yield* next(client, version, size))
+          const slice = left.shift() ?? (yield* nextSlice(client, version, size))
           return slice === undefined ? undefined : ([slice, turns.take()] as const)
         }),
       )
@@ -73,7 +73,7 @@ export const fill = Effect.fnUntraced(function* (
       const [slice, turn] = given
       const folded = yield* Effect.promise(async () => {
         const folded = await foldSlice(client, model, slice, rows)
-        await turn.came
+        await turn.ready
         await writeSlice(writer, model, version, table, slice, rows, folded)
         return folded
       }).pipe(Effect.ensuring(Effect.sync(turn.end)))
@@ -122,7 +122,7 @@ const unfinished = (sql: Replay["Service"]["sql"], { name, version }: Versions.V
   )
 
 /** Allocates the next slice. Returns undefined once the last slice, which has no end, is allocated. */
-const next = (client: pg.Client, { name, version }: Versions.Version, size: number) =>
+const nextSlice = (client: pg.Client, { name, version }: Versions.Version, size: number) =>
   Effect.promise(async () => {
     const { rows } = await client.query<Row>({
       name: "next slice",
@@ -153,11 +153,11 @@ const next = (client: pg.Client, { name, version }: Versions.Version, size: numb
 const foldSlice = async (client: pg.Client, model: ReadModel, slice: Slice, rows: CopyBinary): Promise<number> => {
   const aggregate = aggregateOf(model.stream)
   rows.begin()
-  const add = adder(model, rows)
-  const histories = new Histories(aggregate, (history) => {
+  const add = adderOf(model, rows)
+  const histories = new HistoryReader(aggregate, (history) => {
     for (const row of rowsOf(model, aggregate, history)) add(row)
   })
-  await Copy.out(client, reading(model, slice), (row) => histories.row(row))
+  await Copy.out(client, readStatement(model, slice), (row) => histories.row(row))
   histories.end()
   rows.end()
   return histories.events
@@ -189,8 +189,8 @@ const DONE = `
   WITH done AS (UPDATE projection_slices SET done = true WHERE name = $1 AND version = $2 AND nth = $3)
   UPDATE projection_versions SET events = events + $4 WHERE name = $1 AND version = $2`
 
-const reading = ({ stream }: ReadModel, { after, upto }: Slice): string => {
-  const bound = (place: Bound) => `(${place.map((part) => pg.escapeLiteral(part)).join(", ")})`
+const readStatement = ({ stream }: ReadModel, { after, upto }: Slice): string => {
+  const bound = (place: StreamKey) => `(${place.map((part) => pg.escapeLiteral(part)).join(", ")})`
   const end = upto === null ? "" : `AND (account_id, stream_id) <= ${bound(upto)}`
   return `COPY (SELECT ${COLUMNS} FROM events
     WHERE (account_id, stream_id) > ${bound(after)} ${end} AND stream = ${pg.escapeLiteral(stream)}
@@ -198,7 +198,7 @@ const reading = ({ stream }: ReadModel, { after, upto }: Slice): string => {
 }
 
 /** Adds rows to the copy, and each row that several streams share only once. */
-const adder = (model: ReadModel, copy: CopyBinary): ((row: object) => void) => {
+const adderOf = (model: ReadModel, copy: CopyBinary): ((row: object) => void) => {
   if (model.isShared !== true) return (row) => copy.add(row)
   const seen = new Set<string>()
   return (row) => {

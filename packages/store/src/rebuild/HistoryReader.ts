@@ -32,13 +32,13 @@ export const eventOf = (
   return coderOf(aggregate).decode({ _tag: type, ...DomainEvent.upcast(type, schemaVersion, data) })
 }
 
-export type Take = (history: ReadonlyArray<Fact>) => void
+export type TakeHistory = (history: ReadonlyArray<Fact>) => void
 
 /** Groups rows of `COLUMNS`, which arrive in key order, into complete streams. */
-export class Histories {
+export class HistoryReader {
   events = 0
   readonly #aggregate: AnyAggregate
-  readonly #take: Take
+  readonly #take: TakeHistory
   #history: Array<Fact> = []
   // Raw bytes of account and stream id, to detect the start of the next stream cheaply.
   #place = ""
@@ -46,7 +46,7 @@ export class Histories {
   #streamId = ""
   #isFirst = true
 
-  constructor(aggregate: AnyAggregate, take: Take) {
+  constructor(aggregate: AnyAggregate, take: TakeHistory) {
     this.#aggregate = aggregate
     this.#take = take
   }

@@ -1,6 +1,6 @@
 export interface Turn {
   /** Resolves when all earlier turns have ended. */
-  readonly came: Promise<void>
+  readonly ready: Promise<void>
   readonly end: () => void
 }
 
@@ -8,13 +8,13 @@ export interface Turn {
  * Orders the writes of lanes that read and fold concurrently. Writing in key order over one connection keeps the table
  * sorted, and an index over a sorted table takes half the time to build.
  */
-export class Turns {
+export class OrderedWrites {
   #last: Promise<void> = Promise.resolve()
 
   take(): Turn {
     const came = this.#last
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#last = came.then(() => promise)
-    return { came, end: resolve }
+    return { ready: came, end: resolve }
   }
 }

@@ -141,7 +141,7 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
   })
   const position = yield* Effect.ensuring(
     work,
-    Effect.flatMap(SteadyClock.millis, (now) => Versions.worked(sql, begun, now - began)),
+    Effect.flatMap(SteadyClock.millis, (now) => Versions.addWorkTime(sql, begun, now - began)),
   )
   const finished = (yield* Versions.list(sql, name)).find((each) => each.version === begun.version)
   return { ...(finished ?? begun), state: "ready" as const, position }

@@ -6,7 +6,7 @@ import { Replay, workedOn } from "./Replay.ts"
 /**
  * Progress of a rebuild that is running or was left unfinished. Without a version, a comparison or a swap is running.
  */
-export interface UnderWay {
+export interface RebuildMarker {
   readonly name: string
   readonly version: number | null
   /** Whether a process is working on it now, on any node. */
@@ -54,16 +54,16 @@ export const underWay = Effect.fn("Projections.underWay")(function* () {
       const isWorkedOn = working.has(name)
       if (fill === undefined)
         return isWorkedOn
-          ? [{ name, version: null, working: true, phase: "comparing", ...NOTHING } satisfies UnderWay]
+          ? [{ name, version: null, working: true, phase: "comparing", ...NO_PROGRESS } satisfies RebuildMarker]
           : []
       const { events, is_given_out, slices, slices_done, version } = fill
       const isFolded = is_given_out && slices === slices_done
       const total = Math.max(events, isFolded ? 0 : yield* Effect.orDie(estimate(model)))
       const phase = isFolded ? "indexing" : "folding"
-      return [{ name, version, working: isWorkedOn, phase, events, total, slices, slices_done } satisfies UnderWay]
+      return [{ name, version, working: isWorkedOn, phase, events, total, slices, slices_done } satisfies RebuildMarker]
     }),
   )
   return fills.flat()
 })
 
-const NOTHING = { events: 0, total: 0, slices: 0, slices_done: 0 }
+const NO_PROGRESS = { events: 0, total: 0, slices: 0, slices_done: 0 }

@@ -27,7 +27,7 @@ export const status = Effect.fn("Projections.status")(function* () {
   const gaps = yield* Effect.orDie(Epoch.gaps(sql))
   const known = yield* Effect.forEach(projections, ({ name }) =>
     Effect.map(Versions.list(sql, name), (versions) =>
-      versions.some(({ state }) => state === "live") ? versions : [born(name), ...versions],
+      versions.some(({ state }) => state === "live") ? versions : [initialVersion(name), ...versions],
     ),
   )
   const followed = yield* Follower.lag(sql, EmailStats.FOLLOWER)
@@ -66,7 +66,7 @@ export const status = Effect.fn("Projections.status")(function* () {
 })
 
 /** First version of a read model that was never rebuilt. */
-const born = (name: string): Versions.Version => ({
+const initialVersion = (name: string): Versions.Version => ({
   name,
   version: 1,
   state: "live",

@@ -42,7 +42,7 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
     return yield* new ReplayRefused({ message: `${table} no longer has the columns of ${name}: drop it and rebuild` })
 
   const exchange = Effect.gen(function* () {
-    const position = yield* CatchUp.catchUp(sql, model, { ...candidate, position: yield* placeOf(sql, candidate) })
+    const position = yield* CatchUp.catchUp(sql, model, { ...candidate, position: yield* positionOf(sql, candidate) })
     // Read before the lock: no event at or below this position can be written later.
     const settled = yield* Feed.settled(sql)
     yield* sql.withTransaction(
@@ -50,7 +50,7 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
         yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${LOCK_WAIT}'`)}`
         yield* sql`LOCK TABLE ${sql(name)}, ${sql(table)} IN ACCESS EXCLUSIVE MODE`
         yield* CatchUp.apply(sql, model, table, position)
-        const kept = "count" in model ? yield* CountedProjections.place(sql, model) : settled
+        const kept = "count" in model ? yield* CountedProjections.livePosition(sql, model) : settled
         yield* Tables.rename(sql, name, Versions.tableOf({ ...live, state: "kept" }), name)
         yield* Tables.rename(sql, table, name, name)
         yield* sql`
@@ -76,7 +76,7 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
   return { name, live: candidate.version, kept: live.version } satisfies Swapped
 }, Effect.scoped)
 
-const placeOf = (sql: PgClient.PgClient, { name, version }: Versions.Version) =>
+const positionOf = (sql: PgClient.PgClient, { name, version }: Versions.Version) =>
   Effect.map(Versions.list(sql, name), (versions) => versions.find((each) => each.version === version)?.position ?? 0n)
 
 const isLockedOut = (error: unknown): boolean =>

@@ -62,14 +62,14 @@ export const moveTo = (sql: PgClient.PgClient, { name, version }: Key, position:
   WHERE name = ${name} AND version = ${version}::int`
 
 /** Returns the position of a version and locks it until the end of the transaction. */
-export const lockPlace = (sql: PgClient.PgClient, { name, version }: Key) =>
+export const lockPosition = (sql: PgClient.PgClient, { name, version }: Key) =>
   Effect.map(
     sql<{ readonly position: bigint }>`
       SELECT position FROM projection_versions WHERE name = ${name} AND version = ${version}::int FOR UPDATE`,
     ([found]) => found?.position ?? 0n,
   )
 
-export const worked = (sql: PgClient.PgClient, { name, version }: Key, millis: number) =>
+export const addWorkTime = (sql: PgClient.PgClient, { name, version }: Key, millis: number) =>
   Effect.orDie(sql`
     UPDATE projection_versions SET worked_ms = worked_ms + ${Math.round(millis)}::bigint
     WHERE name = ${name} AND version = ${version}::int`)

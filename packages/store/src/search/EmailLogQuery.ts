@@ -58,7 +58,7 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
   const sources = [...sourcesOf(filter)]
   let choice: Choice = yield* choose(sql, sources, range, order, [COUNT_CAP])
   let chunk = isExact(filter, choice.source) ? limit + 1 : FIRST_CHUNK
-  const found: Array<EmailLogSource.Found> = []
+  const found: Array<EmailLogSource.MatchingMessage> = []
   let examined = 0
   let isDeepened = false
   while (examined < MAX_EXAMINED) {
@@ -117,7 +117,7 @@ const subjectSource = Effect.fnUntraced(function* (sql: PgClient.PgClient, filte
 const pageOf = (
   limit: number,
   order: EmailLogSource.Order,
-  found: ReadonlyArray<EmailLogSource.Found>,
+  found: ReadonlyArray<EmailLogSource.MatchingMessage>,
   stoppedAt: string | null,
 ): Page => {
   const rows = found.slice(0, limit)

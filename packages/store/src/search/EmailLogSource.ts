@@ -96,16 +96,16 @@ export const counts = (
   return sql<{ readonly counts: ReadonlyArray<number> }>`SELECT ARRAY[${sql.csv(each)}] AS counts`
 }
 
-export interface Found {
+export interface MatchingMessage {
   readonly id: string
   readonly record: Readonly<Record<string, unknown>>
 }
 
-interface Walked {
+interface WalkedRow {
   readonly examined: number
   readonly last: string | null
   readonly id: string | null
-  readonly record: Found["record"] | null
+  readonly record: MatchingMessage["record"] | null
 }
 
 /**
@@ -128,7 +128,7 @@ export const statement = (
       SELECT 1 FROM email_log_terms
       WHERE account_id = ${range.account_id} AND term = ${term} AND email_id = walked.id LIMIT 1) AS ${sql.literal(`has_${nth}`)}`,
   )
-  return sql<Walked>`
+  return sql<WalkedRow>`
     WITH walked AS MATERIALIZED (${ids(sql, source, range, filter.order, chunk)})
     SELECT span.examined, span.last, matching.id, matching.record
     FROM (SELECT count(*)::int AS examined, ${sql.literal(newestFirst ? "min(id)" : "max(id)")} AS last FROM walked) AS span
@@ -148,7 +148,7 @@ export const walk = Effect.fnUntraced(function* (...args: Parameters<typeof stat
   return {
     examined: rows[0]?.examined ?? 0,
     last: rows[0]?.last ?? "",
-    rows: rows.flatMap(({ id, record }): ReadonlyArray<Found> =>
+    rows: rows.flatMap(({ id, record }): ReadonlyArray<MatchingMessage> =>
       id === null || record === null ? [] : [{ id, record }],
     ),
   }

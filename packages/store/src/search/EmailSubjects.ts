@@ -24,11 +24,11 @@ export const fold = (subject: string): string => {
   const lower = subject.normalize("NFC").toLowerCase().replaceAll("ς", "σ")
   if (ASCII.test(lower)) return lower
   let folded = ""
-  for (const character of lower) folded += ASCII.test(character) ? character : spell(character.codePointAt(0) ?? 0)
+  for (const character of lower) folded += ASCII.test(character) ? character : encodeCharacter(character.codePointAt(0) ?? 0)
   return folded
 }
 
-const spell = (codePoint: number): string => {
+const encodeCharacter = (codePoint: number): string => {
   let low = ""
   let rest = codePoint
   for (let digit = 0; digit < LOW_DIGITS; digit++) {

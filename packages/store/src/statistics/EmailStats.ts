@@ -46,7 +46,7 @@ export interface Query {
 /** Pseudo-measure that marks a result with more tags than are shown. */
 const MORE_TAGS = "more_tags"
 
-interface Found {
+interface CountRow {
   readonly at: string | null
   readonly domain: string | null
   readonly tag: string | null
@@ -55,7 +55,7 @@ interface Found {
   readonly n: bigint
 }
 
-export type Row = Pick<Found, "at" | "domain" | "tag"> & { readonly [M in Measure]: number } & {
+export type Row = Pick<CountRow, "at" | "domain" | "tag"> & { readonly [M in Measure]: number } & {
   readonly latency_ms: { readonly p50: number; readonly p90: number; readonly p95: number; readonly p99: number } | null
 }
 
@@ -93,7 +93,7 @@ export const statement = (sql: PgClient.PgClient, query: Query) => {
     by.tag && query.tag === undefined
       ? everyTag(sql, query.account_id)
       : sql`SELECT ${query.tag ?? ""} AS tag, 1 AS nth`
-  return sql<Found>`
+  return sql<CountRow>`
     WITH RECURSIVE tags AS (${tags})
     SELECT ${at} AS at, ${sql.literal(by.domain ? "s.domain" : "NULL::text")} AS domain,
       ${sql.literal(by.tag ? "s.tag" : "NULL::text")} AS tag, s.measure, s.bucket, sum(s.count)::bigint AS n
@@ -116,7 +116,7 @@ const everyTag = (sql: PgClient.PgClient, account_id: string) => sql`
     SELECT tag FROM email_stats WHERE account_id = ${account_id} AND tag > tags.tag ORDER BY tag LIMIT 1) AS next
   WHERE tags.nth <= ${MAX_TAGS}::int`
 
-const rowOf = (found: ReadonlyArray<Found>): Row => {
+const rowOf = (found: ReadonlyArray<CountRow>): Row => {
   const counts: Record<Measure, number> = {
     accepted: 0,
     delivered: 0,

@@ -8,7 +8,7 @@ import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
 /** Measure that each type of event counts for. */
-const COUNTED = {
+const MEASURE_OF = {
   EmailQueued: "accepted",
   EmailDelivered: "delivered",
   EmailDeferred: "deferred",
@@ -19,13 +19,13 @@ const COUNTED = {
   EmailOpened: "opened",
   EmailClicked: "clicked",
 } as const satisfies { readonly [T in Email.Event["_tag"]]?: EmailStats.Measure }
-type Counted = keyof typeof COUNTED
+type CountedTag = keyof typeof MEASURE_OF
 
 /**
  * Events of a message that its counts depend on. They are ordered by version, so that the last schedule before an event
  * applies to it.
  */
-interface Born {
+interface QueuedEvent {
   readonly account_id: string
   readonly stream_id: string
   readonly version: number
@@ -50,10 +50,10 @@ export const KEY = ["account_id", "tag", "hour", "domain", "measure", "bucket"] 
 export const follower: Follower = {
   name: EmailStats.FOLLOWER,
   by: "follower",
-  types: Object.keys(COUNTED),
+  types: Object.keys(MEASURE_OF),
   key: KEY,
   count: Effect.fnUntraced(function* (sql, events, table = EmailStats.FOLLOWER) {
-    const born = Map.groupBy(yield* births(sql, events), messageOf)
+    const born = Map.groupBy(yield* queuedEvents(sql, events), messageOf)
     const entries = new Map<string, Entry>()
     for (const event of events) {
       for (const entry of entriesOf(event, born.get(messageOf(event)) ?? [])) {
@@ -87,12 +87,12 @@ export const follower: Follower = {
   }),
 }
 
-const messageOf = ({ account_id, stream_id }: Pick<Born, "account_id" | "stream_id">): string =>
+const messageOf = ({ account_id, stream_id }: Pick<QueuedEvent, "account_id" | "stream_id">): string =>
   `${account_id} ${stream_id}`
 
-const births = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => {
+const queuedEvents = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => {
   const messages = [...new Map(events.map((event) => [messageOf(event), event])).values()]
-  return sql<Born>`
+  return sql<QueuedEvent>`
     SELECT e.account_id, e.stream_id, e.version, e.data ->> 'domain' AS domain, e.data -> 'tags' AS tags,
       e.data ->> 'created_at' AS created_at, e.data ->> 'scheduled_at' AS scheduled_at
     FROM unnest(${messages.map((each) => each.account_id)}::text[], ${messages.map((each) => each.stream_id)}::text[])
@@ -101,11 +101,11 @@ const births = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => {
     WHERE e.type IN ('EmailQueued', 'EmailRescheduled') ORDER BY e.version`
 }
 
-const entriesOf = (event: Stored, born: ReadonlyArray<Born>): ReadonlyArray<Entry> => {
+const entriesOf = (event: Stored, born: ReadonlyArray<QueuedEvent>): ReadonlyArray<Entry> => {
   const [first] = born
   if (first === undefined || first.domain === null || first.created_at === null) return []
   const { account_id, domain } = { account_id: event.account_id, domain: first.domain }
-  const type = event.type as Counted
+  const type = event.type as CountedTag
   const at = (event.data["at"] ?? first.created_at) as Timestamp.Timestamp
   const hour = Timestamp.fromMillis(Math.floor(Timestamp.toMillis(at) / Timestamp.HOUR) * Timestamp.HOUR)
   const entry = (tag: string, measure: string, bucket: number, count: number): Entry => ({
@@ -123,7 +123,7 @@ const entriesOf = (event: Stored, born: ReadonlyArray<Born>): ReadonlyArray<Entr
   )?.scheduled_at
   const began = due === null || due === undefined ? first.created_at : Timestamp.latest(first.created_at, due)
   return ["", ...new Set(first.tags)].flatMap((tag) => [
-    entry(tag, COUNTED[type], 0, count),
+    entry(tag, MEASURE_OF[type], 0, count),
     ...(type === "EmailDelivered"
       ? [entry(tag, EmailStats.LATENCY, EmailStats.bucketOf(Timestamp.between(began, at)), 1)]
       : []),

@@ -16,7 +16,7 @@ const LOCK_TIMEOUT = "5s"
  * Maximum distance in months, past or future, at which a month gets its own table. Rows beyond it come from a wrong
  * clock and stay in the default partition.
  */
-const MONTHS_OF_OWN = 240
+const MAX_MONTHS_AWAY = 240
 /** Advisory lock that lets one process at a time change the partitions. */
 const MONTHS_LOCK = 0x5742_4d4f
 
@@ -26,9 +26,9 @@ type Month = number
 const monthOf = (at: string): Month => Number(at.slice(0, 4)) * 12 + Number(at.slice(5, 7)) - 1
 const digits = (month: Month, between: string): string =>
   `${String(Math.floor(month / 12)).padStart(4, "0")}${between}${String((month % 12) + 1).padStart(2, "0")}`
-const beginning = (month: Month): string => `${digits(month, "-")}-01T00:00:00.000Z`
+const startOf = (month: Month): string => `${digits(month, "-")}-01T00:00:00.000Z`
 
-export interface Kept {
+export interface MaintainedMonths {
   readonly made: ReadonlyArray<string>
   readonly dropped: ReadonlyArray<string>
 }
@@ -42,24 +42,24 @@ export const keep = Effect.fn("EmailStatsMonths.keep")(function* (months: number
   const sql = yield* PgClient.PgClient
   const now = monthOf(Timestamp.fromMillis(yield* Clock.currentTimeMillis))
   const oldest = now - months
-  const { rest, there, version } = yield* alone(sql, parted(sql))
+  const { rest, there, version } = yield* withoutFollower(sql, partitions(sql))
   const tableOf = (month: Month) => `${familyOf(version)}_${digits(month, "_")}`
   const over = there.filter((month) => month < oldest)
-  yield* alone(sql, forget(sql, beginning(oldest), rest, over.map(tableOf)))
+  yield* withoutFollower(sql, dropMonths(sql, startOf(oldest), rest, over.map(tableOf)))
 
   const wanted = new Set(Array.from({ length: MONTHS_AHEAD + 1 }, (_, nth) => now + nth))
-  for (const month of yield* alone(sql, monthsIn(sql, rest)))
-    if (Math.abs(month - now) <= MONTHS_OF_OWN) wanted.add(month)
+  for (const month of yield* withoutFollower(sql, monthsIn(sql, rest)))
+    if (Math.abs(month - now) <= MAX_MONTHS_AWAY) wanted.add(month)
   const missing = [...wanted].filter((month) => !there.includes(month)).sort((a, b) => a - b)
-  yield* Effect.forEach(missing, (month) => alone(sql, make(sql, tableOf(month), month, rest)), { discard: true })
-  return { made: missing.map(tableOf), dropped: over.map(tableOf) } satisfies Kept
+  yield* Effect.forEach(missing, (month) => withoutFollower(sql, createMonth(sql, tableOf(month), month, rest)), { discard: true })
+  return { made: missing.map(tableOf), dropped: over.map(tableOf) } satisfies MaintainedMonths
 })
 
 /**
  * Runs work while no follower counts. Locks the follower's position first, as the follower does, so that the two cannot
  * deadlock.
  */
-const alone = <A>(sql: PgClient.PgClient, work: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
+const withoutFollower = <A>(sql: PgClient.PgClient, work: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   Effect.orDie(
     sql.withTransaction(
       Effect.gen(function* () {
@@ -81,14 +81,14 @@ const MONTH = /_([0-9]{4}_[0-9]{2})$/u
 /**
  * Returns the partitions of the live table. A table left unpartitioned by a migration or a swap is partitioned first.
  */
-const parted = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+const partitions = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const [found] = yield* sql<{ readonly is_whole: boolean; readonly rest: string | null; readonly version: number }>`
     SELECT c.relkind = 'r' AS is_whole, p.partdefid::regclass::text AS rest, coalesce(
       (SELECT version FROM projection_versions WHERE name = ${LIVE} AND state = 'live'), 1) AS version
     FROM pg_class c LEFT JOIN pg_partitioned_table p ON p.partrelid = c.oid WHERE c.oid = ${LIVE}::regclass`
   const { is_whole = false, version = 1 } = found ?? {}
   const rest = found?.rest ?? `${familyOf(version)}_rest`
-  if (is_whole) yield* part(sql, rest)
+  if (is_whole) yield* partitionTable(sql, rest)
   const tables = yield* sql<{ readonly name: string }>`
     SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
     WHERE i.inhparent = ${LIVE}::regclass`
@@ -100,7 +100,7 @@ const parted = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 })
 
 /** Makes the existing table the default partition, without copying or reading it. */
-const part = Effect.fnUntraced(function* (sql: PgClient.PgClient, rest: string) {
+const partitionTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, rest: string) {
   yield* sql`ALTER INDEX ${sql(`${LIVE}_pkey`)} RENAME TO ${sql(`${rest}_pkey`)}`
   yield* sql`ALTER TABLE ${sql(LIVE)} RENAME TO ${sql(rest)}`
   yield* sql`
@@ -112,7 +112,7 @@ const part = Effect.fnUntraced(function* (sql: PgClient.PgClient, rest: string) 
 })
 
 /** Drops months before `from` and records `from`, so that no later count brings them back. */
-const forget = Effect.fnUntraced(function* (
+const dropMonths = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   from: string,
   rest: string,
@@ -135,8 +135,8 @@ const monthsIn = (sql: PgClient.PgClient, table: string) =>
  * Moves the rows of a month into its new table before attaching it, because attaching fails while the default partition
  * holds such rows.
  */
-const make = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, month: Month, rest: string) {
-  const [from, to] = [beginning(month), beginning(month + 1)]
+const createMonth = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, month: Month, rest: string) {
+  const [from, to] = [startOf(month), startOf(month + 1)]
   yield* sql`CREATE TABLE ${sql(table)} (LIKE ${sql(LIVE)} INCLUDING ALL)`
   yield* sql`
     WITH moved AS (

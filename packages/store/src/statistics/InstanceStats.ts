@@ -16,7 +16,7 @@ export interface Waiting {
   /** Seconds since the earliest row was due; negative if it is due in the future. */
   readonly oldest_s: number
 }
-export interface Followed {
+export interface FollowerStats {
   readonly name: string
   readonly behind_events: number
   /** Age of the first event that the follower has not counted. */
@@ -29,7 +29,7 @@ export interface Connections {
 }
 export interface Pulse {
   readonly queue: ReadonlyArray<Waiting>
-  readonly followers: ReadonlyArray<Followed>
+  readonly followers: ReadonlyArray<FollowerStats>
   readonly connections: ReadonlyArray<Connections>
   /** Number of processes with a worker that sent a heartbeat lately. */
   readonly workers: number
@@ -45,9 +45,9 @@ export interface Pulse {
 export const read = Effect.fn("Pulse.read")(
   function* () {
     const sql = yield* PgClient.PgClient
-    const queue = yield* waiting(sql)
+    const queue = yield* queueStats(sql)
     const end = yield* Feed.settled(sql)
-    const followers = yield* followed(sql, end)
+    const followers = yield* followerStats(sql, end)
     const connections = yield* sql<Connections>`
       SELECT application_name AS application, coalesce(state, 'unknown') AS state, count(*)::int AS connections
       FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'waybill%'
@@ -64,21 +64,21 @@ export const read = Effect.fn("Pulse.read")(
 )
 
 /** Classifies rows by the clock, not by the `ready` mark, so that a missing worker shows. */
-const waiting = (sql: PgClient.PgClient) => sql<Waiting>`
+const queueStats = (sql: PgClient.PgClient) => sql<Waiting>`
   SELECT kind, CASE WHEN lease_until > now() THEN 'leased' WHEN ready OR available_at <= now() THEN 'ready'
       ELSE 'scheduled' END AS state,
     count(*)::float8 AS rows, extract(epoch FROM now() - min(available_at))::float8 AS oldest_s
   FROM outbox GROUP BY 1, 2 ORDER BY 1, 2`
 
-const followed = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: bigint) {
+const followerStats = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: bigint) {
   const gaps = yield* Epoch.gaps(sql)
-  const rows = yield* sql<Omit<Followed, "behind_events"> & { readonly position: bigint }>`
+  const rows = yield* sql<Omit<FollowerStats, "behind_events"> & { readonly position: bigint }>`
     SELECT f.name, f.position,
       coalesce(extract(epoch FROM now() - (
         SELECT e.recorded_at FROM events e WHERE e.position > f.position AND e.position <= ${end}::bigint
         ORDER BY e.position LIMIT 1)), 0)::float8 AS behind_s
     FROM followers f ORDER BY f.name`
-  return rows.map(({ behind_s, name, position }): Followed => ({
+  return rows.map(({ behind_s, name, position }): FollowerStats => ({
     name,
     behind_events: Number(Epoch.distance(gaps, position, end)),
     behind_s,
@@ -91,11 +91,11 @@ export const lately = Effect.fn("Pulse.lately")(
     const sql = yield* PgClient.PgClient
     return yield* sql<{ readonly type: string; readonly events: number }>`
       SELECT type, count(*)::int AS events FROM (
-        SELECT type, recorded_at FROM events ORDER BY position DESC LIMIT ${MOST_LATELY}::int) AS last
+        SELECT type, recorded_at FROM events ORDER BY position DESC LIMIT ${MAX_RECENT_EVENTS}::int) AS last
       WHERE recorded_at > now() - make_interval(secs => ${Duration.toSeconds(within)}::float8)
       GROUP BY type ORDER BY type`
   },
   (read) => Effect.orDie(read),
 )
 /** Maximum number of events that `lately` reads: ten seconds at a thousand messages per second. */
-export const MOST_LATELY = 20_000
+export const MAX_RECENT_EVENTS = 20_000

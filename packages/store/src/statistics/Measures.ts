@@ -13,7 +13,7 @@ const flightUnits = Metric.histogram("waybill_flight_units", {
   description: "Commits that travelled together in one transaction",
   boundaries: [1, 2, 5, 10, 20, 50, 100],
 })
-const recovered = Metric.counter("waybill_leases_recovered_total", {
+const recoveredLeases = Metric.counter("waybill_leases_recovered_total", {
   description: "Rows of the outbox taken back from a process that died, lost its lease, or could not end in time",
   incremental: true,
 })
@@ -23,13 +23,13 @@ const logReads = Metric.counter("waybill_log_reads_total", {
   incremental: true,
 })
 
-const waits = Metric.counter("waybill_retention_waits_total", {
+const retentionWaits = Metric.counter("waybill_retention_waits_total", {
   description: "Runs of this process that left histories for the next one, because a read model was being replayed",
   incremental: true,
 })
-waits.updateUnsafe(0, NOWHERE)
+retentionWaits.updateUnsafe(0, NOWHERE)
 
-export const retentionWaited = (): void => waits.updateUnsafe(1, NOWHERE)
+export const retentionWaited = (): void => retentionWaits.updateUnsafe(1, NOWHERE)
 
 const unreadReports = Metric.counter("waybill_unread_reports_total", {
   description: "Reports whose parsing was ended by this process, by whether they were kept unread or refused",
@@ -51,7 +51,7 @@ const by = (metric: Metric.Counter<number>, label: string, values: ReadonlyArray
   }
 }
 const byType = by(events, "type", DomainEvent.TAGS)
-const byKind = by(recovered, "kind", KINDS)
+const byKind = by(recoveredLeases, "kind", KINDS)
 
 const byPlace = by(logReads, "at", ["primary", "replica"])
 

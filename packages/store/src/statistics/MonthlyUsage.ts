@@ -40,7 +40,7 @@ export const counts: Counts = {
   inherit: Effect.fnUntraced(function* (sql, table, horizons) {
     yield* sql`
       INSERT INTO ${sql(table)} AS t (account_id, month, accepted)
-      SELECT u.account_id, u.month, u.accepted FROM monthly_usage u JOIN ${old(sql, horizons)}
+      SELECT u.account_id, u.month, u.accepted FROM monthly_usage u JOIN ${beforeCutoff(sql, horizons)}
       ON CONFLICT (account_id, month) DO UPDATE SET accepted = excluded.accepted WHERE t.accepted < excluded.accepted`
     yield* sql`
       INSERT INTO ${sql(table)} (account_id, month, accepted)
@@ -51,7 +51,7 @@ export const counts: Counts = {
   }),
   beyond: Effect.fnUntraced(function* (sql, horizons) {
     const [found] = yield* sql<{ readonly n: number }>`
-      SELECT count(*)::float8 AS n FROM monthly_usage u JOIN ${old(sql, horizons)}`
+      SELECT count(*)::float8 AS n FROM monthly_usage u JOIN ${beforeCutoff(sql, horizons)}`
     return found?.n ?? 0
   }),
 }
@@ -59,14 +59,14 @@ export const counts: Counts = {
 /**
  * Months that began before the account's log is complete. Compared as text, because a row may hold an invalid month.
  */
-const old = (sql: PgClient.PgClient, horizons: ReadonlyArray<RetentionCutoff.Horizon>) => sql`
+const beforeCutoff = (sql: PgClient.PgClient, horizons: ReadonlyArray<RetentionCutoff.Horizon>) => sql`
   ${RetentionCutoff.table(sql, horizons)} ON u.account_id = horizon.account_id
     AND u.month || '-01T00' < to_char(horizon.before AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24')`
 
 /** Returns what each event adds to its month, by the same fold as commits use. */
 const changes = Effect.fnUntraced(function* (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) {
   const own = Map.groupBy(events, refKey)
-  const later = [...own.values()].flatMap((each) => (isWhole(each) ? [] : each.slice(0, 1)))
+  const later = [...own.values()].flatMap((each) => (isComplete(each) ? [] : each.slice(0, 1)))
   const earlier = later.length === 0 ? new Map<string, Array<Stored>>() : yield* PostgresLogStorage.streams(sql, later)
   return [...own].flatMap(([key, told]) => changesOf(earlier.get(key) ?? told, told))
 })
@@ -74,7 +74,7 @@ const changes = Effect.fnUntraced(function* (sql: PgClient.PgClient, events: Rea
 /**
  * Whether these events are the complete beginning of a stream, so that no earlier ones need to be read. True for most.
  */
-const isWhole = (events: ReadonlyArray<Stored>): boolean => events.every(({ version }, nth) => version === nth + 1)
+const isComplete = (events: ReadonlyArray<Stored>): boolean => events.every(({ version }, nth) => version === nth + 1)
 
 const changesOf = (history: ReadonlyArray<Stored>, told: ReadonlyArray<Stored>) => {
   const positions = new Set(told.map(({ position }) => position))

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { Effect } from "effect"
 
-export interface Counted {
+export interface Attempts {
   /** Attempts in the fullest of the windows, including this one. */
   readonly total: number
   /** Seconds until the windows end. */
@@ -25,5 +25,5 @@ export const count = Effect.fn("SignInTries.count")(function* (windows: Readonly
     )
     SELECT max(count) AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms FROM counted`)
   const { now_ms, total } = counted ?? { now_ms: 0, total: 0 }
-  return { total, retry_after_s: RateLimit.retryAfterSeconds(now_ms) } satisfies Counted
+  return { total, retry_after_s: RateLimit.retryAfterSeconds(now_ms) } satisfies Attempts
 })

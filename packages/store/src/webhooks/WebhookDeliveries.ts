@@ -98,7 +98,7 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
     if (rows.length > 0) yield* Outbox.arm(sql, [call(account_id, webhook_id, id, now)], now)
     return Option.fromUndefinedOr(rows[0])
   })
-  return yield* Effect.orDie(again.pipe(sql.withTransaction, outOfDeadlock))
+  return yield* Effect.orDie(again.pipe(sql.withTransaction, retryDeadlocks))
 })
 
 export const MAX_DEADLOCKS = 5
@@ -106,7 +106,7 @@ export const MAX_DEADLOCKS = 5
  * Retries after a deadlock: rows inserted after the others were locked may be locked in opposite order by two
  * transactions.
  */
-export const outOfDeadlock = <A, R>(effect: Effect.Effect<A, SqlError.SqlError, R>) =>
+export const retryDeadlocks = <A, R>(effect: Effect.Effect<A, SqlError.SqlError, R>) =>
   Effect.retry(effect, { while: (error) => error.reason._tag === "DeadlockError", times: MAX_DEADLOCKS })
 
 /** Calls the endpoint with an example event, to check its availability and signature verification. */
@@ -161,10 +161,10 @@ export const dispatches = (
   account_ids: ReadonlyArray<string>,
   ids: ReadonlyArray<string>,
   upcast = DomainEvent.upcast,
-) => Effect.map(select(sql, account_ids, ids), (rows) => rows.map((row) => inNewestShape(row, upcast)))
+) => Effect.map(select(sql, account_ids, ids), (rows) => rows.map((row) => upcastEvent(row, upcast)))
 
 /** Converts the event to the current schema. */
-const inNewestShape = (dispatch: Dispatch, upcast: typeof DomainEvent.upcast): Dispatch => {
+const upcastEvent = (dispatch: Dispatch, upcast: typeof DomainEvent.upcast): Dispatch => {
   const { event } = dispatch
   return event === null
     ? dispatch
@@ -255,7 +255,7 @@ export const failingSince = Effect.fn("WebhookDeliveries.failingSince")(function
 })
 
 /** Deletes the failure records of deleted webhooks. */
-export const forgetFailures = Effect.fn("WebhookDeliveries.forgetFailures")(function* () {
+export const deleteFailures = Effect.fn("WebhookDeliveries.forgetFailures")(function* () {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     DELETE FROM webhook_failures f USING webhooks w
@@ -263,12 +263,12 @@ export const forgetFailures = Effect.fn("WebhookDeliveries.forgetFailures")(func
 })
 
 /** Maximum number of rows of a busy endpoint that one statement defers. */
-export const MAX_PARKED = 5_000
+export const MAX_DEFERRED = 5_000
 /**
  * Seconds until deferred rows are due again. They are spread over at least twice that, and longer the more rows there
  * are.
  */
-const PARK_SECONDS = 5
+const DEFER_SECONDS = 5
 const SPREAD_SECONDS_A_ROW = 0.01
 const MAX_SPREAD_SECONDS = 5 * 60
 
@@ -278,9 +278,9 @@ export const park = (sql: PgClient.PgClient, account_id: string, webhook_id: str
     WITH waiting AS (
       SELECT id FROM outbox
       WHERE account_id = ${account_id} AND stream_id = ${webhook_id} AND kind = 'webhook' AND ready AND lease_token IS NULL
-      ORDER BY id LIMIT ${MAX_PARKED}::int FOR UPDATE SKIP LOCKED
+      ORDER BY id LIMIT ${MAX_DEFERRED}::int FOR UPDATE SKIP LOCKED
     )
-    UPDATE outbox o SET ready = false, available_at = ${later(sql, sql`(SELECT count(*) FROM waiting)`)}
+    UPDATE outbox o SET ready = false, available_at = ${spreadTime(sql, sql`(SELECT count(*) FROM waiting)`)}
     FROM waiting w WHERE o.id = w.id`)
 
 /** Defers claimed rows: ends their leases and counts no attempt. */
@@ -291,11 +291,11 @@ export const setAside = (
   Effect.orDie(sql`
     UPDATE outbox o
     SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
-      available_at = ${later(sql, sql`${rows.length}::int`)}
+      available_at = ${spreadTime(sql, sql`${rows.length}::int`)}
     WHERE id = ANY(ARRAY(
       SELECT o.id FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ token }) => token)}::text[]) AS held(id, token)
       JOIN outbox o ON o.id = held.id AND o.lease_token = held.token ORDER BY o.id FOR UPDATE OF o))`)
 
-const later = (sql: PgClient.PgClient, rows: Statement.Fragment) => sql`
-  now() + make_interval(secs => ${PARK_SECONDS}::float8 + random()
-    * least(${MAX_SPREAD_SECONDS}::float8, greatest(${2 * PARK_SECONDS}::float8, ${rows} * ${SPREAD_SECONDS_A_ROW}::float8)))`
+const spreadTime = (sql: PgClient.PgClient, rows: Statement.Fragment) => sql`
+  now() + make_interval(secs => ${DEFER_SECONDS}::float8 + random()
+    * least(${MAX_SPREAD_SECONDS}::float8, greatest(${2 * DEFER_SECONDS}::float8, ${rows} * ${SPREAD_SECONDS_A_ROW}::float8)))`

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Outbox from "../outbox/Outbox.ts"
-import { outOfDeadlock } from "./WebhookDeliveries.ts"
+import { retryDeadlocks } from "./WebhookDeliveries.ts"
 
 /** Maximum number of events of one replay; the next replay continues after them. */
 export const MAX_REPLAY_EVENTS = 10_000
@@ -20,7 +20,7 @@ export interface Range {
   readonly now: string
 }
 
-export interface Replayed {
+export interface ReplayResult {
   readonly queued: number
   /** Position after which the next replay of the range continues; null if the range is complete. */
   readonly next_position: bigint | null
@@ -30,7 +30,7 @@ export interface Replayed {
  * Tolerance between the order of positions and of timestamps. They differ by the clocks of nodes and the duration of
  * commits, usually seconds, minutes with a badly set clock. Events are searched this much earlier and later.
  */
-export const UNORDERLY_MS = 60 * 60 * 1000
+export const CLOCK_TOLERANCE_MS = 60 * 60 * 1000
 /** Distance at which a binary search for a position stops, because a more exact one is not worth a query. */
 const NEAR_POSITIONS = 1_000n
 
@@ -63,8 +63,8 @@ const positionBefore = Effect.fnUntraced(function* (
 export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range) {
   const sql = yield* PgClient.PgClient
   const { account_id, created_after, created_before, ids, now, types, webhook_id } = range
-  const from = yield* Effect.orDie(positionBefore(sql, range, created_after, -UNORDERLY_MS))
-  const to = yield* Effect.orDie(positionBefore(sql, range, created_before, UNORDERLY_MS))
+  const from = yield* Effect.orDie(positionBefore(sql, range, created_after, -CLOCK_TOLERANCE_MS))
+  const to = yield* Effect.orDie(positionBefore(sql, range, created_before, CLOCK_TOLERANCE_MS))
   const again = sql<{ readonly queued: number; readonly more: boolean; readonly position: bigint | null }>`
     WITH chosen AS (
       SELECT e.event_id, e.position, e.stream_id, e.version, t.type, row_number() OVER (ORDER BY e.position) AS n
@@ -102,9 +102,9 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
     again.pipe(
       Effect.tap(([row]) => (row?.queued === 0 ? Effect.void : Effect.asVoid(Outbox.wake(sql, "webhook")))),
       sql.withTransaction,
-      outOfDeadlock,
+      retryDeadlocks,
     ),
   )
   if (done === undefined) return yield* Effect.die("an aggregate without a row")
-  return { queued: done.queued, next_position: done.more ? done.position : null } satisfies Replayed
+  return { queued: done.queued, next_position: done.more ? done.position : null } satisfies ReplayResult
 })

@@ -6,14 +6,14 @@ import * as Mask from "./Mask.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
 /** Events that one statement of the search reads. */
-export const LOOK_EVENTS = 20_000
+export const PAGE_EVENTS = 20_000
 
-export interface Place {
+export interface StreamOfAccount {
   readonly account_id: AccountId
   readonly stream: string
   readonly stream_id: string
 }
-export interface Found extends Place {
+export interface AffectedStream extends StreamOfAccount {
   /** Whether the stream is a message sent to the address. */
   readonly isTo: boolean
 }
@@ -22,20 +22,20 @@ const recipientsOf = (data: Stored["data"]): ReadonlyArray<unknown> =>
   ["to", "cc", "bcc"].flatMap((kind) => (data[kind] as ReadonlyArray<Address.Mailbox>).map(({ address }) => address))
 
 /** Finds every stream whose events hold the address anywhere. Reads the whole log, page by page. */
-export const look = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address, mask: Mask.Mask) {
+export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address, mask: Mask.Mask) {
   const patterns = Mask.patterns(address)
-  const found = new Map<string, Found>()
+  const found = new Map<string, AffectedStream>()
   let after = 0n
-  for (let upTo = yield* stretch(sql, after); upTo !== null; upTo = yield* stretch(sql, after)) {
-    const events = yield* sql<Place & Pick<Stored, "type" | "data">>`
+  for (let upTo = yield* endOfPage(sql, after); upTo !== null; upTo = yield* endOfPage(sql, after)) {
+    const events = yield* sql<StreamOfAccount & Pick<Stored, "type" | "data">>`
       SELECT account_id, stream, stream_id, type, data
       FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
         AND lower(data::text COLLATE "C") LIKE ANY(${patterns}::text[])`
     for (const { account_id, data, stream, stream_id, type } of events) {
       // The pattern also matches other addresses that contain this one.
-      if (!mask.stands(data) && !mask.mayStand(data)) continue
+      if (!mask.contains(data) && !mask.mayContain(data)) continue
       const key = `${account_id} ${stream_id}`
-      const isTo = found.get(key)?.isTo === true || (type === "EmailQueued" && mask.stands(recipientsOf(data)))
+      const isTo = found.get(key)?.isTo === true || (type === "EmailQueued" && mask.contains(recipientsOf(data)))
       found.set(key, { account_id, stream, stream_id, isTo })
     }
     after = upTo
@@ -47,11 +47,11 @@ export const look = Effect.fnUntraced(function* (sql: PgClient.PgClient, address
  * Returns the position of the last event of the next page. Counts events, because between two epochs there may be too
  * many unused positions to step through.
  */
-const stretch = (sql: PgClient.PgClient, after: bigint) =>
+const endOfPage = (sql: PgClient.PgClient, after: bigint) =>
   Effect.map(
     sql<{ readonly position: bigint | null }>`
       SELECT max(position) AS position FROM (
-        SELECT position FROM events WHERE position > ${after}::bigint ORDER BY position LIMIT ${LOOK_EVENTS}::int
+        SELECT position FROM events WHERE position > ${after}::bigint ORDER BY position LIMIT ${PAGE_EVENTS}::int
       ) AS next`,
     ([row]) => row?.position ?? null,
   )
