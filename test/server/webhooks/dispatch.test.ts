@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
 import * as Webhooks from "../../support/web/webhooks.ts"
 import { World } from "../../support/world.ts"
 import { Duration, Effect, Layer } from "effect"
@@ -360,7 +360,7 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
           yield* Webhooks.settledOne(endpoint)
         }),
       )
-      assert.strictEqual(yield* WebhookDeliveries.failingSince(endpoint.account_id, endpoint.webhook_id), null)
+      assert.strictEqual(yield* WebhookFailures.since(endpoint.account_id, endpoint.webhook_id), null)
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* working({ nextAt: Webhooks.never })
@@ -369,7 +369,7 @@ layer(World, { excludeTestServices: true })("a webhook that fails", (it) => {
         }),
       )
       const [failed] = yield* Webhooks.deliveries(endpoint)
-      const since = yield* WebhookDeliveries.failingSince(endpoint.account_id, endpoint.webhook_id)
+      const since = yield* WebhookFailures.since(endpoint.account_id, endpoint.webhook_id)
       assert.deepStrictEqual([failed?.status, failed?.history[0]?.at], ["failed", since])
       assert.strictEqual((yield* Webhooks.record(endpoint))?.enabled, true)
     }),

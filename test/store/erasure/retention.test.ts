@@ -9,7 +9,7 @@ import { follower } from "@waybill/store/statistics/EmailStatsFollower"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import { alone, Replay } from "@waybill/store/rebuild/Replay"
+import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
 import { swap } from "@waybill/store/rebuild/Swap"
 import { underWay } from "@waybill/store/rebuild/RebuildMarkers"
 import * as Versions from "@waybill/store/rebuild/Versions"
@@ -197,10 +197,16 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
       yield* message(own, "Order", ending)
       while ((yield* Effect.orDie(Follower.step(follower))).events > 0);
       const before = yield* waits
-      assert.deepStrictEqual(yield* Effect.scoped(Effect.andThen(alone("email_log"), expireAt(days(8)))), NOTHING)
+      assert.deepStrictEqual(
+        yield* Effect.scoped(Effect.andThen(lockReadModel("email_log"), expireAt(days(8)))),
+        NOTHING,
+      )
       assert.strictEqual(yield* waits, before + 1)
       yield* Delivery.until(underWay(), (all) => all.length === 0)
-      assert.strictEqual((yield* Effect.scoped(Effect.andThen(alone("domains"), expireAt(days(8))))).messages, 1)
+      assert.strictEqual(
+        (yield* Effect.scoped(Effect.andThen(lockReadModel("domains"), expireAt(days(8))))).messages,
+        1,
+      )
       assert.strictEqual(yield* waits, before + 1)
     }).pipe(Effect.orDie),
   )

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as DueRows from "@waybill/store/outbox/DueRows"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
@@ -210,10 +211,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
       const [row] = (yield* claim()).rows
       if (row === undefined) return assert.fail("a row")
       yield* Leases.postpone(row, "2999-01-01T00:00:00.000Z")
-      assert.deepStrictEqual([(yield* claim()).rows, (yield* Leases.rise()).rows], [[], 0])
+      assert.deepStrictEqual([(yield* claim()).rows, (yield* DueRows.markReady()).rows], [[], 0])
       const sql = yield* PgClient.PgClient
       yield* Effect.orDie(sql`UPDATE outbox SET available_at = now(), held_until = now()`)
-      assert.deepStrictEqual(yield* Leases.rise(), { rows: 1, next_ms: undefined })
+      assert.deepStrictEqual(yield* DueRows.markReady(), { rows: 1, next_ms: undefined })
       assert.deepStrictEqual(ids((yield* claim()).rows), [row.id])
     }),
   )
@@ -244,7 +245,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
         const statements = {
           hop: Leases.accountsReady(sql, "delivery", "", 100),
           take: Leases.take(sql, { kind: "delivery", owner: "prc_1", token: "explained" }, ["a", "b"], 50),
-          due: Leases.due(sql),
+          due: DueRows.statement(sql),
         }
         for (const [name, statement] of Object.entries(statements)) {
           const [text, parameters] = statement.compile()

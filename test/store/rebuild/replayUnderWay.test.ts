@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import { alone, Replay } from "@waybill/store/rebuild/Replay"
+import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
 import { underWay } from "@waybill/store/rebuild/RebuildMarkers"
 import { Effect, Layer, Redacted } from "effect"
 import * as Database from "../../support/postgres/database.ts"
@@ -70,7 +70,7 @@ layer(Store, { excludeTestServices: true })("what is under way", (it) => {
 
   it.effect("is told of what nobody builds but somebody holds, as while it is compared", () =>
     Effect.gen(function* () {
-      const held = yield* Effect.scoped(Effect.andThen(alone("suppressions"), underWay()))
+      const held = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), underWay()))
       assert.deepStrictEqual(
         held.map(({ name, phase, version, working }) => [name, phase, version, working]),
         [["suppressions", "comparing", null, true]],

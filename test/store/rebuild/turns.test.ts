@@ -9,7 +9,7 @@ describe("turns", () => {
     const turns = new OrderedWrites()
     const came: Array<string> = []
     const [first, second, third] = ["first", "second", "third"].map((name) => {
-      const turn = turns.take()
+      const turn = turns.takeTurn()
       void turn.ready.then(() => came.push(name))
       return turn
     })
@@ -24,7 +24,7 @@ describe("turns", () => {
     assert.deepStrictEqual(came, ["first", "second", "third"])
     third?.end()
     let isNext = false
-    void turns.take().ready.then(() => (isNext = true))
+    void turns.takeTurn().ready.then(() => (isNext = true))
     await settled()
     assert.isTrue(isNext)
   })

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { filterOf, isExact, sourcesOf } from "@waybill/store/search/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLogSource from "@waybill/store/search/EmailLogSource"
+import * as EmailLogWalk from "@waybill/store/search/EmailLogWalk"
 import * as EmailSubjects from "@waybill/store/search/EmailSubjects"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -52,7 +53,7 @@ const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof
   const sources = sourcesOf(filter)
   return (sources.length === 0 ? [EmailLogSource.all] : sources).map((source) => ({
     source,
-    statement: EmailLogSource.statement(
+    statement: EmailLogWalk.statement(
       sql,
       filter,
       source,

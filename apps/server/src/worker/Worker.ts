@@ -2,6 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Content from "@waybill/store/content/Content"
 import * as DomainKeys from "@waybill/store/secrets/DomainKeys"
 import * as ExpiredKeys from "@waybill/store/idempotency/ExpiredKeys"
+import * as DueRows from "@waybill/store/outbox/DueRows"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
@@ -68,7 +69,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
   )
 
 /** Sleeps until the next row is due, if that is soon. */
-const rise = Effect.map(Leases.rise(), ({ next_ms = Infinity }) =>
+const rise = Effect.map(DueRows.markReady(), ({ next_ms = Infinity }) =>
   Duration.max(RISE_PAUSE, Duration.min(RISE_EVERY, Duration.millis(Math.ceil(next_ms)))),
 )
 

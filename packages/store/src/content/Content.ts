@@ -45,17 +45,17 @@ export const findAll = Effect.fn("Content.findAll")(function* (account_id: strin
 
 /** Finds only the body, for answers that show a message. */
 export const body = Effect.fn("Content.body")(function* (account_id: string, content: Domain.Content) {
-  const found = yield* findAll(account_id, [content.sha256])
-  return Option.map(Option.fromUndefinedOr(found.get(content.sha256)), asBody)
+  const blobs = yield* findAll(account_id, [content.sha256])
+  return Option.map(Option.fromUndefinedOr(blobs.get(content.sha256)), asBody)
 })
 
 /** Finds all content of a message, or none if any part of it expired: an incomplete message is never sent. */
 export const whole = Effect.fn("Content.whole")(function* (account_id: string, content: Domain.Content) {
-  const found = yield* findAll(account_id, [content.sha256, ...content.attachments.map(({ sha256 }) => sha256)])
-  const text = found.get(content.sha256)
+  const blobs = yield* findAll(account_id, [content.sha256, ...content.attachments.map(({ sha256 }) => sha256)])
+  const text = blobs.get(content.sha256)
   const attachments: Array<AttachmentContent> = []
   for (const attachment of content.attachments) {
-    const bytes = found.get(attachment.sha256)
+    const bytes = blobs.get(attachment.sha256)
     if (bytes === undefined) return Option.none<Whole>()
     attachments.push({ ...attachment, bytes })
   }
@@ -103,12 +103,12 @@ const expireAfter = (sql: PgClient.PgClient, last: Candidate) => sql<Candidate>`
     UNION
     SELECT account_id, attachment ->> 'sha256'
     FROM waiting, jsonb_array_elements(content -> 'attachments') AS attachment
-  ), gone AS (
+  ), removed AS (
     DELETE FROM content c USING old
     WHERE c.account_id = old.account_id AND c.sha256 = old.sha256
       AND NOT EXISTS (SELECT 1 FROM needed n WHERE n.account_id = old.account_id AND n.sha256 = old.sha256)
     RETURNING c.account_id, c.sha256
   )
-  SELECT old.expires_on::text, old.account_id, old.sha256, gone.sha256 IS NOT NULL AS is_removed
-  FROM old LEFT JOIN gone USING (account_id, sha256)
+  SELECT old.expires_on::text, old.account_id, old.sha256, removed.sha256 IS NOT NULL AS is_removed
+  FROM old LEFT JOIN removed USING (account_id, sha256)
   ORDER BY old.expires_on, old.account_id, old.sha256`

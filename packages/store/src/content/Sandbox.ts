@@ -100,18 +100,18 @@ export const find = Effect.fn("Sandbox.find")(function* (account_id: string, id:
 /** Removes one message or all, and returns how many. */
 export const remove = Effect.fn("Sandbox.remove")(function* (account_id: string, id?: string, domain?: string | null) {
   const sql = yield* PgClient.PgClient
-  const gone = yield* Effect.orDie(sql`
+  const removed = yield* Effect.orDie(sql`
     DELETE FROM sandbox_messages WHERE account_id = ${account_id} ${ofDomain(sql, domain)}
       ${id === undefined ? sql.literal("") : sql`AND id = ${id}`} RETURNING id`)
-  return gone.length
+  return removed.length
 })
 
 /** Returns the list as soon as it is not empty, or an empty one after the time limit. */
 export const wait = Effect.fn("Sandbox.wait")(function* (query: Query, within: Duration.Duration) {
   const until = (yield* SteadyClock.millis) + Duration.toMillis(Duration.min(within, MAX_WAIT))
   while (true) {
-    const found = yield* list(query)
-    if (found.length > 0 || (yield* SteadyClock.millis) >= until) return found
+    const messages = yield* list(query)
+    if (messages.length > 0 || (yield* SteadyClock.millis) >= until) return messages
     yield* Effect.sleep(POLL_EVERY)
   }
 })

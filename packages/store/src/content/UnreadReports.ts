@@ -70,13 +70,13 @@ const insert = Effect.fnUntraced(function* (
   yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${UNREAD_LOCK}::int, 0)::text) AS t`
   const kept: Array<UnreadReportId> = []
   for (const { account_id, address, email_id, id, recipient_index, scope } of addressed) {
-    const [found] = yield* sql<{ readonly has_capacity: boolean }>`
+    const [message] = yield* sql<{ readonly has_capacity: boolean }>`
       SELECT (SELECT count(*) FROM unread_reports WHERE account_id = ${account_id}) < ${MAX_UNREAD_PER_ACCOUNT}::int
         AND (SELECT coalesce(sum(size_bytes), 0) FROM unread_reports) + ${bytes.length}::int <= ${MAX_UNREAD_BYTES}::int
         AS has_capacity
       FROM email_log WHERE account_id = ${account_id} AND id = ${email_id}`
-    if (found === undefined) continue
-    if (!found.has_capacity) return yield* new Full()
+    if (message === undefined) continue
+    if (!message.has_capacity) return yield* new Full()
     yield* sql`
       INSERT INTO unread_reports
         (account_id, id, email_id, recipient_index, scope, address, reason, size_bytes, bytes)

@@ -15,7 +15,7 @@ export interface StreamOfAccount {
 }
 export interface AffectedStream extends StreamOfAccount {
   /** Whether the stream is a message sent to the address. */
-  readonly isTo: boolean
+  readonly isRecipient: boolean
 }
 
 const recipientsOf = (data: Stored["data"]): ReadonlyArray<unknown> =>
@@ -24,7 +24,7 @@ const recipientsOf = (data: Stored["data"]): ReadonlyArray<unknown> =>
 /** Finds every stream whose events hold the address anywhere. Reads the whole log, page by page. */
 export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address, mask: Mask.Mask) {
   const patterns = Mask.patterns(address)
-  const found = new Map<string, AffectedStream>()
+  const streams = new Map<string, AffectedStream>()
   let after = 0n
   for (let upTo = yield* endOfPage(sql, after); upTo !== null; upTo = yield* endOfPage(sql, after)) {
     const events = yield* sql<StreamOfAccount & Pick<Stored, "type" | "data">>`
@@ -35,12 +35,13 @@ export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, address
       // The pattern also matches other addresses that contain this one.
       if (!mask.contains(data) && !mask.mayContain(data)) continue
       const key = `${account_id} ${stream_id}`
-      const isTo = found.get(key)?.isTo === true || (type === "EmailQueued" && mask.contains(recipientsOf(data)))
-      found.set(key, { account_id, stream, stream_id, isTo })
+      const isTo =
+        streams.get(key)?.isRecipient === true || (type === "EmailQueued" && mask.contains(recipientsOf(data)))
+      streams.set(key, { account_id, stream, stream_id, isRecipient: isTo })
     }
     after = upTo
   }
-  return [...found.values()]
+  return [...streams.values()]
 })
 
 /**

@@ -57,24 +57,29 @@ const SETTINGS = { plan_cache_mode: SESSION.plan_cache_mode } as const
 export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, standIn: Address.Address) {
   const sql = yield* PgClient.PgClient
   const mask = Mask.make(address, standIn)
-  const ledger = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter), readModels)
+  const log = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter), readModels)
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const left: Array<RemainingPlace> = []
   yield* Effect.catchTag(StreamRows.unread(sql, KINDS), "SqlError", Effect.die)
-  const found = yield* Effect.orDie(AffectedStreams.find(sql, address, mask))
+  const affected = yield* Effect.orDie(AffectedStreams.find(sql, address, mask))
   // Contents first: if this is stopped in between, nothing would lead to them once the events are masked.
-  for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, found)))
-    left.push({ account_id, stream: "content", stream_id: sha256, why: "content of mail in progress: cancel the mail, or run this again when it is final" })
-  for (const { isTo: _, ...place } of found)
-    if (!KINDS.includes(place.stream)) left.push({ ...place, why: "to be changed by the account itself" })
-  const own = found.filter(({ stream }) => KINDS.includes(stream))
-  for (const [account_id, places] of Map.groupBy(own, (place) => place.account_id)) {
-    for (let nth = 0; nth < places.length; nth += BATCH_STREAMS) {
-      const batch = yield* ledger
-        .transaction({ accounts: [account_id], alone: true }, (page) =>
+  for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, affected)))
+    left.push({
+      account_id,
+      stream: "content",
+      stream_id: sha256,
+      why: "content of mail in progress: cancel the mail, or run this again when it is final",
+    })
+  for (const { isRecipient: _, ...stream } of affected)
+    if (!KINDS.includes(stream.stream)) left.push({ ...stream, why: "to be changed by the account itself" })
+  const maskable = affected.filter(({ stream }) => KINDS.includes(stream))
+  for (const [account_id, ofAccount] of Map.groupBy(maskable, (affectedStream) => affectedStream.account_id)) {
+    for (let nth = 0; nth < ofAccount.length; nth += BATCH_STREAMS) {
+      const batch = yield* log
+        .transaction({ accounts: [account_id], alone: true }, (transaction) =>
           // The transaction's error type allows only errors of the log storage, so a running rebuild is returned as a
           // value.
-          eraseStreams(sql, page, account_id, places.slice(nth, nth + BATCH_STREAMS), mask, standIn).pipe(
+          eraseStreams(sql, transaction, account_id, ofAccount.slice(nth, nth + BATCH_STREAMS), mask, standIn).pipe(
             Effect.catchTag("RebuildUnderWay", (underWay) => Effect.succeed(underWay)),
             Effect.orDie,
           ),
@@ -92,16 +97,16 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
     Effect.retry({ while: ({ reason }) => reason._tag === "DeadlockError", times: TRIES }),
     Effect.orDie,
   )
-  yield* Effect.orDie(signIn(sql, address))
+  yield* Effect.orDie(deleteUsers(sql, address))
   return { accounts, left } satisfies Erased
 }, Effect.scoped)
 
 /** Masks streams and records that in the same transaction, so that no masking stays unrecorded. */
 const eraseStreams = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  page: Page,
+  transaction: Page,
   account_id: AccountId,
-  places: ReadonlyArray<AffectedStreams.StreamOfAccount>,
+  ofAccount: ReadonlyArray<AffectedStreams.StreamOfAccount>,
   mask: Mask.Mask,
   standIn: Address.Address,
 ) {
@@ -109,19 +114,19 @@ const eraseStreams = Effect.fnUntraced(function* (
   const left: Array<RemainingPlace> = []
   let streams = 0
   let events = 0
-  for (const { stream, stream_id } of places) {
-    const place = { account_id, stream, stream_id }
-    const done = yield* eraseStream(sql, place, mask, tables)
-    if (done.left !== undefined) left.push({ ...place, why: done.left })
+  for (const { stream, stream_id } of ofAccount) {
+    const key = { account_id, stream, stream_id }
+    const done = yield* eraseStream(sql, key, mask, tables)
+    if (done.remaining !== undefined) left.push({ ...key, why: done.remaining })
     if (done.events > 0) streams++
     events += done.events
   }
-  if (streams > 0) yield* record(page, account_id, standIn, { streams, events })
+  if (streams > 0) yield* recordErasure(transaction, account_id, standIn, { streams, events })
   return { left, streams, events }
 })
 
-const record = Effect.fnUntraced(function* (
-  page: Page,
+const recordErasure = Effect.fnUntraced(function* (
+  transaction: Page,
   account_id: AccountId,
   erased_as: string,
   counts: { readonly streams: number; readonly events: number },
@@ -139,13 +144,13 @@ const record = Effect.fnUntraced(function* (
   )
 })
 
-const UNSURE = "may be part of another address: check by hand"
+const UNDECIDED = "may be part of another address: check by hand"
 
-interface Done {
+interface StreamResult {
   /** Number of masked events. */
   readonly events: number
   /** Reason why the stream still holds the address; undefined if it does not. */
-  readonly left: string | undefined
+  readonly remaining: string | undefined
 }
 
 const eraseStream = Effect.fnUntraced(function* (
@@ -153,17 +158,17 @@ const eraseStream = Effect.fnUntraced(function* (
   { account_id, stream, stream_id }: AffectedStreams.StreamOfAccount,
   mask: Mask.Mask,
   tables: Effect.Effect<StreamRows.TablesOf, SqlError.SqlError>,
-): Effect.fn.Return<Done, SqlError.SqlError> {
+): Effect.fn.Return<StreamResult, SqlError.SqlError> {
   const before = yield* sql<Stored>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, data, meta,
       ${iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE account_id = ${account_id} AND stream_id = ${stream_id} ORDER BY version`
-  const unsure = before.some(({ data }) => mask.mayContain(data)) ? UNSURE : undefined
-  if (!before.some(({ data }) => mask.contains(data))) return { events: 0, left: unsure }
-  const reason = unfinished(stream, before, mask)
-  if (reason !== undefined) return { events: 0, left: reason }
+  const unsure = before.some(({ data }) => mask.mayContain(data)) ? UNDECIDED : undefined
+  if (!before.some(({ data }) => mask.contains(data))) return { events: 0, remaining: unsure }
+  const reason = reasonToKeep(stream, before, mask)
+  if (reason !== undefined) return { events: 0, remaining: reason }
   const tablesOf = yield* tables
-  const isTheirs = stream === Email.stream && forThemAlone(before, mask)
+  const isTheirs = stream === Email.stream && isOnlyRecipient(before, mask)
   const after = before.map((event) => ({
     ...event,
     stream_id: stream === Suppression.stream ? mask.apply(stream_id) : stream_id,
@@ -196,7 +201,7 @@ const eraseStream = Effect.fnUntraced(function* (
     FROM jsonb_to_recordset(${PgTypes.jsonb(after.map(({ event_id, stream_id }) => ({ event_id, stream_id })))})
       AS m(event_id text, stream_id text), webhooks w
     WHERE w.account_id = ${account_id} AND d.account_id = ${account_id} AND d.webhook_id = w.id AND d.event_id = m.event_id`
-  return { events: before.filter(({ data }) => mask.contains(data)).length, left: unsure }
+  return { events: before.filter(({ data }) => mask.contains(data)).length, remaining: unsure }
 })
 
 const stateOf = (stream: string, events: ReadonlyArray<Stored>): unknown => {
@@ -208,7 +213,7 @@ const stateOf = (stream: string, events: ReadonlyArray<Stored>): unknown => {
 }
 
 /** Returns why a stream cannot be masked yet: mail in progress needs its recipient, and a member needs an address. */
-const unfinished = (stream: string, events: ReadonlyArray<Stored>, mask: Mask.Mask): string | undefined => {
+const reasonToKeep = (stream: string, events: ReadonlyArray<Stored>, mask: Mask.Mask): string | undefined => {
   if (stream === Email.stream) {
     const state = stateOf(stream, events) as Email.State
     const waits = state._tag === "Message" && state.recipients.some(Recipient.isUnfinished)
@@ -220,7 +225,7 @@ const unfinished = (stream: string, events: ReadonlyArray<Stored>, mask: Mask.Ma
   return isMember ? "a member of the account: remove the member first" : undefined
 }
 
-const forThemAlone = (events: ReadonlyArray<Stored>, mask: Mask.Mask): boolean => {
+const isOnlyRecipient = (events: ReadonlyArray<Stored>, mask: Mask.Mask): boolean => {
   const state = stateOf(Email.stream, events) as Email.State
   return state._tag === "Message" && state.recipients.every(({ address }) => mask.contains(address))
 }
@@ -229,7 +234,7 @@ const forThemAlone = (events: ReadonlyArray<Stored>, mask: Mask.Mask): boolean =
  * Deletes users with this address who are no members any more. Addresses are compared here, because not every database
  * can lowercase all letters.
  */
-const signIn = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address) {
+const deleteUsers = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address) {
   const users = yield* sql<{ readonly id: string; readonly email: Address.Address }>`
     SELECT id, email FROM users WHERE lower(email COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
   const theirs = users.flatMap(({ email, id }) => (Address.keyOf(email) === Address.keyOf(address) ? [id] : []))

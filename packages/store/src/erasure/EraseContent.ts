@@ -30,16 +30,16 @@ export const erase = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   address: Address.Address,
   mask: Mask.Mask,
-  places: ReadonlyArray<AffectedStream>,
+  streams: ReadonlyArray<AffectedStream>,
 ): Effect.fn.Return<ReadonlyArray<RemainingContent>, SqlError.SqlError> {
-  const to = places.filter(({ isTo }) => isTo)
-  for (const [account_id, own] of Map.groupBy(to, (place) => place.account_id)) {
-    const messages = own.map(({ stream_id }) => stream_id)
-    yield* remove(sql, account_id, yield* sentToNobodyElse(sql, account_id, messages))
+  const sentTo = streams.filter(({ isRecipient: isTo }) => isTo)
+  for (const [account_id, affected] of Map.groupBy(sentTo, (stream) => stream.account_id)) {
+    const messages = affected.map(({ stream_id }) => stream_id)
+    yield* remove(sql, account_id, yield* notSentToOthers(sql, account_id, messages))
   }
-  const mail = places.filter(({ stream }) => stream === Email.stream)
-  for (const [account_id, own] of Map.groupBy(mail, (place) => place.account_id)) {
-    const messages = own.map(({ stream_id }) => stream_id)
+  const mail = streams.filter(({ stream }) => stream === Email.stream)
+  for (const [account_id, affected] of Map.groupBy(mail, (stream) => stream.account_id)) {
+    const messages = affected.map(({ stream_id }) => stream_id)
     yield* UnreadReports.removeOf(sql, account_id, messages)
   }
   const looksLike = (column: string) =>
@@ -49,24 +49,24 @@ export const erase = Effect.fnUntraced(function* (
   const left: Array<RemainingContent> = []
   yield* scan(sql, CONTENT, looksLike("t.bytes"), ({ account_id, bytes, sha256 }: ContentRow) =>
     Effect.gen(function* () {
-      if (!names(read(bytes))) return
+      if (!names(parse(bytes))) return
       if ((yield* remove(sql, account_id, [sha256])) === 0) left.push({ account_id, sha256 })
     }),
   )
   // Captured mail is encoded in ways that SQL cannot search, and there is little of it.
   yield* scan(sql, CAPTURED, sql`true`, ({ account_id, bytes, id, mail_from, recipients, subject }: CapturedRow) =>
-    names([recipients, subject, mail_from, ...unpacked(bytes)])
+    names([recipients, subject, mail_from, ...decodings(bytes)])
       ? sql`DELETE FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`
       : Effect.void,
   )
   yield* scan(sql, UNREAD_REPORTS, sql`true`, ({ account_id, bytes, id }: UnreadReportRow) =>
-    names(unpacked(bytes))
+    names(decodings(bytes))
       ? sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND id = ${id}`
       : Effect.void,
   )
   // The idempotency key stays effective. Answers that show a secret are sealed, and name nobody.
   yield* scan(sql, ANSWERS, looksLike("t.answer"), ({ account_id, bytes, key, route }: AnswerRow) => {
-    const answer = read(bytes)
+    const answer = parse(bytes)
     return mask.contains(answer)
       ? sql`
           UPDATE idempotency_keys SET answer = ${Buffer.from(JSON.stringify(mask.apply(answer)))}
@@ -80,7 +80,7 @@ export const erase = Effect.fnUntraced(function* (
  * Returns the hashes that only these messages of the account use. Reads all of its messages, which may exceed the
  * statement timeout.
  */
-const sentToNobodyElse = Effect.fnUntraced(function* (
+const notSentToOthers = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   account_id: string,
   messages: ReadonlyArray<string>,
@@ -107,7 +107,7 @@ const remove = Effect.fnUntraced(function* (
   hashes: ReadonlyArray<string>,
 ): Effect.fn.Return<number, SqlError.SqlError> {
   if (hashes.length === 0) return 0
-  const alone = sql`
+  const lockAccount = sql`
     SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
   const removal = sql`
     WITH waiting AS MATERIALIZED (
@@ -121,7 +121,7 @@ const remove = Effect.fnUntraced(function* (
     DELETE FROM content c WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${hashes}::text[])
       AND NOT EXISTS (SELECT 1 FROM needed n WHERE n.sha256 = c.sha256)
     RETURNING c.sha256`
-  return (yield* sql.withTransaction(Effect.andThen(alone, removal))).length
+  return (yield* sql.withTransaction(Effect.andThen(lockAccount, removal))).length
 })
 
 interface Table {
@@ -129,7 +129,7 @@ interface Table {
   readonly key: ReadonlyArray<string>
   /** Column that is searched, returned as `bytes`. */
   readonly bytes: string
-  readonly also: ReadonlyArray<string>
+  readonly otherColumns: ReadonlyArray<string>
 }
 interface Row {
   readonly account_id: AccountId
@@ -151,20 +151,25 @@ interface AnswerRow extends Row {
   readonly route: string
   readonly key: string
 }
-const CONTENT: Table = { name: "content", key: ["account_id", "sha256"], bytes: "bytes", also: [] }
+const CONTENT: Table = { name: "content", key: ["account_id", "sha256"], bytes: "bytes", otherColumns: [] }
 const CAPTURED: Table = {
   name: "sandbox_messages",
   key: ["account_id", "id"],
   bytes: "bytes",
-  also: ["recipients", "subject", "mail_from"],
+  otherColumns: ["recipients", "subject", "mail_from"],
 }
-const UNREAD_REPORTS: Table = { name: "unread_reports", key: ["account_id", "id"], bytes: "bytes", also: [] }
-const ANSWERS: Table = { name: "idempotency_keys", key: ["account_id", "route", "key"], bytes: "answer", also: [] }
+const UNREAD_REPORTS: Table = { name: "unread_reports", key: ["account_id", "id"], bytes: "bytes", otherColumns: [] }
+const ANSWERS: Table = {
+  name: "idempotency_keys",
+  key: ["account_id", "route", "key"],
+  bytes: "answer",
+  otherColumns: [],
+}
 
 /** Passes every row that may match to `take`, in key order, page by page. */
 const scan = Effect.fnUntraced(function* <R extends Row>(
   sql: PgClient.PgClient,
-  { also, bytes, key, name }: Table,
+  { otherColumns: also, bytes, key, name }: Table,
   looksLike: Fragment,
   take: (row: R) => Effect.Effect<unknown, SqlError.SqlError>,
 ) {
@@ -189,7 +194,7 @@ const scan = Effect.fnUntraced(function* <R extends Row>(
 })
 
 /** Parses JSON (a body, or an answer); any other text is returned as it is. */
-const read = (bytes: Uint8Array): unknown => {
+const parse = (bytes: Uint8Array): unknown => {
   const text = Buffer.from(bytes).toString("utf8")
   try {
     return JSON.parse(text)
@@ -203,7 +208,7 @@ const OCTET = /=([0-9a-f]{2})/giu
 const BASE64 = /^[a-z0-9+/]{4,76}={0,2}$/iu
 
 /** Returns a message as it is, and decoded as quoted-printable and as base64, whatever encoding its parts declare. */
-const unpacked = (mail: Uint8Array): ReadonlyArray<string> => {
+const decodings = (mail: Uint8Array): ReadonlyArray<string> => {
   const plain = Buffer.from(mail).toString("latin1")
   const quoted = plain
     .replaceAll(SOFT_BREAK, "")
@@ -211,7 +216,7 @@ const unpacked = (mail: Uint8Array): ReadonlyArray<string> => {
   return [
     Buffer.from(mail).toString("utf8"),
     Buffer.from(quoted, "latin1").toString("utf8"),
-    ...runs(plain).map((run) => Buffer.from(run, "base64").toString("utf8")),
+    ...base64Runs(plain).map((run) => Buffer.from(run, "base64").toString("utf8")),
   ]
 }
 
@@ -219,11 +224,11 @@ const unpacked = (mail: Uint8Array): ReadonlyArray<string> => {
  * Returns runs of consecutive lines that may be base64. Splits lines first, because one regular expression over a large
  * message is too expensive.
  */
-const runs = (mail: string): ReadonlyArray<string> => {
-  const found: Array<Array<string>> = [[]]
+const base64Runs = (mail: string): ReadonlyArray<string> => {
+  const lineRuns: Array<Array<string>> = [[]]
   for (const line of mail.split(/\r?\n/u)) {
-    if (BASE64.test(line)) found.at(-1)?.push(line)
-    else if (found.at(-1)?.length !== 0) found.push([])
+    if (BASE64.test(line)) lineRuns.at(-1)?.push(line)
+    else if (lineRuns.at(-1)?.length !== 0) lineRuns.push([])
   }
-  return found.map((lines) => lines.join(""))
+  return lineRuns.map((lines) => lines.join(""))
 }

@@ -18,17 +18,17 @@ export const erase = Effect.fnUntraced(function* (
   yield* sql`SELECT 1 AS held FROM followers WHERE name = ${FOLLOWER} FOR UPDATE`
   yield* sql`SELECT 1 AS held FROM projection_versions WHERE name = ${FOLLOWER} ORDER BY version FOR UPDATE`
   const versions = yield* Versions.list(sql, FOLLOWER)
-  const beside = versions.filter(({ state }) => state !== "live").map(Versions.tableOf)
-  for (const table of [FOLLOWER, ...beside]) {
+  const otherTables = versions.filter(({ state }) => state !== "live").map(Versions.tableOf)
+  for (const table of [FOLLOWER, ...otherTables]) {
     const tags = yield* sql<{ readonly account_id: string; readonly tag: string }>`
       SELECT DISTINCT account_id, tag FROM ${sql(table)}
       WHERE tag > '' AND lower(tag COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
     for (const { account_id, tag } of tags) {
       if (!mask.contains(tag)) continue
       yield* sql`
-        WITH gone AS (DELETE FROM ${sql(table)} WHERE account_id = ${account_id} AND tag = ${tag} RETURNING *)
+        WITH removed AS (DELETE FROM ${sql(table)} WHERE account_id = ${account_id} AND tag = ${tag} RETURNING *)
         INSERT INTO ${sql(table)} AS s (account_id, tag, hour, domain, measure, bucket, count)
-        SELECT account_id, ${mask.apply(tag)}, hour, domain, measure, bucket, count FROM gone
+        SELECT account_id, ${mask.apply(tag)}, hour, domain, measure, bucket, count FROM removed
         ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = s.count + excluded.count`
     }
   }

@@ -80,11 +80,11 @@ const IN_QUERY = /[?&][\w.~%-]+=[^\s&"'<>]*$/u
  */
 const classifyBefore = (text: string, at: number): Occurrence => {
   const behind = decoded(text.slice(Math.max(0, at - REACH_CHARS), at))
-  const [, word = "", joints = ""] = WORD_BEFORE.exec(behind) ?? []
+  const [, word = "", joiners = ""] = WORD_BEFORE.exec(behind) ?? []
   if (word === "") return "own"
-  if (joints.length > 1) return joints.includes("..") ? "own" : "unsure"
-  const isSpace = joints === "+" && text[at - 1] === "+" && IN_QUERY.test(behind)
-  return joints === "'" || isSpace ? "unsure" : "part"
+  if (joiners.length > 1) return joiners.includes("..") ? "own" : "unsure"
+  const isSpace = joiners === "+" && text[at - 1] === "+" && IN_QUERY.test(behind)
+  return joiners === "'" || isSpace ? "unsure" : "part"
 }
 
 /**
@@ -131,16 +131,16 @@ export const make = (address: Address.Address, standIn: Address.Address): Mask =
       .join("|"),
     "giu",
   )
-  const standings = (value: string): ReadonlyArray<Occurrence> =>
-    Array.from(value.matchAll(pattern), ({ 0: found, index }) => classify(value, index, index + found.length))
-  const has = (value: Json, wanted: Occurrence): boolean => {
-    if (typeof value === "string") return standings(value).includes(wanted)
-    if (Array.isArray(value)) return value.some((each) => has(each, wanted))
-    return isFields(value) && Object.entries(value).some((entry) => has(entry, wanted))
+  const occurrences = (value: string): ReadonlyArray<Occurrence> =>
+    Array.from(value.matchAll(pattern), ({ 0: match, index }) => classify(value, index, index + match.length))
+  const has = (value: Json, occurrence: Occurrence): boolean => {
+    if (typeof value === "string") return occurrences(value).includes(occurrence)
+    if (Array.isArray(value)) return value.some((each) => has(each, occurrence))
+    return isFields(value) && Object.entries(value).some((entry) => has(entry, occurrence))
   }
   const text = (value: string): string =>
-    value.replaceAll(pattern, (found, at: number) =>
-      classify(value, at, at + found.length) === "own" ? standIn : found,
+    value.replaceAll(pattern, (match, at: number) =>
+      classify(value, at, at + match.length) === "own" ? standIn : match,
     )
   const isKey = (value: Json): boolean => typeof value === "string" && value.toLowerCase() === key
   const named = (fields: Fields): ReadonlyArray<readonly [string, Json]> => {
@@ -157,7 +157,9 @@ export const make = (address: Address.Address, standIn: Address.Address): Mask =
   }
   const traced = (value: Json): Json =>
     isFields(value)
-      ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, TRACE_FIELDS.includes(name) ? null : each]))
+      ? Object.fromEntries(
+          Object.entries(value).map(([name, each]) => [name, TRACE_FIELDS.includes(name) ? null : each]),
+        )
       : value
   return {
     contains: (value) => has(value, "own"),

@@ -12,7 +12,7 @@ import { readModels } from "../readmodels/ReadModels.ts"
 import { decode, type Stored } from "../commit/RecordedEvents.ts"
 import * as StreamRows from "../streams/StreamRows.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
-import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
+import * as WebhookFailures from "../webhooks/WebhookFailures.ts"
 
 /** Messages that one transaction removes with all their data. The account is locked for that long. */
 export const BATCH_MESSAGES = 200
@@ -33,16 +33,18 @@ export interface Removed {
 export const expire = Effect.fn("Retention.expire")(function* () {
   const now = yield* Clock.currentTimeMillis
   const removed = { messages: 0, events: 0, deliveries: 0 }
-  let waits: StreamRows.RebuildUnderWay | undefined
+  let rebuild: StreamRows.RebuildUnderWay | undefined
   for (const { id, keeping } of yield* Accounts.list()) {
-    if (keeping.log_days !== null && waits === undefined)
-      waits = yield* messages(id, now - keeping.log_days * Timestamp.DAY, removed)
+    if (keeping.log_days !== null && rebuild === undefined)
+      rebuild = yield* messages(id, now - keeping.log_days * Timestamp.DAY, removed)
     removed.deliveries += yield* deliveries(id, now - keeping.delivery_days * Timestamp.DAY)
   }
-  yield* WebhookDeliveries.deleteFailures()
-  if (waits !== undefined) {
+  yield* WebhookFailures.deleteOfRemoved()
+  if (rebuild !== undefined) {
     Measures.retentionWaited()
-    yield* Effect.logWarning("retention postponed: expired histories stay until the next run", { message: waits.message })
+    yield* Effect.logWarning("retention postponed: expired histories stay until the next run", {
+      message: rebuild.message,
+    })
   }
   return removed satisfies Removed
 })
@@ -51,7 +53,7 @@ export const expire = Effect.fn("Retention.expire")(function* () {
  * Error for a table lock that could not be had in time, see `StreamRows.DROP_WAIT`. Deliveries of other accounts are
  * not affected.
  */
-const GOES_ON = new StreamRows.RebuildUnderWay({
+const STILL_RUNNING = new StreamRows.RebuildUnderWay({
   message: "a statement of an interrupted rebuild is still running: wait until it ends",
 })
 
@@ -71,9 +73,9 @@ const messages = Effect.fnUntraced(function* (
       .withTransaction(removeMessages(sql, account_id, before, after))
       .pipe(
         Effect.catchTag("SqlError", (error) =>
-          error.reason._tag === "LockTimeoutError" ? Effect.fail(GOES_ON) : Effect.die(error),
+          error.reason._tag === "LockTimeoutError" ? Effect.fail(STILL_RUNNING) : Effect.die(error),
         ),
-        Effect.catchTag("RebuildUnderWay", (underWay) => Effect.succeed(underWay)),
+        Effect.catchTag("RebuildUnderWay", (rebuild) => Effect.succeed(rebuild)),
       )
     if (batch instanceof StreamRows.RebuildUnderWay) return batch
     removed.messages += batch.messages
@@ -97,7 +99,7 @@ const removeMessages = Effect.fnUntraced(function* (
   after: string,
 ) {
   const tables = yield* StreamRows.alone(sql, account_id, [Email.stream])
-  const candidates = yield* sql<{ readonly id: string; readonly over: boolean }>`
+  const candidates = yield* sql<{ readonly id: string; readonly expired: boolean }>`
     SELECT l.id, l.record ->> 'updated_at' < ${Timestamp.fromMillis(before)}
         AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.account_id = l.account_id AND o.stream_id = l.id)
         AND NOT EXISTS (
@@ -107,20 +109,20 @@ const removeMessages = Effect.fnUntraced(function* (
         -- Followers must have counted the events first.
         AND NOT EXISTS (
           SELECT 1 FROM events e WHERE e.account_id = l.account_id AND e.stream_id = l.id
-            AND e.position > (SELECT min(position) FROM followers)) AS over
+            AND e.position > (SELECT min(position) FROM followers)) AS expired
     FROM email_log l
     WHERE l.account_id = ${account_id} AND l.id > ${after} AND l.id < ${Id.lowest("EmailId", before)}
     ORDER BY l.id LIMIT ${BATCH_MESSAGES}::int`
-  const over = candidates.flatMap(({ id, over }) => (over ? [id] : []))
+  const expired = candidates.flatMap(({ id, expired }) => (expired ? [id] : []))
   const last = candidates.length < BATCH_MESSAGES ? undefined : candidates.at(-1)?.id
-  if (over.length === 0) return { last, messages: 0, events: 0 }
+  if (expired.length === 0) return { last, messages: 0, events: 0 }
   const tablesOf = yield* tables
   yield* sql`
     DELETE FROM webhook_deliveries d USING webhooks w, events e
-    WHERE e.account_id = ${account_id} AND e.stream_id = ANY(${over}::text[]) AND w.account_id = ${account_id}
+    WHERE e.account_id = ${account_id} AND e.stream_id = ANY(${expired}::text[]) AND w.account_id = ${account_id}
       AND d.account_id = ${account_id} AND d.webhook_id = w.id AND d.event_id = e.event_id`
   const events = yield* sql<Stored>`
-    DELETE FROM events WHERE account_id = ${account_id} AND stream_id = ANY(${over}::text[])
+    DELETE FROM events WHERE account_id = ${account_id} AND stream_id = ANY(${expired}::text[])
     RETURNING position, event_id, account_id, stream_id, stream, version, type, data, meta,
       ${iso(sql, "recorded_at")} AS recorded_at`
   const histories = [
@@ -133,8 +135,8 @@ const removeMessages = Effect.fnUntraced(function* (
     const rows = histories.flatMap((history) => rowsOf(model, Email, history))
     for (const table of tablesOf(model)) yield* StreamRows.remove(sql, model, table, rows)
   }
-  yield* UnreadReports.removeOf(sql, account_id, over)
-  return { last, messages: over.length, events: events.length }
+  yield* UnreadReports.removeOf(sql, account_id, expired)
+  return { last, messages: expired.length, events: events.length }
 })
 
 const deliveries = Effect.fnUntraced(function* (account_id: string, before: number) {

@@ -11,7 +11,7 @@ export interface Account {
 }
 
 /** Lists all accounts with their usage in a UTC month. For operators. */
-export const accounts = Effect.fn("Operating.accounts")(
+export const accounts = Effect.fn("AccountUsage.accounts")(
   function* (month: string) {
     const sql = yield* PgClient.PgClient
     return yield* sql<Account>`
@@ -32,7 +32,7 @@ export interface Node {
 }
 
 /** Lists the processes with a worker, with their heartbeats and number of leases. */
-export const nodes = Effect.fn("Operating.nodes")(
+export const nodes = Effect.fn("AccountUsage.nodes")(
   function* () {
     const sql = yield* PgClient.PgClient
     return yield* sql<Node>`

@@ -55,8 +55,8 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
   const account_id = first?.account_id ?? ""
   const webhook_id = first?.stream_id ?? ""
   const stretches = enabledPeriods(history)
-  const rows = yield* Effect.orDie(sql<{ readonly event_id: string; readonly told: bigint }>`
-    SELECT e.event_id, count(d.id) AS told
+  const rows = yield* Effect.orDie(sql<{ readonly event_id: string; readonly deliveries: bigint }>`
+    SELECT e.event_id, count(d.id) AS deliveries
     FROM jsonb_to_recordset(${sql.json(stretches.map(asText))})
       AS s("from" bigint, "to" bigint, tags text[])
     JOIN events e ON e.account_id = ${account_id} AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
@@ -73,8 +73,8 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
     account_id,
     webhook_id,
     events: rows.length,
-    deliveries: rows.reduce((sum, { told }) => sum + Number(told), 0),
-    missing: rows.flatMap(({ event_id, told }) => (told === 0n ? [event_id] : [])),
+    deliveries: rows.reduce((sum, { deliveries }) => sum + Number(deliveries), 0),
+    missing: rows.flatMap(({ event_id, deliveries }) => (deliveries === 0n ? [event_id] : [])),
     stray: stray.map(({ id }) => id),
   } satisfies WebhookBalance
 })

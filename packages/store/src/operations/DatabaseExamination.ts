@@ -47,40 +47,40 @@ export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly mess
 export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreachable | Migrations.MigrationFailed> =>
   Effect.gen(function* () {
     const client = yield* connect(url)
-    const ask: ExaminedKeys.RunQuery<Unreachable> = <Row extends object>(
+    const query: ExaminedKeys.RunQuery<Unreachable> = <Row extends object>(
       text: string,
       values: ReadonlyArray<unknown> = [],
     ) =>
       Effect.tryPromise({ try: () => client.query<Row>(text, [...values]), catch: unreachable }).pipe(
         Effect.map(({ rows }) => rows),
       )
-    const [server] = yield* ask<{ version: number; read_only: boolean; settings: Record<string, string> }>(`
+    const [server] = yield* query<{ version: number; read_only: boolean; settings: Record<string, string> }>(`
       SELECT current_setting('server_version_num')::int AS version,
         pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,
         json_object_agg(name, setting) FILTER (WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes')) AS settings
       FROM pg_settings`)
-    const installable = yield* ask<{ name: string }>("SELECT name FROM pg_available_extensions")
-    const time = yield* compareClocks(ask)
+    const installable = yield* query<{ name: string }>("SELECT name FROM pg_available_extensions")
+    const time = yield* compareClocks(query)
     const schema = yield* Migrations.check(url)
-    const [log] = yield* ask<{ events: boolean; domains: boolean }>(
+    const [log] = yield* query<{ events: boolean; domains: boolean }>(
       "SELECT to_regclass('events') IS NOT NULL AS events, to_regclass('domains') IS NOT NULL AS domains",
     )
     const [newest] = log?.events
-      ? yield* ask<{ at: number }>(
+      ? yield* query<{ at: number }>(
           "SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS at FROM events ORDER BY position DESC LIMIT 1",
         )
       : []
     const chosen = log?.domains
-      ? yield* ask<{ transport: Exclude<TransportChoice, null> }>(
+      ? yield* query<{ transport: Exclude<TransportChoice, null> }>(
           "SELECT DISTINCT record->>'transport' AS transport FROM domains WHERE NOT removed AND record->>'transport' IS NOT NULL",
         )
       : []
     const [tracked] = log?.domains
-      ? yield* ask<{ n: number; names: number }>(
+      ? yield* query<{ n: number; names: number }>(
           "SELECT count(*) FILTER (WHERE record ? 'tracking')::int AS n, count(*) FILTER (WHERE record ? 'tracking_domain')::int AS names FROM domains WHERE NOT removed",
         )
       : []
-    const keys = log?.domains ? yield* ExaminedKeys.read(ask) : []
+    const keys = log?.domains ? yield* ExaminedKeys.read(query) : []
     return {
       version: server?.version ?? 0,
       schema,
@@ -115,20 +115,20 @@ const connect = (url: Redacted.Redacted) =>
     (client) => Effect.ignoreCause(Effect.promise(() => client.end())),
   )
 
-const compareClocks = (ask: (text: string) => Effect.Effect<ReadonlyArray<{ now: number }>, Unreachable>) =>
+const compareClocks = (query: (text: string) => Effect.Effect<ReadonlyArray<{ now: number }>, Unreachable>) =>
   Effect.gen(function* () {
     let best = { skew_ms: 0, skew_within_ms: Infinity }
     for (let sample = 0; sample < TIME_SAMPLES; sample++) {
       const before = yield* Clock.currentTimeMillis
-      const [answer] = yield* ask("SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now")
+      const [answer] = yield* query("SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now")
       const after = yield* Clock.currentTimeMillis
       const within = (after - before) / 2
       // Both clocks are rounded to milliseconds.
-      const found = {
+      const measured = {
         skew_ms: Math.round((answer?.now ?? 0) - (before + within)),
         skew_within_ms: Math.ceil(within) + 1,
       }
-      if (found.skew_within_ms < best.skew_within_ms) best = found
+      if (measured.skew_within_ms < best.skew_within_ms) best = measured
     }
     return best
   })

@@ -25,9 +25,9 @@ export type RunQuery<E> = <Row extends object>(
 ) => Effect.Effect<ReadonlyArray<Row>, E>
 
 /** Reads the keys without the services of a node, which would create a missing instance key. */
-export const read = <E>(ask: RunQuery<E>): Effect.Effect<ReadonlyArray<ExaminedKey>, E> =>
+export const read = <E>(query: RunQuery<E>): Effect.Effect<ReadonlyArray<ExaminedKey>, E> =>
   Effect.gen(function* () {
-    const domains = yield* ask<{ readonly account_id: string; readonly record: DomainRecord }>(
+    const domains = yield* query<{ readonly account_id: string; readonly record: DomainRecord }>(
       "SELECT account_id, record FROM domains WHERE NOT removed ORDER BY account_id, id LIMIT $1::int",
       [MAX_DOMAINS_EXAMINED],
     )
@@ -39,7 +39,7 @@ export const read = <E>(ask: RunQuery<E>): Effect.Effect<ReadonlyArray<ExaminedK
         is_second: nth > 0,
       })),
     )
-    const secrets = yield* ask<Place & Sealed>(
+    const secrets = yield* query<Place & Sealed>(
       `SELECT account_id, id, purpose, key_id, nonce, ciphertext FROM secrets
         JOIN unnest($1::text[], $2::text[], $3::text[]) AS wanted(account_id, id, purpose) USING (account_id, id, purpose)`,
       (["account_id", "id", "purpose"] as const).map((part) => keys.map(({ place }) => place[part])),

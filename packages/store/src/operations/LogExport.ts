@@ -13,11 +13,11 @@ import * as LogFile from "./LogFile.ts"
  */
 export const belongs = Effect.fn("LogExport.belongs")(
   function* (sql: PgClient.PgClient, last: LogFile.Entry) {
-    const [found] = yield* sql<{ readonly event_id: string }>`
+    const [event] = yield* sql<{ readonly event_id: string }>`
       SELECT event_id FROM events WHERE position = ${last.position}::bigint`
-    if (found !== undefined) return found.event_id === last.event_id
-    const horizons = yield* RetentionCutoff.all(sql)
-    const before = horizons.find(({ account_id }) => account_id === last.account_id)?.before ?? ""
+    if (event !== undefined) return event.event_id === last.event_id
+    const cutoffs = yield* RetentionCutoff.all(sql)
+    const before = cutoffs.find(({ account_id }) => account_id === last.account_id)?.before ?? ""
     return last.stream === Email.stream && last.recorded_at < before
   },
   (look) => Effect.orDie(look),
@@ -26,10 +26,10 @@ export const belongs = Effect.fn("LogExport.belongs")(
 /** Whether an address was erased since: erasure changes events of the file, and renames a stream. */
 export const isErasedSince = Effect.fn("LogExport.isErasedSince")(
   function* (sql: PgClient.PgClient, last: LogFile.Entry) {
-    const found = yield* sql`
+    const erasures = yield* sql`
       SELECT 1 AS found FROM events
       WHERE position > ${last.position}::bigint AND stream = ${Account.stream} AND type = ${ERASED} LIMIT 1`
-    return found.length > 0
+    return erasures.length > 0
   },
   (look) => Effect.orDie(look),
 )

@@ -8,14 +8,14 @@ export class LogFileRefused extends Data.TaggedError("LogFileRefused")<{ readonl
 /** An event as in a line of a file. The position is a JSON number, exact up to 2^53. */
 export type Entry = Omit<Stored, "position"> & { readonly position: number }
 
-export const entryOf = ({ data, meta, position, recorded_at, ...place }: Stored): Entry => ({
+export const entryOf = ({ data, meta, position, recorded_at, ...fields }: Stored): Entry => ({
   position: Number(position),
-  event_id: place.event_id,
-  account_id: place.account_id,
-  stream: place.stream,
-  stream_id: place.stream_id,
-  version: place.version,
-  type: place.type,
+  event_id: fields.event_id,
+  account_id: fields.account_id,
+  stream: fields.stream,
+  stream_id: fields.stream_id,
+  version: fields.version,
+  type: fields.type,
   data,
   meta,
   recorded_at,

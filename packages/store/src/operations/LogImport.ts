@@ -42,14 +42,15 @@ export const load = Effect.fn("LogImport.load")(function* (
       const entry = yield* check(chain, value)
       if (entry !== undefined) page.push(entry)
     }
-    const known = page.filter(({ position }) => position <= before)
-    yield* requireSame(sql, known, after, Math.min(before, chain.position))
-    already_there += known.length
-    const fresh = page.slice(known.length)
-    if (fresh.length > 0) yield* write(sql, fresh, Math.max(before, after))
+    const existing = page.filter(({ position }) => position <= before)
+    yield* requireSame(sql, existing, after, Math.min(before, chain.position))
+    already_there += existing.length
+    const newEntries = page.slice(existing.length)
+    if (newEntries.length > 0) yield* write(sql, newEntries, Math.max(before, after))
     yield* report(chain.events)
   }
-  if ((yield* Effect.promise(() => reader.next())).done !== true) return yield* refuse("the file continues after its end")
+  if ((yield* Effect.promise(() => reader.next())).done !== true)
+    return yield* refuse("the file continues after its end")
   yield* requireComplete(sql, chain)
   return { events: chain.events, already_there, position: chain.position } satisfies Imported
 })
@@ -85,7 +86,7 @@ const check = (chain: LogFile.Chain, line: string) =>
 /** Checks that existing events are exactly those of the file, without gaps. */
 const requireSame = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  known: ReadonlyArray<LogFile.Entry>,
+  existing: ReadonlyArray<LogFile.Entry>,
   after: number,
   upTo: number,
 ) {
@@ -95,12 +96,10 @@ const requireSame = Effect.fnUntraced(function* (
       ${iso(sql, "recorded_at")} AS recorded_at
     FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
     ORDER BY position LIMIT ${PAGE_EVENTS + 1}::int`)
-  const differs = rows.findIndex((row, nth) => JSON.stringify(LogFile.entryOf(row)) !== JSON.stringify(known[nth]))
-  if (differs >= 0 || rows.length < known.length) {
-    const position = rows[differs]?.position ?? known[rows.length]?.position
-    return yield* refuse(
-      `position ${position}: this database has a different log; import into an empty database`,
-    )
+  const differs = rows.findIndex((row, nth) => JSON.stringify(LogFile.entryOf(row)) !== JSON.stringify(existing[nth]))
+  if (differs >= 0 || rows.length < existing.length) {
+    const position = rows[differs]?.position ?? existing[rows.length]?.position
+    return yield* refuse(`position ${position}: this database has a different log; import into an empty database`)
   }
 })
 
@@ -141,7 +140,7 @@ const insert = (sql: PgClient.PgClient, rows: ReadonlyArray<LogFile.Entry>) => {
 
 /** Checks that the database has as many events as the file, and that no stream has a gap. */
 const requireComplete = Effect.fnUntraced(function* (sql: PgClient.PgClient, { events, position }: LogFile.Chain) {
-  const [found] = yield* Effect.orDie(sql<{
+  const [counts] = yield* Effect.orDie(sql<{
     readonly events: bigint
     readonly after: bigint
     readonly gap: string | null
@@ -150,9 +149,9 @@ const requireComplete = Effect.fnUntraced(function* (sql: PgClient.PgClient, { e
       count(*) FILTER (WHERE position > ${position}::bigint) AS after,
       (SELECT stream_id FROM events GROUP BY account_id, stream_id HAVING max(version) <> count(*) LIMIT 1) AS gap
     FROM events`)
-  if (found === undefined || found.after > 0n)
-    return yield* refuse(`this database has continued: ${found?.after} events follow the last one of the file`)
-  if (found.events !== BigInt(events))
-    return yield* refuse(`the file has ${events} events, but the database has ${found.events}`)
-  if (found.gap !== null) return yield* refuse(`the history of ${found.gap} has a gap`)
+  if (counts === undefined || counts.after > 0n)
+    return yield* refuse(`this database has continued: ${counts?.after} events follow the last one of the file`)
+  if (counts.events !== BigInt(events))
+    return yield* refuse(`the file has ${events} events, but the database has ${counts.events}`)
+  if (counts.gap !== null) return yield* refuse(`the history of ${counts.gap} has a gap`)
 })

@@ -12,8 +12,8 @@ export const MAX_CLAIM = 100
 export const LEASE = Duration.seconds(60)
 /** Interval of renewals. Two renewals may fail before the lease ends. */
 export const RENEW_EVERY = Duration.seconds(20)
-/** Maximum number of due rows that one statement marks as ready. */
-export const MAX_MARKED_DUE = 1_000
+/** Maximum number of expired leases of one search. */
+export const MAX_EXPIRED = 1_000
 
 const LEASE_SECONDS = Duration.toSeconds(LEASE)
 
@@ -52,27 +52,29 @@ export const claim = Effect.fn("Leases.claim")(function* (
   query: ClaimQuery,
 ): Effect.fn.Return<Claimed, never, PgClient.PgClient> {
   const sql = yield* PgClient.PgClient
-  const most = MAX_CLAIM + query.without.size
-  const first = yield* Effect.orDie(accountsReady(sql, query.kind, query.after, most))
-  const rest =
-    query.after === "" || first.length >= most ? [] : yield* Effect.orDie(accountsReady(sql, query.kind, "", most))
-  const found = [...new Set([...first, ...rest].map(({ account_id }) => account_id))]
-  const welcome = found.filter((account) => !query.without.has(account))
-  const otherwise = welcome.length < found.length ? "later" : "no"
+  const maxAccounts = MAX_CLAIM + query.without.size
+  const first = yield* Effect.orDie(accountsReady(sql, query.kind, query.after, maxAccounts))
+  const wrapped =
+    query.after === "" || first.length >= maxAccounts
+      ? []
+      : yield* Effect.orDie(accountsReady(sql, query.kind, "", maxAccounts))
+  const withWork = [...new Set([...first, ...wrapped].map(({ account_id }) => account_id))]
+  const eligible = withWork.filter((account) => !query.without.has(account))
+  const moreLater = eligible.length < withWork.length ? "later" : "no"
   const limit = Math.min(MAX_CLAIM, query.limit)
-  const accounts = welcome.slice(0, limit)
-  if (accounts.length === 0) return { rows: [], after: "", more: otherwise }
+  const accounts = eligible.slice(0, limit)
+  if (accounts.length === 0) return { rows: [], after: "", more: moreLater }
   const share = Math.max(1, Math.floor(limit / accounts.length))
   const rows = yield* Effect.orDie(take(sql, query, accounts, share))
   const taken = new Map<string, number>()
   for (const row of rows) taken.set(row.account_id, (taken.get(row.account_id) ?? 0) + 1)
-  const allSeen = found.length < most && accounts.length === welcome.length
+  const allSeen = withWork.length < maxAccounts && accounts.length === eligible.length
   return {
     rows: rows
       .toSorted((a, b) => (a.available_at < b.available_at ? -1 : 1))
       .map((row) => ({ ...row, token: query.token })),
     after: allSeen ? "" : (accounts.at(-1) ?? ""),
-    more: !allSeen || accounts.some((account) => taken.get(account) === share) ? "now" : otherwise,
+    more: !allSeen || accounts.some((account) => taken.get(account) === share) ? "now" : moreLater,
   }
 })
 
@@ -120,10 +122,10 @@ export interface LeaseRef {
  */
 export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<LeaseRef>) {
   const sql = yield* PgClient.PgClient
-  const kept = yield* sql<{ readonly id: string }>`
+  const renewed = yield* sql<{ readonly id: string }>`
     UPDATE outbox SET lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
     WHERE id = ANY(ARRAY(${lockHeld(sql, rows)})) RETURNING id`
-  return new Set(kept.map(({ id }) => id))
+  return new Set(renewed.map(({ id }) => id))
 })
 
 /** Releases leases of rows that were not attempted. Other processes find the rows at their next claim. */
@@ -135,7 +137,9 @@ export const free = Effect.fn("Leases.free")(function* (rows: ReadonlyArray<Leas
 })
 
 /** Releases leases like `free` and wakes a worker. */
-export const giveBack = Effect.fn("Leases.giveBack")(function* (rows: ReadonlyArray<LeaseRef & { readonly kind: Kind }>) {
+export const giveBack = Effect.fn("Leases.giveBack")(function* (
+  rows: ReadonlyArray<LeaseRef & { readonly kind: Kind }>,
+) {
   if (rows.length === 0) return
   const sql = yield* PgClient.PgClient
   const kinds = [...new Set(rows.map((row) => row.kind))]
@@ -167,33 +171,6 @@ export const drop = Effect.fn("Leases.drop")(function* (row: LeaseRef) {
   yield* Effect.orDie(sql`DELETE FROM outbox WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
-export interface MarkedDue {
-  readonly rows: number
-  /** Time until the next row is due; undefined if no row waits. */
-  readonly next_ms: number | undefined
-}
-
-/** Marks due rows as ready and wakes the workers of their kinds. */
-export const rise = Effect.fn("Leases.rise")(function* (): Effect.fn.Return<MarkedDue, never, PgClient.PgClient> {
-  const sql = yield* PgClient.PgClient
-  const risen = yield* Effect.orDie(sql<{ readonly rows: bigint }>`
-    WITH risen AS (${due(sql)}),
-    counted AS (SELECT kind, count(*) AS rows FROM risen GROUP BY kind)
-    SELECT counted.rows, job.id FROM counted
-    JOIN unnest(${Object.keys(Outbox.TASKS)}::text[], ${Object.values(Outbox.TASKS)}::text[]) AS task(kind, name) USING (kind)
-    CROSS JOIN LATERAL graphile_worker.add_job(task.name) AS job`)
-  const [next] = yield* Effect.orDie(sql<{ readonly ms: number }>`
-    SELECT (extract(epoch FROM available_at - now()) * 1000)::float8 AS ms FROM outbox
-    WHERE NOT ready AND lease_token IS NULL ORDER BY available_at LIMIT 1`)
-  return { rows: risen.reduce((sum, { rows }) => sum + Number(rows), 0), next_ms: next?.ms }
-})
-
-export const due = (sql: PgClient.PgClient) => sql`
-  UPDATE outbox SET ready = true WHERE id = ANY(ARRAY(
-    SELECT o.id FROM outbox o WHERE NOT o.ready AND o.lease_token IS NULL AND o.available_at <= now()
-    ORDER BY o.available_at LIMIT ${MAX_MARKED_DUE}::int FOR UPDATE SKIP LOCKED))
-  RETURNING kind`
-
 /** Rows leased by a process. */
 export const ofOwner = Effect.fn("Leases.ofOwner")(function* (owner: string) {
   const sql = yield* PgClient.PgClient
@@ -206,7 +183,7 @@ export const expired = Effect.fn("Leases.expired")(function* () {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Leased>`
     SELECT ${columns(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_until < now()
-    ORDER BY lease_until LIMIT ${MAX_MARKED_DUE}::int`)
+    ORDER BY lease_until LIMIT ${MAX_EXPIRED}::int`)
 })
 
 /** One registration of a process. A process that registers again gets another number. */

@@ -81,14 +81,14 @@ export const due = Effect.fn("MtaStsPolicies.due")(function* () {
 })
 
 /** Removes expired policies and those beyond the maximum, and returns how many. Runs periodically. */
-export const sweep = Effect.fn("MtaStsPolicies.sweep")(function* (most = MAX_POLICIES) {
+export const sweep = Effect.fn("MtaStsPolicies.sweep")(function* (maximum = MAX_POLICIES) {
   const sql = yield* PgClient.PgClient
-  const gone = yield* Effect.orDie(sql`
+  const removed = yield* Effect.orDie(sql`
     DELETE FROM mta_sts_policies
     WHERE expires_at < now() - ${interval(sql, KEPT_AFTER_END)} OR domain = ANY(ARRAY(
-      SELECT domain FROM mta_sts_policies ORDER BY used_at DESC, domain OFFSET ${most}::int))
+      SELECT domain FROM mta_sts_policies ORDER BY used_at DESC, domain OFFSET ${maximum}::int))
     RETURNING domain`)
-  return gone.length
+  return removed.length
 })
 
 const interval = (sql: PgClient.PgClient, duration: Duration.Duration) =>

@@ -44,7 +44,7 @@ export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyA
 }
 
 /** Loads all messages of a claim in four queries, by row id. */
-export const load = Effect.fn("Pending.load")(function* (rows: ReadonlyArray<Leased>) {
+export const load = Effect.fn("PendingDeliveries.load")(function* (rows: ReadonlyArray<Leased>) {
   const sql = yield* PgClient.PgClient
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
   const streams = yield* Effect.orDie(PostgresLogStorage.streams(sql, refs))
@@ -91,7 +91,7 @@ const loadBodies = Effect.fnUntraced(function* (
   rows: ReadonlyArray<Leased>,
   messages: ReadonlyMap<string, Email.Message>,
 ) {
-  const wanted = new Map(
+  const keys = new Map(
     rows.flatMap(({ account_id, id }) => {
       const message = messages.get(id)
       if (message === undefined || !isSmall(message)) return []
@@ -99,19 +99,19 @@ const loadBodies = Effect.fnUntraced(function* (
       return [[`${account_id} ${sha256}`, { account_id, sha256 }] as const]
     }),
   )
-  if (wanted.size === 0) return new Map<string, Content.Whole>()
-  const pairs = [...wanted.values()]
-  const found = yield* Effect.orDie(sql<{
+  if (keys.size === 0) return new Map<string, Content.Whole>()
+  const pairs = [...keys.values()]
+  const stored = yield* Effect.orDie(sql<{
     readonly account_id: string
     readonly sha256: string
     readonly bytes: Uint8Array
   }>`
     SELECT c.account_id, c.sha256, c.bytes
     FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.sha256)}::text[])
-      AS wanted(account_id, sha256)
+      AS keys(account_id, sha256)
     JOIN content c USING (account_id, sha256)`)
   return new Map(
-    found.map(({ account_id, bytes, sha256 }): readonly [string, Content.Whole] => [
+    stored.map(({ account_id, bytes, sha256 }): readonly [string, Content.Whole] => [
       `${account_id} ${sha256}`,
       { ...Content.asBody(bytes), attachments: [] },
     ]),
@@ -123,23 +123,23 @@ const loadDomains = Effect.fnUntraced(function* (
   rows: ReadonlyArray<Leased>,
   messages: ReadonlyMap<string, Email.Message>,
 ) {
-  const wanted = new Map(
+  const keys = new Map(
     rows.flatMap(({ account_id, id }) => {
       const domain_id = messages.get(id)?.accepted.domain_id
       return domain_id === undefined ? [] : [[`${account_id} ${domain_id}`, { account_id, domain_id }] as const]
     }),
   )
-  const pairs = [...wanted.values()]
-  const found = yield* Effect.orDie(sql<{
+  const pairs = [...keys.values()]
+  const stored = yield* Effect.orDie(sql<{
     readonly account_id: string
     readonly id: string
     readonly record: DomainRecord
   }>`
     SELECT d.account_id, d.id, d.record
     FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.domain_id)}::text[])
-      AS wanted(account_id, id)
+      AS keys(account_id, id)
     JOIN domains d USING (account_id, id) WHERE NOT d.removed`)
-  return new Map(found.map(({ account_id, id, record }) => [`${account_id} ${id}`, record]))
+  return new Map(stored.map(({ account_id, id, record }) => [`${account_id} ${id}`, record]))
 })
 
 const loadSuppressed = Effect.fnUntraced(function* (
@@ -152,19 +152,19 @@ const loadSuppressed = Effect.fnUntraced(function* (
       .filter(Recipient.isUnfinished)
       .map(({ address }) => ({ account_id, address: Address.keyOf(address) })),
   )
-  const found = yield* Effect.orDie(sql<{
+  const stored = yield* Effect.orDie(sql<{
     readonly account_id: string
     readonly address: string
     readonly reason: Suppression.Reason
   }>`
     SELECT s.account_id, s.address, s.reason
     FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.address)}::text[])
-      AS wanted(account_id, address)
+      AS keys(account_id, address)
     JOIN suppressions s USING (account_id, address) WHERE s.active`)
   const byAccount = new Map<string, Map<string, Suppression.Reason>>()
-  for (const { account_id, address, reason } of found) {
-    const known = byAccount.get(account_id) ?? new Map<string, Suppression.Reason>()
-    byAccount.set(account_id, known.set(address, reason))
+  for (const { account_id, address, reason } of stored) {
+    const reasons = byAccount.get(account_id) ?? new Map<string, Suppression.Reason>()
+    byAccount.set(account_id, reasons.set(address, reason))
   }
   return byAccount
 })

@@ -100,7 +100,7 @@ const make = <R>(options: Options<R>) =>
     /** Time of the first heartbeat since the last silence long enough for others to declare this process dead. */
     let firstBeat = -Infinity
 
-    const arrived = (sent: number) => {
+    const noteHeartbeat = (sent: number) => {
       const now = SteadyClock.millisOf(clock)
       if (!seen && now - lastBeat >= DEAD_MS) firstBeat = now
       lastBeat = sent
@@ -115,52 +115,56 @@ const make = <R>(options: Options<R>) =>
         applicationName: "waybill process",
         connectTimeout: BEAT_TIMEOUT,
       })
-      const own = yield* connection.pin
+      const pinned = yield* connection.pin
       const run: Run = (statement) =>
-        Effect.map(own.query(...statement.compile()), ({ rows }) => rows as ReadonlyArray<never>)
-      const ended = yield* own.listen(CHANNEL).pipe(inTime)
-      const began = yield* SteadyClock.millis
-      const number = yield* register(run, shared, id, workerIds).pipe(inTime)
+        Effect.map(pinned.query(...statement.compile()), ({ rows }) => rows as ReadonlyArray<never>)
+      const ended = yield* pinned.listen(CHANNEL).pipe(withTimeLimit)
+      const begun = yield* SteadyClock.millis
+      const number = yield* register(run, shared, id, workerIds).pipe(withTimeLimit)
       yield* Effect.addFinalizer(() => Effect.sync(() => (seen = false)))
-      arrived(began)
+      noteHeartbeat(begun)
       seen = true
       firstSeen.openUnsafe()
-      const live = Effect.gen(function* () {
+      const sendHeartbeats = Effect.gen(function* () {
         const sent = yield* SteadyClock.millis
-        yield* run(heartbeat(shared, id, number, workerIds)).pipe(inTime)
-        arrived(sent)
+        yield* run(heartbeat(shared, id, number, workerIds)).pipe(withTimeLimit)
+        noteHeartbeat(sent)
         yield* Effect.sleep(BEAT_EVERY)
       })
-      const look = Effect.gen(function* () {
-        yield* run(terminateSilent(shared, id)).pipe(inTime)
-        const watched = (yield* SteadyClock.millis) - began
-        const others = yield* run(findDead(shared, id, watched)).pipe(inTime)
+      const reclaimDead = Effect.gen(function* () {
+        yield* run(terminateSilent(shared, id)).pipe(withTimeLimit)
+        const watched_ms = (yield* SteadyClock.millis) - begun
+        const others = yield* run(findDead(shared, id, watched_ms)).pipe(withTimeLimit)
         for (const dead of others.filter(({ dead }) => dead)) {
           yield* Effect.logWarning("process died; this process takes over its work", { process: dead.id })
           yield* options.reclaim(dead).pipe(
             Effect.provideContext(context),
             Effect.andThen(run(remove(shared, dead))),
-            Effect.catchCause((cause) => Effect.logError("work of a dead process could not be taken over; it will retry", cause)),
+            Effect.catchCause((cause) =>
+              Effect.logError("work of a dead process could not be taken over; it will retry", cause),
+            ),
             Effect.ensuring(Effect.ignore(run(unlock(shared, dead)))),
           )
         }
         yield* Effect.sleep(pauseBefore(others))
       })
       // Heartbeats continue however long the cleanup of a dead process takes.
-      yield* Effect.raceAllFirst([Effect.forever(live), Effect.forever(look), Effect.forever(Queue.take(ended))])
+      yield* Effect.raceAllFirst([
+        Effect.forever(sendHeartbeats),
+        Effect.forever(reclaimDead),
+        Effect.forever(Queue.take(ended)),
+      ])
     }).pipe(Effect.scoped)
 
-    const living = Effect.gen(function* () {
-      const began = yield* SteadyClock.millis
-      yield* Effect.catchCause(session, (cause) =>
-        Effect.logWarning("heartbeat session ended; opening another", cause),
-      )
-      const lasted = (yield* SteadyClock.millis) - began
+    const keepSession = Effect.gen(function* () {
+      const begun = yield* SteadyClock.millis
+      yield* Effect.catchCause(session, (cause) => Effect.logWarning("heartbeat session ended; opening another", cause))
+      const lasted = (yield* SteadyClock.millis) - begun
       yield* Effect.sleep(Math.max(0, Duration.toMillis(RECONNECT_EVERY) - lasted))
     }).pipe(Effect.forever)
-    const leaving = Effect.timeoutOption(Effect.interruptible(deregister(shared, id)), LEAVE_TIMEOUT)
-    yield* Effect.addFinalizer(() => (lastBeat === -Infinity ? Effect.void : Effect.ignore(leaving)))
-    yield* Effect.forkScoped(living)
+    const deregistration = Effect.timeoutOption(Effect.interruptible(deregister(shared, id)), LEAVE_TIMEOUT)
+    yield* Effect.addFinalizer(() => (lastBeat === -Infinity ? Effect.void : Effect.ignore(deregistration)))
+    yield* Effect.forkScoped(keepSession)
     // Without this, a process that others cannot see would claim work that they then take over.
     yield* Effect.timeoutOrElse(firstSeen.await, {
       duration: START_TIMEOUT,
@@ -178,7 +182,7 @@ const make = <R>(options: Options<R>) =>
     })
   })
 
-const inTime = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
+const withTimeLimit = <A, E, R>(answer: Effect.Effect<A, E, R>) =>
   Effect.timeoutOrElse(answer, { duration: BEAT_TIMEOUT, orElse: () => Effect.fail(new TimedOut()) })
 
 /** Runs a statement on this process's own session, which holds its locks. */
@@ -231,8 +235,8 @@ const pauseBefore = (others: ReadonlyArray<OtherProcess>) =>
 
 /** Deletes the registration unless the process has registered again, and unlocks the jobs of its workers. */
 const remove = (sql: PgClient.PgClient, dead: Leases.Registration) => sql`
-  WITH gone AS (DELETE FROM processes WHERE id = ${dead.id} AND number = ${dead.number}::int RETURNING worker_ids)
-  SELECT count(*) FROM gone CROSS JOIN LATERAL graphile_worker.force_unlock_workers(gone.worker_ids) AS unlocked`
+  WITH removed AS (DELETE FROM processes WHERE id = ${dead.id} AND number = ${dead.number}::int RETURNING worker_ids)
+  SELECT count(*) FROM removed CROSS JOIN LATERAL graphile_worker.force_unlock_workers(removed.worker_ids) AS unlocked`
 
 const unlock = (sql: PgClient.PgClient, dead: Leases.Registration) =>
   sql`SELECT pg_advisory_unlock(${LOCK_CLASS}::int, ${dead.number}::int) AS unlocked`

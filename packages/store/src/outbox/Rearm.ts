@@ -17,7 +17,9 @@ const PAGE_STREAMS = 500
  * Unfinished mail gets a row too. Its content is not part of the log, so its delivery fails with that reason instead of
  * waiting forever.
  */
-export const rearm = Effect.fn("Rearm.rearm")((sql: PgClient.PgClient) => Effect.orDie(sql.withTransaction(insertRows(sql))))
+export const rearm = Effect.fn("Rearm.rearm")((sql: PgClient.PgClient) =>
+  Effect.orDie(sql.withTransaction(insertRows(sql))),
+)
 
 const insertRows = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   // If a service is running against this database after all, rows of what it accepts meanwhile must not be deleted

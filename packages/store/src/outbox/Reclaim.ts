@@ -48,12 +48,12 @@ export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArr
 export const makeLook = Effect.sync(() => {
   let before: ReadonlySet<string> = new Set()
   return Effect.gen(function* () {
-    const known = before
+    const expiredBefore = before
     // A failed search means that the database is unreachable again, so the next one starts over.
     before = new Set()
-    const found = yield* Leases.expired()
-    before = new Set(found.map(({ token, id }) => `${id} ${token}`))
-    return yield* reclaim(yield* Leases.seize(found.filter(({ token, id }) => known.has(`${id} ${token}`))))
+    const expired = yield* Leases.expired()
+    before = new Set(expired.map(({ token, id }) => `${id} ${token}`))
+    return yield* reclaim(yield* Leases.seize(expired.filter(({ token, id }) => expiredBefore.has(`${id} ${token}`))))
   })
 })
 
@@ -106,7 +106,7 @@ const setPause = Effect.fnUntraced(function* (row: Leases.Leased) {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id: row.account_id as AccountId, stream_id: row.stream_id })
   const recipients = state._tag === "Message" ? state.recipients.filter(Recipient.isUnfinished) : []
-  const times = 1 + recipients.reduce((most, { lost }) => Math.max(most, lost), 0)
+  const times = 1 + recipients.reduce((max, { lost }) => Math.max(max, lost), 0)
   if (times < LOST_AT_ONCE || times >= MAX_LOST) return
   const wait = Duration.times(pauseAfter(times), 0.5 + (yield* Random.next))
   const until = DateTime.addDuration(yield* DateTime.now, wait)

@@ -23,10 +23,10 @@ export const readModel = ReadModel.make({
   changes: ["version", "status", "removed", "record"],
   rows: ({ account_id, stream_id: id, version }, state: Domain.State): ReadonlyArray<Row> => {
     if (state._tag === "Unborn") return []
-    const place = { account_id, id, version, name: state.name }
-    if (state._tag === "Removed") return [{ ...place, status: "removed", removed: true, record: null }]
+    const key = { account_id, id, version, name: state.name }
+    if (state._tag === "Removed") return [{ ...key, status: "removed", removed: true, record: null }]
     const { _tag, ...record } = state
-    return [{ ...place, status: state.status, removed: false, record }]
+    return [{ ...key, status: state.status, removed: false, record }]
   },
 })
 

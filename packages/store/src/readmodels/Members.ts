@@ -75,19 +75,19 @@ interface CountedRequest extends Standing {
 export const admit = Effect.fn("Members.admit")(function* (user_id: string, bucket: RateLimit.Bucket) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<CountedRequest>`
-    WITH standing AS MATERIALIZED (
+    WITH member AS MATERIALIZED (
       SELECT m.user_id, m.account_id, m.role, m.status, u.operator,
         coalesce((a.record -> 'granted' ->> ${bucket}::text)::int, ${RateLimit.PER_MINUTE[bucket]}::int) AS "limit"
       FROM members m JOIN users u ON u.id = m.user_id JOIN accounts a ON a.account_id = m.account_id
       WHERE m.user_id = ${user_id} AND m.status <> 'removed'
     ), counted AS (
       INSERT INTO rate_windows AS w (bucket, window_start, count)
-      SELECT user_id || '/' || ${bucket}::text, date_trunc('minute', statement_timestamp()), 1 FROM standing
+      SELECT user_id || '/' || ${bucket}::text, date_trunc('minute', statement_timestamp()), 1 FROM member
       ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + 1
       RETURNING w.count
     )
     SELECT s.*, c.count AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
-    FROM standing s CROSS JOIN counted c`)
+    FROM member s CROSS JOIN counted c`)
   return Option.map(Option.fromUndefinedOr(rows[0]), ({ limit, now_ms, total, ...user }) => ({
     user: user satisfies Standing,
     standing: RateLimit.standing(limit, total, now_ms),

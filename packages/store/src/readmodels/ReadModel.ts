@@ -20,7 +20,7 @@ export interface Description<Row, State> {
   /** Types of all columns, for large tables: their rows are then sent as arrays, not as JSON. */
   readonly types?: { readonly [Column in keyof Row & string]: ColumnType }
   /** Returns the rows of one stream. Must be pure: commits and rebuilds call it. */
-  readonly rows: (place: StreamVersion, state: State) => ReadonlyArray<Row>
+  readonly rows: (stream: StreamVersion, state: State) => ReadonlyArray<Row>
 }
 
 export type ColumnType = "text" | "int" | "json"
@@ -33,7 +33,7 @@ export interface ReadModel {
   readonly isStatic: boolean
   /** Whether several streams yield the same row. */
   readonly isShared?: boolean
-  readonly rows: (place: StreamVersion, state: unknown) => ReadonlyArray<object>
+  readonly rows: (stream: StreamVersion, state: unknown) => ReadonlyArray<object>
   /** Writes all rows in one statement, into the live table or into one that a rebuild fills. */
   readonly write: (sql: PgClient.PgClient, rows: ReadonlyArray<object>, table?: string) => Statement<object>
 }
@@ -53,7 +53,7 @@ export const make = <Row extends object, State>(description: Description<Row, St
     stream: description.stream,
     key,
     isStatic: changes.length === 0,
-    rows: (place, state) => description.rows(place, state as State),
+    rows: (stream, state) => description.rows(stream, state as State),
     write: (sql, rows, table = name) => sql`
       INSERT INTO ${sql(table)} AS t ${types === undefined ? records(sql, table, key, rows) : arrays(sql, types, rows)}
       ON CONFLICT (${sql.literal(target)}) ${sql.literal(action)}`,

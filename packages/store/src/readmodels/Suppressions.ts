@@ -9,12 +9,12 @@ export const readModel = ReadModel.make({
   key: ["account_id", "address"],
   changes: ["version", "id", "reason", "active", "record"],
   rows: ({ account_id, stream_id, version }, state: Suppression.State) => {
-    const place = { account_id, address: stream_id, version }
-    if (state._tag === "Absent") return [{ ...place, id: "", reason: "", active: false, record: {} }]
+    const key = { account_id, address: stream_id, version }
+    if (state._tag === "Absent") return [{ ...key, id: "", reason: "", active: false, record: {} }]
     const { address, created_at, email_id, reason, suppression_id } = state
     return [
       {
-        ...place,
+        ...key,
         id: suppression_id,
         reason,
         active: true,

@@ -45,9 +45,9 @@ export const readModel = ReadModel.make({
   changes: ["version", "enabled", "removed", "events", "signing", "record"],
   rows: ({ account_id, stream_id: id, version }, state: Webhook.State): ReadonlyArray<Row> => {
     if (state._tag === "Unborn") return []
-    const place = { account_id, id, version }
+    const key = { account_id, id, version }
     if (state._tag === "Deleted")
-      return [{ ...place, enabled: false, removed: true, events: [], signing: null, record: null }]
+      return [{ ...key, enabled: false, removed: true, events: [], signing: null, record: null }]
     const { created_at, description, disabled_reason, enabled, events, updated_at, url, webhook_id } = state
     const record: WebhookRecord = {
       object: "webhook",
@@ -62,7 +62,7 @@ export const readModel = ReadModel.make({
     }
     const [previous = null, ...older] = state.previous
     const signing = { secret_ref: state.secret_ref, previous, ...(older.length === 0 ? {} : { older }) }
-    return [{ ...place, enabled, removed: false, events, signing, record }]
+    return [{ ...key, enabled, removed: false, events, signing, record }]
   },
 })
 

@@ -36,14 +36,14 @@ export const apply = Effect.fnUntraced(function* (
     ) AS changed JOIN events e USING (account_id, stream_id)
     ORDER BY account_id, stream_id, e.version`
   const aggregate = aggregateOf(model.stream)
-  const facts = events.map(({ data, schema_version, type, ...place }): Fact => ({
-    ...place,
+  const facts = events.map(({ data, schema_version, type, ...fields }): Fact => ({
+    ...fields,
     event: eventOf(aggregate, type, schema_version, data),
   }))
   const streams = Map.groupBy(facts, ({ account_id, stream_id }) => `${account_id} ${stream_id}`)
   const rows = [...streams.values()].flatMap((history) => rowsOf(model, aggregate, history))
-  const own = model.isShared === true ? unique(model, rows) : rows
-  if (own.length > 0) yield* model.write(sql, own, table)
+  const distinct = model.isShared === true ? unique(model, rows) : rows
+  if (distinct.length > 0) yield* model.write(sql, distinct, table)
   return events.length
 })
 

@@ -41,15 +41,15 @@ export const compare = Effect.fnUntraced(function* (
   const sums = (table: string, side: string) => sql`
     SELECT ${bucket} AS bucket, ${side} AS side, count(*) AS n, sum(hashtextextended(t::text, 0)::numeric)::text AS sum
     FROM ${sql(table)} t GROUP BY 1`
-  const found = yield* sql<{
+  const buckets = yield* sql<{
     readonly bucket: number
     readonly rows: bigint
     readonly differs: boolean
   }>`
     SELECT bucket, max(n) FILTER (WHERE side = 'live') AS rows, count(DISTINCT (n, sum)) > 1 OR count(*) = 1 AS differs
     FROM (${sums(model.name, "live")} UNION ALL ${sums(folded, "folded")}) AS sums GROUP BY bucket`
-  const differing = found.flatMap((each) => (each.differs ? [each.bucket] : []))
-  const rows = found.reduce((sum, each) => sum + Number(each.rows ?? 0n), 0)
+  const differing = buckets.flatMap((each) => (each.differs ? [each.bucket] : []))
+  const rows = buckets.reduce((sum, each) => sum + Number(each.rows ?? 0n), 0)
   const unproved_rows = "count" in model ? yield* model.beyond(sql, yield* RetentionCutoff.all(sql)) : 0
   const base = { rows, unproved_rows, buckets: BUCKETS, differing_buckets: differing.length }
   if (differing.length === 0) return { ...base, differing_rows: 0, differences: [] }
@@ -57,16 +57,16 @@ export const compare = Effect.fnUntraced(function* (
   const side = (table: string) => sql`
     SELECT ${key}, t::text AS text, to_jsonb(t) AS row FROM ${sql(table)} t WHERE ${bucket} = ANY(${differing}::int[])`
   const using = sql.literal(model.key.join(", "))
-  const strays = yield* sql<Difference & { readonly n: bigint }>`
-    SELECT to_jsonb(k) AS key, strays.live, strays.folded, strays.n FROM (
+  const mismatches = yield* sql<Difference & { readonly n: bigint }>`
+    SELECT to_jsonb(k) AS key, mismatches.live, mismatches.folded, mismatches.n FROM (
       SELECT ${using}, l.row AS live, f.row AS folded, count(*) OVER () AS n
       FROM (${side(model.name)}) AS l FULL JOIN (${side(folded)}) AS f USING (${using})
       WHERE l.text IS DISTINCT FROM f.text
       ORDER BY ${using} LIMIT ${MAX_NAMED}::int
-    ) AS strays CROSS JOIN LATERAL (SELECT ${sql.literal(model.key.map((c) => `strays.${c}`).join(", "))}) AS k`
+    ) AS mismatches CROSS JOIN LATERAL (SELECT ${sql.literal(model.key.map((c) => `mismatches.${c}`).join(", "))}) AS k`
   return {
     ...base,
-    differing_rows: Number(strays[0]?.n ?? 0n),
-    differences: strays.map(({ folded, key, live }) => ({ key, live, folded })),
+    differing_rows: Number(mismatches[0]?.n ?? 0n),
+    differences: mismatches.map(({ folded, key, live }) => ({ key, live, folded })),
   }
 })

@@ -22,7 +22,7 @@ export const livePosition = (sql: PgClient.PgClient, { by, name }: Counts): Effe
     by === "follower"
       ? sql<{ readonly position: bigint }>`SELECT position FROM followers WHERE name = ${name}`
       : sql<{ readonly position: bigint }>`SELECT position FROM events ORDER BY position DESC LIMIT 1`,
-    ([found]) => found?.position ?? 0n,
+    ([row]) => row?.position ?? 0n,
   )
 
 /** Counts one page of settled events. */
@@ -100,15 +100,13 @@ export const catchUp = Effect.fnUntraced(function* (
     if (counted.position >= upTo) {
       // A table that commits write is ahead by now, and its newer counts would be added twice.
       if (counts.by === "follower")
-        yield* Effect.orDie(
-          Effect.flatMap(RetentionCutoff.all(sql), (horizons) => counts.inherit(sql, table, horizons)),
-        )
+        yield* Effect.orDie(Effect.flatMap(RetentionCutoff.all(sql), (cutoffs) => counts.inherit(sql, table, cutoffs)))
       return counted.position
     }
     events += counted.events
     yield* report?.(counted.events) ?? Effect.void
     if (throttle === undefined) continue
-    const due = began + (events * 1000) / throttle
-    yield* Effect.sleep(`${Math.max(0, due - (yield* SteadyClock.millis))} millis`)
+    const earliest = began + (events * 1000) / throttle
+    yield* Effect.sleep(`${Math.max(0, earliest - (yield* SteadyClock.millis))} millis`)
   }
 })

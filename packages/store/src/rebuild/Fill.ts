@@ -51,9 +51,9 @@ export const fill = Effect.fnUntraced(function* (
   const size = sliceSize(pace)
   const lanes = pace.throttle === undefined ? pace.lanes : 1
   const began = yield* SteadyClock.millis
-  const giving = Semaphore.makeUnsafe(1)
-  const turns = new OrderedWrites()
-  const left = yield* Effect.orDie(unfinished(sql, version))
+  const allocation = Semaphore.makeUnsafe(1)
+  const writes = new OrderedWrites()
+  const unfinishedSlices = yield* Effect.orDie(unfinished(sql, version))
   let events = 0
   const writer = yield* session
   yield* Effect.promise(() => prepare(writer))
@@ -63,14 +63,14 @@ export const fill = Effect.fnUntraced(function* (
     yield* Effect.promise(() => prepare(client))
     const rows = new CopyBinary(columns)
     while (true) {
-      const given = yield* giving.withPermit(
+      const allocated = yield* allocation.withPermit(
         Effect.gen(function* () {
-          const slice = left.shift() ?? (yield* nextSlice(client, version, size))
-          return slice === undefined ? undefined : ([slice, turns.take()] as const)
+          const slice = unfinishedSlices.shift() ?? (yield* nextSlice(client, version, size))
+          return slice === undefined ? undefined : ([slice, writes.takeTurn()] as const)
         }),
       )
-      if (given === undefined) return
-      const [slice, turn] = given
+      if (allocated === undefined) return
+      const [slice, turn] = allocated
       const folded = yield* Effect.promise(async () => {
         const folded = await foldSlice(client, model, slice, rows)
         await turn.ready
@@ -190,10 +190,10 @@ const DONE = `
   UPDATE projection_versions SET events = events + $4 WHERE name = $1 AND version = $2`
 
 const readStatement = ({ stream }: ReadModel, { after, upto }: Slice): string => {
-  const bound = (place: StreamKey) => `(${place.map((part) => pg.escapeLiteral(part)).join(", ")})`
-  const end = upto === null ? "" : `AND (account_id, stream_id) <= ${bound(upto)}`
+  const keyLiteral = (key: StreamKey) => `(${key.map((part) => pg.escapeLiteral(part)).join(", ")})`
+  const end = upto === null ? "" : `AND (account_id, stream_id) <= ${keyLiteral(upto)}`
   return `COPY (SELECT ${COLUMNS} FROM events
-    WHERE (account_id, stream_id) > ${bound(after)} ${end} AND stream = ${pg.escapeLiteral(stream)}
+    WHERE (account_id, stream_id) > ${keyLiteral(after)} ${end} AND stream = ${pg.escapeLiteral(stream)}
     ORDER BY account_id, stream_id, version) TO STDOUT (FORMAT binary)`
 }
 

@@ -13,9 +13,9 @@ const JSONB_VERSION_BYTES = 1
 
 /** Returns the aggregate of a kind of stream. */
 export const aggregateOf = (stream: string): AnyAggregate => {
-  const found = Object.values<AnyAggregate>(DomainEvent.aggregates).find((each) => each.stream === stream)
-  if (found === undefined) throw new Error(`no stream is called ${stream}`)
-  return found
+  const aggregate = Object.values<AnyAggregate>(DomainEvent.aggregates).find((each) => each.stream === stream)
+  if (aggregate === undefined) throw new Error(`no stream is called ${stream}`)
+  return aggregate
 }
 
 /**
@@ -41,7 +41,7 @@ export class HistoryReader {
   readonly #take: TakeHistory
   #history: Array<Fact> = []
   // Raw bytes of account and stream id, to detect the start of the next stream cheaply.
-  #place = ""
+  #streamBytes = ""
   #accountId = "" as AccountId
   #streamId = ""
   #isFirst = true
@@ -70,10 +70,10 @@ export class HistoryReader {
     const schemaVersion = typeEnd + 4
     const data = schemaVersion + 8
     const head = message.toString("latin1", account, typeEnd)
-    const place = head.slice(0, streamEnd - account)
-    if (place !== this.#place) {
+    const streamBytes = head.slice(0, streamEnd - account)
+    if (streamBytes !== this.#streamBytes) {
       this.end()
-      this.#place = place
+      this.#streamBytes = streamBytes
       this.#accountId = message.toString("utf8", account, accountEnd) as AccountId
       this.#streamId = message.toString("utf8", stream, streamEnd)
     }

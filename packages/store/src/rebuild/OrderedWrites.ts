@@ -11,7 +11,7 @@ export interface Turn {
 export class OrderedWrites {
   #last: Promise<void> = Promise.resolve()
 
-  take(): Turn {
+  takeTurn(): Turn {
     const came = this.#last
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#last = came.then(() => promise)

@@ -6,7 +6,7 @@ import * as CatchUp from "./CatchUp.ts"
 import { compare } from "./Compare.ts"
 import * as Fill from "./Fill.ts"
 import * as CountedProjections from "./CountedProjections.ts"
-import { alone, find, Replay, ReplayRefused } from "./Replay.ts"
+import { lockReadModel, find, Replay, ReplayRefused } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
 import * as Versions from "./Versions.ts"
 
@@ -45,7 +45,7 @@ export interface Options {
 /** Builds a new version beside the live one, up to the end of the log, while the live one stays in use. */
 export const rebuild = Effect.fn("Projections.rebuild")(function* (name: string, options: Options) {
   const model = yield* find(name)
-  yield* alone(name)
+  yield* lockReadModel(name)
   const version = yield* build(model, options)
   return { name, version: version.version, events: Number(version.events), worked_ms: Number(version.worked_ms) }
 }, Effect.scoped)
@@ -54,7 +54,7 @@ export const rebuild = Effect.fn("Projections.rebuild")(function* (name: string,
 export const verify = Effect.fn("Projections.verify")(function* (name: string, options: Options) {
   const { sql } = yield* Replay
   const model = yield* find(name)
-  yield* alone(name)
+  yield* lockReadModel(name)
   // A verification that was killed may have left its version behind.
   yield* dropVerifying(name)
   const unfinished = Versions.newest(yield* Versions.list(sql, name), "building")
@@ -97,7 +97,7 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
   let phase: Progress["phase"] = "folding"
   let events = Number(begun.events)
 
-  const told = Effect.gen(function* () {
+  const reportProgress = Effect.gen(function* () {
     const seconds = Math.max(0.001, ((yield* SteadyClock.millis) - began) / 1000)
     const events_per_second = Math.round((events - Number(begun.events)) / seconds)
     const isSteady = phase === "folding" && events_per_second > 0
@@ -116,9 +116,9 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
   const enter = (next: Progress["phase"]) =>
     Effect.andThen(
       Effect.sync(() => (phase = next)),
-      told,
+      reportProgress,
     )
-  yield* Effect.forkScoped(Effect.repeat(told, Schedule.spaced(REPORT_EVERY)))
+  yield* Effect.forkScoped(Effect.repeat(reportProgress, Schedule.spaced(REPORT_EVERY)))
 
   const pace = { lanes: Math.min(Fill.MAX_LANES, Math.max(1, lanes)), ...(throttle === undefined ? {} : { throttle }) }
   const report = (more: number) => Effect.sync(() => void (events += more))
@@ -164,16 +164,16 @@ const resumeOrBegin = Effect.fnUntraced(function* (model: Projection, release: s
     const version = yield* Versions.begin(sql, name, position, release)
     const table = Versions.tableOf({ name, version, state: "building" })
     yield* Tables.createLike(sql, name, table)
-    if ("count" in model || model.isShared === true) yield* keyFirst(model, table)
+    if ("count" in model || model.isShared === true) yield* createPrimaryKey(model, table)
     return version
   })
   const version = yield* Effect.orDie(sql.withTransaction(begin))
-  const found = (yield* Versions.list(sql, name)).find((each) => each.version === version)
-  return found ?? (yield* Effect.die(new Error(`version ${version} of ${name} is gone`)))
+  const row = (yield* Versions.list(sql, name)).find((each) => each.version === version)
+  return row ?? (yield* Effect.die(new Error(`version ${version} of ${name} was dropped meanwhile`)))
 })
 
 /** Creates the primary key before the fill, for tables whose rows several streams or several pages write. */
-const keyFirst = Effect.fnUntraced(function* (model: Projection, table: string) {
+const createPrimaryKey = Effect.fnUntraced(function* (model: Projection, table: string) {
   const { sql } = yield* Replay
   for (const each of yield* Tables.indexes(sql, model.name))
     if (each.constraint === "PRIMARY KEY") yield* sql.unsafe(Tables.indexStatement(each, model.name, table))
@@ -209,33 +209,32 @@ export const estimate = Effect.fnUntraced(function* (model: Projection) {
   const { sql } = yield* Replay
   // Values are part of the text, because a plan for parameters would not estimate their frequency.
   const quoted = (values: ReadonlyArray<string>) => sql.literal(values.map((value) => `'${value}'`).join(", "))
-  const isOwn = "count" in model ? sql`type IN (${quoted(model.types)})` : sql`stream IN (${quoted([model.stream])})`
-  const [counted] = yield* sql<{ readonly looked_at: bigint; readonly own: bigint }>`
-    SELECT count(*) AS looked_at, count(*) FILTER (WHERE ${isOwn}) AS own
+  const matches = "count" in model ? sql`type IN (${quoted(model.types)})` : sql`stream IN (${quoted([model.stream])})`
+  const [counted] = yield* sql<{ readonly looked_at: bigint; readonly matching: bigint }>`
+    SELECT count(*) AS looked_at, count(*) FILTER (WHERE ${matches}) AS matching
     FROM (SELECT stream, type FROM events LIMIT ${COUNTED_EVENTS}::int) AS first_ones`
-  const own = Number(counted?.own ?? 0n)
-  if (counted === undefined || counted.looked_at < COUNTED_EVENTS) return own
+  const matching = Number(counted?.matching ?? 0n)
+  if (counted === undefined || counted.looked_at < COUNTED_EVENTS) return matching
   const plan = yield* sql<{
     readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: { readonly "Plan Rows": number } }>
   }>`
-    EXPLAIN (FORMAT JSON) SELECT FROM events WHERE ${isOwn}`
-  return Math.max(own, plan[0]?.["QUERY PLAN"][0]?.Plan["Plan Rows"] ?? 0)
+    EXPLAIN (FORMAT JSON) SELECT FROM events WHERE ${matches}`
+  return Math.max(matching, plan[0]?.["QUERY PLAN"][0]?.Plan["Plan Rows"] ?? 0)
 })
 
 const dropVersion = Effect.fnUntraced(function* (version: Versions.Version) {
   const { sql } = yield* Replay
-  const gone = Effect.andThen(Tables.drop(sql, Versions.tableOf(version)), Versions.remove(sql, version))
-  yield* Effect.orDie(sql.withTransaction(gone))
+  const removal = Effect.andThen(Tables.drop(sql, Versions.tableOf(version)), Versions.remove(sql, version))
+  yield* Effect.orDie(sql.withTransaction(removal))
 })
 
 /** Drops a version that is not live, finished or not. */
 export const drop = Effect.fn("Projections.drop")(function* (name: string, version: number) {
   const { sql } = yield* Replay
   yield* find(name)
-  yield* alone(name)
-  const found = (yield* Versions.list(sql, name)).find((each) => each.version === version)
-  if (found === undefined) return yield* new ReplayRefused({ message: `${name} has no version ${version}` })
-  if (found.state === "live")
-    return yield* new ReplayRefused({ message: `version ${version} of ${name} is live` })
-  yield* dropVersion(found)
+  yield* lockReadModel(name)
+  const row = (yield* Versions.list(sql, name)).find((each) => each.version === version)
+  if (row === undefined) return yield* new ReplayRefused({ message: `${name} has no version ${version}` })
+  if (row.state === "live") return yield* new ReplayRefused({ message: `version ${version} of ${name} is live` })
+  yield* dropVersion(row)
 }, Effect.scoped)

@@ -53,9 +53,9 @@ const open = (url: Redacted.Redacted) =>
 /** Finds a projection by name. */
 export const find = (name: string): Effect.Effect<Projection, ReplayRefused> => {
   const model = projections.find((each) => each.name === name)
-  const known = projections.map((each) => each.name).join(", ")
+  const names = projections.map((each) => each.name).join(", ")
   return model === undefined
-    ? Effect.fail(new ReplayRefused({ message: `there is no read model ${name}; the read models are ${known}` }))
+    ? Effect.fail(new ReplayRefused({ message: `there is no read model ${name}; the read models are ${names}` }))
     : Effect.succeed(model)
 }
 
@@ -63,7 +63,7 @@ export const find = (name: string): Effect.Effect<Projection, ReplayRefused> => 
 const LOCK_CLASS = 0x5742_0003
 
 /** Takes the lock of a read model, which allows one rebuild at a time and is released when the process ends. */
-export const alone = Effect.fnUntraced(function* (name: string) {
+export const lockReadModel = Effect.fnUntraced(function* (name: string) {
   const { session, sql } = yield* Replay
   const client = yield* session
   const { rows } = yield* Effect.promise(() =>
@@ -72,8 +72,7 @@ export const alone = Effect.fnUntraced(function* (name: string) {
       name,
     ]),
   )
-  if (rows[0]?.taken !== true)
-    return yield* new ReplayRefused({ message: `another process is working on ${name}` })
+  if (rows[0]?.taken !== true) return yield* new ReplayRefused({ message: `another process is working on ${name}` })
   // Removals from the log check this lock while they hold the table. They have ended now, or will see the lock.
   yield* Effect.orDie(sql.withTransaction(sql`LOCK TABLE projection_versions IN ROW EXCLUSIVE MODE`))
 })

@@ -25,13 +25,13 @@ export const status = Effect.fn("Projections.status")(function* () {
   const { sql } = yield* Replay
   const end = yield* Effect.orDie(Feed.settled(sql))
   const gaps = yield* Effect.orDie(Epoch.gaps(sql))
-  const known = yield* Effect.forEach(projections, ({ name }) =>
+  const lists = yield* Effect.forEach(projections, ({ name }) =>
     Effect.map(Versions.list(sql, name), (versions) =>
       versions.some(({ state }) => state === "live") ? versions : [initialVersion(name), ...versions],
     ),
   )
   const followed = yield* Follower.lag(sql, EmailStats.FOLLOWER)
-  const versions = known.flat()
+  const versions = lists.flat()
   const sizes = yield* Effect.orDie(sql<{ readonly name: string; readonly rows: number; readonly bytes: bigint }>`
     SELECT wanted.name, sum(greatest(0, c.reltuples))::float8 AS rows,
       sum(pg_total_relation_size(c.oid))::bigint AS bytes
@@ -43,21 +43,21 @@ export const status = Effect.fn("Projections.status")(function* () {
     JOIN pg_class c ON c.oid = part.oid AND c.relkind = 'r'
     GROUP BY wanted.name`)
   const sizeOf = (table: string) => {
-    const found = sizes.find(({ name }) => name === table)
-    return { rows: Math.round(found?.rows ?? 0), size_bytes: Number(found?.bytes ?? 0n) }
+    const size = sizes.find(({ name }) => name === table)
+    return { rows: Math.round(size?.rows ?? 0), size_bytes: Number(size?.bytes ?? 0n) }
   }
   return versions.map((each): VersionStatus => {
     const isLive = each.state === "live"
-    const place = {
+    const common = {
       name: each.name,
       version: each.version,
       ...sizeOf(Versions.tableOf(each)),
       events: Number(each.events),
     }
     if (isLive && each.name === EmailStats.FOLLOWER)
-      return { ...place, state: "following", position: Number(followed.position), behind: Number(followed.behind) }
+      return { ...common, state: "following", position: Number(followed.position), behind: Number(followed.behind) }
     return {
-      ...place,
+      ...common,
       state: each.state,
       position: isLive ? null : Number(each.position),
       behind: isLive ? 0 : Number(Epoch.distance(gaps, each.position, end)),

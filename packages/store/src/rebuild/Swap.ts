@@ -4,7 +4,7 @@ import { SqlError } from "effect/sql"
 import * as Feed from "../feed/Feed.ts"
 import * as CatchUp from "./CatchUp.ts"
 import * as CountedProjections from "./CountedProjections.ts"
-import { alone, find, Replay, ReplayRefused } from "./Replay.ts"
+import { lockReadModel, find, Replay, ReplayRefused } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
 import * as Versions from "./Versions.ts"
 
@@ -27,7 +27,7 @@ export interface Swapped {
 export const swap = Effect.fn("Projections.swap")(function* (name: string, back: boolean) {
   const { sql } = yield* Replay
   const model = yield* find(name)
-  yield* alone(name)
+  yield* lockReadModel(name)
   const versions = yield* Versions.list(sql, name)
   const live = Versions.newest(versions, "live")
   const candidate = Versions.newest(versions, back ? "kept" : "ready")
@@ -41,7 +41,7 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
   if (!(yield* Effect.orDie(Tables.isAlike(sql, name, table))))
     return yield* new ReplayRefused({ message: `${table} no longer has the columns of ${name}: drop it and rebuild` })
 
-  const exchange = Effect.gen(function* () {
+  const exchangeTables = Effect.gen(function* () {
     const position = yield* CatchUp.catchUp(sql, model, { ...candidate, position: yield* positionOf(sql, candidate) })
     // Read before the lock: no event at or below this position can be written later.
     const settled = yield* Feed.settled(sql)
@@ -50,18 +50,18 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
         yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${LOCK_WAIT}'`)}`
         yield* sql`LOCK TABLE ${sql(name)}, ${sql(table)} IN ACCESS EXCLUSIVE MODE`
         yield* CatchUp.apply(sql, model, table, position)
-        const kept = "count" in model ? yield* CountedProjections.livePosition(sql, model) : settled
+        const livePosition = "count" in model ? yield* CountedProjections.livePosition(sql, model) : settled
         yield* Tables.rename(sql, name, Versions.tableOf({ ...live, state: "kept" }), name)
         yield* Tables.rename(sql, table, name, name)
         yield* sql`
-            UPDATE projection_versions SET state = 'kept', position = ${kept}::bigint
+            UPDATE projection_versions SET state = 'kept', position = ${livePosition}::bigint
             WHERE name = ${name} AND version = ${live.version}::int`
         yield* sql`
             UPDATE projection_versions SET state = 'live' WHERE name = ${name} AND version = ${candidate.version}::int`
       }),
     )
   })
-  yield* exchange.pipe(
+  yield* exchangeTables.pipe(
     Effect.retry({ while: isLockedOut, schedule: Schedule.spaced(LOCK_PAUSE), times: LOCK_TRIES }),
     Effect.catchIf(isLockedOut, () =>
       Effect.fail(

@@ -66,8 +66,8 @@ export const finishLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, l
 
 /** Whether two tables have the same columns of the same types. A migration may have changed the live one. */
 export const isAlike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live: string, table: string) {
-  const exists = yield* sql<{ readonly there: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS there`
-  if (exists[0]?.there !== true) return false
+  const rows = yield* sql<{ readonly exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`
+  if (rows[0]?.exists !== true) return false
   const shape = (of: ReadonlyArray<Column>) => JSON.stringify(of.map(({ name, type }) => [name, type]))
   return shape(yield* columns(sql, live)) === shape(yield* columns(sql, table))
 })
@@ -75,8 +75,8 @@ export const isAlike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live
 /** Renames a table and its indexes for a swap. Changes only names, because exclusive locks are held. */
 export const rename = Effect.fnUntraced(function* (sql: PgClient.PgClient, from: string, to: string, live: string) {
   for (const { name } of yield* indexes(sql, from)) {
-    const bare = from === live ? name : name.slice(0, name.length - (from.length - live.length))
-    yield* sql`ALTER INDEX ${sql(name)} RENAME TO ${sql(to === live ? bare : indexName(bare, live, to))}`
+    const liveName = from === live ? name : name.slice(0, name.length - (from.length - live.length))
+    yield* sql`ALTER INDEX ${sql(name)} RENAME TO ${sql(to === live ? liveName : indexName(liveName, live, to))}`
   }
   yield* sql`ALTER TABLE ${sql(from)} RENAME TO ${sql(to)}`
 })

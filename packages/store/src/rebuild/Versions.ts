@@ -66,7 +66,7 @@ export const lockPosition = (sql: PgClient.PgClient, { name, version }: Key) =>
   Effect.map(
     sql<{ readonly position: bigint }>`
       SELECT position FROM projection_versions WHERE name = ${name} AND version = ${version}::int FOR UPDATE`,
-    ([found]) => found?.position ?? 0n,
+    ([row]) => row?.position ?? 0n,
   )
 
 export const addWorkTime = (sql: PgClient.PgClient, { name, version }: Key, millis: number) =>

@@ -47,8 +47,8 @@ export const filterOf = (query: Query): Filter | undefined => {
   const { after, before, created_after, created_before, domain, from, subject = "", tags = [], to } = query
   // The domain of a message is its sender's, so with a sender it is redundant or contradictory.
   if (from !== undefined && domain !== undefined && Address.domainOf(Address.keyOf(from)) !== domain) return undefined
-  const above = most([before, created_after === undefined ? undefined : justBelow(created_after)], "")
-  const below = least([after, created_before === undefined ? undefined : lowest(created_before)], "~")
+  const above = greatest([before, created_after === undefined ? undefined : justBelow(created_after)], "")
+  const below = lowestOf([after, created_before === undefined ? undefined : lowest(created_before)], "~")
   if (above >= below) return undefined
   return {
     order: before === undefined ? "newest first" : "oldest first",
@@ -64,9 +64,9 @@ export const filterOf = (query: Query): Filter | undefined => {
 const lowest = (at: Timestamp.Timestamp): string => Id.lowest("EmailId", Timestamp.toMillis(at))
 /** Ids have one length, so a prefix sorts before every id that begins with it. */
 const justBelow = (at: Timestamp.Timestamp): string => lowest(at).slice(0, -1)
-const most = (ids: ReadonlyArray<string | undefined>, none: string): string =>
+const greatest = (ids: ReadonlyArray<string | undefined>, none: string): string =>
   ids.reduce<string>((a, b) => (b !== undefined && b > a ? b : a), none)
-const least = (ids: ReadonlyArray<string | undefined>, none: string): string =>
+const lowestOf = (ids: ReadonlyArray<string | undefined>, none: string): string =>
   ids.reduce<string>((a, b) => (b !== undefined && b < a ? b : a), none)
 
 /** Returns the lists that an index holds in order, for everything the filter says. */

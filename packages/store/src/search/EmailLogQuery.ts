@@ -3,6 +3,7 @@ import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Effect, Option } from "effect"
 import { type Filter, filterOf, isExact, type Query, sourcesOf } from "./EmailLogFilter.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
+import * as EmailLogWalk from "./EmailLogWalk.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
 import { iso } from "../postgres/Iso.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
@@ -58,12 +59,12 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
   const sources = [...sourcesOf(filter)]
   let choice: Choice = yield* choose(sql, sources, range, order, [COUNT_CAP])
   let chunk = isExact(filter, choice.source) ? limit + 1 : FIRST_CHUNK
-  const found: Array<EmailLogSource.MatchingMessage> = []
+  const messages: Array<EmailLogWalk.MatchingMessage> = []
   let examined = 0
   let isDeepened = false
   while (examined < MAX_EXAMINED) {
     // At the present rate the next step would not fill the page, so look for a rarer list.
-    if (!isDeepened && examined > 0 && found.length * chunk < (limit + 1 - found.length) * examined) {
+    if (!isDeepened && examined > 0 && messages.length * chunk < (limit + 1 - messages.length) * examined) {
       isDeepened = true
       const subjects = yield* subjectSource(sql, filter)
       if (subjects !== undefined) sources.push(subjects)
@@ -71,14 +72,14 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
         choice = yield* choose(sql, sources, range, order, [COUNT_CAP, DEEP_COUNT_CAP])
     }
     const reach = Math.min(chunk, Math.floor(MAX_ENTRIES / Math.max(1, EmailLogSource.keysOf(choice.source).length)))
-    const step = yield* EmailLogSource.walk(sql, filter, choice.source, range, reach, limit + 1 - found.length)
-    found.push(...step.rows)
-    if (found.length > limit || step.examined < reach) return pageOf(limit, order, found, null)
+    const step = yield* EmailLogWalk.walk(sql, filter, choice.source, range, reach, limit + 1 - messages.length)
+    messages.push(...step.rows)
+    if (messages.length > limit || step.examined < reach) return pageOf(limit, order, messages, null)
     range = order === "newest first" ? { ...range, below: step.last } : { ...range, above: step.last }
     examined += step.examined
     chunk = Math.min(chunk * CHUNK_GROWTH, MAX_CHUNK)
   }
-  return pageOf(limit, order, found, order === "newest first" ? range.below : range.above)
+  return pageOf(limit, order, messages, order === "newest first" ? range.below : range.above)
 })
 
 interface Choice {
@@ -100,8 +101,8 @@ const choose = Effect.fnUntraced(function* (
   for (const cap of caps) {
     const [row] = yield* EmailLogSource.counts(sql, sources, range, order, cap)
     const counts = row?.counts ?? []
-    const least = Math.min(...counts)
-    if (least < cap) return { source: sources[counts.indexOf(least)] ?? first, isCertain: true } satisfies Choice
+    const fewest = Math.min(...counts)
+    if (fewest < cap) return { source: sources[counts.indexOf(fewest)] ?? first, isCertain: true } satisfies Choice
   }
   return { source: first, isCertain: false } satisfies Choice
 })
@@ -117,11 +118,11 @@ const subjectSource = Effect.fnUntraced(function* (sql: PgClient.PgClient, filte
 const pageOf = (
   limit: number,
   order: EmailLogSource.Order,
-  found: ReadonlyArray<EmailLogSource.MatchingMessage>,
+  messages: ReadonlyArray<EmailLogWalk.MatchingMessage>,
   stoppedAt: string | null,
 ): Page => {
-  const rows = found.slice(0, limit)
-  const next_cursor = found.length > limit ? (rows.at(-1)?.id ?? null) : stoppedAt
+  const rows = messages.slice(0, limit)
+  const next_cursor = messages.length > limit ? (rows.at(-1)?.id ?? null) : stoppedAt
   const data = rows.map((row) => row.record)
   return { data: order === "newest first" ? data : data.toReversed(), has_more: next_cursor !== null, next_cursor }
 }

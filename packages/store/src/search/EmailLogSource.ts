@@ -1,7 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
-import { Effect } from "effect"
 import type { Statement } from "effect/sql"
-import { conditions, type Filter } from "./EmailLogFilter.ts"
 
 type Fragment = Statement.Fragment
 
@@ -75,7 +73,7 @@ const lists = (sql: PgClient.PgClient, source: Source, range: Range, order: Orde
     CROSS JOIN LATERAL (${listOf(sql, source, range, order, limit)}) AS list`
 
 /** Returns the first ids of a source: as many as requested from each of its lists, then the first of all. */
-const ids = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment => {
+export const ids = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment => {
   const direction = sql.literal(order === "newest first" ? "DESC" : "ASC")
   return sql`SELECT list.id FROM ${lists(sql, source, range, order, limit)}
     ORDER BY list.id ${direction} LIMIT ${limit}::int`
@@ -95,61 +93,3 @@ export const counts = (
   )
   return sql<{ readonly counts: ReadonlyArray<number> }>`SELECT ARRAY[${sql.csv(each)}] AS counts`
 }
-
-export interface MatchingMessage {
-  readonly id: string
-  readonly record: Readonly<Record<string, unknown>>
-}
-
-interface WalkedRow {
-  readonly examined: number
-  readonly last: string | null
-  readonly id: string | null
-  readonly record: MatchingMessage["record"] | null
-}
-
-/**
- * Reads the next ids of the source and the messages that match. Terms are checked before the message is read, each by
- * its key in a LATERAL with its own LIMIT, so that no plan reads a whole table.
- */
-export const statement = (
-  sql: PgClient.PgClient,
-  filter: Filter,
-  source: Source,
-  range: Range,
-  chunk: number,
-  wanted: number,
-) => {
-  const newestFirst = filter.order === "newest first"
-  const direction = sql.literal(newestFirst ? "DESC" : "ASC")
-  const terms = filter.terms.filter((term) => source._tag !== "Terms" || !source.terms.includes(term))
-  const lookUps = terms.map(
-    (term, nth) => sql`CROSS JOIN LATERAL (
-      SELECT 1 FROM email_log_terms
-      WHERE account_id = ${range.account_id} AND term = ${term} AND email_id = walked.id LIMIT 1) AS ${sql.literal(`has_${nth}`)}`,
-  )
-  return sql<WalkedRow>`
-    WITH walked AS MATERIALIZED (${ids(sql, source, range, filter.order, chunk)})
-    SELECT span.examined, span.last, matching.id, matching.record
-    FROM (SELECT count(*)::int AS examined, ${sql.literal(newestFirst ? "min(id)" : "max(id)")} AS last FROM walked) AS span
-    LEFT JOIN LATERAL (
-      SELECT message.id, message.record FROM walked ${sql.join(" ", false)(lookUps)}
-      CROSS JOIN LATERAL (
-        SELECT l.id, l.record FROM email_log l
-        WHERE l.account_id = ${range.account_id} AND l.id = walked.id ${conditions(sql, filter)} LIMIT 1
-      ) AS message
-      ORDER BY message.id ${direction} LIMIT ${wanted}::int
-    ) AS matching ON true
-    ORDER BY matching.id ${direction}`
-}
-
-export const walk = Effect.fnUntraced(function* (...args: Parameters<typeof statement>) {
-  const rows = yield* statement(...args)
-  return {
-    examined: rows[0]?.examined ?? 0,
-    last: rows[0]?.last ?? "",
-    rows: rows.flatMap(({ id, record }): ReadonlyArray<MatchingMessage> =>
-      id === null || record === null ? [] : [{ id, record }],
-    ),
-  }
-})

@@ -24,19 +24,20 @@ export const fold = (subject: string): string => {
   const lower = subject.normalize("NFC").toLowerCase().replaceAll("ς", "σ")
   if (ASCII.test(lower)) return lower
   let folded = ""
-  for (const character of lower) folded += ASCII.test(character) ? character : encodeCharacter(character.codePointAt(0) ?? 0)
+  for (const character of lower)
+    folded += ASCII.test(character) ? character : encodeCharacter(character.codePointAt(0) ?? 0)
   return folded
 }
 
 const encodeCharacter = (codePoint: number): string => {
   let low = ""
-  let rest = codePoint
+  let remaining = codePoint
   for (let digit = 0; digit < LOW_DIGITS; digit++) {
-    low = String.fromCharCode(LOW + (rest & 15)) + low
-    rest >>= 4
+    low = String.fromCharCode(LOW + (remaining & 15)) + low
+    remaining >>= 4
   }
   // Planes 10 to 16 share letters with lower planes; they hold no written characters.
-  return String.fromCharCode(HIGH + (rest % 10)) + low
+  return String.fromCharCode(HIGH + (remaining % 10)) + low
 }
 
 /** Returns a LIKE pattern that finds a folded part anywhere. */

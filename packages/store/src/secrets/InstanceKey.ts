@@ -89,7 +89,7 @@ export const parse = (text: string): Result.Result<Keyring, BadInstanceKey> => {
   const [first] = keys
   if (first === undefined) return Result.fail(new BadInstanceKey({ message: "it contains no key" }))
   if (keys.length > MAX_KEYS) return Result.fail(new BadInstanceKey({ message: `more than ${MAX_KEYS} keys` }))
-  return Result.succeed(ring(first, keys))
+  return Result.succeed(keyringOf(first, keys))
 }
 
 export const generate = (): string => randomBytes(KEY_BYTES).toString("base64")
@@ -97,12 +97,12 @@ export const generate = (): string => randomBytes(KEY_BYTES).toString("base64")
 const idOf = (bytes: Uint8Array): string =>
   createHash("sha256").update("waybill instance key").update(bytes).digest("hex").slice(0, 16)
 
-const ring = (current: Key, keys: ReadonlyArray<Key>): Keyring => ({
+const keyringOf = (current: Key, keys: ReadonlyArray<Key>): Keyring => ({
   current: current.id,
   ids: keys.map((key) => key.id),
   seal: (context, bytes) => {
     const nonce = randomBytes(NONCE_BYTES)
-    const cipher = createCipheriv(CIPHER, current.bytes, nonce).setAAD(bind(context))
+    const cipher = createCipheriv(CIPHER, current.bytes, nonce).setAAD(encodeContext(context))
     return {
       key_id: current.id,
       nonce,
@@ -117,14 +117,14 @@ const ring = (current: Key, keys: ReadonlyArray<Key>): Keyring => ({
       throw new BadInstanceKey({ message: `sealed under the instance key ${key_id}, which this node does not have` })
     const end = ciphertext.length - TAG_BYTES
     const decipher = createDecipheriv(CIPHER, key.bytes, nonce, { authTagLength: TAG_BYTES })
-      .setAAD(bind(context))
+      .setAAD(encodeContext(context))
       .setAuthTag(ciphertext.subarray(end))
     return Buffer.concat([decipher.update(ciphertext.subarray(0, end)), decipher.final()])
   },
 })
 
 /** Encodes the context as JSON, so that different contexts never yield the same bytes. */
-const bind = (context: ReadonlyArray<string>): Uint8Array => Buffer.from(JSON.stringify(context))
+const encodeContext = (context: ReadonlyArray<string>): Uint8Array => Buffer.from(JSON.stringify(context))
 
 /**
  * Creates the file completely under another name and then links it, so that two processes that start at once use the
@@ -134,8 +134,8 @@ const fromFile = (file: string) =>
   Effect.tryPromise({
     try: async () => {
       await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-      const known = await read(file)
-      if (known !== undefined) return known
+      const existing = await read(file)
+      if (existing !== undefined) return existing
       const draft = `${file}.${randomBytes(6).toString("hex")}`
       try {
         await fs.writeFile(draft, `${generate()}\n`, { mode: 0o600, flag: "wx", flush: true })
@@ -151,7 +151,7 @@ const fromFile = (file: string) =>
   }).pipe(
     Effect.flatMap((text) => Effect.fromResult(parse(text))),
     Effect.mapError(({ message }) => new BadInstanceKey({ message: `the instance key in ${file}: ${message}` })),
-    Effect.tap(() => warnOfReaders(file)),
+    Effect.tap(() => warnIfReadable(file)),
   )
 
 const read = (file: string): Promise<string | undefined> =>
@@ -161,7 +161,7 @@ const read = (file: string): Promise<string | undefined> =>
   })
 
 /** Warns but does not refuse, because secrets that a container mounts are readable for all its processes. */
-const warnOfReaders = (file: string) =>
+const warnIfReadable = (file: string) =>
   Effect.promise(() => fs.stat(file)).pipe(
     Effect.flatMap(({ mode }) =>
       (mode & 0o077) === 0 ? Effect.void : Effect.logWarning(`instance key file ${file} is readable by other users`),

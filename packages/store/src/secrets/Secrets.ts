@@ -30,8 +30,8 @@ export class Secrets extends Context.Service<
      * store runs in another fiber, so its secret is sealed before: if the commit fails, the secret has no owner in the
      * log, and `sweep` removes it.
      */
-    readonly seal: (place: Place, bytes: Uint8Array, expires_at?: Timestamp.Timestamp) => Effect.Effect<void>
-    readonly open: (place: Place) => Effect.Effect<Option.Option<Uint8Array>>
+    readonly seal: (ref: Place, bytes: Uint8Array, expires_at?: Timestamp.Timestamp) => Effect.Effect<void>
+    readonly open: (ref: Place) => Effect.Effect<Option.Option<Uint8Array>>
     readonly remove: (account_id: string, id: string) => Effect.Effect<void>
     /** Seals everything again that is not under the current key, while the instance keeps running. */
     readonly rotate: Effect.Effect<{ readonly resealed: number; readonly unreadable: number }>
@@ -49,14 +49,14 @@ export class Secrets extends Context.Service<
       const keys = yield* InstanceKey
       yield* checkWitness(sql, keys)
       return Secrets.of({
-        seal: Effect.fn("Secrets.seal")(function* (place, bytes, expires_at) {
+        seal: Effect.fn("Secrets.seal")(function* (ref, bytes, expires_at) {
           const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
-          yield* Effect.orDie(write(sql, place, keys.seal(contextOf(place), bytes), now, expires_at ?? null))
+          yield* Effect.orDie(write(sql, ref, keys.seal(contextOf(ref), bytes), now, expires_at ?? null))
         }),
-        open: Effect.fn("Secrets.open")(function* (place) {
+        open: Effect.fn("Secrets.open")(function* (ref) {
           const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
-          const [row] = yield* Effect.orDie(read(sql, place, now))
-          return Option.map(Option.fromUndefinedOr(row), (sealed) => keys.open(contextOf(place), sealed))
+          const [row] = yield* Effect.orDie(read(sql, ref, now))
+          return Option.map(Option.fromUndefinedOr(row), (sealed) => keys.open(contextOf(ref), sealed))
         }),
         remove: Effect.fn("Secrets.remove")(function* (account_id, id) {
           yield* Effect.orDie(sql`DELETE FROM secrets WHERE account_id = ${account_id} AND id = ${id}`)
@@ -145,13 +145,13 @@ const bytea = (values: ReadonlyArray<Uint8Array>) => Result.getOrThrow(PgTypes.a
 
 const sweep = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const [row] = yield* sql<{ readonly n: number }>`
-    WITH gone AS (
+    WITH removed AS (
       DELETE FROM secrets s
       WHERE s.account_id <> ${WITNESS.account_id} AND (s.expires_at <= now() OR (
         s.created_at < now() - ${ORPHAN_AFTER}::interval
         AND NOT EXISTS (SELECT 1 FROM events e WHERE e.account_id = s.account_id AND e.stream_id = s.id)))
       RETURNING 1
-    ) SELECT count(*)::int AS n FROM gone`
+    ) SELECT count(*)::int AS n FROM removed`
   return row?.n ?? 0
 })
 

@@ -63,7 +63,7 @@ export type Row = Pick<CountRow, "at" | "domain" | "tag"> & { readonly [M in Mea
 export const find = Effect.fn("EmailStats.find")(function* (query: Query) {
   const sql = yield* PgClient.PgClient
   // One snapshot for the counts and their position.
-  const [found, position] = yield* Effect.orDie(
+  const [countRows, position] = yield* Effect.orDie(
     sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
@@ -75,9 +75,9 @@ export const find = Effect.fn("EmailStats.find")(function* (query: Query) {
       }),
     ),
   )
-  const counts = found.filter(({ measure }) => measure !== MORE_TAGS)
+  const counts = countRows.filter(({ measure }) => measure !== MORE_TAGS)
   const groups = Map.groupBy(counts, ({ at, domain, tag }) => JSON.stringify([at, domain, tag]))
-  return { rows: [...groups.values()].map(rowOf), position, more_tags: counts.length < found.length }
+  return { rows: [...groups.values()].map(rowOf), position, more_tags: counts.length < countRows.length }
 })
 
 export const FOLLOWER = "email_stats"
@@ -116,7 +116,7 @@ const everyTag = (sql: PgClient.PgClient, account_id: string) => sql`
     SELECT tag FROM email_stats WHERE account_id = ${account_id} AND tag > tags.tag ORDER BY tag LIMIT 1) AS next
   WHERE tags.nth <= ${MAX_TAGS}::int`
 
-const rowOf = (found: ReadonlyArray<CountRow>): Row => {
+const rowOf = (countRows: ReadonlyArray<CountRow>): Row => {
   const counts: Record<Measure, number> = {
     accepted: 0,
     delivered: 0,
@@ -129,11 +129,11 @@ const rowOf = (found: ReadonlyArray<CountRow>): Row => {
     clicked: 0,
   }
   const latencies: Array<readonly [bucket: number, n: number]> = []
-  for (const { bucket, measure, n } of found) {
+  for (const { bucket, measure, n } of countRows) {
     if (measure === LATENCY) latencies.push([bucket, Number(n)])
     else if (measure !== MORE_TAGS) counts[measure] = Number(n)
   }
-  const { at = null, domain = null, tag = null } = found[0] ?? {}
+  const { at = null, domain = null, tag = null } = countRows[0] ?? {}
   return { at, domain, tag, ...counts, latency_ms: latencyOf(latencies) }
 }
 
@@ -142,10 +142,10 @@ const latencyOf = (buckets: ReadonlyArray<readonly [bucket: number, n: number]>)
   const total = buckets.reduce((sum, [, n]) => sum + n, 0)
   if (total === 0) return null
   const quantile = (share: number): number => {
-    let rest = Math.ceil(total * share)
+    let remaining = Math.ceil(total * share)
     for (const [bucket, n] of buckets) {
-      rest -= n
-      if (rest <= 0) return millisOf(bucket)
+      remaining -= n
+      if (remaining <= 0) return millisOf(bucket)
     }
     return 0
   }

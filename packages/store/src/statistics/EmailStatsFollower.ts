@@ -53,37 +53,37 @@ export const follower: Follower = {
   types: Object.keys(MEASURE_OF),
   key: KEY,
   count: Effect.fnUntraced(function* (sql, events, table = EmailStats.FOLLOWER) {
-    const born = Map.groupBy(yield* queuedEvents(sql, events), messageOf)
+    const queued = Map.groupBy(yield* queuedEvents(sql, events), messageOf)
     const entries = new Map<string, Entry>()
     for (const event of events) {
-      for (const entry of entriesOf(event, born.get(messageOf(event)) ?? [])) {
+      for (const entry of entriesOf(event, queued.get(messageOf(event)) ?? [])) {
         const key = `${messageOf({ ...entry, stream_id: entry.tag })} ${entry.hour} ${entry.domain} ${entry.measure} ${entry.bucket}`
-        const known = entries.get(key)
-        if (known === undefined) entries.set(key, entry)
-        else known.count += entry.count
+        const existing = entries.get(key)
+        if (existing === undefined) entries.set(key, entry)
+        else existing.count += entry.count
       }
     }
     if (entries.size > 0) yield* add(sql, table, [...entries.values()])
   }),
-  inherit: Effect.fnUntraced(function* (sql, table, horizons) {
-    const old = RetentionCutoff.table(sql, horizons)
+  inherit: Effect.fnUntraced(function* (sql, table, cutoffs) {
+    const beforeCutoff = RetentionCutoff.table(sql, cutoffs)
     yield* sql`
-      DELETE FROM ${sql(table)} AS t USING ${old}
+      DELETE FROM ${sql(table)} AS t USING ${beforeCutoff}
       WHERE t.account_id = horizon.account_id AND t.hour < horizon.before AND NOT EXISTS (
         SELECT FROM email_stats s WHERE ${sql.and(KEY.map((column) => sql`s.${sql(column)} = t.${sql(column)}`))})`
     yield* sql`
       INSERT INTO ${sql(table)} AS t (account_id, tag, hour, domain, measure, bucket, count)
       SELECT s.account_id, s.tag, s.hour, s.domain, s.measure, s.bucket, s.count
-      FROM email_stats s JOIN ${old} ON s.account_id = horizon.account_id AND s.hour < horizon.before
+      FROM email_stats s JOIN ${beforeCutoff} ON s.account_id = horizon.account_id AND s.hour < horizon.before
       ON CONFLICT (account_id, tag, hour, domain, measure, bucket) DO UPDATE SET count = excluded.count
       WHERE t.count <> excluded.count`
     yield* sql`DELETE FROM ${sql(table)} WHERE hour < (SELECT kept_from FROM followers WHERE name = ${EmailStats.FOLLOWER})`
   }),
-  beyond: Effect.fnUntraced(function* (sql, horizons) {
-    const [found] = yield* sql<{ readonly n: number }>`
+  beyond: Effect.fnUntraced(function* (sql, cutoffs) {
+    const [row] = yield* sql<{ readonly n: number }>`
       SELECT count(*)::float8 AS n FROM email_stats s
-      JOIN ${RetentionCutoff.table(sql, horizons)} ON s.account_id = horizon.account_id AND s.hour < horizon.before`
-    return found?.n ?? 0
+      JOIN ${RetentionCutoff.table(sql, cutoffs)} ON s.account_id = horizon.account_id AND s.hour < horizon.before`
+    return row?.n ?? 0
   }),
 }
 
@@ -101,8 +101,8 @@ const queuedEvents = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => 
     WHERE e.type IN ('EmailQueued', 'EmailRescheduled') ORDER BY e.version`
 }
 
-const entriesOf = (event: Stored, born: ReadonlyArray<QueuedEvent>): ReadonlyArray<Entry> => {
-  const [first] = born
+const entriesOf = (event: Stored, queued: ReadonlyArray<QueuedEvent>): ReadonlyArray<Entry> => {
+  const [first] = queued
   if (first === undefined || first.domain === null || first.created_at === null) return []
   const { account_id, domain } = { account_id: event.account_id, domain: first.domain }
   const type = event.type as CountedTag
@@ -118,7 +118,7 @@ const entriesOf = (event: Stored, born: ReadonlyArray<QueuedEvent>): ReadonlyArr
     count,
   })
   const count = type === "EmailQueued" ? recipients(event.data) : 1
-  const due = born.findLast(
+  const due = queued.findLast(
     ({ scheduled_at, version }) => version < event.version && scheduled_at !== null,
   )?.scheduled_at
   const began = due === null || due === undefined ? first.created_at : Timestamp.latest(first.created_at, due)

@@ -42,17 +42,21 @@ export const keep = Effect.fn("EmailStatsMonths.keep")(function* (months: number
   const sql = yield* PgClient.PgClient
   const now = monthOf(Timestamp.fromMillis(yield* Clock.currentTimeMillis))
   const oldest = now - months
-  const { rest, there, version } = yield* withoutFollower(sql, partitions(sql))
+  const { defaultTable, existing, version } = yield* withoutFollower(sql, partitions(sql))
   const tableOf = (month: Month) => `${familyOf(version)}_${digits(month, "_")}`
-  const over = there.filter((month) => month < oldest)
-  yield* withoutFollower(sql, dropMonths(sql, startOf(oldest), rest, over.map(tableOf)))
+  const expired = existing.filter((month) => month < oldest)
+  yield* withoutFollower(sql, dropMonths(sql, startOf(oldest), defaultTable, expired.map(tableOf)))
 
-  const wanted = new Set(Array.from({ length: MONTHS_AHEAD + 1 }, (_, nth) => now + nth))
-  for (const month of yield* withoutFollower(sql, monthsIn(sql, rest)))
-    if (Math.abs(month - now) <= MAX_MONTHS_AWAY) wanted.add(month)
-  const missing = [...wanted].filter((month) => !there.includes(month)).sort((a, b) => a - b)
-  yield* Effect.forEach(missing, (month) => withoutFollower(sql, createMonth(sql, tableOf(month), month, rest)), { discard: true })
-  return { made: missing.map(tableOf), dropped: over.map(tableOf) } satisfies MaintainedMonths
+  const needed = new Set(Array.from({ length: MONTHS_AHEAD + 1 }, (_, nth) => now + nth))
+  for (const month of yield* withoutFollower(sql, monthsIn(sql, defaultTable)))
+    if (Math.abs(month - now) <= MAX_MONTHS_AWAY) needed.add(month)
+  const missing = [...needed].filter((month) => !existing.includes(month)).sort((a, b) => a - b)
+  yield* Effect.forEach(
+    missing,
+    (month) => withoutFollower(sql, createMonth(sql, tableOf(month), month, defaultTable)),
+    { discard: true },
+  )
+  return { made: missing.map(tableOf), dropped: expired.map(tableOf) } satisfies MaintainedMonths
 })
 
 /**
@@ -82,46 +86,50 @@ const MONTH = /_([0-9]{4}_[0-9]{2})$/u
  * Returns the partitions of the live table. A table left unpartitioned by a migration or a swap is partitioned first.
  */
 const partitions = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  const [found] = yield* sql<{ readonly is_whole: boolean; readonly rest: string | null; readonly version: number }>`
-    SELECT c.relkind = 'r' AS is_whole, p.partdefid::regclass::text AS rest, coalesce(
+  const [row] = yield* sql<{
+    readonly is_plain: boolean
+    readonly default_table: string | null
+    readonly version: number
+  }>`
+    SELECT c.relkind = 'r' AS is_plain, p.partdefid::regclass::text AS default_table, coalesce(
       (SELECT version FROM projection_versions WHERE name = ${LIVE} AND state = 'live'), 1) AS version
     FROM pg_class c LEFT JOIN pg_partitioned_table p ON p.partrelid = c.oid WHERE c.oid = ${LIVE}::regclass`
-  const { is_whole = false, version = 1 } = found ?? {}
-  const rest = found?.rest ?? `${familyOf(version)}_rest`
-  if (is_whole) yield* partitionTable(sql, rest)
+  const { is_plain = false, version = 1 } = row ?? {}
+  const defaultTable = row?.default_table ?? `${familyOf(version)}_rest`
+  if (is_plain) yield* partitionTable(sql, defaultTable)
   const tables = yield* sql<{ readonly name: string }>`
     SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
     WHERE i.inhparent = ${LIVE}::regclass`
-  const there = tables.flatMap(({ name }) => {
+  const existing = tables.flatMap(({ name }) => {
     const month = MONTH.exec(name)?.[1]
     return month === undefined ? [] : [monthOf(month)]
   })
-  return { rest, there, version }
+  return { defaultTable, existing, version }
 })
 
 /** Makes the existing table the default partition, without copying or reading it. */
-const partitionTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, rest: string) {
-  yield* sql`ALTER INDEX ${sql(`${LIVE}_pkey`)} RENAME TO ${sql(`${rest}_pkey`)}`
-  yield* sql`ALTER TABLE ${sql(LIVE)} RENAME TO ${sql(rest)}`
+const partitionTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, defaultTable: string) {
+  yield* sql`ALTER INDEX ${sql(`${LIVE}_pkey`)} RENAME TO ${sql(`${defaultTable}_pkey`)}`
+  yield* sql`ALTER TABLE ${sql(LIVE)} RENAME TO ${sql(defaultTable)}`
   yield* sql`
-    CREATE TABLE ${sql(LIVE)} (LIKE ${sql(rest)} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMMENTS)
+    CREATE TABLE ${sql(LIVE)} (LIKE ${sql(defaultTable)} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE INCLUDING COMMENTS)
     PARTITION BY RANGE (hour)`
   yield* sql`
     ALTER TABLE ${sql(LIVE)} ADD CONSTRAINT ${sql(`${LIVE}_pkey`)} PRIMARY KEY (${sql.literal(KEY.join(", "))})`
-  yield* sql`ALTER TABLE ${sql(LIVE)} ATTACH PARTITION ${sql(rest)} DEFAULT`
+  yield* sql`ALTER TABLE ${sql(LIVE)} ATTACH PARTITION ${sql(defaultTable)} DEFAULT`
 })
 
 /** Drops months before `from` and records `from`, so that no later count brings them back. */
 const dropMonths = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   from: string,
-  rest: string,
-  over: ReadonlyArray<string>,
+  defaultTable: string,
+  expired: ReadonlyArray<string>,
 ) {
   yield* sql`
     UPDATE followers SET kept_from = ${from}::timestamptz WHERE name = ${LIVE} AND kept_from < ${from}::timestamptz`
-  yield* Effect.forEach(over, (table) => sql`DROP TABLE ${sql(table)}`, { discard: true })
-  yield* sql`DELETE FROM ${sql(rest)} WHERE hour < ${from}::timestamptz`
+  yield* Effect.forEach(expired, (table) => sql`DROP TABLE ${sql(table)}`, { discard: true })
+  yield* sql`DELETE FROM ${sql(defaultTable)} WHERE hour < ${from}::timestamptz`
 })
 
 const monthsIn = (sql: PgClient.PgClient, table: string) =>
@@ -135,12 +143,17 @@ const monthsIn = (sql: PgClient.PgClient, table: string) =>
  * Moves the rows of a month into its new table before attaching it, because attaching fails while the default partition
  * holds such rows.
  */
-const createMonth = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, month: Month, rest: string) {
+const createMonth = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  table: string,
+  month: Month,
+  defaultTable: string,
+) {
   const [from, to] = [startOf(month), startOf(month + 1)]
   yield* sql`CREATE TABLE ${sql(table)} (LIKE ${sql(LIVE)} INCLUDING ALL)`
   yield* sql`
     WITH moved AS (
-      DELETE FROM ${sql(rest)} WHERE hour >= ${from}::timestamptz AND hour < ${to}::timestamptz RETURNING *)
+      DELETE FROM ${sql(defaultTable)} WHERE hour >= ${from}::timestamptz AND hour < ${to}::timestamptz RETURNING *)
     INSERT INTO ${sql(table)} SELECT * FROM moved`
   yield* sql`
     ALTER TABLE ${sql(LIVE)} ATTACH PARTITION ${sql(table)}

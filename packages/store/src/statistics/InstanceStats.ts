@@ -8,7 +8,7 @@ import { SILENT_AFTER } from "../outbox/Processes.ts"
 export const KINDS = ["delivery", "webhook", "domain_check"] as const
 export const STATES = ["ready", "leased", "scheduled"] as const
 
-export interface Waiting {
+export interface QueueStats {
   readonly kind: string
   /** Due and waiting, in progress, or due later. */
   readonly state: (typeof STATES)[number]
@@ -28,7 +28,7 @@ export interface Connections {
   readonly connections: number
 }
 export interface Pulse {
-  readonly queue: ReadonlyArray<Waiting>
+  readonly queue: ReadonlyArray<QueueStats>
   readonly followers: ReadonlyArray<FollowerStats>
   readonly connections: ReadonlyArray<Connections>
   /** Number of processes with a worker that sent a heartbeat lately. */
@@ -42,7 +42,7 @@ export interface Pulse {
 }
 
 /** Returns the state of the whole installation, as recorded in its database. */
-export const read = Effect.fn("Pulse.read")(
+export const read = Effect.fn("InstanceStats.read")(
   function* () {
     const sql = yield* PgClient.PgClient
     const queue = yield* queueStats(sql)
@@ -52,19 +52,19 @@ export const read = Effect.fn("Pulse.read")(
       SELECT application_name AS application, coalesce(state, 'unknown') AS state, count(*)::int AS connections
       FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'waybill%'
       GROUP BY 1, 2 ORDER BY 1, 2`
-    const [whole] = yield* sql<Pick<Pulse, "workers" | "size_bytes" | "unread_reports">>`
+    const [totals] = yield* sql<Pick<Pulse, "workers" | "size_bytes" | "unread_reports">>`
       SELECT count(*)::int AS workers, pg_database_size(current_database())::float8 AS size_bytes,
         (SELECT count(*) FROM unread_reports)::int AS unread_reports
       FROM processes
       WHERE beat_at > now() - make_interval(secs => ${Duration.toSeconds(SILENT_AFTER)}::float8)`
-    const { size_bytes = 0, unread_reports = 0, workers = 0 } = whole ?? {}
+    const { size_bytes = 0, unread_reports = 0, workers = 0 } = totals ?? {}
     return { queue, followers, connections, workers, position: Number(end), size_bytes, unread_reports } satisfies Pulse
   },
   (read) => Effect.orDie(read),
 )
 
 /** Classifies rows by the clock, not by the `ready` mark, so that a missing worker shows. */
-const queueStats = (sql: PgClient.PgClient) => sql<Waiting>`
+const queueStats = (sql: PgClient.PgClient) => sql<QueueStats>`
   SELECT kind, CASE WHEN lease_until > now() THEN 'leased' WHEN ready OR available_at <= now() THEN 'ready'
       ELSE 'scheduled' END AS state,
     count(*)::float8 AS rows, extract(epoch FROM now() - min(available_at))::float8 AS oldest_s
@@ -86,7 +86,7 @@ const followerStats = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: 
 })
 
 /** Counts recent events by type. */
-export const lately = Effect.fn("Pulse.lately")(
+export const lately = Effect.fn("InstanceStats.recentEvents")(
   function* (within: Duration.Duration) {
     const sql = yield* PgClient.PgClient
     return yield* sql<{ readonly type: string; readonly events: number }>`

@@ -3,33 +3,38 @@ import { Context, Metric } from "effect"
 import { KINDS } from "./InstanceStats.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 
-const NOWHERE = Context.empty()
+const NO_CONTEXT = Context.empty()
 
 const events = Metric.counter("waybill_events_total", {
-  description: "Facts appended to the log by this process, by their type: EmailQueued counts what was accepted",
+  description: "Events appended to the log by this process, by type; EmailQueued counts accepted messages",
   incremental: true,
 })
+const COMMIT_BOUNDARIES = [1, 2, 5, 10, 20, 50, 100]
+const batchCommits = Metric.histogram("waybill_batch_commits", {
+  description: "Commits that shared one database transaction",
+  boundaries: COMMIT_BOUNDARIES,
+})
 const flightUnits = Metric.histogram("waybill_flight_units", {
-  description: "Commits that travelled together in one transaction",
-  boundaries: [1, 2, 5, 10, 20, 50, 100],
+  description: "Former name of waybill_batch_commits, removed in the next release",
+  boundaries: COMMIT_BOUNDARIES,
 })
 const recoveredLeases = Metric.counter("waybill_leases_recovered_total", {
-  description: "Rows of the outbox taken back from a process that died, lost its lease, or could not end in time",
+  description: "Outbox rows reclaimed from a process that died, lost its lease, or did not stop in time",
   incremental: true,
 })
 
 const logReads = Metric.counter("waybill_log_reads_total", {
-  description: "Reads of the log by this process while it has a replica, by where they were answered",
+  description: "Log reads of this process while it has a replica, by the server that answered",
   incremental: true,
 })
 
 const retentionWaits = Metric.counter("waybill_retention_waits_total", {
-  description: "Runs of this process that left histories for the next one, because a read model was being replayed",
+  description: "Retention runs of this process postponed because a read model was being rebuilt",
   incremental: true,
 })
-retentionWaits.updateUnsafe(0, NOWHERE)
+retentionWaits.updateUnsafe(0, NO_CONTEXT)
 
-export const retentionWaited = (): void => retentionWaits.updateUnsafe(1, NOWHERE)
+export const retentionWaited = (): void => retentionWaits.updateUnsafe(1, NO_CONTEXT)
 
 const unreadReports = Metric.counter("waybill_unread_reports_total", {
   description: "Reports whose parsing was ended by this process, by whether they were kept unread or refused",
@@ -40,35 +45,36 @@ const unreadReports = Metric.counter("waybill_unread_reports_total", {
  * Makes a counter with one series per value. Every known value starts at zero before anything happens, because an alert
  * on an increase misses a counter that first appears with one.
  */
-const by = (metric: Metric.Counter<number>, label: string, values: ReadonlyArray<string>) => {
+const seriesBy = (metric: Metric.Counter<number>, label: string, values: ReadonlyArray<string>) => {
   const series = new Map(values.map((value) => [value, Metric.withAttributes(metric, { [label]: value })]))
-  for (const one of series.values()) one.updateUnsafe(0, NOWHERE)
+  for (const one of series.values()) one.updateUnsafe(0, NO_CONTEXT)
   return (value: string, count: number) => {
-    const known = series.get(value)
-    const one = known ?? Metric.withAttributes(metric, { [label]: value })
-    if (known === undefined) series.set(value, one)
-    one.updateUnsafe(count, NOWHERE)
+    const existing = series.get(value)
+    const one = existing ?? Metric.withAttributes(metric, { [label]: value })
+    if (existing === undefined) series.set(value, one)
+    one.updateUnsafe(count, NO_CONTEXT)
   }
 }
-const byType = by(events, "type", DomainEvent.TAGS)
-const byKind = by(recoveredLeases, "kind", KINDS)
+const countEvent = seriesBy(events, "type", DomainEvent.TAGS)
+const countRecovered = seriesBy(recoveredLeases, "kind", KINDS)
 
-const byPlace = by(logReads, "at", ["primary", "replica"])
+const countLogRead = seriesBy(logReads, "at", ["primary", "replica"])
 
-export const logRead = (at: "primary" | "replica"): void => byPlace(at, 1)
+export const logRead = (at: "primary" | "replica"): void => countLogRead(at, 1)
 
-const byUnread = by(unreadReports, "outcome", ["kept", "refused"])
+const countUnread = seriesBy(unreadReports, "outcome", ["kept", "refused"])
 
-export const reportUnread = (outcome: "kept" | "refused"): void => byUnread(outcome, 1)
+export const reportUnread = (outcome: "kept" | "refused"): void => countUnread(outcome, 1)
 
 /** Records a committed batch. */
-export const landed = (units: number, appended: ReadonlyArray<Stored>): void => {
-  flightUnits.updateUnsafe(units, NOWHERE)
+export const landed = (commits: number, appended: ReadonlyArray<Stored>): void => {
+  batchCommits.updateUnsafe(commits, NO_CONTEXT)
+  flightUnits.updateUnsafe(commits, NO_CONTEXT)
   const types = new Map<string, number>()
   for (const { type } of appended) types.set(type, (types.get(type) ?? 0) + 1)
-  for (const [type, count] of types) byType(type, count)
+  for (const [type, count] of types) countEvent(type, count)
 }
 
 export const leasesRecovered = (rows: ReadonlyArray<{ readonly kind: string }>): void => {
-  for (const [kind, found] of Map.groupBy(rows, (row) => row.kind)) byKind(kind, found.length)
+  for (const [kind, ofKind] of Map.groupBy(rows, (row) => row.kind)) countRecovered(kind, ofKind.length)
 }

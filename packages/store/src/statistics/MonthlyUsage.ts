@@ -37,10 +37,10 @@ export const counts: Counts = {
     if (entries.size > 0) yield* add(sql, table, [...entries.values()])
   }),
   // Adds usage whose events retention removed: a month keeps at least its live count.
-  inherit: Effect.fnUntraced(function* (sql, table, horizons) {
+  inherit: Effect.fnUntraced(function* (sql, table, cutoffs) {
     yield* sql`
       INSERT INTO ${sql(table)} AS t (account_id, month, accepted)
-      SELECT u.account_id, u.month, u.accepted FROM monthly_usage u JOIN ${beforeCutoff(sql, horizons)}
+      SELECT u.account_id, u.month, u.accepted FROM monthly_usage u JOIN ${beforeCutoff(sql, cutoffs)}
       ON CONFLICT (account_id, month) DO UPDATE SET accepted = excluded.accepted WHERE t.accepted < excluded.accepted`
     yield* sql`
       INSERT INTO ${sql(table)} (account_id, month, accepted)
@@ -49,26 +49,27 @@ export const counts: Counts = {
       DELETE FROM ${sql(table)} AS t WHERE accepted = 0 AND NOT EXISTS (
         SELECT FROM monthly_usage u WHERE u.account_id = t.account_id AND u.month = t.month)`
   }),
-  beyond: Effect.fnUntraced(function* (sql, horizons) {
-    const [found] = yield* sql<{ readonly n: number }>`
-      SELECT count(*)::float8 AS n FROM monthly_usage u JOIN ${beforeCutoff(sql, horizons)}`
-    return found?.n ?? 0
+  beyond: Effect.fnUntraced(function* (sql, cutoffs) {
+    const [row] = yield* sql<{ readonly n: number }>`
+      SELECT count(*)::float8 AS n FROM monthly_usage u JOIN ${beforeCutoff(sql, cutoffs)}`
+    return row?.n ?? 0
   }),
 }
 
 /**
  * Months that began before the account's log is complete. Compared as text, because a row may hold an invalid month.
  */
-const beforeCutoff = (sql: PgClient.PgClient, horizons: ReadonlyArray<RetentionCutoff.Horizon>) => sql`
-  ${RetentionCutoff.table(sql, horizons)} ON u.account_id = horizon.account_id
+const beforeCutoff = (sql: PgClient.PgClient, cutoffs: ReadonlyArray<RetentionCutoff.Horizon>) => sql`
+  ${RetentionCutoff.table(sql, cutoffs)} ON u.account_id = horizon.account_id
     AND u.month || '-01T00' < to_char(horizon.before AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24')`
 
 /** Returns what each event adds to its month, by the same fold as commits use. */
 const changes = Effect.fnUntraced(function* (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) {
-  const own = Map.groupBy(events, refKey)
-  const later = [...own.values()].flatMap((each) => (isComplete(each) ? [] : each.slice(0, 1)))
-  const earlier = later.length === 0 ? new Map<string, Array<Stored>>() : yield* PostgresLogStorage.streams(sql, later)
-  return [...own].flatMap(([key, told]) => changesOf(earlier.get(key) ?? told, told))
+  const byStream = Map.groupBy(events, refKey)
+  const incomplete = [...byStream.values()].flatMap((each) => (isComplete(each) ? [] : each.slice(0, 1)))
+  const histories =
+    incomplete.length === 0 ? new Map<string, Array<Stored>>() : yield* PostgresLogStorage.streams(sql, incomplete)
+  return [...byStream].flatMap(([key, counted]) => changesOf(histories.get(key) ?? counted, counted))
 })
 
 /**
@@ -76,8 +77,8 @@ const changes = Effect.fnUntraced(function* (sql: PgClient.PgClient, events: Rea
  */
 const isComplete = (events: ReadonlyArray<Stored>): boolean => events.every(({ version }, nth) => version === nth + 1)
 
-const changesOf = (history: ReadonlyArray<Stored>, told: ReadonlyArray<Stored>) => {
-  const positions = new Set(told.map(({ position }) => position))
+const changesOf = (history: ReadonlyArray<Stored>, counted: ReadonlyArray<Stored>) => {
+  const positions = new Set(counted.map(({ position }) => position))
   let state: Email.State = Email.initial
   return history.flatMap(({ account_id, data, meta, position, type }) => {
     const event = eventOf(Email, type, meta.schema_version, { ...data }) as Email.Event

@@ -12,20 +12,20 @@ export interface SecondFactors {
 
 export const of = Effect.fn("SecondFactors.of")(function* (user_id: string) {
   const sql = yield* PgClient.PgClient
-  const [found] = yield* Effect.orDie(sql<SecondFactors>`
+  const [row] = yield* Effect.orDie(sql<SecondFactors>`
     SELECT EXISTS (SELECT FROM users WHERE id = ${user_id} AND two_factor_enabled)
         OR EXISTS (SELECT FROM user_two_factors WHERE user_id = ${user_id}) AS authenticator,
       (SELECT count(*)::int FROM user_passkeys WHERE user_id = ${user_id}) AS passkeys,
       EXISTS (SELECT FROM user_credentials WHERE user_id = ${user_id} AND provider_id <> 'credential') AS provider`)
-  return found ?? { authenticator: false, passkeys: 0, provider: false }
+  return row ?? { authenticator: false, passkeys: 0, provider: false }
 })
 
 /** Finds the authenticator of a user, with its secret as the sign-in library encrypted it. */
 export const authenticatorOf = Effect.fn("SecondFactors.authenticatorOf")(function* (user_id: string) {
   const sql = yield* PgClient.PgClient
-  const [found] = yield* Effect.orDie(sql<{ readonly id: string; readonly secret: string }>`
+  const [row] = yield* Effect.orDie(sql<{ readonly id: string; readonly secret: string }>`
     SELECT id, secret FROM user_two_factors WHERE user_id = ${user_id}`)
-  return found
+  return row
 })
 
 /** Accepts the counter of a passkey if it has increased. Authenticators without a counter always report zero. */

@@ -87,9 +87,9 @@ export const identities = Effect.fn("Users.identities")(function* (email: string
 export const discard = Effect.fn("Users.discard")(function* (id: string) {
   const sql = yield* PgClient.PgClient
   const discarded = Effect.gen(function* () {
-    const [gone] = yield* sql`
+    const [removed] = yield* sql`
       DELETE FROM users WHERE id = ${id} AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = users.id) RETURNING id`
-    if (gone !== undefined) yield* endProofs(id)
+    if (removed !== undefined) yield* endProofs(id)
   })
   yield* Effect.orDie(sql.withTransaction(discarded))
 })
@@ -202,11 +202,11 @@ export const dropLinksBefore = Effect.fn("Users.dropLinksBefore")(function* (id:
 export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: string) {
   const sql = yield* PgClient.PgClient
   const forget = Effect.gen(function* () {
-    const [gone] = yield* sql`
+    const [removed] = yield* sql`
       UPDATE users SET two_factor_enabled = false, proof_version = proof_version + 1, updated_at = now() WHERE id = ${id}
         AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = users.id AND m.status <> 'removed')
       RETURNING id`
-    if (gone === undefined) return
+    if (removed === undefined) return
     yield* sql`DELETE FROM user_credentials WHERE user_id = ${id}`
     yield* sql`DELETE FROM user_two_factors WHERE user_id = ${id}`
     yield* sql`DELETE FROM user_passkeys WHERE user_id = ${id}`

@@ -17,25 +17,25 @@ export const free = Effect.fn("LostCalls.free")(function* (
 ) {
   if (rows.length === 0) return
   const sql = yield* PgClient.PgClient
-  const freed = sql`
+  const statement = sql`
     WITH held AS MATERIALIZED (
       SELECT o.id, o.account_id, o.stream_id, 1 + coalesce((o.payload ->> 'lost')::int, 0) AS lost
       FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ token }) => token)}::text[]) AS mine(id, token)
       JOIN outbox o ON o.id = mine.id AND o.lease_token = mine.token ORDER BY o.id FOR UPDATE OF o
     ), paused AS (
       SELECT *, (${pauses.map(Duration.toSeconds)}::float8[])[lost] AS seconds FROM held
-    ), judged AS MATERIALIZED (
+    ), decided AS MATERIALIZED (
       SELECT *, CASE WHEN seconds > 0 THEN now() + make_interval(secs => seconds * (0.5 + random())) END AS until FROM paused
-    ), over AS (
-      DELETE FROM outbox o USING judged j WHERE o.id = j.id AND j.seconds IS NULL
-    ), again AS (
+    ), given_up AS (
+      DELETE FROM outbox o USING decided j WHERE o.id = j.id AND j.seconds IS NULL
+    ), retried AS (
       UPDATE outbox o
       SET lease_token = NULL, lease_until = NULL, lease_owner = NULL, ready = o.ready AND j.until IS NULL,
         available_at = coalesce(j.until, o.available_at), payload = o.payload || jsonb_build_object('lost', j.lost)
-      FROM judged j WHERE o.id = j.id AND j.seconds IS NOT NULL
+      FROM decided j WHERE o.id = j.id AND j.seconds IS NOT NULL
     ), waiting AS (
       UPDATE webhook_deliveries d SET next_attempt_at = j.until
-      FROM judged j WHERE d.account_id = j.account_id AND d.id = j.id AND j.until IS NOT NULL
+      FROM decided j WHERE d.account_id = j.account_id AND d.id = j.id AND j.until IS NOT NULL
     )
     UPDATE webhook_deliveries d
     SET status = 'failed', next_attempt_at = NULL, attempts = d.attempts + 1,
@@ -43,7 +43,7 @@ export const free = Effect.fn("LostCalls.free")(function* (
         || jsonb_build_array(jsonb_build_object('at', ${iso(sql, "now()")}, 'url', coalesce(w.record ->> 'url', ''),
           'address', NULL, 'request_headers', '{}'::jsonb, 'status', NULL, 'response_headers', '{}'::jsonb,
           'response_body', NULL, 'duration_ms', 0, 'error', ${LOST}::text))
-    FROM judged j LEFT JOIN webhooks w ON w.account_id = j.account_id AND w.id = j.stream_id
+    FROM decided j LEFT JOIN webhooks w ON w.account_id = j.account_id AND w.id = j.stream_id
     WHERE j.seconds IS NULL AND d.account_id = j.account_id AND d.id = j.id`
-  yield* Effect.orDie(sql.withTransaction(Effect.andThen(freed, Outbox.wake(sql, "webhook"))))
+  yield* Effect.orDie(sql.withTransaction(Effect.andThen(statement, Outbox.wake(sql, "webhook"))))
 })

@@ -1,7 +1,7 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Effect, Option } from "effect"
-import type { SqlError, Statement } from "effect/sql"
+import type { SqlError } from "effect/sql"
 import { iso } from "../postgres/Iso.ts"
 import type { WebhookDelivery } from "../commit/LogStorage.ts"
 import * as Outbox from "../outbox/Outbox.ts"
@@ -88,7 +88,7 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
   now: string,
 ) {
   const sql = yield* PgClient.PgClient
-  const again = Effect.gen(function* () {
+  const rearmed = Effect.gen(function* () {
     // Locks the outbox row before the delivery, in the same order as `settle`.
     yield* Outbox.hold(sql, [id])
     const rows = yield* sql<DeliveryRecord>`
@@ -98,7 +98,7 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
     if (rows.length > 0) yield* Outbox.arm(sql, [call(account_id, webhook_id, id, now)], now)
     return Option.fromUndefinedOr(rows[0])
   })
-  return yield* Effect.orDie(again.pipe(sql.withTransaction, retryDeadlocks))
+  return yield* Effect.orDie(rearmed.pipe(sql.withTransaction, retryDeadlocks))
 })
 
 export const MAX_DEADLOCKS = 5
@@ -210,92 +210,34 @@ export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) 
     SELECT * FROM jsonb_to_recordset(${PgTypes.jsonb(settled)}) AS s(account_id text, id text, status text,
       next_attempt_at timestamptz, delivered_at timestamptz, attempt jsonb, token text, armed_at timestamptz)
   ), held AS MATERIALIZED (
-    SELECT s.*, date_trunc('milliseconds', o.available_at) > s.armed_at AS anew
+    SELECT s.*, date_trunc('milliseconds', o.available_at) > s.armed_at AS rearmed
     FROM outbox o JOIN seen s ON s.id = o.id AND s.token = o.lease_token ORDER BY o.id FOR UPDATE OF o
   ), done AS (
-    DELETE FROM outbox o USING held s WHERE o.id = s.id AND s.next_attempt_at IS NULL AND NOT s.anew
+    DELETE FROM outbox o USING held s WHERE o.id = s.id AND s.next_attempt_at IS NULL AND NOT s.rearmed
   ), later AS (
     UPDATE outbox o SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
-      available_at = CASE WHEN s.anew THEN o.available_at ELSE s.next_attempt_at END,
-      attempt = CASE WHEN s.anew THEN o.attempt ELSE o.attempt + 1 END
-    FROM held s WHERE o.id = s.id AND (s.anew OR s.next_attempt_at IS NOT NULL)
-  ), fared AS MATERIALIZED (
+      available_at = CASE WHEN s.rearmed THEN o.available_at ELSE s.next_attempt_at END,
+      attempt = CASE WHEN s.rearmed THEN o.attempt ELSE o.attempt + 1 END
+    FROM held s WHERE o.id = s.id AND (s.rearmed OR s.next_attempt_at IS NOT NULL)
+  ), outcomes AS MATERIALIZED (
     SELECT d.account_id, d.webhook_id, min(s.attempt ->> 'at')::timestamptz AS since, bool_or(s.status = 'delivered') AS ok
     FROM held s JOIN webhook_deliveries d ON d.account_id = s.account_id AND d.id = s.id
     GROUP BY 1, 2 ORDER BY 1, 2
   ), working AS (
-    DELETE FROM webhook_failures f USING fared WHERE fared.ok AND f.account_id = fared.account_id
-      AND f.webhook_id = fared.webhook_id
+    DELETE FROM webhook_failures f USING outcomes WHERE outcomes.ok AND f.account_id = outcomes.account_id
+      AND f.webhook_id = outcomes.webhook_id
   ), failing AS (
     INSERT INTO webhook_failures
-    SELECT account_id, webhook_id, since FROM fared WHERE NOT ok AND NOT EXISTS (
-      SELECT FROM webhooks w WHERE w.account_id = fared.account_id AND w.id = fared.webhook_id AND w.removed)
+    SELECT account_id, webhook_id, since FROM outcomes WHERE NOT ok AND NOT EXISTS (
+      SELECT FROM webhooks w WHERE w.account_id = outcomes.account_id AND w.id = outcomes.webhook_id AND w.removed)
     ON CONFLICT DO NOTHING
   )
   UPDATE webhook_deliveries d
-  SET status = CASE WHEN s.anew THEN 'pending' ELSE s.status END, attempts = d.attempts + 1,
-    next_attempt_at = CASE WHEN s.anew THEN d.next_attempt_at ELSE s.next_attempt_at END,
+  SET status = CASE WHEN s.rearmed THEN 'pending' ELSE s.status END, attempts = d.attempts + 1,
+    next_attempt_at = CASE WHEN s.rearmed THEN d.next_attempt_at ELSE s.next_attempt_at END,
     delivered_at = coalesce(s.delivered_at, d.delivered_at),
     history = (CASE WHEN jsonb_array_length(d.history) >= ${MAX_HISTORY}::int THEN d.history - 0 ELSE d.history END)
       || jsonb_build_array(s.attempt)
   FROM held s
   WHERE d.account_id = s.account_id AND d.id = s.id
   RETURNING d.id`
-
-/** Returns the time of the first failed call after the last successful one; null while the webhook works. */
-export const failingSince = Effect.fn("WebhookDeliveries.failingSince")(function* (
-  account_id: string,
-  webhook_id: string,
-) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly since: string }>`
-    SELECT ${iso(sql, "since")} AS since FROM webhook_failures
-    WHERE account_id = ${account_id} AND webhook_id = ${webhook_id}`)
-  return rows[0]?.since ?? null
-})
-
-/** Deletes the failure records of deleted webhooks. */
-export const deleteFailures = Effect.fn("WebhookDeliveries.forgetFailures")(function* () {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
-    DELETE FROM webhook_failures f USING webhooks w
-    WHERE w.account_id = f.account_id AND w.id = f.webhook_id AND w.removed`)
-})
-
-/** Maximum number of rows of a busy endpoint that one statement defers. */
-export const MAX_DEFERRED = 5_000
-/**
- * Seconds until deferred rows are due again. They are spread over at least twice that, and longer the more rows there
- * are.
- */
-const DEFER_SECONDS = 5
-const SPREAD_SECONDS_A_ROW = 0.01
-const MAX_SPREAD_SECONDS = 5 * 60
-
-/** Defers the rows of an endpoint at its limit, so that its backlog is not claimed over and over. */
-export const park = (sql: PgClient.PgClient, account_id: string, webhook_id: string) =>
-  Effect.orDie(sql`
-    WITH waiting AS (
-      SELECT id FROM outbox
-      WHERE account_id = ${account_id} AND stream_id = ${webhook_id} AND kind = 'webhook' AND ready AND lease_token IS NULL
-      ORDER BY id LIMIT ${MAX_DEFERRED}::int FOR UPDATE SKIP LOCKED
-    )
-    UPDATE outbox o SET ready = false, available_at = ${spreadTime(sql, sql`(SELECT count(*) FROM waiting)`)}
-    FROM waiting w WHERE o.id = w.id`)
-
-/** Defers claimed rows: ends their leases and counts no attempt. */
-export const setAside = (
-  sql: PgClient.PgClient,
-  rows: ReadonlyArray<{ readonly id: string; readonly token: string }>,
-) =>
-  Effect.orDie(sql`
-    UPDATE outbox o
-    SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
-      available_at = ${spreadTime(sql, sql`${rows.length}::int`)}
-    WHERE id = ANY(ARRAY(
-      SELECT o.id FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ token }) => token)}::text[]) AS held(id, token)
-      JOIN outbox o ON o.id = held.id AND o.lease_token = held.token ORDER BY o.id FOR UPDATE OF o))`)
-
-const spreadTime = (sql: PgClient.PgClient, rows: Statement.Fragment) => sql`
-  now() + make_interval(secs => ${DEFER_SECONDS}::float8 + random()
-    * least(${MAX_SPREAD_SECONDS}::float8, greatest(${2 * DEFER_SECONDS}::float8, ${rows} * ${SPREAD_SECONDS_A_ROW}::float8)))`

@@ -47,10 +47,10 @@ const positionBefore = Effect.fnUntraced(function* (
   let atMost = last?.position ?? atLeast
   while (atMost - atLeast > NEAR_POSITIONS) {
     const middle = (atLeast + atMost) / 2n
-    const [found] = yield* sql<{ readonly position: bigint; readonly before: boolean }>`
+    const [event] = yield* sql<{ readonly position: bigint; readonly before: boolean }>`
       SELECT position, recorded_at < ${moment}::timestamptz + make_interval(secs => ${shift_ms / 1000}::float8) AS before
       FROM events WHERE account_id = ${account_id} AND position > ${middle}::bigint ORDER BY position LIMIT 1`
-    if (found?.before === true && found.position <= atMost) atLeast = found.position
+    if (event?.before === true && event.position <= atMost) atLeast = event.position
     else atMost = middle
   }
   return { atLeast, atMost }
@@ -65,7 +65,7 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
   const { account_id, created_after, created_before, ids, now, types, webhook_id } = range
   const from = yield* Effect.orDie(positionBefore(sql, range, created_after, -CLOCK_TOLERANCE_MS))
   const to = yield* Effect.orDie(positionBefore(sql, range, created_before, CLOCK_TOLERANCE_MS))
-  const again = sql<{ readonly queued: number; readonly more: boolean; readonly position: bigint | null }>`
+  const replayed = sql<{ readonly queued: number; readonly more: boolean; readonly position: bigint | null }>`
     WITH chosen AS (
       SELECT e.event_id, e.position, e.stream_id, e.version, t.type, row_number() OVER (ORDER BY e.position) AS n
       FROM events e
@@ -80,7 +80,7 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
       SELECT o.id FROM chosen c
       JOIN webhook_deliveries d ON d.account_id = ${account_id} AND d.webhook_id = ${webhook_id} AND d.event_id = c.event_id
       JOIN outbox o ON o.id = d.id ORDER BY o.id FOR UPDATE OF o
-    ), told AS (
+    ), upserted AS (
       INSERT INTO webhook_deliveries AS d
         (account_id, id, webhook_id, event_id, event_type, stream_id, stream_version, created_at, next_attempt_at)
       SELECT ${account_id}, i.id, ${webhook_id}, c.event_id, c.type, c.stream_id, c.version, ${now}::timestamptz,
@@ -92,14 +92,14 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
       RETURNING d.id
     ), armed AS (
       INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload, ready)
-      SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}', true FROM told
+      SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}', true FROM upserted
       ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0, payload = '{}', ready = true
     )
-    SELECT (SELECT count(*)::int FROM told) AS queued, count(*) > ${ids.length}::int AS more,
+    SELECT (SELECT count(*)::int FROM upserted) AS queued, count(*) > ${ids.length}::int AS more,
       max(position) FILTER (WHERE n <= ${ids.length}::int) AS position
     FROM chosen`
   const [done] = yield* Effect.orDie(
-    again.pipe(
+    replayed.pipe(
       Effect.tap(([row]) => (row?.queued === 0 ? Effect.void : Effect.asVoid(Outbox.wake(sql, "webhook")))),
       sql.withTransaction,
       retryDeadlocks,

@@ -85,7 +85,8 @@ const screen = ({
 }: Snapshot): ReadonlyArray<string> => {
   const rates = WATCHED.map(([word, type]) => `${word} ${(per_second[type] ?? 0).toFixed(1)}`)
   const rowOf = (kind: string) => {
-    const of = (state: InstanceStats.Waiting["state"]) => queue.find((row) => row.kind === kind && row.state === state)
+    const of = (state: InstanceStats.QueueStats["state"]) =>
+      queue.find((row) => row.kind === kind && row.state === state)
     const first = Option.fromUndefinedOr(of("ready")?.oldest_s)
     return [
       kind,

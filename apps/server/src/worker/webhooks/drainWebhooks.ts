@@ -3,6 +3,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import * as Leases from "@waybill/store/outbox/Leases"
+import * as BusyEndpoints from "@waybill/store/webhooks/BusyEndpoints"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Deferred, Effect, Option, Random, Result } from "effect"
 import { now } from "../../operate/fresh.ts"
@@ -70,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** Back into the outbox for a while, with what waits there for the same endpoint. */
   const setAside = together(function* (jobs: ReadonlyArray<Pipeline.Job>) {
     for (const job of jobs) job.settle()
-    yield* WebhookDeliveries.setAside(
+    yield* BusyEndpoints.deferClaimed(
       sql,
       jobs.map(({ row }) => row),
     )
@@ -82,7 +83,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       parked.set(stream_id, Timestamp.plus(at, PARK_EVERY_MS))
       const oldest = parked.keys().next()
       if (parked.size > EndpointTurns.MAX_TROUBLED && oldest.done !== true) parked.delete(oldest.value)
-      yield* WebhookDeliveries.park(sql, account_id, stream_id)
+      yield* BusyEndpoints.defer(sql, account_id, stream_id)
     }
   })
 

@@ -2,7 +2,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
 import { Effect } from "effect"
 import { now } from "../../operate/fresh.ts"
 
@@ -38,7 +38,7 @@ export const make = () => {
     if (status === GONE) return yield* disable(account_id, webhook_id, Webhook.disableGone(at, called))
     if (at < (notBefore.get(webhook_id) ?? "")) return
     wait(webhook_id, Timestamp.plus(at, LOOK_EVERY_MS))
-    const since = yield* WebhookDeliveries.failingSince(account_id, webhook_id)
+    const since = yield* WebhookFailures.since(account_id, webhook_id)
     yield* disable(account_id, webhook_id, Webhook.disableFailing(at, since as Timestamp.Timestamp | null))
   })
 }
