@@ -37,7 +37,7 @@ const contentOf = (body: Content.Blob, attachments: ReadonlyArray<Content.Blob> 
   attachments: attachments.map(attachmentOf),
 })
 
-/** A message that waits for delivery, as the log and the outbox hold it. */
+/** Inserts a message that waits for delivery, with its event and outbox row. */
 const waiting = Effect.fnUntraced(function* (account_id: string, email_id: string, content: DomainContent.Content) {
   const sql = yield* PgClient.PgClient
   yield* sql`
@@ -49,7 +49,7 @@ const waiting = Effect.fnUntraced(function* (account_id: string, email_id: strin
 })
 
 describe("a body", () => {
-  it("is the same blob whenever it says the same", () => {
+  it("is the same blob for the same text", () => {
     const [one, same, other] = [
       { html: "<b>ü</b>", text: null },
       { text: null, html: "<b>ü</b>" },
@@ -60,7 +60,7 @@ describe("a body", () => {
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
-  it.effect("comes back as it was kept, bodies and attachments", () =>
+  it.effect("is returned as it was stored, bodies and attachments", () =>
     Effect.gen(function* () {
       const body = Content.encodeBody({ html: "<p>Grüße 📮</p>", text: "\u0000 lone \ud800 surrogate" })
       const file = Content.blob(Uint8Array.from({ length: 256 }, (_, i) => i))
@@ -73,7 +73,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
     }),
   )
 
-  it.effect("of another account is not there, even when the bytes are equal", () =>
+  it.effect("of another account is not found, even if the bytes are equal", () =>
     Effect.gen(function* () {
       const body = Content.encodeBody({ html: null, text: "secret" })
       yield* keep("acc_2", [body])
@@ -81,7 +81,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
     }),
   )
 
-  it.effect("without one of its attachments is no whole message, though its body can be shown", () =>
+  it.effect("without one of its attachments is incomplete, but its body can be shown", () =>
     Effect.gen(function* () {
       const body = Content.encodeBody({ html: null, text: "see attachment" })
       yield* keep("acc_4", [body])
@@ -95,7 +95,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("the expiry of content", (it) => {
-  it.effect("removes what has expired and keeps what has a day left", () =>
+  it.effect("removes expired content and keeps content with a day left", () =>
     Effect.gen(function* () {
       const [old, fresh] = [
         Content.encodeBody({ html: null, text: "old" }),
@@ -109,13 +109,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("the expiry of content
     }),
   )
 
-  it.effect("leaves what a message still to be delivered is made of", () =>
+  it.effect("keeps the content of messages still to be delivered", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const [body, file, other] = ["body", "file", "other"].map((text) => Content.encodeBody({ html: null, text }))
       assert(body !== undefined && file !== undefined && other !== undefined)
       yield* keep("acc_5", [body, file, other], -400)
-      // The same bytes of an account that waits for nothing.
+      // The same bytes in an account without waiting mail.
       yield* keep("acc_6", [body], -400)
       yield* waiting("acc_5", "msg_5", contentOf(body, [file]))
       const first = yield* Content.expire()
@@ -124,7 +124,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the expiry of content
     }),
   )
 
-  it.effect("goes through all there is, past a whole batch that has to stay", () =>
+  it.effect("continues past a whole batch that has to stay", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const blobs = Array.from({ length: Content.EXPIRY_BATCH + 10 }, (_, n) =>

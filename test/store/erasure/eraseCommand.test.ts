@@ -37,7 +37,7 @@ const waybill = (...args: ReadonlyArray<string>) =>
     Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })),
   )
 
-/** Every row of every table in which a word stands, in whatever case; bytes are read as text. */
+/** Returns every row of every table that contains a word, in any case; bytes are read as text. */
 const standsIn = Effect.fnUntraced(function* (word: string) {
   const sql = yield* PgClient.PgClient
   const tables = yield* sql<{ readonly name: string; readonly bytes: ReadonlyArray<string> }>`
@@ -132,7 +132,7 @@ const clicked: Email.Event = {
 
 layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
   it.effect(
-    "leaves the address in no table, everybody else's mail as it was, and read models that the log folds to",
+    "removes the address from all tables, leaves other mail unchanged, and read models still match the log",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -145,7 +145,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
           text: "Dear Ana, your number is 12345",
           after: [bounced(ANA), clicked],
         })
-        // Counted for her under either spelling, and for everybody.
+        // Counted for her under either spelling of her address as a tag, and for everybody.
         const tags = ["Ana@example.org", "ana@example.org", "vip"]
         const both = yield* mail(one, {
           tags,
@@ -165,7 +165,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         })
         const suppress = Suppression.add(AT, id("SuppressionId"), ANA, "hard_bounce", bounce)
         yield* commit(Suppression, { account_id: one, stream_id: Suppression.streamId(ANA) }, suppress)
-        // A version that is kept has her too.
+        // The previous version of a swap contains her address too.
         yield* Rebuild.rebuild("email_log", OPTIONS)
         yield* swap("email_log", false)
         const untouched = yield* recordOf(sql, stranger)
@@ -193,7 +193,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
           { tag: "vip", count: 2 },
         ])
 
-        // Her own body is gone; what somebody else was sent as well, and does not name her, is not.
+        // The body sent only to her is removed; a body that others got too and that does not name her is not.
         const bodies = yield* sql<{ readonly text: string }>`SELECT convert_from(bytes, 'UTF8') AS text FROM content`
         assert.deepStrictEqual(bodies.map(({ text }) => JSON.parse(text).text).toSorted(), ["All of you", "Hi"])
         assert.isDefined(same)
@@ -211,7 +211,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
   )
 
   it.effect(
-    "takes it out of what others were sent and what is kept beside the log, and leaves what she wrote herself",
+    "removes it from mail to others and from data besides the log",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -279,7 +279,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
     TIMEOUT,
   )
 
-  it.effect("takes nothing out, no body either, while somebody replays what is folded from it", () =>
+  it.effect("removes nothing while an affected read model is being rebuilt", () =>
     Effect.gen(function* () {
       const account_id = yield* account
       const end = [delivered("eve@example.org")]
@@ -299,7 +299,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
     }).pipe(Effect.orDie),
   )
 
-  it.effect("signs out for good who once was a member, also with capitals that not every database knows", () =>
+  it.effect("deletes the users of former members, even with letters that not every database can lowercase", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       for (const [id, email] of [
@@ -313,7 +313,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
   )
 
   it.effect(
-    "leaves mail that is under way, says so, and takes it when it is over",
+    "leaves mail in progress, reports it, and removes it once it is final",
     () =>
       Effect.gen(function* () {
         const { commit } = yield* EventStore

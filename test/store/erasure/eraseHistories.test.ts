@@ -44,8 +44,8 @@ const suppressed = Effect.gen(function* () {
   return account_id
 })
 
-layer(Store, { excludeTestServices: true })("what is taken out of a history", (it) => {
-  it.effect("goes with the fact of it, or stays", () =>
+layer(Store, { excludeTestServices: true })("erasure from a history", (it) => {
+  it.effect("commits together with the event that records it, or not at all", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const [one, other] = [yield* suppressed, yield* suppressed]
@@ -73,8 +73,8 @@ layer(Store, { excludeTestServices: true })("what is taken out of a history", (i
   )
 })
 
-layer(Store, { excludeTestServices: true })("what is taken out of the statistics", (it) => {
-  it.effect("goes from a page of a rebuild, too, that is being counted at that moment", () =>
+layer(Store, { excludeTestServices: true })("erasure from the statistics", (it) => {
+  it.effect("includes the page that a rebuild is counting at that moment", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { version } = yield* Rebuild.rebuild(EmailStats.FOLLOWER, { release: "test" })
@@ -107,9 +107,9 @@ layer(Store, { excludeTestServices: true })("what is taken out of the statistics
   )
 })
 
-layer(Store, { excludeTestServices: true })("random histories that somebody is taken out of", (it) => {
+layer(Store, { excludeTestServices: true })("erasure from random histories", (it) => {
   it.effect(
-    "still fold to every read model, and name the address only where it was left",
+    "keeps read models equal to the log, and leaves the address only where reported",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -117,10 +117,10 @@ layer(Store, { excludeTestServices: true })("random histories that somebody is t
         const unborn = yield* sql<{ readonly account_id: AccountId }>`
           SELECT account_id FROM events GROUP BY 1 HAVING NOT bool_or(type = 'AccountCreated')`
         yield* Effect.forEach(unborn, ({ account_id }) => born(account_id))
-        // These histories were written by nobody who counts: what is counted of them now has to hold.
+        // These histories were written without counting, so count them now.
         yield* Rebuild.rebuild("monthly_usage", { release: "test" })
         yield* swap("monthly_usage", false)
-        // Whoever stands in most of them.
+        // The address that occurs in most histories.
         const [most] = yield* sql<{ readonly address: Address; readonly n: number }>`
           SELECT data ->> 'recipient' AS address, count(DISTINCT stream_id)::int AS n FROM events
           WHERE data ->> 'recipient' IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 1`

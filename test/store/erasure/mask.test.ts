@@ -6,7 +6,7 @@ const HERS = "erased-1@erased.invalid"
 const maskOf = (address: string) => Mask.make(address as Address.Address, HERS as Address.Address)
 const mask = maskOf("Ana@example.org")
 
-/** What SQL would find by a pattern in text whose ASCII is small. */
+/** Whether SQL's LIKE would find the text by a pattern, in lower-case ASCII. */
 const isFound = (address: string, text: string): boolean =>
   Mask.patterns(address as Address.Address).some((pattern) =>
     new RegExp(`^${pattern.replaceAll("%", ".*")}$`, "su").test(text.replaceAll(/[A-Z]/gu, (c) => c.toLowerCase())),
@@ -34,7 +34,7 @@ describe("a mask", () => {
     ["<b>ana&#64;example.org</b> ana&commat;example.org", `<b>${HERS}</b> ${HERS}`],
     ["&lt;ana@example.org&gt;", `&lt;${HERS}&gt;`],
     ["two\\nana@example.org\\nlines", `two\\n${HERS}\\nlines`],
-  ] as const)("covers the address in %s", ([text, masked]) => {
+  ] as const)("replaces the address in %s", ([text, masked]) => {
     assert.strictEqual(mask.apply(text), masked)
     assert.isTrue(mask.contains({ deep: [{ text }] }))
     assert.isFalse(mask.mayContain([text]))
@@ -58,7 +58,7 @@ describe("a mask", () => {
     "ana@example.orgs",
     "ana+x@example.org",
     "ana",
-  ])("leaves %s alone, which is somebody else's", (text) => {
+  ])("keeps %s, which is another address", (text) => {
     assert.strictEqual(mask.apply(text), text)
     assert.isFalse(mask.contains([text]))
     assert.isFalse(mask.mayContain([text]))
@@ -70,7 +70,7 @@ describe("a mask", () => {
     "word__ana@example.org",
     "Write to ana@example.org.We answer",
     "/export/ana@example.org-2024.csv",
-  ])("leaves %s and says so, since nobody can tell whose it is", (text) => {
+  ])("keeps and reports %s, which is undecidable", (text) => {
     assert.strictEqual(mask.apply(text), text)
     assert.isFalse(mask.contains({ text }))
     assert.isTrue(mask.mayContain({ text }))
@@ -86,14 +86,14 @@ describe("a mask", () => {
     ["äñ@example.org", "ÄÑ@EXAMPLE.ORG"],
     ["ana@xn--bcher-kva.test", "ana@Bücher.test"],
     ["ana@xn--bcher-kva.test", "ana@BÜCHER.test and ana%40b%C3%BCcher.test"],
-  ] as const)("covers %s also as %s", ([address, text]) => {
+  ] as const)("replaces %s also when written as %s", ([address, text]) => {
     const { apply } = maskOf(address)
     assert.match(apply(text), /erased-1@erased\.invalid/u)
     assert.notMatch(apply(text), /example|b.{1,6}cher/iu)
     assert.isTrue(isFound(address, text))
   })
 
-  it("takes the name from beside the address, and from nowhere else", () => {
+  it("removes the name given with the address, and no other", () => {
     const both = [
       { address: "ana@example.org", name: "Ana" },
       { address: "bo@example.org", name: "Bo" },
@@ -103,7 +103,7 @@ describe("a mask", () => {
     assert.deepStrictEqual(mask.apply(member), { ...member, email: HERS, name: "erased" })
   })
 
-  it("forgets where somebody opened a message only where that is theirs", () => {
+  it("removes the network address of an open only if it is the person's", () => {
     const opened = { recipient: "ana@example.org", ip: "192.0.2.1", user_agent: "x", at: "now" }
     assert.deepInclude<unknown>(mask.applyToTrace(opened), { ip: null, user_agent: null, at: "now" })
     assert.deepInclude(mask.apply(opened), { ip: "192.0.2.1", user_agent: "x" })

@@ -73,15 +73,15 @@ const message = Effect.fnUntraced(function* (
   return email_id
 }, Effect.orDie)
 
-/** The time that cron would see, and nothing else. */
+/** Runs retention as the daily task would at a time. */
 const expireAt = (at: Timestamp.Timestamp) =>
   Effect.andThen(TestClock.setTime(Timestamp.toMillis(at)), Retention.expire()).pipe(Effect.provide(TestClock.layer()))
 
-/** The time that a command would see. */
+/** Runs a command as if at a time. */
 const at = <A, E, R>(moment: Timestamp.Timestamp, command: Effect.Effect<A, E, R>) =>
   Effect.andThen(TestClock.setTime(Timestamp.toMillis(moment)), command).pipe(Effect.provide(TestClock.layer()))
 
-/** Accepted recipients, as the statistics have them. */
+/** Accepted recipients according to the statistics. */
 const counted = Effect.fnUntraced(function* (account_id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly n: number }>`
@@ -104,9 +104,9 @@ const waits = Effect.map(Metric.snapshot, (all) =>
 const days = (n: number) => Timestamp.plus(ENDED, n * Timestamp.DAY)
 const NOTHING = { messages: 0, events: 0, deliveries: 0 }
 
-layer(Store, { excludeTestServices: true })("what an account keeps no longer", (it) => {
+layer(Store, { excludeTestServices: true })("retention", (it) => {
   it.effect(
-    "is the whole history of a message that has been over for so long, in every table, and of no other",
+    "removes the complete history of expired messages from every table, and nothing else",
     () =>
       Effect.gen(function* () {
         const many = Retention.BATCH_MESSAGES + 5
@@ -123,7 +123,7 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
         yield* Rebuild.rebuild("email_log", OPTIONS)
         yield* swap("email_log", false)
 
-        // Whoever counts along behind the log has not seen them yet.
+        // The follower has not counted them yet.
         assert.deepStrictEqual(yield* expireAt(days(366)), NOTHING)
         while ((yield* Effect.orDie(Follower.step(follower))).events > 0);
         assert.deepStrictEqual(yield* expireAt(Timestamp.plus(days(365), -1)), NOTHING)
@@ -137,8 +137,8 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
           assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])
         assert.strictEqual((yield* expireAt(days(666))).messages, 1)
 
-        // Of what was removed the statistics keep what they had counted, also when they are rebuilt, and also once
-        // histories are kept for ever again.
+        // Statistics keep the counts of removed mail, also through a rebuild, and also if histories are retained
+        // forever again.
         const counts = yield* counted(own)
         assert.strictEqual(counts, many + 2)
         const statistics = Effect.gen(function* () {
@@ -153,7 +153,7 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
         const keepingAll = Account.changeKeeping(days(668), Account.DEFAULT_KEEPING)
         yield* commit(Account, { account_id: own, stream_id: own }, keepingAll)
         yield* at(days(2_000), statistics)
-        // Whose histories were never removed are proved from the first on.
+        // For an account without removals every row can be verified.
         const sql = yield* PgClient.PgClient
         yield* sql`UPDATE email_stats SET count = 9 WHERE account_id = ${forEver} AND measure = 'delivered' AND tag = ''`
         assert.strictEqual((yield* at(days(2_000), Rebuild.verify("email_stats", OPTIONS))).differing_rows, 1)
@@ -162,7 +162,7 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
   )
 
   it.effect(
-    "is removed whole or not at all, also where something happens to it at that moment",
+    "removes a history completely or not at all, even if it changes at that moment",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -191,7 +191,7 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
     TIMEOUT,
   )
 
-  it.effect("stays while somebody replays what is folded from it, which is counted", () =>
+  it.effect("waits while an affected read model is being rebuilt, and counts that", () =>
     Effect.gen(function* () {
       const own = yield* account({ log_days: 7, delivery_days: 7 })
       yield* message(own, "Order", ending)
@@ -212,7 +212,7 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
   )
 
   it.effect(
-    "does not stay for a rebuild that nobody goes on with, and does not come back with it",
+    "does not wait for an abandoned rebuild, and resuming it does not restore removed rows",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -234,7 +234,7 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
         yield* Fiber.interrupt(rebuild)
         yield* Delivery.until(underWay(), (all) => all.every(({ working }) => !working))
 
-        // What it had asked of the server last may go on for a while.
+        // Its last statement may still be running on the server.
         const before = yield* waits
         const unfinished = (yield* Versions.list(sql, "email_log")).find(({ state }) => state === "building")
         const table = unfinished === undefined ? assert.fail("it is unfinished") : Versions.tableOf(unfinished)
@@ -256,7 +256,7 @@ layer(Store, { excludeTestServices: true })("what an account keeps no longer", (
     TIMEOUT,
   )
 
-  it.effect("is a webhook delivery that has ended and is so old", () =>
+  it.effect("removes finished webhook deliveries that expired", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const own = yield* account({ log_days: null, delivery_days: 10 })

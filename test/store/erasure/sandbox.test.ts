@@ -22,7 +22,7 @@ const keep = Effect.fnUntraced(function* (
 const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
 
 layer(Database.layerFresh, { excludeTestServices: true })("the sandbox", (it) => {
-  it.effect("keeps captured mail for its account alone, newest first", () =>
+  it.effect("shows captured mail only to its account, newest first", () =>
     Effect.gen(function* () {
       const [mine, other] = [id("AccountId"), id("AccountId")]
       const first = yield* keep(mine, ["ana@example.org"])
@@ -40,7 +40,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the sandbox", (it) =>
     }),
   )
 
-  it.effect("shows a message once, with everybody that later attempts have reached", () =>
+  it.effect("shows a message once, with the recipients of later attempts", () =>
     Effect.gen(function* () {
       const account = id("AccountId")
       const message = yield* keep(account, ["ana@example.org", "bob@example.org"])
@@ -50,7 +50,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the sandbox", (it) =>
     }),
   )
 
-  it.effect("lets a test wait for its mail, and gives up in time", () =>
+  it.effect("lets a test wait for its mail, up to a time limit", () =>
     Effect.gen(function* () {
       const account = id("AccountId")
       const query = { account_id: account, limit: 10, to: "late@example.org" }
@@ -62,7 +62,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the sandbox", (it) =>
     }),
   )
 
-  it.effect("forgets one, all, and what has expired", () =>
+  it.effect("removes one message, all, and expired ones", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const account = id("AccountId")

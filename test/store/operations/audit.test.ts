@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import * as Database from "../../support/postgres/database.ts"
 
 layer(Database.layerFresh, { excludeTestServices: true })("the audit", (it) => {
-  it.effect("finds what hands did past any amount of mail, through its own index", () =>
+  it.effect("finds changes among any amount of mail, through its own index", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* sql`

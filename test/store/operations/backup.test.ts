@@ -26,7 +26,7 @@ const execute = promisify(execFile)
 const folder = Effect.acquireRelease(
   Effect.promise(async () => {
     const made = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-backup-"))
-    // As root the servers run as somebody else, who must be able to pass through.
+    // If this runs as root, the servers run as another user, who needs access to the folder.
     await fs.chmod(made, 0o711)
     return made
   }),
@@ -45,7 +45,7 @@ const query = (url: string, text: string) =>
     }
   })
 
-/** Mail that waits, mail that is over, and what follows from both. */
+/** Writes waiting and final mail, with everything derived from it. */
 const write = (url: string) =>
   Effect.gen(function* () {
     const { commit, transact } = yield* EventStore
@@ -61,7 +61,7 @@ const write = (url: string) =>
     Effect.orDie,
   )
 
-/** Every row of every table that is worth a backup; the others are UNLOGGED and empty after a crash as well. */
+/** Returns every row of every table in a backup; the others are UNLOGGED and empty after a crash too. */
 const contents = Effect.fnUntraced(function* (url: string) {
   const tables = yield* query(
     url,
@@ -74,7 +74,7 @@ const contents = Effect.fnUntraced(function* (url: string) {
   return rows
 })
 
-/** What backup.md says to do after a restore. */
+/** Runs the checks that backup.md demands after a restore. */
 const proved = Effect.fnUntraced(function* (url: string) {
   for (const args of [
     ["migrate", "--check"],
@@ -86,7 +86,7 @@ const proved = Effect.fnUntraced(function* (url: string) {
     )
     assert.strictEqual(code, 0, output)
   }
-  // The log goes on: no position is given a second time.
+  // The log continues, and no position is used twice.
   yield* write(url)
 })
 
@@ -94,7 +94,7 @@ const copy = (from: string, to: string) => Effect.promise(() => execute("cp", ["
 
 describe("the embedded Postgres", () => {
   it.live(
-    "is brought to its last moment from a copy of its files, made while it was written to, and its archived log",
+    "is restored to its last commit from a base backup made during writes and the archived WAL",
     () =>
       Effect.gen(function* () {
         const home = yield* folder
@@ -121,7 +121,7 @@ describe("the embedded Postgres", () => {
           const session = new pg.Client({ connectionString: admin })
           await session.connect()
           await session.query("SELECT pg_backup_start('test', fast => true)")
-          // More is written between the first file and the last.
+          // Writes while the files are being copied.
           await Effect.runPromise(Effect.all([copy(cluster, base), write(url)], { concurrency: 2 }))
           const { rows } = await session.query<{ readonly labelfile: string }>("SELECT labelfile FROM pg_backup_stop()")
           await session.end()
@@ -132,7 +132,7 @@ describe("the embedded Postgres", () => {
         yield* archived(admin)
         yield* Scope.close(scope, yield* Effect.exit(Effect.void))
 
-        // A new folder, in the shape that this machine wants it; then the files of the old one.
+        // Creates a new data folder for this machine, then replaces its files by the old ones.
         const found = yield* Effect.scoped(
           Effect.flatMap(EmbeddedPostgres.start({ dataDir: second, settings: { fsync: "off" } }), ({ adminUrl }) =>
             query(Redacted.value(adminUrl), "SHOW data_directory"),
@@ -152,7 +152,7 @@ describe("the embedded Postgres", () => {
             await fs.writeFile(path.join(base, name), text)
             await fs.chown(path.join(base, name), uid, gid)
           }
-          // Root's second server has another user than the first, who archived the log.
+          // As root, the second server runs as another user than the one that archived the WAL.
           for (const name of await fs.readdir(archive)) await fs.chown(path.join(archive, name), uid, gid)
           await fs.copyFile(path.join(first, "password"), path.join(second, "password"))
         })
@@ -168,7 +168,7 @@ describe("the embedded Postgres", () => {
   )
 })
 
-/** Until the log up to now lies in the archive. */
+/** Waits until the WAL up to now is archived. */
 const archived = Effect.fnUntraced(function* (admin: string) {
   const [row] = yield* query(admin, "SELECT pg_walfile_name(pg_switch_wal()) AS file")
   const file = String(row?.["file"])
@@ -180,10 +180,10 @@ const archived = Effect.fnUntraced(function* (admin: string) {
   }
 })
 
-/** The commands of the document, on a Postgres of the system's own; where there is none, they are only read. */
-describe.skipIf(SystemPostgres.folder === undefined)("backup.md on a Postgres of one's own", () => {
+/** Runs the document's commands on an installed Postgres; without one they are only parsed. */
+describe.skipIf(SystemPostgres.folder === undefined)("backup.md on an external Postgres", () => {
   it.live(
-    "brings back from a dump, and from a base backup and the log, what was there",
+    "restores the data from a dump, and from a base backup with archived WAL",
     () =>
       Effect.gen(function* () {
         const home = yield* folder
@@ -207,7 +207,7 @@ describe.skipIf(SystemPostgres.folder === undefined)("backup.md on a Postgres of
           NEW_DATA: server.newData,
         }
         const run = Effect.fnUntraced(function* (block: DocCommands.Block) {
-          // What works on the server's files is typed by the server's user; what works here, by us.
+          // Commands on the server's files run as the server's user, waybill commands as this one.
           const isOurs = /npx waybill|\$WAYBILL_DATA/u.test(block.text)
           const place = { checkout: isOurs ? process.cwd() : home, env, instead: {} }
           const { code, output } = yield* isOurs
@@ -221,7 +221,7 @@ describe.skipIf(SystemPostgres.folder === undefined)("backup.md on a Postgres of
         const dumped = typed.findIndex(({ text }) => text.startsWith("pg_restore"))
         for (const block of typed.slice(0, dumped)) yield* run(block)
         const atDump = yield* contents(server.url)
-        // What comes after a dump is not in it.
+        // Written after the dump, so not part of it.
         yield* write(server.url)
         for (const block of typed.slice(dumped, dumped + 1)) yield* run(block)
         assert.deepStrictEqual(yield* contents(server.newUrl), atDump)
@@ -235,7 +235,7 @@ describe.skipIf(SystemPostgres.folder === undefined)("backup.md on a Postgres of
         for (const block of typed.slice(beforeRestore, asCopy)) yield* run(block)
         assert.deepStrictEqual(yield* contents(server.url), before)
         yield* proved(server.url)
-        // Said of a copy, it is a server that the log has not been on, and the next commit begins an epoch.
+        // On a copy, `waybill` sees a new server, so the next commit begins an epoch.
         const epochs = Effect.map(
           query(server.url, "SELECT max(epoch) AS last FROM log_epochs"),
           ([row]) => row?.["last"],

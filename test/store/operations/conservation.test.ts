@@ -25,7 +25,7 @@ const emailBalance = (account_id: AccountId) =>
 const execute = (statement: (sql: PgClient.PgClient) => Effect.Effect<unknown, unknown>) =>
   Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(statement(sql)))
 
-/** What an operator types; the exit is that of the process. */
+/** Runs `waybill audit` and returns its output and exit code. */
 const waybillAudit = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const { url } = yield* Database.Fresh
   const env = ConfigProvider.fromUnknown({ DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" })
@@ -36,7 +36,7 @@ const waybillAudit = Effect.fnUntraced(function* (...args: ReadonlyArray<string>
 })
 
 layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => {
-  it.effect("holds over webhooks that come, change, rest and go while events are written", () =>
+  it.effect("holds for webhooks that are created, changed, disabled and deleted while events are written", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
       const storm = Effect.forEach(
@@ -73,7 +73,7 @@ layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => 
     }),
   )
 
-  it.effect("looks back as far as the account keeps deliveries", () =>
+  it.effect("covers the period for which the account retains deliveries", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
       yield* Webhooks.happens(endpoint.account_id)
@@ -91,7 +91,7 @@ layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => 
     }),
   )
 
-  it.effect("breaks with one delivery that is missing, and names its event", () =>
+  it.effect("fails for a missing delivery, and names its event", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
       yield* Webhooks.happens(endpoint.account_id)
@@ -110,7 +110,7 @@ layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => 
     }),
   )
 
-  it.effect("breaks with a delivery that has nothing to tell", () =>
+  it.effect("fails for a delivery without an event", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
       yield* Webhooks.happens(endpoint.account_id)
@@ -127,7 +127,7 @@ layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => 
     }),
   )
 
-  it.effect("breaks with a delivery that waits and has no row in the outbox", () =>
+  it.effect("fails for a pending delivery without an outbox row", () =>
     Effect.gen(function* () {
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
       yield* Webhooks.happens(endpoint.account_id)
@@ -141,7 +141,7 @@ layer(World, { excludeTestServices: true })("conservation of webhooks", (it) => 
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("conservation", (it) => {
-  it.effect("is looked at for longer than a request may take", () =>
+  it.effect("may take longer than the statement timeout", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const hurried = PgClient.layer({ url, startupParameters: { ...SESSION, statement_timeout: "100ms" } })
@@ -150,7 +150,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("conservation", (it) =
         SELECT count(*)::int AS n FROM pg_locks l JOIN pg_database d ON d.oid = l.database
         WHERE d.datname = current_database() AND l.relation = 'events'::regclass
           AND clock_timestamp() - l.waitstart > interval '250 milliseconds'`
-      // They wait for the log, both of them, for as long as nobody could wait in a request.
+      // Both checks wait for the lock on the log, longer than the statement timeout.
       const looks = yield* sql
         .withTransaction(
           Effect.gen(function* () {
@@ -187,7 +187,7 @@ layer(World, { excludeTestServices: true })("conservation of emails", (it) => {
     }),
   )
 
-  it.effect("breaks with a recipient that the log record does not show", () =>
+  it.effect("fails for a recipient that the log record does not show", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
       const email_id = yield* Webhooks.happens(account_id)
@@ -203,7 +203,7 @@ layer(World, { excludeTestServices: true })("conservation of emails", (it) => {
     }),
   )
 
-  it.effect("breaks with a message that waits and that nobody will send", () =>
+  it.effect("fails for a waiting message without an outbox row", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
       const email_id = yield* Webhooks.happens(account_id)
@@ -219,7 +219,7 @@ layer(World, { excludeTestServices: true })("conservation of work", (it) => {
   const balanceOf = (kind: string) =>
     Effect.map(Conservation.work(), (all) => all.find((balance) => balance.kind === kind))
 
-  it.effect("breaks with what waits and has no row in the outbox, and with a row of what does not wait", () =>
+  it.effect("fails for waiting work without an outbox row, and for an outbox row without waiting work", () =>
     Effect.gen(function* () {
       const { account_id, domain_id } = yield* Delivery.sender()
       const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { account_id, events: ["email.queued"] })

@@ -37,7 +37,7 @@ const on = (database: Database.Database, ...args: ReadonlyArray<string>) =>
   Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(database.url), WAYBILL_DATA: "/nowhere" }))
 const waybill = (...args: ReadonlyArray<string>) => Effect.flatMap(Database.Fresh, (database) => on(database, ...args))
 
-/** The same in this process, as one of its own takes half a second to start; a refusal is said as it would be. */
+/** Runs the command in this process, because starting one takes half a second. Refusals are printed as usual. */
 const typedOn = (database: Database.Database, ...args: ReadonlyArray<string>) =>
   Effect.map(CommandLine.typeOn(database, ...args), ({ exit, output }) =>
     Exit.isSuccess(exit) ? { code: 0, output } : { code: 1, output: `${output}${Cause.pretty(exit.cause)}` },
@@ -45,7 +45,7 @@ const typedOn = (database: Database.Database, ...args: ReadonlyArray<string>) =>
 const typed = (...args: ReadonlyArray<string>) =>
   Effect.flatMap(Database.Fresh, (database) => typedOn(database, ...args))
 
-/** Another install: its tables, by name, as text. */
+/** Rows of a table of another instance, as text. */
 const rowsOf = (database: Database.Database, table: string) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
@@ -53,7 +53,7 @@ const rowsOf = (database: Database.Database, table: string) =>
     return rows.map(({ text }) => text)
   }).pipe(Effect.provide(Database.layerOf(database)), Effect.orDie)
 
-/** What is due, and when. Webhook deliveries do not move. */
+/** Outbox rows with their due times. Webhook deliveries are not moved to another instance. */
 const outboxOf = (database: Database.Database) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
@@ -61,7 +61,7 @@ const outboxOf = (database: Database.Database) =>
       SELECT id, account_id, kind, stream_id, available_at::text, attempt FROM outbox WHERE kind <> 'webhook' ORDER BY id`
   }).pipe(Effect.provide(Database.layerOf(database)), Effect.orDie)
 
-/** What of a month is used: only of those who ask for their month, as everybody does who comes over the API. */
+/** Monthly usage of an account, read first so that the month has a row, as through the API. */
 const monthsOf = (database: Database.Database, account_id: AccountId) =>
   Effect.map(rowsOf(database, "monthly_usage"), (rows) => rows.filter((row) => row.startsWith(`(${account_id},`)))
 
@@ -78,7 +78,7 @@ const TABLES = [
 
 layer(Store, { excludeTestServices: true })("waybill events", (it) => {
   it.effect(
-    "moves a log whole: what another install shows is what this one shows, and both go on from there",
+    "moves a complete log: the other instance shows the same, and both continue from there",
     () =>
       Effect.gen(function* () {
         const here = yield* Database.Fresh
@@ -101,7 +101,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.deepStrictEqual([added, events], [written, written])
         assert.strictEqual((yield* on(there, "events", "import", file)).code, 0)
         const before = { users: (yield* rowsOf(there, "users")).length }
-        // More happens, and the same file goes on, after a kill that left half a line.
+        // Exports more events into the same file, after a kill that left half a line.
         assert.deepStrictEqual(yield* monthsOf(there, buyer), [`(${buyer},2026-10,1)`])
         const more = 2
         for (let nth = 0; nth < more; nth++) yield* buys("2026-11")
@@ -130,7 +130,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.deepStrictEqual(yield* monthsOf(there, buyer), yield* monthsOf(here, buyer))
         const verified = yield* on(there, "projections", "verify", "email_log")
         assert.strictEqual(verified.code, 0, verified.output)
-        // Who belongs to an account signs in again, with a password from whoever runs the new install.
+        // Members can sign in again with a password set by the operator of the new instance.
         const password = yield* on(there, "users", "password", "ana@example.org", "--json")
         assert.strictEqual(password.code, 0, password.output)
         assert.deepInclude(JSON.parse(password.output), { id: user_id, email: "ana@example.org" })
@@ -143,7 +143,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
   )
 
   it.effect(
-    "refuses a file that is spoilt or cut off, and a database that has a log of its own",
+    "refuses a damaged or incomplete file, and a database with a different log",
     () =>
       Effect.gen(function* () {
         const there = yield* Database.freshDatabase
@@ -161,7 +161,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.include(yield* taken(lines.toSpliced(4, 1)), "line 5: the hash does not follow")
         assert.deepStrictEqual(yield* rowsOf(there, "events"), [])
         assert.include(yield* taken(lines.slice(0, -1)), "the file is incomplete")
-        // What was whole is there by now; the whole file brings the rest.
+        // Complete pages were imported; the complete file adds the rest.
         assert.strictEqual((yield* typedOn(there, "events", "import", file)).code, 0)
         const other = yield* Database.freshDatabase
         yield* typedOn(other, "accounts", "create", "Own")
@@ -173,7 +173,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
   )
 
   it.effect(
-    "writes into no file that is not of this log, and for nobody else to read",
+    "does not append to a file of another log, and creates files readable only for their owner",
     () =>
       Effect.gen(function* () {
         const here = yield* Database.Fresh
@@ -194,13 +194,13 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
           assert.include(yield* refused(here, "notes.txt", text), "it is not a log that was exported")
         const there = yield* Database.freshDatabase
         const whole = yield* Effect.promise(() => fs.readFile(file, "utf8"))
-        // Empty, and with a history of its own as far as that.
+        // An empty database, and one with different events at the same positions.
         assert.include(yield* refused(there, "foreign.jsonl", whole), "it is the file of another log")
         yield* typedOn(there, "accounts", "create", "Own")
         const two = whole.split("\n").slice(0, 2).join("\n")
         assert.include(yield* refused(there, "foreign.jsonl", `${two}\n`), "it is the file of another log")
 
-        // What was removed since, as its account wants it, was of this log nevertheless.
+        // Events removed by retention since still belong to this log.
         const sql = yield* PgClient.PgClient
         const { commit, transact } = yield* EventStore
         const account_id: AccountId = id("AccountId")
@@ -216,7 +216,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         yield* commit(Account, ref, Account.changeKeeping(long_ago, { log_days: 365, delivery_days: 30 }))
         assert.strictEqual((yield* typed("events", "export", file)).code, 0)
 
-        // An erasure writes anew what the file holds.
+        // An erasure changes events that the file holds.
         yield* commit(Account, ref, Account.recordErased(long_ago, "erased@example.invalid", { streams: 1, events: 1 }))
         const before = yield* Effect.promise(() => fs.readFile(file, "utf8"))
         const erased = yield* typed("events", "export", file)
@@ -224,7 +224,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.include(erased.output, "an address was erased since this file was written")
         assert.strictEqual(yield* Effect.promise(() => fs.readFile(file, "utf8")), before)
 
-        // One that comes while the file is written stands behind what is written.
+        // An erasure during the export has a position after its end.
         const chain = new LogFile.Chain()
         chain.take(LogFile.HEADER)
         const end = yield* LogExport.end(sql)
@@ -237,7 +237,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
   )
 
   it.effect(
-    "shows a history as it was at a moment",
+    "shows a history as of a time",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient

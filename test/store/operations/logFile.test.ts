@@ -27,17 +27,17 @@ const read = (lines: ReadonlyArray<string>) => {
   return { positions, isEnded: chain.isEnded, events: chain.events }
 }
 
-describe("a log in a file", () => {
-  it("is read back event by event, up to the end that counts them", () => {
+describe("a log file", () => {
+  it("is read event by event, up to the end that states their number", () => {
     assert.deepStrictEqual(read(file(3, 4, 9)), { positions: [3, 4, 9], isEnded: true, events: 3 })
     assert.deepStrictEqual(read(file()), { positions: [], isEnded: true, events: 0 })
   })
 
-  it("is not at its end where it was cut off between two lines", () => {
+  it("is incomplete if it was cut off between two lines", () => {
     assert.isFalse(read(file(1, 2).slice(0, -1)).isEnded)
   })
 
-  it("is refused where a line was changed, lost, doubled, moved or added, and that line is named", () => {
+  it("is refused at the line that was changed, lost, repeated, moved or added", () => {
     const lines = file(1, 2, 3)
     const [header = "", one = "", two = "", three = "", end = ""] = lines
     const chain = /^line (\d+): the hash does not follow from the line before$/u
@@ -67,7 +67,7 @@ describe("a log in a file", () => {
     )
   })
 
-  it("is refused where positions repeat or fall, even if the hashes chain", () => {
+  it("is refused if positions do not increase, even with a valid hash chain", () => {
     for (const positions of [
       [1, 2, 2],
       [1, 2, 1],

@@ -31,7 +31,7 @@ const happens = Effect.fnUntraced(function* (
 const seal = ({ account_id, domain_id: id }: Delivery.Sender, purpose: string) =>
   Effect.flatMap(Secrets, (secrets) => secrets.seal({ account_id, id, purpose }, Buffer.from("private")))
 
-/** A new RSA key; it signs once DNS shows it. */
+/** Starts a rotation to a new RSA key, which signs once it is found in DNS. */
 const rotate = Effect.fnUntraced(function* (from: Delivery.Sender, selector: string) {
   const key_ref = `dkim:${selector}`
   yield* seal(from, key_ref)
@@ -60,8 +60,8 @@ const days = (n: number) =>
     `UPDATE secrets SET created_at = created_at - interval '${n} days', expires_at = expires_at - interval '${n} days'`,
   )
 
-layer(Store, { excludeTestServices: true })("a private key that will sign nothing any more", (it) => {
-  it.effect("expires, and those that do or may sign stay; the log folds to the same without it", () =>
+layer(Store, { excludeTestServices: true })("unused DKIM keys", (it) => {
+  it.effect("expire, while keys in use or pending stay, and the log still folds without them", () =>
     Effect.gen(function* () {
       const { sweep } = yield* Secrets
       const acme = yield* Delivery.sender("acme.test")
@@ -69,7 +69,7 @@ layer(Store, { excludeTestServices: true })("a private key that will sign nothin
       yield* rotate(acme, "wb2")
       yield* Delivery.ed25519(acme)
       yield* shown(acme)
-      // One that signs and one that is to take its place, of both kinds; one of a rotation that came to nothing.
+      // Signing and pending keys of both kinds, and one of a rotation that was given up.
       yield* rotate(acme, "wb3")
       yield* Delivery.ed25519(acme, "wbe2")
       yield* seal(acme, "dkim:wb9")
@@ -105,12 +105,12 @@ layer(Store, { excludeTestServices: true })("a private key that will sign nothin
       const text = Option.some(Redacted.make(`${InstanceKey.generate()}\n${Delivery.INSTANCE_KEY}`))
       const keyring = InstanceKey.InstanceKey.layer({ file: "/nowhere", text })
       const anew = Context.get(yield* Layer.build(Layer.fresh(Layer.provide(Secrets.layer, keyring))), Secrets)
-      // The one that signs, and the witness.
+      // The signing key and the witness.
       assert.deepStrictEqual(yield* anew.rotate, { resealed: 2, unreadable: 0 })
     }),
   )
 
-  it.effect("is looked for by a worker, once a day", () =>
+  it.effect("are searched daily by a worker", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const from = yield* Delivery.sender("daily.test")
@@ -124,7 +124,7 @@ layer(Store, { excludeTestServices: true })("a private key that will sign nothin
     }).pipe(Effect.scoped),
   )
 
-  it.effect("is kept after all where its domain names it", () =>
+  it.effect("are retained if their domain names them again", () =>
     Effect.gen(function* () {
       const from = yield* Delivery.sender("back.test")
       yield* days(2)

@@ -20,7 +20,7 @@ const claim = (over: Partial<Leases.ClaimQuery> = {}) =>
     ...over,
   })
 
-/** Rows of accounts, by their numbers; due since as many seconds as their place in the backlog. */
+/** Inserts rows per account, each due as many seconds ago as its index. */
 const backlog = Effect.fnUntraced(function* (accounts: Readonly<Record<string, number>>) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`TRUNCATE outbox`)
@@ -40,7 +40,7 @@ const perAccount = ({ rows }: Leases.Claimed) => {
 
 const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
 
-/** A million rows that wait for their time, and some of each of a few accounts that are ready. */
+/** A million rows that are not due, and some ready rows of a few accounts. */
 const million = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   yield* backlog({ a: 300, b: 3 })
@@ -62,8 +62,8 @@ interface Plan {
 }
 const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
 
-layer(Database.layerFresh, { excludeTestServices: true })("what waits", (it) => {
-  it.effect("is seen where no worker lives: what is due, and what one that died had taken", () =>
+layer(Database.layerFresh, { excludeTestServices: true })("queue statistics", (it) => {
+  it.effect("show due rows and rows of dead workers even if no worker is running", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* Effect.orDie(sql`
@@ -90,8 +90,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("what waits", (it) => 
 
 const Store = Layer.provideMerge(EventStore.layer(), Database.layerFresh)
 
-layer(Store, { excludeTestServices: true })("leases that have run out", (it) => {
-  it.effect("are left to holders who come back with the database, and taken once two looks find them", () =>
+layer(Store, { excludeTestServices: true })("expired leases", (it) => {
+  it.effect("stay with holders that reconnect, and are reclaimed after two searches found them", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const taken = Effect.map(
@@ -109,7 +109,7 @@ layer(Store, { excludeTestServices: true })("leases that have run out", (it) => 
       yield* Effect.orDie(sql`UPDATE outbox SET lease_token = 'another' WHERE id = 'another'`)
       yield* look
       assert.deepStrictEqual(yield* taken, ["left"])
-      // An outage begins the waiting anew.
+      // An outage resets the search.
       yield* Effect.orDie(sql`ALTER TABLE outbox RENAME TO away`)
       yield* Effect.exit(look)
       yield* Effect.orDie(sql`ALTER TABLE away RENAME TO outbox`)
@@ -122,7 +122,7 @@ layer(Store, { excludeTestServices: true })("leases that have run out", (it) => 
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
-  it.effect("are shared equally between accounts, whatever their backlogs", () =>
+  it.effect("are divided equally between accounts, whatever their backlogs", () =>
     Effect.gen(function* () {
       yield* backlog({ a: 5_000, b: 30, c: 2 })
       const first = yield* claim()
@@ -131,7 +131,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     }),
   )
 
-  it.effect("go to the longest waiting of an account, and to nobody twice", () =>
+  it.effect("go to an account's oldest rows first, and each row is leased once", () =>
     Effect.gen(function* () {
       yield* backlog({ a: 30 })
       const first = yield* claim({ limit: 10 })
@@ -146,7 +146,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     }),
   )
 
-  it.effect("take turns between more accounts than a claim has rows", () =>
+  it.effect("alternate between accounts if there are more accounts than rows in a claim", () =>
     Effect.gen(function* () {
       yield* backlog(Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`x${String(n).padStart(2, "0")}`, 4])))
       const served = new Set<string>()
@@ -160,7 +160,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     }),
   )
 
-  it.effect("leave out accounts that have enough, and say that these have more", () =>
+  it.effect("leave out accounts at their limit, and report that these have more", () =>
     Effect.gen(function* () {
       yield* backlog({ a: 500, b: 3 })
       const claimed = yield* claim({ without: new Set(["a"]) })
@@ -169,7 +169,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     }),
   )
 
-  it.effect("are renewed for their holder alone", () =>
+  it.effect("are renewed only for their holder", () =>
     Effect.gen(function* () {
       yield* backlog({ a: 3 })
       const { rows } = yield* claim()
@@ -187,7 +187,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     }),
   )
 
-  it.effect("once given back, are free at once, and a wake-up says so", () =>
+  it.effect("released with a wake-up, can be claimed again immediately", () =>
     Effect.gen(function* () {
       yield* backlog({ a: 2 })
       const { rows } = yield* claim()
@@ -199,13 +199,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
       assert.strictEqual(jobs.length, 1)
       const again = yield* claim()
       assert.deepStrictEqual(ids(again.rows), ids(rows))
-      // The former holder's word counts no more.
+      // The former holder can no longer release the rows.
       yield* Leases.giveBack(rows)
       assert.deepStrictEqual((yield* claim()).rows, [])
     }),
   )
 
-  it.effect("postponed, wait for their time without a claim seeing them, and then rise", () =>
+  it.effect("of postponed rows end; the rows are claimed only once they are due", () =>
     Effect.gen(function* () {
       yield* backlog({ a: 1 })
       const [row] = (yield* claim()).rows
@@ -219,7 +219,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     }),
   )
 
-  it.effect("are nobody's wait: a claim passes by rows that another transaction holds", () =>
+  it.effect("never block: a claim skips rows that another transaction locks", () =>
     Effect.gen(function* () {
       yield* backlog({ a: 3 })
       const sql = yield* PgClient.PgClient
@@ -237,7 +237,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
   )
 
   it.effect(
-    "cost the same with a million rows that wait for their time",
+    "cost the same with a million rows that are not due",
     () =>
       Effect.gen(function* () {
         yield* million

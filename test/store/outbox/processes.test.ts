@@ -13,7 +13,7 @@ import { World } from "../../support/world.ts"
 const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>) =>
   it.live(name, () => Effect.provide(Effect.scoped(body), World), 120_000)
 
-/** A living process, and whose work it was given. */
+/** Starts a process and records the processes whose work it reclaims. */
 const live = Effect.fnUntraced(function* (reclaimed: Array<string>, work: Effect.Effect<void> = Effect.void) {
   const { url } = yield* Database.Fresh
   const scope = yield* Scope.fork(yield* Effect.scope)
@@ -32,7 +32,7 @@ const names = Effect.flatMap(PgClient.PgClient, (sql) =>
   ),
 )
 
-/** A row that nobody holds the lock of, as a kill leaves it. */
+/** Inserts a registration without a lock, as a killed process leaves it. */
 const died = (id: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.orDie(sql`
@@ -51,7 +51,7 @@ interface Standing {
   readonly silent_ms: number
 }
 
-/** What others see of it. */
+/** The registration of a process. */
 const standing = (id: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.map(
@@ -61,7 +61,7 @@ const standing = (id: string) =>
     ),
   )
 
-/** Ends the sessions by which processes hold their locks, as an operator or a server that restarts does. */
+/** Terminates the sessions that hold the processes' locks, as an operator or a server restart does. */
 const cut = (ids: ReadonlyArray<string>) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.orDie(sql`
@@ -71,9 +71,9 @@ const cut = (ids: ReadonlyArray<string>) =>
       WHERE p.id = ANY(${ids}::text[])`),
   )
 
-describe("processes", { concurrent: true }, () => {
+describe("worker processes", { concurrent: true }, () => {
   fresh(
-    "leave the work of a dead one to exactly one of them",
+    "reclaim the work of a dead process exactly once",
     Effect.gen(function* () {
       const reclaimed: Array<string> = []
       const living = yield* Effect.all([live(reclaimed), live(reclaimed), live(reclaimed)], {
@@ -87,7 +87,7 @@ describe("processes", { concurrent: true }, () => {
   )
 
   fresh(
-    "take no living one for dead whose session is cut, nor all others when every session is",
+    "do not declare a live process dead when its session, or every session, is terminated",
     Effect.gen(function* () {
       const reclaimed: Array<string> = []
       const living = yield* Effect.all([live(reclaimed), live(reclaimed), live(reclaimed)], {
@@ -103,7 +103,7 @@ describe("processes", { concurrent: true }, () => {
         for (const [i, id] of cutting.entries()) yield* back(id, before[i]?.number)
       }
       assert.deepStrictEqual(reclaimed, [])
-      // Nor has any of them a reason to doubt what it holds.
+      // All of them still trust their leases.
       assert.deepStrictEqual(
         living.map(({ trustedSince }) => trustedSince()),
         since,
@@ -112,7 +112,7 @@ describe("processes", { concurrent: true }, () => {
   )
 
   fresh(
-    "that are really dead are silent for a while before their work is taken",
+    "that died lose their work only after a period of silence",
     Effect.gen(function* () {
       const silent: Array<number> = []
       const sql = yield* PgClient.PgClient
@@ -120,7 +120,7 @@ describe("processes", { concurrent: true }, () => {
         Effect.map((found) => void silent.push(found?.silent_ms ?? 0)),
         Effect.provideService(PgClient.PgClient, sql),
       )
-      // It was silent for longer than that, but who has just come cannot know.
+      // It has been silent for longer, but a new process has not observed that.
       yield* died("prc_long_dead")
       yield* Effect.orDie(sql`UPDATE processes SET beat_at = now() - interval '1 minute'`)
       const began = yield* SteadyClock.millis
@@ -135,7 +135,7 @@ describe("processes", { concurrent: true }, () => {
   )
 
   fresh(
-    "free the jobs that the dead one's graphile-worker had locked",
+    "unlock the graphile-worker jobs of a dead process",
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* Effect.orDie(sql`SELECT id FROM graphile_worker.add_job('drain_deliveries')`)
@@ -151,7 +151,7 @@ describe("processes", { concurrent: true }, () => {
   )
 
   fresh(
-    "take over from one that dies while it cleans up",
+    "take over from a process that dies during its cleanup",
     Effect.gen(function* () {
       const reclaimed: Array<string> = []
       yield* died("prc_dead")
@@ -170,11 +170,11 @@ describe("processes", { concurrent: true }, () => {
   )
 
   fresh(
-    "end the session of one that has fallen silent, and then its work is free",
+    "terminate the session of a silent process and reclaim its work",
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { adminUrl } = yield* Database.Fresh
-      // A session of the same role that holds its lock and says nothing, as behind a cable that was pulled.
+      // A session of the same role that holds the lock but sends nothing, as after a network failure.
       yield* died("prc_silent")
       const silent = yield* Layer.build(Database.layerOf({ name: "", url: (yield* Database.Fresh).url, adminUrl }))
       const session = yield* Context.get(silent, PgClient.PgClient).reserve
@@ -196,19 +196,19 @@ describe("processes", { concurrent: true }, () => {
   )
 
   fresh(
-    "come back when their session is cut, under the same name",
+    "register again under the same id when their session is terminated",
     Effect.gen(function* () {
       const { id, isSeen } = yield* live([])
       const before = yield* standing(id)
       assert.lengthOf(yield* cut([id]), 1)
-      // Unseen for no longer than it takes to come back, and so perhaps between two looks.
+      // It is missing only until it registers again, possibly between two polls.
       yield* Delivery.until(standing(id), (now) => now !== undefined && now.number !== before?.number)
       yield* Delivery.until(Effect.sync(isSeen), (seen) => seen)
       assert.deepStrictEqual(yield* names, [id])
     }),
   )
 
-  it.effect("doubt what they hold as soon as others may, also where a session looks as if it stood", () =>
+  it.effect("distrust their leases as soon as others may take them, even if the session seems alive", () =>
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const [other, watcher] = [yield* rival(url), yield* rival(url)]
@@ -222,7 +222,7 @@ describe("processes", { concurrent: true }, () => {
       assert.deepStrictEqual([isSeen(), trustedSince()], [true, since])
       yield* TestClock.adjust("200 millis")
       assert.deepStrictEqual([isSeen(), trustedSince()], [false, undefined])
-      // It did stand, and so nobody was let at what was held by it.
+      // Its session was alive, so nobody took over its leases.
       yield* other.query("ROLLBACK")
       yield* TestClock.adjust("100 millis").pipe(
         Effect.andThen(watcher.query("SELECT")),
@@ -233,7 +233,7 @@ describe("processes", { concurrent: true }, () => {
   )
 
   fresh(
-    "that leave are forgotten, unless they leave leases behind",
+    "that stop are deregistered, unless they still hold leases",
     Effect.gen(function* () {
       const [tidy, hasty] = [yield* live([]), yield* live([])]
       yield* leaseTo(hasty.id)

@@ -24,7 +24,7 @@ const place = (id: string, purpose = "dkim:wb1") => ({ account_id: "acc_1", id, 
 const World = Secrets.layer.pipe(Layer.provide(keys(keyA)), Layer.provideMerge(Database.layerFresh))
 
 layer(World, { excludeTestServices: true })("a secret", (it) => {
-  it.effect("comes back as it was, and a later one replaces it", () =>
+  it.effect("opens to its original bytes, and a later one replaces it", () =>
     Effect.gen(function* () {
       const secrets = yield* Secrets
       yield* secrets.seal(place("dom_1"), bytes("first"))
@@ -37,7 +37,7 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
     }),
   )
 
-  it.effect("lies in the table as nothing that tells of it, and never twice alike", () =>
+  it.effect("is stored encrypted, and differently each time", () =>
     Effect.gen(function* () {
       const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
       yield* secrets.seal(place("dom_3", "a"), bytes("correct horse"))
@@ -50,7 +50,7 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
     }),
   )
 
-  it.effect("does not open in another's place, nor after a bit was changed", () =>
+  it.effect("does not open under another key of the table, nor with a changed bit", () =>
     Effect.gen(function* () {
       const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
       yield* secrets.seal(place("dom_4"), bytes("mine"))
@@ -62,7 +62,7 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
     }),
   )
 
-  it.effect("is gone from its expiry on", () =>
+  it.effect("is not found after its expiry", () =>
     Effect.gen(function* () {
       const secrets = yield* Secrets
       yield* secrets.seal(place("whk_1", "old"), bytes("x"), Timestamp.fromMillis(0))
@@ -70,7 +70,7 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
     }),
   )
 
-  it.effect("sealed in a transaction that is rolled back was never sealed", () =>
+  it.effect("sealed in a transaction that is rolled back does not exist", () =>
     Effect.gen(function* () {
       const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
       yield* Effect.exit(
@@ -80,7 +80,7 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
     }),
   )
 
-  it.effect("is swept when it expired, or when its owner never came", () =>
+  it.effect("is deleted when it expired or its owner was never created", () =>
     Effect.gen(function* () {
       const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
       yield* sql`DELETE FROM secrets WHERE account_id <> ''`
@@ -95,7 +95,7 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
     }),
   )
 
-  it.effect("in a kept answer opens for the same request alone", () =>
+  it.effect("in a stored answer opens only for the same request", () =>
     Effect.gen(function* () {
       const secrets = yield* Secrets
       const context = { account_id: "acc_1", route: "POST /api-keys", key: "once" }
@@ -109,8 +109,8 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
   )
 })
 
-layer(Database.layerFresh, { excludeTestServices: true })("a rotation", (it) => {
-  it.effect("seals everything anew, and the former key is not needed afterwards", () =>
+layer(Database.layerFresh, { excludeTestServices: true })("a rotation of the instance key", (it) => {
+  it.effect("seals everything again, so that the former key is no longer needed", () =>
     Effect.gen(function* () {
       const former = yield* secretsUnder(keyA)
       for (let n = 0; n < 3; n++) yield* former.seal(place(`dom_${n}`), bytes(`secret ${n}`))
@@ -118,7 +118,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation", (it) => 
       const before = yield* both.open(place("dom_1"))
       const outcome = yield* both.rotate
       const latter = yield* secretsUnder(keyB)
-      // With the witness, which says under what key this database is sealed.
+      // Includes the witness.
       assert.deepStrictEqual(outcome, { resealed: 4, unreadable: 0 })
       assert.deepStrictEqual(
         [text(before), text(yield* latter.open(place("dom_2")))],
@@ -127,7 +127,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation", (it) => 
     }),
   )
 
-  it.effect("counts what no key at hand opens", () =>
+  it.effect("counts secrets that no available key opens", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* sql`UPDATE secrets SET key_id = 'lost' WHERE id = 'dom_0'`
@@ -135,7 +135,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation", (it) => 
     }),
   )
 
-  it.effect("that was stopped midway needs the former key as before", () =>
+  it.effect("that was interrupted still needs the former key", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const former = yield* secretsUnder(keyB)
@@ -149,7 +149,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation", (it) => 
     }),
   )
 
-  it.effect("forgotten on one node keeps that node from starting, naming both keys", () =>
+  it.effect("prevents a node with only the former key from starting, and names both keys", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(secretsUnder(keyA))
       const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
@@ -170,7 +170,7 @@ describe("the instance key", () => {
       Context.get(context, InstanceKey.InstanceKey),
     )
 
-  it.effect("is made once, for its owner alone, even when several processes start at once", () =>
+  it.effect("is created once, readable only for its owner, even if several processes start at once", () =>
     Effect.gen(function* () {
       const made = yield* folder
       const file = path.join(made, "data", "instance.key")
@@ -184,7 +184,7 @@ describe("the instance key", () => {
     }),
   )
 
-  it.effect("that is damaged is refused by the name of its file, never replaced", () =>
+  it.effect("is refused with its file name if damaged, and never replaced", () =>
     Effect.gen(function* () {
       const file = path.join(yield* folder, "instance.key")
       yield* Effect.promise(() => fs.writeFile(file, "short\n", { mode: 0o600 }))
@@ -196,7 +196,7 @@ describe("the instance key", () => {
     }),
   )
 
-  it("is read with remarks, several a file or in one line, the first one sealing", () => {
+  it("can have comments and further keys, in lines or separated by commas; the first one seals", () => {
     const ring = Result.getOrThrow(InstanceKey.parse(`# made today\n${keyA}\n\n${keyB} # the one before\n`))
     const inline = Result.getOrThrow(InstanceKey.parse(`${keyA},${keyB}`))
     assert.deepStrictEqual(ring.ids, inline.ids)

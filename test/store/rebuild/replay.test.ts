@@ -30,7 +30,7 @@ const OPTIONS = { release: "test" }
 const execute = <A extends object>(statement: (sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<A>, unknown>) =>
   Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(statement(sql)))
 
-/** The table, its indexes and constraints, as Postgres describes them. */
+/** Definition of the table, its indexes and constraints. */
 const described = (table: string) =>
   execute<{ readonly line: string }>(
     (sql) => sql`
@@ -64,7 +64,7 @@ const mail = (messages: number) =>
     { concurrency: 16 },
   ).pipe(Effect.orDie)
 
-layer(Store, { excludeTestServices: true })("random histories", (it) => {
+layer(Store, { excludeTestServices: true })("rebuilds of random histories", (it) => {
   for (const seed of [1, 2, 3])
     it.effect(
       `of seed ${seed} rebuild to what the commits have written, byte for byte, in every read model`,
@@ -74,7 +74,7 @@ layer(Store, { excludeTestServices: true })("random histories", (it) => {
           for (const { name } of readModels) assert.isAbove(yield* isClean(name), 10, name)
           for (const { missing, stray } of yield* Conservation.work())
             assert.deepStrictEqual([missing, stray], [[], []])
-          // What counts along behind the log stops in the middle of it, and at its end.
+          // The follower stops within the log, and at its end.
           yield* Follower.step(follower)
           yield* isClean(follower.name)
           while ((yield* Follower.step(follower)).events > 0);
@@ -85,9 +85,9 @@ layer(Store, { excludeTestServices: true })("random histories", (it) => {
     )
 })
 
-layer(Store, { excludeTestServices: true })("a row that is not what the log says", (it) => {
+layer(Store, { excludeTestServices: true })("a row that differs from the log", (it) => {
   it.effect(
-    "is found, is named with both of its faces, and is mended by a rebuild and a swap",
+    "is found, reported with both of its contents, and repaired by a rebuild and a swap",
     () =>
       Effect.gen(function* () {
         const refs = yield* mail(50)
@@ -118,7 +118,7 @@ layer(Store, { excludeTestServices: true })("a row that is not what the log says
         yield* swap("email_log", false)
         assert.strictEqual(yield* isClean("email_log"), 50)
         assert.deepStrictEqual(yield* described("email_log"), before)
-        // And back: what was broken is live again, with all that has happened since.
+        // Swaps back: the damaged version is live again, with all events since.
         yield* mail(3)
         yield* swap("email_log", true)
         assert.deepStrictEqual(yield* described("email_log"), before)
@@ -132,7 +132,7 @@ layer(Store, { excludeTestServices: true })("a row that is not what the log says
 
 layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
   it.effect(
-    "lets reads and writes go on, through the swap and back, and loses none of them",
+    "does not stop or lose reads and writes, nor does the swap or the swap back",
     () =>
       Effect.gen(function* () {
         yield* mail(300)
@@ -165,7 +165,7 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
   )
 
   it.effect(
-    "can touch nothing but its own tables: every other one refuses to be written to meanwhile",
+    "writes only its own tables: it succeeds while all other tables refuse writes",
     () =>
       Effect.gen(function* () {
         yield* mail(20)
@@ -197,7 +197,7 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
     TIMEOUT,
   )
 
-  it.effect("is refused by name, while another is at work, and where there is nothing to swap or drop", () =>
+  it.effect("is refused for an unknown name, while another is running, and if there is nothing to swap or drop", () =>
     Effect.gen(function* () {
       const says = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.map(Effect.flip(effect), ({ message }) => message)
@@ -221,7 +221,7 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
     }),
   )
 
-  it.effect("leaves nothing of a comparison that was stopped, or killed", () =>
+  it.effect("removes what an interrupted or killed verification left behind", () =>
     Effect.gen(function* () {
       const { sql } = yield* Replay
       const versions = Effect.map(Versions.list(sql, "webhooks"), (all) => all.map(({ version }) => version))
@@ -236,7 +236,7 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
       yield* sql`
         INSERT INTO projection_versions (name, version, state, position, release)
         VALUES ('webhooks', 99, 'building', 0, 'verify')`
-      // The server may not have noticed yet that the other is gone.
+      // The server may not have noticed the killed process yet.
       const again = yield* Rebuild.verify("webhooks", OPTIONS).pipe(
         Effect.retry({ while: ({ message }) => message.includes("another process is working") }),
       )
@@ -246,7 +246,7 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
   )
 })
 
-/** A clock on which time passes only while somebody sleeps, and then at once. */
+/** A clock that advances only through sleeps, and then immediately. */
 const sleepless = () => {
   let now = 0
   const clock: Clock.Clock = {
@@ -262,7 +262,7 @@ const sleepless = () => {
 }
 
 layer(Store, { excludeTestServices: true })("a throttled rebuild", (it) => {
-  it.effect("folds no more events than it was allowed by then", () =>
+  it.effect("never folds more events than its rate allows", () =>
     Effect.gen(function* () {
       yield* mail(400)
       yield* Rebuild.rebuild("email_log", OPTIONS)
@@ -272,7 +272,7 @@ layer(Store, { excludeTestServices: true })("a throttled rebuild", (it) => {
       const { clock, elapsed } = sleepless()
       let events = 0
       const report = (more: number) => Effect.sync(() => void assert.isAtMost((events += more), elapsed() + 100 + 1))
-      // 1,000 a second are steps of 100; a step ends with a stream, so it may be an event longer.
+      // 1,000 events per second are steps of 100; a step ends with a complete stream, so it may be one event longer.
       yield* Fill.fill(EmailLog.readModel, version, { lanes: 3, throttle: 1_000 }, report).pipe(
         Effect.provideService(Clock.Clock, clock),
       )

@@ -49,7 +49,7 @@ const mail = (messages: number) =>
 const execute = <A extends object>(statement: (sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<A>, unknown>) =>
   Effect.flatMap(Replay, ({ sql }) => Effect.orDie(statement(sql)))
 
-/** The sessions of commands, and of whatever replays: the one that asks among them. */
+/** Process ids of all rebuild sessions, including the one that queries. */
 const replaying = Effect.map(
   execute<{ readonly pid: number }>(
     (sql) => sql`
@@ -59,10 +59,10 @@ const replaying = Effect.map(
   (rows) => rows.map(({ pid }) => pid),
 )
 
-describe("how far a rebuild is", () => {
+describe("rebuild progress", () => {
   const half = { name: "email_log", version: 2, phase: "folding", events: 1_500, total: 3_000 } as const
 
-  it("is a line with a bar, the rate and the time to go; on a screen one that is written over", () => {
+  it("is a line with a bar, rate and remaining time, which a terminal overwrites", () => {
     const folding = { ...half, events_per_second: 500, eta_seconds: 3 }
     const line = `email_log v2 ${"█".repeat(12)}${"·".repeat(12)} 1,500 of 3,000 events, 500/s, folding, 3 s to go`
     assert.strictEqual(lineOf(folding), line)
@@ -75,7 +75,7 @@ describe("how far a rebuild is", () => {
     )
   })
 
-  it("is a whole bar where there is nothing to fold, and never more than one", () => {
+  it("is a full bar if there is nothing to fold, and never more than full", () => {
     const bar = (events: number, total: number) =>
       /█*/u.exec(lineOf({ ...half, events, total, events_per_second: 0, eta_seconds: null }).slice(13))?.[0].length
     assert.deepStrictEqual([bar(0, 0), bar(9, 3), bar(0, 3)], [24, 24, 0])
@@ -84,14 +84,14 @@ describe("how far a rebuild is", () => {
 
 layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
   it.effect(
-    "goes on where a kill has stopped it, and folds nothing twice",
+    "resumes after a kill and folds nothing twice",
     () =>
       Effect.gen(function* () {
         yield* mail(1_000)
         const env = yield* environment
         const ours = yield* replaying
         const killed = new Service(["projections", "rebuild", "email_log", "--throttle", "400", "--json"], env)
-        // It is killed in the middle of its work, somewhere in a slice.
+        // Killed within a slice.
         yield* Effect.promise(() => killed.says('"phase":"folding"'))
         while (
           (yield* execute<{ readonly n: bigint }>(
@@ -99,7 +99,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
           ))[0]?.n === 0n
         );
         yield* Effect.promise(() => killed.stop("SIGKILL"))
-        // What it had asked of the server last may still be on its way into the tables.
+        // Its last statement may still be running.
         const theirs = Effect.map(replaying, (pids) => pids.filter((pid) => !ours.includes(pid)))
         yield* Effect.repeat(theirs, { until: (pids) => pids.length === 0 })
         const [before] = yield* execute<{ readonly events: bigint; readonly rows: bigint }>(
@@ -111,7 +111,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
         assert.isAbove(events, 0)
         assert.isBelow(events, 2_000)
         assert.strictEqual(Number(before?.rows), events / 2)
-        // The server may not have noticed yet that the other is gone.
+        // The server may not have noticed the killed process yet.
         let again = yield* waybill("projections", "rebuild", "email_log", "--json")
         while (again.output.includes("another process is working")) {
           again = yield* waybill("projections", "rebuild", "email_log", "--json")
@@ -131,7 +131,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
   )
 
   it.effect(
-    "says what it has, and ends with 3 where a row is not what the log says, naming it",
+    "lists versions, and exits with 3 and the row's key if a row differs from the log",
     () =>
       Effect.gen(function* () {
         const [row] = yield* execute<{ readonly id: string }>(
@@ -167,7 +167,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
   )
 
   it.effect(
-    "proves and mends the statistics too",
+    "verifies and repairs statistics too",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -197,7 +197,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
   )
 
   it.effect(
-    "proves months too, and says of how many the log has lost some",
+    "verifies monthly usage too, and reports the months that the log no longer holds completely",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -208,7 +208,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
         yield* commit(Account, ref, Account.create(at, account_id, "Acme", "free"))
         yield* commit(Account, ref, Account.changeKeeping(at, { log_days: 30, delivery_days: 30 }))
         yield* transact(send(account_id, { needs: { month: "2020-01" } }, { created_at: at }))
-        // Of the mail above nobody has counted any.
+        // The mail above was written without counting.
         yield* Rebuild.rebuild("monthly_usage", { release: "test" })
         yield* swap("monthly_usage", false)
         yield* sql`UPDATE monthly_usage SET accepted = 9 WHERE account_id = (SELECT min(account_id) FROM monthly_usage)`

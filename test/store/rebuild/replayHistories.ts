@@ -11,7 +11,7 @@ import { id } from "../../support/history.ts"
 const FOLDER = new URL("../../fixtures/events/", import.meta.url)
 const LONGEST = 12
 
-/** What has gone wrong in some format between two programs before. */
+/** Texts that commonly break encodings between programs. */
 const WORDS = [
   "",
   "plain",
@@ -28,12 +28,12 @@ const WORDS = [
   "%_\\%",
   "word ".repeat(400),
 ]
-/** Fields that hold anybody's words. */
+/** Fields that may hold any text. */
 const FREE: ReadonlySet<string> = new Set(
   "name subject response mx tls category enhanced_code user_agent feedback_type description message_id tags".split(" "),
 )
 
-/** Numbers from 0 to 1, the same for the same seed. */
+/** Returns a generator of numbers from 0 to 1, determined by the seed. */
 export const dice = (seed: number) => {
   let state = seed | 0
   return () => {
@@ -51,7 +51,7 @@ export const pick = <A>(list: ReadonlyArray<A>, roll: Dice): A => {
   return found
 }
 
-/** The same shape with other values, wherever any value will do. */
+/** Varies the values that may be arbitrary. */
 const varied = (value: unknown, field: string, roll: Dice): unknown => {
   if (roll() < 0.2) return value
   if (Array.isArray(value)) return value.map((each) => varied(each, field, roll))
@@ -73,7 +73,7 @@ const event = (aggregate: AnyAggregate, tag: string, roll: Dice): AnyEvent => {
   }
 }
 
-/** An event whose own ids are those of its stream, where the event is the stream's first. */
+/** Returns the first event of a stream, with the stream's ids. */
 const born = (aggregate: AnyAggregate, account_id: string, roll: Dice): readonly [AnyEvent, string] => {
   const first = (tag: string, own: Readonly<Record<string, unknown>>, stream_id: string) =>
     [{ ...event(aggregate, tag, roll), ...own }, stream_id] as const
@@ -109,7 +109,7 @@ const born = (aggregate: AnyAggregate, account_id: string, roll: Dice): readonly
 const tagsOf = (aggregate: AnyAggregate): ReadonlyArray<string> =>
   DomainEvent.TAGS.filter((tag) => DomainEvent.streamOf(tag) === aggregate.stream)
 
-/** Histories that no decider would have written: all events of a kind in any order, each history in several commits. */
+/** Writes histories that no decider would write: all event types in any order, each history in several commits. */
 export const write = Effect.fnUntraced(function* (seed: number, streams: number) {
   const { transact } = yield* EventStore
   const roll = dice(seed)
@@ -122,7 +122,7 @@ export const write = Effect.fnUntraced(function* (seed: number, streams: number)
       const rest = Array.from({ length: Math.floor(roll() * LONGEST) }, () =>
         aimed(event(aggregate, pick(tags, roll), roll), first, roll),
       )
-      // Somebody belongs to one account.
+      // A user belongs to one account only.
       const user_id = id("UserId")
       const email = `${user_id}@example.org`
       const events = [first, ...rest].map((each) => ("user_id" in each ? { ...each, user_id, email } : each))
@@ -143,7 +143,7 @@ export const write = Effect.fnUntraced(function* (seed: number, streams: number)
   return written
 })
 
-/** Most outcomes are about somebody whom the message is for, or nothing would ever change. */
+/** Aims most outcomes at a recipient of the message, because otherwise nothing would change. */
 const aimed = (event: AnyEvent, birth: AnyEvent, roll: Dice): AnyEvent => {
   if (birth._tag !== "EmailQueued" || !("recipient" in event) || roll() < 0.1) return event
   const { bcc, cc, to } = birth as EmailQueued

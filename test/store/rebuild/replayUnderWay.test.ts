@@ -29,16 +29,16 @@ const mail = Effect.forEach(
   { concurrency: 32, discard: true },
 ).pipe(Effect.orDie)
 
-layer(Store, { excludeTestServices: true })("what is under way", (it) => {
+layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
   it.effect(
-    "is seen from a process that does not do it: how far it is, that it was left, and that it is over",
+    "are visible to other processes: their progress, an interruption, and their end",
     () =>
       Effect.gen(function* () {
         yield* mail
         assert.deepStrictEqual(yield* underWay(), [])
         const { url } = yield* Database.Fresh
         const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: "/nowhere" }
-        // One slice of 100 events a second.
+        // Slices of 100 events, one per second.
         const elsewhere = new Service(["projections", "rebuild", "email_log", "--throttle", "100"], env)
         const [seen] = yield* Delivery.until(underWay(), (all) => (all[0]?.events ?? 0) > 0)
         assert.deepInclude(seen, {
@@ -68,7 +68,7 @@ layer(Store, { excludeTestServices: true })("what is under way", (it) => {
     120_000,
   )
 
-  it.effect("is told of what nobody builds but somebody holds, as while it is compared", () =>
+  it.effect("include comparisons, which build nothing but hold the lock", () =>
     Effect.gen(function* () {
       const held = yield* Effect.scoped(Effect.andThen(lockReadModel("suppressions"), underWay()))
       assert.deepStrictEqual(
@@ -80,7 +80,7 @@ layer(Store, { excludeTestServices: true })("what is under way", (it) => {
   )
 })
 
-/** What the other run has begun is gone on with by the same release alone. */
+/** Only the same release resumes a run. */
 const releaseOf = Effect.gen(function* () {
   const { sql } = yield* Replay
   const [row] = yield* Effect.orDie(sql<{ readonly release: string }>`

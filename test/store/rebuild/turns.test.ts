@@ -1,11 +1,11 @@
 import { OrderedWrites } from "@waybill/store/rebuild/OrderedWrites"
 import { assert, describe, it } from "@effect/vitest"
 
-/** What waits for a promise that is settled has run after this. */
+/** Resolves after all callbacks of settled promises have run. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-describe("turns", () => {
-  it("come in the order in which they were taken, whichever is ended first", async () => {
+describe("ordered writes", () => {
+  it("are made in the order of their turns, whichever ends first", async () => {
     const turns = new OrderedWrites()
     const came: Array<string> = []
     const [first, second, third] = ["first", "second", "third"].map((name) => {
@@ -15,7 +15,7 @@ describe("turns", () => {
     })
     await settled()
     assert.deepStrictEqual(came, ["first"])
-    // As the turn of a slice that has failed does.
+    // As after a slice that failed.
     second?.end()
     await settled()
     assert.deepStrictEqual(came, ["first"])

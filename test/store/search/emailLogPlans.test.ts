@@ -12,7 +12,7 @@ import { FILTERS } from "../../bench/logs/filters.ts"
 import { write } from "../../bench/logs/mail.ts"
 import { account } from "./emailLogRows.ts"
 
-/** All that is rare lies in the first ten thousand messages. */
+/** Rare values occur only in the first ten thousand messages. */
 const [SMALL, LARGE] = [10_000, 30_000]
 const ACCOUNTS = { [SMALL]: account(1), [LARGE]: account(2) }
 const LIMIT = 20
@@ -41,7 +41,7 @@ const explain = Effect.fnUntraced(function* (statement: Statement.Fragment) {
   }
 })
 
-/** The first statement that a search would send for each source that it might choose. */
+/** Returns the first statement of a search for each source it might choose. */
 const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof ACCOUNTS) {
   const sql = yield* PgClient.PgClient
   const filter = filterOf({
@@ -74,7 +74,7 @@ const INDEX_OF: { readonly [Tag in EmailLogSource.Source["_tag"]]: string } = {
 
 layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (it) => {
   it.effect(
-    "is asked for in a database with much mail of others",
+    "is read from a database with much mail of other accounts",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -85,7 +85,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   )
 
   for (const name of Object.keys(FILTERS)) {
-    it.effect(`by "${name}" reads its index, as much of it for a large account as for a small one`, () =>
+    it.effect(`by "${name}" reads its index, equally much for a large account and a small one`, () =>
       Effect.gen(function* () {
         const [small, large] = [yield* firstSteps(name, SMALL), yield* firstSteps(name, LARGE)]
         for (const [nth, { source, statement }] of large.entries()) {
@@ -94,7 +94,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
           assert.include(plan.indexes, INDEX_OF[source._tag])
           const twin = small[nth]
           assert(twin !== undefined)
-          // A level more of the trees, and pages that are not cut at the same places.
+          // Allows for one more level of the trees and different page boundaries.
           const { blocks } = yield* explain(twin.statement)
           assert.isAtMost(plan.blocks, blocks * 1.5 + 40)
         }
@@ -102,7 +102,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     )
   }
 
-  it.effect("counts its sources in their indexes, no further than it says", () =>
+  it.effect("counts its sources in their indexes, up to the cap", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const filter = filterOf({
@@ -124,7 +124,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     ["your order #29995 has", 1],
     ["no such thing", 0],
   ] as const) {
-    it.effect(`finds the ${found} subjects that hold "${part}" by their letters`, () =>
+    it.effect(`finds the ${found} subjects that contain "${part}" in the trigram index`, () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const statement = EmailSubjects.termsWith(sql, account(2), part, 201)

@@ -16,7 +16,7 @@ const idOf = (record: EmailLogQuery.EmailLogRecord) => record["id"]
 
 type Asked = Omit<Query, "account_id" | "limit">
 
-/** What contract §5 says, in a line each. */
+/** The filters of contract §5, one per line. */
 const matches = (asked: Asked) => (each: Message) =>
   (asked.status === undefined || asked.status.length === 0 || asked.status.includes(each.status)) &&
   (asked.after === undefined || each.id < asked.after) &&
@@ -35,7 +35,7 @@ const expected = (asked: Asked): Array<unknown> =>
     .map((each) => each.id)
     .toReversed()
 
-/** Every page, in the direction in which the query goes, put together newest first. */
+/** Reads all pages in the query's direction and returns their messages newest first. */
 const allPages = Effect.fnUntraced(function* (asked: Asked, limit: number) {
   const pages: Array<ReadonlyArray<unknown>> = []
   let query: Query = { ...asked, account_id: account(1), limit }
@@ -80,7 +80,7 @@ const FIELDS = Object.keys(CHOICES) as ReadonlyArray<keyof Asked>
 
 const written = Effect.all([
   write(account(1), mine),
-  // Another tenant with the same mail under other ids, and a third without any.
+  // Another account with the same mail under other ids, and a third without mail.
   write(
     account(2),
     mine.map((each, nth) => ({ ...each, id: emailId(nth + 10_000) })),
@@ -88,11 +88,11 @@ const written = Effect.all([
 ])
 
 layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (it) => {
-  it.effect("is ready to be asked for", () => written)
+  it.effect("has test data", () => written)
 
   for (const field of FIELDS) {
     for (const value of CHOICES[field]) {
-      it.effect(`holds exactly what ${field}=${JSON.stringify(value)} means`, () =>
+      it.effect(`holds exactly the matches of ${field}=${JSON.stringify(value)}`, () =>
         Effect.gen(function* () {
           const asked = { [field]: value }
           assert.deepStrictEqual(yield* allPages(asked, 100), expected(asked))
@@ -101,7 +101,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     }
   }
 
-  it.effect("holds exactly what any filters together mean, page by page, in both directions", () =>
+  it.effect("holds exactly the matches of any combination of filters, page by page, in both directions", () =>
     Effect.gen(function* () {
       let seed = 1
       const random = (below: number) => {
@@ -117,7 +117,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     }),
   )
 
-  it.effect("says whether there is more, and where to go on", () =>
+  it.effect("reports whether there is more, with a cursor", () =>
     Effect.gen(function* () {
       const limit = 10
       const ask = (asked: Asked) => EmailLogQuery.list({ ...asked, account_id: account(1), limit })
@@ -163,7 +163,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     }),
   )
 
-  it.effect("ends early where common filters hardly ever meet, and goes on from there", () =>
+  it.effect("ends early if common filters rarely match together, and continues from there", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const account_id = account(4)
@@ -190,7 +190,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("a message of the log", (it) => {
-  it.effect("is found by its account alone", () =>
+  it.effect("is found only by its account", () =>
     Effect.gen(function* () {
       yield* write(account(1), [message(1)])
       const [own, foreign] = [
@@ -201,7 +201,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a message of the log"
     }),
   )
 
-  it.effect("shows its events in order, to its account alone", () =>
+  it.effect("shows its events in order, only to its account", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const meta = { actor: { type: "system", id: null }, schema_version: 1 }
@@ -227,22 +227,22 @@ layer(Database.layerFresh, { excludeTestServices: true })("a message of the log"
 
 describe("a folded subject", () => {
   const texts = ["Grüße", "GRÜSSE ÜBER", "领收 領収書", "😀 ok", "a\u0301", "\u0007bell", "Σίσυφος", "plain text 100%"]
-  it("holds the fold of each of its parts, and of nothing else", () => {
+  it("contains the fold of each of its parts, and of nothing else", () => {
     for (const text of texts) {
       const characters = Array.from(text.normalize("NFC"))
       for (let from = 0; from < characters.length; from++)
         for (let to = from + 1; to <= characters.length; to++)
           assert.include(EmailSubjects.fold(text), EmailSubjects.fold(characters.slice(from, to).join("")))
     }
-    // The letters of a spelling are none that a text can have.
+    // Encodings use letters that folded text cannot contain.
     assert.notInclude(EmailSubjects.fold("ü"), "q")
     assert.match(EmailSubjects.fold("ü"), /^[Q-Z][A-P]{4}$/)
     assert.notInclude(EmailSubjects.fold("üü"), EmailSubjects.fold("ý"))
   })
 })
 
-layer(Database.layerFresh, { excludeTestServices: true })("the subjects of two commits at once", (it) => {
-  it.effect("are kept once each, and the commits never wait for each other in a ring", () =>
+layer(Database.layerFresh, { excludeTestServices: true })("equal subjects of concurrent commits", (it) => {
+  it.effect("are stored once each, and the commits never deadlock", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       for (let round = 0; round < 15; round++) {

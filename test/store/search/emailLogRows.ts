@@ -48,7 +48,10 @@ const SUBJECTS = [
   "ΟΔΟΣ 12",
 ]
 
-/** Mail whose fields vary against each other, so that every two filters meet somewhere and miss each other elsewhere. */
+/**
+ * Returns messages whose fields vary independently, so that any two filters match some messages together and some only
+ * singly.
+ */
 export const message = (nth: number): Message => {
   const domain = pick(DOMAINS, Math.imul(nth, 7) >>> 3)
   return {
@@ -67,7 +70,7 @@ export const message = (nth: number): Message => {
   }
 }
 
-/** As a commit would have written them. */
+/** Writes rows as a commit would. */
 export const write = Effect.fnUntraced(function* (account_id: string, messages: ReadonlyArray<Message>) {
   const sql = yield* PgClient.PgClient
   const rows = messages.map(({ created_at, domain, from, id, status, subject, tags, to }) => ({

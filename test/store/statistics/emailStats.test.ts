@@ -57,8 +57,8 @@ const day = (account_id: AccountId, by: Partial<EmailStats.Query["by"]> = {}, ov
     ...over,
   })
 
-describe("a class of latencies", () => {
-  it("holds what is within 5 % of its middle, a rounded half apart, for all of 30 days", () => {
+describe("a latency bucket", () => {
+  it("holds latencies within 5 % of its middle, up to 30 days", () => {
     for (let millis = 1; millis < 30 * Timestamp.DAY; millis = Math.ceil(millis * 1.013)) {
       const said = EmailStats.millisOf(EmailStats.bucketOf(millis))
       assert.isAtMost(Math.abs(said - millis), millis * 0.05 + 0.5, `${millis} ms`)
@@ -67,8 +67,8 @@ describe("a class of latencies", () => {
   })
 })
 
-layer(Store, { excludeTestServices: true })("the statistics", (it) => {
-  it.effect("count recipients by the hour in which it happened, by domain and by tag", () =>
+layer(Store, { excludeTestServices: true })("email statistics", (it) => {
+  it.effect("count recipients by hour, domain and tag", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
       const first = yield* accept(account_id, { to: to("ana", "bob"), tags: ["receipt", "spring"], created_at: BEGAN })
@@ -121,7 +121,7 @@ layer(Store, { excludeTestServices: true })("the statistics", (it) => {
     }),
   )
 
-  it.effect("count the wait for a scheduled message from the time it was last scheduled for", () =>
+  it.effect("measure the latency of a scheduled message from its last scheduled time", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
       const email = yield* accept(account_id, { scheduled_at: later(60_000), created_at: BEGAN })
@@ -137,7 +137,7 @@ layer(Store, { excludeTestServices: true })("the statistics", (it) => {
     }),
   )
 
-  it.effect("show the first thousand tags of an account, and say where there are more", () =>
+  it.effect("show the first thousand tags of an account, and report if there are more", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
       const sql = yield* PgClient.PgClient
@@ -154,7 +154,7 @@ layer(Store, { excludeTestServices: true })("the statistics", (it) => {
       const one = yield* day(account_id, { tag: true }, { tag: "tag 01003" })
       assert.deepStrictEqual([one.rows[0]?.accepted, one.more_tags], [1_003, false])
       assert.isFalse((yield* day(account_id)).more_tags)
-      // Also where none of those that are shown was used.
+      // Also if none of the shown tags was used in the period.
       yield* sql`UPDATE email_stats SET hour = hour - interval '9 days' WHERE account_id = ${account_id} AND count <= 1000`
       const none = yield* day(account_id, { tag: true })
       assert.deepStrictEqual([none.rows, none.more_tags], [[], true])
@@ -191,14 +191,14 @@ const Replayed = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.lay
   Layer.provideMerge(Store),
 )
 
-layer(Replayed, { excludeTestServices: true, timeout: "60 seconds" })("the statistics, folded anew", (it) => {
+layer(Replayed, { excludeTestServices: true, timeout: "60 seconds" })("rebuilding email statistics", (it) => {
   const options = { release: "test" }
   const broken = Effect.flatMap(
     PgClient.PgClient,
     (sql) => sql`UPDATE email_stats SET count = count + 5 WHERE tag = ''`,
   )
 
-  it.effect("are what the log says, and where they are not, are mended while it is followed on", () =>
+  it.effect("verifies them against the log and repairs them while the follower continues", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
       const message = (nth: number) =>
@@ -213,7 +213,7 @@ layer(Replayed, { excludeTestServices: true, timeout: "60 seconds" })("the stati
       const [row] = (yield* Rebuild.verify("email_stats", options)).differences
       assert.strictEqual(Number(row?.live?.["count"]), Number(row?.folded?.["count"]) + 5)
       yield* Rebuild.rebuild("email_stats", options)
-      // What happens after a rebuild is counted in the live ones alone, until they are swapped.
+      // Events after a rebuild are counted only in the live table until the swap.
       yield* message(40)
       yield* followToTheEnd
       assert.deepInclude(yield* swap("email_stats", false), { live: 2, kept: 1 })
@@ -230,7 +230,7 @@ layer(Replayed, { excludeTestServices: true, timeout: "60 seconds" })("the stati
     }),
   )
 
-  it.effect("go no further than they have come, so that both tell of the same events", () =>
+  it.effect("counts exactly as far as the live table, so that both cover the same events", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
       yield* Effect.forEach(Array.from({ length: 20 }), () => accept(account_id, { created_at: BEGAN }))
@@ -247,8 +247,8 @@ layer(Replayed, { excludeTestServices: true, timeout: "60 seconds" })("the stati
   )
 })
 
-layer(Store, { excludeTestServices: true, timeout: "60 seconds" })("the statistics after crashes", (it) => {
-  it.effect("count each event once, however often a follower dies in the middle of a page and another goes on", () =>
+layer(Store, { excludeTestServices: true, timeout: "60 seconds" })("email statistics after crashes", (it) => {
+  it.effect("count each event once, however often a follower dies within a page and another continues", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const account_id = id("AccountId")
@@ -260,7 +260,7 @@ layer(Store, { excludeTestServices: true, timeout: "60 seconds" })("the statisti
           ),
         { concurrency: 16, discard: true },
       )
-      // After the counts are written and before its page is committed, the server ends its session.
+      // The server terminates the session after the counts are written and before the page is committed.
       let deaths = 0
       const mortal: Follower.Follower = {
         ...follower,
@@ -288,7 +288,7 @@ layer(Store, { excludeTestServices: true, timeout: "60 seconds" })("the statisti
     }),
   )
 
-  it.effect("say up to where they have counted, in the very snapshot of the counts", () =>
+  it.effect("report their position from the same snapshot as the counts", () =>
     Effect.gen(function* () {
       const account_id = id("AccountId")
       const before = (yield* day(account_id)).position

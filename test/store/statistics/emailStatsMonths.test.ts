@@ -36,7 +36,7 @@ const counted = Effect.fnUntraced(function* (...hours: ReadonlyArray<string>) {
     SELECT ${account_id}, '', hour, 'acme.test', 'accepted', 0, 1 FROM unnest(${hours}::timestamptz[]) AS hour`
 })
 
-/** Where each hour lies. */
+/** The partition of each hour. */
 const lies = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   return yield* sql<{ readonly hour: string; readonly place: string }>`
@@ -50,8 +50,8 @@ const accepted = (from: string, to: string) =>
     ({ rows }) => rows[0]?.accepted ?? 0,
   )
 
-layer(Store, { excludeTestServices: true })("the months of the statistics", (it) => {
-  it.effect("have tables made ahead, are taken out of the rest, and are dropped when they are over", () =>
+layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) => {
+  it.effect("are created in advance, filled from the default partition, and dropped when expired", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* counted(
@@ -70,12 +70,12 @@ layer(Store, { excludeTestServices: true })("the months of the statistics", (it)
         { hour: "2024-10-01 00", place: "email_stats_2024_10" },
         { hour: "2026-10-31 23", place: "email_stats_2026_10" },
         { hour: "2026-11-01 00", place: "email_stats_2026_11" },
-        // Whoever dated this was wrong, and a month of its own for it would never be over.
+        // A row with a wrong date gets no table of its own, which would never expire.
         { hour: "9999-12-31 00", place: "email_stats_rest" },
       ])
       assert.deepStrictEqual(yield* keepAt("2026-11-22T13:00:00.000Z"), { made: [], dropped: [] })
 
-      // What comes with a month that has its table goes there at once.
+      // Counts of a month with a table go there directly.
       yield* counted("2026-12-24T18:00Z")
       assert.deepInclude(yield* lies, { hour: "2026-12-24 18", place: "email_stats_2026_12" })
 
@@ -88,7 +88,7 @@ layer(Store, { excludeTestServices: true })("the months of the statistics", (it)
     }),
   )
 
-  it.effect("are counted into by the follower, before and after they have a table", () =>
+  it.effect("receive the follower's counts before and after they exist", () =>
     Effect.gen(function* () {
       const store = yield* EventStore
       const sql = yield* PgClient.PgClient
@@ -108,7 +108,7 @@ layer(Store, { excludeTestServices: true })("the months of the statistics", (it)
     }),
   )
 
-  it.effect("are made however long it takes to move what they hold", () =>
+  it.effect("are created even if moving their rows exceeds the statement timeout", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { url } = yield* Database.Fresh
@@ -123,7 +123,7 @@ layer(Store, { excludeTestServices: true })("the months of the statistics", (it)
     }),
   )
 
-  it.effect("that nobody asks for are not read", () =>
+  it.effect("are not read by queries of other months", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const asked = EmailStats.statement(sql, {
@@ -139,11 +139,11 @@ layer(Store, { excludeTestServices: true })("the months of the statistics", (it)
     }),
   )
 
-  it.effect("are proved and rebuilt like a table in one piece, and what is over is not counted again", () =>
+  it.effect("are verified and rebuilt like an unpartitioned table, without counting expired months again", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const store = yield* EventStore
-      // From here on everything that is counted stands in the log.
+      // From here on all counts come from the log.
       yield* sql`TRUNCATE email_stats`
       const sent = Effect.fnUntraced(function* (created_at: string) {
         yield* store.transact(send(account_id, {}, { created_at: Timestamp.Timestamp.make(created_at) }))

@@ -56,7 +56,7 @@ interface Asked {
   readonly to: ReadonlyArray<string>
   readonly silenced?: ReadonlyArray<string>
   readonly at?: Timestamp.Timestamp
-  /** What the account may use of a month. */
+  /** Monthly limit of the account. */
   readonly limit?: number | null
 }
 
@@ -93,7 +93,7 @@ const facts = (
   tracks: false,
 })
 
-/** Messages that are accepted together or not at all, as a batch is; a resend of what `original` says. */
+/** Messages accepted all or none, as in a batch; a resend repeats `original`. */
 const sending = (
   account_id: AccountId,
   asked: ReadonlyArray<Asked>,
@@ -137,7 +137,7 @@ const send = Effect.fnUntraced(function* (account_id: AccountId, asked: Asked) {
 const NAMES = ["ana", "bo", "cy", "di"]
 const LIMIT = 150
 
-/** Does something at random, and counts what each call, by its answer, has added to which month. */
+/** Makes random requests and counts, from each response, what it added to which month. */
 const customer = (account_id: AccountId, store: EventStore["Service"], roll: Dice) => {
   const used = new Map<string, number>()
   const sent: Array<{ readonly email_id: EmailId; readonly month: string }> = []
@@ -146,7 +146,7 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Dic
   const transact = (unit: Unit<ReadonlyArray<EmailId>, unknown>) =>
     Effect.map(store.transact(unit), (done) => (done._tag === "Committed" ? done.answer : []))
 
-  /** Of each message that was accepted, those who were not silenced. */
+  /** Reads the unsuppressed recipients of each accepted message. */
   const learn = Effect.fnUntraced(function* (ids: ReadonlyArray<EmailId>, month: string) {
     for (const email_id of ids) {
       const { history } = yield* store.load(Email, { account_id, stream_id: email_id })
@@ -157,7 +157,7 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Dic
     }
   })
 
-  /** One request that comes twice at a time: one is accepted, and the other answered with its answer. */
+  /** Sends one request twice concurrently: one is accepted, and the other gets the same answer. */
   const twins = (asked: Asked) => {
     const claim = { account_id, route: "send", key: id("EmailId"), fingerprint: "same" }
     const idempotency = { ...claim, encode: (ids: ReadonlyArray<EmailId>) => new TextEncoder().encode(ids.join(" ")) }
@@ -165,7 +165,7 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Dic
     return Effect.map(Effect.all([twin(), twin()], { concurrency: 2 }), (answers) => answers.flat())
   }
 
-  /** The database refuses a row of one, which takes the flight of both apart. */
+  /** The database refuses a row of one of two requests, so their batch is split. */
   const poisoned = (asked: Asked) => {
     const unit = sending(account_id, [asked])
     const row = { account_id: "\u0000" as AccountId, sha256: "", bytes: new Uint8Array(), expires_on: "2026-12-01" }
@@ -201,7 +201,7 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Dic
         return void (yield* store.commit(Email, ref, Email.reschedule(NOVEMBER, LATER)))
       case 2:
         return void (yield* store.commit(Email, ref, Email.recordDelivered(LATER, recipient, { ...words, attempt: 1 })))
-      // Suppressed by the time of the delivery: that was accepted, and stays counted.
+      // Suppressed before the delivery: it was accepted and stays counted.
       case 3:
         return void (yield* store.commit(Email, ref, Email.suppress(LATER, recipient, "manual")))
       default: {
@@ -215,9 +215,9 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Dic
   return { account_id, used, step: Effect.suspend(step) }
 }
 
-layer(Database.layerFresh, { excludeTestServices: true })("random histories of an account", (it) => {
+layer(Database.layerFresh, { excludeTestServices: true })("monthly usage under random requests", (it) => {
   it.effect(
-    "use of each month what was accepted and not given back, whatever becomes of flights",
+    "equals the accepted recipients less the canceled ones, whatever happens to commit batches",
     () =>
       Effect.gen(function* () {
         const fresh = yield* Database.Fresh
@@ -231,7 +231,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("random histories of a
           Effect.map(account(OCTOBER), (account_id) => customer(account_id, store, roll)),
         ).pipe(Effect.provideService(EventStore, store))
         let done = 0
-        // What is rolled hangs on whose turn it is when, so it is not left to that how often something goes wrong.
+        // The random numbers depend on the order of requests, so failures are placed at fixed steps.
         const step = (nth: number) =>
           Effect.suspend(() => {
             if (nth % 20 === 10) proxy.inject(roll() < 0.5 ? "before" : "after")
@@ -260,9 +260,9 @@ layer(Database.layerFresh, { excludeTestServices: true })("random histories of a
   )
 })
 
-layer(Store, { excludeTestServices: true })("a month that is not what the log says", (it) => {
+layer(Store, { excludeTestServices: true })("monthly usage that differs from the log", (it) => {
   it.effect(
-    "is found while mail is accepted and canceled, and is mended without losing any",
+    "is found and repaired while mail is accepted and canceled, without losing any",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -294,7 +294,7 @@ layer(Store, { excludeTestServices: true })("a month that is not what the log sa
         yield* Rebuild.rebuild("monthly_usage", OPTIONS)
         yield* swap("monthly_usage", false)
         assert.deepStrictEqual(yield* differing, [])
-        // The former one is counted on while it is kept, and brought back with what was wrong in it.
+        // The previous version continues to be counted, and comes back with its wrong row.
         yield* swap("monthly_usage", true)
         const [again] = (yield* verify).differences
         assert.strictEqual(Number(again?.live?.["accepted"]), Number(again?.folded?.["accepted"]) + 5)
@@ -309,7 +309,7 @@ layer(Store, { excludeTestServices: true })("a month that is not what the log sa
     TIMEOUT,
   )
 
-  it.effect("is none where it says nought, or nothing", () =>
+  it.effect("is not reported for a row of zero in place of no row, or the reverse", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { commit } = yield* EventStore
@@ -333,7 +333,7 @@ layer(Store, { excludeTestServices: true })("a month that is not what the log sa
   )
 
   it.effect(
-    "stays as it is where the log has lost some of it, but for what the log still tells",
+    "stays unchanged where retention removed events, except for events still in the log",
     () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
@@ -341,7 +341,7 @@ layer(Store, { excludeTestServices: true })("a month that is not what the log sa
         const [short, forEver] = [yield* account(NOVEMBER, { log_days: 7, delivery_days: 7 }), yield* account(NOVEMBER)]
         const at = <A, E, R>(moment: Timestamp.Timestamp, look: Effect.Effect<A, E, R>) =>
           Effect.andThen(TestClock.setTime(Timestamp.toMillis(moment)), look).pipe(Effect.provide(TestClock.layer()))
-        // Ids are made of the clock: of the last of May.
+        // Ids contain their time: the last days of May.
         const MAY = Timestamp.Timestamp.make("2026-05-30T09:00:00.000Z")
         const over = yield* send(short, { to: ["ana", "bo"], at: MAY })
         for (const name of ["ana", "bo"])
