@@ -19,7 +19,7 @@ import { Provenance, system } from "@waybill/store/commit/Provenance"
 import { Effect, Exit, Fiber, Latch, Layer } from "effect"
 import * as Database from "../../support/postgres/database.ts"
 import { id } from "../../support/history.ts"
-import * as Histories from "../rebuild/replayHistories.ts"
+import * as Histories from "../rebuild/randomHistories.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),

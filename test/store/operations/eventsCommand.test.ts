@@ -18,7 +18,7 @@ import * as CommandLine from "../../support/process/commandLine.ts"
 import * as Database from "../../support/postgres/database.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
-import * as Histories from "../rebuild/replayHistories.ts"
+import * as Histories from "../rebuild/randomHistories.ts"
 import { committed, open, send } from "../commit/units.ts"
 
 class Folder extends Context.Service<Folder, string>()("test/Folder") {

@@ -244,7 +244,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
         const sql = yield* PgClient.PgClient
         const statements = {
           hop: Leases.accountsReady(sql, "delivery", "", 100),
-          take: Leases.take(sql, { kind: "delivery", owner: "prc_1", token: "explained" }, ["a", "b"], 50),
+          take: Leases.leaseRows(sql, { kind: "delivery", owner: "prc_1", token: "explained" }, ["a", "b"], 50),
           due: DueRows.statement(sql),
         }
         for (const [name, statement] of Object.entries(statements)) {

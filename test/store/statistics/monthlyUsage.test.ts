@@ -21,7 +21,7 @@ import { TestClock } from "effect/testing"
 import * as Database from "../../support/postgres/database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { id } from "../../support/history.ts"
-import { type Dice, dice, pick } from "../rebuild/replayHistories.ts"
+import { type Dice, dice, pick } from "../rebuild/randomHistories.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),

@@ -18,7 +18,7 @@ import { Context, Effect, HashMap, Layer, Result } from "effect"
 import { dkimKey, domainName, NOW } from "../../domain/examples.ts"
 import * as Database from "../../support/postgres/database.ts"
 import { id, opened, queued } from "../../support/history.ts"
-import { type Dice, dice, pick } from "../rebuild/replayHistories.ts"
+import { type Dice, dice, pick } from "../rebuild/randomHistories.ts"
 
 const WIDE: StreamStateCache.Limits = { streamEvents: 3, states: 100, chars: 100_000, stateChars: 100_000 }
 const NARROW: StreamStateCache.Limits = { streamEvents: 2, states: 3, chars: 3_000, stateChars: 1_500 }

@@ -44,13 +44,13 @@ export const findAll = Effect.fn("Content.findAll")(function* (account_id: strin
 })
 
 /** Finds only the body, for answers that show a message. */
-export const body = Effect.fn("Content.body")(function* (account_id: string, content: Domain.Content) {
+export const body = Effect.fn("Content.findBody")(function* (account_id: string, content: Domain.Content) {
   const blobs = yield* findAll(account_id, [content.sha256])
   return Option.map(Option.fromUndefinedOr(blobs.get(content.sha256)), asBody)
 })
 
 /** Finds all content of a message, or none if any part of it expired: an incomplete message is never sent. */
-export const whole = Effect.fn("Content.whole")(function* (account_id: string, content: Domain.Content) {
+export const whole = Effect.fn("Content.findComplete")(function* (account_id: string, content: Domain.Content) {
   const blobs = yield* findAll(account_id, [content.sha256, ...content.attachments.map(({ sha256 }) => sha256)])
   const text = blobs.get(content.sha256)
   const attachments: Array<AttachmentContent> = []

@@ -54,9 +54,9 @@ const SETTINGS = { plan_cache_mode: SESSION.plan_cache_mode } as const
  * Removes an address from the log, the read models and the contents, some histories per transaction. May be stopped at
  * any time and run again.
  */
-export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, standIn: Address.Address) {
+export const erase = Effect.fn("Erase.erase")(function* (address: Address.Address, replacement: Address.Address) {
   const sql = yield* PgClient.PgClient
-  const mask = Mask.make(address, standIn)
+  const mask = Mask.make(address, replacement)
   const log = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql, SETTINGS, Epoch.enter), readModels)
   const accounts = new Map<AccountId, { streams: number; events: number }>()
   const left: Array<RemainingPlace> = []
@@ -79,7 +79,7 @@ export const erase = Effect.fn("Erase.erase")(function* (address: Address.Addres
         .transaction({ accounts: [account_id], alone: true }, (transaction) =>
           // The transaction's error type allows only errors of the log storage, so a running rebuild is returned as a
           // value.
-          eraseStreams(sql, transaction, account_id, ofAccount.slice(nth, nth + BATCH_STREAMS), mask, standIn).pipe(
+          eraseStreams(sql, transaction, account_id, ofAccount.slice(nth, nth + BATCH_STREAMS), mask, replacement).pipe(
             Effect.catchTag("RebuildUnderWay", (underWay) => Effect.succeed(underWay)),
             Effect.orDie,
           ),
@@ -108,7 +108,7 @@ const eraseStreams = Effect.fnUntraced(function* (
   account_id: AccountId,
   ofAccount: ReadonlyArray<AffectedStreams.StreamOfAccount>,
   mask: Mask.Mask,
-  standIn: Address.Address,
+  replacement: Address.Address,
 ) {
   const tables = yield* StreamRows.alone(sql, account_id, KINDS)
   const left: Array<RemainingPlace> = []
@@ -121,7 +121,7 @@ const eraseStreams = Effect.fnUntraced(function* (
     if (done.events > 0) streams++
     events += done.events
   }
-  if (streams > 0) yield* recordErasure(transaction, account_id, standIn, { streams, events })
+  if (streams > 0) yield* recordErasure(transaction, account_id, replacement, { streams, events })
   return { left, streams, events }
 })
 

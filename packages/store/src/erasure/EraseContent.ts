@@ -54,7 +54,7 @@ export const erase = Effect.fnUntraced(function* (
     }),
   )
   // Captured mail is encoded in ways that SQL cannot search, and there is little of it.
-  yield* scan(sql, CAPTURED, sql`true`, ({ account_id, bytes, id, mail_from, recipients, subject }: CapturedRow) =>
+  yield* scan(sql, CAPTURED_MAIL, sql`true`, ({ account_id, bytes, id, mail_from, recipients, subject }: CapturedRow) =>
     names([recipients, subject, mail_from, ...decodings(bytes)])
       ? sql`DELETE FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`
       : Effect.void,
@@ -152,7 +152,7 @@ interface AnswerRow extends Row {
   readonly key: string
 }
 const CONTENT: Table = { name: "content", key: ["account_id", "sha256"], bytes: "bytes", otherColumns: [] }
-const CAPTURED: Table = {
+const CAPTURED_MAIL: Table = {
   name: "sandbox_messages",
   key: ["account_id", "id"],
   bytes: "bytes",

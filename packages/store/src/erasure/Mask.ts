@@ -123,7 +123,7 @@ export interface Mask {
   readonly applyToTrace: <A>(value: A) => A
 }
 
-export const make = (address: Address.Address, standIn: Address.Address): Mask => {
+export const make = (address: Address.Address, replacement: Address.Address): Mask => {
   const key = Address.keyOf(address)
   const pattern = new RegExp(
     variants(address)
@@ -140,7 +140,7 @@ export const make = (address: Address.Address, standIn: Address.Address): Mask =
   }
   const text = (value: string): string =>
     value.replaceAll(pattern, (match, at: number) =>
-      classify(value, at, at + match.length) === "own" ? standIn : match,
+      classify(value, at, at + match.length) === "own" ? replacement : match,
     )
   const isKey = (value: Json): boolean => typeof value === "string" && value.toLowerCase() === key
   const named = (fields: Fields): ReadonlyArray<readonly [string, Json]> => {

@@ -41,7 +41,7 @@ export const expire = Effect.fn("Retention.expire")(function* () {
   }
   yield* WebhookFailures.deleteOfRemoved()
   if (rebuild !== undefined) {
-    Measures.retentionWaited()
+    Measures.retentionPostponed()
     yield* Effect.logWarning("retention postponed: expired histories stay until the next run", {
       message: rebuild.message,
     })

@@ -93,7 +93,7 @@ export const examine = (url: Redacted.Redacted): Effect.Effect<Examined, Unreach
       tracked: tracked?.n ?? 0,
       tracking_domains: tracked?.names ?? 0,
       keys,
-    }
+    } satisfies Examined
   }).pipe(Effect.scoped)
 
 const connect = (url: Redacted.Redacted) =>

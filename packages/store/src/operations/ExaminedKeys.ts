@@ -32,7 +32,7 @@ export const read = <E>(query: RunQuery<E>): Effect.Effect<ReadonlyArray<Examine
       [MAX_DOMAINS_EXAMINED],
     )
     const keys = domains.flatMap(({ account_id, record }) =>
-      Domain.signingKeys(record).map((dkim, nth) => ({
+      Domain.signingKeys(record).map((dkim, nth): Omit<ExaminedKey, "sealed"> => ({
         place: { account_id, id: record.domain_id, purpose: dkim.key_ref },
         domain: record.name,
         dkim,

@@ -65,7 +65,7 @@ export const claim = Effect.fn("Leases.claim")(function* (
   const accounts = eligible.slice(0, limit)
   if (accounts.length === 0) return { rows: [], after: "", more: moreLater }
   const share = Math.max(1, Math.floor(limit / accounts.length))
-  const rows = yield* Effect.orDie(take(sql, query, accounts, share))
+  const rows = yield* Effect.orDie(leaseRows(sql, query, accounts, share))
   const taken = new Map<string, number>()
   for (const row of rows) taken.set(row.account_id, (taken.get(row.account_id) ?? 0) + 1)
   const allSeen = withWork.length < maxAccounts && accounts.length === eligible.length
@@ -95,7 +95,7 @@ export const accountsReady = (sql: PgClient.PgClient, kind: Kind, after: string,
     SELECT account_id FROM hop`
 
 /** Selects the rows first and leases them by primary key. */
-export const take = (
+export const leaseRows = (
   sql: PgClient.PgClient,
   { kind, owner, token }: Pick<ClaimQuery, "kind" | "owner" | "token">,
   accounts: ReadonlyArray<string>,
@@ -129,7 +129,7 @@ export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<Le
 })
 
 /** Releases leases of rows that were not attempted. Other processes find the rows at their next claim. */
-export const free = Effect.fn("Leases.free")(function* (rows: ReadonlyArray<LeaseRef>) {
+export const free = Effect.fn("Leases.release")(function* (rows: ReadonlyArray<LeaseRef>) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL
@@ -137,7 +137,7 @@ export const free = Effect.fn("Leases.free")(function* (rows: ReadonlyArray<Leas
 })
 
 /** Releases leases like `free` and wakes a worker. */
-export const giveBack = Effect.fn("Leases.giveBack")(function* (
+export const giveBack = Effect.fn("Leases.releaseAndWake")(function* (
   rows: ReadonlyArray<LeaseRef & { readonly kind: Kind }>,
 ) {
   if (rows.length === 0) return
@@ -159,20 +159,20 @@ export const postpone = Effect.fn("Leases.postpone")(function* (row: LeaseRef, u
 /**
  * Sets the same pause for a row that a commit is about to settle: the lease stays, and the commit respects the pause.
  */
-export const hold = Effect.fn("Leases.hold")(function* (row: LeaseRef, until: string) {
+export const hold = Effect.fn("Leases.setPause")(function* (row: LeaseRef, until: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     UPDATE outbox SET held_until = ${until}::timestamptz WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
 /** Deletes a row of which the log says that nothing is left to do. */
-export const drop = Effect.fn("Leases.drop")(function* (row: LeaseRef) {
+export const drop = Effect.fn("Leases.remove")(function* (row: LeaseRef) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`DELETE FROM outbox WHERE id = ${row.id} AND lease_token = ${row.token}`)
 })
 
 /** Rows leased by a process. */
-export const ofOwner = Effect.fn("Leases.ofOwner")(function* (owner: string) {
+export const ofOwner = Effect.fn("Leases.heldBy")(function* (owner: string) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Leased>`
     SELECT ${columns(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${owner} ORDER BY id`)
@@ -197,7 +197,7 @@ export interface Registration {
  * the registration: if the process has registered again, it keeps its leases and nothing is taken over. Leases that an
  * earlier successor took over and did not finish are included.
  */
-export const inherit = Effect.fn("Leases.inherit")(function* ({ id, number }: Registration) {
+export const inherit = Effect.fn("Leases.takeOverFrom")(function* ({ id, number }: Registration) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(
     takeOver(
@@ -211,7 +211,7 @@ export const inherit = Effect.fn("Leases.inherit")(function* ({ id, number }: Re
 })
 
 /** Takes over those of the given rows whose lease is still expired. */
-export const seize = Effect.fn("Leases.seize")(function* (rows: ReadonlyArray<LeaseRef>) {
+export const seize = Effect.fn("Leases.takeOverExpired")(function* (rows: ReadonlyArray<LeaseRef>) {
   if (rows.length === 0) return []
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(

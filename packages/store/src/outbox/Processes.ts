@@ -47,7 +47,7 @@ export interface Options<R> {
 }
 
 /** The process could not register at start, because the database is unreachable or does not respond. */
-export class NotSeen extends Data.TaggedError("NotSeen")<{}> {
+export class NotSeen extends Data.TaggedError("RegistrationFailed")<{}> {
   override get message() {
     return (
       `this worker could not register in the database within ${Duration.toSeconds(START_TIMEOUT)} seconds, ` +

@@ -33,7 +33,7 @@ interface Building {
  * Returns the progress of every rebuild. It is read from what each slice records with its rows, so it is the same on
  * every node. Empty, and cheap, while none is running.
  */
-export const underWay = Effect.fn("Projections.underWay")(function* () {
+export const underWay = Effect.fn("RebuildMarkers.inProgress")(function* () {
   const { sql } = yield* Replay
   const working = yield* Effect.orDie(
     workedOn(

@@ -34,7 +34,7 @@ const retentionWaits = Metric.counter("waybill_retention_waits_total", {
 })
 retentionWaits.updateUnsafe(0, NO_CONTEXT)
 
-export const retentionWaited = (): void => retentionWaits.updateUnsafe(1, NO_CONTEXT)
+export const retentionPostponed = (): void => retentionWaits.updateUnsafe(1, NO_CONTEXT)
 
 const unreadReports = Metric.counter("waybill_unread_reports_total", {
   description: "Reports whose parsing was ended by this process, by whether they were kept unread or refused",

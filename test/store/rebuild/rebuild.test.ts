@@ -16,7 +16,7 @@ import * as Versions from "@waybill/store/rebuild/Versions"
 import { Clock, Duration, Effect, Fiber, Layer, Queue } from "effect"
 import * as Database from "../../support/postgres/database.ts"
 import { id } from "../../support/history.ts"
-import * as Histories from "./replayHistories.ts"
+import * as Histories from "./randomHistories.ts"
 import { committed, open, send } from "../commit/units.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
