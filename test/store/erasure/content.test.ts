@@ -38,7 +38,11 @@ const contentOf = (body: Content.Blob, attachments: ReadonlyArray<Content.Blob> 
 })
 
 /** Inserts a message that waits for delivery, with its event and outbox row. */
-const waiting = Effect.fnUntraced(function* (account_id: string, email_id: string, content: DomainContent.Content) {
+const insertWaiting = Effect.fnUntraced(function* (
+  account_id: string,
+  email_id: string,
+  content: DomainContent.Content,
+) {
   const sql = yield* PgClient.PgClient
   yield* sql`
     INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
@@ -117,7 +121,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the expiry of content
       yield* keep("acc_5", [body, file, other], -400)
       // The same bytes in an account without waiting mail.
       yield* keep("acc_6", [body], -400)
-      yield* waiting("acc_5", "msg_5", contentOf(body, [file]))
+      yield* insertWaiting("acc_5", "msg_5", contentOf(body, [file]))
       const first = yield* Content.expire()
       yield* sql`DELETE FROM outbox WHERE id = 'msg_5'`
       assert.deepStrictEqual([first, yield* Content.expire()], [2, 2])
@@ -132,7 +136,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the expiry of content
       )
       const [first = Content.blob(Uint8Array.of())] = blobs
       yield* keep("acc_7", blobs, -400)
-      yield* waiting("acc_7", "msg_7", contentOf(first, blobs.slice(0, Content.EXPIRY_BATCH)))
+      yield* insertWaiting("acc_7", "msg_7", contentOf(first, blobs.slice(0, Content.EXPIRY_BATCH)))
       yield* keep("acc_8", blobs, -300)
       const removed = yield* Content.expire()
       const [row] = yield* sql<{

@@ -29,7 +29,7 @@ const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(
 const AT = Timestamp.fromMillis(1_780_000_000_000)
 const HERS = "eva@example.org" as Address
 
-const born = (account_id: AccountId) =>
+const accountCreated = (account_id: AccountId) =>
   Effect.flatMap(EventStore, ({ commit }) =>
     commit(Account, { account_id, stream_id: account_id }, Account.create(AT, account_id, "Acme", "free")),
   )
@@ -37,7 +37,7 @@ const born = (account_id: AccountId) =>
 const suppressed = Effect.gen(function* () {
   const { commit } = yield* EventStore
   const account_id = id("AccountId")
-  yield* born(account_id)
+  yield* accountCreated(account_id)
   const add = Suppression.add(AT, id("SuppressionId"), HERS, "unsubscribe", null)
   const ref = { account_id, stream_id: Suppression.streamId(HERS) }
   yield* commit(Suppression, ref, add).pipe(Effect.provideService(Provenance, { ...system, address: "192.0.2.9" }))
@@ -116,7 +116,7 @@ layer(Store, { excludeTestServices: true })("erasure from random histories", (it
         yield* Histories.write(21, 30)
         const unborn = yield* sql<{ readonly account_id: AccountId }>`
           SELECT account_id FROM events GROUP BY 1 HAVING NOT bool_or(type = 'AccountCreated')`
-        yield* Effect.forEach(unborn, ({ account_id }) => born(account_id))
+        yield* Effect.forEach(unborn, ({ account_id }) => accountCreated(account_id))
         // These histories were written without counting, so count them now.
         yield* Rebuild.rebuild("monthly_usage", { release: "test" })
         yield* swap("monthly_usage", false)

@@ -82,7 +82,7 @@ const at = <A, E, R>(moment: Timestamp.Timestamp, command: Effect.Effect<A, E, R
   Effect.andThen(TestClock.setTime(Timestamp.toMillis(moment)), command).pipe(Effect.provide(TestClock.layer()))
 
 /** Accepted recipients according to the statistics. */
-const counted = Effect.fnUntraced(function* (account_id: string) {
+const countedRecipients = Effect.fnUntraced(function* (account_id: string) {
   const sql = yield* PgClient.PgClient
   const rows = yield* Effect.orDie(sql<{ readonly n: number }>`
     SELECT sum(count)::int AS n FROM email_stats
@@ -139,14 +139,14 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
 
         // Statistics keep the counts of removed mail, also through a rebuild, and also if histories are retained
         // forever again.
-        const counts = yield* counted(own)
+        const counts = yield* countedRecipients(own)
         assert.strictEqual(counts, many + 2)
         const statistics = Effect.gen(function* () {
           const { differences, unproved_rows } = yield* Rebuild.verify("email_stats", OPTIONS)
           assert.deepStrictEqual([differences, unproved_rows > 0], [[], true])
           yield* Rebuild.rebuild("email_stats", OPTIONS)
           yield* swap("email_stats", false)
-          assert.strictEqual(yield* counted(own), counts)
+          assert.strictEqual(yield* countedRecipients(own), counts)
         })
         yield* at(days(667), statistics)
         const { commit } = yield* EventStore

@@ -75,7 +75,7 @@ const contents = Effect.fnUntraced(function* (url: string) {
 })
 
 /** Runs the checks that backup.md demands after a restore. */
-const proved = Effect.fnUntraced(function* (url: string) {
+const verify = Effect.fnUntraced(function* (url: string) {
   for (const args of [
     ["migrate", "--check"],
     ["projections", "verify", "email_log"],
@@ -162,7 +162,7 @@ describe("the embedded Postgres", () => {
           settings: { fsync: "off", restore_command: `cp ${archive}/%f %p` },
         })
         assert.deepStrictEqual(yield* contents(Redacted.value(again.url)), before)
-        yield* proved(Redacted.value(again.url))
+        yield* verify(Redacted.value(again.url))
       }).pipe(Effect.scoped),
     TIMEOUT,
   )
@@ -226,7 +226,7 @@ describe.skipIf(SystemPostgres.folder === undefined)("backup.md on an external P
         for (const block of typed.slice(dumped, dumped + 1)) yield* run(block)
         assert.deepStrictEqual(yield* contents(server.newUrl), atDump)
         for (const block of typed.slice(dumped + 1, beforeRestore)) yield* run(block)
-        yield* proved(server.newUrl)
+        yield* verify(server.newUrl)
 
         yield* write(server.url)
         const before = yield* contents(server.url)
@@ -234,7 +234,7 @@ describe.skipIf(SystemPostgres.folder === undefined)("backup.md on an external P
         yield* server.stop
         for (const block of typed.slice(beforeRestore, asCopy)) yield* run(block)
         assert.deepStrictEqual(yield* contents(server.url), before)
-        yield* proved(server.url)
+        yield* verify(server.url)
         // On a copy, `waybill` sees a new server, so the next commit begins an epoch.
         const epochs = Effect.map(
           query(server.url, "SELECT max(epoch) AS last FROM log_epochs"),

@@ -38,12 +38,11 @@ const on = (database: Database.Database, ...args: ReadonlyArray<string>) =>
 const waybill = (...args: ReadonlyArray<string>) => Effect.flatMap(Database.Fresh, (database) => on(database, ...args))
 
 /** Runs the command in this process, because starting one takes half a second. Refusals are printed as usual. */
-const typedOn = (database: Database.Database, ...args: ReadonlyArray<string>) =>
+const runOn = (database: Database.Database, ...args: ReadonlyArray<string>) =>
   Effect.map(CommandLine.typeOn(database, ...args), ({ exit, output }) =>
     Exit.isSuccess(exit) ? { code: 0, output } : { code: 1, output: `${output}${Cause.pretty(exit.cause)}` },
   )
-const typed = (...args: ReadonlyArray<string>) =>
-  Effect.flatMap(Database.Fresh, (database) => typedOn(database, ...args))
+const run = (...args: ReadonlyArray<string>) => Effect.flatMap(Database.Fresh, (database) => runOn(database, ...args))
 
 /** Rows of a table of another instance, as text. */
 const rowsOf = (database: Database.Database, table: string) =>
@@ -149,12 +148,12 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         const there = yield* Database.freshDatabase
         const folder = yield* Folder
         const file = path.join(folder, "whole.jsonl")
-        yield* typed("events", "export", file)
+        yield* run("events", "export", file)
         const lines = (yield* Effect.promise(() => fs.readFile(file, "utf8"))).trimEnd().split("\n")
         const taken = Effect.fnUntraced(function* (text: ReadonlyArray<string>) {
           const spoilt = path.join(folder, "spoilt.jsonl")
           yield* Effect.promise(() => fs.writeFile(spoilt, `${text.join("\n")}\n`))
-          const { code, output } = yield* typedOn(there, "events", "import", spoilt)
+          const { code, output } = yield* runOn(there, "events", "import", spoilt)
           assert.strictEqual(code, 1)
           return output
         })
@@ -162,9 +161,9 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.deepStrictEqual(yield* rowsOf(there, "events"), [])
         assert.include(yield* taken(lines.slice(0, -1)), "the file is incomplete")
         // Complete pages were imported; the complete file adds the rest.
-        assert.strictEqual((yield* typedOn(there, "events", "import", file)).code, 0)
+        assert.strictEqual((yield* runOn(there, "events", "import", file)).code, 0)
         const other = yield* Database.freshDatabase
-        yield* typedOn(other, "accounts", "create", "Own")
+        yield* runOn(other, "accounts", "create", "Own")
         const refused = yield* on(other, "events", "import", file)
         assert.strictEqual(refused.code, 1)
         assert.include(refused.output, "this database has a different log")
@@ -179,14 +178,14 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         const here = yield* Database.Fresh
         const folder = yield* Folder
         const file = path.join(folder, "own.jsonl")
-        assert.strictEqual((yield* typed("events", "export", file)).code, 0)
+        assert.strictEqual((yield* run("events", "export", file)).code, 0)
         const { mode } = yield* Effect.promise(() => fs.stat(file))
         assert.strictEqual(mode & 0o777, 0o600)
 
         const refused = Effect.fnUntraced(function* (database: Database.Database, name: string, text: string) {
           const other = path.join(folder, name)
           yield* Effect.promise(() => fs.writeFile(other, text))
-          const { code, output } = yield* typedOn(database, "events", "export", other)
+          const { code, output } = yield* runOn(database, "events", "export", other)
           assert.deepStrictEqual([code, yield* Effect.promise(() => fs.readFile(other, "utf8"))], [1, text], output)
           return output
         })
@@ -196,7 +195,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         const whole = yield* Effect.promise(() => fs.readFile(file, "utf8"))
         // An empty database, and one with different events at the same positions.
         assert.include(yield* refused(there, "foreign.jsonl", whole), "it is the file of another log")
-        yield* typedOn(there, "accounts", "create", "Own")
+        yield* runOn(there, "accounts", "create", "Own")
         const two = whole.split("\n").slice(0, 2).join("\n")
         assert.include(yield* refused(there, "foreign.jsonl", `${two}\n`), "it is the file of another log")
 
@@ -209,17 +208,17 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         yield* commit(Account, ref, Account.create(long_ago, account_id, "Acme", "free"))
         const { answer } = yield* committed(transact(send(account_id)))
         yield* sql`UPDATE events SET recorded_at = ${long_ago}::timestamptz WHERE stream_id = ${answer}`
-        assert.strictEqual((yield* typed("events", "export", file)).code, 0)
+        assert.strictEqual((yield* run("events", "export", file)).code, 0)
         yield* sql`DELETE FROM events WHERE stream_id = ${answer}`
-        const gone = yield* typed("events", "export", file)
+        const gone = yield* run("events", "export", file)
         assert.include(gone.output, "it is the file of another log")
         yield* commit(Account, ref, Account.changeKeeping(long_ago, { log_days: 365, delivery_days: 30 }))
-        assert.strictEqual((yield* typed("events", "export", file)).code, 0)
+        assert.strictEqual((yield* run("events", "export", file)).code, 0)
 
         // An erasure changes events that the file holds.
         yield* commit(Account, ref, Account.recordErased(long_ago, "erased@example.invalid", { streams: 1, events: 1 }))
         const before = yield* Effect.promise(() => fs.readFile(file, "utf8"))
-        const erased = yield* typed("events", "export", file)
+        const erased = yield* run("events", "export", file)
         assert.strictEqual(erased.code, 1)
         assert.include(erased.output, "an address was erased since this file was written")
         assert.strictEqual(yield* Effect.promise(() => fs.readFile(file, "utf8")), before)
@@ -265,7 +264,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
           ],
           [undefined, [1, 0], [2, 1], [3, 2]],
         )
-        const shown = yield* typed("events", "stream", answer, "--as-of", "2026-11-21T11:30:00+01:00", "--json")
+        const shown = yield* run("events", "stream", answer, "--as-of", "2026-11-21T11:30:00+01:00", "--json")
         const [history] = JSON.parse(shown.output)
         assert.deepInclude(history, { account_id, stream: "email", stream_id: answer })
         assert.deepStrictEqual(
@@ -275,9 +274,9 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
             [2, "EmailOpened"],
           ],
         )
-        const table = yield* typed("events", "stream", answer.toUpperCase())
+        const table = yield* run("events", "stream", answer.toUpperCase())
         assert.strictEqual(table.output.match(/email\.opened/gu)?.length, 2)
-        const none = yield* typed("events", "stream", answer, "--as-of", "2026-11-21T08:00:00Z")
+        const none = yield* run("events", "stream", answer, "--as-of", "2026-11-21T08:00:00Z")
         assert.deepStrictEqual(
           [none.code, none.output.includes(`the log knows nothing of ${answer} by then`)],
           [1, true],

@@ -10,11 +10,11 @@ import * as Delivery from "../../support/mail/delivery.ts"
 import { rival, waiter } from "../../support/postgres/rival.ts"
 import { World } from "../../support/world.ts"
 
-const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>) =>
+const testWithDatabase = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World>>) =>
   it.live(name, () => Effect.provide(Effect.scoped(body), World), 120_000)
 
 /** Starts a process and records the processes whose work it reclaims. */
-const live = Effect.fnUntraced(function* (reclaimed: Array<string>, work: Effect.Effect<void> = Effect.void) {
+const startProcess = Effect.fnUntraced(function* (reclaimed: Array<string>, work: Effect.Effect<void> = Effect.void) {
   const { url } = yield* Database.Fresh
   const scope = yield* Scope.fork(yield* Effect.scope)
   const reclaim = (dead: Leases.Registration) =>
@@ -33,7 +33,7 @@ const names = Effect.flatMap(PgClient.PgClient, (sql) =>
 )
 
 /** Inserts a registration without a lock, as a killed process leaves it. */
-const died = (id: string) =>
+const insertDead = (id: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.orDie(sql`
       INSERT INTO processes (id, number, worker_ids) VALUES (${id}, nextval('process_number')::int, '{pool-of-the-dead}')`),
@@ -52,7 +52,7 @@ interface Standing {
 }
 
 /** The registration of a process. */
-const standing = (id: string) =>
+const registration = (id: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.map(
       Effect.orDie(sql<Standing>`
@@ -62,7 +62,7 @@ const standing = (id: string) =>
   )
 
 /** Terminates the sessions that hold the processes' locks, as an operator or a server restart does. */
-const cut = (ids: ReadonlyArray<string>) =>
+const terminateSessions = (ids: ReadonlyArray<string>) =>
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Effect.orDie(sql`
       SELECT pg_terminate_backend(l.pid) AS ended FROM processes p JOIN pg_locks l ON l.locktype = 'advisory'
@@ -72,34 +72,34 @@ const cut = (ids: ReadonlyArray<string>) =>
   )
 
 describe("worker processes", { concurrent: true }, () => {
-  fresh(
+  testWithDatabase(
     "reclaim the work of a dead process exactly once",
     Effect.gen(function* () {
       const reclaimed: Array<string> = []
-      const living = yield* Effect.all([live(reclaimed), live(reclaimed), live(reclaimed)], {
+      const living = yield* Effect.all([startProcess(reclaimed), startProcess(reclaimed), startProcess(reclaimed)], {
         concurrency: "unbounded",
       })
-      yield* died("prc_dead")
+      yield* insertDead("prc_dead")
       yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
       assert.deepStrictEqual(reclaimed, ["prc_dead"])
       assert.deepStrictEqual(yield* names, living.map(({ id }) => id).toSorted())
     }),
   )
 
-  fresh(
+  testWithDatabase(
     "do not declare a live process dead when its session, or every session, is terminated",
     Effect.gen(function* () {
       const reclaimed: Array<string> = []
-      const living = yield* Effect.all([live(reclaimed), live(reclaimed), live(reclaimed)], {
+      const living = yield* Effect.all([startProcess(reclaimed), startProcess(reclaimed), startProcess(reclaimed)], {
         concurrency: "unbounded",
       })
       const ids = living.map(({ id }) => id)
       const back = (id: string, before: number | undefined) =>
-        Delivery.until(standing(id), (now) => now !== undefined && now.number !== before)
+        Delivery.until(registration(id), (now) => now !== undefined && now.number !== before)
       const since = living.map(({ trustedSince }) => trustedSince())
       for (const cutting of [ids.slice(0, 1), ids, ids.slice(1)]) {
-        const before = yield* Effect.forEach(cutting, standing)
-        assert.strictEqual((yield* cut(cutting)).length, cutting.length)
+        const before = yield* Effect.forEach(cutting, registration)
+        assert.strictEqual((yield* terminateSessions(cutting)).length, cutting.length)
         for (const [i, id] of cutting.entries()) yield* back(id, before[i]?.number)
       }
       assert.deepStrictEqual(reclaimed, [])
@@ -111,22 +111,22 @@ describe("worker processes", { concurrent: true }, () => {
     }),
   )
 
-  fresh(
+  testWithDatabase(
     "that died lose their work only after a period of silence",
     Effect.gen(function* () {
       const silent: Array<number> = []
       const sql = yield* PgClient.PgClient
-      const look = standing("prc_dead").pipe(
+      const look = registration("prc_dead").pipe(
         Effect.map((found) => void silent.push(found?.silent_ms ?? 0)),
         Effect.provideService(PgClient.PgClient, sql),
       )
       // It has been silent for longer, but a new process has not observed that.
-      yield* died("prc_long_dead")
+      yield* insertDead("prc_long_dead")
       yield* Effect.orDie(sql`UPDATE processes SET beat_at = now() - interval '1 minute'`)
       const began = yield* SteadyClock.millis
       const reclaimed: Array<string> = []
-      yield* live(reclaimed, look)
-      yield* died("prc_dead")
+      yield* startProcess(reclaimed, look)
+      yield* insertDead("prc_dead")
       yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
       assert.deepStrictEqual(reclaimed.toSorted(), ["prc_dead", "prc_long_dead"])
       assert.isAtLeast((yield* SteadyClock.millis) - began, Duration.toMillis(DEAD_AFTER))
@@ -134,7 +134,7 @@ describe("worker processes", { concurrent: true }, () => {
     }),
   )
 
-  fresh(
+  testWithDatabase(
     "unlock the graphile-worker jobs of a dead process",
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
@@ -142,25 +142,25 @@ describe("worker processes", { concurrent: true }, () => {
       yield* Effect.orDie(
         sql`UPDATE graphile_worker._private_jobs SET locked_at = now(), locked_by = 'pool-of-the-dead'`,
       )
-      yield* died("prc_dead")
-      yield* live([])
+      yield* insertDead("prc_dead")
+      yield* startProcess([])
       yield* Delivery.until(names, (found) => !found.includes("prc_dead"))
       const locked = yield* Effect.orDie(sql`SELECT id FROM graphile_worker._private_jobs WHERE locked_at IS NOT NULL`)
       assert.deepStrictEqual(locked, [])
     }),
   )
 
-  fresh(
+  testWithDatabase(
     "take over from a process that dies during its cleanup",
     Effect.gen(function* () {
       const reclaimed: Array<string> = []
-      yield* died("prc_dead")
-      const first = yield* live(reclaimed, Effect.never)
+      yield* insertDead("prc_dead")
+      const first = yield* startProcess(reclaimed, Effect.never)
       yield* Delivery.until(
         Effect.sync(() => reclaimed.length),
         (calls) => calls === 1,
       )
-      yield* live(reclaimed)
+      yield* startProcess(reclaimed)
       yield* Effect.sleep("100 millis")
       assert.deepStrictEqual(reclaimed, ["prc_dead"])
       yield* first.leave
@@ -169,13 +169,13 @@ describe("worker processes", { concurrent: true }, () => {
     }),
   )
 
-  fresh(
+  testWithDatabase(
     "terminate the session of a silent process and reclaim its work",
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { adminUrl } = yield* Database.Fresh
       // A session of the same role that holds the lock but sends nothing, as after a network failure.
-      yield* died("prc_silent")
+      yield* insertDead("prc_silent")
       const silent = yield* Layer.build(Database.layerOf({ name: "", url: (yield* Database.Fresh).url, adminUrl }))
       const session = yield* Context.get(silent, PgClient.PgClient).reserve
       yield* Effect.orDie(
@@ -186,7 +186,7 @@ describe("worker processes", { concurrent: true }, () => {
         ),
       )
       const reclaimed: Array<string> = []
-      yield* live(reclaimed)
+      yield* startProcess(reclaimed)
       yield* Effect.sleep("100 millis")
       assert.deepStrictEqual(reclaimed, [])
       yield* Effect.orDie(sql`UPDATE processes SET beat_at = now() - interval '1 minute' WHERE id = 'prc_silent'`)
@@ -195,14 +195,14 @@ describe("worker processes", { concurrent: true }, () => {
     }),
   )
 
-  fresh(
+  testWithDatabase(
     "register again under the same id when their session is terminated",
     Effect.gen(function* () {
-      const { id, isSeen } = yield* live([])
-      const before = yield* standing(id)
-      assert.lengthOf(yield* cut([id]), 1)
+      const { id, isSeen } = yield* startProcess([])
+      const before = yield* registration(id)
+      assert.lengthOf(yield* terminateSessions([id]), 1)
       // It is missing only until it registers again, possibly between two polls.
-      yield* Delivery.until(standing(id), (now) => now !== undefined && now.number !== before?.number)
+      yield* Delivery.until(registration(id), (now) => now !== undefined && now.number !== before?.number)
       yield* Delivery.until(Effect.sync(isSeen), (seen) => seen)
       assert.deepStrictEqual(yield* names, [id])
     }),
@@ -212,7 +212,7 @@ describe("worker processes", { concurrent: true }, () => {
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const [other, watcher] = [yield* rival(url), yield* rival(url)]
-      const { isSeen, trustedSince } = yield* live([])
+      const { isSeen, trustedSince } = yield* startProcess([])
       const since = trustedSince()
       yield* other.query("BEGIN")
       yield* other.query("SELECT FROM processes FOR UPDATE")
@@ -232,10 +232,10 @@ describe("worker processes", { concurrent: true }, () => {
     }).pipe(Effect.scoped, Effect.provide(World)),
   )
 
-  fresh(
+  testWithDatabase(
     "that stop are deregistered, unless they still hold leases",
     Effect.gen(function* () {
-      const [tidy, hasty] = [yield* live([]), yield* live([])]
+      const [tidy, hasty] = [yield* startProcess([]), yield* startProcess([])]
       yield* leaseTo(hasty.id)
       yield* tidy.leave
       yield* hasty.leave

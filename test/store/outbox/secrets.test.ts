@@ -19,7 +19,7 @@ const secretsUnder = (...texts: ReadonlyArray<string>) =>
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (found: Option.Option<Uint8Array>) => Option.map(found, (each) => new TextDecoder().decode(each))
-const place = (id: string, purpose = "dkim:wb1") => ({ account_id: "acc_1", id, purpose })
+const secretRef = (id: string, purpose = "dkim:wb1") => ({ account_id: "acc_1", id, purpose })
 
 const World = Secrets.layer.pipe(Layer.provide(keys(keyA)), Layer.provideMerge(Database.layerFresh))
 
@@ -27,11 +27,11 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
   it.effect("opens to its original bytes, and a later one replaces it", () =>
     Effect.gen(function* () {
       const secrets = yield* Secrets
-      yield* secrets.seal(place("dom_1"), bytes("first"))
-      const first = yield* secrets.open(place("dom_1"))
-      yield* secrets.seal(place("dom_1"), bytes("second"))
+      yield* secrets.seal(secretRef("dom_1"), bytes("first"))
+      const first = yield* secrets.open(secretRef("dom_1"))
+      yield* secrets.seal(secretRef("dom_1"), bytes("second"))
       assert.deepStrictEqual(
-        [text(first), text(yield* secrets.open(place("dom_1"))), yield* secrets.open(place("dom_2"))],
+        [text(first), text(yield* secrets.open(secretRef("dom_1"))), yield* secrets.open(secretRef("dom_2"))],
         [Option.some("first"), Option.some("second"), Option.none()],
       )
     }),
@@ -40,8 +40,8 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
   it.effect("is stored encrypted, and differently each time", () =>
     Effect.gen(function* () {
       const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
-      yield* secrets.seal(place("dom_3", "a"), bytes("correct horse"))
-      yield* secrets.seal(place("dom_3", "b"), bytes("correct horse"))
+      yield* secrets.seal(secretRef("dom_3", "a"), bytes("correct horse"))
+      yield* secrets.seal(secretRef("dom_3", "b"), bytes("correct horse"))
       const rows = yield* sql<{ readonly whole: string; readonly ciphertext: Uint8Array }>`
         SELECT s::text AS whole, ciphertext FROM secrets s WHERE id = 'dom_3'`
       const [one, other] = rows.map((row) => Buffer.from(row.ciphertext).toString("hex"))
@@ -53,11 +53,11 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
   it.effect("does not open under another key of the table, nor with a changed bit", () =>
     Effect.gen(function* () {
       const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
-      yield* secrets.seal(place("dom_4"), bytes("mine"))
+      yield* secrets.seal(secretRef("dom_4"), bytes("mine"))
       yield* sql`INSERT INTO secrets SELECT 'acc_2', id, purpose, key_id, nonce, ciphertext, created_at FROM secrets WHERE id = 'dom_4'`
-      const moved = yield* Effect.exit(secrets.open({ ...place("dom_4"), account_id: "acc_2" }))
+      const moved = yield* Effect.exit(secrets.open({ ...secretRef("dom_4"), account_id: "acc_2" }))
       yield* sql`UPDATE secrets SET ciphertext = set_byte(ciphertext, 0, get_byte(ciphertext, 0) # 1) WHERE id = 'dom_4'`
-      const changed = yield* Effect.exit(secrets.open(place("dom_4")))
+      const changed = yield* Effect.exit(secrets.open(secretRef("dom_4")))
       assert.deepStrictEqual([Exit.isFailure(moved), Exit.isFailure(changed)], [true, true])
     }),
   )
@@ -65,8 +65,8 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
   it.effect("is not found after its expiry", () =>
     Effect.gen(function* () {
       const secrets = yield* Secrets
-      yield* secrets.seal(place("whk_1", "old"), bytes("x"), Timestamp.fromMillis(0))
-      assert.deepStrictEqual(yield* secrets.open(place("whk_1", "old")), Option.none())
+      yield* secrets.seal(secretRef("whk_1", "old"), bytes("x"), Timestamp.fromMillis(0))
+      assert.deepStrictEqual(yield* secrets.open(secretRef("whk_1", "old")), Option.none())
     }),
   )
 
@@ -74,9 +74,9 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
     Effect.gen(function* () {
       const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
       yield* Effect.exit(
-        sql.withTransaction(Effect.andThen(secrets.seal(place("dom_5"), bytes("x")), Effect.fail("no"))),
+        sql.withTransaction(Effect.andThen(secrets.seal(secretRef("dom_5"), bytes("x")), Effect.fail("no"))),
       )
-      assert.deepStrictEqual(yield* secrets.open(place("dom_5")), Option.none())
+      assert.deepStrictEqual(yield* secrets.open(secretRef("dom_5")), Option.none())
     }),
   )
 
@@ -84,8 +84,8 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
     Effect.gen(function* () {
       const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
       yield* sql`DELETE FROM secrets WHERE account_id <> ''`
-      for (const id of ["owned", "orphan", "young"]) yield* secrets.seal(place(id), bytes(id))
-      yield* secrets.seal(place("expired"), bytes("x"), Timestamp.fromMillis(0))
+      for (const id of ["owned", "orphan", "young"]) yield* secrets.seal(secretRef(id), bytes(id))
+      yield* secrets.seal(secretRef("expired"), bytes("x"), Timestamp.fromMillis(0))
       yield* sql`INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
         VALUES ('acc_1', 'owned', 1, 'domain', 'DomainAdded', 'evt_1', '{}', '{}', now())`
       yield* sql`UPDATE secrets SET created_at = now() - interval '2 days' WHERE id IN ('owned', 'orphan', 'instance')`
@@ -113,15 +113,15 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation of the ins
   it.effect("seals everything again, so that the former key is no longer needed", () =>
     Effect.gen(function* () {
       const former = yield* secretsUnder(keyA)
-      for (let n = 0; n < 3; n++) yield* former.seal(place(`dom_${n}`), bytes(`secret ${n}`))
+      for (let n = 0; n < 3; n++) yield* former.seal(secretRef(`dom_${n}`), bytes(`secret ${n}`))
       const both = yield* secretsUnder(keyB, keyA)
-      const before = yield* both.open(place("dom_1"))
+      const before = yield* both.open(secretRef("dom_1"))
       const outcome = yield* both.rotate
       const latter = yield* secretsUnder(keyB)
       // Includes the witness.
       assert.deepStrictEqual(outcome, { resealed: 4, unreadable: 0 })
       assert.deepStrictEqual(
-        [text(before), text(yield* latter.open(place("dom_2")))],
+        [text(before), text(yield* latter.open(secretRef("dom_2")))],
         [Option.some("secret 1"), Option.some("secret 2")],
       )
     }),
@@ -139,8 +139,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation of the ins
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const former = yield* secretsUnder(keyB)
-      const many = Array.from({ length: ROTATION_BATCH }, (_, n) => place(`dom_many_${n}`))
-      const last = { ...place("dom_1"), account_id: "acc_2" }
+      const many = Array.from({ length: ROTATION_BATCH }, (_, n) => secretRef(`dom_many_${n}`))
+      const last = { ...secretRef("dom_1"), account_id: "acc_2" }
       yield* Effect.forEach([...many, last], (each) => former.seal(each, bytes("x")), { concurrency: 10 })
       yield* sql`UPDATE secrets SET ciphertext = substring(ciphertext FROM 2) WHERE account_id = 'acc_2'`
       assert.isTrue(Exit.isFailure(yield* Effect.exit((yield* secretsUnder(keyC, keyB)).rotate)))

@@ -34,7 +34,7 @@ const FREE: ReadonlySet<string> = new Set(
 )
 
 /** Returns a generator of numbers from 0 to 1, determined by the seed. */
-export const dice = (seed: number) => {
+export const randomNumbers = (seed: number) => {
   let state = seed | 0
   return () => {
     state = (state + 0x6d2b_79f5) | 0
@@ -43,38 +43,38 @@ export const dice = (seed: number) => {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
-export type Dice = ReturnType<typeof dice>
+export type RandomNumbers = ReturnType<typeof randomNumbers>
 
-export const pick = <A>(list: ReadonlyArray<A>, roll: Dice): A => {
+export const pick = <A>(list: ReadonlyArray<A>, roll: RandomNumbers): A => {
   const found = list[Math.floor(roll() * list.length)]
   if (found === undefined) throw new Error("nothing to pick from")
   return found
 }
 
 /** Varies the values that may be arbitrary. */
-const varied = (value: unknown, field: string, roll: Dice): unknown => {
+const vary = (value: unknown, field: string, roll: RandomNumbers): unknown => {
   if (roll() < 0.2) return value
-  if (Array.isArray(value)) return value.map((each) => varied(each, field, roll))
+  if (Array.isArray(value)) return value.map((each) => vary(each, field, roll))
   if (typeof value === "object" && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, varied(each, key, roll)]))
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, vary(each, key, roll)]))
   if (typeof value === "number") return Math.floor(roll() * 100_000)
   if (typeof value !== "string") return value
   if (/^\d{4}-\d\d-\d\dT/.test(value)) return Timestamp.fromMillis(Math.floor(roll() * 2e12))
   return FREE.has(field) ? pick(WORDS, roll) : value
 }
 
-const event = (aggregate: AnyAggregate, tag: string, roll: Dice): AnyEvent => {
+const event = (aggregate: AnyAggregate, tag: string, roll: RandomNumbers): AnyEvent => {
   const decode = Schema.decodeUnknownSync(Schema.toCodecJson(aggregate.Event))
   const { data } = JSON.parse(readFileSync(new URL(`${tag}.v1.json`, FOLDER), "utf8"))
   try {
-    return decode({ ...(varied(data, "", roll) as object), _tag: tag })
+    return decode({ ...(vary(data, "", roll) as object), _tag: tag })
   } catch {
     return decode({ ...data, _tag: tag })
   }
 }
 
 /** Returns the first event of a stream, with the stream's ids. */
-const born = (aggregate: AnyAggregate, account_id: string, roll: Dice): readonly [AnyEvent, string] => {
+const firstEvent = (aggregate: AnyAggregate, account_id: string, roll: RandomNumbers): readonly [AnyEvent, string] => {
   const first = (tag: string, own: Readonly<Record<string, unknown>>, stream_id: string) =>
     [{ ...event(aggregate, tag, roll), ...own }, stream_id] as const
   const hex = Array.from({ length: 64 }, () => Math.floor(roll() * 16).toString(16)).join("")
@@ -112,15 +112,15 @@ const tagsOf = (aggregate: AnyAggregate): ReadonlyArray<string> =>
 /** Writes histories that no decider would write: all event types in any order, each history in several commits. */
 export const write = Effect.fnUntraced(function* (seed: number, streams: number) {
   const { transact } = yield* EventStore
-  const roll = dice(seed)
+  const roll = randomNumbers(seed)
   let written = 0
   for (const aggregate of Object.values<unknown>(DomainEvent.aggregates) as ReadonlyArray<AnyAggregate>) {
     const tags = tagsOf(aggregate)
     for (let nth = 0; nth < streams; nth++) {
       const account_id = id("AccountId")
-      const [first, stream_id] = born(aggregate, account_id, roll)
+      const [first, stream_id] = firstEvent(aggregate, account_id, roll)
       const rest = Array.from({ length: Math.floor(roll() * LONGEST) }, () =>
-        aimed(event(aggregate, pick(tags, roll), roll), first, roll),
+        aimAtRecipient(event(aggregate, pick(tags, roll), roll), first, roll),
       )
       // A user belongs to one account only.
       const user_id = id("UserId")
@@ -144,7 +144,7 @@ export const write = Effect.fnUntraced(function* (seed: number, streams: number)
 })
 
 /** Aims most outcomes at a recipient of the message, because otherwise nothing would change. */
-const aimed = (event: AnyEvent, birth: AnyEvent, roll: Dice): AnyEvent => {
+const aimAtRecipient = (event: AnyEvent, birth: AnyEvent, roll: RandomNumbers): AnyEvent => {
   if (birth._tag !== "EmailQueued" || !("recipient" in event) || roll() < 0.1) return event
   const { bcc, cc, to } = birth as EmailQueued
   return { ...event, recipient: pick([...to, ...cc, ...bcc], roll).address } as AnyEvent

@@ -14,44 +14,45 @@ const MESSAGES = 2_000
 const mine = Array.from({ length: MESSAGES }, (_, nth) => message(nth))
 const idOf = (record: EmailLogQuery.EmailLogRecord) => record["id"]
 
-type Asked = Omit<Query, "account_id" | "limit">
+type Filters = Omit<Query, "account_id" | "limit">
 
 /** The filters of contract §5, one per line. */
-const matches = (asked: Asked) => (each: Message) =>
-  (asked.status === undefined || asked.status.length === 0 || asked.status.includes(each.status)) &&
-  (asked.after === undefined || each.id < asked.after) &&
-  (asked.before === undefined || each.id > asked.before) &&
-  (asked.to === undefined || each.to.some((to) => to.toLowerCase() === asked.to?.toLowerCase())) &&
-  (asked.from === undefined || each.from === asked.from.toLowerCase()) &&
-  (asked.subject === undefined || each.subject.toLowerCase().includes(asked.subject.toLowerCase())) &&
-  (asked.tags ?? []).every((tag) => each.tags.includes(tag)) &&
-  (asked.domain === undefined || each.domain === asked.domain) &&
-  (asked.created_after === undefined || each.created_at >= asked.created_after) &&
-  (asked.created_before === undefined || each.created_at < asked.created_before)
+const matches = (filters: Filters) => (each: Message) =>
+  (filters.status === undefined || filters.status.length === 0 || filters.status.includes(each.status)) &&
+  (filters.after === undefined || each.id < filters.after) &&
+  (filters.before === undefined || each.id > filters.before) &&
+  (filters.to === undefined || each.to.some((to) => to.toLowerCase() === filters.to?.toLowerCase())) &&
+  (filters.from === undefined || each.from === filters.from.toLowerCase()) &&
+  (filters.subject === undefined || each.subject.toLowerCase().includes(filters.subject.toLowerCase())) &&
+  (filters.tags ?? []).every((tag) => each.tags.includes(tag)) &&
+  (filters.domain === undefined || each.domain === filters.domain) &&
+  (filters.created_after === undefined || each.created_at >= filters.created_after) &&
+  (filters.created_before === undefined || each.created_at < filters.created_before)
 
-const expected = (asked: Asked): Array<unknown> =>
+const expected = (filters: Filters): Array<unknown> =>
   mine
-    .filter(matches(asked))
+    .filter(matches(filters))
     .map((each) => each.id)
     .toReversed()
 
 /** Reads all pages in the query's direction and returns their messages newest first. */
-const allPages = Effect.fnUntraced(function* (asked: Asked, limit: number) {
+const allPages = Effect.fnUntraced(function* (filters: Filters, limit: number) {
   const pages: Array<ReadonlyArray<unknown>> = []
-  let query: Query = { ...asked, account_id: account(1), limit }
+  let query: Query = { ...filters, account_id: account(1), limit }
   for (;;) {
     const page = yield* EmailLogQuery.list(query)
     pages.push(page.data.map(idOf))
     if (page.next_cursor === null) break
     assert.isAtMost(page.data.length, limit)
-    query = asked.before === undefined ? { ...query, after: page.next_cursor } : { ...query, before: page.next_cursor }
+    query =
+      filters.before === undefined ? { ...query, after: page.next_cursor } : { ...query, before: page.next_cursor }
   }
-  return (asked.before === undefined ? pages : pages.toReversed()).flat()
+  return (filters.before === undefined ? pages : pages.toReversed()).flat()
 })
 
 const address = (text: string) => text as Address
 
-const CHOICES: { readonly [Field in keyof Asked]-?: ReadonlyArray<Exclude<Asked[Field], undefined>> } = {
+const CHOICES: { readonly [Field in keyof Filters]-?: ReadonlyArray<Exclude<Filters[Field], undefined>> } = {
   status: [["delivered"], ["complained"], ["bounced", "queued"], ["canceled"], []],
   after: [emailId(1_500), emailId(3), "msg_0000000000000000000000000a"],
   before: [emailId(400), emailId(1_990)],
@@ -76,7 +77,7 @@ const CHOICES: { readonly [Field in keyof Asked]-?: ReadonlyArray<Exclude<Asked[
   created_after: [0, 500, 1_999].map((nth) => Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS)),
   created_before: [0, 700, 2_000].map((nth) => Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS)),
 }
-const FIELDS = Object.keys(CHOICES) as ReadonlyArray<keyof Asked>
+const FIELDS = Object.keys(CHOICES) as ReadonlyArray<keyof Filters>
 
 const written = Effect.all([
   write(account(1), mine),
@@ -94,8 +95,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     for (const value of CHOICES[field]) {
       it.effect(`holds exactly the matches of ${field}=${JSON.stringify(value)}`, () =>
         Effect.gen(function* () {
-          const asked = { [field]: value }
-          assert.deepStrictEqual(yield* allPages(asked, 100), expected(asked))
+          const filters = { [field]: value }
+          assert.deepStrictEqual(yield* allPages(filters, 100), expected(filters))
         }),
       )
     }
@@ -109,10 +110,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
         return (seed >>> 8) % below
       }
       for (let round = 0; round < 80; round++) {
-        const asked: Record<string, unknown> = {}
-        for (const field of FIELDS) if (random(4) === 0) asked[field] = CHOICES[field][random(CHOICES[field].length)]
-        if ("after" in asked) delete asked["before"]
-        assert.deepStrictEqual(yield* allPages(asked, 20 + random(80)), expected(asked), JSON.stringify(asked))
+        const filters: Record<string, unknown> = {}
+        for (const field of FIELDS) if (random(4) === 0) filters[field] = CHOICES[field][random(CHOICES[field].length)]
+        if ("after" in filters) delete filters["before"]
+        assert.deepStrictEqual(yield* allPages(filters, 20 + random(80)), expected(filters), JSON.stringify(filters))
       }
     }),
   )
@@ -120,7 +121,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   it.effect("reports whether there is more, with a cursor", () =>
     Effect.gen(function* () {
       const limit = 10
-      const ask = (asked: Asked) => EmailLogQuery.list({ ...asked, account_id: account(1), limit })
+      const ask = (filters: Filters) => EmailLogQuery.list({ ...filters, account_id: account(1), limit })
       const newest = yield* ask({})
       const last = yield* ask({ after: emailId(limit) })
       const newer = yield* ask({ before: emailId(5) })

@@ -21,7 +21,7 @@ const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const BEGAN = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
 const later = (millis: number) => Timestamp.plus(BEGAN, millis)
 
-const words = { code: 250, enhanced_code: null, response: null, mx: null, tls: null, duration_ms: 5, category: null }
+const outcome = { code: 250, enhanced_code: null, response: null, mx: null, tls: null, duration_ms: 5, category: null }
 
 const accept = (account_id: AccountId, over: Readonly<Record<string, unknown>>) =>
   EventStore.use((store) => store.transact(send(account_id, {}, over))).pipe(
@@ -39,7 +39,7 @@ const address = (name: string) => `${name}@example.org` as Address
 const delivered = (name: string, at: Timestamp.Timestamp): Email.Event => ({
   _tag: "EmailDelivered",
   recipient: address(name),
-  ...words,
+  ...outcome,
   attempt: 1,
   at,
 })
@@ -76,7 +76,7 @@ layer(Store, { excludeTestServices: true })("email statistics", (it) => {
       yield* happens(account_id, first, delivered("ana", later(2_000)), {
         _tag: "EmailDeferred",
         recipient: address("bob"),
-        ...words,
+        ...outcome,
         attempt: 1,
         next_attempt_at: later(60_000),
         at: later(1_000),

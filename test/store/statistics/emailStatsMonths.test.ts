@@ -29,7 +29,7 @@ const keepAt = (at: string) =>
 
 const account_id = id("AccountId")
 
-const counted = Effect.fnUntraced(function* (...hours: ReadonlyArray<string>) {
+const count = Effect.fnUntraced(function* (...hours: ReadonlyArray<string>) {
   const sql = yield* PgClient.PgClient
   yield* sql`
     INSERT INTO email_stats (account_id, tag, hour, domain, measure, bucket, count)
@@ -37,7 +37,7 @@ const counted = Effect.fnUntraced(function* (...hours: ReadonlyArray<string>) {
 })
 
 /** The partition of each hour. */
-const lies = Effect.gen(function* () {
+const partitionOfHours = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   return yield* sql<{ readonly hour: string; readonly place: string }>`
     SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24') AS hour, tableoid::regclass::text AS place
@@ -54,7 +54,7 @@ layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) =>
   it.effect("are created in advance, filled from the default partition, and dropped when expired", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      yield* counted(
+      yield* count(
         "2024-09-30T23:00Z",
         "2024-10-01T00:00Z",
         "2026-10-31T23:00Z",
@@ -66,7 +66,7 @@ layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) =>
         made: ["2024_10", "2026_10", "2026_11", "2026_12", "2027_01"].map((month) => `email_stats_${month}`),
         dropped: [],
       })
-      assert.deepStrictEqual(yield* lies, [
+      assert.deepStrictEqual(yield* partitionOfHours, [
         { hour: "2024-10-01 00", place: "email_stats_2024_10" },
         { hour: "2026-10-31 23", place: "email_stats_2026_10" },
         { hour: "2026-11-01 00", place: "email_stats_2026_11" },
@@ -76,8 +76,8 @@ layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) =>
       assert.deepStrictEqual(yield* keepAt("2026-11-22T13:00:00.000Z"), { made: [], dropped: [] })
 
       // Counts of a month with a table go there directly.
-      yield* counted("2026-12-24T18:00Z")
-      assert.deepInclude(yield* lies, { hour: "2026-12-24 18", place: "email_stats_2026_12" })
+      yield* count("2026-12-24T18:00Z")
+      assert.deepInclude(yield* partitionOfHours, { hour: "2026-12-24 18", place: "email_stats_2026_12" })
 
       assert.deepStrictEqual(yield* keepAt("2026-12-01T00:00:00.000Z"), {
         made: ["email_stats_2027_02"],
@@ -112,7 +112,7 @@ layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { url } = yield* Database.Fresh
-      yield* counted("2028-01-10T00:00Z")
+      yield* count("2028-01-10T00:00Z")
       yield* sql.unsafe(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
         AS $$ BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END $$`)
       yield* sql`CREATE TRIGGER slow BEFORE DELETE ON email_stats_rest EXECUTE FUNCTION slow()`

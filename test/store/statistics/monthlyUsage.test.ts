@@ -21,7 +21,7 @@ import { TestClock } from "effect/testing"
 import * as Database from "../../support/postgres/database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { id } from "../../support/history.ts"
-import { type Dice, dice, pick } from "../rebuild/randomHistories.ts"
+import { type RandomNumbers, randomNumbers, pick } from "../rebuild/randomHistories.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(url))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -35,7 +35,7 @@ const NOVEMBER = Timestamp.Timestamp.make("2026-11-01T00:00:00.000Z")
 const LATER = Timestamp.plus(NOVEMBER, Timestamp.HOUR)
 const monthOf = (at: Timestamp.Timestamp) => at.slice(0, "2026-11".length)
 
-const words = { code: 250, enhanced_code: null, response: null, mx: null, tls: null, duration_ms: 5, category: null }
+const outcome = { code: 250, enhanced_code: null, response: null, mx: null, tls: null, duration_ms: 5, category: null }
 
 const verify = Rebuild.verify("monthly_usage", OPTIONS)
 const differing = Effect.map(verify, ({ differences }) =>
@@ -52,7 +52,7 @@ const account = Effect.fnUntraced(function* (at: Timestamp.Timestamp, keeping?: 
   return account_id
 }, Effect.orDie)
 
-interface Asked {
+interface SendRequest {
   readonly to: ReadonlyArray<string>
   readonly silenced?: ReadonlyArray<string>
   readonly at?: Timestamp.Timestamp
@@ -60,7 +60,7 @@ interface Asked {
   readonly limit?: number | null
 }
 
-const command = ({ at = NOVEMBER, to }: Asked): Acceptance.Command => ({
+const command = ({ at = NOVEMBER, to }: SendRequest): Acceptance.Command => ({
   from: { address: "hi@acme.test" as Address },
   to: to.map((name) => ({ address: `${name}@example.org` as Address })),
   cc: [],
@@ -80,7 +80,7 @@ const facts = (
   view: View,
   account_id: AccountId,
   emailId: EmailId,
-  { at = NOVEMBER, limit = null, silenced = [] }: Asked,
+  { at = NOVEMBER, limit = null, silenced = [] }: SendRequest,
 ): Acceptance.Facts => ({
   now: at,
   emailId,
@@ -96,22 +96,22 @@ const facts = (
 /** Messages accepted all or none, as in a batch; a resend repeats `original`. */
 const sending = (
   account_id: AccountId,
-  asked: ReadonlyArray<Asked>,
+  requests: ReadonlyArray<SendRequest>,
   original?: EmailId,
 ): Unit<ReadonlyArray<EmailId>, unknown> => {
-  const ids = asked.map(() => id("EmailId"))
+  const ids = requests.map(() => id("EmailId"))
   return {
     account_id,
     streams: [
       ...ids.map((email_id) => ({ aggregate: Email, id: email_id, fresh: true })),
       ...(original === undefined ? [] : [{ aggregate: Email, id: original }]),
     ],
-    needs: { month: monthOf(asked[0]?.at ?? NOVEMBER) },
+    needs: { month: monthOf(requests[0]?.at ?? NOVEMBER) },
     decide: (view) => {
       const state = original === undefined ? Email.initial : view.state<Email.State>(Email, original)
       let before = 0
       const append = Result.all(
-        asked.map((each, nth) => {
+        requests.map((each, nth) => {
           const email_id = ids[nth] ?? id("EmailId")
           const wanted = state._tag === "Message" ? Email.resendCommand(state) : command(each)
           const known = facts(view, account_id, email_id, each)
@@ -127,9 +127,9 @@ const sending = (
   }
 }
 
-const send = Effect.fnUntraced(function* (account_id: AccountId, asked: Asked) {
+const send = Effect.fnUntraced(function* (account_id: AccountId, request: SendRequest) {
   const { transact } = yield* EventStore
-  const done = yield* transact(sending(account_id, [asked]))
+  const done = yield* transact(sending(account_id, [request]))
   const [email_id] = done._tag === "Committed" ? done.answer : []
   return email_id ?? (yield* Effect.die("nothing was sent"))
 })
@@ -138,7 +138,7 @@ const NAMES = ["ana", "bo", "cy", "di"]
 const LIMIT = 150
 
 /** Makes random requests and counts, from each response, what it added to which month. */
-const customer = (account_id: AccountId, store: EventStore["Service"], roll: Dice) => {
+const customer = (account_id: AccountId, store: EventStore["Service"], roll: RandomNumbers) => {
   const used = new Map<string, number>()
   const sent: Array<{ readonly email_id: EmailId; readonly month: string }> = []
   const add = (month: string, n: number) => void used.set(month, (used.get(month) ?? 0) + n)
@@ -158,34 +158,39 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Dic
   })
 
   /** Sends one request twice concurrently: one is accepted, and the other gets the same answer. */
-  const twins = (asked: Asked) => {
+  const concurrentDuplicates = (request: SendRequest) => {
     const claim = { account_id, route: "send", key: id("EmailId"), fingerprint: "same" }
     const idempotency = { ...claim, encode: (ids: ReadonlyArray<EmailId>) => new TextEncoder().encode(ids.join(" ")) }
-    const twin = () => transact({ ...sending(account_id, [asked]), idempotency })
-    return Effect.map(Effect.all([twin(), twin()], { concurrency: 2 }), (answers) => answers.flat())
+    const duplicate = () => transact({ ...sending(account_id, [request]), idempotency })
+    return Effect.map(Effect.all([duplicate(), duplicate()], { concurrency: 2 }), (answers) => answers.flat())
   }
 
   /** The database refuses a row of one of two requests, so their batch is split. */
-  const poisoned = (asked: Asked) => {
-    const unit = sending(account_id, [asked])
+  const refusedByDatabase = (request: SendRequest) => {
+    const unit = sending(account_id, [request])
     const row = { account_id: "\u0000" as AccountId, sha256: "", bytes: new Uint8Array(), expires_on: "2026-12-01" }
     const spoilt: typeof unit = {
       ...unit,
       decide: (view) => Result.map(unit.decide(view), (decision) => ({ ...decision, content: [row] })),
     }
-    const both = Effect.all([Effect.exit(transact(spoilt)), transact(sending(account_id, [asked]))], { concurrency: 2 })
+    const both = Effect.all([Effect.exit(transact(spoilt)), transact(sending(account_id, [request]))], {
+      concurrency: 2,
+    })
     return Effect.map(both, ([, ids]) => ids)
   }
 
   const accept = Effect.fnUntraced(function* (original?: EmailId) {
     const at = roll() < 0.3 ? OCTOBER : NOVEMBER
-    const asked = (): Asked => {
+    const randomRequest = (): SendRequest => {
       const to = NAMES.filter(() => roll() < 0.6)
       return { at, to: to.length === 0 ? ["eve"] : to, silenced: roll() < 0.3 ? ["ana", "bo"] : [], limit: LIMIT }
     }
-    const single = () => transact(sending(account_id, [asked()], original))
-    const batch = () => transact(sending(account_id, [asked(), asked(), asked()]))
-    const ways = original === undefined ? [single, batch, () => twins(asked()), () => poisoned(asked())] : [single]
+    const single = () => transact(sending(account_id, [randomRequest()], original))
+    const batch = () => transact(sending(account_id, [randomRequest(), randomRequest(), randomRequest()]))
+    const ways =
+      original === undefined
+        ? [single, batch, () => concurrentDuplicates(randomRequest()), () => refusedByDatabase(randomRequest())]
+        : [single]
     yield* learn(yield* pick(ways, roll)(), monthOf(at))
   })
 
@@ -200,7 +205,11 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Dic
       case 1:
         return void (yield* store.commit(Email, ref, Email.reschedule(NOVEMBER, LATER)))
       case 2:
-        return void (yield* store.commit(Email, ref, Email.recordDelivered(LATER, recipient, { ...words, attempt: 1 })))
+        return void (yield* store.commit(
+          Email,
+          ref,
+          Email.recordDelivered(LATER, recipient, { ...outcome, attempt: 1 }),
+        ))
       // Suppressed before the delivery: it was accepted and stays counted.
       case 3:
         return void (yield* store.commit(Email, ref, Email.suppress(LATER, recipient, "manual")))
@@ -226,7 +235,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("monthly usage under r
           EventStore.layer().pipe(Layer.provide(Database.layerOf({ ...fresh, url: proxy.url }))),
         )
         const store = Context.get(services, EventStore)
-        const roll = dice(1)
+        const roll = randomNumbers(1)
         const customers = yield* Effect.forEach([1, 2, 3], () =>
           Effect.map(account(OCTOBER), (account_id) => customer(account_id, store, roll)),
         ).pipe(Effect.provideService(EventStore, store))
@@ -348,7 +357,7 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
           yield* commit(
             Email,
             { account_id: short, stream_id: over },
-            Email.recordDelivered(MAY, `${name}@example.org` as Address, { ...words, attempt: 1 }),
+            Email.recordDelivered(MAY, `${name}@example.org` as Address, { ...outcome, attempt: 1 }),
           )
         yield* send(short, { to: ["ana"], at: MAY })
         yield* send(forEver, { to: ["ana"], at: MAY })

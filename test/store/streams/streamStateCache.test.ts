@@ -18,7 +18,7 @@ import { Context, Effect, HashMap, Layer, Result } from "effect"
 import { dkimKey, domainName, NOW } from "../../domain/examples.ts"
 import * as Database from "../../support/postgres/database.ts"
 import { id, opened, queued } from "../../support/history.ts"
-import { type Dice, dice, pick } from "../rebuild/randomHistories.ts"
+import { type RandomNumbers, randomNumbers, pick } from "../rebuild/randomHistories.ts"
 
 const WIDE: StreamStateCache.Limits = { streamEvents: 3, states: 100, chars: 100_000, stateChars: 100_000 }
 const NARROW: StreamStateCache.Limits = { streamEvents: 2, states: 3, chars: 3_000, stateChars: 1_500 }
@@ -36,11 +36,16 @@ type Store = EventStore["Service"]
 interface Stream {
   readonly aggregate: AnyAggregate & { readonly initial: unknown }
   readonly id: string
-  readonly next: (roll: Dice) => AnyEvent
+  readonly next: (roll: RandomNumbers) => AnyEvent
 }
 
+<<<<<<< HEAD:test/store/streams/streamStateCache.test.ts
 /** Appends random events and returns the version and the state that the decision saw. */
 const append = (store: Store, account_id: AccountId, { aggregate, id, next }: Stream, roll: Dice) =>
+=======
+/** Appends, and answers with what it saw before. */
+const append = (store: Store, account_id: AccountId, { aggregate, id, next }: Stream, roll: RandomNumbers) =>
+>>>>>>> ec1c928 (store: name test helpers by what they do):test/store/streams/keptStates.test.ts
   store
     .transact({
       account_id,
@@ -187,7 +192,7 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "120 seconds" }
     it.effect(`of seed ${seed}: every node decides from all events of the log`, () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
-        const roll = dice(seed)
+        const roll = randomNumbers(seed)
         const nodes = [yield* node(), yield* node(), yield* node(NARROW)]
         const reader = yield* node()
         const account_id = id("AccountId")

@@ -136,7 +136,7 @@ export const free = Effect.fn("Leases.release")(function* (rows: ReadonlyArray<L
     WHERE id = ANY(ARRAY(${lockHeld(sql, rows)}))`)
 })
 
-/** Releases leases like `free` and wakes a worker. */
+/** Releases leases like `release` and wakes a worker. */
 export const giveBack = Effect.fn("Leases.releaseAndWake")(function* (
   rows: ReadonlyArray<LeaseRef & { readonly kind: Kind }>,
 ) {
