@@ -42,7 +42,7 @@ export const read = <E>(query: RunQuery<E>): Effect.Effect<ReadonlyArray<Examine
     const secrets = yield* query<Place & Sealed>(
       `SELECT account_id, id, purpose, key_id, nonce, ciphertext FROM secrets
         JOIN unnest($1::text[], $2::text[], $3::text[]) AS wanted(account_id, id, purpose) USING (account_id, id, purpose)`,
-      (["account_id", "id", "purpose"] as const).map((part) => keys.map(({ place }) => place[part])),
+      (["account_id", "id", "purpose"] as const).map((part) => keys.map((key) => key.place[part])),
     )
     const sealed = new Map(secrets.map((each) => [nameOf(each), each]))
     return keys.map((key) => ({ ...key, sealed: sealed.get(nameOf(key.place)) ?? null }))

@@ -18,7 +18,7 @@ const APPENDS_AT_ONCE = 100
  */
 export const LOST_AT_ONCE = 3
 /**
- * Pause after `LOST_AT_ONCE` losses, because the message or call may be what crashes its workers. The pause quadruples
+ * Pause after `MIN_LOSSES_TO_PAUSE` losses, because the message or call may be what crashes its workers. The pause quadruples
  * with each further loss and varies by half at random, so that work that only happened to be in the same worker comes
  * back separately.
  */
