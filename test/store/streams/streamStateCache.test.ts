@@ -39,13 +39,8 @@ interface Stream {
   readonly next: (roll: RandomNumbers) => AnyEvent
 }
 
-<<<<<<< HEAD:test/store/streams/streamStateCache.test.ts
 /** Appends random events and returns the version and the state that the decision saw. */
-const append = (store: Store, account_id: AccountId, { aggregate, id, next }: Stream, roll: Dice) =>
-=======
-/** Appends, and answers with what it saw before. */
 const append = (store: Store, account_id: AccountId, { aggregate, id, next }: Stream, roll: RandomNumbers) =>
->>>>>>> ec1c928 (store: name test helpers by what they do):test/store/streams/keptStates.test.ts
   store
     .transact({
       account_id,

@@ -111,13 +111,11 @@ export const failUnfinished = (now: Timestamp.Timestamp, category: string): Deci
   ofMessage((message) =>
     record(
       now,
-      message.recipients
-        .filter(Recipient.isUnfinished)
-        .map(({ address }) => ({
-          _tag: "Failed",
-          recipient: address,
-          words: { ...DeliveryOutcome.SILENCE, category },
-        })),
+      message.recipients.filter(Recipient.isUnfinished).map(({ address }) => ({
+        _tag: "Failed",
+        recipient: address,
+        words: { ...DeliveryOutcome.SILENCE, category },
+      })),
     )(message),
   )
 

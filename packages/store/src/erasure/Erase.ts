@@ -132,7 +132,7 @@ const recordErasure = Effect.fnUntraced(function* (
   counts: { readonly streams: number; readonly events: number },
 ) {
   yield* Effect.orDie(
-    appendInTransaction(page, {
+    appendInTransaction(transaction, {
       account_id,
       streams: [{ aggregate: Account, id: account_id }],
       decide: (view) =>
