@@ -4,7 +4,7 @@ import * as DatabaseExamination from "@waybill/store/operations/DatabaseExaminat
 import * as Migrations from "@waybill/store/postgres/Migrations"
 import { Effect, Redacted } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
-import * as checks from "../../../apps/server/src/operate/doctor/database.ts"
+import * as checks from "../../../apps/server/src/operate/doctor/DatabaseChecks.ts"
 import * as Database from "../../support/postgres/database.ts"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import * as Delivery from "../../support/mail/delivery.ts"

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Handshakes from "../../../apps/server/src/smtp/Handshakes.ts"
-import * as Places from "../../../apps/server/src/smtp/Places.ts"
+import * as ConnectionSlots from "../../../apps/server/src/smtp/ConnectionSlots.ts"
 
-const BOUNDS: Places.Bounds = { places: 10, strangers: 6, perNetwork: 4, strangersPerNetwork: 3 }
+const BOUNDS: ConnectionSlots.Bounds = { places: 10, strangers: 6, perNetwork: 4, strangersPerNetwork: 3 }
 
-class Client implements Places.Guest {
+class Client implements ConnectionSlots.Guest {
   known = false
   busy = false
   gone = false
@@ -20,7 +20,7 @@ class Client implements Places.Guest {
 
 const listener = (bounds = BOUNDS) => {
   let now = 0
-  const places = Places.make(bounds, () => now)
+  const places = ConnectionSlots.make(bounds, () => now)
   const all: Array<Client> = []
   return {
     places,
@@ -81,7 +81,7 @@ describe("the places of an SMTP listener", () => {
     const { come, wait } = listener()
     const clients = [come("192.0.2.1"), come("192.0.2.1"), come("192.0.2.1")]
     assert.isUndefined(come("192.0.2.1"))
-    wait(Places.GRACE_MS)
+    wait(ConnectionSlots.GRACE_MS)
     assert.isDefined(come("192.0.2.1"))
     assert.deepStrictEqual(
       clients.map((client) => client?.gone),
@@ -92,7 +92,7 @@ describe("the places of an SMTP listener", () => {
   it("of one network are never more than it may have, known or not", () => {
     const { come, wait } = listener()
     for (let nth = 0; nth < BOUNDS.perNetwork; nth++) assert.isDefined(come("192.0.2.1", { known: true }))
-    wait(Places.GRACE_MS)
+    wait(ConnectionSlots.GRACE_MS)
     assert.isUndefined(come("192.0.2.1"))
   })
 

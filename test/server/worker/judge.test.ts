@@ -5,7 +5,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Retry from "@waybill/mail/transport/Retry"
 import * as Transport from "@waybill/mail/transport/Transport"
 import { Duration } from "effect"
-import * as Judge from "../../../apps/server/src/worker/delivery/judge.ts"
+import * as Judge from "../../../apps/server/src/worker/delivery/evaluateAttempts.ts"
 
 const DUE = Timestamp.fromMillis(Date.UTC(2026, 10, 21, 12))
 const ana = Recipient.make("ana@example.org" as Address, "to", DUE)

@@ -1,6 +1,6 @@
 import { Context, Effect, Metric } from "effect"
 import { statfs } from "node:fs/promises"
-import { existing } from "../operate/doctor/disk.ts"
+import { existing } from "../operate/doctor/DiskCheck.ts"
 
 const NOWHERE = Context.empty()
 

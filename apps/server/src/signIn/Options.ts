@@ -1,5 +1,5 @@
-import type { Guarding } from "./guards.ts"
-import type { ProofStore } from "./proofs.ts"
+import type { Guarding } from "./Guards.ts"
+import type { ProofStore } from "./Proofs.ts"
 
 /** Where everything about signing in lives. */
 export const PATH = "/auth"

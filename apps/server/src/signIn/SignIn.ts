@@ -14,8 +14,8 @@ import { SecureRandom } from "effect/crypto"
 import pg from "pg"
 import { now } from "../operate/fresh.ts"
 import type { BetterAuth } from "./betterAuth.ts"
-import type { Guarding } from "./guards.ts"
-import * as libraryLog from "./libraryLog.ts"
+import type { Guarding } from "./Guards.ts"
+import * as LibraryLog from "./LibraryLog.ts"
 import { LINK_HOURS, LINK_PATH, type Options, placed, TRIES_PER_MINUTE } from "./Options.ts"
 
 /** Connections for signing in alone: a few people, not a load. */
@@ -34,7 +34,7 @@ interface Setup {
 /** What a driver and the library say of an error may quote rows, so only its kind and its code are told. */
 class LibraryFailed extends Data.TaggedError("LibraryFailed")<{ readonly message: string }> {
   static readonly of = (error: unknown) => {
-    const failed = new LibraryFailed({ message: `the sign-in library failed: ${libraryLog.kindOf(error)}` })
+    const failed = new LibraryFailed({ message: `the sign-in library failed: ${LibraryLog.kindOf(error)}` })
     // Frames name files and lines, and no values.
     const frames = error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /u.test(line)) : []
     if (frames.length > 0) failed.stack = [String(failed), ...frames].join("\n")
@@ -112,7 +112,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
       acceptCounter: (credential_id, counter) => run(SecondFactors.acceptCounter(credential_id, counter)),
       acceptStep: (factor_id, step) => run(SecondFactors.acceptStep(factor_id, step)),
     } satisfies Guarding,
-    log: (level, message, ...more) => void run(libraryLog.write(level, message, more)),
+    log: (level, message, ...more) => void run(LibraryLog.write(level, message, more)),
   }
   let library: Promise<BetterAuth> | undefined
   const auth = Effect.promise(() => (library ??= import("./betterAuth.ts").then(({ make }) => make(options, pool))))

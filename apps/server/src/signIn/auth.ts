@@ -4,10 +4,10 @@ import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as SignInTries from "@waybill/store/users/SignInTries"
 import { ByteSize, Effect, Option } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import * as answers from "./answers.ts"
+import * as finishResponse from "./finishResponse.ts"
 import { ADDRESS_HEADER, PATH, TRIES_PER_MINUTE } from "./Options.ts"
-import { read } from "./reading.ts"
-import * as refusals from "./refusals.ts"
+import { read } from "./readRequest.ts"
+import * as Refusals from "./Refusals.ts"
 import { SignIn } from "./SignIn.ts"
 import * as ClientAddress from "../http/middleware/ClientAddress.ts"
 import { respond } from "../http/middleware/Responses.ts"
@@ -38,7 +38,7 @@ export const layer = (trustedProxies: Networks) =>
 const answered = Effect.fnUntraced(function* (signIn: SignIn["Service"], trustedProxies: Networks) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { headers, method } = request
-  if (method !== "GET" && !isOurs(headers, signIn.place)) return yield* refusals.invalidOrigin(signIn.place.origins)
+  if (method !== "GET" && !isOurs(headers, signIn.place)) return yield* Refusals.invalidOrigin(signIn.place.origins)
   const { body, path, tries, url } = yield* read(request, signIn.oidc)
   // Whoever brings no cookie has no session, and their first page need not wait until the library is read.
   if (path === "/get-session" && !Session.hasCookie(request)) return HttpServerResponse.jsonUnsafe(null)
@@ -49,14 +49,14 @@ const answered = Effect.fnUntraced(function* (signIn: SignIn["Service"], trusted
   )
   if (tries !== undefined) {
     const { retry_after_s, total } = yield* SignInTries.count([`${tries}/${RateWindows.clientAddress(address).bucket}`])
-    if (total > TRIES_PER_MINUTE) return yield* refusals.tooManyTries(retry_after_s)
+    if (total > TRIES_PER_MINUTE) return yield* Refusals.tooManyTries(retry_after_s)
   }
   const sent = new Headers(PASSED.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])))
   sent.set("user-agent", (headers["user-agent"] ?? "").slice(0, MAX_AGENT_CHARS))
   if (body !== null) sent.set("content-type", "application/json")
   sent.set(ADDRESS_HEADER, address)
   const answer = yield* signIn.handle(new Request(urlOf(headers, url, signIn.place), { method, headers: sent, body }))
-  return HttpServerResponse.fromWeb(yield* answers.leaving(path, answer))
+  return HttpServerResponse.fromWeb(yield* finishResponse.leaving(path, answer))
 })
 
 /** The library looks as well; what changes who is signed in is worth two looks. No browser leaves `Origin` out here. */

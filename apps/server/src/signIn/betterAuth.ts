@@ -3,9 +3,9 @@ import { betterAuth } from "better-auth"
 import { genericOAuth } from "better-auth/plugins/generic-oauth"
 import { twoFactor } from "better-auth/plugins/two-factor"
 import type { Pool } from "pg"
-import { before, CEREMONY_COOKIE, requireCounter, requireUserVerified } from "./guards.ts"
-import * as identity from "./identity.ts"
-import * as proofs from "./proofs.ts"
+import { before, CEREMONY_COOKIE, requireCounter, requireUserVerified } from "./Guards.ts"
+import * as Identity from "./Identity.ts"
+import * as Proofs from "./Proofs.ts"
 import { ADDRESS_HEADER, FRESH_MINUTES, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS, type Options, PATH } from "./Options.ts"
 
 /** A session that is used at least this often never ends by itself. */
@@ -37,8 +37,8 @@ const oidcPlugin = (
         pkce: true,
         disableSignUp: true,
         mapProfileToUser: async ({ email, id, sub }) => ({
-          email: identity.nameOf(
-            typeof email === "string" ? identity.bySubject(await identities(email), String(sub ?? id)) : undefined,
+          email: Identity.nameOf(
+            typeof email === "string" ? Identity.bySubject(await identities(email), String(sub ?? id)) : undefined,
           ),
         }),
       },
@@ -106,7 +106,7 @@ const passkeys = (options: Options) =>
 
 /** The library, told to live in our tables, under our paths and by our rules. */
 const configured = (options: Options, database: Pool) => {
-  const changing = proofs.make(options.proofs)
+  const changing = Proofs.make(options.proofs)
   return betterAuth({
     appName: "Waybill",
     basePath: PATH,
@@ -215,7 +215,7 @@ export const make = async (options: Options, database: Pool) => {
   const auth = configured(options, database)
   const { internalAdapter } = await auth.$context
   internalAdapter.findUserByEmail = async (name) => {
-    const id = identity.idIn(name)
+    const id = Identity.idIn(name)
     const user = id === undefined ? null : await internalAdapter.findUserById(id)
     return user === null ? null : { user, accounts: await internalAdapter.findAccounts(user.id) }
   }

@@ -4,7 +4,7 @@ import type { SMTPServer } from "smtp-server"
 import { SMTPConnection, type SMTPConnectionOptions } from "smtp-server/lib/smtp-connection.js"
 import type { Handshakes } from "./Handshakes.ts"
 import type { Limits } from "./Listener.ts"
-import type { Guest, Places } from "./Places.ts"
+import type { Guest, Places } from "./ConnectionSlots.ts"
 
 /** After it the connection is closed: whoever has a key needs one attempt. */
 export const MAX_LOGIN_ATTEMPTS = 3

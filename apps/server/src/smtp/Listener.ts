@@ -5,7 +5,7 @@ import { SMTPServer, type SMTPServerSession } from "smtp-server"
 import { Connection, isLoopback, type Rules } from "./Connection.ts"
 import * as Handshakes from "./Handshakes.ts"
 import * as Intake from "./Intake.ts"
-import * as Places from "./Places.ts"
+import * as ConnectionSlots from "./ConnectionSlots.ts"
 import { reply, type SmtpReply, TROUBLE } from "./SmtpReply.ts"
 
 export interface Tls {
@@ -159,7 +159,7 @@ export const listen = <Login, R>(
       isLocal: options.isLocal ?? isLoopback,
       hasLogin: handlers.login !== undefined,
       handshakes: Handshakes.make(),
-      places: Places.make({
+      places: ConnectionSlots.make({
         places: limits.maxConnections,
         strangers: limits.maxStrangers,
         perNetwork: limits.maxConnectionsPerAddress,

@@ -6,9 +6,9 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Data, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { newId, now } from "../../operate/fresh.ts"
-import { account as id, find } from "../account.ts"
+import { account as id, find } from "../AccountArgument.ts"
 import * as output from "../output.ts"
-import { withStore, withStoreOrNew } from "../withStore.ts"
+import { withStore, withStoreOrNew } from "../CliStore.ts"
 
 const COLUMNS = ["id", "name", "plan", "created_at"]
 

@@ -3,7 +3,7 @@ import { Data, Effect, Runtime } from "effect"
 import { Command } from "effect/cli"
 import { EXIT_DIFFERENCE } from "../exitCodes.ts"
 import * as output from "../output.ts"
-import { withStore } from "../withStore.ts"
+import { withStore } from "../CliStore.ts"
 
 class OutOfBalance extends Data.TaggedError("OutOfBalance")<{ readonly message: string }> {
   override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE

@@ -8,9 +8,9 @@ import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { now } from "../../operate/fresh.ts"
 import * as Settings from "../../boot/Settings.ts"
-import * as accounts from "../account.ts"
+import * as accounts from "../AccountArgument.ts"
 import * as output from "../output.ts"
-import { withStore } from "../withStore.ts"
+import { withStore } from "../CliStore.ts"
 
 const COLUMNS = ["id", "name", "status", "transport"]
 /** What stands in the log as no choice at all. */

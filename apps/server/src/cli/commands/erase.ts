@@ -6,7 +6,7 @@ import { Argument, Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { EXIT_DIFFERENCE } from "../exitCodes.ts"
 import * as output from "../output.ts"
-import { withStore } from "../withStore.ts"
+import { withStore } from "../CliStore.ts"
 
 const STAND_IN_BYTES = 8
 

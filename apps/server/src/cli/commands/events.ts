@@ -16,7 +16,7 @@ import { VERSION } from "../../boot/Version.ts"
 import { goOn, linesOf } from "./logFiles.ts"
 import * as output from "../output.ts"
 import { withNewReplay, withReplay } from "./projections.ts"
-import { withStore } from "../withStore.ts"
+import { withStore } from "../CliStore.ts"
 
 class NoSuchStream extends Data.TaggedError("NoSuchStream")<{ readonly message: string }> {}
 

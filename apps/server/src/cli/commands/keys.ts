@@ -11,9 +11,9 @@ import { Argument, Command, Flag } from "effect/cli"
 import { userInfo } from "node:os"
 import { createApiKey } from "../../operate/apiKeys.ts"
 import { now } from "../../operate/fresh.ts"
-import { account, find } from "../account.ts"
+import { account, find } from "../AccountArgument.ts"
 import * as output from "../output.ts"
-import { withStore } from "../withStore.ts"
+import { withStore } from "../CliStore.ts"
 
 const create = Command.make(
   "create",

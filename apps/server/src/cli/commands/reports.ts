@@ -6,7 +6,7 @@ import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { recordReport } from "../../smtp/recordReport.ts"
 import * as output from "../output.ts"
-import { withStore } from "../withStore.ts"
+import { withStore } from "../CliStore.ts"
 
 /** Processor time that `reports retry` gives a report: 30 times the deadline of a report that arrives. */
 export const RETRY_DEADLINE_MS = 30_000

@@ -5,7 +5,7 @@ import { instanceKey } from "../../boot/instanceKey.ts"
 import * as Settings from "../../boot/Settings.ts"
 import { EXIT_DIFFERENCE } from "../exitCodes.ts"
 import * as output from "../output.ts"
-import { withStore } from "../withStore.ts"
+import { withStore } from "../CliStore.ts"
 
 class Unreadable extends Data.TaggedError("Unreadable")<{ readonly message: string }> {
   override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE

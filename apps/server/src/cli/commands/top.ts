@@ -4,7 +4,7 @@ import { Clock, DateTime, Duration, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { VERSION } from "../../boot/Version.ts"
 import * as output from "../output.ts"
-import { withStore } from "../withStore.ts"
+import { withStore } from "../CliStore.ts"
 
 /** What a rate is taken over: long enough to be steady, short enough to follow. */
 export const RATES_OVER = Duration.seconds(10)

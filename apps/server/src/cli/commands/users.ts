@@ -9,7 +9,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { now } from "../../operate/fresh.ts"
 import * as output from "../output.ts"
-import { withStore } from "../withStore.ts"
+import { withStore } from "../CliStore.ts"
 
 /** As long as the first owner's: beyond guessing, short enough to copy by hand. */
 const PASSWORD_BYTES = 18

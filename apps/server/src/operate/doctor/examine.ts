@@ -9,14 +9,14 @@ import { instanceKeyHere } from "../../boot/instanceKey.ts"
 import { Postgres } from "../../boot/Postgres.ts"
 import { reveal, type Settings } from "../../boot/Settings.ts"
 import { trackingHostOf, trackingUrlOf } from "../../links/tracking.ts"
-import * as database from "./database.ts"
-import { disk } from "./disk.ts"
-import { dkimKeys } from "./dkimKeys.ts"
+import * as DatabaseChecks from "./DatabaseChecks.ts"
+import { disk } from "./DiskCheck.ts"
+import { dkimKeys } from "./checkDkimKeys.ts"
 import { broken, type Finding, ok, skipped, warning, type Weight } from "./Finding.ts"
-import * as names from "./names.ts"
-import { type Host, port25 } from "./port25.ts"
-import { relay } from "./relay.ts"
-import { resolvers } from "./resolvers.ts"
+import * as NameChecks from "./NameChecks.ts"
+import { type Host, port25 } from "./checkPort25.ts"
+import { relay } from "./checkRelay.ts"
+import { resolvers } from "./checkResolvers.ts"
 
 export interface Options {
   /** Look at what direct delivery needs, whatever the transport is. */
@@ -54,9 +54,9 @@ const direct = (settings: Settings, { direct, targets }: Options, name: string, 
   const weight = wanted ? "broken" : "warning"
   return [
     wanted || targets.length > 0 ? port25(targets, name, weight) : Effect.succeed(skipped("port 25", why)),
-    wanted ? names.ehloName(name, names.ownAddresses(), weight) : Effect.succeed(skipped("ehlo name", why)),
+    wanted ? NameChecks.ehloName(name, NameChecks.ownAddresses(), weight) : Effect.succeed(skipped("ehlo name", why)),
     wanted || used.has("relay")
-      ? names.returnPath(settings.returnPathDomain, Option.isSome(settings.reportsPort))
+      ? NameChecks.returnPath(settings.returnPathDomain, Option.isSome(settings.reportsPort))
       : Effect.succeed(skipped("return path", "captured mail does not bounce")),
   ]
 }
@@ -132,11 +132,11 @@ const databaseFindings = (settings: Settings) =>
     return yield* ofDatabase(url)
   }).pipe(
     Effect.scoped,
-    Effect.catchTag("NoDatabase", (nothing) => Effect.succeed(onlyThat(database.none(nothing)))),
+    Effect.catchTag("NoDatabase", (nothing) => Effect.succeed(onlyThat(DatabaseChecks.none(nothing)))),
     Effect.catch((failure) => {
       const finding =
         failure._tag === "Unreachable"
-          ? database.unreachable(failure)
+          ? DatabaseChecks.unreachable(failure)
           : failure._tag === "MigrationFailed"
             ? broken("schema", failure.message, "Run the newest release of Waybill that any node runs.")
             : broken("database", failure.message, "Mend what it names, or set DATABASE_URL to a Postgres of your own.")
@@ -156,7 +156,7 @@ const ofDatabase = (url: Redacted.Redacted) =>
     const examined = yield* DatabaseExamination.examine(url)
     const now = yield* Clock.currentTimeMillis
     return {
-      findings: [database.server(examined), database.schema(examined), database.clock(examined, now)],
+      findings: [DatabaseChecks.server(examined), DatabaseChecks.schema(examined), DatabaseChecks.clock(examined, now)],
       chosen: examined.transports,
       tracked: { domains: examined.tracked, names: examined.tracking_domains },
       keys: examined.keys,

@@ -11,10 +11,10 @@ import * as Traces from "../../observability/Traces.ts"
 import * as callWebhook from "./callWebhook.ts"
 import * as EndpointTurns from "./EndpointTurns.ts"
 import * as Pipeline from "../Pipeline.ts"
-import * as retireWebhook from "./retireWebhook.ts"
-import * as settleCalls from "./settleCalls.ts"
+import * as FailingWebhooks from "./FailingWebhooks.ts"
+import * as CallResults from "./CallResults.ts"
 import { webhookPayload } from "./webhookPayload.ts"
-import * as webhookSecrets from "./webhookSecrets.ts"
+import * as WebhookSecrets from "./WebhookSecrets.ts"
 
 /** Calls that one process has under way, over all endpoints. */
 export const MAX_CALLS = 1_000
@@ -31,10 +31,10 @@ export interface Options extends callWebhook.Options {
 export const make = Effect.fnUntraced(function* (options: Options) {
   const sql = yield* PgClient.PgClient
   const call = yield* callWebhook.make(options)
-  const settle = yield* settleCalls.make
-  const secretsOf = yield* webhookSecrets.make
+  const settle = yield* CallResults.make
+  const secretsOf = yield* WebhookSecrets.make
   const nextAt = options.nextAt ?? WebhookRetry.nextAt
-  const retire = retireWebhook.make()
+  const retire = FailingWebhooks.make()
   const turns = EndpointTurns.make()
   const parked = new Map<string, Timestamp.Timestamp>()
 

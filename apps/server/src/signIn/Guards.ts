@@ -1,10 +1,10 @@
 import type { Identity } from "@waybill/store/users/Users"
 import { APIError, createAuthMiddleware, getSessionFromCtx } from "better-auth/api"
 import { hashPassword, symmetricDecrypt, verifyPassword } from "better-auth/crypto"
-import * as authenticator from "./authenticator.ts"
-import * as identity from "./identity.ts"
+import * as Authenticator from "./Authenticator.ts"
+import * as Identity from "./Identity.ts"
 import { FRESH_MINUTES } from "./Options.ts"
-import type { Proofs } from "./proofs.ts"
+import type { Proofs } from "./Proofs.ts"
 
 /** What the guards ask of the store. */
 export interface Guarding {
@@ -39,10 +39,10 @@ export const before = (guarding: Guarding, proofs: Proofs) => {
     if (ctx.path === "/sign-in/email") {
       const { email, password } = ctx.body
       const identities = await guarding.identities(email)
-      const id = await identity.byPassword(identities, password, await decoy, verifyPassword)
+      const id = await Identity.byPassword(identities, password, await decoy, verifyPassword)
       const found = identities.find((each) => each.id === id)
       if (found !== undefined) proofs.begin(ctx, { user_id: found.id, version: found.proof_version })
-      return { context: { body: { ...ctx.body, email: identity.nameOf(id) } } }
+      return { context: { body: { ...ctx.body, email: Identity.nameOf(id) } } }
     }
     if (PASSWORD_PATHS.has(ctx.path)) {
       const session = await getSessionFromCtx(ctx)
@@ -71,7 +71,7 @@ const guardCode = async (guarding: Guarding, proofs: Proofs, ctx: Context) => {
   const factor = await guarding.authenticatorOf(user_id)
   if (factor === undefined) return
   const secret = await symmetricDecrypt({ key: ctx.context.secretConfig, data: factor.secret })
-  const step = authenticator.stepOf(secret, ctx.body.code, await guarding.now_ms())
+  const step = Authenticator.stepOf(secret, ctx.body.code, await guarding.now_ms())
   if (step !== undefined && (await guarding.acceptStep(factor.id, step))) return
   return { context: { body: { ...ctx.body, code: NO_CODE } } }
 }

@@ -1,7 +1,7 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
 import { Effect, Option, Schema } from "effect"
 import { refusalHeaders } from "../http/middleware/Responses.ts"
-import * as refusals from "./refusals.ts"
+import * as Refusals from "./Refusals.ts"
 
 /** Page of the dashboard that asks for the second factor. */
 const SECOND_FACTOR_PAGE = "/sign-in?second=true"
@@ -23,7 +23,7 @@ export const leaving = Effect.fnUntraced(function* (path: string, answer: Respon
 const textOf = (answer: Response) => Effect.promise(() => answer.text())
 
 const refused = Effect.fnUntraced(function* (answer: Response) {
-  const refusal = refusals.refusalOf(answer.status, yield* textOf(answer))
+  const refusal = Refusals.refusalOf(answer.status, yield* textOf(answer))
   const headers = new Headers(answer.headers)
   headers.set("content-type", "application/json")
   for (const [name, value] of Object.entries(refusalHeaders(refusal))) headers.set(name, value)

@@ -11,7 +11,7 @@ import type { Append, View } from "@waybill/store/commit/Commit"
 import { Clock, Duration, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Deliveries from "../../observability/Deliveries.ts"
-import type { Judgement } from "./judge.ts"
+import type { Judgement } from "./evaluateAttempts.ts"
 import type { Job } from "../Pipeline.ts"
 
 const ID_RANDOM_BYTES = 10
