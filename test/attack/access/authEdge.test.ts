@@ -25,7 +25,7 @@ const endpointsOf = async (oidc: Options["oidc"]): Promise<ReadonlyArray<string>
       afterSession: unused,
       endSessions: unused,
       proofs: { version: unused, end: unused, endSession: unused, endVerification: unused },
-      guarding: {
+      guards: {
         now_ms: unused,
         identities: unused,
         allows: unused,

@@ -7,13 +7,13 @@ const stream = (): SMTPServerDataStream => Object.assign(new PassThrough(), { by
 
 const receive = (intake: Intake.Intake, chunks: ReadonlyArray<string>, end = true) => {
   const source = stream()
-  const taken = new Promise<Intake.Taken>((resolve) => intake.receive(source, resolve))
+  const taken = new Promise<Intake.Received>((resolve) => intake.receive(source, resolve))
   for (const chunk of chunks) source.write(chunk)
   if (end) source.end()
   return { source, taken }
 }
 
-const said = (taken: Intake.Taken): string =>
+const said = (taken: Intake.Received): string =>
   taken._tag === "Whole" ? taken.bytes.toString() : taken._tag === "Refused" ? `${taken.reply.code}` : "gone"
 
 describe("what comes in", () => {

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Handshakes from "../../../apps/server/src/smtp/Handshakes.ts"
 import * as ConnectionSlots from "../../../apps/server/src/smtp/ConnectionSlots.ts"
 
-const BOUNDS: ConnectionSlots.Bounds = { places: 10, strangers: 6, perNetwork: 4, strangersPerNetwork: 3 }
+const BOUNDS: ConnectionSlots.Bounds = { total: 10, strangers: 6, perNetwork: 4, strangersPerNetwork: 3 }
 
-class Client implements ConnectionSlots.Guest {
+class Client implements ConnectionSlots.SlotHolder {
   known = false
   busy = false
   gone = false
@@ -54,7 +54,7 @@ describe("the places of an SMTP listener", () => {
       inside().filter((client) => client.known),
       known,
     )
-    assert.lengthOf(inside(), BOUNDS.places)
+    assert.lengthOf(inside(), BOUNDS.total)
   })
 
   it("are lost first by the site that has most of them, so that one stranger of another outlasts a crowd", () => {

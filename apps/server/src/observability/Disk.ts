@@ -2,16 +2,16 @@ import { Context, Effect, Metric } from "effect"
 import { statfs } from "node:fs/promises"
 import { existing } from "../operate/doctor/DiskCheck.ts"
 
-const NOWHERE = Context.empty()
+const EMPTY = Context.empty()
 
 const free = Metric.gauge("waybill_data_free_bytes", {
-  description: "Room on the disk of WAYBILL_DATA, where an embedded Postgres keeps its files",
+  description: "Free space on the disk of WAYBILL_DATA, where an embedded Postgres stores its files",
 })
 
-/** Looks at the disk of a folder, each time it is run; one that cannot be looked at leaves the last number. */
+/** Reads the free space of a folder's disk into its gauge. A read that fails leaves the last value. */
 export const make = (folder: string): Effect.Effect<void> =>
   existing(folder).pipe(
     Effect.flatMap((there) => Effect.tryPromise(() => statfs(there))),
-    Effect.tap(({ bavail, bsize }) => Effect.sync(() => free.updateUnsafe(bavail * bsize, NOWHERE))),
+    Effect.tap(({ bavail, bsize }) => Effect.sync(() => free.updateUnsafe(bavail * bsize, EMPTY))),
     Effect.ignore,
   )

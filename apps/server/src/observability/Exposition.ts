@@ -14,16 +14,16 @@ import * as Vitals from "./Vitals.ts"
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-/** Who reads numbers is told at once; nobody waits for them when the service stops. */
+/** Maximum time of open connections when the service stops. */
 const GRACE = "1 second"
 
-/** All numbers of this process as Prometheus reads them, and those of the database that it works on. */
+/** Metrics of this process and its database in the format of Prometheus. */
 export class Exposition extends Context.Service<Exposition, { readonly text: Effect.Effect<string> }>()(
   "@waybill/server/observability/Exposition",
 ) {
   static readonly layer = (options: {
     readonly poolSize: number
-    /** The folder whose disk must not run full. */
+    /** Folder whose disk is watched. */
     readonly data: string
   }): Layer.Layer<Exposition, never, PgClient.PgClient> =>
     Layer.effect(
@@ -31,15 +31,15 @@ export class Exposition extends Context.Service<Exposition, { readonly text: Eff
       Effect.gen(function* () {
         const vitals = yield* Vitals.make
         const database = yield* Database.make(options.poolSize)
-        const look = Effect.all([vitals, Disk.make(options.data), database], { discard: true })
-        return Exposition.of({ text: Effect.andThen(look, PrometheusMetrics.format()) })
+        const readAll = Effect.all([vitals, Disk.make(options.data), database], { discard: true })
+        return Exposition.of({ text: Effect.andThen(readAll, PrometheusMetrics.format()) })
       }),
     )
 }
 
-/** RFC 9110 §15.5.20: the request was led to a server that does not answer for its name. */
+/** Response to a request under a host name that is not allowed (RFC 9110 §15.5.20). */
 const MISDIRECTED = HttpServerResponse.text(
-  "The numbers are not shown under this host name. Ask by address, or name it in METRICS_ALLOW_HOSTS.\n",
+  "Metrics are not served under this host name. Use an IP address, or add the name to METRICS_ALLOW_HOSTS.\n",
   { status: 421 },
 )
 
@@ -50,23 +50,23 @@ const answer = ({ text }: Exposition["Service"], names: HostNames.HostNames) =>
       : Effect.succeed(MISDIRECTED),
   )
 
-/** A proxy that nobody has declared makes everybody look like this machine, but leaves its marks. */
-const MARKS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"]
+/** Headers of a proxy. Behind a proxy that is not declared, every client seems to be on this machine. */
+const PROXY_HEADERS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"]
 
 const LOOPBACK = Result.getOrThrow(Network.parseAll(["127.0.0.0/8", "::1/128"]))
 
 export interface Readers {
-  /** Undefined where the operator has not decided. */
+  /** Undefined if the operator has not set any. */
   readonly networks: Network.Networks | undefined
   readonly trustedProxies: Network.Networks
-  /** Something stands before this service and answers for it. */
+  /** Whether a proxy stands in front of this service. */
   readonly isBehindProxy: boolean
   readonly hostNames: HostNames.HostNames
 }
 
 /**
- * On the API's own port, for those in the networks that the operator names. Before he has decided, that is this machine,
- * as long as nothing suggests that a proxy on this machine speaks for the rest of the world. To others there is nothing.
+ * Serves metrics on the API's port to the networks that the operator has set: by default this machine, unless a proxy on it
+ * may pass on requests of others. All other clients get 404.
  */
 export const route = (
   exposition: Exposition["Service"],
@@ -80,12 +80,12 @@ export const route = (
       const request = yield* HttpServerRequest.HttpServerRequest
       const peer = Option.getOrUndefined(request.remoteAddress)
       const client = ClientAddress.of(peer, request.headers["x-forwarded-for"], trustedProxies)
-      const isMarked = peer === client && MARKS.some((name) => request.headers[name] !== undefined)
-      if (isMarked || !Network.contains(readers, client)) {
+      const isProxied = peer === client && PROXY_HEADERS.some((name) => request.headers[name] !== undefined)
+      if (isProxied || !Network.contains(readers, client)) {
         return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
       }
       return yield* answer(exposition, hostNames)
-      // The edge answers it like any path that leads nowhere.
+      // Answered like any unknown path.
     }).pipe(Effect.orDie),
   )
 }
@@ -96,7 +96,7 @@ const ready = Effect.map(Readiness.problems, (problems) =>
   problems.length === 0 ? healthy : HttpServerResponse.jsonUnsafe({ status: "unavailable", problems }, { status: 503 }),
 )
 
-/** On a port of its own, for whoever can reach it: every role has one, an API or not. */
+/** Serves metrics and health checks on a port of their own, for every role. */
 export const listen = ({
   hostNames,
   ...options

@@ -2,22 +2,22 @@ import { Schema } from "effect"
 import { isIP } from "node:net"
 
 /**
- * Names under which a service may be asked for its numbers. A web page cannot give a browser numbers of another origin,
- * but whoever owns a public name can let it lead to this machine after the page was loaded (DNS rebinding). Such a
- * request names that name in its `Host`, so only names that no stranger can own are answered.
+ * Host names under which metrics are served. A web page cannot read metrics of another origin, but the owner of a public
+ * name can point it at this machine after the page was loaded (DNS rebinding). Such a request has that name as its `Host`,
+ * so only names that no stranger can own are allowed.
  */
 export type HostNames = ReadonlySet<string>
 
-/** A name as it stands in a `Host` header, without its port. */
+/** A host name without a port. */
 export const HostName = Schema.String.check(
   Schema.makeFilter((text) => /^[\w-]+(?:\.[\w-]+)*\.?$/u.test(text), {
     expected: "a host name without a port, such as node1.example.com",
   }),
 )
 
-/** Characters of a name or an address and its port; nothing that a URL would read as a user, a path or a query. */
+/** Form of a name or address with a port, without characters that a URL would read as a user, a path or a query. */
 const WRITTEN_AS_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/iu
-/** Reserved for networks of one's own (RFC 6761, and ICANN's resolution of 2024 for `internal`). */
+/** Names reserved for private networks (RFC 6761, and ICANN's resolution of 2024 for `internal`). */
 const PRIVATE_NAME = /\.(?:localhost|internal)$/u
 
 const withoutDot = (name: string) => name.toLowerCase().replace(/\.$/u, "")
@@ -25,8 +25,8 @@ const withoutDot = (name: string) => name.toLowerCase().replace(/\.$/u, "")
 export const make = (names: ReadonlyArray<string>): HostNames => new Set(names.map(withoutDot))
 
 /**
- * Whether a request was meant for this service, by its `Host`. True for addresses, for names of one label, which only a
- * local resolver knows, and without a `Host`, which every browser sends.
+ * Whether a request with this `Host` is allowed. True for addresses, for names of one label, which only a local resolver
+ * knows, and without a `Host`, since every browser sends one.
  */
 export const includes = (names: HostNames, host: string | undefined): boolean => {
   if (host === undefined || host === "") return true

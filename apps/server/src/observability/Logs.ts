@@ -1,10 +1,11 @@
 import * as Visible from "@waybill/domain/values/Visible"
-import { Cause, Layer, Logger, type LogLevel, References } from "effect"
+import { Cause, Layer, Logger, LogLevel, References } from "effect"
+import { causeFields } from "./causeFields.ts"
 
-/** A cause with all its traces, or a message that quotes a server, goes no further: a line stays one that tools take. */
+/** Maximum length of a text in a line, such as a message that quotes a server, so that tools accept the line. */
 export const MAX_TEXT_CHARS = 16_384
 
-/** One line, flat, so that a tool finds `request_id` without knowing who wrote it. */
+/** A log line. It is flat, so that tools find fields such as `request_id` in every line. */
 interface Line {
   readonly timestamp: string
   readonly level: string
@@ -14,15 +15,16 @@ interface Line {
 
 const cut = (text: string): string => (text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text)
 
-/** Fields are written out one by one at the place that logs; an object of a class is not, and may hold anything. */
+/** Whether a part of a message is an object literal of fields. An object of a class may contain anything. */
 const isFields = (part: unknown): part is Readonly<Record<string, unknown>> =>
   typeof part === "object" && part !== null && Object.getPrototypeOf(part) === Object.prototype
 
-/** What was annotated and what was said beside the words become fields; none takes the place of the line's own. */
+/** Makes fields of annotations and of objects beside the message. They never replace the fields of the line itself. */
 const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknown>): Line => {
   const parts: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]
-  const errors = parts.filter((part) => part instanceof Error).map(String)
-  if (cause.reasons.length > 0) errors.push(Cause.pretty(cause))
+  const errors = parts.filter((part) => part instanceof Error)
+  const { code, error } = causeFields(cause, errors) ?? {}
+  const isDebug = LogLevel.isLessThanOrEqualTo(fiber.getRef(References.MinimumLogLevel), "Debug")
   const own = {
     timestamp: date.toISOString(),
     level: logLevel.toLowerCase(),
@@ -32,17 +34,23 @@ const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknow
         .map(String)
         .join(" "),
     ),
-    ...(errors.length === 0 ? {} : { error: cut(errors.join("\n")) }),
+    ...(error === undefined ? {} : { error: cut(error) }),
+    ...(error !== undefined && isDebug ? { stack: cut(stackOf(cause, errors)) } : {}),
   }
-  // First, so that a person finds them at the same place in every line; and last, so that they hold.
-  return Object.assign({ ...own }, ...parts.filter(isFields), fiber.getRef(References.CurrentLogAnnotations), own)
+  // Assigned first, so that these fields have the same place in every line, and again last, so that none replaces them.
+  const codeField = code === undefined ? {} : { code }
+  const fields = parts.filter(isFields)
+  return Object.assign({ ...own }, codeField, ...fields, fiber.getRef(References.CurrentLogAnnotations), own)
 }
 
-/** A server's words may stand in it, and a log is read on a terminal. */
+const stackOf = (cause: Cause.Cause<unknown>, errors: ReadonlyArray<Error>): string =>
+  [...errors.map(({ stack }) => stack ?? ""), ...(cause.reasons.length === 0 ? [] : [Cause.pretty(cause)])].join("\n")
+
+/** Escapes characters that a terminal obeys, since a line may quote a server. */
 const inJson = (line: object, replacer?: (key: string, value: unknown) => unknown): string =>
   Visible.escapedJson(JSON.stringify(line, replacer))
 
-/** A circle among the fields must not cost the line. */
+/** Writes a line, without its fields if they contain a circular reference. */
 const written = (line: Line): string => {
   try {
     return inJson(line, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value))
@@ -52,9 +60,9 @@ const written = (line: Line): string => {
   }
 }
 
-/** Every entry as one line of JSON. */
+/** Formats each entry as one line of JSON. */
 export const lines = Logger.make((entry) => written(lineOf(entry)))
 
-/** Onto standard output, and nowhere else. */
+/** Writes log lines to standard output. */
 export const layer = (level: LogLevel.LogLevel): Layer.Layer<never> =>
   Layer.merge(Logger.layer([Logger.withConsoleLog(lines)]), Layer.succeed(References.MinimumLogLevel, level))

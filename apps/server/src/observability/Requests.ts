@@ -2,26 +2,26 @@ import { Context, Metric } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { bucketOf } from "../http/middleware/RequestTarget.ts"
 
-const NOWHERE = Context.empty()
+const EMPTY = Context.empty()
 
 const requests = Metric.histogram("waybill_http_request_seconds", {
-  description: "Requests answered, from their head to the end of their answer, by rate window and class of status",
+  description: "Duration of requests from their headers to the end of the response, by rate limit and class of status",
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
 })
 
 const BUCKETS = ["send", "logs", "other"]
-/** A client that left before its answer counts as gone. */
+/** Classes of statuses; `gone` if the client left before the response. */
 const STATUSES = ["2xx", "3xx", "4xx", "5xx", "gone"]
 
-/** All there can be, at nought before the first: an increase is seen only of what was there before. */
+/** All possible series. They start at 0, since an increase is only visible in a series that exists. */
 const series = new Map(
   BUCKETS.flatMap((bucket) =>
     STATUSES.map((status) => [`${bucket} ${status}`, Metric.withAttributes(requests, { bucket, status })] as const),
   ),
 )
-for (const one of series.values()) one.valueUnsafe(NOWHERE)
+for (const one of series.values()) one.valueUnsafe(EMPTY)
 
-/** Probes and pages are nobody's traffic. */
+/** Observes requests of the API, and no probes or pages. */
 export const observe = (request: IncomingMessage, response: ServerResponse): void => {
   const path = request.url ?? ""
   if (!path.startsWith("/v1/")) return
@@ -30,6 +30,6 @@ export const observe = (request: IncomingMessage, response: ServerResponse): voi
     const query = path.indexOf("?")
     const bucket = bucketOf(request.method ?? "", query === -1 ? path : path.slice(0, query))
     const status = response.writableFinished ? `${Math.floor(response.statusCode / 100)}xx` : "gone"
-    series.get(`${bucket} ${status}`)?.updateUnsafe((performance.now() - began) / 1000, NOWHERE)
+    series.get(`${bucket} ${status}`)?.updateUnsafe((performance.now() - began) / 1000, EMPTY)
   })
 }

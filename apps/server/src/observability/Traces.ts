@@ -2,29 +2,29 @@ import type * as Provenance from "@waybill/store/commit/Provenance"
 import { Context, Effect, Option, References, Tracer } from "effect"
 import { Headers, HttpTraceContext } from "effect/http"
 
-/** Crockford's alphabet, as ids are written in it. */
+/** Crockford's alphabet, in which ids are written. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 const TRACE_BITS = 128n
 const ID_CHARS = 26
-/** A span whose parent has no id is a root; each thing that a request leads to is one of its trace's roots. */
+/** Id of no span. Everything that a request leads to is a root of the request's trace. */
 const NO_SPAN = ""
 const SAMPLE_CHARS = 8
 
-/** Which share of requests is traced, with all that follows from each. */
+/** Share of requests that are traced, with everything that follows from them. */
 export const Share = Context.Reference<number>("@waybill/server/observability/Share", { defaultValue: () => 1 })
 
-/** An id is 128 bits, and so is the name of a trace: whoever has a request's id has its trace, on every node. */
+/** Returns the id of a request's trace: the 128 bits of the request's id, so that all nodes have the same. */
 export const traceIdOf = (id: string): string => {
   let bits = 0n
   for (const char of id.slice(-ID_CHARS)) bits = (bits << 5n) | BigInt(Math.max(0, ALPHABET.indexOf(char)))
   return (bits & ((1n << TRACE_BITS) - 1n)).toString(16).padStart(32, "0")
 }
 
-/** The end of an id is random, so it draws lots, and every node draws the same. */
+/** Whether a trace is sampled, by the random end of its id, so that all nodes decide the same. */
 const isSampled = (traceId: string, share: number): boolean =>
   Number.parseInt(traceId.slice(-SAMPLE_CHARS), 16) < share * 2 ** (4 * SAMPLE_CHARS)
 
-/** A stack would lead to this file. */
+/** The stack would only show this file. */
 const WITHOUT_STACK = { captureStackTrace: false }
 
 const within = <A, E, R>(
@@ -37,14 +37,14 @@ const within = <A, E, R>(
     const traceId = traceIdOf(requestId)
     const parent = Tracer.externalSpan({ traceId, spanId: NO_SPAN, sampled: isSampled(traceId, share) })
     const all = { ...options, parent, ...WITHOUT_STACK }
-    // The parent is given here, so nobody has to.
+    // The parent is set here, so the effect does not require one.
     return Effect.withSpan(effect, name, all) as Effect.Effect<A, E, R>
   })
 
 const whenTraced = <A, E, R>(effect: Effect.Effect<A, E, R>, traced: () => Effect.Effect<A, E, R>) =>
   Effect.flatMap(References.TracerEnabled, (isEnabled) => (isEnabled ? traced() : effect))
 
-/** A request by its id, linked to the caller's own trace where he has told of one. */
+/** Runs a request in its trace, linked to the trace of the caller if its headers name one. */
 export const ofRequest = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   requestId: string,
@@ -52,11 +52,11 @@ export const ofRequest = <A, E, R>(
   headers: Readonly<Record<string, unknown>>,
 ): Effect.Effect<A, E, R> =>
   whenTraced(effect, () => {
-    const theirs = Option.toArray(HttpTraceContext.fromHeaders(Headers.fromInput(textual(headers))))
+    const callers = Option.toArray(HttpTraceContext.fromHeaders(Headers.fromInput(textual(headers))))
     return within(effect, requestId, "request", {
       kind: "server",
       attributes: { "http.request.method": method, "waybill.request_id": requestId },
-      links: theirs.map((span) => ({ span, attributes: {} })),
+      links: callers.map((span) => ({ span, attributes: {} })),
     })
   })
 
@@ -65,7 +65,7 @@ const textual = (headers: Readonly<Record<string, unknown>>): Record<string, str
     ["traceparent", "tracestate"].flatMap((name) => (typeof headers[name] === "string" ? [[name, headers[name]]] : [])),
   )
 
-/** What the log says has led here: the work goes on in the trace, and under the id, of the request that it began with. */
+/** Runs work in the trace, and with the log annotation, of the request that led to it. */
 export const following = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   origin: Pick<Provenance.Provenance, "correlation_id">,

@@ -5,12 +5,12 @@ import type { Settings } from "../boot/Settings.ts"
 import { VERSION } from "../boot/Version.ts"
 import * as Traces from "./Traces.ts"
 
-/** How long the last spans may take to leave when the service stops. */
+/** Maximum time to export the last spans when the service stops. */
 const SHUTDOWN = "3 seconds"
 
 /**
- * Spans to a collector where the operator names one; otherwise none are made at all. What belongs to no request, such as
- * a look at an empty outbox, is made and left unsent: nobody would look at it, and there is much of it.
+ * Exports spans to a collector if the operator has set one; otherwise no spans are made. Spans that belong to no request,
+ * such as a check of an empty outbox, are not exported.
  */
 export const layer = (settings: Settings): Layer.Layer<never> =>
   Option.match(settings.otlpEndpoint, {
@@ -20,7 +20,7 @@ export const layer = (settings: Settings): Layer.Layer<never> =>
         Layer.effect(Tracer.Tracer, Effect.map(exporter(settings, endpoint), ofRequests)),
         Layer.succeed(References.TracerEnabled, true),
         Layer.succeed(Traces.Share, settings.tracesShare),
-        // Its spans would hold paths, and with them addresses.
+        // Spans of the HTTP server would contain paths, and with them addresses.
         Layer.succeed(HttpMiddleware.TracerDisabledWhen, () => true),
       ).pipe(Layer.provide([OtlpExporter.layerFlusher, OtlpSerialization.layerJson, FetchHttpClient.layer])),
   })
@@ -33,7 +33,7 @@ const exporter = ({ otlpHeaders }: Settings, endpoint: string) =>
     shutdownTimeout: SHUTDOWN,
   })
 
-/** `name=value,name=value`, as OpenTelemetry writes them. */
+/** Parses headers in the format of OpenTelemetry, `name=value,name=value`. */
 const parse = (text: string): Record<string, string> =>
   Object.fromEntries(
     text.split(",").flatMap((part) => {

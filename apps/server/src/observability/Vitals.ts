@@ -2,32 +2,35 @@ import { Context, Effect, Metric } from "effect"
 import { monitorEventLoopDelay, performance } from "node:perf_hooks"
 import { VERSION } from "../boot/Version.ts"
 
-/** How finely the delay of the event loop is looked at; each look is a timer of the engine's own. */
+/** Resolution at which the delay of the event loop is measured, by a timer of Node. */
 const RESOLUTION_MS = 20
 const NANOS = 1e9
 const MICROS = 1e6
-const NOWHERE = Context.empty()
+const EMPTY = Context.empty()
 
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })
-const delay = gauge("nodejs_eventloop_delay_seconds", "Delay of the event loop since the look before, by quantile")
+const delay = gauge("nodejs_eventloop_delay_seconds", "Delay of the event loop since the previous scrape, by quantile")
 const delays = [
   ["0.5", 50],
   ["0.99", 99],
   ["1", 100],
 ] as const
 const quantiles = delays.map(([quantile, percent]) => [Metric.withAttributes(delay, { quantile }), percent] as const)
-const utilization = gauge("nodejs_eventloop_utilization", "Share of the time since the look before that was not idle")
-const cpu = Metric.counter("process_cpu_seconds_total", { description: "Processor time of this process" })
-const resident = gauge("process_resident_memory_bytes", "Memory of this process")
-const heap = gauge("nodejs_heap_used_bytes", "Memory of its JavaScript objects")
-const external = gauge("nodejs_external_memory_bytes", "Memory of its buffers")
-const handles = gauge("process_open_handles", "Sockets, timers and files that keep this process going")
-const build = Metric.withAttributes(gauge("waybill_build_info", "1, with the release and the engine that runs it"), {
+const utilization = gauge(
+  "nodejs_eventloop_utilization",
+  "Share of the time since the previous scrape in which the event loop was busy",
+)
+const cpu = Metric.counter("process_cpu_seconds_total", { description: "CPU time of this process" })
+const resident = gauge("process_resident_memory_bytes", "Resident memory of this process")
+const heap = gauge("nodejs_heap_used_bytes", "Memory of JavaScript objects")
+const external = gauge("nodejs_external_memory_bytes", "Memory of buffers outside the heap")
+const handles = gauge("process_open_handles", "Open sockets, timers and files that keep this process running")
+const build = Metric.withAttributes(gauge("waybill_build_info", "1, with the versions of Waybill and Node as labels"), {
   version: VERSION,
   node: process.version,
 })
 
-/** Reads the process's own state into its gauges, each time it is run. */
+/** Reads the state of the process into its gauges. */
 export const make = Effect.gen(function* () {
   const histogram = yield* Effect.acquireRelease(
     Effect.sync(() => {
@@ -43,20 +46,20 @@ export const make = Effect.gen(function* () {
     for (const [metric, percent] of quantiles) {
       // The monitor counts its own period as delay.
       const nanos = histogram.count === 0 ? 0 : histogram.percentile(percent) - RESOLUTION_MS * MICROS
-      metric.updateUnsafe(Math.max(0, nanos) / NANOS, NOWHERE)
+      metric.updateUnsafe(Math.max(0, nanos) / NANOS, EMPTY)
     }
     histogram.reset()
     const now = performance.eventLoopUtilization()
-    utilization.updateUnsafe(performance.eventLoopUtilization(now, before).utilization, NOWHERE)
+    utilization.updateUnsafe(performance.eventLoopUtilization(now, before).utilization, EMPTY)
     before = now
     const { system, user } = process.cpuUsage()
-    cpu.updateUnsafe((system + user - spent) / MICROS, NOWHERE)
+    cpu.updateUnsafe((system + user - spent) / MICROS, EMPTY)
     spent = system + user
     const memory = process.memoryUsage()
-    resident.updateUnsafe(memory.rss, NOWHERE)
-    heap.updateUnsafe(memory.heapUsed, NOWHERE)
-    external.updateUnsafe(memory.external, NOWHERE)
-    handles.updateUnsafe(process.getActiveResourcesInfo().length, NOWHERE)
-    build.updateUnsafe(1, NOWHERE)
+    resident.updateUnsafe(memory.rss, EMPTY)
+    heap.updateUnsafe(memory.heapUsed, EMPTY)
+    external.updateUnsafe(memory.external, EMPTY)
+    handles.updateUnsafe(process.getActiveResourcesInfo().length, EMPTY)
+    build.updateUnsafe(1, EMPTY)
   })
 })

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 
-/** RFC 6238 as authenticator apps use it. */
+/** Parameters of RFC 6238 that authenticator apps use. */
 const STEP_SECONDS = 30
 const DIGITS = 6
-/** Steps before and after the present one whose codes are taken, for clocks that differ. */
+/** Number of steps before and after the current one whose codes are accepted, for clocks that differ. */
 const SKEW_STEPS = 1
 
 const codeAt = (secret: string, step: number): string => {
@@ -19,9 +19,9 @@ const isEqual = (left: string, right: string): boolean => {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** Returns the newest time step of which this is the code, if it is one of those that are taken at this moment. */
+/** Returns the newest of the accepted time steps that has this code. */
 export const stepOf = (secret: string, code: string, now_ms: number): number | undefined => {
-  const present = Math.floor(now_ms / 1000 / STEP_SECONDS)
-  const steps = Array.from({ length: 2 * SKEW_STEPS + 1 }, (_, nth) => present + SKEW_STEPS - nth)
+  const current = Math.floor(now_ms / 1000 / STEP_SECONDS)
+  const steps = Array.from({ length: 2 * SKEW_STEPS + 1 }, (_, nth) => current + SKEW_STEPS - nth)
   return steps.find((step) => isEqual(codeAt(secret, step), code))
 }

@@ -3,7 +3,7 @@ import { CODES, type Refusal, type Status } from "@waybill/domain/values/Refusal
 import { Data, Option, Schema } from "effect"
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "./Options.ts"
 
-/** An answer of /auth that is not 2xx, in the one shape of errors. */
+/** A response of /auth that is not 2xx, in the format of API errors. */
 export class SignInRefused extends Data.TaggedError("SignInRefused")<{
   readonly status: Status
   readonly reason: string
@@ -32,8 +32,8 @@ export const invalidOrigin = (origins: ReadonlyArray<string>) =>
       "if browsers reach the service by another address, set BASE_URL to it.",
   })
 
-/** What the sign-in library refuses with, by its own code: the status where the library's does not fit, and the words. */
-const WORDS: Readonly<Record<string, readonly [status: Status, message: string]>> = {
+/** Status and message for each error code of the sign-in library. */
+const MESSAGES: Readonly<Record<string, readonly [status: Status, message: string]>> = {
   INVALID_EMAIL_OR_PASSWORD: [401, "Incorrect email or password."],
   INVALID_EMAIL: [401, "Incorrect email or password."],
   INVALID_PASSWORD: [400, "Incorrect password."],
@@ -68,7 +68,7 @@ const WORDS: Readonly<Record<string, readonly [status: Status, message: string]>
   CROSS_SITE_NAVIGATION_LOGIN_BLOCKED: [403, "This request comes from a page of another site."],
 }
 
-/** The windows of tries last a minute. */
+/** Length of the windows in which attempts are counted. */
 const WAIT_SECONDS = 60
 
 const BY_STATUS: Readonly<Record<Status, string>> = {
@@ -84,14 +84,14 @@ const BY_STATUS: Readonly<Record<Status, string>> = {
 
 const decodeBody = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ code: Schema.String })))
 
-/** Reads the library's own answer, of which nothing but a known code goes on: its words may hold anything. */
+/** Translates a response of the library, of which only the code is used, since its message may contain anything. */
 export const refusalOf = (status: number, body: string): Refusal => {
   const code = Option.match(decodeBody(body), { onNone: () => "", onSome: ({ code }) => code })
-  const known = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined
-  if (known !== undefined) {
-    const [fitting, message] = known
-    const waits = fitting === 429 ? { retry_after_s: WAIT_SECONDS } : {}
-    return new SignInRefused({ status: fitting, reason: code.toLowerCase(), message, ...waits })
+  const translated = Object.hasOwn(MESSAGES, code) ? MESSAGES[code] : undefined
+  if (translated !== undefined) {
+    const [ownStatus, message] = translated
+    const waits = ownStatus === 429 ? { retry_after_s: WAIT_SECONDS } : {}
+    return new SignInRefused({ status: ownStatus, reason: code.toLowerCase(), message, ...waits })
   }
   if (status >= 500) return new InternalError()
   const plain: Status = status === 401 || status === 403 || status === 404 || status === 429 ? status : 400

@@ -14,15 +14,14 @@ import { SecureRandom } from "effect/crypto"
 import pg from "pg"
 import { now } from "../operate/fresh.ts"
 import type { BetterAuth } from "./betterAuth.ts"
-import type { Guarding } from "./Guards.ts"
 import * as LibraryLog from "./LibraryLog.ts"
-import { LINK_HOURS, LINK_PATH, type Options, placed, TRIES_PER_MINUTE } from "./Options.ts"
+import { type GuardStore, LINK_HOURS, LINK_PATH, type Options, placed, TRIES_PER_MINUTE } from "./Options.ts"
 
-/** Connections for signing in alone: a few people, not a load. */
+/** Maximum number of connections for signing in. */
 export const CONNECTIONS = 3
-/** The first page is drawn meanwhile: reading the library leaves no moment for another request. */
+/** Delay before the library is loaded, which blocks the process, so that the first page is served before. */
 export const WARM_AFTER = "1 second"
-/** 24 bytes in base64url, a third more than a session's own token. */
+/** Random bytes of a link's token, a third more than those of a session token. */
 const LINK_BYTES = 24
 
 interface Setup {
@@ -31,11 +30,11 @@ interface Setup {
   readonly oidc?: Options["oidc"]
 }
 
-/** What a driver and the library say of an error may quote rows, so only its kind and its code are told. */
+/** A failure of the library or its driver, with the kind and code of the error only, since its message may quote rows. */
 class LibraryFailed extends Data.TaggedError("LibraryFailed")<{ readonly message: string }> {
   static readonly of = (error: unknown) => {
     const failed = new LibraryFailed({ message: `the sign-in library failed: ${LibraryLog.kindOf(error)}` })
-    // Frames name files and lines, and no values.
+    // Stack frames contain files and lines, and no values.
     const frames = error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /u.test(line)) : []
     if (frames.length > 0) failed.stack = [String(failed), ...frames].join("\n")
     return failed
@@ -43,23 +42,23 @@ class LibraryFailed extends Data.TaggedError("LibraryFailed")<{ readonly message
 }
 
 /**
- * Who sits in front of the dashboard. The library behind it is read at the first request that needs it, so that a
- * start does not wait for it.
+ * Signs people in to the dashboard. The library behind it is loaded at the first request that needs it, so that a start
+ * does not wait for it.
  */
 export class SignIn extends Context.Service<
   SignIn,
   {
-    /** Everything below /auth. */
+    /** Answers a request below /auth. */
     readonly handle: (request: Request) => Effect.Effect<Response>
-    /** Whose session the cookies of a request are, if they are any that holds at this moment. */
+    /** Returns the user and session of a request's cookies, if the session is valid now. */
     readonly userOf: (
       headers: Headers,
     ) => Effect.Effect<Option.Option<{ readonly user_id: Id.UserId; readonly session_id: string }>>
-    /** A link with which its bearer sets the password of a user, once. */
+    /** Creates a link that sets the password of a user, once. */
     readonly link: (user_id: Id.UserId) => Effect.Effect<string>
-    /** Begins to read the library, for whoever will need it soon. */
+    /** Loads the library in the background. */
     readonly warm: Effect.Effect<void>
-    /** How browsers reach us. */
+    /** URLs under which browsers reach the service. */
     readonly place: ReturnType<typeof placed>
     readonly oidc: boolean
   }
@@ -78,11 +77,11 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
         max: CONNECTIONS,
         application_name: "waybill sign-in",
       })
-      // The library compares times as dates. Said once connected: a pooler refuses settings that come with the greeting.
+      // The library compares times as dates. Set after connecting, since a pooler refuses such start-up parameters.
       pool.on("connect", (client) => {
         client.query("SET timezone = 'UTC'; SET statement_timeout = '15s'").catch(() => {})
       })
-      // A connection that breaks while idle is made anew; the next request will say it if it cannot.
+      // An idle connection that breaks is replaced; the next request fails if that is not possible.
       pool.on("error", () => {})
       return pool
     }),
@@ -95,7 +94,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
     secret: Buffer.from(keyring.derive("sign-in")[0] ?? new Uint8Array()).toString("base64"),
     beforeSession: ({ userId }) =>
       run(Effect.map(Members.find(userId), (member) => (Option.isNone(member) ? (false as const) : undefined))),
-    afterSession: ({ userId }) => run(joined(userId)),
+    afterSession: ({ userId }) => run(recordJoin(userId)),
     endSessions: (userId) => run(Users.endSessions(userId)),
     proofs: {
       version: (user_id) => run(Users.proofVersion(user_id)),
@@ -103,7 +102,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
       endSession: (id) => run(Users.endSession(id)),
       endVerification: (id) => run(Users.endVerification(id)),
     },
-    guarding: {
+    guards: {
       now_ms: () => run(Clock.currentTimeMillis),
       identities: (email) => run(Users.identities(email)),
       allows: (tries, user_id) =>
@@ -111,7 +110,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
       authenticatorOf: (user_id) => run(SecondFactors.authenticatorOf(user_id)),
       acceptCounter: (credential_id, counter) => run(SecondFactors.acceptCounter(credential_id, counter)),
       acceptStep: (factor_id, step) => run(SecondFactors.acceptStep(factor_id, step)),
-    } satisfies Guarding,
+    } satisfies GuardStore,
     log: (level, message, ...more) => void run(LibraryLog.write(level, message, more)),
   }
   let library: Promise<BetterAuth> | undefined
@@ -132,10 +131,10 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
             }),
           ),
         ),
-        (found) =>
-          found === null
+        (session) =>
+          session === null
             ? Option.none()
-            : Option.some({ user_id: Id.UserId.make(found.user.id), session_id: found.session.id }),
+            : Option.some({ user_id: Id.UserId.make(session.user.id), session_id: session.session.id }),
       ),
     link: Effect.fnUntraced(function* (user_id) {
       const { internalAdapter } = yield* Effect.flatMap(auth, ({ $context }) => Effect.promise(() => $context))
@@ -148,7 +147,7 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
           expiresAt,
         }),
       )
-      // Behind the hash, so that it stands in no server's log and in no referrer.
+      // After the hash sign, so that the token is in no server log and no referrer.
       return `${place.url}${LINK_PATH}#${token}`
     }),
     warm: Effect.asVoid(Effect.forkDetach(Effect.ignoreCause(Effect.delay(auth, WARM_AFTER)))),
@@ -157,8 +156,8 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
   })
 })
 
-/** Whoever signs in for the first time has joined, by their own hand. */
-const joined = Effect.fnUntraced(function* (userId: string) {
+/** Records that an invited member has joined, at the first sign-in. */
+const recordJoin = Effect.fnUntraced(function* (userId: string) {
   const member = yield* Members.find(userId)
   if (Option.isNone(member) || member.value.status === "active") return
   const { account_id, user_id } = member.value
@@ -174,6 +173,6 @@ const joined = Effect.fnUntraced(function* (userId: string) {
       address: null,
     }),
   )
-  // Links are for who has not joined: one that was kept would set this member's password later.
+  // Links are for invited members; a remaining one could be used to set this member's password later.
   yield* Users.dropLinks(user_id)
 })

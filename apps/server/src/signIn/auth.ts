@@ -4,29 +4,29 @@ import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as SignInTries from "@waybill/store/users/SignInTries"
 import { ByteSize, Effect, Option } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import * as finishResponse from "./finishResponse.ts"
+import { finishResponse } from "./finishResponse.ts"
 import { ADDRESS_HEADER, PATH, TRIES_PER_MINUTE } from "./Options.ts"
-import { read } from "./readRequest.ts"
+import { readRequest } from "./readRequest.ts"
 import * as Refusals from "./Refusals.ts"
 import { SignIn } from "./SignIn.ts"
 import * as ClientAddress from "../http/middleware/ClientAddress.ts"
 import { respond } from "../http/middleware/Responses.ts"
 import * as Session from "../http/middleware/Session.ts"
 
-/** A passkey's attestation is the largest thing anybody sends here. */
+/** Maximum size of a request body. The largest is a passkey's attestation. */
 export const MAX_AUTH_BODY_BYTES = 64 * 1024
-/** What a browser calls itself is kept with its session. */
+/** Maximum length of the user agent that is stored with a session. */
 const MAX_AGENT_CHARS = 500
 
-/** What of a request's headers reaches the library; what says something about the client is ours to say. */
+/** Request headers passed to the library. The client's address and user agent are set here. */
 const PASSED = ["cookie", "origin", "referer", "host", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest"]
 
-/** The sign-in library under our roof: a decoded Web request in, a Web answer out. */
+/** Routes of the sign-in library, which receives decoded requests only. */
 export const layer = (trustedProxies: Networks) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const signIn = yield* SignIn
-      const handler = answered(signIn, trustedProxies).pipe(
+      const handler = answer(signIn, trustedProxies).pipe(
         Effect.catch((refusal) => Effect.map(ApiError.RequestId, (id) => respond(refusal, id))),
         Effect.map((answer) => HttpServerResponse.setHeader(answer, "cache-control", "no-store")),
         Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_AUTH_BODY_BYTES)),
@@ -35,12 +35,13 @@ export const layer = (trustedProxies: Networks) =>
     }),
   )
 
-const answered = Effect.fnUntraced(function* (signIn: SignIn["Service"], trustedProxies: Networks) {
+const answer = Effect.fnUntraced(function* (signIn: SignIn["Service"], trustedProxies: Networks) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { headers, method } = request
-  if (method !== "GET" && !isOurs(headers, signIn.place)) return yield* Refusals.invalidOrigin(signIn.place.origins)
-  const { body, path, tries, url } = yield* read(request, signIn.oidc)
-  // Whoever brings no cookie has no session, and their first page need not wait until the library is read.
+  if (method !== "GET" && !isSameOrigin(headers, signIn.place))
+    return yield* Refusals.invalidOrigin(signIn.place.origins)
+  const { body, path, tries, url } = yield* readRequest(request, signIn.oidc)
+  // Without a cookie there is no session, so the first page need not wait until the library is loaded.
   if (path === "/get-session" && !Session.hasCookie(request)) return HttpServerResponse.jsonUnsafe(null)
   const address = ClientAddress.of(
     Option.getOrUndefined(request.remoteAddress),
@@ -55,17 +56,20 @@ const answered = Effect.fnUntraced(function* (signIn: SignIn["Service"], trusted
   sent.set("user-agent", (headers["user-agent"] ?? "").slice(0, MAX_AGENT_CHARS))
   if (body !== null) sent.set("content-type", "application/json")
   sent.set(ADDRESS_HEADER, address)
-  const answer = yield* signIn.handle(new Request(urlOf(headers, url, signIn.place), { method, headers: sent, body }))
-  return HttpServerResponse.fromWeb(yield* finishResponse.leaving(path, answer))
+  const response = yield* signIn.handle(new Request(urlOf(headers, url, signIn.place), { method, headers: sent, body }))
+  return HttpServerResponse.fromWeb(yield* finishResponse(path, response))
 })
 
-/** The library looks as well; what changes who is signed in is worth two looks. No browser leaves `Origin` out here. */
-const isOurs = (headers: HttpServerRequest.HttpServerRequest["headers"], place: SignIn["Service"]["place"]): boolean =>
+/** Whether a request comes from a page of this service. The library checks that as well. */
+const isSameOrigin = (
+  headers: HttpServerRequest.HttpServerRequest["headers"],
+  place: SignIn["Service"]["place"],
+): boolean =>
   headers["origin"] === undefined
     ? (headers["sec-fetch-site"] ?? "same-origin") === "same-origin"
     : place.origins.includes(headers["origin"])
 
-/** Under the host it was asked for; whether that is one of ours is the library's to check. */
+/** Returns the URL under the requested host. The library checks whether that host is allowed. */
 const urlOf = (
   headers: HttpServerRequest.HttpServerRequest["headers"],
   url: string,

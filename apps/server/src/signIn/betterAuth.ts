@@ -3,28 +3,28 @@ import { betterAuth } from "better-auth"
 import { genericOAuth } from "better-auth/plugins/generic-oauth"
 import { twoFactor } from "better-auth/plugins/two-factor"
 import type { Pool } from "pg"
-import { before, CEREMONY_COOKIE, requireCounter, requireUserVerified } from "./Guards.ts"
-import * as Identity from "./Identity.ts"
+import * as Guards from "./Guards.ts"
+import * as Identities from "./Identities.ts"
 import * as Proofs from "./Proofs.ts"
 import { ADDRESS_HEADER, FRESH_MINUTES, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS, type Options, PATH } from "./Options.ts"
 
-/** A session that is used at least this often never ends by itself. */
+/** Days after which an unused session ends. */
 export const SESSION_DAYS = 14
-/** Wrong codes in a row after which an account takes none for a while. */
+/** Number of wrong codes in a row after which a user's codes are refused for a while. */
 export const MAX_WRONG_CODES = 10
 
 const DAY_SECONDS = 24 * 60 * 60
 
-/** As the library names the path to which the identity provider sends a browser back. */
+/** The library's name of the path to which the identity provider redirects. */
 const PROVIDER_CALLBACK = "/callback/:id"
-/** Where a second factor is set up and removed; a code at sign-in changes nothing of a user. */
+/** Paths that set up or remove a second factor. */
 const FACTOR_PATHS: ReadonlySet<string> = new Set(["/two-factor/verify-totp", "/two-factor/disable"])
 
 const timestamps = { createdAt: "created_at", updatedAt: "updated_at" }
 
 const oidcPlugin = (
   { clientId, clientSecret, issuer }: NonNullable<Options["oidc"]>,
-  identities: Options["guarding"]["identities"],
+  identities: Options["guards"]["identities"],
 ) =>
   genericOAuth({
     config: [
@@ -37,15 +37,15 @@ const oidcPlugin = (
         pkce: true,
         disableSignUp: true,
         mapProfileToUser: async ({ email, id, sub }) => ({
-          email: Identity.nameOf(
-            typeof email === "string" ? Identity.bySubject(await identities(email), String(sub ?? id)) : undefined,
+          email: Identities.nameOf(
+            typeof email === "string" ? Identities.bySubject(await identities(email), String(sub ?? id)) : undefined,
           ),
         }),
       },
     ],
   })
 
-/** The second factor, which is asked for after the identity provider as well as after a password. */
+/** Plugin of the second factor, which is required after a password and after the identity provider. */
 const secondFactor = () => {
   const plugin = twoFactor({
     issuer: "Waybill",
@@ -71,22 +71,22 @@ const secondFactor = () => {
   return plugin
 }
 
-/** Passkeys, which stand for a password and a second factor together. */
+/** Plugin of passkeys, which replace a password and a second factor. */
 const passkeys = (options: Options) =>
   passkey({
     rpName: "Waybill",
     rpID: options.passkeyDomain,
     origin: [...options.origins],
     authenticatorSelection: { residentKey: "preferred", userVerification: "required" },
-    advanced: { webAuthnChallengeCookie: CEREMONY_COOKIE },
+    advanced: { webAuthnChallengeCookie: Guards.CEREMONY_COOKIE },
     registration: {
-      afterVerification: ({ verification }) => requireUserVerified(verification.registrationInfo?.userVerified),
+      afterVerification: ({ verification }) => Guards.requireUserVerified(verification.registrationInfo?.userVerified),
     },
     authentication: {
       afterVerification: async ({ verification }) => {
         const { credentialID, newCounter, userVerified } = verification.authenticationInfo
-        requireUserVerified(userVerified)
-        await requireCounter(options.guarding, credentialID, newCounter)
+        Guards.requireUserVerified(userVerified)
+        await Guards.requireCounter(options.guards, credentialID, newCounter)
       },
     },
     schema: {
@@ -104,7 +104,7 @@ const passkeys = (options: Options) =>
     },
   })
 
-/** The library, told to live in our tables, under our paths and by our rules. */
+/** Configures the library with the tables, paths and rules of Waybill. */
 const configured = (options: Options, database: Pool) => {
   const changing = Proofs.make(options.proofs)
   return betterAuth({
@@ -115,7 +115,7 @@ const configured = (options: Options, database: Pool) => {
     database,
     telemetry: { enabled: false },
     logger: { level: "warn", log: options.log },
-    // Errors leave the library as they are, and are logged and answered like any other; else it prints them itself.
+    // Errors are thrown, so that they are logged and answered like others; the library would print them.
     onAPIError: { throw: true, errorURL: "/sign-in" },
     emailAndPassword: {
       enabled: true,
@@ -123,7 +123,7 @@ const configured = (options: Options, database: Pool) => {
       minPasswordLength: MIN_PASSWORD_CHARS,
       maxPasswordLength: MAX_PASSWORD_CHARS,
       revokeSessionsOnPasswordReset: true,
-      // The library ends the sessions before it writes the password; one that was begun in between ends here.
+      // Ends sessions that began after the library ended the others and before it wrote the password.
       onPasswordReset: async ({ user }) => {
         await changing.changed(null, user.id)
         await options.endSessions(user.id)
@@ -162,16 +162,16 @@ const configured = (options: Options, database: Pool) => {
       encryptOAuthTokens: true,
     },
     verification: { modelName: "user_verifications", fields: { expiresAt: "expires_at", ...timestamps } },
-    // Tries are counted before a request comes here, for all its paths and nodes together.
+    // Attempts are counted before a request reaches the library, for all paths and nodes together.
     rateLimit: { enabled: false },
     advanced: {
       cookiePrefix: "waybill",
       useSecureCookies: options.url.startsWith("https://"),
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
-      // Never sent along from another site, not even by a link. The short-lived ones of OIDC must be: they stay Lax.
+      // Not sent with requests from other sites, not even links. Cookies of OIDC have to be, so they stay Lax.
       cookies: { session_token: { attributes: { sameSite: "strict" } } },
     },
-    hooks: { before: before(options.guarding, changing) },
+    hooks: { before: Guards.before(options.guards, changing) },
     databaseHooks: {
       session: {
         create: {
@@ -188,7 +188,7 @@ const configured = (options: Options, database: Pool) => {
       verification: { create: { after: (verification, context) => changing.afterVerification(context, verification) } },
       account: {
         update: {
-          // Of a credential only the password ever changes; one that a link sets is told of above.
+          // Only the password of a credential ever changes. A password set by a link is handled above.
           after: async ({ providerId, userId }, context) => {
             if (providerId === "credential") await changing.changed(context, userId)
           },
@@ -205,17 +205,17 @@ const configured = (options: Options, database: Pool) => {
     plugins: [
       secondFactor(),
       passkeys(options),
-      ...(options.oidc === undefined ? [] : [oidcPlugin(options.oidc, options.guarding.identities)]),
+      ...(options.oidc === undefined ? [] : [oidcPlugin(options.oidc, options.guards.identities)]),
     ],
   })
 }
 
-/** Looks users up by the names that stand for one user each, since an address may stand for several. */
+/** Finds users by unique names, since an email address may belong to several users. */
 export const make = async (options: Options, database: Pool) => {
   const auth = configured(options, database)
   const { internalAdapter } = await auth.$context
   internalAdapter.findUserByEmail = async (name) => {
-    const id = Identity.idIn(name)
+    const id = Identities.idIn(name)
     const user = id === undefined ? null : await internalAdapter.findUserById(id)
     return user === null ? null : { user, accounts: await internalAdapter.findAccounts(user.id) }
   }

@@ -12,11 +12,11 @@ const waitsForCode = Schema.decodeUnknownOption(
 const isPage = Schema.is(Schema.String.check(Schema.isPattern(/^\/(?!\/)[^\\\s\p{Cc}]*$/u)))
 const decodeOptions = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** Makes of the library's answer the one that leaves: errors in the one shape, and ceremonies by our rules. */
-export const leaving = Effect.fnUntraced(function* (path: string, answer: Response) {
+/** Turns a response of the library into the one to send: errors in the API's format, and passkeys with verified users. */
+export const finishResponse = Effect.fnUntraced(function* (path: string, answer: Response) {
   if (answer.status >= 400) return yield* refused(answer)
   if (path === "/callback/oidc") return yield* fromProvider(answer)
-  if (path === "/passkey/generate-authenticate-options") return yield* asking(answer)
+  if (path === "/passkey/generate-authenticate-options") return yield* requireVerification(answer)
   return answer
 })
 
@@ -33,7 +33,7 @@ const refused = Effect.fnUntraced(function* (answer: Response) {
   })
 })
 
-/** Whoever comes from the provider and has an authenticator is led to the page that asks for its code. */
+/** Redirects a user who comes from the identity provider and has an authenticator to the page for its code. */
 const fromProvider = Effect.fnUntraced(function* (answer: Response) {
   const body = answer.body === null ? "" : yield* textOf(answer)
   const headers = new Headers(answer.headers)
@@ -44,8 +44,8 @@ const fromProvider = Effect.fnUntraced(function* (answer: Response) {
   return new Response(null, { status: 302, headers })
 })
 
-/** The library has no setting for what authenticators are asked here: to check who holds them. */
-const asking = Effect.fnUntraced(function* (answer: Response) {
+/** Requires authenticators to verify their user, for which the library has no setting. */
+const requireVerification = Effect.fnUntraced(function* (answer: Response) {
   const options = Option.getOrElse(decodeOptions(yield* textOf(answer)), () => ({}))
   return new Response(JSON.stringify({ ...options, userVerification: "required" }), {
     status: answer.status,

@@ -5,17 +5,17 @@ import { invalid, notJson, readBody } from "../http/middleware/Validation.ts"
 import { PATH } from "./Options.ts"
 import * as requests from "./requests.ts"
 
-export interface Read {
-  /** Below `PATH`. */
+interface AuthRequest {
+  /** Path below `PATH`. */
   readonly path: string
-  /** The path with its query, written anew from what was decoded. */
+  /** Path and query, encoded again from the decoded values. */
   readonly url: string
   readonly body: string | null
   readonly tries: requests.Tries | undefined
 }
 
-/** Reads a request as far as the sign-in library may see it: a known path, and fields that a schema has decoded. */
-export const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, oidc: boolean) {
+/** Reads the parts of a request that the library may see: a known path, and fields that a schema has decoded. */
+export const readRequest = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, oidc: boolean) {
   const { method, url } = request
   const [whole = "", search = ""] = url.split(/\?(.*)/su, 2)
   const path = whole.slice(PATH.length)
@@ -23,7 +23,7 @@ export const read = Effect.fnUntraced(function* (request: HttpServerRequest.Http
   if (endpoint === undefined) return yield* new NoSuchRoute({ method, path: whole })
   const query = yield* readQuery(endpoint, search)
   const body = endpoint.body === undefined ? null : JSON.stringify(yield* bodyOf(endpoint.body, request))
-  return { path, url: `${whole}${query}`, body, tries: endpoint.tries } satisfies Read
+  return { path, url: `${whole}${query}`, body, tries: endpoint.tries } satisfies AuthRequest
 })
 
 const readQuery = Effect.fnUntraced(function* ({ lenient, query }: requests.Endpoint, search: string) {

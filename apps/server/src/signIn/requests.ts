@@ -3,20 +3,20 @@ import * as Team from "@waybill/domain/account/Team"
 import { Schema } from "effect"
 import { MAX_PASSWORD_CHARS } from "./Options.ts"
 
-/** Tokens of the sign-in library and of links; the longest has 32 characters. */
+/** Maximum length of tokens of the library and of links; the longest has 32 characters. */
 const MAX_TOKEN_CHARS = 128
-/** An authenticator's code has 6 digits, a backup code 11 characters. */
+/** Maximum length of codes. An authenticator's code has 6 digits, a backup code 11 characters. */
 const MAX_CODE_CHARS = 32
-/** Page of the dashboard to return to after the identity provider. */
+/** Maximum length of the page to return to after the identity provider. */
 const MAX_PAGE_CHARS = 2_048
-/** Values that an identity provider sends back. */
+/** Maximum length of values from an identity provider. */
 const MAX_PROVIDER_CHARS = 4_096
-/** Base64url fields of a passkey ceremony; the whole body is bounded as well. */
+/** Maximum length of Base64url fields of a passkey ceremony. */
 const MAX_CEREMONY_CHARS = 32 * 1024
 const MAX_CREDENTIAL_CHARS = 2_048
 const MAX_TRANSPORTS = 10
 
-/** Tries that are counted together: guessing by one of its paths uses up the window of the others. */
+/** Kinds of attempts. The endpoints of one kind share a limit. */
 export type Tries = "sign-in" | "code" | "password" | "link" | "passkey" | "provider"
 
 const text = (maximum: number) => Schema.String.check(Rules.chars(maximum, 1), Rules.oneLine)
@@ -26,9 +26,9 @@ const password = text(MAX_PASSWORD_CHARS)
 const token = text(MAX_TOKEN_CHARS)
 const code = text(MAX_CODE_CHARS)
 const name = Team.Name
-/** An address is only compared; which ones exist is nobody's to learn by a complaint about its form. */
+/** Maximum length of an address. It is only compared, so that an error about its form reveals nothing. */
 const MAX_EMAIL_CHARS = 320
-/** A page of this service. Browsers read `//host`, `/\host` and a slash, a tab and a slash as addresses of other sites. */
+/** A path of this service. Browsers read `//host`, `/\host` and slash, tab, slash as URLs of other sites. */
 const page = text(MAX_PAGE_CHARS).check(
   Schema.isPattern(/^\/(?!\/)[^\\\s\p{Cc}]*$/u, { message: "must be a path of this service" }),
 )
@@ -70,13 +70,13 @@ type Fields = Schema.Codec<unknown, unknown>
 export interface Endpoint {
   readonly body?: Fields
   readonly query?: Fields
-  /** The window in which a request counts; without one there is nothing to guess. */
+  /** Kind of attempt that a request counts as, if it could be used to guess. */
   readonly tries?: Tries
-  /** Query parameters that are not named are left out instead of refused, since another party chooses them. */
+  /** Whether unknown query parameters are dropped instead of refused, since another party chooses them. */
   readonly lenient?: true
 }
 
-/** A struct without fields would take any value. */
+/** Accepts only an object without fields; a struct without fields would accept any value. */
 export const NOTHING = Schema.Record(Schema.String, Schema.Never)
 
 const ALWAYS: Readonly<Record<string, Endpoint>> = {
@@ -116,7 +116,7 @@ const ALWAYS: Readonly<Record<string, Endpoint>> = {
   "POST /passkey/verify-authentication": { tries: "passkey", body: Schema.Struct({ response: authentication }) },
 }
 
-const given = Schema.optionalKey(text(MAX_PROVIDER_CHARS))
+const providerValue = Schema.optionalKey(text(MAX_PROVIDER_CHARS))
 
 const WITH_PROVIDER: Readonly<Record<string, Endpoint>> = {
   "POST /sign-in/social": {
@@ -130,11 +130,11 @@ const WITH_PROVIDER: Readonly<Record<string, Endpoint>> = {
   "GET /callback/oidc": {
     tries: "provider",
     lenient: true,
-    query: Schema.Struct({ code: given, state: given, error: given, iss: given }),
+    query: Schema.Struct({ code: providerValue, state: providerValue, error: providerValue, iss: providerValue }),
   },
 }
 
-/** What of the sign-in library is reachable: what the dashboard uses, and nothing else. */
+/** Returns the endpoint of the library, if it is one that the dashboard uses. No other is reachable. */
 export const find = (method: string, path: string, oidc: boolean): Endpoint | undefined => {
   const name = `${method} ${path}`
   if (Object.hasOwn(ALWAYS, name)) return ALWAYS[name]

@@ -3,70 +3,69 @@ import type * as net from "node:net"
 import type { SMTPServer } from "smtp-server"
 import { SMTPConnection, type SMTPConnectionOptions } from "smtp-server/lib/smtp-connection.js"
 import type { Handshakes } from "./Handshakes.ts"
-import type { Limits } from "./Listener.ts"
-import type { Guest, Places } from "./ConnectionSlots.ts"
+import type { ConnectionSlots, SlotHolder } from "./ConnectionSlots.ts"
+import type { Limits } from "./Limits.ts"
 
-/** After it the connection is closed: whoever has a key needs one attempt. */
+/** Maximum number of logins that are tried on a connection before it is closed. A client with a key needs one. */
 export const MAX_LOGIN_ATTEMPTS = 3
 
-/** A connection that has to go has this long to take in what it is told. */
+/** Time for a client to read the last reply before its connection is destroyed. */
 const DROP_WITHIN_MS = 1_000
 
-export interface Rules {
+export interface Deps {
   readonly limits: Limits
-  readonly places: Places
+  readonly slots: ConnectionSlots
   readonly handshakes: Handshakes
-  /** Whether clients log in here. Elsewhere a client is known for as long as it has an accepted recipient. */
+  /** Whether clients log in. Otherwise a client is identified while it has an accepted recipient. */
   readonly hasLogin: boolean
-  /** Whose login may come in the clear. */
+  /** Whether a client with this address may log in without TLS. */
   readonly isLocal: (address: string) => boolean
 }
 
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /u
 
 /**
- * The library's connection, with what it has no option for: no pause of 100 ms before each greeting (this is not port
- * 25, where a pause unmasks spammers), logins in the clear from this machine only, enhanced codes of our own, and
- * deadlines that trickling bytes do not move.
+ * The library's connection, with behaviour that it has no option for: no pause of 100 ms before the greeting, logins
+ * without TLS only from this machine, enhanced status codes, and deadlines that slow bytes do not extend.
  */
-export class Connection extends SMTPConnection implements Guest {
+export class Connection extends SMTPConnection implements SlotHolder {
   #attempts = 0
-  #helloing = false
-  readonly #rules: Rules
+  #isInEhlo = false
+  readonly #deps: Deps
   /** Gives up the turn of a TLS handshake that has not begun. */
-  #waits: (() => void) | undefined
-  /** The TLS socket as soon as there is one, which may be before the library uses it. */
+  #cancelHandshake: (() => void) | undefined
+  /** The TLS socket, which exists before the library uses it, or the plain one. */
   #outermost: net.Socket | undefined
   #deadline: NodeJS.Timeout | undefined
   #stranger: NodeJS.Timeout | undefined
 
-  static accept(server: SMTPServer, rules: Rules, socket: net.Socket, options?: SMTPConnectionOptions | null): void {
-    const connection = new Connection(server, rules, socket, options)
+  static accept(server: SMTPServer, deps: Deps, socket: net.Socket, options?: SMTPConnectionOptions | null): void {
+    const connection = new Connection(server, deps, socket, options)
     server.connections.add(connection)
     connection.on("error", (error: Error) => server.emit("error", error))
     connection.init()
   }
 
-  private constructor(server: SMTPServer, rules: Rules, socket: net.Socket, options?: SMTPConnectionOptions | null) {
+  private constructor(server: SMTPServer, deps: Deps, socket: net.Socket, options?: SMTPConnectionOptions | null) {
     super(server, socket, options)
-    this.#rules = rules
+    this.#deps = deps
   }
 
   override init(): void {
     this._setListeners(() => {
-      if (!this.#rules.places.enter(this)) return this.leave()
-      this.#stranger = this.#expect()
+      if (!this.#deps.slots.enter(this)) return this.leave()
+      this.#stranger = this.#expectIdentity()
       this.connectionReady()
     })
   }
 
   isKnown(): boolean {
-    if (this.#rules.hasLogin) return Boolean(this.session.user)
+    if (this.#deps.hasLogin) return Boolean(this.session.user)
     return Boolean(this._dataStream) || (this.session.envelope?.rcptTo.length ?? 0) > 0
   }
 
   isBusy(): boolean {
-    return Boolean(this._dataStream) || (this._handlerPending && this.#waits === undefined)
+    return Boolean(this._dataStream) || (this._handlerPending && this.#cancelHandshake === undefined)
   }
 
   leave(): void {
@@ -74,19 +73,19 @@ export class Connection extends SMTPConnection implements Guest {
     this.#drop()
   }
 
-  /** A client has its time to show who it is, and a part of it while strangers crowd the listener. */
-  #expect(): NodeJS.Timeout {
-    const { limits, places } = this.#rules
+  /** Closes the connection unless the client identifies itself in time, which is shorter while slots are scarce. */
+  #expectIdentity(): NodeJS.Timeout {
+    const { limits, slots } = this.#deps
     const crowded = Duration.min(limits.strangerInCrowd, limits.stranger)
     const rest = Duration.subtract(limits.stranger, crowded)
     const timer = setTimeout(() => {
-      if (!this.isKnown() && places.isCrowded()) return this.#tooSlow()
+      if (!this.isKnown() && slots.isCrowded()) return this.#tooSlow()
       this.#stranger = this.#closeAfter(rest, () => !this.session.user)
     }, Duration.toMillis(crowded))
     return timer.unref()
   }
 
-  /** A service that stops has no more commands to wait for; a message under way is still answered. */
+  /** Closes an idle connection because the service stops. A message in flight is still answered. */
   dismiss(): void {
     if (this._dataStream || this._handlerPending) return
     this.send(421, "4.3.2 The service is stopping, please come back")
@@ -97,23 +96,23 @@ export class Connection extends SMTPConnection implements Guest {
   }
 
   override handler_EHLO(command: Buffer, callback: () => void): void {
-    this.#helloing = true
+    this.#isInEhlo = true
     super.handler_EHLO(command, callback)
-    this.#helloing = false
+    this.#isInEhlo = false
   }
 
-  /** AUTH is not even offered where it would be refused, so that a careful client sends no key in the clear. */
+  /** Leaves AUTH out of the reply to EHLO if it would be refused, so that no client sends its key without TLS. */
   override _isSupported(command: string): boolean {
-    return super._isSupported(command) && !(this.#helloing && command === "AUTH" && !this.#mayLogIn())
+    return super._isSupported(command) && !(this.#isInEhlo && command === "AUTH" && !this.#mayLogIn())
   }
 
-  /** Its turn comes when others have had theirs: until then the client is not told to begin. */
+  /** Waits for a turn before the client is told to begin the handshake. */
   override handler_STARTTLS(command: Buffer, callback: () => void): void {
-    const begun = this.#rules.handshakes.begin(() => {
-      this.#waits = undefined
+    const cancel = this.#deps.handshakes.begin(() => {
+      this.#cancelHandshake = undefined
       if (!this._closing && !this._closed) super.handler_STARTTLS(command, callback)
     })
-    if (this._handlerPending && !this._upgrading) this.#waits = begun
+    if (this._handlerPending && !this._upgrading) this.#cancelHandshake = cancel
   }
 
   override _armTimeout(socket?: net.Socket): void {
@@ -137,7 +136,7 @@ export class Connection extends SMTPConnection implements Guest {
     if (!stream) return
     clearTimeout(this.#deadline)
     this.#deadline = this.#closeAfter(
-      this.#rules.limits.message,
+      this.#deps.limits.message,
       () => this._dataStream === stream && !stream.writableEnded,
     )
   }
@@ -145,18 +144,18 @@ export class Connection extends SMTPConnection implements Guest {
   override _onClose(): void {
     clearTimeout(this.#deadline)
     clearTimeout(this.#stranger)
-    this.#waits?.()
-    this.#rules.places.remove(this)
+    this.#cancelHandshake?.()
+    this.#deps.slots.remove(this)
     super._onClose()
   }
 
   #mayLogIn(): boolean {
-    return this.secure || this.#rules.isLocal(this.remoteAddress)
+    return this.secure || this.#deps.isLocal(this.remoteAddress)
   }
 
-  #closeAfter(time: Duration.Duration, stillDue: () => boolean): NodeJS.Timeout {
+  #closeAfter(time: Duration.Duration, isDue: () => boolean): NodeJS.Timeout {
     const timer = setTimeout(() => {
-      if (stillDue()) this.#tooSlow()
+      if (isDue()) this.#tooSlow()
     }, Duration.toMillis(time))
     return timer.unref()
   }
@@ -166,9 +165,9 @@ export class Connection extends SMTPConnection implements Guest {
     this.#drop()
   }
 
-  /** A socket in mid-message, or one that reads no answers, would keep the library waiting for an end that never comes. */
+  /** Destroys the socket after a moment, since a client that reads no replies would keep the connection open. */
   #drop(): void {
-    // Nothing can be said in the middle of a handshake.
+    // No reply can be sent in the middle of a handshake.
     if (this._upgrading) return void (this.#outermost ?? this._socket).destroy()
     const socket = this._socket
     socket.destroySoon()

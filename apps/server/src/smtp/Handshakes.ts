@@ -1,18 +1,18 @@
 /**
- * TLS handshakes that begin in a second, over all connections of a listener. Each costs about 2 ms of the event loop,
- * so a flood of them takes a fifth of a core at most.
+ * Maximum number of TLS handshakes that begin in a second, over all connections of a listener. Each costs about 2 ms of
+ * the event loop, so a flood of them takes at most a fifth of a core.
  */
 export const HANDSHAKES_PER_SECOND = 100
-/** Handshakes that may begin at once after a quiet time. */
+/** Maximum number of handshakes that begin at once after a quiet time. */
 export const MAX_BURST = 20
 const TICK_MS = 50
 
 export interface Handshakes {
-  /** Begins now, or when it is this one's turn. Answers with a way to give the turn up. */
+  /** Calls `start` at once or when its turn comes. Returns a function that gives the turn up. */
   readonly begin: (start: () => void) => () => void
 }
 
-/** Calls `tick` until it is stopped. */
+/** Calls `tick` at an interval until the returned function is called. */
 type Every = (tick: () => void) => () => void
 
 const everyTick: Every = (tick) => {
@@ -42,7 +42,7 @@ export const make = (every: Every = everyTick): Handshakes => {
   }
   return {
     begin: (start) => {
-      // An object of its own, so that one function may wait twice.
+      // A new function each time, so that the same `start` may wait twice.
       const turn = () => start()
       waiting.add(turn)
       next()

@@ -1,17 +1,17 @@
 import type { SMTPServerDataStream } from "smtp-server"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
 
-/** Messages being received or judged at one moment, over all connections; beyond it clients are asked to come back. */
+/** Maximum number of bytes of all messages that are being received or processed; beyond it, clients are asked to retry. */
 export const MAX_BYTES_HELD = 256 * 1024 * 1024
 
-export type Taken =
+export type Received =
   | { readonly _tag: "Whole"; readonly bytes: Buffer; readonly release: () => void }
   | { readonly _tag: "Refused"; readonly reply: SmtpReply }
-  /** The client went away in the middle. */
+  /** The client closed the connection before the end of the message. */
   | { readonly _tag: "Gone" }
 
 export interface Intake {
-  readonly receive: (stream: SMTPServerDataStream, done: (taken: Taken) => void) => void
+  readonly receive: (stream: SMTPServerDataStream, done: (received: Received) => void) => void
 }
 
 const FULL = reply(452, "4.3.1", "Too much mail is coming in at once, please try again in a moment")
@@ -25,12 +25,12 @@ const BARE = reply(
 export interface Options {
   readonly maxMessageBytes: number
   readonly strictLines: boolean
-  /** What is kept of a message, where its beginning says all. */
+  /** Number of bytes to keep of a message, if its beginning is enough. */
   readonly keepBytes?: number
   readonly maxBytesHeld?: number
 }
 
-/** Collects messages; what is too large, or too much together, is read to its end and not kept. */
+/** Collects messages. One that is too large, or exceeds the bytes held for all, is read to its end and refused. */
 export const make = ({
   keepBytes = Infinity,
   maxBytesHeld = MAX_BYTES_HELD,
@@ -41,31 +41,31 @@ export const make = ({
   return {
     receive: (stream, done) => {
       const chunks: Array<Buffer> = []
-      let mine = 0
+      let heldHere = 0
       let refusal: SmtpReply | undefined
-      let over = false
+      let isOver = false
       const release = () => {
-        held -= mine
-        mine = 0
+        held -= heldHere
+        heldHere = 0
         chunks.length = 0
       }
       const refuse = (reply: SmtpReply) => {
         refusal = reply
         release()
       }
-      const end = (taken: Taken) => {
-        if (over) return
-        over = true
-        done(taken)
+      const end = (received: Received) => {
+        if (isOver) return
+        isOver = true
+        done(received)
       }
       stream.on("data", (whole: Buffer) => {
         if (refusal !== undefined) return
-        // The library counts what it has passed on, whether or not it is kept.
-        if (stream.sizeExceeded || mine + whole.length > maxMessageBytes) return refuse(TOO_LARGE)
-        const chunk = whole.subarray(0, Math.max(0, keepBytes - mine))
+        // The library counts all bytes that it has passed on, whether or not they are kept.
+        if (stream.sizeExceeded || heldHere + whole.length > maxMessageBytes) return refuse(TOO_LARGE)
+        const chunk = whole.subarray(0, Math.max(0, keepBytes - heldHere))
         if (held + chunk.length > maxBytesHeld) return refuse(FULL)
         chunks.push(chunk)
-        mine += chunk.length
+        heldHere += chunk.length
         held += chunk.length
       })
       stream.on("end", () => {
@@ -80,7 +80,7 @@ export const make = ({
       })
       stream.on("error", () => undefined)
       stream.on("close", () => {
-        if (over) return
+        if (isOver) return
         release()
         end({ _tag: "Gone" })
       })

@@ -2,37 +2,16 @@ import { Cause, type Context, Duration, Effect, Exit, type Scope } from "effect"
 import { constants } from "node:crypto"
 import type * as net from "node:net"
 import { SMTPServer, type SMTPServerSession } from "smtp-server"
-import { Connection, isLoopback, type Rules } from "./Connection.ts"
+import { Connection, type Deps, isLoopback } from "./Connection.ts"
 import * as Handshakes from "./Handshakes.ts"
 import * as Intake from "./Intake.ts"
+import type { Limits } from "./Limits.ts"
 import * as ConnectionSlots from "./ConnectionSlots.ts"
-import { reply, type SmtpReply, TROUBLE } from "./SmtpReply.ts"
+import { INTERNAL_ERROR, reply, type SmtpReply } from "./SmtpReply.ts"
 
 export interface Tls {
   readonly key: string
   readonly cert: string
-}
-
-/** What one connection is allowed to take; each kind of listener names its numbers. */
-export interface Limits {
-  readonly maxConnections: number
-  /** Of an IPv4 address, or an IPv6 /64. */
-  readonly maxConnectionsPerAddress: number
-  /** Connections that have not shown who they are; the rest of `maxConnections` is reserved for those that have. */
-  readonly maxStrangers: number
-  readonly maxStrangersPerAddress: number
-  readonly maxRecipients: number
-  readonly maxMessageBytes: number
-  /** Without a word from the client (RFC 5321 §4.5.3.2.7 asks for at least 5 minutes). */
-  readonly idle: Duration.Duration
-  /** From DATA to its end, however slowly bytes trickle in. */
-  readonly message: Duration.Duration
-  /** Until a login has succeeded; where there is none, until the client has to be gone. */
-  readonly stranger: Duration.Duration
-  /** The same while strangers have more than half of their places. */
-  readonly strangerInCrowd: Duration.Duration
-  /** Of connections still open when the service stops. */
-  readonly stopWithin: Duration.Duration
 }
 
 export interface Client {
@@ -47,40 +26,40 @@ export interface Transaction<Login> extends Client {
 }
 
 export interface Handlers<Login, R> {
-  /** `undefined` where nobody logs in. */
+  /** `undefined` if clients do not log in. */
   readonly login: ((password: string, client: Client) => Effect.Effect<Login, SmtpReply, R>) | undefined
   readonly mail: (client: Client, login: Login | undefined) => Effect.Effect<void, SmtpReply, R>
   readonly recipient: (address: string, client: Client) => Effect.Effect<void, SmtpReply, R>
-  /** Answers with the words of the 250. */
+  /** Returns the text of the reply 250. */
   readonly message: (bytes: Buffer, transaction: Transaction<Login>) => Effect.Effect<string, SmtpReply, R>
 }
 
 export interface Options {
   readonly host: string
-  /** 0 for one that the system chooses. */
+  /** Port, or 0 to let the system choose one. */
   readonly port: number
-  /** How it greets. */
+  /** Host name in the greeting. */
   readonly name: string
   readonly limits: Limits
   readonly tls?: Tls
-  /** Whose login may come in the clear; this machine's, unless somebody knows better. */
+  /** Whether a client may log in without TLS; by default only clients on this machine. */
   readonly isLocal?: (address: string) => boolean
-  /** Line ends other than CRLF are refused: who writes them wants somebody to disagree about where a message ends. */
+  /** Whether line ends other than CRLF are refused, which attacks use to hide a second message in the first. */
   readonly strictLines: boolean
-  /** Of a longer message only the beginning is kept. */
+  /** Number of bytes to keep of a longer message. */
   readonly keepBytes?: number
 }
 
-/** The library has its own words for these and the service has no use for them. */
+/** Commands that the library implements and the service does not offer. */
 const DISABLED = ["XCLIENT", "XFORWARD", "WIZ", "SHELL", "KILL"]
 const UNAUTHENTICATED_COMMANDS = 10
 const NO_RENEGOTIATION = constants.SSL_OP_NO_RENEGOTIATION
 
-/** On one connection: whoever is wrong more often is guessing. */
+/** Maximum number of refused recipients on a connection, beyond which the client is taken to guess addresses. */
 export const MAX_REFUSED_RECIPIENTS = 20
 const GUESSING = reply(421, "4.7.0", "Too many recipients were refused on this connection")
 
-/** Listens until the scope closes; answers with the port. */
+/** Listens until the scope closes, and returns the port. */
 export const listen = <Login, R>(
   options: Options,
   handlers: Handlers<Login, R>,
@@ -89,7 +68,7 @@ export const listen = <Login, R>(
     const context = yield* Effect.context<R>()
     const { limits, tls } = options
     const run = <A>(effect: Effect.Effect<A, SmtpReply, R>, done: (error: SmtpReply | null, value?: A) => void): void =>
-      void Effect.runCallback(Effect.provideContext(guarded(effect), context as Context.Context<R>), {
+      void Effect.runCallback(Effect.provideContext(logDefects(effect), context as Context.Context<R>), {
         onExit: (exit) => (Exit.isSuccess(exit) ? done(null, exit.value) : done(refusalIn(exit.cause))),
       })
 
@@ -99,7 +78,7 @@ export const listen = <Login, R>(
       ...(options.keepBytes === undefined ? {} : { keepBytes: options.keepBytes }),
     })
     const refused = new WeakMap<SMTPServerSession, number>()
-    // A certificate that is none is found out here.
+    // Fails here if the certificate is not valid.
     const server = yield* Effect.try({
       try: () =>
         new SMTPServer({
@@ -110,7 +89,7 @@ export const listen = <Login, R>(
           authMethods: ["PLAIN", "LOGIN"],
           authOptional: handlers.login === undefined,
           authRequiredMessage: "5.7.0 Log in first, with an API key as the password",
-          // Whether a login may go in the clear depends on who comes from where: the connection decides it.
+          // The connection decides whether a client may log in without TLS, by its address.
           allowInsecureAuth: true,
           maxAllowedUnauthenticatedCommands: UNAUTHENTICATED_COMMANDS,
           disabledCommands: [
@@ -118,7 +97,7 @@ export const listen = <Login, R>(
             ...(handlers.login === undefined ? ["AUTH"] : []),
             ...(tls === undefined ? ["STARTTLS"] : []),
           ],
-          // A TLS 1.2 client that renegotiates makes the server compute again, for nothing.
+          // Renegotiation would let a TLS 1.2 client make the server compute handshakes at will.
           ...(tls === undefined ? {} : { ...tls, minVersion: "TLSv1.2" as const, secureOptions: NO_RENEGOTIATION }),
           size: limits.maxMessageBytes,
           rejectOversized: true,
@@ -129,46 +108,46 @@ export const listen = <Login, R>(
             handlers.login === undefined
               ? done(reply(502, "5.5.1", "Nobody logs in here"))
               : run(handlers.login(password ?? "", clientOf(session)), (error, login) =>
-                  error === null ? done(null, { user: login }) : done(replied(error)),
+                  error === null ? done(null, { user: login }) : done(errorOf(error)),
                 ),
           onMailFrom: (_, session, done) =>
-            run(handlers.mail(clientOf(session), loginOf<Login>(session)), (error) => done(error && replied(error))),
+            run(handlers.mail(clientOf(session), loginOf<Login>(session)), (error) => done(error && errorOf(error))),
           onRcptTo: ({ address }, session, done) =>
             run(handlers.recipient(address, clientOf(session)), (error) => {
               if (error === null) return done()
               const count = (refused.get(session) ?? 0) + 1
               refused.set(session, count)
-              done(replied(count > MAX_REFUSED_RECIPIENTS ? GUESSING : error))
+              done(errorOf(count > MAX_REFUSED_RECIPIENTS ? GUESSING : error))
             }),
           onData: (stream, session, done) => {
             const transaction = transactionOf<Login>(session)
-            intake.receive(stream, (taken) => {
-              if (taken._tag === "Gone") return
-              if (taken._tag === "Refused") return done(replied(taken.reply))
+            intake.receive(stream, (received) => {
+              if (received._tag === "Gone") return
+              if (received._tag === "Refused") return done(errorOf(received.reply))
               run(
-                Effect.ensuring(handlers.message(taken.bytes, transaction), Effect.sync(taken.release)),
-                (error, words) => (error === null ? done(null, words ?? "") : done(replied(error))),
+                Effect.ensuring(handlers.message(received.bytes, transaction), Effect.sync(received.release)),
+                (error, text) => (error === null ? done(null, text ?? "") : done(errorOf(error))),
               )
             })
           },
         }),
       catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
     })
-    const rules: Rules = {
+    const deps: Deps = {
       limits,
       isLocal: options.isLocal ?? isLoopback,
       hasLogin: handlers.login !== undefined,
       handshakes: Handshakes.make(),
-      places: ConnectionSlots.make({
-        places: limits.maxConnections,
+      slots: ConnectionSlots.make({
+        total: limits.maxConnections,
         strangers: limits.maxStrangers,
         perNetwork: limits.maxConnectionsPerAddress,
         strangersPerNetwork: limits.maxStrangersPerAddress,
       }),
     }
-    server.connect = (socket, accepted) => Connection.accept(server, rules, socket, accepted)
+    server.connect = (socket, accepted) => Connection.accept(server, deps, socket, accepted)
     server.on("error", () => {
-      // A client that breaks off in the middle is no news; what it had begun was never answered with a 250.
+      // A client that closes its connection early is not an error: its message was not accepted.
     })
     yield* Effect.acquireRelease(start(server, options), () => stop(server))
     const address = server.server.address() as net.AddressInfo
@@ -185,27 +164,27 @@ const start = (server: SMTPServer, { host, port }: Options) =>
     })
   })
 
-/** New connections are refused, messages under way are answered, and idle clients are told to come back elsewhere. */
+/** Refuses new connections, answers messages in flight and tells idle clients to reconnect. */
 const stop = (server: SMTPServer) =>
   Effect.callback<void>((resume) => {
     server.close(() => resume(Effect.void))
     for (const connection of server.connections) if (connection instanceof Connection) connection.dismiss()
   })
 
-const guarded = <A, R>(effect: Effect.Effect<A, SmtpReply, R>): Effect.Effect<A, SmtpReply, R> =>
+const logDefects = <A, R>(effect: Effect.Effect<A, SmtpReply, R>): Effect.Effect<A, SmtpReply, R> =>
   Effect.tapCause(effect, (cause) =>
     Cause.findErrorOption(cause)._tag === "None" && !Cause.hasInterruptsOnly(cause)
-      ? Effect.logError("An SMTP command failed", cause)
+      ? Effect.logError("smtp command failed; the client was asked to try again", cause)
       : Effect.void,
   )
 
 const refusalIn = (cause: Cause.Cause<SmtpReply>): SmtpReply => {
-  const found = Cause.findErrorOption(cause)
-  return found._tag === "Some" ? found.value : TROUBLE
+  const refusal = Cause.findErrorOption(cause)
+  return refusal._tag === "Some" ? refusal.value : INTERNAL_ERROR
 }
 
-/** The library reads the code off the error. */
-const replied = (refusal: SmtpReply): Error => Object.assign(new Error(refusal.message), { responseCode: refusal.code })
+/** Returns an error from which the library reads the code. */
+const errorOf = (refusal: SmtpReply): Error => Object.assign(new Error(refusal.message), { responseCode: refusal.code })
 
 const clientOf = ({ id, remoteAddress }: SMTPServerSession): Client => ({ id, address: remoteAddress })
 

@@ -8,23 +8,24 @@ import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, Option, Result } from "effect"
 import { newId } from "../operate/fresh.ts"
+import type { Limits } from "./Limits.ts"
 import * as Listener from "./Listener.ts"
 import { type About, recordReport } from "./recordReport.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
 
 export const MAX_CONNECTIONS = 500
 export const MAX_CONNECTIONS_PER_ADDRESS = 50
-/** Connections without a recipient that this instance made; the other places are kept for those with one. */
+/** Maximum number of connections without an accepted recipient; the other slots are reserved for those with one. */
 export const MAX_STRANGERS = 400
 export const MAX_STRANGERS_PER_ADDRESS = 25
-/** A report answers one message, and one message has one return path. */
+/** Maximum number of recipients. A report is about one message, which has one return path. */
 export const MAX_RECIPIENTS = 10
-/** Some servers return all of the message, which was 40 MiB of files at most before it was encoded. */
+/** Maximum size of a report. Some servers return the whole message, whose files have at most 40 MiB before encoding. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 export const IDLE = Duration.minutes(5)
 export const MESSAGE_WITHIN = Duration.minutes(10)
 export const CONNECTED_WITHIN = Duration.minutes(30)
-/** Until the first recipient, while connections without one have more than half of their places. */
+/** Time until the first recipient while connections without one use more than half of their slots. */
 export const RECIPIENT_WITHIN_CROWDED = Duration.seconds(30)
 export const STOP_WITHIN = Duration.seconds(20)
 
@@ -34,21 +35,21 @@ export interface Options {
   readonly name: string
   readonly returnPath: {
     readonly domain: string
-    /** The one that makes return paths, and those before it: what was sent under them still bounces. */
+    /** The key that makes return paths, and earlier ones, since mail sent under them may still bounce. */
     readonly secretKeys: ReadonlyArray<Uint8Array>
   }
   readonly tls?: Listener.Tls
-  readonly limits?: Partial<Listener.Limits>
+  readonly limits?: Partial<Limits>
 }
 
-/** Bounces and complaints come in here, to addresses that only this instance can have made. Answers with the port. */
+/** Receives bounces and complaints, at addresses that only this instance can have made. Returns the port. */
 export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =>
   Listener.listen<never, EventStore | PgClient.PgClient>(
     {
       host,
       port,
       name,
-      // Nothing is passed on from here, and the servers that report are not all of this century.
+      // Reports are not passed on, and old servers send other line ends.
       strictLines: false,
       keepBytes: REPORT_SIZE_LIMIT,
       ...(tls === undefined ? {} : { tls }),
@@ -79,7 +80,11 @@ export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =
 export const layer = (options: Options) =>
   Layer.effectDiscard(
     Effect.flatMap(listen(options), (port) =>
-      Effect.logInfo("Reports are listened for", { host: options.host, port, domain: options.returnPath.domain }),
+      Effect.logInfo("smtp reports listener is listening", {
+        host: options.host,
+        port,
+        domain: options.returnPath.domain,
+      }),
     ),
   )
 
@@ -98,9 +103,9 @@ const bouncedAt = ({ domain, secretKeys }: Options["returnPath"], text: string):
 }
 
 /**
- * Whatever cannot be used is taken and dropped: refusing it would make the other side report about its report. A report
- * whose parsing was ended is kept unread for an operator. If there is no capacity for it, or too many reports wait to be
- * parsed, the other side is asked to try again later.
+ * Records a report. Mail that is not a usable report is accepted and dropped, since a refusal would make its server report
+ * about the report. A report whose parsing was ended is kept unread for an operator. If there is no capacity for that, or
+ * too many reports wait to be parsed, the server is asked to try again later.
  */
 const receive = Effect.fn("Reports.receive")(function* (
   returnPath: Options["returnPath"],
@@ -111,19 +116,22 @@ const receive = Effect.fn("Reports.receive")(function* (
     recipients.flatMap((recipient) => Option.toArray(bouncedAt(returnPath, recipient))),
     (bounced) => subjectOf(bounced, address),
   )
-  const known = subjects.flatMap((subject) => Option.toArray(subject))
-  const [first] = known
+  const reported = subjects.flatMap((subject) => Option.toArray(subject))
+  const [first] = reported
   if (first === undefined) return THANKS
   const facts = yield* read(bytes, first)
-  if (facts._tag === "Unread") return yield* keep(bytes, facts.why, known)
-  for (const about of known) {
-    const named = { email_id: about.emailId, from: address }
+  if (facts._tag === "Unread") return yield* keep(bytes, facts.why, reported)
+  for (const about of reported) {
+    const fields = { email_id: about.emailId, from: address }
     if (facts._tag === "NotAReport") {
-      yield* Effect.logInfo("A mail to a return path was dropped", { ...named, reason: facts.reason })
+      yield* Effect.logInfo("mail to a return path was dropped; it is not a report", {
+        ...fields,
+        reason: facts.reason,
+      })
       continue
     }
-    const learnt = yield* Effect.mapError(recordReport(about, facts.facts), () => TOO_EARLY)
-    if (learnt === 0) yield* Effect.logInfo("A report told nothing new", named)
+    const recorded = yield* Effect.mapError(recordReport(about, facts.facts), () => TOO_EARLY)
+    if (recorded === 0) yield* Effect.logInfo("report was dropped; it has nothing new", fields)
   }
   return THANKS
 })
@@ -134,7 +142,7 @@ const subjectOf = Effect.fnUntraced(function* (bounced: ReturnPath.Bounced, addr
   const account_id = yield* EmailAccounts.accountOf(bounced.emailId)
   if (Option.isNone(account_id)) {
     const about = { email_id: bounced.emailId, from: address }
-    yield* Effect.logInfo("A report was dropped: the email is not known here", about)
+    yield* Effect.logInfo("report was dropped; its email is unknown", about)
   }
   return Option.map(account_id, (account_id): About => ({ ...bounced, account_id, address }))
 })
@@ -142,7 +150,7 @@ const subjectOf = Effect.fnUntraced(function* (bounced: ReturnPath.Bounced, addr
 const BUSY = reply(451, "4.3.2", "Too many reports are being read at once, please try again later")
 const UNREAD = reply(451, "4.3.0", "The report could not be read, please try again later")
 
-/** Reports of an account wait for each other, and not before what the account itself hands in. */
+/** Parses a report, in a queue of its account that is separate from that of its submitted mail. */
 const read = Effect.fnUntraced(function* (bytes: Buffer, { account_id }: About) {
   const read = yield* Effect.result(Report.parse(bytes, `reports of ${account_id}`))
   if (Result.isSuccess(read)) return { _tag: "Report" as const, facts: read.success }
@@ -150,8 +158,8 @@ const read = Effect.fnUntraced(function* (bytes: Buffer, { account_id }: About) 
 })
 
 /** Keeps a report whose parsing was ended, for each return path that it was sent to. */
-const keep = Effect.fnUntraced(function* (bytes: Buffer, reason: UnreadReports.Reason, known: ReadonlyArray<About>) {
-  const addressed = yield* Effect.forEach(known, ({ account_id, address, emailId, recipientIndex, scope = null }) =>
+const keep = Effect.fnUntraced(function* (bytes: Buffer, reason: UnreadReports.Reason, reported: ReadonlyArray<About>) {
+  const addressed = yield* Effect.forEach(reported, ({ account_id, address, emailId, recipientIndex, scope = null }) =>
     Effect.map(newId("UnreadReportId"), (id) => ({
       id,
       account_id,
@@ -161,18 +169,18 @@ const keep = Effect.fnUntraced(function* (bytes: Buffer, reason: UnreadReports.R
       address,
     })),
   )
-  const named = {
-    email_ids: known.map(({ emailId }) => emailId),
-    from: known[0]?.address,
+  const fields = {
+    email_ids: reported.map(({ emailId }) => emailId),
+    from: reported[0]?.address,
     code: reason,
     size_bytes: bytes.length,
   }
   const ids = yield* UnreadReports.keep({ bytes, reason, addressed }).pipe(
     Effect.tapError(() =>
-      Effect.logWarning("a report could not be parsed and was not kept unread; its server tries again", named),
+      Effect.logWarning("report could not be parsed and was not kept unread; its server will try again", fields),
     ),
     Effect.mapError(() => UNREAD),
   )
-  yield* Effect.logWarning("a report could not be parsed and is kept unread", { ...named, ids })
+  yield* Effect.logWarning("report could not be parsed; it is kept unread", { ...fields, ids })
   return THANKS
 })

@@ -2,10 +2,10 @@ import { InvalidRequest } from "@waybill/api/errors/RequestRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { Data } from "effect"
 
-/** RFC 5321 §4.5.3.1.5: a reply line has 512 octets, the code and the line break included. */
+/** Maximum length of a reply without its code. RFC 5321 §4.5.3.1.5 allows 512 octets for the whole line. */
 export const MAX_REPLY_CHARS = 480
 
-/** What the other side is told in place of a 250; `code` and `enhanced` as in RFC 5321 and RFC 3463. */
+/** A reply that refuses a command, with the codes of RFC 5321 (`code`) and RFC 3463 (`enhanced`). */
 export class SmtpReply extends Data.TaggedError("SmtpReply")<{
   readonly code: number
   readonly enhanced: string
@@ -16,14 +16,14 @@ export class SmtpReply extends Data.TaggedError("SmtpReply")<{
   }
 }
 
-/** One line of ASCII: what a client sent may stand in it, and a reply is no place for anything else. */
+/** Returns one line of printable ASCII, since the text may quote what a client sent. */
 export const line = (enhanced: string, words: string): string =>
   `${enhanced} ${words.replaceAll(/[^\x20-\x7e]+/gu, "?")}`.slice(0, MAX_REPLY_CHARS)
 
 export const reply = (code: number, enhanced: string, words: string): SmtpReply =>
   new SmtpReply({ code, enhanced, words })
 
-/** The SMTP face of every reason for which sending is refused over HTTP. docs/smtp.md shows the same table. */
+/** SMTP codes of the reasons for which the API refuses a message. docs/smtp.md has the same table. */
 const BY_REASON: { readonly [reason: string]: readonly [code: number, enhanced: string] } = {
   api_key_missing: [535, "5.7.8"],
   api_key_invalid: [535, "5.7.8"],
@@ -46,12 +46,12 @@ export const ofRefusal = (refusal: Refusal): SmtpReply => {
     refusal.retry_after_s === undefined || refusal.reason === "request_rate"
       ? ""
       : ` Retry after ${refusal.retry_after_s} s.`
-  return reply(code, enhanced, `${refusal.reason}: ${inMail(refusal)}${wait}`)
+  return reply(code, enhanced, `${refusal.reason}: ${messageOf(refusal)}${wait}`)
 }
 
-/** A refused field is named as in the API's documents, whose words are about the same field. */
-const inMail = (refusal: Refusal): string =>
+/** Returns the API's message without its pointer to a field that SMTP replies do not have. */
+const messageOf = (refusal: Refusal): string =>
   refusal instanceof InvalidRequest ? refusal.message.replace(", see details", "") : refusal.message
 
-/** Whatever went wrong is ours: the client keeps the message and comes back. */
-export const TROUBLE = reply(451, "4.3.0", "Something went wrong on our side, please try again later")
+/** Reply to an internal error: the client keeps the message and tries again. */
+export const INTERNAL_ERROR = reply(451, "4.3.0", "Something went wrong on our side, please try again later")

@@ -10,23 +10,24 @@ import * as KeyStanding from "@waybill/store/admission/KeyStanding"
 import { Duration, Effect, Layer, Option, Result } from "effect"
 import { hashOf } from "../operate/apiKeys.ts"
 import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
+import type { Limits } from "./Limits.ts"
 import * as Listener from "./Listener.ts"
 import { line, ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
 import * as SubmittedEmail from "../accept/SubmittedEmail.ts"
 
-/** All at once in one process; each holds a socket and, in the middle of a message, that message. */
+/** Maximum number of connections of a process. Each holds a socket and possibly a message. */
 export const MAX_CONNECTIONS = 1000
 export const MAX_CONNECTIONS_PER_ADDRESS = 200
-/** Connections without a login, over all; the other places are kept for those that have logged in. */
+/** Maximum number of connections without a login; the other slots are reserved for those with one. */
 export const MAX_STRANGERS = 500
-/** Connections without a login, of one address or one IPv6 /64. */
+/** Maximum number of connections without a login of one IPv4 address or IPv6 /64. */
 export const MAX_STRANGERS_PER_ADDRESS = 100
-/** As many as the API takes in all fields together; an account's plan usually allows fewer, which is said after DATA. */
+/** Maximum number of recipients, as in the API. An account's plan may allow fewer, which is checked after DATA. */
 export const MAX_RECIPIENTS = 1000
 export const IDLE = Duration.minutes(5)
 export const MESSAGE_WITHIN = Duration.minutes(10)
 export const LOGIN_WITHIN = Duration.minutes(1)
-/** While connections without a login have more than half of their places. */
+/** Time until a login while connections without one use more than half of their slots. */
 export const LOGIN_WITHIN_CROWDED = Duration.seconds(10)
 export const STOP_WITHIN = Duration.seconds(20)
 
@@ -34,24 +35,24 @@ export interface Options {
   readonly host: string
   readonly port: number
   readonly name: string
-  /** The same number as for a request body of the API. */
+  /** Maximum size of a message, as of a request body of the API. */
   readonly maxMessageBytes: number
-  /** Whether opens and clicks can be told, as over HTTP. */
+  /** Whether opens and clicks can be tracked. */
   readonly tracks: boolean
-  /** Without it keys are taken from this machine only. */
+  /** Certificate; without it, clients log in from this machine only. */
   readonly tls?: Listener.Tls
-  readonly limits?: Partial<Listener.Limits>
+  readonly limits?: Partial<Limits>
   readonly isLocal?: Listener.Options["isLocal"]
 }
 
-/** Who is speaking: known by a hash, so that the key itself is in no memory longer than the login takes. */
+/** A login, held as the hash of its key, so that the key itself is in memory only while the client logs in. */
 interface Login {
   readonly hash: string
-  /** Of the message that has begun; each message is let in by itself. */
+  /** Key under which the current message was admitted. Each message is admitted by itself. */
   admitted: Key | undefined
 }
 
-/** Mail programs hand in mail here: any user name, an API key as the password. Answers with the port. */
+/** Accepts mail from mail programs that log in with an API key as the password. Returns the port. */
 export const listen = ({ host, isLocal, limits, maxMessageBytes, name, port, tls, tracks }: Options) =>
   Listener.listen<Login, Admission | EventStore | PgClient.PgClient>(
     {
@@ -82,7 +83,7 @@ export const listen = ({ host, isLocal, limits, maxMessageBytes, name, port, tls
 export const layer = (options: Options) =>
   Layer.effectDiscard(
     Effect.flatMap(listen(options), (port) =>
-      Effect.logInfo("SMTP submission is listening", { host: options.host, port }),
+      Effect.logInfo("smtp submission is listening", { host: options.host, port }),
     ),
   )
 
@@ -92,14 +93,14 @@ const login = Effect.fn("Submission.login")(function* (
 ): Effect.fn.Return<Login, SmtpReply, Admission | PgClient.PgClient> {
   const hash = ApiKeySecret.isWellFormed(password) ? hashOf(password) : null
   if (hash !== null && Option.isSome(yield* KeyStanding.valid(hash, address))) return { hash, admitted: undefined }
-  // Only a failure is counted, in the window of the address: a login is no request, guessing is.
+  // Only failures count against the address, to limit guessing: a login itself is not a request.
   const admission = yield* Admission
   const verdict = yield* admission.admit({ tokenHash: hash, bucket: "send", address })
   if (verdict._tag === "Admitted" && hash !== null) return { hash, admitted: undefined }
   return yield* refuse(verdict, true)
 })
 
-/** A message is what a request is over HTTP: the key, its addresses, its expiry and its window are asked each time. */
+/** Admits each message like an API request: checks the key, its networks, its expiry and its rate limit. */
 const mail = Effect.fn("Submission.mail")(function* ({ address }: Listener.Client, login: Login | undefined) {
   if (login === undefined) return yield* reply(530, "5.7.0", "Log in first, with an API key as the password")
   login.admitted = undefined
@@ -118,12 +119,12 @@ const refuse = (verdict: Verdict, loggingIn: boolean): Effect.Effect<never, Smtp
         ? reply(421, "4.7.0", `Too many failed logins from this address. ${verdict.refusal.message}`)
         : ofRefusal(verdict.refusal),
     )
-  const why = verdict._tag === "Unauthorized" ? verdict.reason : "unknown"
-  // The API's words for a missing key speak of a header; here it is a password.
+  const reason = verdict._tag === "Unauthorized" ? verdict.reason : "unknown"
+  // The API's message for a missing key is about a header; here it is a password.
   return Effect.fail(
-    why === "missing"
+    reason === "missing"
       ? reply(535, "5.7.8", "The password is not an API key. Any user name will do")
-      : ofRefusal(new Unauthorized({ why })),
+      : ofRefusal(new Unauthorized({ why: reason })),
   )
 }
 
@@ -132,7 +133,7 @@ const recipient = (text: string): Effect.Effect<void, SmtpReply> => {
   return Result.isSuccess(parsed) ? Effect.void : Effect.fail(reply(553, "5.1.3", `The address ${parsed.failure}`))
 }
 
-const TOO_MUCH = [552, "5.3.4"] as const
+const TOO_LARGE = [552, "5.3.4"] as const
 const UNREADABLE: { readonly [reason: string]: readonly [code: number, enhanced: string] } = {
   hollow: [554, "5.6.0"],
   sealed: [554, "5.6.1"],
@@ -154,13 +155,13 @@ const message = Effect.fn("Submission.message")(function* (
   login.admitted = undefined
   if (key === undefined) return yield* reply(503, "5.5.1", "MAIL was not accepted")
   const submitted = yield* Effect.mapError(Submitted.parse(bytes, key.account_id), (error) =>
-    error._tag === "Busy" ? BUSY : reply(...(UNREADABLE[error.reason] ?? TOO_MUCH), error.message),
+    error._tag === "Busy" ? BUSY : reply(...(UNREADABLE[error.reason] ?? TOO_LARGE), error.message),
   )
   const envelope = { from, recipients: recipients.map((each) => Result.getOrThrow(Address.parseAddress(each))) }
   const read = yield* Effect.mapError(SubmittedEmail.read(submitted, envelope), ofRefusal)
-  // A body may take minutes to come in. A key that was revoked meanwhile sends nothing.
+  // A body may take minutes to arrive, and the key may have been revoked meanwhile.
   if (Option.isNone(yield* KeyStanding.valid(login.hash, address))) return yield* GONE
   const sender = { account_id: key.account_id, key, address, tracks }
-  const ack = yield* Effect.mapError(acceptSubmitted(sender, read), ofRefusal)
-  return line("2.6.0", `Queued as ${ack.answer.id}${ack.isReplayed ? " (idempotent replay)" : ""}`)
+  const accepted = yield* Effect.mapError(acceptSubmitted(sender, read), ofRefusal)
+  return line("2.6.0", `Queued as ${accepted.answer.id}${accepted.isReplayed ? " (idempotent replay)" : ""}`)
 })

@@ -19,20 +19,20 @@ import { WHOLE_MESSAGE } from "../worker/delivery/outgoing.ts"
 
 export interface About extends Bounced {
   readonly account_id: AccountId
-  /** Who brought the report. */
+  /** Address of the client that delivered the report. */
   readonly address: string
 }
 
 /**
- * It speaks of a recipient whom this attempt may have handed over, and the log does not say so yet: a server may report
- * sooner than its answer is written down. Taken now, it would be lost.
+ * The report is about a recipient of an attempt in flight, whose outcome is not in the log yet: a server may report before
+ * its reply is committed. The report would be lost if it were accepted now.
  */
-export class TooEarly extends Data.TaggedError("TooEarly")<{}> {}
+class TooEarly extends Data.TaggedError("TooEarly")<{}> {}
 
-/** What a report says about one recipient of the message, and what that does to the address. */
-interface Learnt {
+/** Fact of a report about one recipient, and the suppression that follows from it. */
+interface RecipientFact {
   readonly recipient: Address.Address
-  /** Others carry the same return path, so this may be the word of any of them. */
+  /** Whether other recipients have the same return path, so that any of their servers may have sent the report. */
   readonly shared: boolean
   readonly fact: Fact
   readonly suppress: Suppression.Reason | undefined
@@ -40,8 +40,8 @@ interface Learnt {
 }
 
 /**
- * Appends what a report tells, and in the same commit suppresses the address it is about, if it is one that should be.
- * Answers with the number of events; a report that comes again tells nothing.
+ * Appends the facts of a report, and suppresses its address in the same commit if need be. Returns the number of events,
+ * which is 0 for a report that was recorded before.
  */
 export const recordReport = Effect.fn("recordReport")(function* (
   { account_id, address, ...bounced }: About,
@@ -51,7 +51,7 @@ export const recordReport = Effect.fn("recordReport")(function* (
   const store = yield* EventStore
   const { history, state } = yield* store.load(Email, { account_id, stream_id: emailId })
   if (state._tag === "Unborn") return 0
-  const learnt = yield* Effect.forEach(attribute(state, bounced, facts), ({ fact, recipient, shared }) =>
+  const recipientFacts = yield* Effect.forEach(attribute(state, bounced, facts), ({ fact, recipient, shared }) =>
     Effect.gen(function* () {
       const suppression_id = yield* newId("SuppressionId")
       return {
@@ -60,22 +60,22 @@ export const recordReport = Effect.fn("recordReport")(function* (
         shared,
         suppression_id,
         suppress: shared ? undefined : yield* reasonOf(account_id, recipient, fact),
-      } satisfies Learnt
+      } satisfies RecipientFact
     }),
   )
-  if (learnt.length === 0) return 0
+  if (recipientFacts.length === 0) return 0
   return yield* store
     .transact({
       account_id,
       streams: [
         { aggregate: Email, id: emailId },
-        ...learnt
+        ...recipientFacts
           .filter(({ suppress }) => suppress !== undefined)
           .map(({ recipient }) => ({ aggregate: Suppression, id: Suppression.streamId(recipient) })),
       ],
-      // Held until the commit, for an attempt that ends meanwhile decides whether the report is about it.
-      ...(learnt.some(({ shared }) => shared) ? { needs: { outbox: [emailId] } } : {}),
-      decide: (view) => decide(view, emailId, learnt),
+      // Locks the row until the commit, since an attempt that ends meanwhile decides which report applies.
+      ...(recipientFacts.some(({ shared }) => shared) ? { needs: { outbox: [emailId] } } : {}),
+      decide: (view) => decide(view, emailId, recipientFacts),
     })
     .pipe(
       Effect.map((committed) => (committed._tag === "Committed" ? committed.answer : 0)),
@@ -90,7 +90,7 @@ export const recordReport = Effect.fn("recordReport")(function* (
 const decide = (
   view: View,
   emailId: About["emailId"],
-  learnt: ReadonlyArray<Learnt>,
+  recipientFacts: ReadonlyArray<RecipientFact>,
 ): Result.Result<
   {
     readonly append: ReadonlyArray<Append>
@@ -99,15 +99,15 @@ const decide = (
   "nothing new" | "too early"
 > => {
   const now = view.now as Timestamp.Timestamp
-  const isUnderWay = (view.facts.outbox(emailId)?.lease_token ?? null) !== null
+  const isInFlight = (view.facts.outbox(emailId)?.lease_token ?? null) !== null
   const events: Array<Email.Event> = []
   const suppressed: Array<Append> = []
   let state = view.state<Email.State>(Email, emailId)
-  for (const each of learnt) {
+  for (const each of recipientFacts) {
     const decision = decisionOf(now, each)
     if (decision === undefined) continue
     if (each.shared && isWaiting(state, each.recipient)) {
-      if (isUnderWay) return Result.fail("too early")
+      if (isInFlight) return Result.fail("too early")
       continue
     }
     const decided = decision(state)
@@ -130,18 +130,18 @@ const decide = (
     : Result.succeed({ append: [{ aggregate: Email, id: emailId, events }, ...suppressed], answer: events.length })
 }
 
-/** To whom nothing was handed over yet: another who shares the return path must not be able to end his mail. */
+/** Whether no server has accepted the mail for a recipient yet: others with the same return path must not end it. */
 const isWaiting = (state: Email.State, recipient: Address.Address): boolean =>
   state._tag === "Message" &&
   state.recipients.some((each) => each.address === recipient && Recipient.isUnfinished(each))
 
-/** A delay changes nothing: the server that reports it goes on trying. */
-const decisionOf = (now: Timestamp.Timestamp, { fact, recipient }: Learnt) => {
+/** Returns the decision for a fact. A delay changes nothing, since the server that reports it keeps trying. */
+const decisionOf = (now: Timestamp.Timestamp, { fact, recipient }: RecipientFact) => {
   switch (fact.kind) {
     case "bounce":
-      return Email.recordBounced(now, recipient, words(fact))
+      return Email.recordBounced(now, recipient, responseOf(fact))
     case "delivered":
-      return Email.recordDelivered(now, recipient, words(fact))
+      return Email.recordDelivered(now, recipient, responseOf(fact))
     case "complaint":
       return Email.recordComplained(now, recipient, fact.action ?? null)
     case "delayed":
@@ -149,7 +149,7 @@ const decisionOf = (now: Timestamp.Timestamp, { fact, recipient }: Learnt) => {
   }
 }
 
-const words = (fact: Fact): DeliveryOutcome.Words => ({
+const responseOf = (fact: Fact): DeliveryOutcome.Words => ({
   ...DeliveryOutcome.SILENCE,
   code: Number(/(?:^|\D)([245]\d\d)[ -]/u.exec(fact.diagnostic ?? "")?.[1] ?? 0) || null,
   enhanced_code: fact.status ?? null,
@@ -159,27 +159,27 @@ const words = (fact: Fact): DeliveryOutcome.Words => ({
 })
 
 /**
- * Which recipient each fact is about. A return path of one recipient decides it, whatever address a forward has made of
- * it; only where one transaction carried several does the report have to name them. Each recipient is spoken of once.
+ * Assigns one fact to each recipient. The return path of a single recipient decides, whatever address a forwarder reports;
+ * only if a transaction had several recipients must the report name them.
  */
 const attribute = (
   message: Email.Message,
   bounced: Bounced,
   facts: ReadonlyArray<Fact>,
-): ReadonlyArray<Pick<Learnt, "recipient" | "shared" | "fact">> => {
+): ReadonlyArray<Pick<RecipientFact, "recipient" | "shared" | "fact">> => {
   const carriers = carriersOf(message, bounced)
   const [only, ...others] = carriers
   if (only !== undefined && others.length === 0) {
-    const fact = facts.find((fact) => names(fact, only.address)) ?? facts[0]
+    const fact = facts.find((fact) => isAbout(fact, only.address)) ?? facts[0]
     return fact === undefined ? [] : [{ recipient: only.address, shared: false, fact }]
   }
   return carriers.flatMap(({ address }) => {
-    const fact = facts.find((fact) => names(fact, address))
+    const fact = facts.find((fact) => isAbout(fact, address))
     return fact === undefined ? [] : [{ recipient: address, shared: true, fact }]
   })
 }
 
-/** Whose transaction can have carried this return path. */
+/** Returns the recipients of the transactions that can have had this return path. */
 const carriersOf = (
   { recipients }: Email.Message,
   { recipientIndex, scope }: Bounced,
@@ -191,7 +191,7 @@ const carriersOf = (
   return recipients.filter(({ address }) => Address.domainOf(address) === Address.domainOf(named.address))
 }
 
-const names = ({ originalRecipient, recipient }: Fact, address: Address.Address): boolean =>
+const isAbout = ({ originalRecipient, recipient }: Fact, address: Address.Address): boolean =>
   [originalRecipient, recipient].some((text) => {
     const parsed = text === undefined ? undefined : Address.parseAddress(text)
     return parsed !== undefined && Result.isSuccess(parsed) && Address.keyOf(parsed.success) === Address.keyOf(address)
@@ -205,7 +205,7 @@ const reasonOf = Effect.fnUntraced(function* (
   if (kind === "complaint") return "complaint" as const
   if (kind !== "bounce" || verdict === undefined || verdict.suppress === "never") return undefined
   if (verdict.suppress === "now") return "hard_bounce" as const
-  // A full mailbox may be emptied; one that stays full has nobody to empty it. This bounce counts too.
+  // A mailbox that has been full so often, this bounce included, is taken for abandoned.
   const since = (yield* Clock.currentTimeMillis) - Reply.MAILBOX_FULL_WINDOW_DAYS * Timestamp.DAY
   const before = yield* FullMailboxes.bounces(account_id, recipient, since)
   return before + 1 >= Reply.MAILBOX_FULL_BOUNCES ? ("hard_bounce" as const) : undefined

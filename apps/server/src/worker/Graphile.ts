@@ -4,26 +4,26 @@ import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerEve
 import { EventEmitter } from "node:events"
 import pg from "pg"
 
-/** Our jobs are wake-ups that end at once, so a few at a time are plenty. */
+/** Jobs that run at once. Most are wake-ups that end at once, so a few are enough. */
 export const CONCURRENT_JOBS = 4
-/** Jobs that are fetched together. They are locked meanwhile, so they are few and not kept long. */
+/** Jobs fetched at once and how long they may wait here. They are locked meanwhile, so both numbers are small. */
 export const LOCAL_QUEUE = { size: 10, ttl: 10_000 }
-/** Ends of jobs are written together: each write is a commit. */
+/** Time for which ends of jobs are collected, so that they share a commit. */
 export const BATCH_DELAY_MS = 25
-/** One listens, the others fetch and complete. */
+/** Connections: one listens, the others fetch and complete jobs. */
 export const CONNECTIONS = 4
-/** A slow task is told to end this long after the stop has begun. */
+/** Time after the start of a stop at which slow tasks are interrupted. */
 const ABORT_AFTER_MS = 5_000
 const RESTART_PAUSE = "1 second"
 
 export interface Task<R = never> {
   readonly run: Effect.Effect<unknown, unknown, R>
-  /** When it is due by itself, beside the wake-ups of commits: once for all processes together. */
+  /** Schedule on which one of all processes runs the task, besides the wake-ups of commits. */
   readonly cron?: string
 }
 export type Tasks<R = never> = { readonly [name: string]: Task<R> }
 
-/** Runs the tasks, by wake-up and by the clock. Its connections are its own: the two drivers meet only in SQL. */
+/** Runs tasks by wake-up and by schedule, on connections of its own. */
 export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
   Effect.gen(function* () {
     const processes = yield* Processes
@@ -67,7 +67,7 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
     })
     yield* session.pipe(
       Effect.scoped,
-      Effect.catchCause((cause) => Effect.logWarning("the task runner broke; starting another", cause)),
+      Effect.catchCause((cause) => Effect.logWarning("task runner failed; it will be restarted", cause)),
       Effect.andThen(Effect.sleep(RESTART_PAUSE)),
       Effect.forever,
       Effect.forkScoped,
@@ -80,13 +80,13 @@ const openPool = (url: Redacted.Redacted): pg.Pool => {
     max: CONNECTIONS,
     application_name: "waybill tasks",
   })
-  // graphile-worker insists on both handlers.
+  // graphile-worker requires both handlers.
   pool.on("error", () => {})
   pool.on("connect", (client) => void client.on("error", () => {}))
   return pool
 }
 
-/** A task that fails has said so in the log and comes again by the clock; graphile's own retries have no part in it. */
+/** Wraps tasks so that a failure is logged and not retried by graphile-worker: the schedule runs the task again. */
 const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>): TaskList =>
   Object.fromEntries(
     Object.entries(tasks).map(([name, { run }]) => [
@@ -97,12 +97,14 @@ const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>): TaskList =>
           { signal: helpers.abortSignal },
         )
         if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return
-        Effect.runForkWith(context)(Effect.logError(`the task ${name} failed`, exit.cause))
+        Effect.runForkWith(context)(
+          Effect.logError("task failed; its schedule runs it again", { task: name }, exit.cause),
+        )
       },
     ]),
   )
 
-/** What graphile-worker has to say goes where everything else goes; its chatter is of use to nobody. */
+/** Writes the warnings and errors of graphile-worker to the log, and drops the rest. */
 const logger = <R>(context: Context.Context<R>) =>
   new Logger(() => (level, message) => {
     if (level === "error") Effect.runForkWith(context)(Effect.logError(`graphile-worker: ${message}`))

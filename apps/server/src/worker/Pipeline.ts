@@ -10,272 +10,246 @@ import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
 import { Cause, DateTime, Deferred, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
 import * as Stop from "../boot/Stop.ts"
 import * as ClaimedRows from "./ClaimedRows.ts"
+import * as LostClaims from "./LostClaims.ts"
 
-/** Rows that one process works on at once. What waits for a slow server must not keep others from theirs. */
+/** Maximum number of rows that one process works on at once, so that waiting for slow servers does not block other rows. */
 export const MAX_IN_FLIGHT = 400
-/** While work is under way, a claim waits this long for more rows and more room: each costs the same for one as for many. */
+/** Pause before a claim while other rows are in flight: a claim costs the same for one row as for many. */
 export const CLAIM_PACE = Duration.millis(10)
-/** Of the 30 seconds that a service is given to stop. */
+/** Time for work in flight to end when the service stops, out of the 30 seconds that a service is given. */
 export const STOP_WITHIN = Duration.seconds(25)
-/** And then for what was learnt of a part of the work to be written down. */
+/** Time after that to write the results of a part of the work. */
 export const LAST_WORDS_WITHIN = Duration.seconds(2)
-/** And at last for the rest to be given back. What is not, others take when this process is seen to be dead. */
+/** Time after that to give the other rows back. Rows that are not, others take once this process is seen to be dead. */
 export const GIVE_BACK_WITHIN = Duration.seconds(1)
-/** Work that broke on a bug of ours before anything was sent is looked at again after this. */
+/** Pause before a row is tried again whose work failed by a bug before anything was sent. */
 export const BROKEN_PAUSE = Duration.minutes(5)
-/** Wake-ups may be lost with the process that took them, so each process also looks by itself this often. */
+/** Interval at which each process looks for work by itself, since a wake-up can be lost with the process that took it. */
 export const LOOK_EVERY = Duration.seconds(5)
-/** A backlog calls other processes this often. */
+/** Minimum interval between the wake-ups that a backlog sends to other processes. */
 const CALL_EVERY = Duration.seconds(1)
-/** Without a session that shows this process alive nothing is claimed; a new one is made within this. */
+/** Pause before claiming is tried again while no session shows this process to be alive. */
 const UNSEEN_PAUSE = Duration.millis(500)
-const TROUBLE_PAUSE = Duration.seconds(1)
-/** So long after the database was away it is looked for leases of ours that we know nothing of: a claim may still land. */
+/** Pause after the database failed. */
+const FAILURE_PAUSE = Duration.seconds(1)
+/** Time after an outage of the database in which lost claims are looked for, since a claim may still commit late. */
 const UNSURE_MS = 30_000
-/** Claims whose rows are known to have come. Those of a lease that has run out are nobody's any more. */
-const MAX_TOKENS = 10_000
 
-/** A row under way. Whoever works on it settles it: by a commit with its lease, by a pause, or by giving it back. */
+/** A row in flight. Its work ends with a commit under its lease, a pause, or by giving the row back. */
 export interface Job {
   readonly row: Leases.Leased
-  /** To be asked right before anything leaves this machine, any number of times: false when it is to be given back. */
+  /** Called before anything leaves this machine, any number of times. False if the row must be given back instead. */
   readonly start: () => boolean
-  /** Not begun after all: somebody else may take it, as soon as the database can be told. */
+  /** Gives a row back that was not started, so that another process can take it. */
   readonly giveBack: Effect.Effect<void>
-  /** The outcome is known and on its way into the log, where the lease is checked. */
+  /** Marks that the outcome is known and is being written to the log, which checks the lease. */
   readonly settle: () => void
-  /** Ends when the time to stop is over and there is something to write down; the rest of the work is lost then. */
-  readonly lastWords: (areThere: () => boolean) => Effect.Effect<void>
+  /** Ends when the time to stop has passed and there are results to write; the rest of the work is lost then. */
+  readonly partialResultsRequested: (exist: () => boolean) => Effect.Effect<void>
 }
 
 export interface Options<R> {
   readonly kind: OutboxRow["kind"]
   readonly inFlight?: number
   readonly stopWithin?: Duration.Input
-  /** One effect a job, in their order. What they have in common is read here. */
+  /** Returns one effect for each job, in their order, and reads what they have in common. */
   readonly prepare: (jobs: ReadonlyArray<Job>) => Effect.Effect<ReadonlyArray<Effect.Effect<void, never, R>>, never, R>
 }
 
 export interface Pipeline {
-  /** There may be work. */
+  /** Looks for work. */
   readonly kick: Effect.Effect<void>
   readonly inFlight: () => number
 }
 
-/** Claims rows, works on all of them at once, and settles each by itself. Closing the scope stops it with care. */
+/** Claims rows, works on all of them at once and settles each by itself. Closing the scope stops it in an orderly way. */
 export const make = <R>(
   options: Options<R>,
 ): Effect.Effect<Pipeline, never, R | PgClient.PgClient | Processes | EventStore | Scope.Scope> =>
-  // A scope of its own, so that pipelines may stop side by side and each still in its own order.
+  // Each pipeline has its own scope, so that pipelines stop at the same time and each still in its own order.
   Effect.flatMap(Effect.flatMap(Effect.scope, Scope.fork), (scope) => Scope.provide(build(options), scope))
 
-const build = <R>(options: Options<R>) =>
+const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_WITHIN }: Options<R>) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const processes = yield* Processes
     const context = yield* Effect.context<R | PgClient.PgClient | EventStore>()
     const stop = yield* Stop.Stop
-    const most = options.inFlight ?? MAX_IN_FLIGHT
-    const repliesUntil = Duration.fromInputUnsafe(options.stopWithin ?? STOP_WITHIN)
-    const wordsUntil = Duration.sum(repliesUntil, LAST_WORDS_WITHIN)
-    const flights = ClaimedRows.make()
+    const rows = ClaimedRows.make()
+    const lostClaims = LostClaims.make(kind, processes.id, rows)
     const signals = yield* Queue.sliding<void>(1)
-    const kick = Effect.sync(() => void Queue.offerUnsafe(signals, undefined))
+    const signal = () => void Queue.offerUnsafe(signals, undefined)
+    const kick = Effect.sync(signal)
     const fibers = yield* FiberSet.make<void>()
     let stopping = false
-    let hungry = false
+    let wantsMore = false
     let after = ""
     let calledAt = 0
     let unsureUntil = -Infinity
-    const tokens = new Set<string>()
 
-    const giveBack = (batch: ReadonlyArray<ClaimedRows.Flight>) =>
+    const giveBack = (batch: ReadonlyArray<ClaimedRows.ClaimedRow>) =>
       Effect.andThen(untilDone(Leases.free(batch.map(({ row }) => row))), kick)
 
-    const jobOf = (flight: ClaimedRows.Flight): Job => ({
-      row: flight.row,
+    const jobOf = (claimed: ClaimedRows.ClaimedRow): Job => ({
+      row: claimed.row,
       start: () => {
-        // Once others may have taken this process for dead, what was leased before is perhaps on its way from there.
+        // If others may have taken this process for dead, rows leased before may already be under way elsewhere.
         const since = processes.trustedSince()
-        if (stopping || flight.dropped || since === undefined || flight.leased_at < since) return false
-        flight.phase = "started"
+        if (stopping || claimed.dropped || since === undefined || claimed.leased_at < since) return false
+        claimed.phase = "started"
         return true
       },
-      giveBack: Effect.provideContext(giveBack([flight]), context),
+      giveBack: Effect.provideContext(giveBack([claimed]), context),
       settle: () => {
-        flight.phase = "settling"
+        claimed.phase = "settling"
       },
-      lastWords: (areThere) => {
-        const asked = Deferred.makeUnsafe<void>()
-        flight.lastWords = { areThere, asked }
-        return Deferred.await(asked)
+      partialResultsRequested: (exist) => {
+        const requested = Deferred.makeUnsafe<void>()
+        claimed.partialResults = { exist, requested }
+        return Deferred.await(requested)
       },
     })
 
-    const land = (flight: ClaimedRows.Flight) => {
-      flights.remove(flight)
-      if (hungry) Queue.offerUnsafe(signals, undefined)
+    const finish = (claimed: ClaimedRows.ClaimedRow) => {
+      rows.remove(claimed)
+      if (wantsMore) signal()
     }
 
-    /** A bug: what was sent is left to its lease, so that the log tells of a lost attempt and not of none. */
-    const broken = (flight: ClaimedRows.Flight, cause: Cause.Cause<never>) =>
+    /** Handles a bug. A row that was started is left to its lease, so that the log records a lost attempt. */
+    const handleFailure = (claimed: ClaimedRows.ClaimedRow, cause: Cause.Cause<never>) =>
       Effect.gen(function* () {
+        const { phase, row } = claimed
         if (Cause.hasInterruptsOnly(cause)) return
-        if (flight.phase === "claimed" && SqlErrors.isAway(cause)) return yield* giveBack([flight])
-        yield* Effect.logError("work on a row broke", { id: flight.row.id, phase: flight.phase }, cause)
-        if (flight.phase !== "claimed") return
+        if (phase === "claimed" && SqlErrors.isAway(cause)) return yield* giveBack([claimed])
+        yield* Effect.logError("work on an outbox row failed; it will be tried again", { id: row.id, phase }, cause)
+        if (phase !== "claimed") return
         const until = DateTime.addDuration(yield* DateTime.now, BROKEN_PAUSE)
-        yield* untilDone(Leases.postpone(flight.row, DateTime.formatIso(until)))
+        yield* untilDone(Leases.postpone(row, DateTime.formatIso(until)))
       })
 
-    const fly = (flight: ClaimedRows.Flight, work: Effect.Effect<void, never, R>) =>
+    const run = (claimed: ClaimedRows.ClaimedRow, work: Effect.Effect<void, never, R>) =>
       FiberSet.run(
         fibers,
         work.pipe(
-          Effect.catchCause((cause) => broken(flight, cause)),
+          Effect.catchCause((cause) => handleFailure(claimed, cause)),
           Effect.provideContext(context),
-          Effect.ensuring(Effect.sync(() => land(flight))),
+          Effect.ensuring(Effect.sync(() => finish(claimed))),
         ),
-      ).pipe(Effect.tap((fiber) => Effect.sync(() => (flight.fiber = fiber))))
+      ).pipe(Effect.tap((fiber) => Effect.sync(() => (claimed.fiber = fiber))))
 
-    const launch = (batch: ReadonlyArray<ClaimedRows.Flight>): Effect.Effect<void, never, R | PgClient.PgClient> =>
-      options.prepare(batch.map(jobOf)).pipe(
+    const runAll = (batch: ReadonlyArray<ClaimedRows.ClaimedRow>): Effect.Effect<void, never, R | PgClient.PgClient> =>
+      prepare(batch.map(jobOf)).pipe(
         Effect.flatMap((works) =>
-          Effect.forEach(batch, (flight, i) => fly(flight, works[i] ?? Effect.void), { discard: true }),
+          Effect.forEach(batch, (claimed, i) => run(claimed, works[i] ?? Effect.void), { discard: true }),
         ),
-        // One row that cannot be read must not hold up those it was claimed with. Where the database is away, nothing is
-        // wrong with any of them.
+        // A row that cannot be read must not block the rows claimed with it, so each is then prepared alone. While the
+        // database is away, nothing is wrong with any of them.
         Effect.catchCause((cause) =>
           SqlErrors.isAway(cause)
             ? Effect.ensuring(
                 giveBack(batch),
-                Effect.sync(() => batch.forEach(land)),
+                Effect.sync(() => batch.forEach(finish)),
               )
             : batch.length > 1
-              ? Effect.forEach(batch, (flight) => launch([flight]), { discard: true })
-              : Effect.forEach(batch, (flight) => fly(flight, Effect.failCause(cause)), { discard: true }),
+              ? Effect.forEach(batch, (claimed) => runAll([claimed]), { discard: true })
+              : Effect.forEach(batch, (claimed) => run(claimed, Effect.failCause(cause)), { discard: true }),
         ),
       )
 
     const claim = Effect.gen(function* () {
-      const free = most - flights.size()
+      const free = inFlight - rows.size()
       if (free <= 0) return "later" as const
       const now = yield* SteadyClock.millis
       const token = Leases.newToken()
       const claimed = yield* Leases.claim({
-        kind: options.kind,
+        kind,
         owner: processes.id,
         token,
-        // However slow the servers are that one account writes to, there is room for the next: a claim leaves half of
-        // the room there is, and an account that has as much as is left gets no more.
+        // A claim takes half of the free capacity, and an account that holds as much as is free gets no more, so that
+        // accounts with slow servers leave capacity for others.
         limit: Math.ceil(free / 2),
-        without: flights.accountsWithAtLeast(free),
+        without: rows.accountsWithAtLeast(free),
         after,
       })
       after = claimed.after
-      if (claimed.rows.length > 0) note(token)
-      const batch = claimed.rows.map((row) => flights.add(row, now))
-      if (batch.length > 0) yield* FiberSet.run(fibers, Effect.provideContext(launch(batch), context))
+      if (claimed.rows.length > 0) lostClaims.remember(token)
+      const batch = claimed.rows.map((row) => rows.add(row, now))
+      if (batch.length > 0) yield* FiberSet.run(fibers, Effect.provideContext(runAll(batch), context))
       return claimed.more
-      // What the database has leased to us is ours to give back, also when it is told while we are stopping.
+      // Leases that the database granted must be given back, also if its reply arrives while the service stops.
     }).pipe(Effect.uninterruptible)
 
-    const note = (token: string) => {
-      tokens.add(token)
-      for (const oldest of tokens) {
-        if (tokens.size <= MAX_TOKENS) break
-        tokens.delete(oldest)
-      }
-    }
+    const markUnsure = Effect.map(SteadyClock.millis, (now) => void (unsureUntil = now + UNSURE_MS))
 
-    /**
-     * Leases of ours that nobody here works on. Of a claim whose answer was lost on the way nothing was tried. What had come,
-     * and is leased still, was done with, and a failover has lost that; or an heir has it, who may have died of it.
-     */
-    const giveBackUnknown = Effect.gen(function* () {
-      const mine = new Set(flights.all().map((flight) => flight.row.id))
-      const held = yield* Leases.ofOwner(processes.id)
-      const unknown = held.filter((row) => row.kind === options.kind && !mine.has(row.id))
-      const wasTried = (row: Leases.Leased) => tokens.has(row.token) || Leases.isInherited(row)
-      yield* Leases.free(unknown.filter((row) => !wasTried(row)))
-      yield* Reclaim.reclaim(unknown.filter(wasTried))
-    })
-
-    const unsure = Effect.map(SteadyClock.millis, (now) => void (unsureUntil = now + UNSURE_MS))
-
-    const work = Effect.gen(function* () {
+    const claimAll = Effect.gen(function* () {
       yield* Queue.take(signals)
-      if ((yield* SteadyClock.millis) < unsureUntil) yield* giveBackUnknown
-      if (flights.size() > 0) yield* Effect.sleep(CLAIM_PACE)
-      hungry = false
+      if ((yield* SteadyClock.millis) < unsureUntil) yield* lostClaims.release
+      if (rows.size() > 0) yield* Effect.sleep(CLAIM_PACE)
+      wantsMore = false
       let more: Leases.Claimed["more"] = "now"
       while (more === "now" && !stopping && processes.isSeen()) {
         more = yield* claim
-        if (more === "now") yield* call
+        if (more === "now") yield* callOthers
       }
-      hungry = more !== "no"
-      // Rows may have landed while nobody was hungry; and without a session no claim was made at all.
-      if (hungry && flights.size() < most / 2) yield* retryLater
+      wantsMore = more !== "no"
+      // Rows may have finished before `wantsMore` was set, and without a session nothing was claimed.
+      if (wantsMore && rows.size() < inFlight / 2) yield* retryLater
     })
 
     const retryLater = Effect.suspend(() =>
-      FiberSet.run(
-        fibers,
-        Effect.andThen(
-          Effect.sleep(processes.isSeen() ? CLAIM_PACE : UNSEEN_PAUSE),
-          Effect.sync(() => void Queue.offerUnsafe(signals, undefined)),
-        ),
-      ),
+      FiberSet.run(fibers, Effect.andThen(Effect.sleep(processes.isSeen() ? CLAIM_PACE : UNSEEN_PAUSE), kick)),
     )
 
-    const call = Effect.gen(function* () {
+    const callOthers = Effect.gen(function* () {
       const now = yield* SteadyClock.millis
       if (now - calledAt < Duration.toMillis(CALL_EVERY)) return
       calledAt = now
-      yield* Effect.orDie(Outbox.wake(sql, options.kind))
+      yield* Effect.orDie(Outbox.wake(sql, kind))
     })
 
-    const claiming = yield* work.pipe(
+    const claiming = yield* claimAll.pipe(
       Effect.catchCause((cause) =>
-        Effect.logError("claiming work failed", cause).pipe(
-          Effect.andThen(Effect.sleep(TROUBLE_PAUSE)),
-          Effect.andThen(untilDone(giveBackUnknown)),
-          Effect.andThen(unsure),
-          Effect.andThen(Effect.sync(() => Queue.offerUnsafe(signals, undefined))),
+        Effect.logError("outbox rows could not be claimed; claiming will be retried", cause).pipe(
+          Effect.andThen(Effect.sleep(FAILURE_PAUSE)),
+          Effect.andThen(untilDone(lostClaims.release)),
+          Effect.andThen(markUnsure),
+          Effect.andThen(kick),
         ),
       ),
       Effect.forever,
       Effect.forkScoped,
     )
     yield* Effect.forkScoped(Effect.repeat(kick, Schedule.spaced(LOOK_EVERY)))
-    const sight = Effect.suspend(() => (processes.isSeen() ? Effect.void : unsure))
-    yield* Effect.forkScoped(Effect.repeat(sight, Schedule.spaced(UNSEEN_PAUSE)))
-    yield* Effect.forkScoped(ClaimedRows.keepLeases(flights, processes.trustedSince))
+    const watchSession = Effect.suspend(() => (processes.isSeen() ? Effect.void : markUnsure))
+    yield* Effect.forkScoped(Effect.repeat(watchSession, Schedule.spaced(UNSEEN_PAUSE)))
+    yield* Effect.forkScoped(ClaimedRows.keepLeases(rows, processes.trustedSince))
     yield* Effect.addFinalizer(() =>
       Effect.gen(function* () {
         stopping = true
-        const landed = Effect.andThen(Fiber.interrupt(claiming), flights.empty)
+        const finished = Effect.andThen(Fiber.interrupt(claiming), rows.empty)
         const began = yield* stop.began
-        const inTime = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>, until: Duration.Duration) {
+        let until = Duration.fromInputUnsafe(stopWithin)
+        const inTime = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
           yield* Effect.timeoutOption(Effect.interruptible(work), yield* Stop.left(began, until))
         })
-        yield* inTime(landed, repliesUntil)
-        yield* inTime(ClaimedRows.takeLastWords(flights.all()), wordsUntil)
-        const left = flights.all()
+        yield* inTime(finished)
+        until = Duration.sum(until, LAST_WORDS_WITHIN)
+        yield* inTime(ClaimedRows.writePartialResults(rows.all()))
+        const left = rows.all()
         yield* Effect.forEach(left, ClaimedRows.abort, { discard: true })
-        // Whoever has not answered by now keeps his answer: the log says that the attempt was lost. Of what never began
-        // there is nothing to say.
-        const rows = (begun: boolean) =>
-          left.filter(({ phase }) => (phase !== "claimed") === begun).map(({ row }) => row)
-        const giveRest = Effect.andThen(Leases.free(rows(false)), Reclaim.reclaim(rows(true)))
-        // Wake-ups that came here while we were stopping were meant for somebody.
-        const wake = Effect.ignoreCause(Outbox.wake(sql, options.kind))
-        yield* inTime(Effect.andThen(giveRest, wake), Duration.sum(wordsUntil, GIVE_BACK_WITHIN))
+        // For rows that were started the log records a lost attempt; rows that were not are only given back.
+        const rowsLeft = (started: boolean) =>
+          left.filter(({ phase }) => (phase !== "claimed") === started).map(({ row }) => row)
+        const giveRestBack = Effect.andThen(Leases.free(rowsLeft(false)), Reclaim.reclaim(rowsLeft(true)))
+        // Passes on wake-ups that arrived here during the stop.
+        const wakeOthers = Effect.ignoreCause(Outbox.wake(sql, kind))
+        until = Duration.sum(until, GIVE_BACK_WITHIN)
+        yield* inTime(Effect.andThen(giveRestBack, wakeOthers))
       }).pipe(Effect.provideContext(context)),
     )
-    return { kick, inFlight: flights.size }
+    return { kick, inFlight: rows.size }
   })
 
-/** The database comes back at some time, and until then there is nothing else to do here. */
+/** Repeats the effect until the database answers. */
 const untilDone = <R>(effect: Effect.Effect<void, never, R>): Effect.Effect<void, never, R> =>
-  Effect.catchCause(effect, () => Effect.andThen(Effect.sleep(TROUBLE_PAUSE), untilDone(effect)))
+  Effect.catchCause(effect, () => Effect.andThen(Effect.sleep(FAILURE_PAUSE), untilDone(effect)))

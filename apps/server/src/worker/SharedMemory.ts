@@ -1,76 +1,78 @@
 import { Effect } from "effect"
 
-interface Place {
+interface Reservation {
   readonly account: string
   readonly size: number
-  isInside: boolean
-  enter: () => void
+  isGranted: boolean
+  grant: () => void
 }
 
 /**
- * Room in memory that accounts share. Beside its first piece, an account is let in only while it leaves as much free as it
- * then holds: however many have slow servers, some is left for the next. What waits is let in account by account.
+ * A memory budget that accounts share. Beyond its first reservation, an account is granted another only if it then holds
+ * no more than it leaves free, so that accounts with slow servers cannot use up the budget. Accounts take turns.
  */
 export const make = (size: number) => {
   let free = size
   const held = new Map<string, number>()
-  /** In the order of their turns. */
-  const lines = new Map<string, ReadonlyArray<Place>>()
+  /** Waiting reservations of each account, in the order of the accounts' turns. */
+  const waiting = new Map<string, ReadonlyArray<Reservation>>()
 
-  const next = (): Place | undefined => {
-    for (const [account, [first]] of lines) {
+  const next = (): Reservation | undefined => {
+    for (const [account, [first]] of waiting) {
       if (first === undefined) continue
       const own = held.get(account) ?? 0
       if (own > 0 && own + first.size > free - first.size) continue
-      // Nobody overtakes an account that has nothing inside, or small pieces would keep its large one out for ever.
+      // An account that holds nothing is not overtaken, or small reservations would keep a large one waiting for ever.
       return first.size <= free ? first : undefined
     }
     return undefined
   }
 
-  const leaveLine = (place: Place): void => {
-    const others = (lines.get(place.account) ?? []).filter((other) => other !== place)
-    if (others.length === 0) lines.delete(place.account)
-    else lines.set(place.account, others)
+  const stopWaiting = (reservation: Reservation): void => {
+    const others = (waiting.get(reservation.account) ?? []).filter((other) => other !== reservation)
+    if (others.length === 0) waiting.delete(reservation.account)
+    else waiting.set(reservation.account, others)
   }
 
-  const hold = ({ account }: Place, more: number): void => {
-    free -= more
-    const holds = (held.get(account) ?? 0) + more
+  const changeHeld = (account: string, by: number): void => {
+    free -= by
+    const holds = (held.get(account) ?? 0) + by
     if (holds === 0) held.delete(account)
     else held.set(account, holds)
   }
 
-  const letIn = (): void => {
-    for (let place = next(); place !== undefined; place = next()) {
-      leaveLine(place)
-      const others = lines.get(place.account)
-      lines.delete(place.account)
-      if (others !== undefined) lines.set(place.account, others)
-      hold(place, place.size)
-      place.isInside = true
-      place.enter()
+  const grantWaiting = (): void => {
+    for (let reservation = next(); reservation !== undefined; reservation = next()) {
+      const { account, size } = reservation
+      stopWaiting(reservation)
+      const others = waiting.get(account)
+      waiting.delete(account)
+      if (others !== undefined) waiting.set(account, others)
+      changeHeld(account, size)
+      reservation.isGranted = true
+      reservation.grant()
     }
   }
 
-  const leave = (place: Place): void => {
-    if (place.isInside) hold(place, -place.size)
-    else leaveLine(place)
-    letIn()
+  const release = (reservation: Reservation): void => {
+    if (reservation.isGranted) changeHeld(reservation.account, -reservation.size)
+    else stopWaiting(reservation)
+    grantWaiting()
   }
 
+  /** Runs the work once its bytes are granted. Work that needs none does not wait. */
   return <A, E, R>(account: string, bytes: number, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
     if (bytes === 0) return work
     return Effect.suspend(() => {
-      const place: Place = { account, size: Math.min(bytes, size), isInside: false, enter: () => {} }
-      const inside = Effect.callback<void>((resume) => {
-        place.enter = () => resume(Effect.void)
-        lines.set(account, [...(lines.get(account) ?? []), place])
-        letIn()
+      const reservation: Reservation = { account, size: Math.min(bytes, size), isGranted: false, grant: () => {} }
+      const granted = Effect.callback<void>((resume) => {
+        reservation.grant = () => resume(Effect.void)
+        waiting.set(account, [...(waiting.get(account) ?? []), reservation])
+        grantWaiting()
       })
       return Effect.ensuring(
-        Effect.andThen(inside, work),
-        Effect.sync(() => leave(place)),
+        Effect.andThen(granted, work),
+        Effect.sync(() => release(reservation)),
       )
     })
   }

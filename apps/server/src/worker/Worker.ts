@@ -15,35 +15,35 @@ import { drainDeliveries, type Options as DeliveryOptions } from "./delivery/dra
 import { runTasks, type Tasks } from "./Graphile.ts"
 import { SigningKeys } from "./delivery/SigningKeys.ts"
 
-/** The longest pause between looks at what has come due: how late mail can be that another process has scheduled. */
-export const RISE_EVERY = Duration.millis(500)
-/** The shortest, so that a million messages scheduled a millisecond apart are not a million looks. */
-export const RISE_PAUSE = Duration.millis(20)
+/** Longest pause between checks for due rows, and so the delay of mail that another process has scheduled. */
+export const MARK_DUE_EVERY = Duration.millis(500)
+/** Shortest pause between checks for due rows, so that a million messages a millisecond apart are not a million checks. */
+export const MARK_DUE_PAUSE = Duration.millis(20)
 /**
- * Leases that nobody renews are rare: their process would have to be alive and have lost them. Longer than its outcomes
- * wait for another try after an outage, since what two looks find is taken.
+ * Interval between checks for expired leases, which are reclaimed if two checks find them. Longer than the pauses between
+ * attempts to commit an outcome after an outage, so that such an outcome comes first.
  */
 export const EXPIRED_EVERY = Duration.seconds(15)
 
 export interface Options<E, R, T> {
   readonly url: Redacted.Redacted
   readonly delivery: DeliveryOptions
-  /** The tasks of others, built in the worker's scope: pipelines of their own, checks, tidying up. */
+  /** Further tasks, such as other pipelines, checks and clean-up, built in the worker's scope. */
   readonly also?: Effect.Effect<Tasks<T>, E, R>
 }
 
-/** Everything that works in the background of one process. */
+/** Runs the background work of one process. */
 export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      // There are 30 seconds to stop, for all of them together.
+      // Pipelines stop in parallel, since they share the 30 seconds to stop.
       const pipelines = yield* Scope.fork(yield* Effect.scope, "parallel")
       const deliveries = yield* Scope.provide(drainDeliveries(options.delivery), pipelines)
       const also: Tasks<T> = options.also === undefined ? {} : yield* Scope.provide(options.also, pipelines)
-      yield* watch(rise, RISE_EVERY)
-      yield* watch(Effect.as(yield* Reclaim.makeLook, EXPIRED_EVERY), EXPIRED_EVERY)
+      yield* repeatCheck(markDue, MARK_DUE_EVERY)
+      yield* repeatCheck(Effect.as(yield* Reclaim.makeLook, EXPIRED_EVERY), EXPIRED_EVERY)
       const tasks: Tasks<T | PgClient.PgClient | Secrets> = {
-        // The clock is the backstop of the wake-ups.
+        // Finds work whose wake-up was lost.
         drain_deliveries: { run: deliveries.kick, cron: "* * * * *" },
         expire_sandbox: { run: Sandbox.expire(), cron: "7 * * * *" },
         expire_content: { run: Content.expire(), cron: "17 * * * *" },
@@ -68,15 +68,17 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
     ),
   )
 
-/** Sleeps until the next row is due, if that is soon. */
-const rise = Effect.map(DueRows.markReady(), ({ next_ms = Infinity }) =>
-  Duration.max(RISE_PAUSE, Duration.min(RISE_EVERY, Duration.millis(Math.ceil(next_ms)))),
+/** Marks due rows as ready, and returns the time until the next check. */
+const markDue = Effect.map(DueRows.markReady(), ({ next_ms = Infinity }) =>
+  Duration.max(MARK_DUE_PAUSE, Duration.min(MARK_DUE_EVERY, Duration.millis(Math.ceil(next_ms)))),
 )
 
-/** A look says how long the pause until the next may be; one that fails, `afterTrouble`. */
-const watch = <R>(look: Effect.Effect<Duration.Duration, never, R>, afterTrouble: Duration.Duration) =>
-  look.pipe(
-    Effect.catchCause((cause) => Effect.as(Effect.logWarning("a look at the outbox failed", cause), afterTrouble)),
+/** Repeats a check after the pause that it returns, or after `afterFailure`. */
+const repeatCheck = <R>(check: Effect.Effect<Duration.Duration, never, R>, afterFailure: Duration.Duration) =>
+  check.pipe(
+    Effect.catchCause((cause) =>
+      Effect.as(Effect.logWarning("outbox check failed; it will be retried", cause), afterFailure),
+    ),
     Effect.flatMap(Effect.sleep),
     Effect.forever,
     Effect.forkScoped,

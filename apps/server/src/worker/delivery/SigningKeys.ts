@@ -1,27 +1,28 @@
 import type { DkimKey } from "@waybill/domain/domain/DkimKey"
 import * as Domain from "@waybill/domain/domain/Domain"
+import { LruCache } from "@waybill/domain/values/LruCache"
 import * as Dkim from "@waybill/mail/dkim/Dkim"
 import type { DomainRecord } from "@waybill/store/readmodels/Domains"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SqlError } from "effect/sql"
 
-/** Opened keys kept in memory. A key never changes under its name, so there is nothing to grow stale. */
-export const KEYS = 1_000
-/** Keys that don't work and have been told of. */
-export const MAX_TOLD = 1_000
+/** Maximum number of opened keys kept in memory. A key never changes under its id, so none becomes stale. */
+export const MAX_OPENED_KEYS = 1_000
+/** Maximum number of unusable keys that are remembered, so that each is logged once. */
+export const MAX_LOGGED_KEYS = 1_000
 
-const NO_FIRST = "a domain's DKIM key cannot be opened; its mail waits"
-const NO_SECOND =
-  "a domain's second DKIM key cannot be opened, or cannot sign; its mail goes with the first signature alone"
+const NO_FIRST_KEY = "DKIM key of a domain cannot be opened; its mail is deferred"
+const NO_SECOND_KEY =
+  "second DKIM key of a domain cannot be opened or cannot sign; its mail is signed by the first only"
 
-/** The private keys that sign a domain's mail, opened once. */
+/** Opens the private keys that sign a domain's mail, each once. */
 export class SigningKeys extends Context.Service<
   SigningKeys,
   {
     /**
-     * Empty when the key that the domain is verified by is not to be had; whether mail may go without, others say. What
-     * comes behind it has been tried: a second signature is an extra, and no mail waits for it.
+     * Returns the domain's keys: none if its first key cannot be opened, and the second only if it can sign. Mail never
+     * waits for a second signature.
      */
     readonly of: (account_id: string, domain: DomainRecord) => Effect.Effect<ReadonlyArray<Dkim.Key>>
   }
@@ -30,17 +31,17 @@ export class SigningKeys extends Context.Service<
     SigningKeys,
     Effect.gen(function* () {
       const secrets = yield* Secrets
-      const opened = new Map<string, Dkim.Key>()
-      const told = new Set<string>()
+      const opened = new LruCache<string, Dkim.Key>({ maxEntries: MAX_OPENED_KEYS })
+      const logged = new LruCache<string, true>({ maxEntries: MAX_LOGGED_KEYS })
 
       const open = Effect.fnUntraced(function* (account_id: string, { domain_id, name }: DomainRecord, dkim: DkimKey) {
-        const place = { account_id, id: domain_id, purpose: dkim.key_ref }
-        const sealed = yield* Effect.catchDefect(secrets.open(place), (defect) =>
-          // What the database has is one thing, and that it cannot be asked now another.
+        const secretKey = { account_id, id: domain_id, purpose: dkim.key_ref }
+        const bytes = yield* Effect.catchDefect(secrets.open(secretKey), (defect) =>
+          // A key that cannot be opened is handled here; a database that cannot be queried is not.
           defect instanceof SqlError.SqlError ? Effect.die(defect) : Effect.succeedNone,
         )
         const { algorithm, selector } = dkim
-        return Option.map(sealed, (bytes): Dkim.Key => ({
+        return Option.map(bytes, (bytes): Dkim.Key => ({
           id: idOf(account_id, domain_id, dkim),
           domain: name,
           selector,
@@ -49,55 +50,50 @@ export class SigningKeys extends Context.Service<
         }))
       })
 
-      const keep = (key: Dkim.Key): Dkim.Key => {
-        const [oldest] = opened.keys()
-        if (opened.size >= KEYS && oldest !== undefined) opened.delete(oldest)
+      const store = (key: Dkim.Key): Dkim.Key => {
         opened.set(key.id, key)
         return key
       }
 
-      /** Of each key once: what is wrong with one mail's is wrong with the next one's. */
-      const tell = (words: string, id: string, { name }: DomainRecord, { selector }: DkimKey) =>
+      const logOnce = (message: string, id: string, { name }: DomainRecord, { selector }: DkimKey) =>
         Effect.suspend(() => {
-          if (told.has(id)) return Effect.void
-          const [oldest] = told
-          if (told.size >= MAX_TOLD && oldest !== undefined) told.delete(oldest)
-          told.add(id)
-          return Effect.logWarning(words, { domain: name, selector })
+          if (logged.get(id) === true) return Effect.void
+          logged.set(id, true)
+          return Effect.logWarning(message, { domain: name, selector })
         })
 
-      const first = Effect.fnUntraced(function* (account_id: string, domain: DomainRecord, dkim: DkimKey) {
+      const firstKey = Effect.fnUntraced(function* (account_id: string, domain: DomainRecord, dkim: DkimKey) {
         const id = idOf(account_id, domain.domain_id, dkim)
-        const known = opened.get(id)
-        if (known !== undefined) return known
-        const found = yield* open(account_id, domain, dkim)
-        if (Option.isSome(found)) return keep(found.value)
-        yield* tell(NO_FIRST, id, domain, dkim)
+        const cached = opened.get(id)
+        if (cached !== undefined) return cached
+        const key = yield* open(account_id, domain, dkim)
+        if (Option.isSome(key)) return store(key.value)
+        yield* logOnce(NO_FIRST_KEY, id, domain, dkim)
         return undefined
       })
 
-      const second = Effect.fnUntraced(function* (account_id: string, domain: DomainRecord, dkim: DkimKey) {
+      const secondKey = Effect.fnUntraced(function* (account_id: string, domain: DomainRecord, dkim: DkimKey) {
         const id = idOf(account_id, domain.domain_id, dkim)
-        const known = opened.get(id)
-        if (known !== undefined) return [known]
-        const found = yield* open(account_id, domain, dkim)
-        if (Option.isSome(found) && (yield* Dkim.canSign(found.value))) return [keep(found.value)]
-        yield* tell(NO_SECOND, id, domain, dkim)
+        const cached = opened.get(id)
+        if (cached !== undefined) return [cached]
+        const key = yield* open(account_id, domain, dkim)
+        if (Option.isSome(key) && (yield* Dkim.canSign(key.value))) return [store(key.value)]
+        yield* logOnce(NO_SECOND_KEY, id, domain, dkim)
         return []
       })
 
       return SigningKeys.of({
         of: Effect.fnUntraced(function* (account_id: string, domain: DomainRecord) {
           const [dkim, ...more] = Domain.signingKeys(domain)
-          const key = yield* first(account_id, domain, dkim)
-          // Alone, the second would say nothing to the many who check only the first.
+          const key = yield* firstKey(account_id, domain, dkim)
+          // Many receivers check only the first key, so mail is not signed by the second alone.
           if (key === undefined) return []
-          return [key, ...(yield* Effect.forEach(more, (each) => second(account_id, domain, each))).flat()]
+          return [key, ...(yield* Effect.forEach(more, (each) => secondKey(account_id, domain, each))).flat()]
         }),
       })
     }),
   )
 }
 
-/** Not by the selector: a log that lost its end, in a failover or a restore, gives it to another key. */
+/** Identifies a key by its secret, since a log that lost its end in a failover may give a selector to another key. */
 const idOf = (account_id: string, domain_id: string, { key_ref }: DkimKey) => `${account_id} ${domain_id} ${key_ref}`

@@ -4,12 +4,12 @@ import { Context, Effect, Layer } from "effect"
 
 type Kind = Exclude<TransportChoice, null>
 
-/** The ways out: the instance's, and those that single domains have chosen instead. */
+/** Transports of this instance: its default, and others that domains have chosen. */
 export class Transports extends Context.Service<
   Transports,
   {
     readonly instance: Kind
-    /** Undefined where the operator has not set up what a domain asks for. */
+    /** Undefined if the operator has not configured the transport that a domain has chosen. */
     readonly choose: (choice: TransportChoice) => Transport["Service"] | undefined
   }
 >()("@waybill/server/Transports") {

@@ -8,23 +8,23 @@ import * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { DateTime, Duration, Effect, Random, Result } from "effect"
-import { type Attempted, judge, type Judgement, MAX_ATTEMPTS, type Policy } from "./evaluateAttempts.ts"
+import { commitResult } from "./commitResult.ts"
+import { type Attempted, type AttemptResult, evaluateAttempts, MAX_ATTEMPTS, type Policy } from "./evaluateAttempts.ts"
 import { mailFrom, outgoing, type Sender, type Unsendable } from "./outgoing.ts"
 import type { Job } from "../Pipeline.ts"
-import { settle } from "./commitResult.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import { Transports } from "./Transports.ts"
 
-/** However slow a server is: for whom an attempt has come to nothing by now, the answer was lost. */
+/** Maximum time of an attempt. For recipients without an outcome by then, the reply counts as lost. */
 export const ATTEMPT_LIMIT = Duration.minutes(10)
 
 export interface Options extends Sender {
-  /** Tests don't wait for minutes. */
+  /** Shortened by tests. */
   readonly attemptLimit?: Duration.Duration
   readonly nextAttempt: Policy["nextAttempt"]
 }
 
-/** One message: whoever is due, as things stand now, and what came of it. */
+/** Delivers one message to the recipients that are due, and commits the outcomes. */
 export const deliver = Effect.fn("deliver")(function* (
   job: Job,
   pending: PendingDeliveries.Pending | undefined,
@@ -35,75 +35,81 @@ export const deliver = Effect.fn("deliver")(function* (
   if (pending === undefined)
     return yield* Effect.die(new Error(`the outbox names a message that is not in the log: ${row.id}`))
   const { domain, message, suppressed } = pending
-  const waiting = message.recipients.filter(Recipient.isUnfinished)
+  const unfinished = message.recipients.filter(Recipient.isUnfinished)
   const due = PendingDeliveries.due(message, now)
-  if (waiting.length === 0) return yield* Leases.drop(row)
-  if (domain === null) return yield* settle(job, message, without(waiting, "domain_removed"))
-  if (due.length === 0) return yield* Leases.postpone(row, next(waiting, message.scheduled_at ?? now))
+  if (unfinished.length === 0) return yield* Leases.drop(row)
+  if (domain === null) return yield* commitResult(job, message, failed(unfinished, "domain_removed"))
+  if (due.length === 0) return yield* Leases.postpone(row, firstDue(unfinished, message.scheduled_at ?? now))
 
-  const silenced = due.flatMap(({ address }): ReadonlyArray<DeliveryOutcome.Outcome> => {
+  const suppressions = due.flatMap(({ address }): ReadonlyArray<DeliveryOutcome.Outcome> => {
     const reason = suppressed.get(Address.keyOf(address))
     return reason === undefined ? [] : [{ _tag: "Suppressed", recipient: address, reason }]
   })
-  const tried = due.filter(({ address }) => !suppressed.has(Address.keyOf(address)))
-  const spent = without(tried.filter(isSpent), "expired").outcomes
-  const fresh = tried.filter((recipient) => !isSpent(recipient))
-  const known: Judgement = { ...NOTHING, outcomes: [...silenced, ...spent] }
-  if (fresh.length === 0) return yield* settle(job, message, known)
+  const allowed = due.filter(({ address }) => !suppressed.has(Address.keyOf(address)))
+  const expired = failed(allowed.filter(hasNoAttemptsLeft), "expired").outcomes
+  const toAttempt = allowed.filter((recipient) => !hasNoAttemptsLeft(recipient))
+  const withoutAttempt: AttemptResult = { ...NO_RESULT, outcomes: [...suppressions, ...expired] }
+  if (toAttempt.length === 0) return yield* commitResult(job, message, withoutAttempt)
 
-  const attempted = yield* Effect.result(attempt(job, pending, fresh, options))
+  const attempted = yield* Effect.result(attempt(job, pending, toAttempt, options))
   if (Result.isFailure(attempted)) {
     if (attempted.failure === "not started") return yield* job.giveBack
     const { category, message: response } = attempted.failure
-    return yield* settle(job, message, merge(known, without(fresh, category, response)))
+    return yield* commitResult(job, message, merge(withoutAttempt, failed(toAttempt, category, response)))
   }
-  const heard = new Set(attempted.success.map(({ recipient }) => recipient))
-  const lost = fresh.filter((recipient) => !heard.has(recipient))
-  const others = waiting.filter((recipient) => !due.includes(recipient))
+  const withOutcome = new Set(attempted.success.map(({ recipient }) => recipient))
+  const lost = toAttempt.filter((recipient) => !withOutcome.has(recipient))
+  const notDue = unfinished.filter((recipient) => !due.includes(recipient))
   const random = yield* Random.next
-  const judged = judge(Timestamp.fromDateTime(yield* DateTime.now), attempted.success, others, {
+  const result = evaluateAttempts(Timestamp.fromDateTime(yield* DateTime.now), attempted.success, notDue, {
     nextAttempt: options.nextAttempt,
     due_since: message.scheduled_at ?? message.accepted.created_at,
     random,
   })
-  yield* settle(job, message, withLost(merge(judged, known), lost))
+  yield* commitResult(job, message, withLost(merge(result, withoutAttempt), lost))
 })
 
-/** We had to stop before their servers had answered. They are tried again at once, so nobody else holds up the row. */
-const withLost = (judgement: Judgement, lost: ReadonlyArray<Recipient.Recipient>): Judgement =>
+/** Adds recipients whose reply had not arrived when the service had to stop. They are tried again without a pause. */
+const withLost = (result: AttemptResult, lost: ReadonlyArray<Recipient.Recipient>): AttemptResult =>
   lost.length === 0
-    ? judgement
+    ? result
     : {
-        ...judgement,
+        ...result,
         outcomes: [
-          ...judgement.outcomes,
+          ...result.outcomes,
           ...lost.map(({ address, attempts }) => ({
             _tag: "AttemptLost" as const,
             recipient: address,
             attempt: attempts + 1,
           })),
         ],
-        held_until: null,
+        paused_until: null,
       }
 
-/** Attempts whose answer was heard, and those that were lost, count each for themselves. */
-const isSpent = ({ attempts, lost }: Recipient.Recipient): boolean =>
+/** Attempts with a reply and lost attempts have a limit each. */
+const hasNoAttemptsLeft = ({ attempts, lost }: Recipient.Recipient): boolean =>
   attempts - lost >= MAX_ATTEMPTS || lost >= Reclaim.MAX_LOST
 
-const NOTHING: Judgement = { outcomes: [], complained: [], suppress: [], doubtful: [], held_until: null }
+const NO_RESULT: AttemptResult = {
+  outcomes: [],
+  complained: [],
+  suppress: [],
+  suppressIfRepeated: [],
+  paused_until: null,
+}
 
-const merge = (one: Judgement, other: Judgement): Judgement => ({
+const merge = (one: AttemptResult, other: AttemptResult): AttemptResult => ({
   ...one,
   outcomes: [...one.outcomes, ...other.outcomes],
 })
 
-/** They fail for a cause that is not theirs. */
-const without = (
+/** Fails recipients for a reason that applies to the whole message. */
+const failed = (
   recipients: ReadonlyArray<Recipient.Recipient>,
   category: string,
   response: string | null = null,
-): Judgement => ({
-  ...NOTHING,
+): AttemptResult => ({
+  ...NO_RESULT,
   outcomes: recipients.map(({ address }) => ({
     _tag: "Failed",
     recipient: address,
@@ -111,10 +117,10 @@ const without = (
   })),
 })
 
-const next = (waiting: ReadonlyArray<Recipient.Recipient>, first: Timestamp.Timestamp): Timestamp.Timestamp =>
-  waiting.map(({ next_attempt_at }) => next_attempt_at ?? first).reduce(Timestamp.earliest)
+const firstDue = (recipients: ReadonlyArray<Recipient.Recipient>, first: Timestamp.Timestamp): Timestamp.Timestamp =>
+  recipients.map(({ next_attempt_at }) => next_attempt_at ?? first).reduce(Timestamp.earliest)
 
-/** Over the wire, in as few transactions as their numbers of attempts allow. */
+/** Sends the message in one transaction for each number of attempts, and returns the outcomes. */
 const attempt = Effect.fnUntraced(function* (
   job: Job,
   pending: PendingDeliveries.Pending,
@@ -122,36 +128,37 @@ const attempt = Effect.fnUntraced(function* (
   options: Options,
 ) {
   const { domain, message } = pending
-  const all = (category: string, response: string) =>
-    recipients.map((recipient): Attempted => ({ recipient, outcome: trouble(recipient, category, response) }))
+  const deferAll = (category: string, response: string) =>
+    recipients.map((recipient): Attempted => ({ recipient, outcome: notAttempted(recipient, category, response) }))
   const { row } = job
   const { choose } = yield* Transports
   const transport = choose(domain?.transport ?? null)
-  if (transport === undefined) return all("not_configured", `this instance has no transport "${domain?.transport}"`)
+  if (transport === undefined)
+    return deferAll("not_configured", `this instance has no transport "${domain?.transport}"`)
   const keys = domain === null ? [] : yield* (yield* SigningKeys).of(row.account_id, domain)
-  // What stays on this machine may go without; what leaves it, never.
+  // Only captured mail, which stays on this machine, may go without a signature.
   if (keys.length === 0 && transport.kind !== "capture")
-    return all("signing", "the domain's DKIM key could not be opened")
-  const made = yield* Effect.result(outgoing(row.account_id, pending, options, keys))
-  if (Result.isFailure(made)) {
-    if (made.failure._tag === "SigningFailed") return all("signing", made.failure.message)
-    return yield* Effect.fail<Unsendable | "not started">(made.failure)
+    return deferAll("signing", "the domain's DKIM key could not be opened")
+  const composed = yield* Effect.result(outgoing(row.account_id, pending, options, keys))
+  if (Result.isFailure(composed)) {
+    if (composed.failure._tag === "SigningFailed") return deferAll("signing", composed.failure.message)
+    return yield* Effect.fail<Unsendable | "not started">(composed.failure)
   }
   let refused = false
   const begin = () => {
-    const begun = job.start()
-    refused ||= !begun
-    return begun
+    const started = job.start()
+    refused ||= !started
+    return started
   }
   const groups = Map.groupBy(recipients, ({ attempts }) => attempts)
-  const heard = new Map<string, Transport.Outcome>()
+  const reported = new Map<string, Transport.Outcome>()
   const sending = Effect.forEach(
     groups,
     ([attempts, group]) => {
       const addresses = group.map(({ address }) => address)
       const limit = options.attemptLimit ?? ATTEMPT_LIMIT
       const mail = {
-        ...made.success,
+        ...composed.success,
         emailId: message.accepted.email_id,
         mailFrom: (to: ReadonlyArray<string>) => mailFrom(options, message, to),
         attempt: attempts + 1,
@@ -159,16 +166,16 @@ const attempt = Effect.fnUntraced(function* (
       return transport.deliver(mail, addresses).pipe(
         Effect.provideService(Transport.Begin, begin),
         Effect.provideService(Sandbox.Mail, { account_id: row.account_id, subject: message.accepted.subject }),
-        Effect.provideService(Transport.Heard, (outcome) => void heard.set(outcome.recipient, outcome)),
-        // One server that says nothing must not undo what the others have taken: that would be sent again.
+        Effect.provideService(Transport.Heard, (outcome) => void reported.set(outcome.recipient, outcome)),
+        // A server that does not reply must not undo what other servers have accepted, which would be sent again.
         Effect.timeoutOrElse({
           duration: limit,
-          orElse: () => Effect.succeed(addresses.map((address) => heard.get(address) ?? gaveUp(address, limit))),
+          orElse: () => Effect.succeed(addresses.map((address) => reported.get(address) ?? timedOut(address, limit))),
         }),
         Effect.map((outcomes) =>
           group.map((recipient, i) => {
-            const outcome = outcomes[i] ?? gaveUp(recipient.address, limit)
-            heard.set(recipient.address, outcome)
+            const outcome = outcomes[i] ?? timedOut(recipient.address, limit)
+            reported.set(recipient.address, outcome)
             return { recipient, outcome }
           }),
         ),
@@ -176,37 +183,37 @@ const attempt = Effect.fnUntraced(function* (
     },
     { concurrency: "unbounded" },
   )
-  const attempted = yield* orSoFar(
+  const attempted = yield* orPartialResults(
     job,
     recipients,
-    heard,
+    reported,
     Effect.map(sending, (outcomes) => outcomes.flat()),
   )
-  // Nothing has left this machine, and we are to stop: somebody else shall have it at once.
-  const untouched = refused && attempted.every(({ outcome }) => outcome.no_attempt)
-  return untouched ? yield* Effect.fail<Unsendable | "not started">("not started") : attempted
+  // Nothing has left this machine and the service stops, so another process can take the row at once.
+  const isUntouched = refused && attempted.every(({ outcome }) => outcome.no_attempt)
+  return isUntouched ? yield* Effect.fail<Unsendable | "not started">("not started") : attempted
 })
 
-/** Nor must the end of this process undo what servers have taken: by then it is what has been heard. */
-const orSoFar = <R>(
+/** Ends with the outcomes reported so far if the time to stop passes, so that mail servers accepted is not sent again. */
+const orPartialResults = <R>(
   job: Job,
   recipients: ReadonlyArray<Recipient.Recipient>,
-  heard: ReadonlyMap<string, Transport.Outcome>,
+  reported: ReadonlyMap<string, Transport.Outcome>,
   sending: Effect.Effect<ReadonlyArray<Attempted>, never, R>,
 ) => {
   const soFar = (): ReadonlyArray<Attempted> =>
     recipients.flatMap((recipient) => {
-      const outcome = heard.get(recipient.address)
+      const outcome = reported.get(recipient.address)
       return outcome === undefined ? [] : [{ recipient, outcome }]
     })
-  const areThere = () => soFar().some(({ outcome }) => !outcome.no_attempt)
-  return Effect.raceFirst(sending, Effect.map(job.lastWords(areThere), soFar))
+  const exist = () => soFar().some(({ outcome }) => !outcome.no_attempt)
+  return Effect.raceFirst(sending, Effect.map(job.partialResultsRequested(exist), soFar))
 }
 
-const gaveUp = (address: string, limit: Duration.Duration): Transport.Outcome =>
+const timedOut = (address: string, limit: Duration.Duration): Transport.Outcome =>
   Transport.deferred(address, Transport.NOWHERE, "lost_answer", `no answer within ${Duration.toMinutes(limit)} minutes`)
 
-const trouble = ({ address }: Recipient.Recipient, category: string, response: string): Transport.Outcome => ({
+const notAttempted = ({ address }: Recipient.Recipient, category: string, response: string): Transport.Outcome => ({
   ...Transport.deferred(address, Transport.NOWHERE, "unavailable", response),
   category: category as Transport.Category,
 })

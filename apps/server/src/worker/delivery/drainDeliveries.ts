@@ -9,16 +9,15 @@ import * as SharedMemory from "../SharedMemory.ts"
 
 export interface Options
   extends Omit<DeliverOptions, "nextAttempt">, Pick<Pipeline.Options<never>, "inFlight" | "stopWithin"> {
-  /** Tests don't wait for minutes. */
+  /** Shortened by tests. */
   readonly nextAttempt?: DeliverOptions["nextAttempt"]
 }
 
-/** What the bodies of large messages under way may take of memory; small ones are bounded by their number. One account alone
- * gets half of it. */
+/** Memory for the bodies of large messages in flight, of which one account gets half. Small ones are bounded by number. */
 export const MAX_LARGE_BYTES = 64 * 1024 * 1024
 
-/** Facts and traces of a delivery say to which request they belong. */
-const followed = <A, E, R>(
+/** Runs a delivery in the trace of the request that queued it, and with that request as the origin of its events. */
+const traced = <A, E, R>(
   work: Effect.Effect<A, E, R>,
   row: Pipeline.Job["row"],
   { origin }: PendingDeliveries.Pending,
@@ -28,10 +27,10 @@ const followed = <A, E, R>(
     "waybill.email_id": row.stream_id,
   })
 
-/** Delivers what is due, each message by itself. */
+/** Delivers due messages, each by itself. */
 export const drainDeliveries = (options: Options) =>
   Effect.suspend(() => {
-    const withRoom = SharedMemory.make(MAX_LARGE_BYTES)
+    const withMemory = SharedMemory.make(MAX_LARGE_BYTES)
     return Pipeline.make({
       ...options,
       kind: "delivery",
@@ -41,12 +40,12 @@ export const drainDeliveries = (options: Options) =>
             const pending = loaded.get(job.row.id)
             const work = deliver(job, pending, { ...options, nextAttempt: options.nextAttempt ?? Retry.nextAttempt })
             if (pending === undefined) return work
-            return withRoom(job.row.account_id, bytesOf(pending), followed(work, job.row, pending))
+            return withMemory(job.row.account_id, bytesOf(pending), traced(work, job.row, pending))
           }),
         ),
     })
   })
 
-/** Small bodies have been read with their claim. */
+/** Returns the memory that the delivery still has to reserve; small bodies were read with the claim. */
 const bytesOf = ({ content, message }: PendingDeliveries.Pending): number =>
   content === undefined ? message.accepted.size_bytes : 0

@@ -13,34 +13,34 @@ import type { Pending } from "@waybill/store/outbox/PendingDeliveries"
 import { Data, DateTime, Effect, Option, Result } from "effect"
 import type { Track } from "../../links/tracking.ts"
 
-/** The index of the return path where one transaction carries recipients of several domains, as to a relay. */
+/** Index in the return path of a transaction with recipients of several domains, as to a relay. */
 export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1
 
 export interface Sender {
   readonly returnPath: { readonly secretKey: Uint8Array; readonly domain: string }
-  /** The https address of one-click unsubscription, where the message can have one. */
+  /** Https URL of one-click unsubscription, if the message can have one. */
   readonly unsubscribeUrl?: (message: Email.Message) => string | undefined
   readonly track?: Track
 }
 
-/** It will never be possible to send this. */
+/** A message that can never be sent. */
 export class Unsendable extends Data.TaggedError("Unsendable")<{
   readonly category: "content_expired" | "not_composable"
   readonly message: string
 }> {}
 
 /**
- * The same bytes whenever it is asked for: all that they are made of lies in the log and in the content. But for where
- * tracked links lead over, which is as things stand when they are written.
+ * Composes a message from the log and its content, so that each attempt has the same bytes. Only the host of tracked links
+ * depends on the settings at the moment.
  */
 export const composed = Effect.fnUntraced(function* (
   account_id: string,
-  { content: known, domain, message }: Pick<Pending, "content" | "domain" | "message">,
+  { content: loaded, domain, message }: Pick<Pending, "content" | "domain" | "message">,
   { track, unsubscribeUrl }: Pick<Sender, "track" | "unsubscribeUrl">,
   parsing: Parser.Options = {},
 ): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Parser.Busy, PgClient.PgClient> {
   const { accepted } = message
-  const content = known === undefined ? yield* Content.whole(account_id, accepted.content) : Option.some(known)
+  const content = loaded === undefined ? yield* Content.whole(account_id, accepted.content) : Option.some(loaded)
   if (Option.isNone(content)) {
     return yield* new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" })
   }
@@ -66,17 +66,17 @@ export const composed = Effect.fnUntraced(function* (
     unsubscribeUrl: accepted.list_unsubscribe ? unsubscribeUrl?.(message) : undefined,
     tracking: track?.(account_id, message, domain),
   }
-  const made = Compose.compose(mail, yield* derived(account_id, mail, parsing))
-  return Result.isFailure(made)
-    ? yield* new Unsendable({ category: "not_composable", message: made.failure.message })
-    : made.success
+  const result = Compose.compose(mail, yield* derived(account_id, mail, parsing))
+  return Result.isFailure(result)
+    ? yield* new Unsendable({ category: "not_composable", message: result.failure.message })
+    : result.success
 })
 
 const UNTRACKED: Places = { edits: [], picture: undefined }
 
 /**
- * What is made of the HTML by reading it, with bounded work. Where that comes to nothing, the message goes out all the
- * same: with its HTML alone, as a customer may ask for by an empty text, and with its links as they are.
+ * Derives the text part and the tracked places from the HTML, with bounded work. If the parser is stopped, the message is
+ * still sent, without a text part and with its links unchanged.
  */
 const derived = Effect.fnUntraced(function* (
   account_id: string,
@@ -98,31 +98,28 @@ const derived = Effect.fnUntraced(function* (
   }
 })
 
-/** The message as it goes onto the wire, but for its attempt and its return path: composed and signed once, for all. */
+/** Composes and signs a message once for all its recipients. */
 export const outgoing = Effect.fnUntraced(function* (
   account_id: string,
   pending: Pick<Pending, "content" | "domain" | "message">,
   sender: Sender,
   keys: ReadonlyArray<Dkim.Key>,
 ): Effect.fn.Return<Pick<OutgoingMessage, "bytes" | "smtpUtf8">, Unsendable | Dkim.SigningFailed, PgClient.PgClient> {
-  // As many messages as are delivered at once wait at most, so none is ever told to come back.
+  // No more messages wait than are delivered at once, so none is refused as busy.
   const { bytes, smtpUtf8 } = yield* composed(account_id, pending, sender, { patient: true }).pipe(
     Effect.catchTag("Busy", Effect.die),
   )
   return { bytes: keys.length === 0 ? bytes : yield* Dkim.sign(bytes, keys), smtpUtf8 }
 })
 
-/**
- * Where reports about these recipients come back to. Each of them is shown it, and so is each of their servers: it says
- * no more than whom they may speak of.
- */
+/** Returns the return path for these recipients. Their servers see it, so it names only recipients they may report on. */
 export const mailFrom = ({ returnPath }: Sender, message: Email.Message, recipients: ReadonlyArray<string>): string => {
-  const place = message.recipients.findIndex(({ address }) => address === recipients[0])
+  const index = message.recipients.findIndex(({ address }) => address === recipients[0])
   const domains = new Set(recipients.map((recipient) => Address.domainOf(recipient as Address.Address)))
-  const isNamed = domains.size === 1 && place >= 0 && place < WHOLE_MESSAGE
+  const isNamed = domains.size === 1 && index >= 0 && index < WHOLE_MESSAGE
   return ReturnPath.make(returnPath.secretKey, returnPath.domain, {
     emailId: message.accepted.email_id,
-    recipientIndex: isNamed ? place : WHOLE_MESSAGE,
+    recipientIndex: isNamed ? index : WHOLE_MESSAGE,
     ...(isNamed && recipients.length > 1 ? { scope: "domain" } : {}),
   })
 }

@@ -6,12 +6,12 @@ import * as domains from "../../operate/domains.ts"
 import { now } from "../../operate/fresh.ts"
 import * as Pipeline from "../Pipeline.ts"
 
-/** Domains that one process asks DNS about at once. */
+/** Maximum number of domains that one process checks at once. */
 export const MAX_CHECKS = 20
-/** A check that wrote nothing down is not made again before this. */
+/** Pause after a check that changed nothing. */
 export const UNCHANGED_PAUSE = Duration.minutes(5)
 
-/** Looks at the DNS of each domain whose time has come; the log then says when to look again. */
+/** Checks the DNS of domains that are due. The event of a check says when the next one is due. */
 export const checkDomains = () =>
   Pipeline.make({ kind: "domain_check", inFlight: MAX_CHECKS, prepare: (jobs) => Effect.succeed(jobs.map(check)) })
 

@@ -2,14 +2,16 @@ import { follower } from "@waybill/store/statistics/EmailStatsFollower"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Duration, Effect } from "effect"
 
-/** How long what has happened may be missing from the statistics, beside the time that counting takes. */
+/** Delay of the statistics, besides the time that counting takes. */
 export const FOLLOW_EVERY = Duration.seconds(1)
 
-/** Counts what the log tells, for as long as the worker lives. One process of a fleet does it at a time. */
+/** Counts events for the statistics until the scope closes. One process at a time does so. */
 export const followStats = () =>
   Follower.step(follower).pipe(
     Effect.map(({ isFull }) => isFull),
-    Effect.catchCause((cause) => Effect.as(Effect.logWarning("the statistics could not be counted on", cause), false)),
+    Effect.catchCause((cause) =>
+      Effect.as(Effect.logWarning("statistics follower failed; it will retry", cause), false),
+    ),
     Effect.flatMap((isFull) => (isFull ? Effect.yieldNow : Effect.sleep(FOLLOW_EVERY))),
     Effect.forever,
     Effect.forkScoped,

@@ -1,26 +1,27 @@
+import { LruCache } from "@waybill/domain/values/LruCache"
 import { Deferred, Duration, Effect, Exit, Option } from "effect"
 
-/** Calls to one endpoint at once, as long as it answers. */
+/** Maximum number of calls at once to an endpoint that answers. */
 export const MAX_CALLS_PER_WEBHOOK = 20
-/** And as long as it does not: enough to notice that it is back, too few to be in anybody's way. */
+/** Maximum number of calls at once to an endpoint that does not: enough to notice that it answers again. */
 export const MIN_CALLS_PER_WEBHOOK = 2
 /**
- * Calls that stand in line at an endpoint that answers: more than a process takes on for one account, so that a quick
- * one never finds its line full. At one that was silent lately there stand no more than may call.
+ * Maximum number of calls that wait for an endpoint that answers: more than a process claims for one account, so that the
+ * queue of a fast endpoint is never full. For an endpoint that did not answer lately, only as many wait as may call.
  */
 export const MAX_WAITING_PER_WEBHOOK = 700
-/** Who stands in line for longer goes back to the outbox; if nobody was called meanwhile, so does everybody. */
-export const PATIENCE = Duration.seconds(2)
-/** Endpoints whose troubles are remembered; the oldest trouble is forgotten first. */
-export const MAX_TROUBLED = 10_000
+/** Time after which a waiting call goes back to the outbox; if none was admitted meanwhile, all waiting calls do. */
+export const MAX_WAIT = Duration.seconds(2)
+/** Maximum number of endpoints whose lower limit is remembered while they have no calls. */
+export const MAX_REMEMBERED = 10_000
 
 interface Endpoint {
   limit: number
   calls: number
-  /** Calls that were let in from the line, ever. */
+  /** Number of calls admitted from the queue so far. */
   admitted: number
   stuck: boolean
-  readonly line: Set<Waiting>
+  readonly queue: Set<Waiting>
 }
 
 interface Waiting {
@@ -28,42 +29,48 @@ interface Waiting {
   admitted: boolean
 }
 
-/** Who may call which endpoint now. One that hangs keeps its own calls waiting, and nobody else's. */
+/** Limits the calls to each endpoint, so that an endpoint that hangs delays only its own calls. */
 export interface EndpointTurns {
-  /** Whether a call would have to go back at once. */
+  /** Whether a call would go back to the outbox at once. */
   readonly isStuck: (webhook_id: string) => boolean
   /**
-   * Makes the call once it is its turn; none when the endpoint is too busy for now. Silence halves what an endpoint is
-   * given, any answer gives one place back.
+   * Makes the call when the endpoint has capacity, or returns none if it is too busy. A call without an answer halves the
+   * endpoint's limit, and each answer raises it by one.
    */
   readonly take: <A, R>(
     webhook_id: string,
     call: Effect.Effect<A, never, R>,
-    answered: (made: A) => boolean,
+    answered: (result: A) => boolean,
   ) => Effect.Effect<Option.Option<A>, never, R>
-  /** Endpoints that have calls under way, or are remembered for their silence. */
+  /** Number of endpoints with calls in flight or a remembered limit. */
   readonly size: () => number
 }
 
 export const make = (): EndpointTurns => {
+  /** Endpoints with calls in flight or waiting. */
   const endpoints = new Map<string, Endpoint>()
+  /** Limits of idle endpoints that did not answer lately. */
+  const limits = new LruCache<string, number>({ maxEntries: MAX_REMEMBERED })
 
   const endpointOf = (webhook_id: string): Endpoint => {
-    const known = endpoints.get(webhook_id)
-    if (known !== undefined) return known
-    const fresh: Endpoint = { limit: MAX_CALLS_PER_WEBHOOK, calls: 0, admitted: 0, stuck: false, line: new Set() }
-    endpoints.set(webhook_id, fresh)
-    return fresh
+    const existing = endpoints.get(webhook_id)
+    if (existing !== undefined) return existing
+    const limit = limits.peek(webhook_id) ?? MAX_CALLS_PER_WEBHOOK
+    limits.delete(webhook_id)
+    const endpoint: Endpoint = { limit, calls: 0, admitted: 0, stuck: false, queue: new Set() }
+    endpoints.set(webhook_id, endpoint)
+    return endpoint
   }
 
   const isFull = ({ calls, limit }: Endpoint) => calls >= limit
-  const room = ({ limit }: Endpoint) => (limit === MAX_CALLS_PER_WEBHOOK ? MAX_WAITING_PER_WEBHOOK : limit)
-  const isClosed = (endpoint: Endpoint) => isFull(endpoint) && (endpoint.stuck || endpoint.line.size >= room(endpoint))
+  const maxWaiting = ({ limit }: Endpoint) => (limit === MAX_CALLS_PER_WEBHOOK ? MAX_WAITING_PER_WEBHOOK : limit)
+  const isClosed = (endpoint: Endpoint) =>
+    isFull(endpoint) && (endpoint.stuck || endpoint.queue.size >= maxWaiting(endpoint))
 
   const admit = (endpoint: Endpoint) => {
-    for (const next of endpoint.line) {
+    for (const next of endpoint.queue) {
       if (isFull(endpoint)) return
-      endpoint.line.delete(next)
+      endpoint.queue.delete(next)
       endpoint.calls++
       endpoint.admitted++
       next.admitted = true
@@ -71,22 +78,17 @@ export const make = (): EndpointTurns => {
     }
   }
 
-  const dismiss = (endpoint: Endpoint) => {
+  const dismissQueue = (endpoint: Endpoint) => {
     endpoint.stuck = true
-    const line = [...endpoint.line]
-    endpoint.line.clear()
-    for (const { turn } of line) Deferred.doneUnsafe(turn, Exit.succeed(false))
+    const waiting = [...endpoint.queue]
+    endpoint.queue.clear()
+    for (const { turn } of waiting) Deferred.doneUnsafe(turn, Exit.succeed(false))
   }
 
-  const forget = (webhook_id: string, { calls, limit, line }: Endpoint) => {
-    if (calls > 0 || line.size > 0) return
-    if (limit === MAX_CALLS_PER_WEBHOOK) endpoints.delete(webhook_id)
-    if (endpoints.size <= MAX_TROUBLED) return
-    for (const [id, other] of endpoints) {
-      if (other.calls > 0 || other.line.size > 0) continue
-      endpoints.delete(id)
-      return
-    }
+  const forgetIfIdle = (webhook_id: string, { calls, limit, queue }: Endpoint) => {
+    if (calls > 0 || queue.size > 0) return
+    endpoints.delete(webhook_id)
+    if (limit < MAX_CALLS_PER_WEBHOOK) limits.set(webhook_id, limit)
   }
 
   const leave = (webhook_id: string, answered: boolean) => {
@@ -97,32 +99,32 @@ export const make = (): EndpointTurns => {
       : Math.max(MIN_CALLS_PER_WEBHOOK, Math.floor(endpoint.limit / 2))
     endpoint.stuck = isFull(endpoint) && endpoint.stuck && !answered
     admit(endpoint)
-    forget(webhook_id, endpoint)
+    forgetIfIdle(webhook_id, endpoint)
   }
 
-  /** In line until it is called, or nobody was called in all that time. */
-  const standInLine = Effect.fnUntraced(function* (endpoint: Endpoint, webhook_id: string, wait: Wait) {
+  /** Waits until the call is admitted, or for `MAX_WAIT`. */
+  const waitForTurn = Effect.fnUntraced(function* (endpoint: Endpoint, webhook_id: string, restore: Restore) {
     const waiting: Waiting = { turn: Deferred.makeUnsafe<boolean>(), admitted: false }
     const before = endpoint.admitted
-    endpoint.line.add(waiting)
-    const waited = yield* Effect.exit(wait(Effect.timeoutOption(Deferred.await(waiting.turn), PATIENCE)))
-    const tooLong = endpoint.line.delete(waiting)
-    if (Exit.isFailure(waited)) {
+    endpoint.queue.add(waiting)
+    const exit = yield* Effect.exit(restore(Effect.timeoutOption(Deferred.await(waiting.turn), MAX_WAIT)))
+    const isStillQueued = endpoint.queue.delete(waiting)
+    if (Exit.isFailure(exit)) {
       if (waiting.admitted) leave(webhook_id, true)
-      return yield* Effect.failCause(waited.cause)
+      return yield* Effect.failCause(exit.cause)
     }
-    if (tooLong && endpoint.admitted === before) dismiss(endpoint)
+    if (isStillQueued && endpoint.admitted === before) dismissQueue(endpoint)
     return waiting.admitted
   })
 
-  const enter = (webhook_id: string, wait: Wait): Effect.Effect<boolean> => {
+  const enter = (webhook_id: string, restore: Restore): Effect.Effect<boolean> => {
     const endpoint = endpointOf(webhook_id)
     if (isClosed(endpoint)) return Effect.succeed(false)
     if (!isFull(endpoint)) {
       endpoint.calls++
       return Effect.succeed(true)
     }
-    return standInLine(endpoint, webhook_id, wait)
+    return waitForTurn(endpoint, webhook_id, restore)
   }
 
   return {
@@ -145,8 +147,8 @@ export const make = (): EndpointTurns => {
               : Effect.succeedNone,
         ),
       ),
-    size: () => endpoints.size,
+    size: () => endpoints.size + limits.size,
   }
 }
 
-type Wait = <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
+type Restore = <A>(effect: Effect.Effect<A>) => Effect.Effect<A>

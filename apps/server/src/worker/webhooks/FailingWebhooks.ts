@@ -1,4 +1,5 @@
 import type { AccountId } from "@waybill/domain/values/Id"
+import { LruCache } from "@waybill/domain/values/LruCache"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -6,13 +7,13 @@ import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
 import { Effect } from "effect"
 import { now } from "../../operate/fresh.ts"
 
-/** How often an endpoint that fails is asked how long it has: its days are counted in days. */
-export const LOOK_EVERY_MS = Timestamp.MINUTE
-/** Webhooks of which it is remembered how they fared; the oldest memory goes first. */
+/** Interval between checks of how long an endpoint has been failing. Its limit is counted in days. */
+export const CHECK_EVERY_MS = Timestamp.MINUTE
+/** Maximum number of webhooks whose next check is remembered; the one used longest ago is forgotten first. */
 export const MAX_REMEMBERED = 10_000
 const GONE = 410
 
-export interface Fared {
+export interface CallOutcome {
   readonly account_id: AccountId
   readonly webhook_id: string
   readonly status: number | null
@@ -20,30 +21,26 @@ export interface Fared {
   readonly called: Webhook.Called
 }
 
-/** An endpoint that is gone, or has failed for days, is called no more; its owner learns it from `webhook.disabled`. */
+/**
+ * Returns a function that is told the outcome of each call, and disables a webhook whose endpoint is gone or has failed for
+ * days. Its owner learns of that from the event `webhook.disabled`.
+ */
 export const make = () => {
-  /** Before this a webhook need not be looked at: it worked, or was looked at. */
-  const notBefore = new Map<string, Timestamp.Timestamp>()
+  /** Time until which a webhook need not be checked. */
+  const notBefore = new LruCache<string, Timestamp.Timestamp>({ maxEntries: MAX_REMEMBERED })
 
-  const wait = (webhook_id: string, until: Timestamp.Timestamp) => {
-    notBefore.delete(webhook_id)
-    notBefore.set(webhook_id, until)
-    const oldest = notBefore.keys().next()
-    if (notBefore.size > MAX_REMEMBERED && oldest.done !== true) notBefore.delete(oldest.value)
-  }
-
-  return Effect.fnUntraced(function* ({ account_id, called, ok, status, webhook_id }: Fared) {
+  return Effect.fnUntraced(function* ({ account_id, called, ok, status, webhook_id }: CallOutcome) {
     const at = yield* now
-    if (ok) return wait(webhook_id, Timestamp.plus(at, Webhook.FAILING_LIMIT_MS))
+    if (ok) return notBefore.set(webhook_id, Timestamp.plus(at, Webhook.FAILING_LIMIT_MS))
     if (status === GONE) return yield* disable(account_id, webhook_id, Webhook.disableGone(at, called))
-    if (at < (notBefore.get(webhook_id) ?? "")) return
-    wait(webhook_id, Timestamp.plus(at, LOOK_EVERY_MS))
+    if (at < (notBefore.peek(webhook_id) ?? "")) return
+    notBefore.set(webhook_id, Timestamp.plus(at, CHECK_EVERY_MS))
     const since = yield* WebhookFailures.since(account_id, webhook_id)
     yield* disable(account_id, webhook_id, Webhook.disableFailing(at, since as Timestamp.Timestamp | null))
   })
 }
 
-/** Refused when somebody was quicker, or its time is not over: nothing to tell. */
+/** Disables a webhook. A refusal is ignored: it is disabled already, or may fail for longer. */
 const disable = Effect.fnUntraced(function* (
   account_id: AccountId,
   stream_id: string,

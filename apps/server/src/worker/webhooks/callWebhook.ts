@@ -1,3 +1,4 @@
+import { LruCache } from "@waybill/domain/values/LruCache"
 import * as SteadyClock from "@waybill/domain/values/SteadyClock"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
@@ -6,7 +7,7 @@ import { Clock, DateTime, Duration, Effect, Result } from "effect"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import * as webhookExchange from "./webhookExchange.ts"
 
-/** An endpoint answers within this, or has failed (contract §8). */
+/** Time within which an endpoint must answer (contract §8). */
 export const CALL_TIMEOUT = Duration.seconds(15)
 const SECRET_PREFIX = "whsec_"
 
@@ -14,32 +15,30 @@ export interface Call {
   readonly url: string
   readonly id: string
   readonly body: string
-  /** Base64 behind `whsec_`; more while old secrets still sign. */
+  /** Secrets of the form `whsec_` and Base64; several while older ones still sign. */
   readonly secrets: ReadonlyArray<string>
 }
 
 export interface Options {
   readonly allowedNetworks: Network.Networks
   readonly timeout?: Duration.Duration
-  /** Certificates to trust instead of the system's. */
+  /** Certificate authority to trust instead of those of the system. */
   readonly ca?: string
 }
 
-/** Secrets that are kept as keys: making the key costs more than signing with it. */
+/** Maximum number of cached keys: making a key from a secret costs more than signing with it. */
 export const MAX_KEYS = 1_000
-const keys = new Map<string, KeyObject>()
+const keys = new LruCache<string, KeyObject>({ maxEntries: MAX_KEYS })
 
 const keyOf = (secret: string): KeyObject => {
-  const known = keys.get(secret)
-  if (known !== undefined) return known
+  const cached = keys.get(secret)
+  if (cached !== undefined) return cached
   const key = createSecretKey(secret.slice(SECRET_PREFIX.length), "base64")
-  const oldest = keys.keys().next()
-  if (keys.size >= MAX_KEYS && oldest.done !== true) keys.delete(oldest.value)
   keys.set(secret, key)
   return key
 }
 
-/** Standard Webhooks: HMAC-SHA-256 over `id.timestamp.body`, one signature a secret. */
+/** Signs `id.timestamp.body` by HMAC-SHA-256 with each secret, as Standard Webhooks specifies. */
 export const signatures = (call: Call, epochSeconds: number): string =>
   call.secrets
     .map((secret) => {
@@ -49,8 +48,8 @@ export const signatures = (call: Call, epochSeconds: number): string =>
     .join(" ")
 
 /**
- * Calls that never fail: whatever happens is an attempt. Connections are kept by address and TLS name, so a name that
- * moves is called where it points now, checked anew each time.
+ * Returns a function that makes calls and never fails: whatever happens is an attempt. Connections are kept by address and
+ * TLS name, and names are resolved and checked for each call, so a name that moves is called at its new address.
  */
 export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout = CALL_TIMEOUT }: Options) {
   const agents = yield* Effect.sync(() => webhookExchange.makeAgents(ca))
@@ -67,25 +66,28 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
       "webhook-timestamp": `${seconds}`,
       "webhook-signature": signatures(call, seconds),
     }
-    const seen = webhookExchange.silence()
-    const place = Effect.flatMap(Effect.result(placeOf(url, allowedNetworks)), (found) => {
-      if (Result.isSuccess(found)) {
-        seen.address = found.success
+    const seen = webhookExchange.nothingSeen()
+    const resolve = Effect.flatMap(Effect.result(addressOf(url, allowedNetworks)), (resolved) => {
+      if (Result.isSuccess(resolved)) {
+        seen.address = resolved.success
         return Effect.succeed(true)
       }
-      if (found.failure instanceof PlainHttp) {
-        seen.error = found.failure.message
+      if (resolved.failure instanceof PlainHttp) {
+        seen.error = resolved.failure.message
         return Effect.succeed(false)
       }
       seen.error = noPublicAddress(url.hostname)
-      return Effect.as(Effect.logInfo("webhook not called", { reason: found.failure.message, host: url.host }), false)
+      const { message: reason } = resolved.failure
+      return Effect.as(Effect.logInfo("webhook was not called", { reason, host: url.host }), false)
     })
-    const answer = Effect.flatMap(place, (found) =>
-      found ? webhookExchange.post(url, agents, { ...request_headers, host: url.host }, call.body, seen) : Effect.void,
+    const answer = Effect.flatMap(resolve, (isResolved) =>
+      isResolved
+        ? webhookExchange.post(url, agents, { ...request_headers, host: url.host }, call.body, seen)
+        : Effect.void,
     )
     yield* Effect.timeoutOrElse(answer, {
       duration: timeout,
-      // A status that was seen stands, however slowly the rest comes.
+      // A status that arrived is kept, however slowly the rest arrives.
       orElse: () =>
         Effect.sync(() => {
           const missing = seen.status === null ? "no answer" : "no end of the answer"
@@ -93,7 +95,7 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
         }),
     })
     const waited_ms = (yield* SteadyClock.millis) - began
-    // How long a look-up took tells what stands in the operator's DNS.
+    // The exact time of a look-up would reveal what is in the operator's DNS.
     const duration_ms = seen.address !== null ? waited_ms : waited_ms < SILENCE_MS ? 0 : SILENCE_MS
     const { address, chunks, error, response_headers, status } = seen
     const attempt: Attempt = {
@@ -111,16 +113,15 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
   })
 })
 
-/** Who says nothing for so long hangs; a quick refusal holds nobody up. */
+/** Time without an answer after which an endpoint counts as hanging. A quick refusal delays nothing. */
 export const SILENCE_MS = 5_000
 
-/** An endpoint that sends a head and keeps the rest holds its caller as long as one that says nothing. */
+/** Whether the endpoint answered in full or failed quickly. One that keeps back the rest of an answer hangs as well. */
 export const isAnswered = ({ duration_ms, error }: Attempt): boolean => error === null || duration_ms < SILENCE_MS
 
 /**
- * What a customer reads of a host that is not called, whether DNS does not know it, cannot be asked, or gives it a
- * private address: a difference would let customers look around in the operator's own network. Operators read the
- * cause in the log.
+ * Error that customers see for a host that is not called. It is the same whether DNS has no record, cannot be queried or
+ * gives a private address, since a difference would let customers probe the operator's network. The log has the cause.
  */
 const noPublicAddress = (host: string): string => `${host} has no public address that may be called`
 
@@ -128,8 +129,8 @@ class PlainHttp extends Error {
   override message = "plain http leaves the payload readable on its way to a public address"
 }
 
-/** Plain http goes to networks of the operator's own, and nowhere else. */
-const placeOf = Effect.fnUntraced(function* (url: URL, allowed: Network.Networks) {
+/** Returns the address to call. Plain http is allowed only to networks that the operator has allowed. */
+const addressOf = Effect.fnUntraced(function* (url: URL, allowed: Network.Networks) {
   const addresses = yield* NetworkGuard.resolvePublic(url.hostname, allowed)
   const [address] =
     url.protocol === "http:" ? addresses.filter((address) => Network.contains(allowed, address)) : addresses

@@ -18,10 +18,10 @@ import * as Idempotent from "../../accept/Idempotent.ts"
 import * as Cursor from "../../http/Cursor.ts"
 import { asWritten } from "../../http/api/records.ts"
 
-interface OfWebhook {
+interface WebhookParams {
   readonly params: { readonly id: Id.WebhookId }
 }
-interface OfDelivery {
+interface DeliveryParams {
   readonly params: { readonly id: Id.WebhookId; readonly delivery_id: Id.WebhookDeliveryId }
 }
 
@@ -34,7 +34,7 @@ export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound")<{}> {
   }
 }
 
-/** Calls to a webhook that is switched off would wait for ever. */
+/** Refuses calls to a disabled webhook, which would wait for ever. */
 export class WebhookDisabled extends Data.TaggedError("WebhookDisabled")<{}> {
   readonly status = 422
   readonly code = "unprocessable"
@@ -61,7 +61,7 @@ const findEnabled = Effect.fnUntraced(function* (id: Id.WebhookId) {
 export const list = Effect.fnUntraced(function* ({
   params,
   query,
-}: OfWebhook & { readonly query: { readonly limit: number; readonly after?: Id.WebhookDeliveryId } }) {
+}: WebhookParams & { readonly query: { readonly limit: number; readonly after?: Id.WebhookDeliveryId } }) {
   const { account_id } = yield* find(params.id)
   const { after, limit } = query
   const rows = yield* WebhookDeliveries.list({
@@ -73,21 +73,21 @@ export const list = Effect.fnUntraced(function* ({
   return Page.make(rows.map(asWritten<Delivery>), limit)
 })
 
-export const get = Effect.fnUntraced(function* ({ params }: OfDelivery) {
+export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
   const { account_id } = yield* find(params.id)
-  const found = yield* WebhookDeliveries.find(account_id, params.id, params.delivery_id)
-  const record = yield* Effect.mapError(Effect.fromOption(found), () => new DeliveryNotFound())
+  const delivery = yield* WebhookDeliveries.find(account_id, params.id, params.delivery_id)
+  const record = yield* Effect.mapError(Effect.fromOption(delivery), () => new DeliveryNotFound())
   const sql = yield* PgClient.PgClient
   const dispatches = yield* Effect.orDie(WebhookDeliveries.dispatches(sql, [account_id], [params.delivery_id]))
-  // Not kept with the attempts: it is read off the log, as it is before each call.
+  // Built from the log, as before each call, since attempts do not store it.
   const request_body = yield* Effect.orDie(Effect.fromOption(Option.map(Array.head(dispatches), webhookPayload)))
   return asWritten<DeliveryDetail>({ ...record, request_body })
 })
 
-/** A call with a made-up event; how it went is read from its delivery. */
-export const test = (call: Idempotent.Call & OfWebhook) => Idempotent.run(call, testing(call.params.id))
+/** Queues a call with a test event. Its delivery shows the result. */
+export const test = (call: Idempotent.Call & WebhookParams) => Idempotent.run(call, queueTest(call.params.id))
 
-const testing = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
+const queueTest = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   const { account_id } = yield* findEnabled(webhook_id)
   const id = yield* newId("WebhookDeliveryId")
   yield* WebhookDeliveries.test({
@@ -100,16 +100,16 @@ const testing = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
     stream_version: 0,
     created_at: yield* now,
   })
-  const made = yield* WebhookDeliveries.find(account_id, webhook_id, id)
-  return brief(yield* Effect.orDie(Effect.fromOption(made)))
+  const delivery = yield* WebhookDeliveries.find(account_id, webhook_id, id)
+  return withoutHistory(yield* Effect.orDie(Effect.fromOption(delivery)))
 })
 
-export const replay = (call: Idempotent.Call & OfDelivery) => Idempotent.run(call, replaying(call.params))
+export const replay = (call: Idempotent.Call & DeliveryParams) => Idempotent.run(call, replayOne(call.params))
 
-const replaying = Effect.fnUntraced(function* ({ delivery_id, id }: OfDelivery["params"]) {
+const replayOne = Effect.fnUntraced(function* ({ delivery_id, id }: DeliveryParams["params"]) {
   const { account_id } = yield* findEnabled(id)
-  const found = yield* WebhookDeliveries.replay(account_id, id, delivery_id, yield* now)
-  return brief(yield* Effect.mapError(Effect.fromOption(found), () => new DeliveryNotFound()))
+  const replayed = yield* WebhookDeliveries.replay(account_id, id, delivery_id, yield* now)
+  return withoutHistory(yield* Effect.mapError(Effect.fromOption(replayed), () => new DeliveryNotFound()))
 })
 
 interface Range {
@@ -119,10 +119,10 @@ interface Range {
   readonly events: ReadonlyArray<string> | null
 }
 
-export const replayRange = (call: Idempotent.Call & OfWebhook & { readonly payload: Range }) =>
-  Idempotent.run(call, replayingRange(call.params.id, call.payload))
+export const replayRange = (call: Idempotent.Call & WebhookParams & { readonly payload: Range }) =>
+  Idempotent.run(call, replayAll(call.params.id, call.payload))
 
-const replayingRange = Effect.fnUntraced(function* (
+const replayAll = Effect.fnUntraced(function* (
   webhook_id: Id.WebhookId,
   { after_position, created_after, created_before, events }: Range,
 ) {
@@ -151,7 +151,7 @@ const replayingRange = Effect.fnUntraced(function* (
   }
 })
 
-/** The tags of the log behind public types; `*` stands for all that webhooks are told of. */
+/** Returns the tags of events with these public types; `*` means all types that webhooks receive. */
 const typesOf = (subscriptions: ReadonlyArray<string>) =>
   DomainEvent.TAGS.flatMap((tag) => {
     const type = DomainEvent.publicType(tag)
@@ -159,5 +159,5 @@ const typesOf = (subscriptions: ReadonlyArray<string>) =>
     return wanted ? [{ tag, type }] : []
   })
 
-/** Without its history. */
-const brief = ({ history, ...record }: WebhookDeliveries.DeliveryRecord) => asWritten<Delivery>(record)
+/** Leaves the history of attempts out. */
+const withoutHistory = ({ history, ...record }: WebhookDeliveries.DeliveryRecord) => asWritten<Delivery>(record)

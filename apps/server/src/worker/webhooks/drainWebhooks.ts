@@ -1,50 +1,52 @@
 import { PgClient } from "@effect/sql-pg"
 import type { AccountId } from "@waybill/domain/values/Id"
+import { LruCache } from "@waybill/domain/values/LruCache"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as BusyEndpoints from "@waybill/store/webhooks/BusyEndpoints"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
-import { Deferred, Effect, Option, Random, Result } from "effect"
+import { Effect, Option, Random, Result } from "effect"
 import { now } from "../../operate/fresh.ts"
 import * as Traces from "../../observability/Traces.ts"
+import * as Batcher from "./Batcher.ts"
+import * as CallResults from "./CallResults.ts"
 import * as callWebhook from "./callWebhook.ts"
 import * as EndpointTurns from "./EndpointTurns.ts"
-import * as Pipeline from "../Pipeline.ts"
 import * as FailingWebhooks from "./FailingWebhooks.ts"
-import * as CallResults from "./CallResults.ts"
+import * as Pipeline from "../Pipeline.ts"
 import { webhookPayload } from "./webhookPayload.ts"
 import * as WebhookSecrets from "./WebhookSecrets.ts"
 
-/** Calls that one process has under way, over all endpoints. */
+/** Maximum number of calls that one process has in flight, over all endpoints. */
 export const MAX_CALLS = 1_000
-/** A backlog is set aside at most this often for each endpoint. */
+/** Minimum interval between postponements of an endpoint's backlog. */
 export const PARK_EVERY_MS = 1_000
 const GONE = 410
 
 export interface Options extends callWebhook.Options {
-  /** The next try after so many failed ones. Tests don't wait for hours. */
+  /** Returns the time of the next call after so many failed ones. Replaced by tests. */
   readonly nextAt?: (now: Timestamp.Timestamp, attempts: number, random: number) => Timestamp.Timestamp | null
 }
 
-/** Calls the endpoints of webhooks, and writes down how each call went. */
+/** Calls the endpoints of webhooks, and writes the result of each call. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const sql = yield* PgClient.PgClient
   const call = yield* callWebhook.make(options)
-  const settle = yield* CallResults.make
+  const writeResult = yield* CallResults.make
   const secretsOf = yield* WebhookSecrets.make
   const nextAt = options.nextAt ?? WebhookRetry.nextAt
-  const retire = FailingWebhooks.make()
+  const disableIfFailing = FailingWebhooks.make()
   const turns = EndpointTurns.make()
-  const parked = new Map<string, Timestamp.Timestamp>()
+  const postponed = new LruCache<string, Timestamp.Timestamp>({ maxEntries: EndpointTurns.MAX_REMEMBERED })
 
   const attempt = Effect.fnUntraced(function* (dispatch: WebhookDeliveries.Dispatch) {
     const { account_id, event_id, webhook, webhook_id } = dispatch
     if (webhook === null) return yield* notCalled("", "the webhook is disabled or deleted")
-    const found = yield* Effect.result(secretsOf(account_id, webhook_id, webhook.signing, yield* now))
-    if (Result.isFailure(found)) return yield* notCalled(webhook.url, found.failure.message)
-    const secrets = found.success
-    // Never unsigned: a receiver that checks would refuse it, and one that does not would learn not to.
+    const opened = yield* Effect.result(secretsOf(account_id, webhook_id, webhook.signing, yield* now))
+    if (Result.isFailure(opened)) return yield* notCalled(webhook.url, opened.failure.message)
+    const secrets = opened.success
+    // Never called unsigned: receivers that verify would refuse it, and others would learn not to verify.
     if (secrets.length === 0) return yield* notCalled(webhook.url, "the signing secret cannot be found")
     return yield* call({ url: webhook.url, id: event_id, body: webhookPayload(dispatch), secrets })
   })
@@ -57,19 +59,18 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       begin,
       Option.match({ onNone: () => true, onSome: callWebhook.isAnswered }),
     )
-    if (Option.isNone(turn)) return yield* setAside([job])
+    if (Option.isNone(turn)) return yield* postpone([job])
     if (Option.isNone(turn.value)) return yield* job.giveBack
     const made = turn.value.value
     job.settle()
-    const counted = yield* settle(yield* settled(job, dispatch, made, nextAt))
-    if (!counted || dispatch.webhook === null) return
+    const isWritten = yield* writeResult(yield* resultOf(job, dispatch, made, nextAt))
+    if (!isWritten || dispatch.webhook === null) return
     const { at, status, url } = made
     const called = { url, at: at as Timestamp.Timestamp }
-    yield* retire({ account_id: account_id as AccountId, webhook_id, status, ok: isOk(made), called })
+    yield* disableIfFailing({ account_id: account_id as AccountId, webhook_id, status, ok: isOk(made), called })
   })
 
-  /** Back into the outbox for a while, with what waits there for the same endpoint. */
-  const setAside = together(function* (jobs: ReadonlyArray<Pipeline.Job>) {
+  const postponeAll = Effect.fnUntraced(function* (jobs: ReadonlyArray<Pipeline.Job>) {
     for (const job of jobs) job.settle()
     yield* BusyEndpoints.deferClaimed(
       sql,
@@ -77,69 +78,46 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     )
     const at = yield* now
     for (const { account_id, stream_id } of new Map(jobs.map(({ row }) => [row.stream_id, row])).values()) {
-      const until = parked.get(stream_id)
+      const until = postponed.peek(stream_id)
       if (until !== undefined && at < until) continue
-      parked.delete(stream_id)
-      parked.set(stream_id, Timestamp.plus(at, PARK_EVERY_MS))
-      const oldest = parked.keys().next()
-      if (parked.size > EndpointTurns.MAX_TROUBLED && oldest.done !== true) parked.delete(oldest.value)
+      postponed.set(stream_id, Timestamp.plus(at, PARK_EVERY_MS))
       yield* BusyEndpoints.defer(sql, account_id, stream_id)
     }
   })
+  // A queue that is dismissed at once goes back in one statement.
+  const postponeBatch = Batcher.make({
+    run: (batches: ReadonlyArray<ReadonlyArray<Pipeline.Job>>) => Effect.as(postponeAll(batches.flat()), []),
+  })
+  /** Puts jobs back into the outbox for a while, with the other rows of the same endpoints. */
+  const postpone = (jobs: ReadonlyArray<Pipeline.Job>) => Effect.asVoid(postponeBatch(jobs))
 
   return yield* Pipeline.make({
     kind: "webhook",
     inFlight: MAX_CALLS,
     prepare: Effect.fnUntraced(function* (jobs) {
       const stuck = jobs.filter(({ row }) => turns.isStuck(row.stream_id))
-      const allAside = yield* Effect.cached(setAside(stuck))
+      const postponeStuck = yield* Effect.cached(postpone(stuck))
       const others = jobs.filter((job) => !stuck.includes(job)).map(({ row }) => row)
-      const found = yield* Effect.orDie(
+      const dispatches = yield* Effect.orDie(
         WebhookDeliveries.dispatches(
           sql,
           others.map(({ account_id }) => account_id),
           others.map(({ id }) => id),
         ),
       )
-      const byId = new Map(found.map((dispatch) => [dispatch.id, dispatch]))
+      const byId = new Map(dispatches.map((dispatch) => [dispatch.id, dispatch]))
       return jobs.map((job) => {
-        if (stuck.includes(job)) return allAside
+        if (stuck.includes(job)) return postponeStuck
         const dispatch = byId.get(job.row.id)
-        // A row without a record has nobody to tell of anything.
-        return dispatch === undefined ? Leases.drop(job.row) : followed(work(job, dispatch), dispatch)
+        // A row without a delivery record has nothing to send.
+        return dispatch === undefined ? Leases.drop(job.row) : traced(work(job, dispatch), dispatch)
       })
     }),
   })
 })
 
-/** A line that is sent home at once goes in one statement, not in as many as it is long. */
-const together = <A, E>(work: (all: ReadonlyArray<A>) => Generator<Effect.Effect<unknown, E>, void>) => {
-  const doAll = Effect.fnUntraced(work)
-  let gathering: { readonly all: Array<A>; readonly done: Deferred.Deferred<void, E> } | undefined
-  return (some: ReadonlyArray<A>): Effect.Effect<void, E> =>
-    Effect.gen(function* () {
-      if (gathering !== undefined) {
-        gathering.all.push(...some)
-        return yield* Deferred.await(gathering.done)
-      }
-      const mine = { all: [...some], done: Deferred.makeUnsafe<void, E>() }
-      const begin = Effect.suspend(() => {
-        gathering = undefined
-        return doAll(mine.all)
-      })
-      // Both or neither: what gathers and is never begun would keep everybody after it.
-      yield* Effect.uninterruptible(
-        Effect.suspend(() => {
-          gathering = mine
-          return Effect.forkDetach(Effect.andThen(Effect.yieldNow, Deferred.into(begin, mine.done)))
-        }),
-      )
-      return yield* Deferred.await(mine.done)
-    })
-}
-
-/** A call belongs to the request that led to its event. */
-const followed = <A, E, R>(work: Effect.Effect<A, E, R>, dispatch: WebhookDeliveries.Dispatch) =>
+/** Runs a call in the trace of the request that led to its event. */
+const traced = <A, E, R>(work: Effect.Effect<A, E, R>, dispatch: WebhookDeliveries.Dispatch) =>
   dispatch.event === null
     ? work
     : Traces.following(work, dispatch.event.meta, "webhook", {
@@ -151,8 +129,8 @@ const followed = <A, E, R>(work: Effect.Effect<A, E, R>, dispatch: WebhookDelive
 
 const isOk = ({ status }: WebhookDeliveries.Attempt): boolean => status !== null && status >= 200 && status < 300
 
-/** The next try, after the pause of the table (contract §8); 410 and a webhook that is switched off end it. */
-const settled = Effect.fnUntraced(function* (
+/** Returns the result to write. Status 410 and a disabled webhook end the retries (contract §8). */
+const resultOf = Effect.fnUntraced(function* (
   { row }: Pipeline.Job,
   { account_id, id, webhook }: WebhookDeliveries.Dispatch,
   attempt: WebhookDeliveries.Attempt,

@@ -4,20 +4,20 @@ import * as http from "node:http"
 import * as https from "node:https"
 import { isIP } from "node:net"
 
-/** What is kept of an answer's body. */
+/** Maximum number of bytes of an answer's body that are kept. */
 export const KEPT_ANSWER_BYTES = 4 * 1024
-/** An endpoint that sends more than this is cut off; its status has been seen by then. */
+/** Maximum number of bytes of an answer's body that are read before the connection is closed. */
 export const MAX_ANSWER_BYTES = 256 * 1024
-/** All that an endpoint may send for one call: interim answers, heads, chunk framing and the TLS handshake included. */
+/** Maximum number of bytes that an endpoint may send for one call, including headers, chunk framing and TLS. */
 export const MAX_WIRE_BYTES = 2 * MAX_ANSWER_BYTES
-/** A connection waits so long for the next call to the same address. Many servers close theirs after five seconds. */
+/** Time that an idle connection is kept for the next call. Many servers close theirs after five seconds. */
 export const KEEP_ALIVE_MS = 4_000
-/** Connections to one address that wait for a next call: many endpoints lie behind one, each with calls of its own. */
+/** Maximum number of idle connections to one address, which may serve many endpoints. */
 export const MAX_IDLE_CONNECTIONS = 100
 const KEPT_HEADERS = 20
 const KEPT_HEADER_CHARS = 256
 
-/** What is known of a call so far. */
+/** State of a call so far. */
 export interface Seen {
   address: string | null
   status: number | null
@@ -25,7 +25,7 @@ export interface Seen {
   chunks: ReadonlyArray<Buffer>
   error: string | null
 }
-export const silence = (): Seen => ({ address: null, status: null, response_headers: {}, chunks: [], error: null })
+export const nothingSeen = (): Seen => ({ address: null, status: null, response_headers: {}, chunks: [], error: null })
 
 export interface Agents {
   readonly "http:": http.Agent
@@ -34,16 +34,16 @@ export interface Agents {
 }
 
 export const makeAgents = (ca: string | undefined): Agents => {
-  const kept = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: KEEP_ALIVE_MS } as const
-  // Closed by nobody: a stop must not cut calls under way, and idle connections end by themselves and hold no process.
+  const options = { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: KEEP_ALIVE_MS } as const
+  // Never closed: a stop must not end calls in flight, and idle connections end by themselves and keep no process alive.
   return {
-    "http:": new http.Agent(kept),
-    "https:": new https.Agent(ca === undefined ? kept : { ...kept, ca }),
+    "http:": new http.Agent(options),
+    "https:": new https.Agent(ca === undefined ? options : { ...options, ca }),
     secure: ca === undefined ? AnswerBudget.TLS_OPTIONS : { ...AnswerBudget.TLS_OPTIONS, ca },
   }
 }
 
-/** Posts to the address in `seen.address`, and writes down there what comes back. */
+/** Posts to the address in `seen.address`, and stores the answer in `seen`. */
 export const post = (url: URL, agents: Agents, headers: http.OutgoingHttpHeaders, body: string, seen: Seen) =>
   Effect.callback<void>((resume) => {
     const name = url.hostname.replace(/^\[|\]$/gu, "")
@@ -55,7 +55,7 @@ export const post = (url: URL, agents: Agents, headers: http.OutgoingHttpHeaders
     const send = (agent: http.Agent | https.Agent | false) => {
       const options: https.RequestOptions = {
         method: "POST",
-        // The address that was checked, so that nothing is looked up again; the name is for TLS and the Host header.
+        // The address that was checked, so that the name is not resolved again.
         host: seen.address,
         ...(url.port === "" ? {} : { port: url.port }),
         path: `${url.pathname}${url.search}`,
@@ -66,21 +66,20 @@ export const post = (url: URL, agents: Agents, headers: http.OutgoingHttpHeaders
       const request = (secure ? https : http).request(options, (response) => read(response, request))
       current = request
       AnswerBudget.watch(request, MAX_WIRE_BYTES, (reason) => {
-        // A status that was seen stands, as it does when the body is too long.
+        // A status that arrived is kept, as it is when the body is too long.
         if (seen.status === null) seen.error ??= reason
         isOver = true
         done()
       })
       request.on("error", (error: NodeJS.ErrnoException) => {
-        // We hung up ourselves, which Node words as if the other side had: nothing goes out after that.
+        // This side closed the connection, which Node reports as an error of the other side.
         if (isOver) return
-        // The endpoint closed a kept connection just as it was used again: that says nothing about the call. A connection
-        // of its own is no kept one, so it goes out again once at most.
-        if (seen.status === null && request.reusedSocket && GONE.has(error.code ?? "")) return send(false)
+        // The endpoint closed a kept connection just as it was used again, so the call is made once more on a new one.
+        if (seen.status === null && request.reusedSocket && CLOSED.has(error.code ?? "")) return send(false)
         if (seen.status === null) seen.error ??= error.message
         done()
       })
-      // After a 101, which nobody asked for, Node closes the connection and tells of no error.
+      // After an unrequested 101, Node closes the connection without an error.
       request.on("close", () => {
         if (current === request && seen.status === null) done()
       })
@@ -91,7 +90,7 @@ export const post = (url: URL, agents: Agents, headers: http.OutgoingHttpHeaders
       const chunks: Array<Buffer> = []
       let size = 0
       seen.status = response.statusCode ?? null
-      seen.response_headers = kept(response.headers)
+      seen.response_headers = firstHeaders(response.headers)
       seen.chunks = chunks
       response.on("data", (chunk: Buffer) => {
         if (size < KEPT_ANSWER_BYTES) chunks.push(chunk)
@@ -109,13 +108,13 @@ export const post = (url: URL, agents: Agents, headers: http.OutgoingHttpHeaders
     })
   })
 
-const GONE: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"])
+const CLOSED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"])
 
-/** Postgres keeps no NUL in its texts. */
+/** Returns the kept part of a body as text, without NUL, which Postgres does not store. */
 export const text = (chunks: ReadonlyArray<Buffer>): string =>
   Buffer.concat(chunks).subarray(0, KEPT_ANSWER_BYTES).toString("utf8").replaceAll("\u0000", "\ufffd")
 
-const kept = (headers: http.IncomingHttpHeaders): Record<string, string> =>
+const firstHeaders = (headers: http.IncomingHttpHeaders): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers)
       .slice(0, KEPT_HEADERS)

@@ -1,13 +1,13 @@
 import { type Dispatch, TEST_TYPE } from "@waybill/store/webhooks/WebhookDeliveries"
 
-/** The version of the payload's shape; it grows, and never changes what is there. */
+/** Version of the payload. Fields may be added within a version, but none is changed or removed. */
 export const API_VERSION = "v1"
 
 type Json = Readonly<Record<string, unknown>>
 
 /**
- * What an endpoint is told: the same words as the API's. Made at dispatch from the log, so that a replay of last month's
- * event tells last month's facts.
+ * Returns the body of a call, with the names of the API. It is built from the log at dispatch, so that a replay of last
+ * month's event has last month's facts.
  */
 export const webhookPayload = (dispatch: Dispatch): string =>
   JSON.stringify({
@@ -15,7 +15,7 @@ export const webhookPayload = (dispatch: Dispatch): string =>
     type: dispatch.event_type,
     api_version: API_VERSION,
     created_at: dispatch.event?.recorded_at ?? dispatch.created_at,
-    // Orders the events of one object. The position in the log would tell how much other accounts send.
+    // Orders the events of one object. The position in the log would reveal how much other accounts send.
     sequence: dispatch.event === null ? null : dispatch.event.version,
     data: data(dispatch),
   })
@@ -26,7 +26,6 @@ const data = ({ email, event, event_type, webhook_id }: Dispatch): Json => {
     case "email":
       return { ...aboutEmail(event.stream_id, email), ...outcome(event_type, event.data), actor: event.meta.actor }
     case "api_key":
-      // The hash of a key is nobody's business but the log's.
       return { key_id: event.stream_id, ...without(event.data, ["hash"]), actor: event.meta.actor }
     case "domain":
       return { domain_id: event.stream_id, ...without(event.data, ["dkim"]), actor: event.meta.actor }
@@ -50,7 +49,7 @@ const aboutEmail = (email_id: string, email: Json | null): Json =>
 const BOUNCED: ReadonlyArray<string> = ["email.bounced", "email.failed", "email.delivery_delayed"]
 
 const outcome = (type: string, facts: Json): Json => {
-  // The acceptance says nothing that the message itself does not say.
+  // The other facts of the acceptance are in the fields of the message.
   if (type === "email.queued") return { scheduled_at: facts["scheduled_at"] }
   if (!BOUNCED.includes(type)) return without(facts, ["at"])
   const { bounce_type, category, code, enhanced_code, recipient, response, ...rest } = facts

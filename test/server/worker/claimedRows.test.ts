@@ -13,20 +13,20 @@ import { Duration, Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as ClaimedRows from "../../../apps/server/src/worker/ClaimedRows.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
-import { settle } from "../../../apps/server/src/worker/delivery/commitResult.ts"
+import { commitResult } from "../../../apps/server/src/worker/delivery/commitResult.ts"
 import * as Database from "../../support/postgres/database.ts"
 import { id, queued } from "../../support/history.ts"
 import * as WallClock from "../../support/wallClock.ts"
 
 /** A row that this process works on and never finishes. */
-const flight = Effect.fnUntraced(function* (flights: ClaimedRows.Flights, id: string) {
+const claim = Effect.fnUntraced(function* (rows: ClaimedRows.ClaimedRows, id: string) {
   const sql = yield* PgClient.PgClient
   yield* Effect.orDie(sql`
     INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
     VALUES (${id}, 'acc', 'delivery', ${id}, now(), true, '{}', 'mine', now() + interval '1 minute', 'prc_1')`)
   const row = (yield* Leases.ofOwner("prc_1")).find((row) => row.id === id)
   if (row === undefined) return yield* Effect.die(new Error("no such row"))
-  const added = flights.add(row, yield* SteadyClock.millis)
+  const added = rows.add(row, yield* SteadyClock.millis)
   added.fiber = yield* Effect.forkChild(Effect.never, { startImmediately: true })
   return added
 })
@@ -34,7 +34,7 @@ const flight = Effect.fnUntraced(function* (flights: ClaimedRows.Flights, id: st
 /** Nobody ever had a reason to take this process for dead. */
 const always = () => -Infinity
 
-const isDropped = ({ fiber }: ClaimedRows.Flight) => fiber?.pollUnsafe() !== undefined
+const isDropped = ({ fiber }: ClaimedRows.ClaimedRow) => fiber?.pollUnsafe() !== undefined
 
 const statement = (text: string) => Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(sql.unsafe(text)))
 
@@ -57,14 +57,14 @@ const until = (isSo: () => boolean) =>
   Effect.promise(async () => {
     while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10))
   })
-const dropped = (lost: ClaimedRows.Flight) => until(() => isDropped(lost))
+const dropped = (lost: ClaimedRows.ClaimedRow) => until(() => isDropped(lost))
 
 layer(OneConnection)("work under a lease", (it) => {
   it.effect("goes on as long as it is renewed", () =>
     Effect.gen(function* () {
-      const flights = ClaimedRows.make()
-      const one = yield* flight(flights, "renewed")
-      yield* Effect.forkChild(ClaimedRows.keepLeases(flights, always))
+      const rows = ClaimedRows.make()
+      const one = yield* claim(rows, "renewed")
+      yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
       yield* pass(200_000)
       assert.isFalse(isDropped(one))
       yield* ClaimedRows.abort(one)
@@ -73,9 +73,9 @@ layer(OneConnection)("work under a lease", (it) => {
 
   it.effect("goes on, though the clock on the wall is set past the lease's end", () =>
     Effect.gen(function* () {
-      const flights = ClaimedRows.make()
-      const one = yield* flight(flights, "set forward")
-      yield* Effect.forkChild(WallClock.whenSet(600_000)(ClaimedRows.keepLeases(flights, always)))
+      const rows = ClaimedRows.make()
+      const one = yield* claim(rows, "set forward")
+      yield* Effect.forkChild(WallClock.whenSet(600_000)(ClaimedRows.keepLeases(rows, always)))
       yield* pass(30_000)
       assert.isFalse(isDropped(one))
       yield* ClaimedRows.abort(one)
@@ -84,9 +84,9 @@ layer(OneConnection)("work under a lease", (it) => {
 
   it.effect("is dropped at the next renewal once somebody else has the row", () =>
     Effect.gen(function* () {
-      const flights = ClaimedRows.make()
-      const [kept, lost] = [yield* flight(flights, "kept"), yield* flight(flights, "lost")]
-      yield* Effect.forkChild(ClaimedRows.keepLeases(flights, always))
+      const rows = ClaimedRows.make()
+      const [kept, lost] = [yield* claim(rows, "kept"), yield* claim(rows, "lost")]
+      yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
       yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'lost'")
       yield* pass(22_000)
       yield* dropped(lost)
@@ -96,10 +96,10 @@ layer(OneConnection)("work under a lease", (it) => {
 
   it.effect("is asked about at once when others could have taken this process for dead", () =>
     Effect.gen(function* () {
-      const flights = ClaimedRows.make()
-      const [kept, lost] = [yield* flight(flights, "kept again"), yield* flight(flights, "taken")]
+      const rows = ClaimedRows.make()
+      const [kept, lost] = [yield* claim(rows, "kept again"), yield* claim(rows, "taken")]
       let since = yield* SteadyClock.millis
-      yield* Effect.forkChild(ClaimedRows.keepLeases(flights, () => since))
+      yield* Effect.forkChild(ClaimedRows.keepLeases(rows, () => since))
       yield* pass(2_000)
       yield* statement("UPDATE outbox SET lease_token = 'another' WHERE id = 'taken'")
       since = yield* SteadyClock.millis
@@ -112,10 +112,10 @@ layer(OneConnection)("work under a lease", (it) => {
 
   it.effect("is dropped before the lease ends when the database cannot be asked", () =>
     Effect.gen(function* () {
-      const flights = ClaimedRows.make()
-      const [one, settling] = [yield* flight(flights, "unasked"), yield* flight(flights, "unasked, settling")]
+      const rows = ClaimedRows.make()
+      const [one, settling] = [yield* claim(rows, "unasked"), yield* claim(rows, "unasked, settling")]
       settling.phase = "settling"
-      yield* Effect.forkChild(ClaimedRows.keepLeases(flights, always))
+      yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
       yield* statement("ALTER TABLE outbox RENAME TO gone")
       yield* pass(50_000)
       assert.isFalse(isDropped(one))
@@ -171,10 +171,10 @@ layer(OneConnection)("work under a lease", (it) => {
 
   it.effect("is left to the commit that settles it", () =>
     Effect.gen(function* () {
-      const flights = ClaimedRows.make()
-      const one = yield* flight(flights, "settling")
+      const rows = ClaimedRows.make()
+      const one = yield* claim(rows, "settling")
       one.phase = "settling"
-      yield* Effect.forkChild(ClaimedRows.keepLeases(flights, always))
+      yield* Effect.forkChild(ClaimedRows.keepLeases(rows, always))
       yield* statement("DELETE FROM outbox WHERE id = 'settling'")
       yield* pass(22_000)
       assert.isFalse(isDropped(one))
@@ -184,7 +184,7 @@ layer(OneConnection)("work under a lease", (it) => {
 
   it.effect("keeps its outcome for as long as the database is away", () =>
     Effect.gen(function* () {
-      const { row } = yield* flight(ClaimedRows.make(), "learnt")
+      const { row } = yield* claim(ClaimedRows.make(), "learnt")
       let tries = 0
       const store = EventStore.of({
         load: () => Effect.die("not asked"),
@@ -199,9 +199,21 @@ layer(OneConnection)("work under a lease", (it) => {
         recipient: "ana@example.org" as Address,
         words: DeliveryOutcome.SILENCE,
       } as const
-      const judgement = { outcomes: [outcome], complained: [], suppress: [], doubtful: [], held_until: null }
-      const job = { row, start: () => true, giveBack: Effect.void, settle: () => {}, lastWords: () => Effect.never }
-      const settling = yield* settle(job, message, judgement).pipe(
+      const judgement = {
+        outcomes: [outcome],
+        complained: [],
+        suppress: [],
+        suppressIfRepeated: [],
+        paused_until: null,
+      }
+      const job = {
+        row,
+        start: () => true,
+        giveBack: Effect.void,
+        settle: () => {},
+        partialResultsRequested: () => Effect.never,
+      }
+      const settling = yield* commitResult(job, message, judgement).pipe(
         Effect.provideService(EventStore, store),
         Effect.forkChild({ startImmediately: true }),
       )

@@ -5,7 +5,11 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Retry from "@waybill/mail/transport/Retry"
 import * as Transport from "@waybill/mail/transport/Transport"
 import { Duration } from "effect"
-import * as Judge from "../../../apps/server/src/worker/delivery/evaluateAttempts.ts"
+import {
+  DEFERRED_LIMIT,
+  evaluateAttempts,
+  UNATTEMPTED_LIMIT,
+} from "../../../apps/server/src/worker/delivery/evaluateAttempts.ts"
 
 const DUE = Timestamp.fromMillis(Date.UTC(2026, 10, 21, 12))
 const ana = Recipient.make("ana@example.org" as Address, "to", DUE)
@@ -20,7 +24,7 @@ const told: Transport.Outcome = {
 const waited = Transport.held(ana.address, null, 60_000, "example.org asked for a pause")
 
 const judged = (outcome: Transport.Outcome, after: Duration.Input, recipient = ana) =>
-  Judge.judge(Timestamp.plus(DUE, Duration.toMillis(after)), [{ recipient, outcome }], [], {
+  evaluateAttempts(Timestamp.plus(DUE, Duration.toMillis(after)), [{ recipient, outcome }], [], {
     nextAttempt: Retry.nextAttempt,
     due_since: DUE,
     random: 0.5,
@@ -28,8 +32,8 @@ const judged = (outcome: Transport.Outcome, after: Duration.Input, recipient = a
 
 describe("mail that a site puts off at no attempt's cost", () => {
   it("is told of in the timeline with the server's words, its attempts as they were", () => {
-    const { held_until, outcomes } = judged(told, "1 hour")
-    assert.strictEqual(held_until, null)
+    const { paused_until, outcomes } = judged(told, "1 hour")
+    assert.strictEqual(paused_until, null)
     assert.deepInclude(outcomes[0], { _tag: "Deferred", next_attempt_at: AFTER_THE_PAUSE })
     assert.deepInclude(outcomes[0]?._tag === "Deferred" ? outcomes[0].words : {}, {
       code: 421,
@@ -41,24 +45,24 @@ describe("mail that a site puts off at no attempt's cost", () => {
   it("is told of once while the words are the same", () => {
     const words = { code: 421, enhanced_code: "4.7.0", response: "busy", mx: null, tls: null, duration_ms: 1 }
     const before = { ...ana, status: "deferred" as const, smtp: { ...words, category: "throttled" } }
-    assert.deepInclude(judged(told, "1 hour", before), { outcomes: [], held_until: AFTER_THE_PAUSE })
+    assert.deepInclude(judged(told, "1 hour", before), { outcomes: [], paused_until: AFTER_THE_PAUSE })
     const other = { ...before, smtp: { ...before.smtp, code: 451 } }
     assert.strictEqual(judged(told, "1 hour", other).outcomes.length, 1)
   })
 
   it("is not told of where no server was asked", () => {
-    assert.deepInclude(judged(waited, "1 hour"), { outcomes: [], held_until: AFTER_THE_PAUSE })
+    assert.deepInclude(judged(waited, "1 hour"), { outcomes: [], paused_until: AFTER_THE_PAUSE })
   })
 
   for (const [name, outcome, limit] of [
-    ["a server said so", told, Judge.PUT_OFF_LIMIT],
-    ["it only waited", waited, Judge.UNHEARD_LIMIT],
+    ["a server said so", told, DEFERRED_LIMIT],
+    ["it only waited", waited, UNATTEMPTED_LIMIT],
   ] as const) {
     it(`has failed in the end where ${name}`, () => {
       const before = judged(outcome, Duration.subtract(limit, Duration.seconds(1)))
       assert.isFalse(before.outcomes.some(({ _tag }) => _tag === "Failed"))
-      const { held_until, outcomes } = judged(outcome, limit)
-      assert.strictEqual(held_until, null)
+      const { paused_until, outcomes } = judged(outcome, limit)
+      assert.strictEqual(paused_until, null)
       assert.strictEqual(outcomes[0]?._tag, "Failed")
       assert.deepInclude(outcomes[0]?._tag === "Failed" ? outcomes[0].words : {}, {
         category: "expired",

@@ -1,26 +1,26 @@
 import type * as Id from "@waybill/domain/values/Id"
 import type { Identity } from "@waybill/store/users/Users"
 
-/** Names that stand for a user towards the sign-in library, which otherwise looks for an address. */
+/** Suffix of the unique name of a user, which the library receives in place of an email address. */
 const SUFFIX = "@user.invalid"
-/** A well-formed name of nobody: the library then works as long as for a wrong password. */
+/** Name that no user has, for which the library takes as long as for a wrong password. */
 const NOBODY = `nobody${SUFFIX}`
 
 export const nameOf = (id: Id.UserId | undefined): string => (id === undefined ? NOBODY : `${id}${SUFFIX}`)
 
-/** The user whom a name stands for; an address of a person is none. */
+/** Returns the user id in a name, or none for an email address. */
 export const idIn = (name: string): string | undefined =>
   name !== NOBODY && name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : undefined
 
 /**
- * Passwords that are compared at least. An address that is known in one account costs as much as one that is known in
- * two or in none, so that the time of an answer does not tell.
+ * Minimum number of passwords that are compared, so that the time of a response does not reveal whether an address is
+ * registered in no, one or two accounts.
  */
 const MIN_COMPARED = 2
 
-type Verify = (given: { readonly hash: string; readonly password: string }) => Promise<boolean>
+type Verify = (input: { readonly hash: string; readonly password: string }) => Promise<boolean>
 
-/** Finds whom an address and a password mean, of all users with this address: the first one whose password it is. */
+/** Returns the first user with this address whose password matches. */
 export const byPassword = async (
   identities: ReadonlyArray<Identity>,
   password: string,
@@ -39,8 +39,8 @@ export const byPassword = async (
 }
 
 /**
- * Finds whom a person known to the identity provider means: the user bound to the subject, and otherwise the only one with
- * the address. Of several none is chosen, since any account may have invited the address to be signed in to.
+ * Returns the user bound to a subject of the identity provider, or else the only user with its address. If there are
+ * several, none is returned, since any account may have invited the address.
  */
 export const bySubject = (identities: ReadonlyArray<Identity>, subject: string): Id.UserId | undefined => {
   const bound = identities.find((each) => each.subject === subject)

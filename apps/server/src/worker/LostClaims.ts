@@ -1,0 +1,29 @@
+import { LruCache } from "@waybill/domain/values/LruCache"
+import type { OutboxRow } from "@waybill/store/commit/LogStorage"
+import * as Leases from "@waybill/store/outbox/Leases"
+import * as Reclaim from "@waybill/store/outbox/Reclaim"
+import { Effect } from "effect"
+import type { ClaimedRows } from "./ClaimedRows.ts"
+
+/** Maximum number of remembered claims. The leases of older claims have run out, so nobody holds them. */
+const MAX_TOKENS = 10_000
+
+/** Leases of this process on rows that it does not work on: the reply to a claim was lost, or a failover lost a commit. */
+export const make = (kind: OutboxRow["kind"], owner: string, rows: ClaimedRows) => {
+  /** Tokens of the claims whose rows arrived. */
+  const tokens = new LruCache<string, true>({ maxEntries: MAX_TOKENS })
+  // A successor's row may also have been tried, by the process that died with it.
+  const wasTried = (row: Leases.Leased) => tokens.peek(row.token) === true || Leases.isInherited(row)
+  return {
+    /** Remembers a claim whose rows arrived. */
+    remember: (token: string): void => tokens.set(token, true),
+    /** Frees such leases. If the row may have been tried before, its attempt is recorded as lost. */
+    release: Effect.gen(function* () {
+      const claimed = new Set(rows.all().map(({ row }) => row.id))
+      const held = yield* Leases.ofOwner(owner)
+      const unknown = held.filter((row) => row.kind === kind && !claimed.has(row.id))
+      yield* Leases.free(unknown.filter((row) => !wasTried(row)))
+      yield* Reclaim.reclaim(unknown.filter(wasTried))
+    }),
+  }
+}
