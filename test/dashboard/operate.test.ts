@@ -156,7 +156,7 @@ describe.skipIf(typeof browser === "string")(
       await page.goto("/operate/projections")
       const log = page.locator("main li").filter({ has: page.getByRole("heading", { name: "email_log", exact: true }) })
       await log.getByRole("button", { name: "Verify" }).click()
-      await log.getByText("It is what the log says, in all of its 1 rows.").waitFor()
+      await log.getByText("All 1 rows match the log.").waitFor()
       await log.getByRole("button", { name: "Rebuild" }).click()
       await log.getByText(/^Version 2 is ready/u).waitFor()
       await log.getByRole("button", { name: "Activate" }).click()

@@ -5,11 +5,11 @@ import { Effect, Result } from "effect"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { disk } from "../../../apps/server/src/operate/doctor/DiskCheck.ts"
-import { ehloName, returnPath } from "../../../apps/server/src/operate/doctor/NameChecks.ts"
-import { port25 } from "../../../apps/server/src/operate/doctor/checkPort25.ts"
-import { relay } from "../../../apps/server/src/operate/doctor/checkRelay.ts"
-import { resolvers } from "../../../apps/server/src/operate/doctor/checkResolvers.ts"
+import * as DiskCheck from "../../../apps/server/src/operate/doctor/DiskCheck.ts"
+import * as NameChecks from "../../../apps/server/src/operate/doctor/NameChecks.ts"
+import { checkPort25 } from "../../../apps/server/src/operate/doctor/checkPort25.ts"
+import { checkRelay } from "../../../apps/server/src/operate/doctor/checkRelay.ts"
+import { checkResolvers } from "../../../apps/server/src/operate/doctor/checkResolvers.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
@@ -24,7 +24,7 @@ describe("resolvers", () => {
   it.live("are well when each knows a public name", () =>
     Effect.gen(function* () {
       const { server } = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
-      const finding = yield* resolvers([server], "broken")
+      const finding = yield* checkResolvers([server], "broken")
       assert.deepStrictEqual([finding.status, finding.mend], ["ok", null])
     }),
   )
@@ -33,11 +33,11 @@ describe("resolvers", () => {
     Effect.gen(function* () {
       const private_ = yield* DnsServer.listen({ "corp.test": { A: ["10.0.0.1"] } })
       const refusing = yield* DnsServer.listen({ "example.com": "REFUSED" })
-      const finding = yield* resolvers([private_.server, refusing.server], "broken")
+      const finding = yield* checkResolvers([private_.server, refusing.server], "broken")
       assert.strictEqual(finding.status, "broken")
-      assert.include(finding.found, `${private_.server} knows nothing of example.com (NXDOMAIN)`)
-      assert.include(finding.found, `${refusing.server} gives no answer (REFUSED)`)
-      assert.include(finding.mend ?? "", "public DNS")
+      assert.include(finding.found, `${private_.server} has no record of example.com (NXDOMAIN)`)
+      assert.include(finding.found, `${refusing.server} does not answer (REFUSED)`)
+      assert.include(finding.mend ?? "", "public names")
     }),
   )
 
@@ -45,13 +45,13 @@ describe("resolvers", () => {
     Effect.gen(function* () {
       const good = yield* DnsServer.listen({ "example.com": { NS: ["a.iana-servers.net"] } })
       const bad = yield* DnsServer.listen({ "example.com": "SERVFAIL" })
-      const finding = yield* resolvers([good.server, bad.server], "broken")
-      assert.deepStrictEqual([finding.status, finding.found], ["warning", `${bad.server} gives no answer (SERVFAIL)`])
+      const finding = yield* checkResolvers([good.server, bad.server], "broken")
+      assert.deepStrictEqual([finding.status, finding.found], ["warning", `${bad.server} does not answer (SERVFAIL)`])
     }),
   )
 
   it.live("are missed", () =>
-    Effect.map(resolvers([], "warning"), ({ found, status }) =>
+    Effect.map(checkResolvers([], "warning"), ({ found, status }) =>
       assert.deepStrictEqual([status, found], ["warning", "this machine has no resolver"]),
     ),
   )
@@ -63,7 +63,7 @@ describe("port 25", () => {
   it.live("is open when a server lets us in, and nothing is begun there", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen()
-      const finding = yield* port25([server, NOBODY], NAME, "broken")
+      const finding = yield* checkPort25([server, NOBODY], NAME, "broken")
       assert.deepStrictEqual(finding.status, "ok")
       assert.include(finding.found, `${server.port}`)
       assert.deepStrictEqual(server.lines, [`EHLO ${NAME}`, "QUIT"])
@@ -72,7 +72,7 @@ describe("port 25", () => {
 
   it.live("is closed when nobody can be reached", () =>
     Effect.gen(function* () {
-      const finding = yield* port25([NOBODY], NAME, "broken")
+      const finding = yield* checkPort25([NOBODY], NAME, "broken")
       assert.deepStrictEqual(finding.status, "broken")
       assert.include(finding.found, "ECONNREFUSED")
       assert.include(finding.mend ?? "", "provider")
@@ -84,7 +84,7 @@ describe("port 25", () => {
       const server = yield* SmtpServer.listen({
         script: ({ phase }) => (phase === "greeting" ? "554 5.7.1 127.0.0.1 is listed" : undefined),
       })
-      const finding = yield* port25([server], NAME, "broken")
+      const finding = yield* checkPort25([server], NAME, "broken")
       assert.deepStrictEqual(finding.status, "warning")
       assert.include(finding.found, "is listed")
     }).pipe(Effect.provide(nothing)),
@@ -92,8 +92,8 @@ describe("port 25", () => {
 
   it.live("is tried with servers that DNS names, and says so when it names none", () =>
     Effect.gen(function* () {
-      const finding = yield* port25([], NAME, "broken")
-      assert.include(finding.mend ?? "", "Mend DNS first")
+      const finding = yield* checkPort25([], NAME, "broken")
+      assert.include(finding.mend ?? "", "Fix DNS first")
     }).pipe(Effect.provide(nothing)),
   )
 })
@@ -105,7 +105,7 @@ describe("the name in EHLO", () => {
   })
   const look = (name: string, zones: Readonly<Record<string, DnsServer.Zone>>, own: ReadonlyArray<string> = []) =>
     Effect.flatMap(DnsServer.listen(zones), (server) =>
-      ehloName(name, own, "broken").pipe(Effect.provide(asking(server))),
+      NameChecks.ehloName(name, own, "broken").pipe(Effect.provide(asking(server))),
     )
 
   it.live("leads to an address that leads back", () =>
@@ -117,10 +117,10 @@ describe("the name in EHLO", () => {
       const none = yield* look(NAME, zones(undefined))
       assert.deepStrictEqual(
         [none.status, none.found],
-        ["broken", `${NAME}: 127.0.0.1 leads back to nothing (NXDOMAIN)`],
+        ["broken", `${NAME}: 127.0.0.1 points back to nothing (NXDOMAIN)`],
       )
       const other = yield* look(NAME, zones("host-1.provider.test"))
-      assert.include(other.found, "leads back to host-1.provider.test")
+      assert.include(other.found, "points back to host-1.provider.test")
       assert.include(other.mend ?? "", "PTR record")
     }),
   )
@@ -128,7 +128,7 @@ describe("the name in EHLO", () => {
   it.live("is no name, has no address, could not be asked for, or leads elsewhere", () =>
     Effect.gen(function* () {
       for (const [finding, words] of [
-        [yield* look("vm", {}), "no name"],
+        [yield* look("vm", {}), "not a public host name"],
         [yield* look(NAME, { "other.test": { A: ["127.0.0.1"] } }), "has no address (NXDOMAIN)"],
         [yield* look(NAME, { [NAME]: "SERVFAIL" }), "could not be looked up (SERVFAIL)"],
         [yield* look(NAME, zones(NAME), ["203.0.113.7"]), "this machine is 203.0.113.7"],
@@ -142,7 +142,7 @@ describe("the name in EHLO", () => {
 
 describe("the return path", () => {
   const dns = Dns.Dns.layerTest({ "bounces.acme.dev": { MX: [{ preference: 10, exchange: "mail.acme.dev" }] } })
-  const look = (domain: string, listening: boolean) => Effect.provide(returnPath(domain, listening), dns)
+  const look = (domain: string, listening: boolean) => Effect.provide(NameChecks.returnPath(domain, listening), dns)
 
   it.effect("leads here, leads to nobody who listens, or leads nowhere", () =>
     Effect.gen(function* () {
@@ -163,7 +163,7 @@ describe("the relay", () => {
   it.live("lets us in, by TLS and with the login, and is left without a mail", () =>
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen({ auth: login, starttls: SmtpServer.certified })
-      const finding = yield* relay(
+      const finding = yield* checkRelay(
         { ...to(server), tls: { mode: "required", verify: true } },
         { ...options, ca: SmtpServer.authority },
       )
@@ -183,10 +183,10 @@ describe("the relay", () => {
       const foreign = yield* SmtpServer.listen({ auth: login, starttls: SmtpServer.selfSigned })
       const required = { mode: "required", verify: true } as const
       for (const [finding, mend] of [
-        [yield* relay(to(plain, "wrong"), options), "user and password"],
-        [yield* relay({ ...to(foreign), tls: required }, options), "certificate"],
-        [yield* relay({ ...to(plain), tls: required }, options), "smtps://"],
-        [yield* relay(to(NOBODY), options), "Nothing listens there"],
+        [yield* checkRelay(to(plain, "wrong"), options), "user and password"],
+        [yield* checkRelay({ ...to(foreign), tls: required }, options), "certificate"],
+        [yield* checkRelay({ ...to(plain), tls: required }, options), "smtps://"],
+        [yield* checkRelay(to(NOBODY), options), "Nothing listens there"],
       ] as const) {
         assert.strictEqual(finding.status, "broken")
         assert.include(finding.mend ?? "", mend)
@@ -207,7 +207,7 @@ describe("the disk", () => {
     Effect.gen(function* () {
       const path = yield* folder
       const of = (low: number, least: number, database = true) =>
-        Effect.map(disk({ path, database }, { low, least }), ({ status }) => status)
+        Effect.map(DiskCheck.check({ path, database }, { low, least }), ({ status }) => status)
       assert.deepStrictEqual(
         [
           yield* of(1, 1),
@@ -225,7 +225,7 @@ describe("the disk", () => {
       const path = yield* folder
       yield* Effect.promise(() => writeFile(join(path, "file"), ""))
       const of = (...names: ReadonlyArray<string>) =>
-        disk({ path: join(path, ...names), database: true }, { low: 1, least: 1 })
+        DiskCheck.check({ path: join(path, ...names), database: true }, { low: 1, least: 1 })
       assert.strictEqual((yield* of("not", "yet")).status, "ok")
       const never = yield* of("file", "below")
       assert.deepStrictEqual([never.status, never.found], ["broken", `${join(path, "file")} cannot be written`])

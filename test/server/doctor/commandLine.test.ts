@@ -116,7 +116,7 @@ describe("waybill doctor", () => {
         assert.match(output, /^ok +dkim keys +1 key opens and signs/m)
         assert.include(output, "Set SMTP_URL, or choose another transport for them.")
         // Of what is tracked where nothing can be, it warns.
-        assert.match(output, /^warning +tracking +1 domain has its mail tracked/m)
+        assert.match(output, /^warning +tracking +1 domain tracks its mail/m)
       }).pipe(Effect.scoped, Effect.provide(World)),
     TIMEOUT,
   )
@@ -133,11 +133,11 @@ describe("waybill doctor", () => {
         for (const [env, expected] of [
           [
             { TRACKING_URL: "https://t.waybill.example" },
-            /^warning +tracking +1 .*; 1 has a name .* TRACKING_DOMAINS is off/mu,
+            /^warning +tracking +1 .*; 1 has a tracking host .* TRACKING_DOMAINS is off/mu,
           ],
           [
             { TRACKING_URL: "https://t.waybill.example", TRACKING_DOMAINS: "on" },
-            /^ok +tracking +1 .*; 1 has a name of its own/mu,
+            /^ok +tracking +1 .*; 1 has a tracking host of its own/mu,
           ],
           [
             { TRACKING_URL: "https://192.0.2.1", TRACKING_DOMAINS: "on" },

@@ -37,7 +37,7 @@ describe("what is said of a database", () => {
   it("refuses a standby, and warns of settings that lose mail", () => {
     assert.strictEqual(checks.server({ ...well, readOnly: true }).status, "broken")
     const forgetful = checks.server({ ...well, forgetful: ["fsync"] })
-    assert.deepStrictEqual([forgetful.status, forgetful.mend], ["warning", "Switch fsync on in postgresql.conf."])
+    assert.deepStrictEqual([forgetful.status, forgetful.mend], ["warning", "Turn fsync on in postgresql.conf."])
   })
 
   it("names the extensions that the server lacks, which are those of the migrations", () => {

@@ -69,7 +69,7 @@ describe("waybill top", () => {
   it("prints one look as text where there is no screen", { timeout: TIMEOUT }, async () => {
     const { code, output } = await runToEnd(["top"], env)
     assert.strictEqual(code, 0, output)
-    assert.match(output, /^Waybill \d.*1 worker .*log at \d+/u)
+    assert.match(output, /^Waybill \d.*1 worker active .*log position \d+/u)
     for (const word of ["accepted 0.0", "delivery", "webhook", "oldest", "connections"]) assert.include(output, word)
     assert.notInclude(output, "\u001b")
   })

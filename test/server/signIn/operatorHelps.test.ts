@@ -88,7 +88,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lo
       const before = yield* newest
       const page = browser(url)
       yield* page.signIn(owner)
-      assert.include(yield* waybill("users", "reset-factors", owner.email), "There is none")
+      assert.include(yield* waybill("users", "reset-factors", owner.email), "Nothing to remove")
       assert.strictEqual(yield* newest, before)
       assert.strictEqual((yield* page.ask("GET", "/v1/session")).status, 200)
     }),
@@ -115,7 +115,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("who lo
         runToEnd(["users", "reset-factors", "nobody@example.org"], { DATABASE_URL: Redacted.value(database) }),
       )
       assert.strictEqual(stranger.code, 1)
-      assert.include(stranger.output, "nobody signs in here as nobody@example.org")
+      assert.include(stranger.output, "There is no user nobody@example.org")
     }),
   )
 })

@@ -81,7 +81,7 @@ layer(World, { excludeTestServices: true })("waybill domains transport", (it) =>
           const { code, output } = yield* waybill("transport", from.account_id, from.name, "relay")
           assert.strictEqual(code, 0, output)
           assert.include(output, "SMTP_URL is not set here")
-          assert.include(output, "nobody can publish records for acme.test")
+          assert.include(output, "acme.test is a reserved name")
         }
         const { load } = yield* EventStore
         const { history } = yield* load(Domain, { account_id: from.account_id, stream_id: from.domain_id })

@@ -316,7 +316,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         const waiting = yield* mail(account_id, { to: to("cy@example.org"), text: "Soon" })
         const first = yield* waybill("erase", "cy@example.org")
         assert.strictEqual(first.code, 3)
-        assert.include(first.output, `left: email ${waiting} of ${account_id}, mail in progress`)
+        assert.include(first.output, `remaining: email ${waiting} of ${account_id}, mail in progress`)
         assert.isAbove((yield* standsIn("Soon")).length + (yield* standsIn("cy@example.org")).length, 0)
         yield* commit(Email, { account_id, stream_id: waiting }, Email.cancel(AT))
         const second = yield* waybill("erase", "cy@example.org")

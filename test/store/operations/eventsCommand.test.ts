@@ -194,10 +194,10 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         const there = yield* Database.freshDatabase
         const whole = yield* Effect.promise(() => fs.readFile(file, "utf8"))
         // An empty database, and one with different events at the same positions.
-        assert.include(yield* refused(there, "foreign.jsonl", whole), "it is the file of another log")
+        assert.include(yield* refused(there, "foreign.jsonl", whole), "the file belongs to another log")
         yield* runOn(there, "accounts", "create", "Own")
         const two = whole.split("\n").slice(0, 2).join("\n")
-        assert.include(yield* refused(there, "foreign.jsonl", `${two}\n`), "it is the file of another log")
+        assert.include(yield* refused(there, "foreign.jsonl", `${two}\n`), "the file belongs to another log")
 
         // Events removed by retention since still belong to this log.
         const sql = yield* PgClient.PgClient
@@ -211,7 +211,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.strictEqual((yield* run("events", "export", file)).code, 0)
         yield* sql`DELETE FROM events WHERE stream_id = ${answer}`
         const gone = yield* run("events", "export", file)
-        assert.include(gone.output, "it is the file of another log")
+        assert.include(gone.output, "the file belongs to another log")
         yield* commit(Account, ref, Account.changeKeeping(long_ago, { log_days: 365, delivery_days: 30 }))
         assert.strictEqual((yield* run("events", "export", file)).code, 0)
 
@@ -278,7 +278,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.strictEqual(table.output.match(/email\.opened/gu)?.length, 2)
         const none = yield* run("events", "stream", answer, "--as-of", "2026-11-21T08:00:00Z")
         assert.deepStrictEqual(
-          [none.code, none.output.includes(`the log knows nothing of ${answer} by then`)],
+          [none.code, none.output.includes(`No history found for ${answer} at that time.`)],
           [1, true],
         )
       }).pipe(Effect.orDie),

@@ -124,7 +124,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
           assert.containsAllKeys(line, ["phase", "events", "total", "events_per_second", "eta_seconds"])
         assert.strictEqual((yield* waybill("projections", "swap", "email_log")).code, 0)
         const verified = yield* waybill("projections", "verify", "email_log")
-        assert.include(verified.output, "email_log is what the log says: 1000 rows, 64 checksums alike.")
+        assert.include(verified.output, "email_log matches the log: 1000 rows, 64 checksums compared.")
         assert.strictEqual(verified.code, 0)
       }),
     TIMEOUT,
@@ -142,7 +142,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
         assert.strictEqual(verified.code, 3)
         assert.include(verified.output, "1 rows differ, in 1 of 64 checksums:")
         assert.include(verified.output, `id=${row?.id}`)
-        assert.include(verified.output, "email_log is not what the log says in 1 rows")
+        assert.include(verified.output, "1 rows of email_log do not match the log.")
         const status = yield* waybill("projections", "status", "--json")
         const found = JSON.parse(status.output) as ReadonlyArray<Readonly<Record<string, unknown>>>
         assert.deepStrictEqual(
@@ -159,7 +159,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
         assert.strictEqual((yield* waybill("projections", "swap", "email_log")).code, 0)
         assert.strictEqual((yield* waybill("projections", "verify", "email_log")).code, 0)
         const dropped = yield* waybill("projections", "drop", "email_log", "1")
-        assert.include(dropped.output, "Version 1 of email_log is gone.")
+        assert.include(dropped.output, "Dropped version 1 of email_log.")
         const refused = yield* waybill("projections", "drop", "email_log", "1")
         assert.deepStrictEqual([refused.code, refused.output.includes("has no version 1")], [1, true])
       }),

@@ -4,14 +4,14 @@ import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Effect, Option } from "effect"
 import { Argument } from "effect/cli"
 
-/** Whose: the first word of every command about an account. */
+/** First argument of every command about an account. */
 export const account = Argument.String("account").pipe(
-  Argument.withDescription("The account's id, acc_…"),
+  Argument.withDescription("Account id, acc_…"),
   Argument.withSchema(Id.AccountId),
 )
 
-/** Of an account that is not there nothing is made and nothing listed: its id was mistyped. */
+/** Returns the account, or fails if the id is unknown. */
 export const find = Effect.fnUntraced(function* (id: Id.AccountId) {
-  const found = yield* Accounts.find(id)
-  return Option.isNone(found) ? yield* new Account.AccountNotFound() : found.value
+  const account = yield* Accounts.find(id)
+  return Option.isNone(account) ? yield* new Account.AccountNotFound() : account.value
 })

@@ -7,7 +7,7 @@ import { userInfo } from "node:os"
 import { Postgres } from "../boot/Postgres.ts"
 import * as Settings from "../boot/Settings.ts"
 
-/** An operator's hand is written into the log like everybody else's. */
+/** Provenance of the events of a command. */
 const operator = Effect.sync(() => ({
   actor: { type: "operator" as const, id: userInfo().username },
   request_id: null,
@@ -35,8 +35,8 @@ const storeOn = <E>(prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, 
     }),
   )
 
-/** A command on the log: beside a running service, or on the embedded Postgres started just for it. */
-export const withStore = storeOn(Migrations.requireCurrent)
+/** Store of a command: that of a running service, or an embedded Postgres started for the command. */
+export const layer = storeOn(Migrations.requireCurrent)
 
-/** The first of all commands, where there is nothing yet. */
-export const withStoreOrNew = storeOn(Migrations.requireCurrentOrMake)
+/** The same, with the schema created if there is none yet. */
+export const layerOrNew = storeOn(Migrations.requireCurrentOrMake)

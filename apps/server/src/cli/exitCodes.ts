@@ -1,6 +1,6 @@
-// What scripts may rely on beside 0 and 1; docs/operating/command-line.md says the same.
+// Exit codes besides 0 and 1, as documented in docs/operating/command-line.md.
 
-/** A check ran to its end and found a difference. */
+/** A check ended and found a difference. */
 export const EXIT_DIFFERENCE = 3
-/** The settings are wrong, as sysexits.h counts. */
+/** The settings are invalid (EX_CONFIG of sysexits.h). */
 export const EXIT_SETTINGS = 78

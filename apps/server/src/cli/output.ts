@@ -2,10 +2,10 @@ import * as Visible from "@waybill/domain/values/Visible"
 import { Console, Effect } from "effect"
 import { Flag } from "effect/cli"
 
-// Every command prints by what is here, so that text of others reaches no terminal as it came: a name, a subject, a
-// server's reply may hold escape sequences, line breaks and marks that turn the direction of a line.
+// Every command prints by these functions, which escape text of others: a name, a subject or a server's reply may contain
+// escape sequences, line breaks and marks that reverse the direction of a line.
 
-/** On everything that a script would read. */
+/** Flag of every command whose output a script could read. */
 export const json = Flag.Boolean("json").pipe(
   Flag.withDescription("Print JSON instead of a table"),
   Flag.withDefault(false),
@@ -13,7 +13,7 @@ export const json = Flag.Boolean("json").pipe(
 
 type Row = Readonly<Record<string, unknown>>
 
-/** A list as JSON, or as a table whose columns are the fields named. */
+/** Prints a list as JSON, or as a table of the given columns. */
 export const print = (
   rows: ReadonlyArray<Row>,
   options: { readonly json: boolean; readonly columns: ReadonlyArray<string> },
@@ -24,25 +24,25 @@ export const printOne = (row: Row, options: { readonly json: boolean }) =>
     ? printJson(row, 2)
     : Effect.forEach(Object.entries(row), ([name, value]) => Console.log(`${name}: ${cell(value)}`), { discard: true })
 
-/** The same value, spelled without a character that a terminal would obey. */
+/** Prints JSON without characters that a terminal obeys. */
 export const printJson = (value: unknown, indent = 0) =>
   Console.log(Visible.escapedJson(JSON.stringify(value, null, indent)))
 
-/** One line each: what else would break a line is escaped. */
+/** Prints lines, with line breaks inside them escaped. */
 export const say = (...lines: ReadonlyArray<string>) =>
   Effect.forEach(lines, (line) => Console.log(Visible.escaped(line)), { discard: true })
 
-/** Text of several lines, of which only the line breaks are obeyed. */
+/** Prints text of several lines, with all other control characters escaped. */
 export const sayLines = (text: string) => Console.log(Visible.escapedLines(text))
 
-/** Bytes as they are, for a file or a program. The caller makes sure that no terminal reads them. */
+/** Writes bytes unchanged. The caller makes sure that standard output is not a terminal. */
 export const write = (bytes: Uint8Array) =>
   Effect.callback<void>((resume) => void process.stdout.write(bytes, () => resume(Effect.void)))
 
-/** On standard error, where a person or a script's log reads it. Of several lines, as a trace is. */
+/** Prints text of several lines on standard error. */
 export const complain = (text: string) => Console.error(Visible.escapedLines(text))
 
-/** On a screen one line that is written over, and ended when all is done. */
+/** Returns a line of progress. On a terminal it replaces the previous one. */
 export const progressLine = (line: string, ends: boolean, isScreen: boolean): string =>
   isScreen ? `\r\u001b[K${Visible.escaped(line)}${ends ? "\n" : ""}` : `${Visible.escaped(line)}\n`
 
@@ -67,7 +67,7 @@ const cell = (value: unknown): string =>
     ? "-"
     : Visible.escaped(typeof value === "object" ? JSON.stringify(value) : String(value))
 
-/** What a help page is coloured with, and no more of what a terminal would obey. */
+/** Colours of help pages, the only escape sequences that are printed. */
 // oxlint-disable-next-line no-control-regex
 const COLOURS = /(\u001b\[(?:[0-7]|22|3[0-7]|39|9[0-7])?(?:;(?:[0-7]|3[0-7]))*m)/u
 
@@ -79,7 +79,7 @@ const harmless = (part: unknown): unknown =>
         .join("")
     : part
 
-/** A second net below all of the above, for what a library prints: help pages, usage errors, its own log lines. */
+/** Escapes also what libraries print: help pages, usage errors and log lines. */
 export const guarded = (console: Console.Console): Console.Console => ({
   ...console,
   debug: (...parts) => console.debug(...parts.map(harmless)),

@@ -9,25 +9,25 @@ import * as Settings from "../boot/Settings.ts"
 import { waitingFor } from "../boot/waitingFor.ts"
 
 const roles = Flag.String("roles").pipe(
-  Flag.withDescription(`Do a part of it: ${Role.ALL.join(", ")}, separated by commas; otherwise what ROLES says`),
+  Flag.withDescription(`Roles to run, separated by commas: ${Role.ALL.join(", ")}; the setting ROLES by default`),
   Flag.withSchema(Role.FromText),
   Flag.optional,
 )
 
-/** Runs the service until it is told to stop. */
-const run = Effect.fnUntraced(function* (asked: Option.Option<Role.Roles>) {
+/** Runs the service until it is stopped. */
+const run = Effect.fnUntraced(function* (chosen: Option.Option<Role.Roles>) {
   const loaded = yield* Settings.load
-  const settings = { ...loaded, roles: Option.getOrElse(asked, () => loaded.roles) }
-  // Nothing stands before the embedded server.
-  const isOurs = Option.isNone(settings.databaseUrl)
-  // The service's own code is read while Postgres starts, and never by another command. Not sooner: reading it leaves
-  // no moment in which a server could be launched.
+  const settings = { ...loaded, roles: Option.getOrElse(chosen, () => loaded.roles) }
+  // No pooler stands before an embedded server.
+  const isEmbedded = Option.isNone(settings.databaseUrl)
+  // The code of the service is loaded while Postgres starts, and by no other command. Loading blocks the process, so it
+  // begins only once Postgres was launched.
   const launched = yield* Latch.make()
   const { postgres, service } = yield* Effect.all(
     {
       postgres: Effect.tap(Postgres.start(settings, launched.open), ({ url }) =>
-        Effect.andThen(isOurs ? Effect.void : ConnectionPooler.check(url), Migrations.migrate(url)).pipe(
-          // Another node's migration may be what takes long.
+        Effect.andThen(isEmbedded ? Effect.void : ConnectionPooler.check(url), Migrations.migrate(url)).pipe(
+          // Waits here while another node runs migrations.
           waitingFor("the database, to bring its schema up to date"),
           Effect.provide(Logs.layer(settings.logLevel)),
         ),

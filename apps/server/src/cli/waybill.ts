@@ -16,7 +16,7 @@ import { top } from "./commands/top.ts"
 import { users } from "./commands/users.ts"
 
 export const waybill = Command.make("waybill").pipe(
-  Command.withDescription("Transactional email whose truth is an event log on Postgres"),
+  Command.withDescription("Self-hosted transactional email on Postgres, with a complete history of every message"),
   Command.withSubcommands([
     start,
     migrate,

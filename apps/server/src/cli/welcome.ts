@@ -5,7 +5,7 @@ import type { Settings } from "../boot/Settings.ts"
 import { hostAndPort, isBaseUrlMissing, urlOf } from "../boot/Settings.ts"
 import * as output from "./output.ts"
 
-/** What a newcomer needs, and no more. The secrets stand here once and nowhere else. */
+/** Prints the addresses of the service, and at the first start its secrets, which are shown nowhere else. */
 export const welcome = (settings: Settings, first: FirstSecrets | undefined) => {
   const url = urlOf(settings)
   const { roles } = settings
@@ -17,7 +17,7 @@ export const welcome = (settings: Settings, first: FirstSecrets | undefined) => 
     ...(roles.includes("smtp")
       ? [`  SMTP       ${hostAndPort(settings.host, settings.smtpPort)} (any user name, an API key as password)`]
       : []),
-    ...(roles.includes("api") && isBaseUrlMissing(settings) ? OTHERS : []),
+    ...(roles.includes("api") && isBaseUrlMissing(settings) ? BASE_URL_HINT : []),
     ...(first === undefined ? [] : secrets(first)),
     ``,
     ...(settings.transport === "capture" && roles.includes("api") ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
@@ -25,22 +25,22 @@ export const welcome = (settings: Settings, first: FirstSecrets | undefined) => 
   return output.say(...lines)
 }
 
-const OTHERS = [
+const BASE_URL_HINT = [
   ``,
-  `HOST lets other machines in, but nobody there can sign in before BASE_URL says how their browsers reach this one,`,
+  `Other machines can connect, but browsers there cannot sign in until BASE_URL is set to the URL of this service,`,
   `such as BASE_URL=http://waybill.example.com:3025.`,
 ]
 
 const secrets = ({ key, owner }: FirstSecrets): ReadonlyArray<string> => [
   ``,
-  `These are shown this once; keep them:`,
+  `Save these now. They are not shown again:`,
   ``,
   `  Sign in    ${owner.email} / ${Redacted.value(owner.password)}`,
   `  API key    ${key}`,
 ]
 
 const example = (url: string, key: string): ReadonlyArray<string> => [
-  `A first mail (it is kept here and leaves nowhere, while TRANSPORT is capture):`,
+  `Send a first email (with TRANSPORT=capture it is captured here and never delivered):`,
   ``,
   `  curl ${url}/v1/email/send -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" ` +
     `-d '{"from":"Acme <hello@${FIRST_DOMAIN}>","to":"ana@example.org","subject":"Hello","text":"It works."}'`,

@@ -1,6 +1,6 @@
 import { Context, Effect, Metric } from "effect"
 import { statfs } from "node:fs/promises"
-import { existing } from "../operate/doctor/DiskCheck.ts"
+import * as DiskCheck from "../operate/doctor/DiskCheck.ts"
 
 const EMPTY = Context.empty()
 
@@ -10,8 +10,8 @@ const free = Metric.gauge("waybill_data_free_bytes", {
 
 /** Reads the free space of a folder's disk into its gauge. A read that fails leaves the last value. */
 export const make = (folder: string): Effect.Effect<void> =>
-  existing(folder).pipe(
-    Effect.flatMap((there) => Effect.tryPromise(() => statfs(there))),
+  DiskCheck.nearestExisting(folder).pipe(
+    Effect.flatMap((existing) => Effect.tryPromise(() => statfs(existing))),
     Effect.tap(({ bavail, bsize }) => Effect.sync(() => free.updateUnsafe(bavail * bsize, EMPTY))),
     Effect.ignore,
   )

@@ -5,22 +5,22 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { now } from "./fresh.ts"
 
-/** The same release, from its bundle or its sources, as this process was started. */
+/** Main module of this process, so that a replay runs the same release. */
 const MAIN = process.argv[1] ?? ""
-/** What a command that failed said last is shown, and no more of it. */
-const MAX_SAID_CHARS = 2_000
+/** Maximum length of the shown error output of a failed command. */
+const MAX_ERROR_CHARS = 2_000
 
 /**
- * Replays that an operator asked for in the dashboard. Each is the command that they would type, in a process of its
- * own: folding a whole log is not done where requests are answered.
+ * Replays that operators start in the dashboard. Each runs the command of the CLI in a process of its own, since folding a
+ * whole log would block requests.
  */
 export class Replays extends Context.Service<
   Replays,
   {
     readonly list: Effect.Effect<ReadonlyArray<ProjectionJob>>
-    /** Whether it was begun; a read model is worked on once at a time. */
+    /** Starts a job. False if one is running for this read model. */
     readonly begin: (kind: ProjectionJob["kind"], name: string) => Effect.Effect<boolean>
-    /** For what takes a moment. Gives what went wrong, if anything did. */
+    /** Runs a short command to its end, and returns its error output if it failed. */
     readonly run: (args: ReadonlyArray<string>) => Effect.Effect<string | undefined>
   }
 >()("@waybill/server/operate/Replays") {
@@ -39,16 +39,16 @@ const make = Effect.gen(function* () {
     }),
   )
 
-  /** Gives the exit code and the last thing that was said aside. */
+  /** Runs a command, and returns its exit code and the end of its error output. */
   const command = (args: ReadonlyArray<string>, onLine: (line: string) => void) => {
     const child = spawn(process.execPath, [MAIN, "projections", ...args], { stdio: ["ignore", "pipe", "pipe"] })
     children.add(child)
-    let said = ""
+    let errorOutput = ""
     createInterface({ input: child.stdout }).on("line", onLine)
-    child.stderr.on("data", (chunk) => (said = `${said}${String(chunk)}`.slice(-MAX_SAID_CHARS)))
-    return new Promise<{ readonly code: number | null; readonly said: string }>((resolve) => {
-      child.on("error", (error) => resolve({ code: null, said: error.message }))
-      child.on("close", (code) => resolve({ code, said: said.trim() }))
+    child.stderr.on("data", (chunk) => (errorOutput = `${errorOutput}${String(chunk)}`.slice(-MAX_ERROR_CHARS)))
+    return new Promise<{ readonly code: number | null; readonly errorOutput: string }>((resolve) => {
+      child.on("error", (error) => resolve({ code: null, errorOutput: error.message }))
+      child.on("close", (code) => resolve({ code, errorOutput: errorOutput.trim() }))
     }).finally(() => children.delete(child))
   }
 
@@ -60,13 +60,13 @@ const make = Effect.gen(function* () {
     }
     const first = { phase: "starting", events: 0, total: 0, eta_seconds: null, ended: null }
     jobs.set(name, { name, kind, started_at, ...first })
-    let last: Line = {}
+    let last: OutputLine = {}
     const ended = command([kind, name, "--json"], (line) => {
       last = parsed(line)
       if (last.phase !== undefined) change(progressOf(last))
     })
-    void ended.then(({ code, said }) =>
-      change({ ended: { good: code === 0, said: code === 0 ? outcome(last) : said } }),
+    void ended.then(({ code, errorOutput }) =>
+      change({ ended: { good: code === 0, said: code === 0 ? outcome(last) : errorOutput } }),
     )
     return true
   }
@@ -77,13 +77,13 @@ const make = Effect.gen(function* () {
     run: (args) =>
       Effect.map(
         Effect.promise(() => command(args, () => {})),
-        ({ code, said }) => (code === 0 ? undefined : said),
+        ({ code, errorOutput }) => (code === 0 ? undefined : errorOutput),
       ),
   })
 })
 
-/** What the command prints with `--json`: how far it is, and in the end what it made or found. */
-interface Line {
+/** A line that the command prints with `--json`: its progress, and at the end its result. */
+interface OutputLine {
   readonly phase?: string
   readonly events?: number
   readonly total?: number
@@ -94,24 +94,24 @@ interface Line {
   readonly differing_rows?: number
 }
 
-const parsed = (line: string): Line => {
+const parsed = (line: string): OutputLine => {
   try {
-    return JSON.parse(line) as Line
+    return JSON.parse(line) as OutputLine
   } catch {
     return {}
   }
 }
 
-const progressOf = ({ eta_seconds = null, events = 0, phase = "", total = 0 }: Line) => ({
+const progressOf = ({ eta_seconds = null, events = 0, phase = "", total = 0 }: OutputLine) => ({
   phase,
   events,
   total,
   eta_seconds,
 })
 
-const outcome = ({ differing_rows, events = 0, rows = 0, unproved_rows = 0, version }: Line): string =>
+const outcome = ({ differing_rows, events = 0, rows = 0, unproved_rows = 0, version }: OutputLine): string =>
   differing_rows === undefined
-    ? `Version ${String(version)} is ready, folded from ${events} events. Nothing reads it before it is swapped in.`
+    ? `Version ${String(version)} is ready, built from ${events} events. Swap it in to use it.`
     : unproved_rows === 0
-      ? `It is what the log says, in all of its ${rows} rows.`
-      : `It is what the log says, in all of its ${rows} rows but ${unproved_rows}, of times that the log does not hold in full any more.`
+      ? `All ${rows} rows match the log.`
+      : `All ${rows} rows match the log, except ${unproved_rows} from times whose events retention has removed.`

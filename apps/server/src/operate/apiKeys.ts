@@ -8,10 +8,10 @@ import { SecureRandom } from "effect/crypto"
 import { hash } from "node:crypto"
 import { newId, now } from "./fresh.ts"
 
-/** What is kept of a key. */
+/** Returns the hash that is stored in place of a key. */
 export const hashOf = (secret: string): Content.Sha256 => hash("sha256", secret, "hex") as Content.Sha256
 
-/** A new key's id and what is known of it. The only moment at which its secret exists outside its owner's hands. */
+/** Generates a key. Its secret is returned once and never stored. */
 export const drawKey = Effect.fnUntraced(function* (createdBy: string | null) {
   const secret = ApiKeySecret.encode(SecureRandom.randomBytesUnsafe(ApiKeySecret.RANDOM_BYTES))
   const keyId = yield* newId("ApiKeyId")

@@ -9,7 +9,7 @@ const NAME_BYTES = 8
 
 const generate = { rsa: generateRsa, ed25519: generateEd25519 }
 
-/** A fresh key whose private half is sealed before the log learns of the public one. */
+/** Generates a DKIM key and seals its private half, before the public one is written to the log. */
 export const newDkimKey = Effect.fn("newDkimKey")(function* (
   account_id: AccountId,
   domain_id: DomainId,
@@ -18,7 +18,7 @@ export const newDkimKey = Effect.fn("newDkimKey")(function* (
 ): Effect.fn.Return<DkimKey, never, Secrets> {
   const secrets = yield* Secrets
   const { privateKey, record } = yield* generate[algorithm]
-  // A name of its own: of two rotations at once one is decided anew, and must not have replaced the other's key.
+  // A unique name: of two rotations at once, one is decided again and must not have replaced the key of the other.
   const key_ref = `dkim:${selector}:${Buffer.from(SecureRandom.randomBytesUnsafe(NAME_BYTES)).toString("hex")}`
   yield* secrets.seal({ account_id, id: domain_id, purpose: key_ref }, Redacted.value(privateKey))
   return { selector, algorithm, public_key: record.slice(record.indexOf("p=") + 2), key_ref }

@@ -13,14 +13,14 @@ import { Instance } from "../http/Instance.ts"
 
 type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain">
 
-/** What the operator decided of the records that domains are to have. */
+/** Settings of the operator for the records of domains. */
 export type Ways = Pick<Instance["Service"], "returnPath" | "trackingHost">
 
-/** The records that the owner of a domain is asked to publish. */
+/** Returns the records that the owner of a domain has to publish. */
 export const expectedRecords = (domain: Published, { returnPath, trackingHost }: Ways) =>
   DomainRecords.expectedRecords(
     domain.name,
-    // Until DNS shows a new key the old one signs, and mail is as good without a second signature.
+    // Only the key that signs now is required: a new key signs once DNS shows it, and the second signature is optional.
     Domain.publishedKeys(domain).map((key) => ({ ...key, required: key.selector === domain.dkim.selector })),
     { return_path: returnPath, tracking: trackingRecord(domain, trackingHost) },
   )
@@ -30,7 +30,7 @@ const trackingRecord = ({ name, tracking_domain }: Published, target: string | n
     ? undefined
     : { host: TrackingDomain.hostOf(tracking_domain.name, name), target }
 
-/** The unit that adds a domain, its key made and sealed. */
+/** Returns the commit that adds a domain, with its key generated and sealed. */
 export const addition = Effect.fn("domains.addition")(function* (account_id: AccountId, name: DomainName.DomainName) {
   const { transport } = yield* Instance
   const domainId = yield* newId("DomainId")
@@ -66,14 +66,14 @@ interface Lease {
 }
 
 /**
- * Asks DNS what a domain's owner has published, and writes down what that means, settling the lease under which it was
- * asked. Answers with the domain as it is then, or `undefined` where there was nothing to write down.
+ * Checks the DNS records of a domain and commits the result, under the lease of the check if there is one. Returns the
+ * domain afterwards, or undefined if nothing changed.
  */
 export const check = Effect.fn("domains.check")(function* (account_id: AccountId, id: DomainId, lease?: Lease) {
   const store = yield* EventStore
   const state = yield* store.state(Domain, { account_id, stream_id: id })
   if (state._tag !== "Domain") return undefined
-  const decide = yield* look(state)
+  const decide = yield* checkDns(state)
   return yield* store
     .transact({
       account_id,
@@ -89,15 +89,15 @@ export const check = Effect.fn("domains.check")(function* (account_id: AccountId
     })
     .pipe(
       Effect.map((done) => (done._tag === "Committed" ? done.answer : undefined)),
-      // Known already; removed while DNS was being asked; somebody else's to settle.
+      // Nothing changed, the domain was removed meanwhile, or another process holds the lease.
       Effect.catch(() => Effect.succeed(undefined)),
     )
 })
 
-const look = Effect.fnUntraced(function* (domain: Domain.Domain) {
-  const { transport, ...ways } = yield* Instance
+const checkDns = Effect.fnUntraced(function* (domain: Domain.Domain) {
+  const { transport, ...settings } = yield* Instance
   const captured = (domain.transport ?? transport) === "capture"
   if (captured && DomainName.isReserved(domain.name)) return Domain.verifyReserved(yield* now)
-  const { records } = yield* DomainCheck.check(domain.name, expectedRecords(domain, ways))
+  const { records } = yield* DomainCheck.check(domain.name, expectedRecords(domain, settings))
   return Domain.recordCheck(yield* now, records)
 })

@@ -3,20 +3,20 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as IdBytes from "@waybill/store/postgres/IdBytes"
 import { DateTime, Effect } from "effect"
 
-/** The moment, as decisions take it. */
+/** Current time, as deciders take it. */
 export const now = Effect.map(DateTime.now, Timestamp.fromDateTime)
 
-/** An id that was never given before. */
+/** Returns a new id. */
 export const newId = <Name extends keyof typeof Id.PREFIXES>(name: Name) =>
   Effect.map(DateTime.now, (at) => newIdAt(name, DateTime.toEpochMillis(at)))
 
-/** The same for who has looked at the clock already. */
+/** Returns a new id for a time that is known already. */
 export const newIdAt = <Name extends keyof typeof Id.PREFIXES>(name: Name, epochMillis: number) =>
   Id.make(name, epochMillis, IdBytes.next())
 
 /**
- * A message's id and the moment it was asked for, which are one: `created_at` is the millisecond that the id begins with,
- * so that a range of times in the log is exactly a range of ids.
+ * Returns the id of a new message and its `created_at`, which is the millisecond in the id, so that a range of times in the
+ * log is a range of ids.
  */
 export const newEmail = Effect.map(DateTime.now, (at) => newEmailAt(DateTime.toEpochMillis(at)))
 

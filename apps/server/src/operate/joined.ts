@@ -1,19 +1,19 @@
 import { Deferred, Effect } from "effect"
 
 /**
- * An effect that is under way once at most: callers that come meanwhile wait for the same result. It goes on when the
- * caller that began it is interrupted.
+ * Runs an effect at most once at a time: callers that arrive meanwhile get the same result. The effect continues if the
+ * caller that started it is interrupted.
  */
 export const joined = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
-  let underWay: Deferred.Deferred<A, E> | undefined
-  const begin = Effect.suspend(() => {
+  let running: Deferred.Deferred<A, E> | undefined
+  const start = Effect.suspend(() => {
     const result = Deferred.makeUnsafe<A, E>()
-    underWay = result
+    running = result
     const run = Effect.ensuring(
       effect,
-      Effect.sync(() => (underWay = undefined)),
+      Effect.sync(() => (running = undefined)),
     )
     return Effect.andThen(Effect.forkDetach(Deferred.into(run, result)), Deferred.await(result))
   })
-  return Effect.suspend(() => (underWay === undefined ? begin : Deferred.await(underWay)))
+  return Effect.suspend(() => (running === undefined ? start : Deferred.await(running)))
 }

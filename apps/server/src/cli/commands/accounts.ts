@@ -6,20 +6,22 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Data, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { newId, now } from "../../operate/fresh.ts"
-import { account as id, find } from "../AccountArgument.ts"
+import * as AccountArgument from "../AccountArgument.ts"
 import * as output from "../output.ts"
-import { withStore, withStoreOrNew } from "../CliStore.ts"
+import * as CliStore from "../CliStore.ts"
 
 const COLUMNS = ["id", "name", "plan", "created_at"]
 
 const plan = Flag.Literals("plan", Plan.ALL)
 
+const id = AccountArgument.account
+
 const show = (id: Id.AccountId, json: boolean) =>
-  Effect.flatMap(find(id), (found) => output.printOne({ ...found }, { json }))
+  Effect.flatMap(AccountArgument.find(id), (account) => output.printOne({ ...account }, { json }))
 
-class NeitherOrBoth extends Data.TaggedError("NeitherOrBoth")<{ readonly message: string }> {}
+class InvalidFlags extends Data.TaggedError("InvalidFlags")<{ readonly message: string }> {}
 
-/** A change that changes nothing is no failure at the command line. */
+/** Changes an account. A command that changes nothing succeeds. */
 const change = (account_id: Id.AccountId, decide: ReturnType<typeof Account.changePlan>) =>
   EventStore.use((store) => store.commit(Account, { account_id, stream_id: account_id }, decide)).pipe(
     Effect.catchTag("NothingNew", () => Effect.void),
@@ -38,7 +40,7 @@ const create = Command.make(
     yield* change(account_id, Account.create(at, account_id, name, plan))
     yield* show(account_id, json)
   }),
-).pipe(Command.withDescription("Make an account"))
+).pipe(Command.withDescription("Create an account"))
 
 const list = Command.make(
   "list",
@@ -49,7 +51,7 @@ const list = Command.make(
       { json, columns: COLUMNS },
     )
   }),
-).pipe(Command.withDescription("List the accounts"))
+).pipe(Command.withDescription("List accounts"))
 
 const setPlan = Command.make(
   "plan",
@@ -58,19 +60,19 @@ const setPlan = Command.make(
     yield* change(id, Account.changePlan(yield* now, plan))
     yield* show(id, json)
   }),
-).pipe(Command.withDescription("Put an account on a plan"))
+).pipe(Command.withDescription("Change the plan of an account"))
 
-const granted = (name: string, meaning: string) =>
-  Flag.Int(name).pipe(Flag.withDescription(`${meaning}; left out, the number of the plan`), Flag.optional)
+const limitFlag = (name: string, meaning: string) =>
+  Flag.Int(name).pipe(Flag.withDescription(`${meaning}; the limit of the plan if left out`), Flag.optional)
 
 const limits = Command.make(
   "limits",
   {
     id,
-    send: granted("send", "Sends a minute"),
-    logs: granted("logs", "Log reads a minute"),
-    other: granted("other", "Other requests a minute"),
-    monthly: granted("monthly", "Recipients a month"),
+    send: limitFlag("send", "Sends per minute"),
+    logs: limitFlag("logs", "Log reads per minute"),
+    other: limitFlag("other", "Other requests per minute"),
+    monthly: limitFlag("monthly", "Recipients per month"),
     json: output.json,
   },
   Effect.fn(function* ({ id, json, logs, monthly, other, send }) {
@@ -83,22 +85,22 @@ const limits = Command.make(
     yield* change(id, Account.changeLimits(yield* now, limits))
     yield* show(id, json)
   }),
-).pipe(Command.withDescription("Grant an account higher numbers, all at once"))
+).pipe(Command.withDescription("Set all limits of an account"))
 
 const retention = Command.make(
   "retention",
   {
     id,
     content: Flag.Int("content").pipe(
-      Flag.withDescription("Days that bodies and attachments are kept, 0 to 365"),
+      Flag.withDescription("Days to keep bodies and attachments, 0 to 365"),
       Flag.withDefault(Account.DEFAULT_RETENTION_DAYS),
     ),
     log: Flag.Int("log").pipe(
-      Flag.withDescription("Days that the history of a message is kept once it is over, 7 to 3650; left out, for ever"),
+      Flag.withDescription("Days to keep the history of a finished message, 7 to 3650; for ever if left out"),
       Flag.optional,
     ),
     deliveries: Flag.Int("deliveries").pipe(
-      Flag.withDescription("Days that webhook deliveries are kept, 7 to 365"),
+      Flag.withDescription("Days to keep webhook deliveries, 7 to 365"),
       Flag.withDefault(Account.DEFAULT_DELIVERY_DAYS),
     ),
     json: output.json,
@@ -113,33 +115,31 @@ const retention = Command.make(
     yield* change(id, Account.changeKeeping(yield* now, keeping))
     yield* show(id, json)
   }),
-).pipe(
-  Command.withDescription("Say how long an account's content, history and webhook deliveries are kept, all at once"),
-)
+).pipe(Command.withDescription("Set how long an account's content, history and webhook deliveries are kept"))
 
 const links = Command.make(
   "links",
   {
     id,
-    on: Flag.Boolean("on").pipe(Flag.withDescription("They lead on"), Flag.withDefault(false)),
-    off: Flag.Boolean("off").pipe(Flag.withDescription("They answer 410"), Flag.withDefault(false)),
+    on: Flag.Boolean("on").pipe(Flag.withDescription("Links redirect"), Flag.withDefault(false)),
+    off: Flag.Boolean("off").pipe(Flag.withDescription("Links answer 410"), Flag.withDefault(false)),
     json: output.json,
   },
   Effect.fn(function* ({ id, json, off, on }) {
-    if (on === off) return yield* new NeitherOrBoth({ message: "say either --on or --off" })
+    if (on === off) return yield* new InvalidFlags({ message: "Set either --on or --off." })
     yield* change(id, Account.changeLinks(yield* now, on))
     yield* show(id, json)
   }),
-).pipe(Command.withDescription("Stop the links of an account's tracked mail, or let them lead on"))
+).pipe(Command.withDescription("Disable or enable the links of an account's tracked mail"))
 
 export const accounts = Command.make("accounts").pipe(
-  Command.withDescription("Accounts, their plans and limits"),
+  Command.withDescription("Manage accounts, their plans and limits"),
   Command.withSubcommands([
-    create.pipe(Command.provide(withStoreOrNew)),
-    list.pipe(Command.provide(withStore)),
-    setPlan.pipe(Command.provide(withStore)),
-    limits.pipe(Command.provide(withStore)),
-    retention.pipe(Command.provide(withStore)),
-    links.pipe(Command.provide(withStore)),
+    create.pipe(Command.provide(CliStore.layerOrNew)),
+    list.pipe(Command.provide(CliStore.layer)),
+    setPlan.pipe(Command.provide(CliStore.layer)),
+    limits.pipe(Command.provide(CliStore.layer)),
+    retention.pipe(Command.provide(CliStore.layer)),
+    links.pipe(Command.provide(CliStore.layer)),
   ]),
 )

@@ -3,7 +3,7 @@ import { Data, Effect, Runtime } from "effect"
 import { Command } from "effect/cli"
 import { EXIT_DIFFERENCE } from "../exitCodes.ts"
 import * as output from "../output.ts"
-import { withStore } from "../CliStore.ts"
+import * as CliStore from "../CliStore.ts"
 
 class OutOfBalance extends Data.TaggedError("OutOfBalance")<{ readonly message: string }> {
   override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
@@ -20,9 +20,9 @@ const webhooks = Command.make(
     )
     const wrong = balances.filter(({ deliveries, events, stray }) => deliveries !== events || stray.length > 0)
     if (wrong.length > 0)
-      return yield* new OutOfBalance({ message: `the deliveries of ${count(wrong, "webhook")} do not add up` })
+      return yield* new OutOfBalance({ message: `Deliveries of ${count(wrong, "webhook")} do not match the log.` })
   }),
-).pipe(Command.withDescription("Prove that every matching event has its webhook delivery"))
+).pipe(Command.withDescription("Check that every matching event has its webhook delivery"))
 
 const emails = Command.make(
   "emails",
@@ -35,9 +35,9 @@ const emails = Command.make(
     )
     const wrong = balances.filter((each) => each.accepted !== each.final + each.in_flight || each.astray > 0)
     if (wrong.length > 0)
-      return yield* new OutOfBalance({ message: `the recipients of ${count(wrong, "day")} do not add up` })
+      return yield* new OutOfBalance({ message: `Recipients of ${count(wrong, "day")} do not match the log.` })
   }),
-).pipe(Command.withDescription("Prove that every accepted recipient is final or in flight"))
+).pipe(Command.withDescription("Check that every accepted recipient is final or in flight"))
 
 const work = Command.make(
   "work",
@@ -50,15 +50,17 @@ const work = Command.make(
     )
     const wrong = balances.filter(({ missing, stray }) => missing.length > 0 || stray.length > 0)
     if (wrong.length > 0)
-      return yield* new OutOfBalance({ message: `the outbox is not what waits, in ${count(wrong, "kind")} of work` })
+      return yield* new OutOfBalance({
+        message: `The outbox does not match the log in ${count(wrong, "kind")} of work.`,
+      })
   }),
-).pipe(Command.withDescription("Prove that whatever waits has its row in the outbox, and nothing else"))
+).pipe(Command.withDescription("Check that the outbox has exactly the rows of pending work"))
 
 const count = (wrong: ReadonlyArray<unknown>, what: string): string =>
   `${wrong.length} ${what}${wrong.length === 1 ? "" : "s"}`
 
 export const audit = Command.make("audit").pipe(
-  Command.withDescription("Count the log against what follows from it"),
+  Command.withDescription("Check that deliveries, recipients and the outbox match the log"),
   Command.withSubcommands([webhooks, emails, work]),
-  Command.provide(withStore),
+  Command.provide(CliStore.layer),
 )

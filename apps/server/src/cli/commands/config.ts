@@ -9,7 +9,7 @@ export const config = Command.make(
   Effect.fn(function* ({ json }) {
     const rows = yield* Settings.describe
     yield* output.print(rows, { json, columns: ["name", "value", "default", "meaning"] })
-    // Shown first and checked then, so that a wrong value stands beside its complaint.
+    // Printed before the settings are validated, so that an invalid value is visible beside its error.
     yield* Settings.load
   }),
-).pipe(Command.withDescription("List every setting with its value, its default and its meaning"))
+).pipe(Command.withDescription("List all settings with their values, defaults and meanings"))

@@ -1,7 +1,7 @@
 import * as Text from "@waybill/domain/values/Text"
 import { Data, Effect, Result, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import type { Finding } from "../../operate/doctor/Finding.ts"
+import type * as Finding from "../../operate/doctor/Finding.ts"
 import * as Settings from "../../boot/Settings.ts"
 import { EXIT_DIFFERENCE } from "../exitCodes.ts"
 import * as output from "../output.ts"
@@ -24,7 +24,7 @@ const parseTarget = (text: string) => {
 
 const Target = Text.parsed(
   Schema.Struct({ host: Schema.String, port: Schema.Int }),
-  { description: "A mail server, with its port where that is not 25", examples: ["mx.example.org"] },
+  { description: "A mail server, with a port other than 25 if needed", examples: ["mx.example.org"] },
   parseTarget,
   ({ host, port }) => `${host}:${port}`,
 )
@@ -33,11 +33,11 @@ export const doctor = Command.make(
   "doctor",
   {
     direct: Flag.Boolean("direct").pipe(
-      Flag.withDescription("Look at what direct delivery needs, whatever TRANSPORT is"),
+      Flag.withDescription("Check direct delivery even if no domain uses it"),
       Flag.withDefault(false),
     ),
     target: Flag.String("target").pipe(
-      Flag.withDescription("Try port 25 with this server; repeat for several"),
+      Flag.withDescription("Check port 25 with this server; repeat for several"),
       Flag.withSchema(Target),
       Flag.between(0, MAX_TARGETS),
     ),
@@ -45,23 +45,23 @@ export const doctor = Command.make(
   },
   Effect.fn(function* ({ direct, json, target }) {
     const settings = yield* Settings.load
-    // Read when it is asked for: the other commands have no use for it.
+    // Loaded by this command only.
     const { examine } = yield* Effect.promise(() => import("../../operate/doctor/examine.ts"))
     const findings = yield* examine(settings, { direct, targets: target })
     const broken = findings.filter(({ status }) => status === "broken")
     yield* json
       ? output.printJson({ healthy: broken.length === 0, findings }, 2)
-      : output.say(...findings.flatMap(words))
+      : output.say(...findings.flatMap(linesOf))
     if (broken.length > 0) {
       return yield* new Broken({ message: `broken: ${broken.map(({ check }) => check).join(", ")}` })
     }
   }),
-).pipe(Command.withDescription("Examine what the service stands on, and say how to mend it"))
+).pipe(Command.withDescription("Check database, DNS, disk and relay, and suggest fixes"))
 
 const STATUS_WIDTH = 8
 const CHECK_WIDTH = 12
 
-const words = ({ check, found, mend, status }: Finding): ReadonlyArray<string> => {
+const linesOf = ({ check, found, mend, status }: Finding.Finding): ReadonlyArray<string> => {
   const line = `${status.padEnd(STATUS_WIDTH)} ${check.padEnd(CHECK_WIDTH)} ${found}`
   return mend === null ? [line] : [line, `${" ".repeat(STATUS_WIDTH + CHECK_WIDTH + 2)}${mend}`]
 }

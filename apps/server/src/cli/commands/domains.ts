@@ -8,12 +8,12 @@ import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { now } from "../../operate/fresh.ts"
 import * as Settings from "../../boot/Settings.ts"
-import * as accounts from "../AccountArgument.ts"
+import * as AccountArgument from "../AccountArgument.ts"
 import * as output from "../output.ts"
-import { withStore } from "../CliStore.ts"
+import * as CliStore from "../CliStore.ts"
 
 const COLUMNS = ["id", "name", "status", "transport"]
-/** What stands in the log as no choice at all. */
+/** Value for a domain without a transport of its own. */
 const DEFAULT = "default"
 
 const row = ({ domain_id, name, status, transport }: Domains.DomainRecord) => ({
@@ -25,9 +25,9 @@ const row = ({ domain_id, name, status, transport }: Domains.DomainRecord) => ({
 
 const list = Command.make(
   "list",
-  { account: accounts.account, json: output.json },
+  { account: AccountArgument.account, json: output.json },
   Effect.fn(function* ({ account, json }) {
-    yield* accounts.find(account)
+    yield* AccountArgument.find(account)
     yield* output.print((yield* Domains.list(account)).map(row), { json, columns: COLUMNS })
   }),
 ).pipe(Command.withDescription("List an account's domains"))
@@ -35,49 +35,51 @@ const list = Command.make(
 const transport = Command.make(
   "transport",
   {
-    account: accounts.account,
-    domain: Argument.String("domain").pipe(Argument.withDescription("Its name, or its id, dom_…")),
+    account: AccountArgument.account,
+    domain: Argument.String("domain").pipe(Argument.withDescription("Domain name or id, dom_…")),
     transport: Argument.Literals("transport", ["capture", "relay", "direct", DEFAULT]),
     json: output.json,
   },
   Effect.fn(function* ({ account, domain, json, transport }) {
-    yield* accounts.find(account)
+    yield* AccountArgument.find(account)
     const choice = transport === DEFAULT ? null : transport
     const { domain_id } = yield* find(account, domain)
     const store = yield* EventStore
     const at = yield* now
     yield* store
       .commit(Domain, { account_id: account, stream_id: domain_id }, Domain.chooseTransport(at, choice))
-      // A change that changes nothing is no failure at the command line.
+      // A command that changes nothing succeeds.
       .pipe(Effect.catchTag("NothingNew", () => Effect.void))
     const changed = yield* find(account, domain_id)
     for (const warning of warnings(changed, yield* Settings.load)) yield* output.complain(`waybill: ${warning}`)
     yield* output.printOne(row(changed), { json })
   }),
-).pipe(Command.withDescription("Choose how a domain's mail leaves, if not as the instance's; default takes that back"))
+).pipe(Command.withDescription("Set the transport of a domain; default restores that of the instance"))
 
 const find = Effect.fnUntraced(function* (account: Id.AccountId, nameOrId: string) {
-  // Written with capitals or an umlaut, it is the same domain.
+  // Normalizes capitals and international names.
   const name = DomainName.parse(nameOrId)
-  const found = yield* Domains.find(account, name._tag === "Success" ? name.success : nameOrId)
-  return yield* Effect.mapError(Effect.fromOption(found), () => new DomainNotFound())
+  const domain = yield* Domains.find(account, name._tag === "Success" ? name.success : nameOrId)
+  return yield* Effect.mapError(Effect.fromOption(domain), () => new DomainNotFound())
 })
 
-/** What is chosen is the operator's to decide, but not in the dark. */
+/** Returns warnings about the chosen transport, which is set nevertheless. */
 const warnings = ({ name, transport }: Domains.DomainRecord, settings: Settings.Settings): ReadonlyArray<string> => {
   const kind = transport ?? settings.transport
   return [
     ...(kind === "relay" && Option.isNone(settings.smtpUrl)
-      ? ["SMTP_URL is not set here; where the service runs without it, this domain's mail waits"]
+      ? ["SMTP_URL is not set here. If the service has none either, mail of this domain is deferred."]
       : []),
     ...(kind !== "capture" && DomainName.isReserved(name)
-      ? [`nobody can publish records for ${name}, so outside capture it degrades, and fails 72 hours later`]
+      ? [
+          `${name} is a reserved name, which DNS records cannot verify. Without capture, the domain loses its verification after 72 hours.`,
+        ]
       : []),
   ]
 }
 
 export const domains = Command.make("domains").pipe(
-  Command.withDescription("Domains, and how their mail leaves"),
+  Command.withDescription("Manage domains and their transports"),
   Command.withSubcommands([list, transport]),
-  Command.provide(withStore),
+  Command.provide(CliStore.layer),
 )

@@ -6,11 +6,11 @@ import { Argument, Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { EXIT_DIFFERENCE } from "../exitCodes.ts"
 import * as output from "../output.ts"
-import { withStore } from "../CliStore.ts"
+import * as CliStore from "../CliStore.ts"
 
 const STAND_IN_BYTES = 8
 
-class StillThere extends Data.TaggedError("StillThere")<{ readonly message: string }> {
+class AddressRemains extends Data.TaggedError("AddressRemains")<{ readonly message: string }> {
   override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
 }
 
@@ -18,7 +18,7 @@ export const erase = Command.make(
   "erase",
   {
     address: Argument.String("address").pipe(
-      Argument.withDescription("Whose address"),
+      Argument.withDescription("Email address to erase"),
       Argument.withSchema(Address.FromText),
     ),
     json: output.json,
@@ -34,14 +34,14 @@ export const erase = Command.make(
     }
     if (json) yield* output.printJson({ erased_as, streams, events, left })
     else {
-      yield* output.say(`${events} events of ${streams} histories now say ${erased_as}.`)
+      yield* output.say(`Replaced the address by ${erased_as} in ${events} events of ${streams} histories.`)
       for (const { account_id, stream, stream_id, why } of left)
-        yield* output.say(`left: ${stream} ${stream_id} of ${account_id}, ${why}`)
+        yield* output.say(`remaining: ${stream} ${stream_id} of ${account_id}, ${why}`)
     }
     if (left.length > 0)
-      return yield* new StillThere({ message: `the address still stands in ${left.length} histories` })
+      return yield* new AddressRemains({ message: `The address remains in ${left.length} histories.` })
   }),
 ).pipe(
-  Command.withDescription("Take a person's address out of the log, what is shown of it, and contents, for good"),
-  Command.provide(withStore),
+  Command.withDescription("Erase an address from the log, read models and contents permanently"),
+  Command.provide(CliStore.layer),
 )

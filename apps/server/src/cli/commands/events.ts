@@ -13,30 +13,35 @@ import * as Users from "@waybill/store/users/Users"
 import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { VERSION } from "../../boot/Version.ts"
-import { goOn, linesOf } from "./logFiles.ts"
+import * as LogFiles from "../LogFiles.ts"
 import * as output from "../output.ts"
 import { withNewReplay, withReplay } from "./projections.ts"
-import { withStore } from "../CliStore.ts"
+import * as CliStore from "../CliStore.ts"
 
 class NoSuchStream extends Data.TaggedError("NoSuchStream")<{ readonly message: string }> {}
 
 const stream = Command.make(
   "stream",
   {
-    id: Argument.String("id").pipe(Argument.withDescription("A message, a domain, a key, an address…: whose history")),
+    id: Argument.String("id").pipe(
+      Argument.withDescription("Id of a message, domain, key or other object, or a suppressed address"),
+    ),
     asOf: Flag.String("as-of").pipe(
       Flag.withSchema(Timestamp.FromIso),
-      Flag.withDescription("What was known by then: ISO 8601 with an offset or Z"),
+      Flag.withDescription("Show the state at this time: ISO 8601 with an offset or Z"),
       Flag.optional,
     ),
     json: output.json,
   },
   Effect.fn(function* ({ asOf, id, json }) {
-    // Ids are of small letters, and an address is suppressed in them.
-    const found = yield* TimeTravel.streams(id.toLowerCase(), Option.getOrUndefined(asOf))
-    if (found.length === 0) return yield* new NoSuchStream({ message: `the log knows nothing of ${id} by then` })
-    if (json) return yield* output.printJson(found.map(inJson), 2)
-    for (const { account_id, events, stream } of found) {
+    // Ids and suppressed addresses are lower case.
+    const histories = yield* TimeTravel.streams(id.toLowerCase(), Option.getOrUndefined(asOf))
+    if (histories.length === 0)
+      return yield* new NoSuchStream({
+        message: `No history found for ${id}${Option.isSome(asOf) ? " at that time" : ""}.`,
+      })
+    if (json) return yield* output.printJson(histories.map(toJson), 2)
+    for (const { account_id, events, stream } of histories) {
       yield* output.say(`${stream} ${id} of ${account_id}`)
       yield* output.print(
         events.map(({ data, meta, ...event }) => ({
@@ -49,15 +54,15 @@ const stream = Command.make(
       )
     }
   }),
-).pipe(Command.withDescription("Show a history, as it is or as it was"), Command.provide(withStore))
+).pipe(Command.withDescription("Show the history of an object, now or at a time"), Command.provide(CliStore.layer))
 
-const inJson = ({ events, ...history }: TimeTravel.History) => ({ ...history, events: events.map(LogFile.entryOf) })
+const toJson = ({ events, ...history }: TimeTravel.History) => ({ ...history, events: events.map(LogFile.entryOf) })
 
 const file = Argument.String("file").pipe(Argument.withDescription("A file of JSON lines"))
 
-const takeUp = (name: string) =>
+const openFile = (name: string) =>
   Effect.tryPromise({
-    try: () => goOn(name),
+    try: () => LogFiles.open(name),
     catch: (cause) =>
       new LogFile.LogFileRefused({ message: `${name}: ${cause instanceof Error ? cause.message : String(cause)}` }),
   })
@@ -67,15 +72,15 @@ const exporting = Command.make(
   { file, json: output.json },
   Effect.fn(function* ({ file, json }) {
     const { sql } = yield* Replay
-    const target = yield* Effect.acquireRelease(takeUp(file), ({ close }) => Effect.promise(close))
+    const target = yield* Effect.acquireRelease(openFile(file), ({ close }) => Effect.promise(close))
     const end = yield* LogExport.end(sql)
     if (target.last !== undefined && !(yield* LogExport.belongs(sql, target.last)))
       return yield* new LogFile.LogFileRefused({
-        message: `${file}: this log has no such event as the file's last one, ${target.last.event_id} at position ${target.last.position}; it is the file of another log`,
+        message: `${file}: the last event of the file, ${target.last.event_id} at position ${target.last.position}, is not in this log; the file belongs to another log`,
       })
     if (target.last !== undefined && (yield* LogExport.isErasedSince(sql, target.last)))
       return yield* new LogFile.LogFileRefused({
-        message: `${file}: an address was erased since this file was written, and it holds that address still; export into a new one, and remove this`,
+        message: `${file}: an address was erased after this file was written, and the file still contains it; export to a new file and delete this one`,
       })
     yield* Effect.promise(target.begin)
     const before = target.chain.events
@@ -83,9 +88,9 @@ const exporting = Command.make(
     const { events, position } = target.chain
     yield* json
       ? output.printJson({ events, added: events - before, position })
-      : output.say(`${file} holds ${events} events up to position ${position}, ${events - before} of them new.`)
+      : output.say(`${file} contains ${events} events up to position ${position}, ${events - before} of them new.`)
   }, Effect.scoped),
-).pipe(Command.withDescription("Write the log into a file, or go on with a file that an earlier export has left"))
+).pipe(Command.withDescription("Export the log to a file, or continue an earlier export"))
 
 const importing = Command.make(
   "import",
@@ -93,8 +98,8 @@ const importing = Command.make(
   Effect.fn(function* ({ file, json }) {
     const { sql } = yield* Replay
     const report = (events: number) => (process.stderr.isTTY ? output.progress(`${events} events`, false) : Effect.void)
-    const imported = yield* LogImport.load(sql, linesOf(file), report)
-    // Events alone came in; what answers requests is folded from them here.
+    const imported = yield* LogImport.load(sql, LogFiles.linesOf(file), report)
+    // Only events are imported, so read models are built from them here.
     for (const { name } of inCommits) {
       yield* Rebuild.rebuild(name, { release: VERSION })
       const { kept } = yield* swap(name, false)
@@ -105,13 +110,13 @@ const importing = Command.make(
     yield* json
       ? output.printJson({ ...imported, armed, users })
       : output.say(
-          `${imported.events} events up to position ${imported.position}, ${imported.already_there} of them were there already; ${inCommits.length} read models are folded from them, ${armed} rows of the outbox and ${users} users.`,
+          `Imported ${imported.events} events up to position ${imported.position}, ${imported.already_there} of which existed. Built ${inCommits.length} read models, ${armed} outbox rows and ${users} users.`,
         )
   }),
-).pipe(Command.withDescription("Bring a file into an empty log, or go on with one that was stopped"))
+).pipe(Command.withDescription("Import a file into an empty log, or continue an import"))
 
 export const events = Command.make("events").pipe(
-  Command.withDescription("The log itself: a history as it was, and the whole of it from one install to another"),
+  Command.withDescription("Show, export and import the event log"),
   Command.withSubcommands([
     stream,
     exporting.pipe(Command.provide(withReplay)),

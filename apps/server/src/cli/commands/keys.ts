@@ -11,38 +11,38 @@ import { Argument, Command, Flag } from "effect/cli"
 import { userInfo } from "node:os"
 import { createApiKey } from "../../operate/apiKeys.ts"
 import { now } from "../../operate/fresh.ts"
-import { account, find } from "../AccountArgument.ts"
+import * as AccountArgument from "../AccountArgument.ts"
 import * as output from "../output.ts"
-import { withStore } from "../CliStore.ts"
+import * as CliStore from "../CliStore.ts"
 
 const create = Command.make(
   "create",
   {
-    account,
+    account: AccountArgument.account,
     name: Argument.String("name").pipe(Argument.withSchema(ApiKey.Name)),
     scope: Flag.Literals("scope", Scope.ALL).pipe(
-      Flag.withDescription("What the key may do; repeat for several"),
+      Flag.withDescription("Scope of the key; repeat for several"),
       Flag.between(1, Scope.ALL.length),
     ),
     domain: Flag.String("domain").pipe(
-      Flag.withDescription("Bind the key to this domain, in everything it does"),
+      Flag.withDescription("Restrict the key to this domain"),
       Flag.withSchema(DomainName.FromText),
       Flag.optional,
     ),
     allowedIp: Flag.String("allowed-ip").pipe(
-      Flag.withDescription("Use from this address or network only; repeat for several"),
+      Flag.withDescription("Allow the key only from this address or network; repeat for several"),
       Flag.withSchema(Network.FromText),
       Flag.between(0, ApiKey.MAX_ALLOWED_IPS),
     ),
     expiresAt: Flag.String("expires-at").pipe(
-      Flag.withDescription("Such as 2027-01-31T00:00:00Z"),
+      Flag.withDescription("Time at which the key expires, such as 2027-01-31T00:00:00Z"),
       Flag.withSchema(Timestamp.FromIso),
       Flag.optional,
     ),
     json: output.json,
   },
   Effect.fn(function* ({ account, allowedIp, domain, expiresAt, json, name, scope }) {
-    yield* find(account)
+    yield* AccountArgument.find(account)
     const { keyId, secret } = yield* createApiKey(account, `cli:${userInfo().username}`, {
       name,
       scopes: scope,
@@ -52,13 +52,13 @@ const create = Command.make(
     })
     yield* output.printOne({ id: keyId, key: secret }, { json })
   }),
-).pipe(Command.withDescription("Make a key; it is shown this once"))
+).pipe(Command.withDescription("Create a key, which is shown once"))
 
 const list = Command.make(
   "list",
-  { account, json: output.json },
+  { account: AccountArgument.account, json: output.json },
   Effect.fn(function* ({ account, json }) {
-    yield* find(account)
+    yield* AccountArgument.find(account)
     const keys = yield* ApiKeys.list(yield* now, account)
     const columns = ["id", "name", "prefix", "scopes", "status", "last_used_at"]
     yield* output.print(
@@ -70,9 +70,13 @@ const list = Command.make(
 
 const revoke = Command.make(
   "revoke",
-  { account, id: Argument.String("key").pipe(Argument.withSchema(Id.ApiKeyId)), json: output.json },
+  {
+    account: AccountArgument.account,
+    id: Argument.String("key").pipe(Argument.withSchema(Id.ApiKeyId)),
+    json: output.json,
+  },
   Effect.fn(function* ({ account, id, json }) {
-    yield* find(account)
+    yield* AccountArgument.find(account)
     const store = yield* EventStore
     const at = yield* now
     const revoked_at = yield* store.commit(ApiKey, { account_id: account, stream_id: id }, ApiKey.revoke(at)).pipe(
@@ -81,10 +85,10 @@ const revoke = Command.make(
     )
     yield* output.printOne({ id, revoked: true, revoked_at }, { json })
   }),
-).pipe(Command.withDescription("Revoke a key, at once and for good"))
+).pipe(Command.withDescription("Revoke a key permanently"))
 
 export const keys = Command.make("keys").pipe(
   Command.withDescription("API keys"),
   Command.withSubcommands([create, list, revoke]),
-  Command.provide(withStore),
+  Command.provide(CliStore.layer),
 )

@@ -14,7 +14,7 @@ export const migrate = Command.make(
   "migrate",
   {
     check: Flag.Boolean("check").pipe(
-      Flag.withDescription("Change nothing; fail when migrations are pending"),
+      Flag.withDescription("Only check; fail if migrations are pending"),
       Flag.withDefault(false),
     ),
     json: output.json,
@@ -29,7 +29,7 @@ export const migrate = Command.make(
   }),
 ).pipe(
   Command.withDescription("Bring the database's schema up to date"),
-  // What only looks makes nothing to look at.
+  // A check does not create an embedded Postgres.
   Command.provide(({ check }) =>
     Layer.unwrap(Effect.map(Settings.load, check ? Postgres.layer : Postgres.layerOrMake)),
   ),

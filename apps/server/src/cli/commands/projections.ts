@@ -31,20 +31,20 @@ const replayOn = <E, F>(
     }),
   )
 
-/** What a replay is given: connections to the log and its tables, and nothing that acts. */
+/** Connections of a replay, on the database of the service. */
 export const withReplay = replayOn(Postgres.layer, Migrations.requireCurrent)
-/** The same for an import, which may come before everything else. */
+/** The same, with a new database created if there is none. */
 export const withNewReplay = replayOn(Postgres.layerOrMake, Migrations.migrate)
 
-const name = Argument.String("name").pipe(Argument.withDescription("The read model, as `projections status` lists it"))
+const name = Argument.String("name").pipe(Argument.withDescription("Read model, as listed by `projections status`"))
 
 const pace = {
   throttle: Flag.Int("throttle").pipe(
-    Flag.withDescription("Events a second at most, to leave room for a busy service"),
+    Flag.withDescription("Maximum number of events per second, to leave capacity for the service"),
     Flag.optional,
   ),
   lanes: Flag.Int("lanes").pipe(
-    Flag.withDescription("Stretches of the log that are worked on side by side"),
+    Flag.withDescription("Number of ranges of the log to process in parallel"),
     Flag.optional,
   ),
 }
@@ -56,13 +56,13 @@ const optionsOf = (
   release: VERSION,
   ...(Option.isNone(lanes) ? {} : { lanes: lanes.value }),
   ...(Option.isNone(throttle) ? {} : { throttle: Math.max(1, throttle.value) }),
-  // One line each to a script; to a person one line that is written over.
+  // Prints a line for each report as JSON, and otherwise one line that is overwritten.
   report: (progress) =>
     json ? output.printJson(progress) : output.progress(lineOf(progress), progress.phase === "done"),
 })
 
-/** A throttle is there for others: where they are on this machine, they have the processor first. */
-const giveWay = ({ throttle }: { readonly throttle: Option.Option<number> }) =>
+/** Lowers the priority of a throttled replay, so that a service on this machine gets the CPU first. */
+const lowerPriority = ({ throttle }: { readonly throttle: Option.Option<number> }) =>
   Option.isNone(throttle) ? Effect.void : Effect.sync(() => setPriority(constants.priority.PRIORITY_LOW))
 
 const BAR = 24
@@ -93,18 +93,21 @@ const status = Command.make(
       { json, columns },
     )
   }),
-).pipe(Command.withDescription("List the read models, their versions and how far each has come"))
+).pipe(Command.withDescription("List read models, their versions and progress"))
 
 const rebuild = Command.make(
   "rebuild",
   { name, ...pace, json: output.json },
   Effect.fn(function* ({ json, name, ...pace }) {
-    yield* giveWay(pace)
+    yield* lowerPriority(pace)
     const built = yield* Rebuild.rebuild(name, optionsOf(pace, json))
     if (json) yield* output.printJson(built)
-    else yield* output.say(`Version ${built.version} of ${name} is ready; \`projections swap ${name}\` makes it live.`)
+    else
+      yield* output.say(
+        `Version ${built.version} of ${name} is ready. Run \`projections swap ${name}\` to make it live.`,
+      )
   }),
-).pipe(Command.withDescription("Fold the log into a new version beside the live one; goes on where a run was stopped"))
+).pipe(Command.withDescription("Build a new version from the log beside the live one, or continue a stopped run"))
 
 class Differs extends Data.TaggedError("Differs")<{ readonly message: string }> {
   override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
@@ -114,20 +117,20 @@ const verify = Command.make(
   "verify",
   { name, ...pace, json: output.json },
   Effect.fn(function* ({ json, name, ...pace }) {
-    yield* giveWay(pace)
-    const found = yield* Rebuild.verify(name, optionsOf(pace, json))
-    yield* json ? output.printJson(found) : output.say(...described(name, found))
-    if (found.differing_rows > 0)
-      return yield* new Differs({ message: `${name} is not what the log says in ${found.differing_rows} rows` })
+    yield* lowerPriority(pace)
+    const comparison = yield* Rebuild.verify(name, optionsOf(pace, json))
+    yield* json ? output.printJson(comparison) : output.say(...described(name, comparison))
+    if (comparison.differing_rows > 0)
+      return yield* new Differs({ message: `${comparison.differing_rows} rows of ${name} do not match the log.` })
   }),
-).pipe(Command.withDescription("Prove that the live version is what the log says, or name the rows that are not"))
+).pipe(Command.withDescription("Check that the live version matches the log, and list rows that do not"))
 
 const described = (
   name: string,
   { buckets, differences, differing_buckets, differing_rows, rows, unproved_rows }: Comparison,
 ): ReadonlyArray<string> => [
   ...(differing_rows === 0
-    ? [`${name} is what the log says: ${rows} rows, ${buckets} checksums alike.`]
+    ? [`${name} matches the log: ${rows} rows, ${buckets} checksums compared.`]
     : [
         `${differing_rows} rows differ, in ${differing_buckets} of ${buckets} checksums:`,
         ...differences.flatMap(({ folded, key, live }) => [
@@ -135,12 +138,12 @@ const described = (
             .map(([column, value]) => `${column}=${String(value)}`)
             .join(" "),
           `  live    ${live === null ? "no such row" : JSON.stringify(live)}`,
-          `  folded  ${folded === null ? "no such row" : JSON.stringify(folded)}`,
+          `  log     ${folded === null ? "no such row" : JSON.stringify(folded)}`,
         ]),
       ]),
   ...(unproved_rows === 0
     ? []
-    : [`${unproved_rows} of its rows are of times that the log does not hold in full any more; nothing proves them.`]),
+    : [`${unproved_rows} rows could not be checked: retention has removed events of their times from the log.`]),
 ]
 
 const swap = Command.make(
@@ -148,7 +151,7 @@ const swap = Command.make(
   {
     name,
     back: Flag.Boolean("back").pipe(
-      Flag.withDescription("Bring the version back that was live before"),
+      Flag.withDescription("Restore the version that was live before"),
       Flag.withDefault(false),
     ),
     json: output.json,
@@ -157,21 +160,23 @@ const swap = Command.make(
     const done = yield* swapVersions(name, back)
     yield* json
       ? output.printJson(done)
-      : output.say(`Version ${done.live} of ${name} is live; version ${done.kept} is kept for \`swap ${name} --back\`.`)
+      : output.say(
+          `Version ${done.live} of ${name} is live. Version ${done.kept} is kept for \`projections swap ${name} --back\`.`,
+        )
   }),
-).pipe(Command.withDescription("Make the version that is ready the live one, in one short transaction"))
+).pipe(Command.withDescription("Make the new version live, in one short transaction"))
 
 const drop = Command.make(
   "drop",
   { name, version: Argument.Int("version") },
   Effect.fn(function* ({ name, version }) {
     yield* Rebuild.drop(name, version)
-    yield* output.say(`Version ${version} of ${name} is gone.`)
+    yield* output.say(`Dropped version ${version} of ${name}.`)
   }),
-).pipe(Command.withDescription("Throw a version away that is not live"))
+).pipe(Command.withDescription("Drop a version that is not live"))
 
 export const projections = Command.make("projections").pipe(
-  Command.withDescription("Read models: rebuild them from the log, and prove that they are what it says"),
+  Command.withDescription("Rebuild and verify read models"),
   Command.withSubcommands([status, rebuild, verify, swap, drop]),
   Command.provide(withReplay),
 )

@@ -6,7 +6,7 @@ import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { recordReport } from "../../smtp/recordReport.ts"
 import * as output from "../output.ts"
-import { withStore } from "../CliStore.ts"
+import * as CliStore from "../CliStore.ts"
 
 /** Processor time that `reports retry` gives a report: 30 times the deadline of a report that arrives. */
 export const RETRY_DEADLINE_MS = 30_000
@@ -21,7 +21,7 @@ const id = Argument.String("id").pipe(Argument.withDescription("Id of the unread
 
 const find = Effect.fnUntraced(function* (id: string) {
   const found = yield* UnreadReports.find(id)
-  if (Option.isNone(found)) return yield* new NoSuchReport({ message: `there is no unread report ${id}` })
+  if (Option.isNone(found)) return yield* new NoSuchReport({ message: `There is no unread report ${id}.` })
   return found.value
 })
 
@@ -132,5 +132,5 @@ const remove = Command.make(
 export const reports = Command.make("reports").pipe(
   Command.withDescription("Unread reports: bounces and complaints whose parsing was ended"),
   Command.withSubcommands([list, show, retry, remove]),
-  Command.provide(withStore),
+  Command.provide(CliStore.layer),
 )

@@ -5,7 +5,7 @@ import { instanceKey } from "../../boot/instanceKey.ts"
 import * as Settings from "../../boot/Settings.ts"
 import { EXIT_DIFFERENCE } from "../exitCodes.ts"
 import * as output from "../output.ts"
-import { withStore } from "../CliStore.ts"
+import * as CliStore from "../CliStore.ts"
 
 class Unreadable extends Data.TaggedError("Unreadable")<{ readonly message: string }> {
   override readonly [Runtime.errorExitCode] = EXIT_DIFFERENCE
@@ -19,18 +19,20 @@ const rotate = Command.make(
     const done = yield* secrets.rotate
     yield* output.printOne({ ...done }, { json })
     if (done.unreadable > 0) {
-      return yield* new Unreadable({ message: `${done.unreadable} secrets are sealed under a key that is not here` })
+      return yield* new Unreadable({
+        message: `${done.unreadable} secrets are sealed under a key that is not configured here.`,
+      })
     }
   }),
-).pipe(Command.withDescription("Seal everything anew under the first instance key"))
+).pipe(Command.withDescription("Seal all secrets again under the first instance key"))
 
 const sealed = Secrets.layer.pipe(
   Layer.provide(Layer.unwrap(Effect.map(Settings.load, instanceKey))),
-  Layer.provide(withStore),
+  Layer.provide(CliStore.layer),
 )
 
 export const secrets = Command.make("secrets").pipe(
-  Command.withDescription("What is sealed in the database"),
+  Command.withDescription("Manage the sealed secrets in the database"),
   Command.withSubcommands([rotate]),
   Command.provide(sealed),
 )

@@ -4,43 +4,43 @@ import { Clock, DateTime, Duration, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { VERSION } from "../../boot/Version.ts"
 import * as output from "../output.ts"
-import { withStore } from "../CliStore.ts"
+import * as CliStore from "../CliStore.ts"
 
-/** What a rate is taken over: long enough to be steady, short enough to follow. */
+/** Period over which rates are averaged. */
 export const RATES_OVER = Duration.seconds(10)
 export const DEFAULT_INTERVAL_S = 2
 
 const MB = 1_000_000
-const OTHER_SCREEN = "\u001b[?1049h\u001b[?25l"
-const OWN_SCREEN = "\u001b[?25h\u001b[?1049l"
-const FROM_THE_TOP = "\u001b[H\u001b[J"
+const ALTERNATE_SCREEN = "\u001b[?1049h\u001b[?25l"
+const MAIN_SCREEN = "\u001b[?25h\u001b[?1049l"
+const CLEAR_SCREEN = "\u001b[H\u001b[J"
 
 interface Snapshot extends InstanceStats.Pulse {
   readonly at: string
-  /** Facts a second, by type. */
+  /** Events per second, by type. */
   readonly per_second: Readonly<Record<string, number>>
 }
 
-const look = Effect.gen(function* () {
+const takeSnapshot = Effect.gen(function* () {
   const at = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
-  const [pulse, lately] = yield* Effect.all([InstanceStats.read(), InstanceStats.lately(RATES_OVER)])
+  const [stats, rates] = yield* Effect.all([InstanceStats.read(), InstanceStats.lately(RATES_OVER)])
   const per_second = Object.fromEntries(
-    lately.map(({ events, type }) => [type, events / Duration.toSeconds(RATES_OVER)]),
+    rates.map(({ events, type }) => [type, events / Duration.toSeconds(RATES_OVER)]),
   )
-  return { at, ...pulse, per_second } satisfies Snapshot
+  return { at, ...stats, per_second } satisfies Snapshot
 })
 
-/** Look after look on a screen of its own, until it is stopped; then the terminal is as it was. */
+/** Shows snapshots on an alternate screen until it is interrupted, and then restores the terminal. */
 export const watch = (interval_s: number, write: (text: string) => Effect.Effect<void>) =>
   Effect.acquireUseRelease(
-    write(OTHER_SCREEN),
+    write(ALTERNATE_SCREEN),
     () =>
-      look.pipe(
-        Effect.flatMap((snapshot) => write(`${FROM_THE_TOP}${screen(snapshot).map(Visible.escaped).join("\n")}\n`)),
+      takeSnapshot.pipe(
+        Effect.flatMap((snapshot) => write(`${CLEAR_SCREEN}${screen(snapshot).map(Visible.escaped).join("\n")}\n`)),
         Effect.andThen(Effect.sleep(Duration.seconds(interval_s))),
         Effect.forever,
       ),
-    () => write(OWN_SCREEN),
+    () => write(MAIN_SCREEN),
   )
 
 export const top = Command.make(
@@ -48,21 +48,18 @@ export const top = Command.make(
   {
     json: output.json,
     interval: Flag.Int("interval").pipe(
-      Flag.withDescription("Seconds between two looks"),
+      Flag.withDescription("Seconds between updates"),
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_600 }))),
       Flag.withDefault(DEFAULT_INTERVAL_S),
     ),
   },
   Effect.fn(function* ({ interval, json }) {
-    if (json) return yield* output.printOne({ ...(yield* look) }, { json })
-    // Into a pipe goes one look; a screen is there to be watched.
-    if (!process.stdout.isTTY) return yield* output.say(...screen(yield* look))
+    if (json) return yield* output.printOne({ ...(yield* takeSnapshot) }, { json })
+    // A pipe gets one snapshot.
+    if (!process.stdout.isTTY) return yield* output.say(...screen(yield* takeSnapshot))
     yield* watch(interval, (text) => Effect.sync(() => void process.stdout.write(text)))
   }),
-).pipe(
-  Command.withDescription("Watch what goes on: rates, the queue, projections, connections"),
-  Command.provide(withStore),
-)
+).pipe(Command.withDescription("Watch rates, queue, projections and connections"), Command.provide(CliStore.layer))
 
 const WATCHED = [
   ["accepted", "EmailQueued"],
@@ -95,10 +92,10 @@ const screen = ({
     ]
   }
   return [
-    `Waybill ${VERSION}   ${at}   ${workers} ${workers === 1 ? "worker" : "workers"}   log at ${whole(position)}   ${whole(size_bytes / MB)} MB`,
-    `a second: ${rates.join("   ")}`,
+    `Waybill ${VERSION}   ${at}   ${workers} ${workers === 1 ? "worker" : "workers"} active   log position ${whole(position)}   ${whole(size_bytes / MB)} MB`,
+    `per second: ${rates.join("   ")}`,
     "",
-    ...table([["queue", "ready", "under way", "later", "oldest"], ...InstanceStats.KINDS.map(rowOf)]),
+    ...table([["queue", "ready", "in flight", "later", "oldest"], ...InstanceStats.KINDS.map(rowOf)]),
     "",
     ...table([
       ["projection", "behind", "by"],
@@ -114,10 +111,10 @@ const screen = ({
 
 const whole = (count: number): string => Math.round(count).toLocaleString("en")
 
-/** Words to the left, numbers to the right. */
-const table = (given: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
-  // Before widths are measured: whoever connects to the database names their own connection.
-  const rows = given.map((row) => row.map(Visible.escaped))
+/** Aligns the first column to the left and the others to the right. */
+const table = (input: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  // Escaped before widths are measured, since clients of the database choose the names of their connections.
+  const rows = input.map((row) => row.map(Visible.escaped))
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
   return rows.map((row) =>
     row.map((text, i) => (i === 0 ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0))).join("  "),

@@ -9,31 +9,31 @@ import { Argument, Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { now } from "../../operate/fresh.ts"
 import * as output from "../output.ts"
-import { withStore } from "../CliStore.ts"
+import * as CliStore from "../CliStore.ts"
 
-/** As long as the first owner's: beyond guessing, short enough to copy by hand. */
+/** Random bytes of a password: impossible to guess, and short enough to copy by hand. */
 const PASSWORD_BYTES = 18
 
 class NoSuchUser extends Data.TaggedError("NoSuchUser")<{ readonly message: string }> {}
 
-const user = Argument.String("user").pipe(Argument.withDescription("The user's id, usr_…, or their email address"))
+const user = Argument.String("user").pipe(Argument.withDescription("User id, usr_…, or email address"))
 
 const find = Effect.fnUntraced(function* (named: string) {
-  const found = yield* named.includes("@")
+  const matches = yield* named.includes("@")
     ? Users.findByEmail(named)
     : Effect.map(Users.find(Id.UserId.make(named)), Option.toArray)
-  const [one, ...others] = found
-  if (one === undefined) return yield* new NoSuchUser({ message: `nobody signs in here as ${named}` })
+  const [one, ...others] = matches
+  if (one === undefined) return yield* new NoSuchUser({ message: `There is no user ${named}.` })
   if (others.length > 0) {
-    const ids = found.map(({ id }) => id).join(", ")
+    const ids = matches.map(({ id }) => id).join(", ")
     return yield* new NoSuchUser({
-      message: `${found.length} users have the address ${named}, each in an account of its own. Name one by its id: ${ids}`,
+      message: `${matches.length} users have the address ${named}, in different accounts. Choose one by id: ${ids}`,
     })
   }
   return one
 })
 
-/** Written down before it is done; whoever belongs to no account has no log that it could stand in. */
+/** Records a change before it is made. A user without an account has no log to record it in. */
 const record = Effect.fnUntraced(function* (id: Id.UserId, decide: typeof Team.setPassword) {
   const member = yield* Members.find(id)
   if (Option.isNone(member)) return
@@ -52,23 +52,23 @@ const list = Command.make(
       { json, columns },
     )
   }),
-).pipe(Command.withDescription("List who signs in to the dashboard, and for which account"))
+).pipe(Command.withDescription("List users of the dashboard and their accounts"))
 
 const operator = Command.make(
   "operator",
   {
     user,
-    on: Flag.Boolean("on").pipe(Flag.withDescription("They run the instance from now on"), Flag.withDefault(false)),
-    off: Flag.Boolean("off").pipe(Flag.withDescription("They no longer do"), Flag.withDefault(false)),
+    on: Flag.Boolean("on").pipe(Flag.withDescription("Make the user an operator"), Flag.withDefault(false)),
+    off: Flag.Boolean("off").pipe(Flag.withDescription("Remove the operator role"), Flag.withDefault(false)),
     json: output.json,
   },
   Effect.fn(function* ({ json, off, on, user }) {
-    if (on === off) return yield* new NoSuchUser({ message: "say either --on or --off" })
+    if (on === off) return yield* new NoSuchUser({ message: "Set either --on or --off." })
     const { email, id } = yield* find(user)
     yield* Users.setOperator(id, on)
     yield* output.printOne({ id, email, operator: on }, { json })
   }),
-).pipe(Command.withDescription("Let somebody run the instance in the dashboard, or no longer"))
+).pipe(Command.withDescription("Give or remove the operator role, which manages the instance in the dashboard"))
 
 const password = Command.make(
   "password",
@@ -78,10 +78,13 @@ const password = Command.make(
     yield* record(id, Team.setPassword)
     const made = Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url")
     yield* Users.setPassword(id, Redacted.make(made))
-    if (!json) yield* output.say("A new password, shown this once. Every session of theirs has ended.")
+    if (!json)
+      yield* output.say(
+        "New password, shown once. Share it over a secure channel. All sessions of the user have ended.",
+      )
     yield* output.printOne({ id, email, password: made }, { json })
   }),
-).pipe(Command.withDescription("Give somebody who lost their password a new one, and end their sessions"))
+).pipe(Command.withDescription("Set a new password for a user and end their sessions"))
 
 const resetFactors = Command.make(
   "reset-factors",
@@ -89,27 +92,27 @@ const resetFactors = Command.make(
   Effect.fn(function* ({ json, user }) {
     const { email, id } = yield* find(user)
     const had = yield* SecondFactors.of(id)
-    const any = had.authenticator || had.passkeys > 0 || had.provider
-    if (any) {
+    const hasAny = had.authenticator || had.passkeys > 0 || had.provider
+    if (hasAny) {
       yield* record(id, Team.removeFactors)
       yield* SecondFactors.remove(id)
     }
     if (!json)
       yield* output.say(
-        any
-          ? "Removed. They sign in with their password alone, and every session of theirs has ended."
-          : "There is none: they sign in with their password alone already.",
+        hasAny
+          ? "Removed. The user now signs in with the password only. All sessions of the user have ended."
+          : "Nothing to remove: the user signs in with the password only.",
       )
     yield* output.printOne({ id, email, ...had }, { json })
   }),
 ).pipe(
   Command.withDescription(
-    "Remove somebody's authenticator, passkeys and binding to the identity provider, and end their sessions",
+    "Remove a user's authenticator, passkeys and link to the identity provider, and end their sessions",
   ),
 )
 
 export const users = Command.make("users").pipe(
-  Command.withDescription("Who signs in to the dashboard"),
+  Command.withDescription("Manage users of the dashboard"),
   Command.withSubcommands([list, operator, password, resetFactors]),
-  Command.provide(withStore),
+  Command.provide(CliStore.layer),
 )

@@ -1,106 +1,117 @@
 import type * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import { Duration } from "effect"
 import type { NoDatabase } from "../../boot/Postgres.ts"
-import { broken, type Finding, ok, warning } from "./Finding.ts"
+import * as Finding from "./Finding.ts"
 
-/** What is tried: older ones lack what the schema uses, newer ones nobody has looked at. */
+/** Range of tested versions. The schema uses features that older ones do not have. */
 export const OLDEST_POSTGRES = 15
 export const NEWEST_POSTGRES = 18
-/** Scheduled mail is due by the database's clock and accepted by ours: beyond this the difference shows. */
+/** Difference of the clocks above which scheduled mail is noticeably early or late. */
 export const SKEW_NOTICED = Duration.seconds(1)
-/** Receivers of webhooks refuse a signature that is five minutes off; nobody's clocks are that wrong by accident. */
+/** Difference of the clocks above which the check fails. Receivers of webhooks refuse signatures that are minutes off. */
 export const SKEW_BROKEN = Duration.minutes(1)
 
-/** What the database says of itself. */
-export const server = ({ forgetful, lacking, readOnly, version }: DatabaseExamination.Examined): Finding => {
+/** Checks version, extensions and settings of the server. */
+export const server = ({ forgetful, lacking, readOnly, version }: DatabaseExamination.Examined): Finding.Finding => {
   const major = Math.floor(version / 10_000)
   const name = `PostgreSQL ${major}.${version % 10_000}`
   if (major < OLDEST_POSTGRES) {
-    return broken(
+    return Finding.broken(
       "database",
-      `${name}, which is too old`,
+      `${name} is too old`,
       `Move to PostgreSQL ${OLDEST_POSTGRES} to ${NEWEST_POSTGRES}.`,
     )
   }
   if (lacking.length > 0) {
-    return broken(
+    return Finding.broken(
       "database",
       `${name} without ${lacking.join(" and ")}`,
-      "Install the extensions that belong to Postgres (package postgresql-contrib), or let your provider allow them.",
+      "Install the extensions of Postgres (package postgresql-contrib), or enable them at your provider.",
     )
   }
   if (readOnly) {
-    return broken("database", `${name}, which takes no writes`, "Point DATABASE_URL at the primary, not at a standby.")
+    return Finding.broken("database", `${name} is read-only`, "Point DATABASE_URL at the primary, not at a standby.")
   }
   if (forgetful.length > 0) {
-    const [which] = forgetful
-    return warning(
+    return Finding.warning(
       "database",
-      `${name} with ${forgetful.join(" and ")} off: a crash of its machine can lose mail that was accepted`,
-      `Switch ${which === undefined ? "it" : forgetful.join(" and ")} on in postgresql.conf.`,
+      `${name} with ${forgetful.join(" and ")} off: a crash of its machine can lose accepted mail`,
+      `Turn ${forgetful.join(" and ")} on in postgresql.conf.`,
     )
   }
   if (major > NEWEST_POSTGRES) {
-    return warning(
+    return Finding.warning(
       "database",
-      `${name}, which this release was not tried with`,
-      `Use PostgreSQL ${OLDEST_POSTGRES} to ${NEWEST_POSTGRES}, or look for a newer Waybill.`,
+      `${name} was not tested with this release`,
+      `Use PostgreSQL ${OLDEST_POSTGRES} to ${NEWEST_POSTGRES}, or a newer Waybill.`,
     )
   }
-  return ok("database", name)
+  return Finding.ok("database", name)
 }
 
-export const schema = ({ schema: { applied, pending } }: DatabaseExamination.Examined): Finding => {
-  if (pending.length === 0) return ok("schema", `${applied.length} migrations, none pending`)
+export const schema = ({ schema: { applied, pending } }: DatabaseExamination.Examined): Finding.Finding => {
+  if (pending.length === 0) return Finding.ok("schema", `${applied.length} migrations, none pending`)
   if (applied.length === 0) {
-    return warning("schema", "empty", "`waybill start` makes the schema; `waybill migrate` makes it and nothing else.")
+    return Finding.warning(
+      "schema",
+      "empty",
+      "`waybill start` creates the schema; `waybill migrate` creates it without starting the service.",
+    )
   }
-  return broken("schema", `pending: ${pending.join(", ")}`, "Run `waybill migrate`, or start this release once.")
+  return Finding.broken(
+    "schema",
+    `pending: ${pending.join(", ")}`,
+    "Run `waybill migrate`, or start this release once.",
+  )
 }
 
-/** Against the database's clock, and against the log: time has passed since its newest fact. */
-export const clock = (examined: DatabaseExamination.Examined, now_ms: number): Finding => {
+/** Compares the clock of the database with that of this machine, and with the newest event in the log. */
+export const clock = (examined: DatabaseExamination.Examined, now_ms: number): Finding.Finding => {
   const { newest_fact_ms, skew_ms, skew_within_ms } = examined
   const off = Math.max(0, Math.abs(skew_ms) - skew_within_ms)
-  const words = `the database's clock is ${seconds(Math.abs(skew_ms))} ${skew_ms < 0 ? "behind" : "ahead of"} this machine's`
-  const mend = "Keep both machines on NTP (`timedatectl set-ntp true`, or chrony) and look which of them is wrong."
-  if (off > Duration.toMillis(SKEW_BROKEN)) return broken("clock", words, mend)
+  const found = `the database's clock is ${seconds(Math.abs(skew_ms))} ${skew_ms < 0 ? "behind" : "ahead of"} this machine's`
+  const mend = "Synchronize both machines by NTP (`timedatectl set-ntp true`, or chrony)."
+  if (off > Duration.toMillis(SKEW_BROKEN)) return Finding.broken("clock", found, mend)
   const behind = (newest_fact_ms ?? 0) - (now_ms + skew_ms)
   if (behind > Duration.toMillis(SKEW_NOTICED)) {
-    return broken(
+    return Finding.broken(
       "clock",
-      `the newest fact in the log was written ${seconds(behind)} in the future: the database's clock has gone back`,
-      "Set the database machine's clock by NTP; leases and schedules stand still until it has caught up.",
+      `the newest event in the log is ${seconds(behind)} in the future: the database's clock was set back`,
+      "Synchronize the database machine by NTP; leases and schedules stand still until its clock has caught up.",
     )
   }
-  if (off > Duration.toMillis(SKEW_NOTICED)) return warning("clock", words, mend)
-  return ok("clock", `within ${seconds(Math.abs(skew_ms) + skew_within_ms)} of the database's`)
+  if (off > Duration.toMillis(SKEW_NOTICED)) return Finding.warning("clock", found, mend)
+  return Finding.ok("clock", `within ${seconds(Math.abs(skew_ms) + skew_within_ms)} of the database's`)
 }
 
 const seconds = (millis: number): string => `${(millis / 1000).toFixed(millis < 10_000 ? 3 : 0)} s`
 
-/** Before the first start nothing is wrong with that; where a service runs, it is not ours that is looked at. */
-export const none = ({ folder }: NoDatabase): Finding =>
-  warning(
+/** Finding if there is no database: normal before the first start, otherwise the settings are not those of the service. */
+export const none = ({ folder }: NoDatabase): Finding.Finding =>
+  Finding.warning(
     "database",
-    `none: DATABASE_URL is not set, and ${folder} holds no embedded Postgres`,
-    "Set what the service runs with, DATABASE_URL or WAYBILL_DATA; `waybill start` makes one there.",
+    `none: DATABASE_URL is not set, and ${folder} has no embedded Postgres`,
+    "Set DATABASE_URL or WAYBILL_DATA as for the service; `waybill start` creates a database there.",
   )
 
-/** By Postgres' own code or the system's, what an operator does about a database that lets nobody in. */
-export const unreachable = ({ code, message }: DatabaseExamination.Unreachable): Finding =>
-  broken("database", `cannot be reached: ${message}`, CURES[code] ?? "Check DATABASE_URL, and that the server runs.")
+/** Finding for a database that cannot be reached, with a fix for its error code. */
+export const unreachable = ({ code, message }: DatabaseExamination.Unreachable): Finding.Finding =>
+  Finding.broken(
+    "database",
+    `cannot be reached: ${message}`,
+    FIXES[code] ?? "Check DATABASE_URL, and that the server is running.",
+  )
 
 const LOGIN = "Check user and password in DATABASE_URL, and pg_hba.conf on the server."
-const CURES: Readonly<Record<string, string>> = {
+const FIXES: Readonly<Record<string, string>> = {
   ECONNREFUSED: "Nothing listens there: start Postgres, or correct host and port in DATABASE_URL.",
-  ENOTFOUND: "The host of DATABASE_URL has no address: correct its name, or mend DNS.",
-  EAI_AGAIN: "The host of DATABASE_URL could not be looked up: mend DNS, or write its address.",
-  ETIMEDOUT: "No answer: a firewall may stand between, or listen_addresses leaves that network out.",
+  ENOTFOUND: "The host of DATABASE_URL has no address: correct its name, or fix DNS.",
+  EAI_AGAIN: "The host of DATABASE_URL could not be resolved: fix DNS, or use its address.",
+  ETIMEDOUT: "No answer: check firewalls, and listen_addresses of Postgres.",
   ENOENT: "There is no such socket: start Postgres, or correct the folder in DATABASE_URL.",
   "28000": LOGIN,
   "28P01": LOGIN,
   "3D000": "Create the database that DATABASE_URL names.",
-  "53300": "It has no connection left: raise max_connections, or lower DATABASE_CONNECTIONS.",
-  "57P03": "It is starting or stopping: wait a moment and ask again.",
+  "53300": "No connections left: raise max_connections, or lower DATABASE_CONNECTIONS.",
+  "57P03": "Postgres is starting or stopping: wait a moment and check again.",
 }

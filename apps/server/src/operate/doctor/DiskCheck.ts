@@ -2,48 +2,48 @@ import { Effect } from "effect"
 import { constants } from "node:fs"
 import { access, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
-import { broken, ok, trouble, warning } from "./Finding.ts"
+import * as Finding from "./Finding.ts"
 
 const MIB = 1024 * 1024
 
-/** A gigabyte is a day or two of a busy instance; below a few segments of its write-ahead log Postgres stops. */
+/** Free space for a warning and for a failure. A busy instance writes about 1 GiB in a day or two. */
 export const SPACE = { low: 1024 * MIB, least: 128 * MIB } as const
-/** A Postgres makes files by the thousand. */
+/** Minimum number of free inodes, since Postgres creates thousands of files. */
 export const LEAST_FILES = 10_000
 
 export interface Folder {
   readonly path: string
-  /** Whether our own Postgres keeps its files there, or only the instance's key. */
+  /** Whether an embedded Postgres stores its files there, or only the instance key is. */
   readonly database: boolean
 }
 
-/** The folder of the data: whether it can be written, and what room there is. */
-export const disk = ({ database, path }: Folder, space: { readonly low: number; readonly least: number } = SPACE) =>
+/** Checks that the data folder can be written and has free space. */
+export const check = ({ database, path }: Folder, space: { readonly low: number; readonly least: number } = SPACE) =>
   Effect.gen(function* () {
-    const there = yield* existing(path)
-    const writable = yield* Effect.isSuccess(Effect.tryPromise(() => access(there, constants.W_OK | constants.X_OK)))
+    const folder = yield* nearestExisting(path)
+    const writable = yield* Effect.isSuccess(Effect.tryPromise(() => access(folder, constants.W_OK | constants.X_OK)))
     if (!writable) {
-      return broken(
+      return Finding.broken(
         "disk",
-        `${there} cannot be written`,
-        "Give the folder to the user that runs Waybill, or set WAYBILL_DATA.",
+        `${folder} cannot be written`,
+        "Make the user that runs Waybill the owner of the folder, or set WAYBILL_DATA.",
       )
     }
-    const { bavail, bsize, ffree, files } = yield* Effect.promise(() => statfs(there))
+    const { bavail, bsize, ffree, files } = yield* Effect.promise(() => statfs(folder))
     const free = bavail * bsize
-    const words = `${Math.floor(free / MIB)} MiB free where ${path} is`
+    const found = `${Math.floor(free / MIB)} MiB free for ${path}`
     const mend = "Free space, or move WAYBILL_DATA to a larger disk while the service is stopped."
-    if (free < space.least) return trouble("disk", database ? "broken" : "warning", words, mend)
-    // Some file systems have no fixed number of files, and say 0 of 0.
+    if (free < space.least) return Finding.problem("disk", database ? "broken" : "warning", found, mend)
+    // Some file systems have no fixed number of inodes and report 0 of 0.
     if (database && files > 0 && ffree < LEAST_FILES) {
-      return broken("disk", `only ${ffree} more files fit where ${path} is`, "Free inodes: delete small files there.")
+      return Finding.broken("disk", `only ${ffree} inodes free for ${path}`, "Free inodes: delete small files there.")
     }
-    if (database && free < space.low) return warning("disk", words, mend)
-    return ok("disk", words)
+    if (database && free < space.low) return Finding.warning("disk", found, mend)
+    return Finding.ok("disk", found)
   })
 
-/** Before the first start the folder is not there yet: it will be made where its parent is. */
-export const existing = (path: string): Effect.Effect<string> =>
-  Effect.flatMap(Effect.isSuccess(Effect.tryPromise(() => access(path))), (there) =>
-    there || dirname(path) === path ? Effect.succeed(path) : existing(dirname(path)),
+/** Returns the folder, or before the first start its nearest parent that exists. */
+export const nearestExisting = (path: string): Effect.Effect<string> =>
+  Effect.flatMap(Effect.isSuccess(Effect.tryPromise(() => access(path))), (exists) =>
+    exists || dirname(path) === path ? Effect.succeed(path) : nearestExisting(dirname(path)),
   )

@@ -1,11 +1,11 @@
-/** What one check came to. */
+/** Result of a check. */
 export interface Finding {
   readonly check: Check
-  /** `warning`: it works, and may not for long or not for everybody; `skipped`: this instance does not need it. */
+  /** `warning`: works, but possibly not for long or not for all mail; `skipped`: not needed by this instance. */
   readonly status: "ok" | "warning" | "broken" | "skipped"
-  /** What was seen. */
+  /** Observation of the check. */
   readonly found: string
-  /** What to do about it, where there is something to do. */
+  /** Suggested fix, if one is needed. */
   readonly mend: string | null
 }
 
@@ -24,16 +24,16 @@ export const CHECKS = [
 ] as const
 export type Check = (typeof CHECKS)[number]
 
-/** How bad trouble is that some ways of sending depend on and others don't. */
-export type Weight = "warning" | "broken"
+/** Status of a problem that only some transports depend on. */
+export type Severity = "warning" | "broken"
 
 export const ok = (check: Check, found: string): Finding => ({ check, status: "ok", found, mend: null })
 export const skipped = (check: Check, found: string): Finding => ({ check, status: "skipped", found, mend: null })
-export const trouble = (check: Check, status: Weight, found: string, mend: string): Finding => ({
+export const problem = (check: Check, status: Severity, found: string, mend: string): Finding => ({
   check,
   status,
   found,
   mend,
 })
-export const warning = (check: Check, found: string, mend: string) => trouble(check, "warning", found, mend)
-export const broken = (check: Check, found: string, mend: string) => trouble(check, "broken", found, mend)
+export const warning = (check: Check, found: string, mend: string) => problem(check, "warning", found, mend)
+export const broken = (check: Check, found: string, mend: string) => problem(check, "broken", found, mend)

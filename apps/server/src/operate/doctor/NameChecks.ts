@@ -3,9 +3,9 @@ import * as Dns from "@waybill/mail/dns/Dns"
 import * as Network from "@waybill/mail/dns/Network"
 import { Effect, Result } from "effect"
 import { networkInterfaces } from "node:os"
-import { type Finding, ok, trouble, warning, type Weight } from "./Finding.ts"
+import * as Finding from "./Finding.ts"
 
-/** Public addresses of this machine; none behind a NAT, where only others can see them. */
+/** Returns the public addresses of this machine. Behind a NAT there are none. */
 export const ownAddresses = (): ReadonlyArray<string> =>
   Object.values(networkInterfaces())
     .flatMap((each) => each ?? [])
@@ -13,26 +13,23 @@ export const ownAddresses = (): ReadonlyArray<string> =>
     .filter((address) => Network.isReachable(address))
 
 /**
- * The name this side gives in EHLO: it leads to an address, the address leads back to it, and where that can be seen it
- * is an address of this machine. Large receivers refuse or distrust whoever fails this.
+ * Checks that the EHLO name has an address, that the address has a PTR record with the name, and that it is an address of
+ * this machine if those are public. Large receivers refuse or distrust mail otherwise.
  */
 export const ehloName = (
   name: string,
   own: ReadonlyArray<string>,
-  weight: Weight,
-): Effect.Effect<Finding, never, Dns.Dns> =>
+  weight: Finding.Severity,
+): Effect.Effect<Finding.Finding, never, Dns.Dns> =>
   Effect.gen(function* () {
-    const bad = (found: string, mend: string) => trouble("ehlo name", weight, found, mend)
+    const bad = (found: string, mend: string) => Finding.problem("ehlo name", weight, found, mend)
     if (Result.isFailure(DomainName.parse(name))) {
-      return bad(
-        `"${name}" is no name that others could look up`,
-        "Set EHLO_NAME to a full name, such as mail.example.org.",
-      )
+      return bad(`"${name}" is not a public host name`, "Set EHLO_NAME to a full host name, such as mail.example.org.")
     }
     const dns = yield* Dns.Dns
     const forward = yield* Dns.addresses(dns, name)
     if (forward._tag === "Unavailable") {
-      return bad(`${name} could not be looked up (${forward.reason})`, "Mend DNS first, then ask again.")
+      return bad(`${name} could not be looked up (${forward.reason})`, "Fix DNS first, then check again.")
     }
     if (forward._tag === "NotFound") {
       return bad(`${name} has no address (${forward.reason})`, `Publish an A or AAAA record for ${name}.`)
@@ -40,8 +37,8 @@ export const ehloName = (
     const elsewhere = own.length > 0 && !own.some((address) => forward.records.includes(address))
     if (elsewhere) {
       return bad(
-        `${name} leads to ${forward.records.join(", ")}, and this machine is ${own.join(", ")}`,
-        `Let ${name} lead to the address that mail leaves from, or set EHLO_NAME to this machine's name.`,
+        `${name} points to ${forward.records.join(", ")}, but this machine is ${own.join(", ")}`,
+        `Point ${name} to the address that mail is sent from, or set EHLO_NAME to this machine's name.`,
       )
     }
     const back = yield* Effect.forEach(
@@ -49,43 +46,43 @@ export const ehloName = (
       (address) => Effect.map(dns.ptr(address), (answer) => ({ address, answer })),
       { concurrency: "unbounded" },
     )
-    const astray = back.filter(({ answer }) => answer._tag !== "Found" || !answer.records.includes(name.toLowerCase()))
-    if (astray.length === 0) return ok("ehlo name", `${name} leads to ${forward.records.join(", ")} and back`)
-    const words = astray.map(({ address, answer }) => `${address} leads back to ${leads(answer)}`).join("; ")
+    const wrong = back.filter(({ answer }) => answer._tag !== "Found" || !answer.records.includes(name.toLowerCase()))
+    if (wrong.length === 0) return Finding.ok("ehlo name", `${name} points to ${forward.records.join(", ")} and back`)
+    const details = wrong.map(({ address, answer }) => `${address} points back to ${namesIn(answer)}`).join("; ")
     return bad(
-      `${name}: ${words}`,
-      `Have the owner of the address (your provider) set its PTR record to ${name}, or set EHLO_NAME to what it says.`,
+      `${name}: ${details}`,
+      `Ask the owner of the address (your provider) to set its PTR record to ${name}, or set EHLO_NAME to the name in that record.`,
     )
   })
 
-const leads = (answer: Dns.Answer<string>): string =>
+const namesIn = (answer: Dns.Answer<string>): string =>
   answer._tag === "Found" ? answer.records.join(", ") : `nothing (${answer.reason})`
 
-/** Where other servers send bounces: a domain that leads nowhere keeps them from ever being learnt of. */
-export const returnPath = (domain: string, listening: boolean): Effect.Effect<Finding, never, Dns.Dns> =>
+/** Checks that other servers can send bounces to the return path, which would be lost otherwise. */
+export const returnPath = (domain: string, listening: boolean): Effect.Effect<Finding.Finding, never, Dns.Dns> =>
   Effect.gen(function* () {
     if (Result.isFailure(DomainName.parse(domain)) || DomainName.isReserved(domain)) {
-      return warning(
+      return Finding.warning(
         "return path",
-        `bounces would go to ${domain}, which nobody can reach`,
+        `bounces would go to ${domain}, which is not a public domain`,
         "Set RETURN_PATH_DOMAIN to a domain whose MX record is this machine.",
       )
     }
     const dns = yield* Dns.Dns
     const mx = yield* dns.mx(domain)
     if (mx._tag !== "Found") {
-      return warning(
+      return Finding.warning(
         "return path",
         `${domain} has no MX record (${mx.reason})`,
-        `Publish an MX record for ${domain} that leads to this machine.`,
+        `Publish an MX record for ${domain} that points to this machine.`,
       )
     }
     const to = mx.records.map(({ exchange }) => exchange).join(", ")
     return listening
-      ? ok("return path", `${domain} leads to ${to}`)
-      : warning(
+      ? Finding.ok("return path", `${domain} points to ${to}`)
+      : Finding.warning(
           "return path",
-          `${domain} leads to ${to}, and nobody listens`,
+          `${domain} points to ${to}, but reports are not received`,
           "Set REPORTS_PORT, and forward port 25 to it.",
         )
   })

@@ -1,22 +1,22 @@
 import type * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as SmtpConnection from "@waybill/mail/smtp/SmtpConnection"
 import { Effect, Result } from "effect"
-import { type Finding, ok, trouble, type Weight } from "./Finding.ts"
+import * as Finding from "./Finding.ts"
 
 const TIMEOUTS = { connect_ms: 10_000, greeting_ms: 15_000, ehlo_ms: 15_000, tls_ms: 15_000, auth_ms: 15_000 }
 
 export interface Options {
-  /** How this side calls itself in EHLO. */
+  /** Name of this machine in EHLO. */
   readonly name: string
-  readonly weight: Weight
+  readonly weight: Finding.Severity
   readonly ca?: string | Buffer
 }
 
-/** Connects, encrypts and logs in as a delivery would, and leaves again without having sent anything. */
-export const relay = (to: RelayTransport.Relay, { ca, name, weight }: Options): Effect.Effect<Finding> =>
+/** Checks that a delivery could connect, encrypt and log in. Sends no mail. */
+export const checkRelay = (to: RelayTransport.Relay, { ca, name, weight }: Options): Effect.Effect<Finding.Finding> =>
   Effect.gen(function* () {
     const where = `${to.host}:${to.port}`
-    const tried = yield* Effect.result(
+    const connected = yield* Effect.result(
       Effect.scoped(
         Effect.acquireRelease(
           SmtpConnection.open({
@@ -32,27 +32,28 @@ export const relay = (to: RelayTransport.Relay, { ca, name, weight }: Options): 
         ),
       ),
     )
-    if (Result.isFailure(tried)) return trouble("relay", weight, tried.failure.message, cure(tried.failure))
-    const { tls } = tried.success
-    const how = [tls ?? "in the clear", to.login === undefined ? "without a login" : `as ${to.login.user}`]
-    return ok("relay", `${where} lets us in, ${how.join(", ")}`)
+    if (Result.isFailure(connected))
+      return Finding.problem("relay", weight, connected.failure.message, fixOf(connected.failure))
+    const { tls } = connected.success
+    const how = [tls ?? "without TLS", to.login === undefined ? "without a login" : `as ${to.login.user}`]
+    return Finding.ok("relay", `connected to ${where}, ${how.join(", ")}`)
   })
 
-const cure = ({ stage, trouble }: SmtpConnection.ConnectFailed): string => {
+const fixOf = ({ stage, trouble }: SmtpConnection.ConnectFailed): string => {
   if (stage === "auth") {
     return trouble === "reply"
-      ? "Correct user and password in SMTP_URL; a character such as @ or / in them is written as %40 or %2F."
-      : "The relay offers no login this side knows (PLAIN, LOGIN): leave the login out, or use another of its ports."
+      ? "Correct user and password in SMTP_URL; write characters such as @ and / as %40 and %2F."
+      : "The relay offers neither PLAIN nor LOGIN: remove the login, or use another of its ports."
   }
   if (stage === "starttls" || trouble === "tls") {
-    return "Its certificate must hold for the name in SMTP_URL; use smtps:// for port 465 and smtp:// for the others."
+    return "Its certificate must be valid for the host in SMTP_URL; use smtps:// for port 465 and smtp:// for others."
   }
   if (stage === "connect") {
     return trouble === "refused"
       ? "Nothing listens there: correct host and port in SMTP_URL."
-      : "Correct the host in SMTP_URL, mend DNS, or let that port through the firewall."
+      : "Correct the host in SMTP_URL, fix DNS, or allow that port in the firewall."
   }
   return trouble === "reply"
-    ? "The relay refuses this machine: read its reply, and have this address allowed there."
-    : "No SMTP is spoken there: correct host and port in SMTP_URL; port 465 wants smtps://."
+    ? "The relay refuses this machine: read its reply, and allow this address there."
+    : "The server does not speak SMTP: correct host and port in SMTP_URL; port 465 needs smtps://."
 }

@@ -1,45 +1,58 @@
 import * as SteadyClock from "@waybill/domain/values/SteadyClock"
 import * as Dns from "@waybill/mail/dns/Dns"
 import { Duration, Effect } from "effect"
-import { type Finding, ok, trouble, warning, type Weight } from "./Finding.ts"
+import * as Finding from "./Finding.ts"
 
-/** Kept by IANA for such purposes, and in DNS for as long as there is one (RFC 2606). */
+/** Name to look up, which IANA reserves for examples (RFC 2606). */
 export const PROBE = "example.com"
-/** Each delivery asks several questions one after another. */
+/** Time above which a resolver counts as slow. A delivery needs several look-ups, one after another. */
 export const SLOW = Duration.seconds(1)
 
-interface Asked {
+interface Lookup {
   readonly server: string
   readonly answer: Dns.Answer<string>
   readonly millis: number
 }
 
-/** Each resolver by itself, for of several a dead one costs every look-up its time-out. */
-export const resolvers = (servers: ReadonlyArray<string>, weight: Weight, probe = PROBE): Effect.Effect<Finding> =>
+/** Checks each resolver by itself, since one that does not answer delays every look-up. */
+export const checkResolvers = (
+  servers: ReadonlyArray<string>,
+  weight: Finding.Severity,
+  probe = PROBE,
+): Effect.Effect<Finding.Finding> =>
   Effect.gen(function* () {
     if (servers.length === 0) {
-      return trouble("dns", weight, "this machine has no resolver", "Name one in /etc/resolv.conf, or in DNS_SERVERS.")
+      return Finding.problem(
+        "dns",
+        weight,
+        "this machine has no resolver",
+        "Set one in /etc/resolv.conf or in DNS_SERVERS.",
+      )
     }
-    const asked = yield* Effect.forEach(servers, (server) => ask(server, probe), { concurrency: "unbounded" })
-    const good = asked.filter(({ answer }) => answer._tag === "Found")
-    const bad = asked.filter(({ answer }) => answer._tag !== "Found")
+    const lookups = yield* Effect.forEach(servers, (server) => lookUp(server, probe), { concurrency: "unbounded" })
+    const good = lookups.filter(({ answer }) => answer._tag === "Found")
+    const bad = lookups.filter(({ answer }) => answer._tag !== "Found")
     if (good.length === 0) {
-      return trouble("dns", weight, bad.map((one) => words(one, probe)).join("; "), cure(bad))
+      return Finding.problem("dns", weight, bad.map((one) => describe(one, probe)).join("; "), fix(bad))
     }
     if (bad.length > 0) {
-      return warning("dns", bad.map((one) => words(one, probe)).join("; "), "Mend that resolver, or leave it out.")
+      return Finding.warning(
+        "dns",
+        bad.map((one) => describe(one, probe)).join("; "),
+        "Fix that resolver, or remove it.",
+      )
     }
     const slow = good.filter(({ millis }) => millis > Duration.toMillis(SLOW))
     return slow.length > 0
-      ? warning(
+      ? Finding.warning(
           "dns",
-          slow.map((one) => words(one, probe)).join("; "),
-          "Use a resolver that is closer, or one that caches.",
+          slow.map((one) => describe(one, probe)).join("; "),
+          "Use a closer resolver, or one that caches.",
         )
-      : ok("dns", good.map((one) => words(one, probe)).join("; "))
+      : Finding.ok("dns", good.map((one) => describe(one, probe)).join("; "))
   })
 
-const ask = (server: string, probe: string): Effect.Effect<Asked> =>
+const lookUp = (server: string, probe: string): Effect.Effect<Lookup> =>
   Effect.gen(function* () {
     const dns = yield* Dns.Dns
     const began = yield* SteadyClock.millis
@@ -47,14 +60,14 @@ const ask = (server: string, probe: string): Effect.Effect<Asked> =>
     return { server, answer, millis: (yield* SteadyClock.millis) - began }
   }).pipe(Effect.provide(Dns.Dns.layer({ servers: [server], query_tries: 1 })))
 
-const words = ({ answer, millis, server }: Asked, probe: string): string =>
+const describe = ({ answer, millis, server }: Lookup, probe: string): string =>
   answer._tag === "Found"
     ? `${server} answers in ${millis} ms`
     : answer._tag === "NotFound"
-      ? `${server} knows nothing of ${probe} (${answer.reason})`
-      : `${server} gives no answer (${answer.reason})`
+      ? `${server} has no record of ${probe} (${answer.reason})`
+      : `${server} does not answer (${answer.reason})`
 
-const cure = (bad: ReadonlyArray<Asked>): string =>
+const fix = (bad: ReadonlyArray<Lookup>): string =>
   bad.some(({ answer }) => answer._tag === "NotFound")
-    ? "It answers, but not for the public DNS: use a resolver that knows the names mail goes to."
-    : "Let UDP and TCP to port 53 through, or name resolvers that answer in DNS_SERVERS."
+    ? "Use a resolver that answers for public names."
+    : "Allow UDP and TCP to port 53, or set resolvers that answer in DNS_SERVERS."

@@ -10,24 +10,24 @@ import { Postgres } from "../../boot/Postgres.ts"
 import { reveal, type Settings } from "../../boot/Settings.ts"
 import { trackingHostOf, trackingUrlOf } from "../../links/tracking.ts"
 import * as DatabaseChecks from "./DatabaseChecks.ts"
-import { disk } from "./DiskCheck.ts"
-import { dkimKeys } from "./checkDkimKeys.ts"
-import { broken, type Finding, ok, skipped, warning, type Weight } from "./Finding.ts"
+import * as DiskCheck from "./DiskCheck.ts"
+import { checkDkimKeys } from "./checkDkimKeys.ts"
+import * as Finding from "./Finding.ts"
 import * as NameChecks from "./NameChecks.ts"
-import { type Host, port25 } from "./checkPort25.ts"
-import { relay } from "./checkRelay.ts"
-import { resolvers } from "./checkResolvers.ts"
+import { checkPort25, type Host } from "./checkPort25.ts"
+import { checkRelay } from "./checkRelay.ts"
+import { checkResolvers } from "./checkResolvers.ts"
 
 export interface Options {
-  /** Look at what direct delivery needs, whatever the transport is. */
+  /** Whether to check direct delivery even if no domain uses it. */
   readonly direct: boolean
-  /** Servers to try port 25 with, instead of those of large receivers. */
+  /** Servers for the check of port 25, instead of those of large receivers. */
   readonly targets: ReadonlyArray<Host>
 }
 
 type Kind = Settings["transport"]
 
-/** Everything an instance stands on, one finding a check. Nothing is changed and nothing is sent. */
+/** Runs all checks of an instance. Nothing is changed and nothing is sent. */
 export const examine = (settings: Settings, options: Options) =>
   Effect.gen(function* () {
     const { chosen, findings, keys, tracked } = yield* databaseFindings(settings)
@@ -36,8 +36,8 @@ export const examine = (settings: Settings, options: Options) =>
     const servers = settings.dnsServers.length === 0 ? getServers() : settings.dnsServers
     const outside = yield* Effect.all(
       [
-        disk({ path: settings.data, database: Option.isNone(settings.databaseUrl) }),
-        resolvers(servers, used.size === 1 && used.has("capture") && !options.direct ? "warning" : "broken"),
+        DiskCheck.check({ path: settings.data, database: Option.isNone(settings.databaseUrl) }),
+        checkResolvers(servers, used.size === 1 && used.has("capture") && !options.direct ? "warning" : "broken"),
         relayFinding(settings, name, used.has("relay")),
         ...direct(settings, options, name, used),
       ],
@@ -50,80 +50,84 @@ export const examine = (settings: Settings, options: Options) =>
 
 const direct = (settings: Settings, { direct, targets }: Options, name: string, used: ReadonlySet<Kind>) => {
   const wanted = direct || used.has("direct")
-  const why = "only direct delivery needs it; --direct looks all the same"
+  const reason = "only needed by direct delivery; --direct checks it anyway"
   const weight = wanted ? "broken" : "warning"
   return [
-    wanted || targets.length > 0 ? port25(targets, name, weight) : Effect.succeed(skipped("port 25", why)),
-    wanted ? NameChecks.ehloName(name, NameChecks.ownAddresses(), weight) : Effect.succeed(skipped("ehlo name", why)),
+    wanted || targets.length > 0
+      ? checkPort25(targets, name, weight)
+      : Effect.succeed(Finding.skipped("port 25", reason)),
+    wanted
+      ? NameChecks.ehloName(name, NameChecks.ownAddresses(), weight)
+      : Effect.succeed(Finding.skipped("ehlo name", reason)),
     wanted || used.has("relay")
       ? NameChecks.returnPath(settings.returnPathDomain, Option.isSome(settings.reportsPort))
-      : Effect.succeed(skipped("return path", "captured mail does not bounce")),
+      : Effect.succeed(Finding.skipped("return path", "captured mail does not bounce")),
   ]
 }
 
-const relayFinding = (settings: Settings, name: string, used: boolean): Effect.Effect<Finding> => {
+const relayFinding = (settings: Settings, name: string, used: boolean): Effect.Effect<Finding.Finding> => {
   const url = reveal(settings.smtpUrl)
   if (url === undefined) {
     return Effect.succeed(
       used
-        ? broken(
+        ? Finding.broken(
             "relay",
-            "domains send by a relay, and there is none",
+            "domains use a relay, but none is configured",
             "Set SMTP_URL, or choose another transport for them.",
           )
-        : skipped("relay", "no SMTP_URL is set"),
+        : Finding.skipped("relay", "no SMTP_URL is set"),
     )
   }
   const parsed = RelayTransport.parse(url)
   if (Result.isFailure(parsed)) {
     return Effect.succeed(
-      broken("relay", parsed.failure.message, "Correct SMTP_URL; the service does not start with it."),
+      Finding.broken("relay", parsed.failure.message, "Correct SMTP_URL; the service does not start with this value."),
     )
   }
-  return relay(parsed.success, { name, weight: used ? "broken" : "warning" })
+  return checkRelay(parsed.success, { name, weight: used ? "broken" : "warning" })
 }
 
-/** What stays on this machine goes without a signature too. */
-const signingKeys = (settings: Settings, keys: ReadonlyArray<ExaminedKey>, weight: Weight) =>
-  Effect.flatMap(instanceKeyHere(settings), (ring) => dkimKeys(keys, ring, weight)).pipe(
+/** Checks the signing keys, without which only captured mail is sent. */
+const signingKeys = (settings: Settings, keys: ReadonlyArray<ExaminedKey>, weight: Finding.Severity) =>
+  Effect.flatMap(instanceKeyHere(settings), (ring) => checkDkimKeys(keys, ring, weight)).pipe(
     Effect.catch(({ message }) =>
-      Effect.succeed(broken("dkim keys", message, "Correct it; the service does not start with it.")),
+      Effect.succeed(Finding.broken("dkim keys", message, "Correct it; the service does not start with this key.")),
     ),
   )
 
 interface Tracked {
-  /** Domains whose mail is tracked. */
+  /** Number of domains whose mail is tracked. */
   readonly domains: number
-  /** Domains whose links are to lead over names of their own. */
+  /** Number of domains with a tracking host of their own. */
   readonly names: number
 }
 
-/** Refused where it is asked for; but what it needs may have gone since. */
-const tracking = (settings: Settings, { domains, names }: Tracked): Finding => {
+/** Checks the settings that tracked mail needs, which may have been removed after tracking was enabled. */
+const tracking = (settings: Settings, { domains, names }: Tracked): Finding.Finding => {
   const url = trackingUrlOf(settings)
   const host = trackingHostOf(settings)
   if (settings.trackingDomains && host === null)
-    return warning(
+    return Finding.warning(
       "tracking",
-      "TRACKING_DOMAINS is on, and there is no name that customers' names could lead to: it is as if it were off",
-      "Set TRACKING_URL, or BASE_URL, to an address with a name, under which readers of mail reach this service.",
+      "TRACKING_DOMAINS is on, but there is no host that tracking hosts of domains could point to, so it has no effect",
+      "Set TRACKING_URL or BASE_URL to a URL with a host name under which readers of mail reach this service.",
     )
-  if (domains === 0 && names === 0) return skipped("tracking", "no domain has its mail tracked")
-  const found = `${domains} ${domains === 1 ? "domain has its" : "domains have their"} mail tracked`
-  const own = `${names} ${names === 1 ? "has a name of its" : "have names of their"} own for links`
+  if (domains === 0 && names === 0) return Finding.skipped("tracking", "no domain tracks its mail")
+  const found = `${domains} ${domains === 1 ? "domain tracks its" : "domains track their"} mail`
+  const own = `${names} ${names === 1 ? "has a tracking host of its" : "have tracking hosts of their"} own`
   if (url === undefined)
-    return warning(
+    return Finding.warning(
       "tracking",
-      `${found}, and there is no address that its links could lead to: it goes out untracked`,
-      "Set TRACKING_URL, or BASE_URL, to an address under which readers of mail reach this service.",
+      `${found}, but there is no URL for its links, so it is sent untracked`,
+      "Set TRACKING_URL or BASE_URL to a URL under which readers of mail reach this service.",
     )
   if (names > 0 && host === null)
-    return warning(
+    return Finding.warning(
       "tracking",
-      `${found}; ${own}, and TRACKING_DOMAINS is off: links lead over ${url}`,
-      "Set TRACKING_DOMAINS=on on every node, once the proxy serves TLS for those names.",
+      `${found}; ${own}, but TRACKING_DOMAINS is off, so links use ${url}`,
+      "Set TRACKING_DOMAINS=on on every node once the proxy serves TLS for those hosts.",
     )
-  return ok("tracking", `${found}, over ${url}${names === 0 ? "" : `; ${own}`}`)
+  return Finding.ok("tracking", `${found}; links use ${url}${names === 0 ? "" : `; ${own}`}`)
 }
 
 const databaseFindings = (settings: Settings) =>
@@ -132,19 +136,23 @@ const databaseFindings = (settings: Settings) =>
     return yield* ofDatabase(url)
   }).pipe(
     Effect.scoped,
-    Effect.catchTag("NoDatabase", (nothing) => Effect.succeed(onlyThat(DatabaseChecks.none(nothing)))),
+    Effect.catchTag("NoDatabase", (nothing) => Effect.succeed(onlyFinding(DatabaseChecks.none(nothing)))),
     Effect.catch((failure) => {
       const finding =
         failure._tag === "Unreachable"
           ? DatabaseChecks.unreachable(failure)
           : failure._tag === "MigrationFailed"
-            ? broken("schema", failure.message, "Run the newest release of Waybill that any node runs.")
-            : broken("database", failure.message, "Mend what it names, or set DATABASE_URL to a Postgres of your own.")
-      return Effect.succeed(onlyThat(finding))
+            ? Finding.broken("schema", failure.message, "Run the newest release of Waybill that any node runs.")
+            : Finding.broken(
+                "database",
+                failure.message,
+                "Fix the cause, or set DATABASE_URL to a Postgres of your own.",
+              )
+      return Effect.succeed(onlyFinding(finding))
     }),
   )
 
-const onlyThat = (finding: Finding) => ({
+const onlyFinding = (finding: Finding.Finding) => ({
   findings: [finding],
   chosen: [] as ReadonlyArray<Kind>,
   tracked: { domains: 0, names: 0 },
