@@ -39,7 +39,7 @@ export const siteOf = (mx: string | null): string => {
 const series = new Map<string, Metric.Counter<number>>()
 
 /** Counts committed outcomes. `waited_ms` is the time since the message was due. */
-export const settled = (committed: ReadonlyArray<DeliveryOutcome.Outcome>, waited_ms: number): void => {
+export const observe = (committed: ReadonlyArray<DeliveryOutcome.Outcome>, waited_ms: number): void => {
   for (const outcome of committed) {
     const reply = "words" in outcome ? outcome.words : undefined
     const attributes = {

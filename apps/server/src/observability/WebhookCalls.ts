@@ -12,7 +12,7 @@ const STATUSES = ["none", "2xx", "3xx", "4xx", "5xx"]
 const series = new Map(STATUSES.map((status) => [status, Metric.withAttributes(calls, { status })]))
 for (const one of series.values()) one.valueUnsafe(EMPTY)
 
-export const settled = ({ duration_ms, status }: Attempt): void => {
+export const observe = ({ duration_ms, status }: Attempt): void => {
   const name = status === null ? "none" : `${Math.floor(status / 100)}xx`
   const histogram = series.get(name) ?? Metric.withAttributes(calls, { status: name })
   series.set(name, histogram)

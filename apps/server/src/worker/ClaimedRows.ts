@@ -77,6 +77,13 @@ export const make = (): ClaimedRows => {
 export const abort = ({ fiber }: ClaimedRow): Effect.Effect<void> =>
   fiber === undefined ? Effect.void : Effect.asVoid(Fiber.interrupt(fiber))
 
+/** Ends when the results of a part of the work are requested, which happens only if there are any. */
+export const partialResultsRequested = (claimed: ClaimedRow, exist: () => boolean): Effect.Effect<void> => {
+  const requested = Deferred.makeUnsafe<void>()
+  claimed.partialResults = { exist, requested }
+  return Deferred.await(requested)
+}
+
 /** Requests partial results from the rows that have some, and waits until they are written. */
 export const writePartialResults = (rows: ReadonlyArray<ClaimedRow>): Effect.Effect<void> =>
   Effect.forEach(

@@ -7,7 +7,7 @@ import * as Outbox from "@waybill/store/outbox/Outbox"
 import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/outbox/Reclaim"
 import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
-import { Cause, DateTime, Deferred, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
+import { Cause, DateTime, Duration, Effect, Fiber, FiberSet, Queue, Schedule, Scope } from "effect"
 import * as Stop from "../boot/Stop.ts"
 import * as ClaimedRows from "./ClaimedRows.ts"
 import * as LostClaims from "./LostClaims.ts"
@@ -100,14 +100,8 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         return true
       },
       giveBack: Effect.provideContext(giveBack([claimed]), context),
-      settle: () => {
-        claimed.phase = "settling"
-      },
-      partialResultsRequested: (exist) => {
-        const requested = Deferred.makeUnsafe<void>()
-        claimed.partialResults = { exist, requested }
-        return Deferred.await(requested)
-      },
+      settle: () => void (claimed.phase = "settling"),
+      partialResultsRequested: (exist) => ClaimedRows.partialResultsRequested(claimed, exist),
     })
 
     const finish = (claimed: ClaimedRows.ClaimedRow) => {

@@ -62,7 +62,7 @@ const commit = Effect.fnUntraced(function* (row: Leases.Leased, message: Email.M
     },
   })
   yield* committed.pipe(
-    Effect.tap(() => Effect.sync(() => Deliveries.settled(result.outcomes, millis - dueSince(message)))),
+    Effect.tap(() => Effect.sync(() => Deliveries.observe(result.outcomes, millis - dueSince(message)))),
     Effect.catch((refusal) =>
       refusal === "nothing new"
         ? Leases.giveBack([row])

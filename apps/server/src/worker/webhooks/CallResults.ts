@@ -23,7 +23,7 @@ export const make = Effect.gen(function* () {
       }),
       Effect.map((rows) => {
         const written = new Set(rows.map(({ id }) => id))
-        for (const { attempt, id } of results) if (written.has(id)) WebhookCalls.settled(attempt)
+        for (const { attempt, id } of results) if (written.has(id)) WebhookCalls.observe(attempt)
         return results.map(({ id }) => written.has(id))
       }),
       // A result that the database refuses must not keep the others from being written.
